@@ -22,7 +22,7 @@ help:
 	@echo 'make spark-kafka  Spark'"'"'s Kafka connector (by Maven), and its tests with the emulator as the broker'
 	@echo 'make pipeline  simulations to tables, metrics and a report, on Spark'
 	@echo 'make curve   what rebalances cost against the size of the group, computed anew (docs/curve; long, goes on where it stopped)'
-	@echo 'make lint    ruff, mypy --strict, import-linter'
+	@echo 'make lint    ruff (layout and meaning), mypy --strict, import-linter'
 	@echo 'make record  what a real Kafka does, recorded anew (integration_tests/golden)'
 	@echo 'make site    the lessons as a static site, in build/site (needs Node)'
 	@echo 'make page    the page and the lessons in a real Chromium; part of make test'
@@ -47,6 +47,7 @@ demo: $(STAMP)
 test: lint unit integration spark
 
 lint: $(STAMP)
+	$(PY) -m ruff format --check --quiet .
 	$(PY) -m ruff check .
 	$(PY) -m mypy --strict
 	$(VENV)/bin/lint-imports --no-cache

@@ -1,7 +1,8 @@
 """Pure partition assignment, and the bytes that assignors put into a subscription as user data.
 
-Plain values in and out, standard library only. Nothing here has heard of the wire, of groups or of the coordinator:
-in the classic protocol the leader *member* assigns, and the coordinator carries opaque bytes.
+Plain values in and out, standard library only. Nothing here has heard of the wire, of groups or of
+the coordinator: in the classic protocol the leader *member* assigns, and the coordinator carries
+opaque bytes.
 
     plan = by_name("sticky").assign({"orders": 12}, {"m1": Subscription(topics=("orders",))})
     plan["m1"].partitions        # (TopicPartition("orders", 0), ...), in the order of Java's class
@@ -12,7 +13,14 @@ from __future__ import annotations
 from assignors.errors import AssignorError
 from assignors.explanation import explain
 from assignors.judge import Verdict, verdict
-from assignors.model import Assignment, Assignor, Racks, RebalanceProtocol, Subscription, TopicPartition
+from assignors.model import (
+    Assignment,
+    Assignor,
+    Racks,
+    RebalanceProtocol,
+    Subscription,
+    TopicPartition,
+)
 from assignors.registry import by_name, common_protocol
 
 __all__ = [

@@ -1,8 +1,9 @@
-"""Why a partition went where it went, in words for somebody who sees a rebalance for the first time.
+"""Why a partition went where it went, in words for somebody who sees a rebalance for the first
+time.
 
-Reads the same as the judge: partitions, subscriptions, the answer. It does not know which assignor answered, and so it gives
-the reason that is visible: the owner left, it no longer subscribes, it had too much, its claim was stale; or that no such
-reason is to be seen.
+Reads the same as the judge: partitions, subscriptions, the answer. It does not know which assignor
+answered, and so it gives the reason that is visible: the owner left, it no longer subscribes, it
+had too much, its claim was stale; or that no such reason is to be seen.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ def explain(
     partition: Partition | None = None,
     previous: Previous = None,
 ) -> str:
-    """One line for `partition`; without it, one for every partition that does not stay where it was, and a last one for those that do.
+    """One line for `partition`; without it, one for every partition that does not stay where it
+    was, and a last one for those that do.
 
     `previous` as in `verdict`.
     """
@@ -35,7 +37,11 @@ def explain(
     everything = story.all_partitions()
     changed = [p for p in sorted({*everything, *story.had.owners}) if not story.stays(p)]
     lines = [story.line(p) for p in changed]
-    lines += (f"{member} is in the group and got nothing: {story.why_nothing(member)}." for member in members if not story.given[member])
+    lines += (
+        f"{member} is in the group and got nothing: {story.why_nothing(member)}."
+        for member in members
+        if not story.given[member]
+    )
     stayed = sum(map(story.stays, everything))
     return "\n".join([*lines, f"{stayed} of {len(everything)} partitions stayed where they were."])
 
@@ -43,29 +49,49 @@ def explain(
 class _Story:
     """What was, what is, and the numbers that are spoken of."""
 
-    def __init__(self, partitions: Mapping[str, int], members: Mapping[str, Subscriber], assignment: Plan, previous: Previous) -> None:
+    def __init__(
+        self,
+        partitions: Mapping[str, int],
+        members: Mapping[str, Subscriber],
+        assignment: Plan,
+        previous: Previous,
+    ) -> None:
         self.partitions = partitions
         self.members = members
         self.had = ownership(members, previous)
         self.given = {member: partitions_of(assignment.get(member, ())) for member in members}
         self.now = {p: member for member, part in self.given.items() for p in part}
-        self.newcomers = {m for m, said in members.items() if (said.generation is None if previous is None else m not in previous)}
+        self.newcomers = {
+            m
+            for m, said in members.items()
+            if (said.generation is None if previous is None else m not in previous)
+        }
         self.had_count = Counter(self.had.owners.values())
         self.topics_of = {member: frozenset(said.topics) for member, said in members.items()}
-        self.wanted = [topic for topic in sorted(partitions) if any(topic in topics for topics in self.topics_of.values())]
+        self.wanted = [
+            topic
+            for topic in sorted(partitions)
+            if any(topic in topics for topics in self.topics_of.values())
+        ]
         self.total = sum(partitions[topic] for topic in self.wanted)
         self.equal = len({topics & set(self.wanted) for topics in self.topics_of.values()}) == 1
 
     def all_partitions(self) -> list[Partition]:
         """Everything there is to give."""
-        return [(topic, number) for topic in self.wanted for number in range(self.partitions[topic])]
+        return [
+            (topic, number) for topic in self.wanted for number in range(self.partitions[topic])
+        ]
 
     def stays(self, partition: Partition) -> bool:
         return partition in self.now and self.now[partition] == self.had.owners.get(partition)
 
     def line(self, partition: Partition) -> str:
         """What became of one partition, and why."""
-        before, after, name = self.had.owners.get(partition), self.now.get(partition), named(partition)
+        before, after, name = (
+            self.had.owners.get(partition),
+            self.now.get(partition),
+            named(partition),
+        )
         if not 0 <= partition[1] < self.partitions.get(partition[0], 0):
             return f"{name} does not exist" + (f" any more; {before} had it." if before else ".")
         if before is not None and before == after:
@@ -74,7 +100,9 @@ class _Story:
             return f"{name} is given to nobody: {self._why_nobody(partition)}."
         if before is None:
             return f"{name} went to {after}: {self._why_free(partition)}, and {after} {self._share(after)}."
-        return f"{name} moved from {before} to {after}: {self._why_moved(partition, before, after)}."
+        return (
+            f"{name} moved from {before} to {after}: {self._why_moved(partition, before, after)}."
+        )
 
     def _why_kept(self, member: str) -> str:
         return f"{member} had it, and {self._share(member)}"
@@ -98,12 +126,19 @@ class _Story:
         if before not in self.members:
             return f"{before} is no longer in the group, and {after} {self._share(after)}"
         if partition[0] not in self.topics_of[before]:
-            return f"{before} no longer subscribes to {partition[0]}, and {after} {self._share(after)}"
+            return (
+                f"{before} no longer subscribes to {partition[0]}, and {after} {self._share(after)}"
+            )
         return self._evened_out(before, after)
 
     def _evened_out(self, before: str, after: str) -> str:
-        """The old owner is there and still wants it: somebody else had too little, or it was not needed."""
-        had, had_other, gets = self.had_count[before], self.had_count[after], len(self.given[before])
+        """The old owner is there and still wants it: somebody else had too little, or it was not
+        needed."""
+        had, had_other, gets = (
+            self.had_count[before],
+            self.had_count[after],
+            len(self.given[before]),
+        )
         if gets >= had or had_other >= had:
             why = "an assignor without memory, such as range, does not look at that"
             return f"no need is to be seen: {before} had {had} and now has {gets}, {after} had {had_other}; {why}"
@@ -125,9 +160,15 @@ class _Story:
 
     def why_nothing(self, member: str) -> str:
         """A member without partitions is usual, and puzzling."""
-        readable = sum(self.partitions[topic] for topic in self.wanted if topic in self.topics_of[member])
+        readable = sum(
+            self.partitions[topic] for topic in self.wanted if topic in self.topics_of[member]
+        )
         if not readable:
-            return "none of the topics it subscribes to exists" if self.topics_of[member] else "it subscribes to nothing"
+            return (
+                "none of the topics it subscribes to exists"
+                if self.topics_of[member]
+                else "it subscribes to nothing"
+            )
         if readable < len(self.members):
             return f"{readable} partition{'s do' if readable > 1 else ' does'} not go round among {len(self.members)} members"
         return "what it could get must be revoked by others first, or went to members that had less choice"

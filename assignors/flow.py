@@ -1,7 +1,8 @@
-"""A cheapest flow: dividing partitions among members with given loads, so that as many as can be stay where they are.
+"""A cheapest flow: dividing partitions among members with given loads, so that as many as can be
+stay where they are.
 
-Successive shortest paths by Bellman-Ford over a network small enough not to need better. Owns the arithmetic; does not depend on what is
-balanced.
+Successive shortest paths by Bellman-Ford over a network small enough not to need better. Owns the
+arithmetic; does not depend on what is balanced.
 """
 
 from __future__ import annotations
@@ -16,10 +17,15 @@ _COST: Final = 2
 _BACK: Final = 3
 
 
-def most_kept(classes: Mapping[tuple[str, str | None], int], load_of: Mapping[str, int], allowed: Mapping[str, Set[str]]) -> int:
+def most_kept(
+    classes: Mapping[tuple[str, str | None], int],
+    load_of: Mapping[str, int],
+    allowed: Mapping[str, Set[str]],
+) -> int:
     """How many partitions can stay with their owner; -1 if the loads cannot be met.
 
-    `classes`: how many partitions there are of each topic with each possible keeper; `allowed`: who may hold of a topic.
+    `classes`: how many partitions there are of each topic with each possible keeper; `allowed`: who
+    may hold of a topic.
     """
     network = _Network()
     for (topic, keeper), size in classes.items():

@@ -1,4 +1,5 @@
-"""What every assignor works out first: members in Java's order, topics that exist, partitions as objects.
+"""What every assignor works out first: members in Java's order, topics that exist, partitions as
+objects.
 
 Owns APA-1 and APA-2. Does not depend on any assignor.
 """
@@ -23,8 +24,8 @@ _make = partial(tuple.__new__, TopicPartition)
 
 @contextmanager
 def undisturbed(partitions: Mapping[str, int]) -> Iterator[None]:
-    """A block that makes many small values and no cycles: for a large group the garbage collector, which would go over all of them
-    again and again, is paused meanwhile."""
+    """A block that makes many small values and no cycles: for a large group the garbage collector,
+    which would go over all of them again and again, is paused meanwhile."""
     if not gc.isenabled() or sum(partitions.values()) < _MANY:
         yield
         return
@@ -51,25 +52,47 @@ def subscribed_topics(subscriptions: Iterable[Subscription]) -> list[str]:
     return list(seen)
 
 
-def existing_topics(partitions: Mapping[str, int], subscriptions: Iterable[Subscription]) -> dict[str, int]:
-    """Subscribed topics that have partitions, and how many, in the order of first mention (APA-1)."""
-    return {topic: count for topic in subscribed_topics(subscriptions) if (count := partitions.get(topic, 0)) > 0}
+def existing_topics(
+    partitions: Mapping[str, int], subscriptions: Iterable[Subscription]
+) -> dict[str, int]:
+    """Subscribed topics that have partitions, and how many, in the order of first mention
+    (APA-1)."""
+    return {
+        topic: count
+        for topic in subscribed_topics(subscriptions)
+        if (count := partitions.get(topic, 0)) > 0
+    }
 
 
-def topics_in_map_order(partitions: Mapping[str, int], subscriptions: Iterable[Subscription]) -> dict[str, int]:
-    """The same, in the order of the map that Java hands to its assignors: filled from a HashSet of all subscribed topics (APA-1)."""
-    known = [topic for topic in table_order(subscribed_topics(subscriptions)) if partitions.get(topic, 0) > 0]
+def topics_in_map_order(
+    partitions: Mapping[str, int], subscriptions: Iterable[Subscription]
+) -> dict[str, int]:
+    """The same, in the order of the map that Java hands to its assignors: filled from a HashSet of
+    all subscribed topics (APA-1)."""
+    known = [
+        topic
+        for topic in table_order(subscribed_topics(subscriptions))
+        if partitions.get(topic, 0) > 0
+    ]
     return {topic: partitions[topic] for topic in table_order(known)}
 
 
 def member_rank(members: Mapping[str, Subscription], order: Sequence[str]) -> list[str]:
-    """Members sorted: static ones by instance id, then dynamic ones by member id (APA-2). `order` is the HashMap's."""
-    static = {member: instance for member in order if (instance := members[member].group_instance_id) is not None}
+    """Members sorted: static ones by instance id, then dynamic ones by member id (APA-2). `order`
+    is the HashMap's."""
+    static = {
+        member: instance
+        for member in order
+        if (instance := members[member].group_instance_id) is not None
+    }
     key = java_sort_key(static.values())
-    by_instance = sorted(static, key=static.__getitem__ if key is None else lambda member: key(static[member]))
+    by_instance = sorted(
+        static, key=static.__getitem__ if key is None else lambda member: key(static[member])
+    )
     return by_instance + sorted_strings(member for member in order if member not in static)
 
 
 def answer_order(order: Sequence[str]) -> list[str]:
-    """The members as the answer iterates: from the leader's map (`order`) into the assignor's, and from that into the last one."""
+    """The members as the answer iterates: from the leader's map (`order`) into the assignor's, and
+    from that into the last one."""
     return through_tables(order, DEFAULT_CAPACITY, DEFAULT_CAPACITY)

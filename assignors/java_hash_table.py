@@ -1,11 +1,12 @@
 """Which order java.util.HashMap and HashSet give topic ids and partition numbers back in.
 
-The server-side assignors copy, shrink and grow such tables, and the order shows: in the partitions a member keeps when it has
-too many, and in the lists that go to the members. Owns the order of one table: its capacity, and every key's place in its
-bucket. Does not depend on what a key means; values are the caller's. Sources: HM-1..HM-4, java.util.HashMap.
+The server-side assignors copy, shrink and grow such tables, and the order shows: in the partitions
+a member keeps when it has too many, and in the lists that go to the members. Owns the order of one
+table: its capacity, and every key's place in its bucket. Does not depend on what a key means;
+values are the caller's. Sources: HM-1..HM-4, java.util.HashMap.
 
-A bucket of nine keys makes a table of fewer than 64 buckets double (HashMap.treeifyBin). In larger tables Java makes
-such a bucket a tree, whose order `java_tree_bin` knows.
+A bucket of nine keys makes a table of fewer than 64 buckets double (HashMap.treeifyBin). In larger
+tables Java makes such a bucket a tree, whose order `java_tree_bin` knows.
 """
 
 from __future__ import annotations
@@ -15,7 +16,15 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from itertools import groupby
 from typing import Final, Generic, TypeVar
 
-from assignors.java_hashing import DEEP_BUCKET, DEFAULT_CAPACITY, MIN_TREE_CAPACITY, copy_capacity, int_hash, map_capacity, utf16
+from assignors.java_hashing import (
+    DEEP_BUCKET,
+    DEFAULT_CAPACITY,
+    MIN_TREE_CAPACITY,
+    copy_capacity,
+    int_hash,
+    map_capacity,
+    utf16,
+)
 from assignors.java_tree_bin import TreeBin
 
 K = TypeVar("K", bound=Hashable)
@@ -34,17 +43,24 @@ class HashTable(Generic[K]):
         self._hash = hash_code
         self._capacity = map_capacity(initial)
         self._places: dict[K, int] = {}
-        self._counts: dict[int, int] | None = {}  # keys in each bucket; None: to be counted when that is asked for
+        self._counts: (
+            dict[int, int] | None
+        ) = {}  # keys in each bucket; None: to be counted when that is asked for
         self._trees: dict[int, TreeBin[K]] = {}
         self._first = 0
         self._last = 0
         self._as_put = True  # buckets list their keys in the order in which `_places` has them
 
     @classmethod
-    def copy_of(cls, keys: Iterable[K], hash_code: Callable[[K], int], size: int | None = None) -> HashTable[K]:
-        """`new HashSet(collection)` in the Java release that is meant; the collection iterates as `keys` and claims `size` (HM-4)."""
+    def copy_of(
+        cls, keys: Iterable[K], hash_code: Callable[[K], int], size: int | None = None
+    ) -> HashTable[K]:
+        """`new HashSet(collection)` in the Java release that is meant; the collection iterates as
+        `keys` and claims `size` (HM-4)."""
         keys = list(keys)
-        table = cls(hash_code, copy_capacity(max(len(keys) if size is None else size, _LEAST_COPIED)))
+        table = cls(
+            hash_code, copy_capacity(max(len(keys) if size is None else size, _LEAST_COPIED))
+        )
         if hash_code is int_hash and table._took(keys):  # type: ignore[arg-type]  # K is int
             return table
         for key in keys:
@@ -52,7 +68,8 @@ class HashTable(Generic[K]):
         return table
 
     def _took(self, numbers: list[int]) -> bool:
-        """Put different partition numbers into this new table at once, if there is room for them all and no bucket gets deep."""
+        """Put different partition numbers into this new table at once, if there is room for them
+        all and no bucket gets deep."""
         capacity = self._capacity
         if not numbers or len(numbers) * 4 > capacity * 3 or (greatest := max(numbers)) >= _MIXED:
             return False
@@ -110,12 +127,16 @@ class HashTable(Generic[K]):
                 self._trees[bucket] = TreeBin(self._in_bucket(bucket), self._rank)
 
     def _grow(self) -> None:
-        """Double, and split every bucket in order; trees that stay deep are made anew (HashMap.resize, TreeNode.split)."""
+        """Double, and split every bucket in order; trees that stay deep are made anew
+        (HashMap.resize, TreeNode.split)."""
         old, trees = self._capacity, self._trees
         self._capacity, self._trees = 2 * old, {}
         self._counts = Counter(map(self._bucket, self._places))
         for bucket, tree in trees.items():
-            halves = {half: [key for key in tree if self._bucket(key) == half] for half in (bucket, bucket + old)}
+            halves = {
+                half: [key for key in tree if self._bucket(key) == half]
+                for half in (bucket, bucket + old)
+            }
             for half, keys in halves.items():
                 self._trees[half] = tree if len(keys) == len(tree) else TreeBin(keys, self._rank)
                 if len(keys) <= _SHALLOW_BUCKET:
@@ -133,10 +154,14 @@ class HashTable(Generic[K]):
         return (code ^ code >> 16) & (self._capacity - 1)
 
     def _in_bucket(self, bucket: int) -> list[K]:
-        return sorted((key for key in self._places if self._bucket(key) == bucket), key=self._places.__getitem__)
+        return sorted(
+            (key for key in self._places if self._bucket(key) == bucket),
+            key=self._places.__getitem__,
+        )
 
     def _rank(self, key: K) -> tuple[int, bytes]:
-        """What trees sort by: hash codes as signed numbers, and texts with the same hash code as String.compareTo says."""
+        """What trees sort by: hash codes as signed numbers, and texts with the same hash code as
+        String.compareTo says."""
         code = self._hash(key)
         code ^= code >> 16
         return code - ((code & 0x8000_0000) << 1), utf16(key) if isinstance(key, str) else b""
@@ -148,7 +173,11 @@ class HashTable(Generic[K]):
         keys = sorted(places, key=lambda key: (bucket(key), places[key]))
         if not self._trees:
             return iter(keys)
-        return (key for number, group in groupby(keys, bucket) for key in self._trees.get(number) or group)
+        return (
+            key
+            for number, group in groupby(keys, bucket)
+            for key in self._trees.get(number) or group
+        )
 
     def __contains__(self, key: object) -> bool:
         return key in self._places
@@ -160,7 +189,8 @@ class HashTable(Generic[K]):
 def order_of_puts(keys: Iterable[K], hash_code: Callable[[K], int]) -> list[K]:
     """How a new table iterates after these keys, each once, were put into it, one after the other.
 
-    Where no bucket ever gets deep the capacity follows from the number of keys, and the order is that of the buckets.
+    Where no bucket ever gets deep the capacity follows from the number of keys, and the order is
+    that of the buckets.
     """
     keys = list(keys)
     codes = [code ^ code >> 16 for code in map(hash_code, keys)]

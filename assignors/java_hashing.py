@@ -1,7 +1,8 @@
-"""Hash codes as Java computes them, and how many buckets a HashMap has: the arithmetic below the orders of Java's collections.
+"""Hash codes as Java computes them, and how many buckets a HashMap has: the arithmetic below the
+orders of Java's collections.
 
-Owns these numbers only; `java_hash_table` and `java_order` are built on them. Does not depend on what is hashed for which purpose.
-Sources: HM-1, HM-2, HM-4, java.util.HashMap.
+Owns these numbers only; `java_hash_table` and `java_order` are built on them. Does not depend on
+what is hashed for which purpose. Sources: HM-1, HM-2, HM-4, java.util.HashMap.
 """
 
 from __future__ import annotations
@@ -11,14 +12,16 @@ from typing import Final
 
 DEFAULT_CAPACITY: Final = 16
 DEEP_BUCKET: Final = 9
-"""So many keys in one bucket make a small table double, and a larger one turn the bucket into a tree (HM-5)."""
+"""So many keys in one bucket make a small table double, and a larger one turn the bucket into a
+tree (HM-5)."""
 MIN_TREE_CAPACITY: Final = 64
 """The fewest buckets of a table that has trees."""
 _UINT32: Final = 0xFFFFFFFF
 _EXACT_COPIES: Final = 19
 
 java_release = 17
-"""Whose HashMap is meant. From 19 on the copy of a map of 12, 24, 48, ... entries has half the buckets (JDK-8281631)."""
+"""Whose HashMap is meant. From 19 on the copy of a map of 12, 24, 48, ... entries has half the
+buckets (JDK-8281631)."""
 
 
 @lru_cache(maxsize=1 << 14)
@@ -52,7 +55,8 @@ def spread(code: int) -> int:
 
 
 def capacity_of(size: int, initial: int = DEFAULT_CAPACITY) -> int:
-    """How many buckets a table has after it held `size` keys: it doubles when more than three quarters are used (HM-2)."""
+    """How many buckets a table has after it held `size` keys: it doubles when more than three
+    quarters are used (HM-2)."""
     capacity = initial
     while size * 4 > capacity * 3:
         capacity *= 2
@@ -65,7 +69,8 @@ def map_capacity(size: int) -> int:
 
 
 def copy_capacity(size: int) -> int:
-    """The buckets of `new HashMap(map of n entries)` (HM-4), in the `java_release` that is meant."""
+    """The buckets of `new HashMap(map of n entries)` (HM-4), in the `java_release` that is
+    meant."""
     return map_capacity(size * 4 // 3 + 1 if java_release < _EXACT_COPIES else -(-size * 4 // 3))
 
 

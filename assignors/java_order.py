@@ -1,10 +1,12 @@
 """The orders in which Java's collections give back what was put into them.
 
-Kafka's assignors keep members and topics in HashMaps, and the order of those shows in what they answer. Owns the iteration
-order of tables that only grow. Does not depend on what is in them. Sources: HM-3..HM-5, java.util.HashMap.
+Kafka's assignors keep members and topics in HashMaps, and the order of those shows in what they
+answer. Owns the iteration order of tables that only grow. Does not depend on what is in them.
+Sources: HM-3..HM-5, java.util.HashMap.
 
-A table never shrinks and splits a bucket in order: so an iteration is the keys in the order they were put, sorted by bucket.
-The exception are buckets of nine keys and more, which are left to the slow and exact `HashTable`.
+A table never shrinks and splits a bucket in order: so an iteration is the keys in the order they
+were put, sorted by bucket. The exception are buckets of nine keys and more, which are left to the
+slow and exact `HashTable`.
 """
 
 from __future__ import annotations
@@ -13,11 +15,20 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from assignors.java_hash_table import HashTable
-from assignors.java_hashing import DEEP_BUCKET, DEFAULT_CAPACITY, MIN_TREE_CAPACITY, capacity_of, spread, string_hash, utf16
+from assignors.java_hashing import (
+    DEEP_BUCKET,
+    DEFAULT_CAPACITY,
+    MIN_TREE_CAPACITY,
+    capacity_of,
+    spread,
+    string_hash,
+    utf16,
+)
 
 
 def table_order(keys: Sequence[str], initial: int = DEFAULT_CAPACITY) -> list[str]:
-    """Distinct strings, given in the order they are put, as a HashMap iterates them that had `initial` buckets (HM-3)."""
+    """Distinct strings, given in the order they are put, as a HashMap iterates them that had
+    `initial` buckets (HM-3)."""
     capacity = capacity_of(len(keys), initial)
     buckets = [spread(string_hash(key)) & (capacity - 1) for key in keys]
     if _has_deep_bucket(keys, buckets, initial, capacity):
@@ -29,7 +40,8 @@ def table_order(keys: Sequence[str], initial: int = DEFAULT_CAPACITY) -> list[st
 
 
 def through_tables(keys: Sequence[str], *initials: int) -> list[str]:
-    """The keys put into one table after another, each as the one before iterates. Only deep buckets make that differ from one table."""
+    """The keys put into one table after another, each as the one before iterates. Only deep buckets
+    make that differ from one table."""
     order = list(keys)
     for initial in initials or (DEFAULT_CAPACITY,):
         order = table_order(order, initial)
@@ -39,13 +51,20 @@ def through_tables(keys: Sequence[str], *initials: int) -> list[str]:
 def is_deep(keys: Sequence[str]) -> bool:
     """Are there so many keys of like hash that only `HashTable` knows their order?"""
     capacity = capacity_of(len(keys))
-    return _has_deep_bucket(keys, [spread(string_hash(key)) & (capacity - 1) for key in keys], DEFAULT_CAPACITY, capacity)
+    return _has_deep_bucket(
+        keys,
+        [spread(string_hash(key)) & (capacity - 1) for key in keys],
+        DEFAULT_CAPACITY,
+        capacity,
+    )
 
 
 def computed_order(keys: Sequence[str], size_before_last_call: int) -> list[str]:
-    """Distinct strings as a default HashMap iterates them that was filled by computeIfAbsent, in the order of their first calls.
+    """Distinct strings as a default HashMap iterates them that was filled by computeIfAbsent, in
+    the order of their first calls.
 
-    That method inserts at the head of a bucket, and grows the table at the beginning of the next call, whatever that is for.
+    That method inserts at the head of a bucket, and grows the table at the beginning of the next
+    call, whatever that is for.
     """
     if is_deep(keys):
         table: HashTable[str] = HashTable(string_hash)
@@ -60,7 +79,8 @@ def computed_order(keys: Sequence[str], size_before_last_call: int) -> list[str]
 
 
 def _has_deep_bucket(keys: Sequence[str], buckets: list[int], initial: int, capacity: int) -> bool:
-    """Did any bucket ever hold nine keys? Until the table has 64 buckets that makes it double, and later a tree (HM-5)."""
+    """Did any bucket ever hold nine keys? Until the table has 64 buckets that makes it double, and
+    later a tree (HM-5)."""
     if len(keys) < DEEP_BUCKET:
         return False
     if max(Counter(buckets).values()) >= DEEP_BUCKET:
@@ -75,7 +95,8 @@ def _has_deep_bucket(keys: Sequence[str], buckets: list[int], initial: int, capa
 
 
 def sort_key(texts: Iterable[str]) -> Callable[[str], str | bytes] | None:
-    """The key that sorts these as String.compareTo does: by UTF-16 unit. None where Python's own order is the same."""
+    """The key that sorts these as String.compareTo does: by UTF-16 unit. None where Python's own
+    order is the same."""
     return None if all(text.isascii() or max(text) < "\ud800" for text in texts) else utf16
 
 

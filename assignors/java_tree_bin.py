@@ -1,8 +1,9 @@
 """One deep bucket of a java.util.HashMap, as the tree that Java makes of it.
 
-A tree's nodes also stand in a list, and that is the order in which a table iterates. A new node is put into the list behind its
-parent in the tree, and whatever node is the root after balancing is moved to the front. So the order can only be known by doing
-what Java does: a red-black tree, its insertion and its deletion. Owns that. Does not depend on tables. Source: HashMap.TreeNode.
+A tree's nodes also stand in a list, and that is the order in which a table iterates. A new node is
+put into the list behind its parent in the tree, and whatever node is the root after balancing is
+moved to the front. So the order can only be known by doing what Java does: a red-black tree, its
+insertion and its deletion. Owns that. Does not depend on tables. Source: HashMap.TreeNode.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ class _Node(Generic[K]):
 
 
 class TreeBin(Generic[K]):
-    """The keys of one bucket; iterates as Java does. `rank`: what the tree sorts by, the hash code first."""
+    """The keys of one bucket; iterates as Java does. `rank`: what the tree sorts by, the hash code
+    first."""
 
     def __init__(self, keys: Iterable[K], rank: Callable[[K], Any]) -> None:
         self._rank = rank
@@ -71,7 +73,8 @@ class TreeBin(Generic[K]):
         self._root_to_front()
 
     def remove(self, key: K) -> bool:
-        """Take a key away; False when so few are left that the bucket is a list again, in this order (TreeNode.removeTreeNode)."""
+        """Take a key away; False when so few are left that the bucket is a list again, in this
+        order (TreeNode.removeTreeNode)."""
         node = self._nodes.pop(key)
         if node.preceding is None:
             self._first = node.following
@@ -172,7 +175,8 @@ class TreeBin(Generic[K]):
             parent.child[node.side()] = other
 
     def _unhang(self, node: _Node[K]) -> None:
-        """Delete from the tree, and balance: a node with two children first changes places with its successor."""
+        """Delete from the tree, and balance: a node with two children first changes places with its
+        successor."""
         successor = node.child[_RIGHT]
         if node.child[_LEFT] is not None and successor is not None:
             while successor.child[_LEFT] is not None:

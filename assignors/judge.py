@@ -1,12 +1,17 @@
-"""The judge of plans: is an assignment valid, balanced, sticky, and safe under the cooperative protocol?
+"""The judge of plans: is an assignment valid, balanced, sticky, and safe under the cooperative
+protocol?
 
-Written apart from the assignors, whoever made the plan: it reads partitions, subscriptions and the answer, and imports
-nothing that assigns. Owns four questions:
+Written apart from the assignors, whoever made the plan: it reads partitions, subscriptions and the
+answer, and imports nothing that assigns. Owns four questions:
 
-* valid: each partition of a subscribed topic exactly once, to a member that subscribes to its topic, and nothing else;
-* balanced: as Kafka's own isBalanced says (STK-22), with its score, the sum of pairwise differences (STK-24);
-* sticky: how many partitions moved, and the least that had to move (`least_moves` says where that is exact);
-* safe: nobody is given a partition that another member still claims and has not revoked (KIP-429, STK-27).
+* valid: each partition of a subscribed topic exactly once, to a member that subscribes to its
+  topic, and nothing else;
+* balanced: as Kafka's own isBalanced says (STK-22), with its score, the sum of pairwise differences
+  (STK-24);
+* sticky: how many partitions moved, and the least that had to move (`least_moves` says where that
+  is exact);
+* safe: nobody is given a partition that another member still claims and has not revoked (KIP-429,
+  STK-27).
 
 Refuses to judge how a plan was found, and the order of its lists.
 """
@@ -60,7 +65,8 @@ class Finding(NamedTuple):
 
 
 class Imbalance(NamedTuple):
-    """Why a plan is not balanced: `member` could take `partition` from `owner`, which has two or more partitions more."""
+    """Why a plan is not balanced: `member` could take `partition` from `owner`, which has two or
+    more partitions more."""
 
     member: str
     partition: Partition
@@ -82,7 +88,8 @@ class Move(NamedTuple):
 
 
 class Unsafe(NamedTuple):
-    """A partition given to `member` while `holders` claim it and were not yet asked to revoke it."""
+    """A partition given to `member` while `holders` claim it and were not yet asked to revoke
+    it."""
 
     partition: Partition
     member: str
@@ -96,8 +103,9 @@ class Unsafe(NamedTuple):
 class Verdict:
     """What the judge found.
 
-    `withheld`: partitions given to nobody because their holder must revoke them first; faults unless the plan is cooperative.
-    `unsafe` is filled whatever the protocol: under the eager one everything was revoked before, and it may be ignored.
+    `withheld`: partitions given to nobody because their holder must revoke them first; faults
+    unless the plan is cooperative. `unsafe` is filled whatever the protocol: under the eager one
+    everything was revoked before, and it may be ignored.
     """
 
     findings: tuple[Finding, ...]
@@ -120,7 +128,8 @@ class Verdict:
 
     @property
     def is_sticky(self) -> bool:
-        """No more moved than had to. Not certain where the least is only a lower bound: then it may say no too often."""
+        """No more moved than had to. Not certain where the least is only a lower bound: then it may
+        say no too often."""
         return len(self.moves) <= self.least.moves
 
     @property
@@ -150,10 +159,12 @@ def verdict(
     previous: Mapping[str, Iterable[Partition]] | None = None,
     cooperative: bool = False,
 ) -> Verdict:
-    """Judge a plan: `partitions` of each existing topic, what the `members` said, and who is to get what.
+    """Judge a plan: `partitions` of each existing topic, what the `members` said, and who is to get
+    what.
 
-    `previous` says who had what, and may name members that are gone; by default the members' own claims are believed
-    (`owned_partitions` and `generation`). `cooperative`: partitions whose holder must revoke them may be given to nobody.
+    `previous` says who had what, and may name members that are gone; by default the members' own
+    claims are believed (`owned_partitions` and `generation`). `cooperative`: partitions whose
+    holder must revoke them may be given to nobody.
     """
     given = {member: partitions_of(part) for member, part in assignment.items()}
     had = ownership(members, previous)
@@ -163,14 +174,23 @@ def verdict(
             taken.setdefault(partition, []).append(member)
     free = [p for p in _subscribed(partitions, members) if p not in taken]
     withheld = tuple(p for p in free if cooperative and (p in had.owners or p in had.disputed))
-    findings = [*_misgiven(partitions, members, taken), *(Finding(Fault.UNASSIGNED, p) for p in free if p not in withheld)]
-    findings += (Finding(Fault.NO_ANSWER, None, (member,)) for member in members if member not in given)
+    findings = [
+        *_misgiven(partitions, members, taken),
+        *(Finding(Fault.UNASSIGNED, p) for p in free if p not in withheld),
+    ]
+    findings += (
+        Finding(Fault.NO_ANSWER, None, (member,)) for member in members if member not in given
+    )
     return Verdict(
         findings=tuple(findings),
         imbalance=_imbalance(members, given),
         balance_score=balance_score(map(len, given.values())),
         moves=_moves(partitions, had, taken),
-        least=least_moves(partitions, {member: frozenset(said.topics) for member, said in members.items()}, had.owners),
+        least=least_moves(
+            partitions,
+            {member: frozenset(said.topics) for member, said in members.items()},
+            had.owners,
+        ),
         unsafe=_unsafe(members, had, taken),
         withheld=withheld,
     )
@@ -189,13 +209,21 @@ def balance_score(counts: Iterable[int]) -> int:
     return sum((2 * position - last) * count for position, count in enumerate(ordered))
 
 
-def _subscribed(partitions: Mapping[str, int], members: Mapping[str, Subscriber]) -> Iterable[Partition]:
+def _subscribed(
+    partitions: Mapping[str, int], members: Mapping[str, Subscriber]
+) -> Iterable[Partition]:
     """Every partition that somebody must get."""
-    topics = sorted(set(chain.from_iterable(said.topics for said in members.values())) & partitions.keys())
+    topics = sorted(
+        set(chain.from_iterable(said.topics for said in members.values())) & partitions.keys()
+    )
     return ((topic, number) for topic in topics for number in range(partitions[topic]))
 
 
-def _misgiven(partitions: Mapping[str, int], members: Mapping[str, Subscriber], taken: Mapping[Partition, list[str]]) -> Iterable[Finding]:
+def _misgiven(
+    partitions: Mapping[str, int],
+    members: Mapping[str, Subscriber],
+    taken: Mapping[Partition, list[str]],
+) -> Iterable[Finding]:
     topics_of = {member: frozenset(said.topics) for member, said in members.items()}
     for partition, takers in taken.items():
         topic, number = partition
@@ -204,15 +232,20 @@ def _misgiven(partitions: Mapping[str, int], members: Mapping[str, Subscriber], 
             yield Finding(Fault.NO_SUCH_MEMBER, partition, strangers)
         if not 0 <= number < partitions.get(topic, 0):
             yield Finding(Fault.NO_SUCH_PARTITION, partition, tuple(takers))
-        unasked = tuple(taker for taker in takers if taker in topics_of and topic not in topics_of[taker])
+        unasked = tuple(
+            taker for taker in takers if taker in topics_of and topic not in topics_of[taker]
+        )
         if unasked:
             yield Finding(Fault.NOT_SUBSCRIBED, partition, unasked)
         if len(takers) > 1:
             yield Finding(Fault.TWICE, partition, tuple(takers))
 
 
-def _imbalance(members: Mapping[str, Subscriber], given: Mapping[str, list[Partition]]) -> Imbalance | None:
-    """The first member, with the fewest partitions of a topic's subscribers, that could relieve an owner (STK-22)."""
+def _imbalance(
+    members: Mapping[str, Subscriber], given: Mapping[str, list[Partition]]
+) -> Imbalance | None:
+    """The first member, with the fewest partitions of a topic's subscribers, that could relieve an
+    owner (STK-22)."""
     poorest: dict[str, str] = {}
     for member in sorted(members, key=lambda member: (len(given.get(member, ())), member)):
         for topic in members[member].topics:
@@ -225,7 +258,9 @@ def _imbalance(members: Mapping[str, Subscriber], given: Mapping[str, list[Parti
     return None
 
 
-def _moves(partitions: Mapping[str, int], had: Ownership, taken: Mapping[Partition, list[str]]) -> tuple[Move, ...]:
+def _moves(
+    partitions: Mapping[str, int], had: Ownership, taken: Mapping[Partition, list[str]]
+) -> tuple[Move, ...]:
     moves = []
     for partition, before in sorted(had.owners.items()):
         if partition[1] < partitions.get(partition[0], 0):
@@ -235,13 +270,20 @@ def _moves(partitions: Mapping[str, int], had: Ownership, taken: Mapping[Partiti
     return tuple(moves)
 
 
-def _unsafe(members: Mapping[str, Subscriber], had: Ownership, taken: Mapping[Partition, list[str]]) -> tuple[Unsafe, ...]:
-    """What is given to somebody while another member, still in the group, holds it or may hold it."""
+def _unsafe(
+    members: Mapping[str, Subscriber], had: Ownership, taken: Mapping[Partition, list[str]]
+) -> tuple[Unsafe, ...]:
+    """What is given to somebody while another member, still in the group, holds it or may hold
+    it."""
     found = []
     for partition, takers in taken.items():
-        claimants = had.disputed.get(partition) or ((had.owners[partition],) if partition in had.owners else ())
+        claimants = had.disputed.get(partition) or (
+            (had.owners[partition],) if partition in had.owners else ()
+        )
         for taker in takers:
-            holders = tuple(claimant for claimant in claimants if claimant != taker and claimant in members)
+            holders = tuple(
+                claimant for claimant in claimants if claimant != taker and claimant in members
+            )
             if holders:
                 found.append(Unsafe(partition, taker, holders))
     return tuple(found)

@@ -1,7 +1,9 @@
-"""The words of client-side assignment: what a leader is told about its members, and what it answers.
+"""The words of client-side assignment: what a leader is told about its members, and what it
+answers.
 
-Owns the values `TopicPartition`, `Subscription`, `Assignment` and the contract `Assignor`, which is Kafka's
-ConsumerPartitionAssignor with this field's words. Plain values; does not depend on how they travel.
+Owns the values `TopicPartition`, `Subscription`, `Assignment` and the contract `Assignor`, which is
+Kafka's ConsumerPartitionAssignor with this field's words. Plain values; does not depend on how they
+travel.
 """
 
 from __future__ import annotations
@@ -11,7 +13,8 @@ from enum import IntEnum
 from typing import NamedTuple, Protocol, runtime_checkable
 
 Racks = Mapping[str, Sequence[Sequence[str | None]]]
-"""Topic -> for each partition, in order, the racks of its replicas. What is missing has no known rack."""
+"""Topic -> for each partition, in order, the racks of its replicas. What is missing has no known
+rack."""
 
 
 class TopicPartition(NamedTuple):
@@ -27,8 +30,9 @@ class TopicPartition(NamedTuple):
 class Subscription(NamedTuple):
     """What one member told when it joined.
 
-    `user_data` is the assignor's own (None: none was sent); `owned_partitions`, `generation` (None or negative: not told) and
-    `rack` are fields of newer ConsumerProtocol versions (KIP-429, KIP-792, KIP-881); `group_instance_id` is None for a dynamic member.
+    `user_data` is the assignor's own (None: none was sent); `owned_partitions`, `generation` (None
+    or negative: not told) and `rack` are fields of newer ConsumerProtocol versions (KIP-429,
+    KIP-792, KIP-881); `group_instance_id` is None for a dynamic member.
     """
 
     topics: Sequence[str]
@@ -47,7 +51,8 @@ class Assignment(NamedTuple):
 
 
 class RebalanceProtocol(IntEnum):
-    """How a member goes through a rebalance; numbers as in Java, the highest that all assignors of a member support is used."""
+    """How a member goes through a rebalance; numbers as in Java, the highest that all assignors of
+    a member support is used."""
 
     EAGER = 0
     COOPERATIVE = 1
@@ -55,10 +60,11 @@ class RebalanceProtocol(IntEnum):
 
 @runtime_checkable
 class Assignor(Protocol):
-    """A function from subscriptions to assignments, with what its member remembers between two of them.
+    """A function from subscriptions to assignments, with what its member remembers between two of
+    them.
 
-    Each member makes its own instance. Whoever writes one may inherit from this class: everything but `name` and `assign` then
-    has a default. Source: ConsumerPartitionAssignor.
+    Each member makes its own instance. Whoever writes one may inherit from this class: everything
+    but `name` and `assign` then has a default. Source: ConsumerPartitionAssignor.
     """
 
     @property
@@ -81,13 +87,19 @@ class Assignor(Protocol):
         return None
 
     def assign(
-        self, partitions: Mapping[str, int], members: Mapping[str, Subscription], racks: Racks | None = None
+        self,
+        partitions: Mapping[str, int],
+        members: Mapping[str, Subscription],
+        racks: Racks | None = None,
     ) -> Mapping[str, Assignment]:
-        """Called at the leader only: how many partitions each existing topic has, and every member in JoinGroup's order.
+        """Called at the leader only: how many partitions each existing topic has, and every member
+        in JoinGroup's order.
 
-        The order of the answer is the order in which it is sent. Raises AssignorError when it cannot assign.
+        The order of the answer is the order in which it is sent. Raises AssignorError when it
+        cannot assign.
         """
         raise NotImplementedError
 
     def on_assignment(self, assignment: Assignment, generation: int) -> None:
-        """Called at every member after SyncGroup, with what it was given and the generation it was given in."""
+        """Called at every member after SyncGroup, with what it was given and the generation it was
+        given in."""

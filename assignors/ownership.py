@@ -1,8 +1,9 @@
 """Who had which partition before an assignment: what judge and explanation compare a plan with.
 
-Owns one question, and its two hard cases. A partition claimed by several members belonged to the one that claims it in the
-highest generation; claimed twice in the same generation it belonged to nobody for certain, and is disputed. Written apart from the
-assignors, which each have Java's own way with such claims. Does not depend on what is assigned now.
+Owns one question, and its two hard cases. A partition claimed by several members belonged to the
+one that claims it in the highest generation; claimed twice in the same generation it belonged to
+nobody for certain, and is disputed. Written apart from the assignors, which each have Java's own
+way with such claims. Does not depend on what is assigned now.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ class Subscriber(Protocol):
 
 
 class Ownership(NamedTuple):
-    """What was whose. `disputed`: partitions that several members claim in the same generation, with those members."""
+    """What was whose. `disputed`: partitions that several members claim in the same generation,
+    with those members."""
 
     owners: dict[Partition, str]
     disputed: dict[Partition, tuple[str, ...]]
@@ -41,8 +43,11 @@ class Ownership(NamedTuple):
         return sorted(partition for partition, owner in self.owners.items() if owner == member)
 
 
-def ownership(members: Mapping[str, Subscriber], previous: Mapping[str, Iterable[Partition]] | None = None) -> Ownership:
-    """Who had what: by `previous`, which may name members that are gone, or else by what the members claim to own."""
+def ownership(
+    members: Mapping[str, Subscriber], previous: Mapping[str, Iterable[Partition]] | None = None
+) -> Ownership:
+    """Who had what: by `previous`, which may name members that are gone, or else by what the
+    members claim to own."""
     claims: dict[Partition, dict[str, int]] = {}
     if previous is not None:
         for member, partitions in previous.items():

@@ -1,7 +1,9 @@
-"""`range`: each topic laid out in runs, members in order; rack-aware where racks can help (KIP-881).
+"""`range`: each topic laid out in runs, members in order; rack-aware where racks can help
+(KIP-881).
 
-Owns what org.apache.kafka.clients.consumer.RangeAssignor does (RNG-1..RNG-5). Topics with the same subscribers and the same number
-of partitions are kept co-partitioned. Does not depend on what anybody held before.
+Owns what org.apache.kafka.clients.consumer.RangeAssignor does (RNG-1..RNG-5). Topics with the same
+subscribers and the same number of partitions are kept co-partitioned. Does not depend on what
+anybody held before.
 """
 
 from __future__ import annotations
@@ -10,7 +12,14 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from assignors.group_input import answer_order, member_rank, partition_objects, topics_in_map_order
 from assignors.java_order import sorted_strings, table_order
-from assignors.model import Assignment, Assignor, Racks, RebalanceProtocol, Subscription, TopicPartition
+from assignors.model import (
+    Assignment,
+    Assignor,
+    Racks,
+    RebalanceProtocol,
+    Subscription,
+    TopicPartition,
+)
 from assignors.racks import differ, racks_of
 
 Lists = dict[str, list[TopicPartition]]
@@ -23,7 +32,10 @@ class RangeAssignor(Assignor):
     rebalance_protocols: Sequence[RebalanceProtocol] = (RebalanceProtocol.EAGER,)
 
     def assign(
-        self, partitions: Mapping[str, int], members: Mapping[str, Subscription], racks: Racks | None = None
+        self,
+        partitions: Mapping[str, int],
+        members: Mapping[str, Subscription],
+        racks: Racks | None = None,
     ) -> dict[str, Assignment]:
         """Runs of consecutive partitions. Members iterate in Java's order."""
         order = table_order(list(members))
@@ -36,7 +48,13 @@ class RangeAssignor(Assignor):
         lists: Lists = {member: [] for member in order}
         member_racks = {member: rack for member in order if (rack := members[member].rack)}
         if member_racks and racks:
-            _assign_by_rack([_Topic(t, n, subscribers[t], member_racks, racks_of(racks, t, n)) for t, n in topics.items()], lists)
+            _assign_by_rack(
+                [
+                    _Topic(t, n, subscribers[t], member_racks, racks_of(racks, t, n))
+                    for t, n in topics.items()
+                ],
+                lists,
+            )
         else:
             for topic, count in topics.items():
                 _assign_runs(partition_objects(topic, count), subscribers[topic], lists)
@@ -58,10 +76,16 @@ def _assign_runs(partitions: list[TopicPartition], subscribers: list[str], lists
 
 
 class _Topic:
-    """One topic while it is assigned with racks in mind: how much each subscriber may still take (RNG-1)."""
+    """One topic while it is assigned with racks in mind: how much each subscriber may still take
+    (RNG-1)."""
 
     def __init__(
-        self, name: str, count: int, subscribers: list[str], member_racks: Mapping[str, str], racks: list[frozenset[str]]
+        self,
+        name: str,
+        count: int,
+        subscribers: list[str],
+        member_racks: Mapping[str, str],
+        racks: list[frozenset[str]],
     ) -> None:
         self.partitions = partition_objects(name, count)
         self.member_racks = {member: member_racks.get(member) for member in subscribers}
@@ -125,15 +149,19 @@ def _assign_by_rack(topics: list[_Topic], lists: Lists) -> None:
 
 
 def _co_partitioned(topics: Iterable[_Topic]) -> list[list[_Topic]]:
-    """Topics with the same subscribers, in the same racks, and as many partitions whose racks are known (RNG-4)."""
+    """Topics with the same subscribers, in the same racks, and as many partitions whose racks are
+    known (RNG-4)."""
     groups: dict[tuple[frozenset[tuple[str, str | None]], int], list[_Topic]] = {}
     for topic in topics:
-        groups.setdefault((frozenset(topic.member_racks.items()), len(topic.racks)), []).append(topic)
+        groups.setdefault((frozenset(topic.member_racks.items()), len(topic.racks)), []).append(
+            topic
+        )
     return list(groups.values())
 
 
 def _give_together(group: list[_Topic], lists: Lists) -> None:
-    """The same partition of every topic to the same member, where racks and quotas of all of them allow it (RNG-4)."""
+    """The same partition of every topic to the same member, where racks and quotas of all of them
+    allow it (RNG-4)."""
     remaining = list(group[0].member_racks)
     for number in range(len(group[0].racks)):
         for member in remaining:

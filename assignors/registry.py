@@ -1,7 +1,8 @@
 """Which assignor a name stands for.
 
-Owns the words that partition.assignment.strategy accepts: short names, Java's class names, and `module:Class` for an assignor of
-one's own. Every call makes a new instance, because an assignor remembers (STK-6). Does not depend on who asks.
+Owns the words that partition.assignment.strategy accepts: short names, Java's class names, and
+`module:Class` for an assignor of one's own. Every call makes a new instance, because an assignor
+remembers (STK-6). Does not depend on who asks.
 """
 
 from __future__ import annotations
@@ -17,7 +18,10 @@ _BUILT_IN = {
     "range": ("assignors.range_assignor:RangeAssignor", "RangeAssignor"),
     "roundrobin": ("assignors.roundrobin_assignor:RoundRobinAssignor", "RoundRobinAssignor"),
     "sticky": ("assignors.sticky_assignor:StickyAssignor", "StickyAssignor"),
-    "cooperative-sticky": ("assignors.sticky_assignor:CooperativeStickyAssignor", "CooperativeStickyAssignor"),
+    "cooperative-sticky": (
+        "assignors.sticky_assignor:CooperativeStickyAssignor",
+        "CooperativeStickyAssignor",
+    ),
 }
 _JAVA_PACKAGE = "org.apache.kafka.clients.consumer."
 _METHODS = {
@@ -31,26 +35,35 @@ BUILT_IN_NAMES = tuple(_BUILT_IN)
 
 
 def by_name(name: str) -> Assignor:
-    """A new instance of the assignor that `name` stands for: a short name, a Java class name, or `module:Class`.
+    """A new instance of the assignor that `name` stands for: a short name, a Java class name, or
+    `module:Class`.
 
-    Raises AssignorError: nothing has that name, the module or class cannot be had, or the class is no assignor.
+    Raises AssignorError: nothing has that name, the module or class cannot be had, or the class is
+    no assignor.
     """
     for short, (path, java_class) in _BUILT_IN.items():
         if name in (short, java_class, _JAVA_PACKAGE + java_class):
             return _make(path)
     if ":" not in name:
         known = ", ".join(_BUILT_IN)
-        raise AssignorError(f"no assignor is called {name!r}; there are {known}, their Java class names, and your own as 'module:Class'")
+        raise AssignorError(
+            f"no assignor is called {name!r}; there are {known}, their Java class names, and your own as 'module:Class'"
+        )
     return _make(name)
 
 
 def common_protocol(assignors: Iterable[Assignor]) -> RebalanceProtocol:
-    """The highest rebalance protocol that all of a member's assignors support. Raises AssignorError when there is none."""
+    """The highest rebalance protocol that all of a member's assignors support. Raises AssignorError
+    when there is none."""
     chosen = list(assignors)
-    common = set(RebalanceProtocol).intersection(*(assignor.rebalance_protocols for assignor in chosen))
+    common = set(RebalanceProtocol).intersection(
+        *(assignor.rebalance_protocols for assignor in chosen)
+    )
     if not common:
         names = ", ".join(assignor.name for assignor in chosen)
-        raise AssignorError(f"{names} support no common rebalance protocol; a member's assignors must share one")
+        raise AssignorError(
+            f"{names} support no common rebalance protocol; a member's assignors must share one"
+        )
     return max(common)
 
 
@@ -59,7 +72,9 @@ def _make(path: str) -> Assignor:
     try:
         module = import_module(module_name)
     except (ImportError, ValueError) as failure:
-        raise AssignorError(f"{path!r}: cannot import {module_name!r} ({failure}); right is 'module:Class'") from failure
+        raise AssignorError(
+            f"{path!r}: cannot import {module_name!r} ({failure}); right is 'module:Class'"
+        ) from failure
     found = module
     for part in class_name.split("."):
         found = getattr(found, part, None)  # type: ignore[assignment]
@@ -68,7 +83,9 @@ def _make(path: str) -> Assignor:
     try:
         made = found()
     except Exception as failure:
-        raise AssignorError(f"{path!r}: {class_name}() failed ({failure!r}); it must be makeable without arguments") from failure
+        raise AssignorError(
+            f"{path!r}: {class_name}() failed ({failure!r}); it must be makeable without arguments"
+        ) from failure
     check(made, path)
     return cast(Assignor, made)
 
@@ -77,13 +94,28 @@ def check(assignor: object, what: str) -> None:
     """Is it an assignor? Raises AssignorError that says what is lacking and what would be right."""
     kind = type(assignor)
     for method, right in _METHODS.items():
-        if not callable(getattr(assignor, method, None)) or getattr(kind, method, None) is Assignor.assign:
-            raise AssignorError(f"{what}: class {kind.__name__} lacks the method {right}; it may inherit defaults from assignors.Assignor")
+        if (
+            not callable(getattr(assignor, method, None))
+            or getattr(kind, method, None) is Assignor.assign
+        ):
+            raise AssignorError(
+                f"{what}: class {kind.__name__} lacks the method {right}; it may inherit defaults from assignors.Assignor"
+            )
     name = None if getattr(kind, "name", None) is Assignor.name else getattr(assignor, "name", None)
     if not isinstance(name, str) or not name:
-        raise AssignorError(f"{what}: class {kind.__name__} lacks a name; an assignor has name = '...', the word the group votes on")
+        raise AssignorError(
+            f"{what}: class {kind.__name__} lacks a name; an assignor has name = '...', the word the group votes on"
+        )
     protocols = getattr(assignor, "rebalance_protocols", None)
-    if not isinstance(protocols, (tuple, list)) or not protocols or not all(isinstance(p, RebalanceProtocol) for p in protocols):
-        raise AssignorError(f"{what}: class {kind.__name__} lacks rebalance_protocols; right would be (RebalanceProtocol.EAGER,)")
+    if (
+        not isinstance(protocols, (tuple, list))
+        or not protocols
+        or not all(isinstance(p, RebalanceProtocol) for p in protocols)
+    ):
+        raise AssignorError(
+            f"{what}: class {kind.__name__} lacks rebalance_protocols; right would be (RebalanceProtocol.EAGER,)"
+        )
     if not isinstance(getattr(assignor, "version", None), int):
-        raise AssignorError(f"{what}: class {kind.__name__} lacks version, a number; right would be 0")
+        raise AssignorError(
+            f"{what}: class {kind.__name__} lacks version, a number; right would be 0"
+        )

@@ -1,7 +1,8 @@
 """`roundrobin`: all partitions dealt in turn to all members.
 
-Owns what org.apache.kafka.clients.consumer.RoundRobinAssignor does (RR-1). The ring goes on from topic to topic, and members that
-do not subscribe to a topic are passed over. Does not depend on racks and what anybody held before.
+Owns what org.apache.kafka.clients.consumer.RoundRobinAssignor does (RR-1). The ring goes on from
+topic to topic, and members that do not subscribe to a topic are passed over. Does not depend on
+racks and what anybody held before.
 """
 
 from __future__ import annotations
@@ -10,9 +11,22 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 
 from assignors.errors import AssignorError
-from assignors.group_input import answer_order, existing_topics, member_rank, partition_objects, undisturbed
+from assignors.group_input import (
+    answer_order,
+    existing_topics,
+    member_rank,
+    partition_objects,
+    undisturbed,
+)
 from assignors.java_order import sorted_strings, table_order
-from assignors.model import Assignment, Assignor, Racks, RebalanceProtocol, Subscription, TopicPartition
+from assignors.model import (
+    Assignment,
+    Assignor,
+    Racks,
+    RebalanceProtocol,
+    Subscription,
+    TopicPartition,
+)
 
 
 class RoundRobinAssignor(Assignor):
@@ -22,22 +36,32 @@ class RoundRobinAssignor(Assignor):
     rebalance_protocols: Sequence[RebalanceProtocol] = (RebalanceProtocol.EAGER,)
 
     def assign(
-        self, partitions: Mapping[str, int], members: Mapping[str, Subscription], racks: Racks | None = None
+        self,
+        partitions: Mapping[str, int],
+        members: Mapping[str, Subscription],
+        racks: Racks | None = None,
     ) -> dict[str, Assignment]:
-        """Partitions in the order of topic and number, one each. Members iterate in Java's order."""
+        """Partitions in the order of topic and number, one each. Members iterate in Java's
+        order."""
         if not members:
-            raise AssignorError("RR-1: roundrobin needs at least one member; Java's ring cannot be empty")
+            raise AssignorError(
+                "RR-1: roundrobin needs at least one member; Java's ring cannot be empty"
+            )
         with undisturbed(partitions):
             return _assign(partitions, members)
 
 
-def _assign(partitions: Mapping[str, int], members: Mapping[str, Subscription]) -> dict[str, Assignment]:
+def _assign(
+    partitions: Mapping[str, int], members: Mapping[str, Subscription]
+) -> dict[str, Assignment]:
     order = table_order(list(members))
     topics = existing_topics(partitions, map(members.__getitem__, order))
     ring = member_rank(members, order)
     lists: dict[str, list[TopicPartition]] = {member: [] for member in order}
     if all(members[member].topics == members[ring[0]].topics for member in ring):
-        everything = [tp for topic in sorted_strings(topics) for tp in partition_objects(topic, topics[topic])]
+        everything = [
+            tp for topic in sorted_strings(topics) for tp in partition_objects(topic, topics[topic])
+        ]
         for i, member in enumerate(ring):
             lists[member] = everything[i :: len(ring)]
     else:
@@ -45,8 +69,14 @@ def _assign(partitions: Mapping[str, int], members: Mapping[str, Subscription]) 
     return {member: Assignment(tuple(lists[member])) for member in answer_order(order)}
 
 
-def _deal(topics: Mapping[str, int], members: Mapping[str, Subscription], ring: list[str], lists: dict[str, list[TopicPartition]]) -> None:
-    """Topic after topic: its subscribers in ring order, beginning with the first at or after the pointer."""
+def _deal(
+    topics: Mapping[str, int],
+    members: Mapping[str, Subscription],
+    ring: list[str],
+    lists: dict[str, list[TopicPartition]],
+) -> None:
+    """Topic after topic: its subscribers in ring order, beginning with the first at or after the
+    pointer."""
     seats: dict[str, list[int]] = {topic: [] for topic in topics}
     for seat, member in enumerate(ring):
         for topic in dict.fromkeys(members[member].topics):

@@ -1,8 +1,10 @@
-"""`sticky` and `cooperative-sticky`: as even as can be, and of what members held as much left in place as that allows.
+"""`sticky` and `cooperative-sticky`: as even as can be, and of what members held as much left in
+place as that allows.
 
-Owns the two classes: how a member tells what it holds, what it remembers, and, for the cooperative one, that nobody is given a
-partition before another has revoked it (KIP-429). The work itself is in `assignors.sticky`. Does not depend on the protocol around it.
-Sources: org.apache.kafka.clients.consumer.StickyAssignor and CooperativeStickyAssignor.
+Owns the two classes: how a member tells what it holds, what it remembers, and, for the cooperative
+one, that nobody is given a partition before another has revoked it (KIP-429). The work itself is in
+`assignors.sticky`. Does not depend on the protocol around it. Sources:
+org.apache.kafka.clients.consumer.StickyAssignor and CooperativeStickyAssignor.
 """
 
 from __future__ import annotations
@@ -19,7 +21,13 @@ from assignors.sticky.equal import assign_equal
 from assignors.sticky.general import assign_general
 from assignors.sticky.numbers import Numbers, runs_of
 from assignors.sticky.racks import RackView
-from assignors.user_data import DEFAULT_GENERATION, decode_cooperative, encode_cooperative, encode_sticky, read_sticky
+from assignors.user_data import (
+    DEFAULT_GENERATION,
+    decode_cooperative,
+    encode_cooperative,
+    encode_sticky,
+    read_sticky,
+)
 
 
 class _Plan(NamedTuple):
@@ -43,9 +51,13 @@ class _Sticky(Assignor):
         """The last word on a plan."""
 
     def assign(
-        self, partitions: Mapping[str, int], members: Mapping[str, Subscription], racks: Racks | None = None
+        self,
+        partitions: Mapping[str, int],
+        members: Mapping[str, Subscription],
+        racks: Racks | None = None,
     ) -> dict[str, Assignment]:
-        """Members iterate in Java's order. Raises AssignorError where Java's class throws (STK-12, STK-25, STK-29)."""
+        """Members iterate in Java's order. Raises AssignorError where Java's class throws (STK-12,
+        STK-25, STK-29)."""
         with undisturbed(partitions):
             numbers = Numbers(partitions, members)
             claims = settle_claims(numbers, self.memory, self._highest_generation)
@@ -53,7 +65,10 @@ class _Sticky(Assignor):
             plan = _plan(numbers, claims, RackView(numbers, racks))
             self.adjust(plan, numbers)
             take = numbers.objects().__getitem__
-            assigned = {member: Assignment(tuple(map(take, plan.lists[i]))) for i, member in enumerate(numbers.ids)}
+            assigned = {
+                member: Assignment(tuple(map(take, plan.lists[i])))
+                for i, member in enumerate(numbers.ids)
+            }
             return {member: assigned[member] for member in plan.order}
 
 
@@ -67,7 +82,8 @@ def _plan(numbers: Numbers, claims: Claims, racks: RackView) -> _Plan:
 
 
 class StickyAssignor(_Sticky):
-    """The assignor called `sticky`: eager, and its members tell what they held in their user data (STK-1, UD-1)."""
+    """The assignor called `sticky`: eager, and its members tell what they held in their user data
+    (STK-1, UD-1)."""
 
     name = "sticky"
     rebalance_protocols: Sequence[RebalanceProtocol] = (RebalanceProtocol.EAGER,)
@@ -92,22 +108,29 @@ class StickyAssignor(_Sticky):
         for topic, partition in assignment.partitions:
             before_last = len(by_topic)
             by_topic.setdefault(topic, []).append(partition)
-        self._assigned = {topic: by_topic[topic] for topic in computed_order(list(by_topic), before_last)}
+        self._assigned = {
+            topic: by_topic[topic] for topic in computed_order(list(by_topic), before_last)
+        }
         self._generation = generation
 
 
 class CooperativeStickyAssignor(_Sticky):
-    """The assignor called `cooperative-sticky`: members keep what they own while the group rebalances (KIP-429)."""
+    """The assignor called `cooperative-sticky`: members keep what they own while the group
+    rebalances (KIP-429)."""
 
     name = "cooperative-sticky"
-    rebalance_protocols: Sequence[RebalanceProtocol] = (RebalanceProtocol.COOPERATIVE, RebalanceProtocol.EAGER)
+    rebalance_protocols: Sequence[RebalanceProtocol] = (
+        RebalanceProtocol.COOPERATIVE,
+        RebalanceProtocol.EAGER,
+    )
 
     def __init__(self) -> None:
         super().__init__()
         self._generation = DEFAULT_GENERATION
 
     def memory(self, subscription: Subscription) -> Memory:
-        """The owned partitions; the generation is the subscription's, or for older members that of the user data (STK-2)."""
+        """The owned partitions; the generation is the subscription's, or for older members that of
+        the user data (STK-2)."""
         generation = subscription.generation
         if generation is None or generation < 0:
             generation = decode_cooperative(subscription.user_data)
@@ -122,8 +145,11 @@ class CooperativeStickyAssignor(_Sticky):
         self._generation = generation
 
     def adjust(self, plan: _Plan, numbers: Numbers) -> None:
-        """Take back what another member still owns: it is given in the next rebalance, when that one has revoked it (STK-27)."""
-        transferring = plan.transferring if plan.transferring is not None else _transferring(plan, numbers)
+        """Take back what another member still owns: it is given in the next rebalance, when that
+        one has revoked it (STK-27)."""
+        transferring = (
+            plan.transferring if plan.transferring is not None else _transferring(plan, numbers)
+        )
         for taken, not_yet in zip(plan.lists, transferring, strict=True):
             if not_yet:
                 taken[:] = [x for x in taken if not _take_out(x, not_yet)]
@@ -138,7 +164,8 @@ def _take_out(partition: int, wanted: set[int]) -> bool:
 
 
 def _transferring(plan: _Plan, numbers: Numbers) -> list[set[int]]:
-    """What a member gets that it does not own, while another that owns it does not keep it (STK-27)."""
+    """What a member gets that it does not own, while another that owns it does not keep it
+    (STK-27)."""
     index = {member: i for i, member in enumerate(numbers.ids)}
     added: dict[int, int] = {}
     revoked: set[int] = set()

@@ -2,12 +2,13 @@
 
 Owns two layouts, both big-endian and both without any version of their own:
 
-* sticky (UD-1, UD-2): what the member owned when it was last assigned, in two forms. V1 ends with a generation, V0 lacks it.
-  A reader tries V1 first and V0 when V1 does not fit; bytes left over are ignored.
+* sticky (UD-1, UD-2): what the member owned when it was last assigned, in two forms. V1 ends with a
+  generation, V0 lacks it. A reader tries V1 first and V0 when V1 does not fit; bytes left over are
+  ignored.
 * cooperative-sticky (UD-3): one generation and nothing else.
 
-range and roundrobin send no user data at all (UD-4). Does not depend on the subscription around these bytes, and what any
-assignor makes of them.
+range and roundrobin send no user data at all (UD-4). Does not depend on the subscription around
+these bytes, and what any assignor makes of them.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ Partitions = dict[str, list[int]]
 """Topic -> partition numbers, both in the order in which they stand in the bytes."""
 
 Runs = list[tuple[str, Sequence[int]]]
-"""Topics and partition numbers, both in the order in which they stand in the bytes; a topic may be there twice."""
+"""Topics and partition numbers, both in the order in which they stand in the bytes; a topic may be
+there twice."""
 
 _INT32: Final = Struct(">i")
 _INT16: Final = Struct(">h")
@@ -33,7 +35,8 @@ _MAX_TOPIC_BYTES: Final = 0x7FFF
 
 
 class StickyUserData(NamedTuple):
-    """What a member told about itself: owned partitions by topic, and the generation they were given in.
+    """What a member told about itself: owned partitions by topic, and the generation they were
+    given in.
 
     `generation` is None when the bytes are of form V0, which has none.
     """
@@ -55,14 +58,16 @@ def encode_sticky(owned: Mapping[str, Sequence[int]], generation: int) -> bytes:
 
 
 def encode_sticky_v0(owned: Mapping[str, Sequence[int]]) -> bytes:
-    """The bytes of form V0 (UD-2), as clients older than 2.3 write them; for tests and old recordings."""
+    """The bytes of form V0 (UD-2), as clients older than 2.3 write them; for tests and old
+    recordings."""
     return _encode_owned(owned)
 
 
 def decode_sticky(data: bytes | None) -> StickyUserData:
     """Read form V1, else V0; bytes after the last field are ignored (UD-2, STK-1).
 
-    None and b"" own nothing and have no generation. Bytes that are neither form own nothing in generation -1.
+    None and b"" own nothing and have no generation. Bytes that are neither form own nothing in
+    generation -1.
     """
     runs, generation = read_sticky(data)
     owned: Partitions = {}
@@ -88,9 +93,9 @@ def read_sticky(data: bytes | None) -> tuple[Runs, int | None]:
 def java_form(data: bytes | None) -> bytes | None:
     """kafka-python's user data as Java writes it; all else as it is.
 
-    kafka-python 3 puts an int16 version, 1, before what Java writes, so that neither understands the other. A leader that wants to leave
-    its members' partitions in place hands `sticky` this. Only bytes that Java
-    cannot read, and that are nothing else to the last byte, are taken for it.
+    kafka-python 3 puts an int16 version, 1, before what Java writes, so that neither understands
+    the other. A leader that wants to leave its members' partitions in place hands `sticky` this.
+    Only bytes that Java cannot read, and that are nothing else to the last byte, are taken for it.
     """
     if not data or data[:2] != _PYTHON_VERSION or read_sticky(data) != ([], DEFAULT_GENERATION):
         return data
@@ -102,12 +107,14 @@ def java_form(data: bytes | None) -> bytes | None:
 
 
 def encode_cooperative(generation: int) -> bytes:
-    """cooperative-sticky's user data: the generation, -1 before the first assignment; always written (UD-3)."""
+    """cooperative-sticky's user data: the generation, -1 before the first assignment; always
+    written (UD-3)."""
     return _INT32.pack(generation)
 
 
 def decode_cooperative(data: bytes | None) -> int | None:
-    """The generation in cooperative-sticky's user data: None when there are no bytes, -1 when they do not parse (STK-2)."""
+    """The generation in cooperative-sticky's user data: None when there are no bytes, -1 when they
+    do not parse (STK-2)."""
     if data is None:
         return None
     try:
@@ -129,7 +136,8 @@ def _encode_owned(owned: Mapping[str, Sequence[int]]) -> bytes:
 
 
 def _decode_owned(data: bytes) -> tuple[Runs, int]:
-    """The part that both forms share, and where it ends. Raises struct.error or ValueError when it does not parse."""
+    """The part that both forms share, and where it ends. Raises struct.error or ValueError when it
+    does not parse."""
     runs: Runs = []
     int16, int32 = _INT16.unpack_from, _INT32.unpack_from
     limit = len(data)
@@ -158,7 +166,8 @@ def _decode_name(name: bytes) -> str:
 
 
 def _checked(count: int, available: int) -> int:
-    """A count that can be true: not negative, not more than what is left. Hostile ones allocate nothing."""
+    """A count that can be true: not negative, not more than what is left. Hostile ones allocate
+    nothing."""
     if not 0 <= count <= available:
         raise ValueError(f"a count of {count} where {available} bytes are left")
     return count

@@ -1,4 +1,5 @@
-"""`python -m benchmarks [name ...]`: measure everything, or what is named, and print the figures as they come."""
+"""`python -m benchmarks [name ...]`: measure everything, or what is named, and print the figures as
+they come."""
 
 from __future__ import annotations
 
@@ -6,16 +7,35 @@ import sys
 from importlib import import_module
 
 ALL = (
-    "startup", "memory", "heartbeats", "rebalance", "produce_fetch", "request_cost", "wire", "assignors", "peers", "loads", "brokers",
-    "recovery", "consumer_groups", "page", "testing_kit", "simulations", "real_broker", "ten_tests",
-)  # fmt: skip
+    "startup",
+    "memory",
+    "heartbeats",
+    "rebalance",
+    "produce_fetch",
+    "request_cost",
+    "wire",
+    "assignors",
+    "peers",
+    "loads",
+    "brokers",
+    "recovery",
+    "consumer_groups",
+    "page",
+    "testing_kit",
+    "simulations",
+    "real_broker",
+    "ten_tests",
+)
 
 
 def main(names: list[str]) -> int:
     """Run benchmarks by name; 2 if there is no such one."""
     unknown = [name for name in names if name not in ALL]
     if unknown:
-        print(f"no benchmark is called {', '.join(unknown)}; there are {', '.join(ALL)}", file=sys.stderr)
+        print(
+            f"no benchmark is called {', '.join(unknown)}; there are {', '.join(ALL)}",
+            file=sys.stderr,
+        )
         return 2
     for name in names or ALL:
         for row in import_module(f"benchmarks.{name}").run():

@@ -1,11 +1,14 @@
 """Assignment of large groups: ours, Kafka's Java classes and kafka-python's, on the same inputs.
 
-Members m00000..., topics t0000...; every member subscribes to all topics (`equal`), or to the half that a fixed random sequence picks.
-Measured are a first assignment of everything, and then the next one, after the middle member has left, with what was assigned
-as everybody's memory. Each measurement has a process of its own: the first call is the first in its life, warm is the median of
-what followed, memory is the highest that the process ever held. Answers are compared by digest, order included.
+Members m00000..., topics t0000...; every member subscribes to all topics (`equal`), or to the half
+that a fixed random sequence picks. Measured are a first assignment of everything, and then the next
+one, after the middle member has left, with what was assigned as everybody's memory. Each
+measurement has a process of its own: the first call is the first in its life, warm is the median of
+what followed, memory is the highest that the process ever held. Answers are compared by digest,
+order included.
 
-Java's figures need a JDK and Maven, and are left out where there is none. kafka-python's are left out where it takes too long.
+Java's figures need a JDK and Maven, and are left out where there is none. kafka-python's are left
+out where it takes too long.
 """
 
 from __future__ import annotations
@@ -30,7 +33,8 @@ _PEER_S = 20.0
 _JAVA_S = 60.0
 _LONG_JAVA = "sticky, 1,000x100x1,000, half"
 _LONG_JAVA_DIGESTS = ("18315db67c64810b", "fe7bbd5606578d4f")
-"""What Java 4.3.1 answered to the case that takes it longest, when it was left to run to its end: eleven minutes for the first step."""
+"""What Java 4.3.1 answered to the case that takes it longest, when it was left to run to its end:
+eleven minutes for the first step."""
 
 
 class Case(NamedTuple):
@@ -98,12 +102,15 @@ def digest(answer: Mapping[str, Sequence[tuple[str, int]]]) -> str:
     """Of members and partitions in their order."""
     sha = hashlib.sha256()
     for member, partitions in answer.items():
-        sha.update(f"{member}:{''.join([f'{topic}-{number},' for topic, number in partitions])}\n".encode())
+        sha.update(
+            f"{member}:{''.join([f'{topic}-{number},' for topic, number in partitions])}\n".encode()
+        )
     return sha.hexdigest()[:16]
 
 
 def _timed(call: Callable[[], Any], seconds: float) -> tuple[Any, float, float]:
-    """(an answer, first call, median of the later half of the calls that fit into `seconds`) in milliseconds."""
+    """(an answer, first call, median of the later half of the calls that fit into `seconds`) in
+    milliseconds."""
     began = time.perf_counter()
     answer = call()
     first = spent = time.perf_counter() - began
@@ -123,9 +130,15 @@ def ours(case: Case, seconds: float) -> list[Measured]:
     members = {member: Subscription(tuple(topics)) for member, topics in wanted.items()}
     plan, *times = _timed(lambda: by_name(case.assignor).assign(partitions, members), seconds)
     steps = [Measured(*times, digest({member: part.partitions for member, part in plan.items()}))]
-    members = {member: _remembering(case.assignor, members[member], plan[member]) for member in remaining(members)}
+    members = {
+        member: _remembering(case.assignor, members[member], plan[member])
+        for member in remaining(members)
+    }
     plan, *times = _timed(lambda: by_name(case.assignor).assign(partitions, members), seconds)
-    return [*steps, Measured(*times, digest({member: part.partitions for member, part in plan.items()}))]
+    return [
+        *steps,
+        Measured(*times, digest({member: part.partitions for member, part in plan.items()})),
+    ]
 
 
 def _remembering(assignor: str, before: Subscription, assigned: Assignment) -> Subscription:
@@ -133,12 +146,17 @@ def _remembering(assignor: str, before: Subscription, assigned: Assignment) -> S
     own = by_name(assignor)
     own.on_assignment(assigned, GENERATION)
     return before._replace(
-        user_data=own.subscription_user_data(before.topics), owned_partitions=assigned.partitions, generation=GENERATION
+        user_data=own.subscription_user_data(before.topics),
+        owned_partitions=assigned.partitions,
+        generation=GENERATION,
     )
 
 
-def _child(case: Case, who: str, seconds: float, limit: float) -> tuple[list[Measured], float] | None:
-    """Measure in a process of its own; (steps, peak megabytes), None if it took longer than `limit` seconds."""
+def _child(
+    case: Case, who: str, seconds: float, limit: float
+) -> tuple[list[Measured], float] | None:
+    """Measure in a process of its own; (steps, peak megabytes), None if it took longer than `limit`
+    seconds."""
     command = [sys.executable, "-m", "benchmarks.assignors", who, *case.words(), str(seconds)]
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, timeout=limit)
@@ -150,12 +168,30 @@ def _child(case: Case, who: str, seconds: float, limit: float) -> tuple[list[Mea
 
 def _java(case: Case) -> list[Measured]:
     """Both steps with Kafka's class; what was not ready in time is left out."""
-    command = ["java", "-Xmx6g", "-cp", class_path("BenchAssignors"), "BenchAssignors", *case.words(), str(_WARM_S)]
+    command = [
+        "java",
+        "-Xmx6g",
+        "-cp",
+        class_path("BenchAssignors"),
+        "BenchAssignors",
+        *case.words(),
+        str(_WARM_S),
+    ]
     try:
-        told = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True, timeout=_JAVA_S).stdout
+        told = subprocess.run(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            check=True,
+            timeout=_JAVA_S,
+        ).stdout
     except subprocess.TimeoutExpired as late:
         told = (late.stdout or b"").decode()
-    return [Measured(float(first), float(warm), seal) for first, warm, seal in map(str.split, told.splitlines())]
+    return [
+        Measured(float(first), float(warm), seal)
+        for first, warm, seal in map(str.split, told.splitlines())
+    ]
 
 
 def run(cases: Sequence[Case] = CASES) -> list[Row]:
@@ -169,7 +205,11 @@ def run(cases: Sequence[Case] = CASES) -> list[Row]:
             java = [] if str(case) == _LONG_JAVA else _java(case)
         except NoJavaError:
             java = []
-        peer = None if case.members * case.topics * case.partitions > 10**7 else _child(case, "kafka-python", 0, _PEER_S)
+        peer = (
+            None
+            if case.members * case.topics * case.partitions > 10**7
+            else _child(case, "kafka-python", 0, _PEER_S)
+        )
         for number, step in enumerate(steps):
             name = f"{case}: {STEPS[number]}"
             rows.append(Row(name, step.warm_ms, "ms", case.targets[number]))
@@ -177,7 +217,9 @@ def run(cases: Sequence[Case] = CASES) -> list[Row]:
             rows += _compared(case, number, step, java)
             if peer is not None:
                 rows.append(Row("  kafka-python", peer[0][number].first_ms, "ms"))
-                rows.append(Row("  kafka-python / ours", peer[0][number].first_ms / step.warm_ms, "times"))
+                rows.append(
+                    Row("  kafka-python / ours", peer[0][number].first_ms / step.warm_ms, "times")
+                )
         rows.append(Row(f"{case}: peak memory", peak_mb, "MB", case.memory_target))
     return rows
 
@@ -185,7 +227,17 @@ def run(cases: Sequence[Case] = CASES) -> list[Row]:
 def _compared(case: Case, number: int, step: Measured, java: list[Measured]) -> list[Row]:
     if number >= len(java):
         known = _LONG_JAVA_DIGESTS[number] if str(case) == _LONG_JAVA else None
-        return [Row("  the answer is the one Java gave when it was left to end", known == step.digest, "")] if known else []
+        return (
+            [
+                Row(
+                    "  the answer is the one Java gave when it was left to end",
+                    known == step.digest,
+                    "",
+                )
+            ]
+            if known
+            else []
+        )
     theirs = java[number]
     return [
         Row("  Java, warm", theirs.warm_ms, "ms"),
@@ -203,7 +255,10 @@ def _measure_here(who: str, case: Case, seconds: float) -> None:
         from benchmarks.kafka_python_assignors import measure
 
         wanted = subscriptions(*case[1:3], case.subscriptions)
-        steps = [Measured(*step) for step in measure(case.assignor, case.topics, case.partitions, wanted, remaining)]
+        steps = [
+            Measured(*step)
+            for step in measure(case.assignor, case.topics, case.partitions, wanted, remaining)
+        ]
     peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
     print(json.dumps({"steps": steps, "peak_mb": peak_mb}))
 

@@ -1,4 +1,5 @@
-"""Several brokers: their start and stop, and the load of a large coordinator. `benchmarks.recovery`: clients when a coordinator crashes."""
+"""Several brokers: their start and stop, and the load of a large coordinator.
+`benchmarks.recovery`: clients when a coordinator crashes."""
 
 from __future__ import annotations
 
@@ -27,15 +28,24 @@ def _start_and_stop() -> tuple[float, float]:
 
 
 def _load() -> tuple[float, float]:
-    """Processor time: seconds until a coordinator has loaded many groups, and the longest hold in milliseconds."""
-    configs = [BrokerConfigs({"offsets.topic.num.partitions": "1"}, node_id=node) for node in (1, 2, 3)]
+    """Processor time: seconds until a coordinator has loaded many groups, and the longest hold in
+    milliseconds."""
+    configs = [
+        BrokerConfigs({"offsets.topic.num.partitions": "1"}, node_id=node) for node in (1, 2, 3)
+    ]
     brokers = Brokers(ClusterOptions(configs=configs, random=Random(1), epoch_ms=0))
     hosts = Hosts(brokers)
     partition = brokers.controller.cluster.partition("__consumer_offsets", 0)
     assert partition is not None
-    leader, log = partition.leader, brokers.images[partition.leader].topics["__consumer_offsets"].partitions[0].log
+    leader, log = (
+        partition.leader,
+        brokers.images[partition.leader].topics["__consumer_offsets"].partitions[0].log,
+    )
     for number in range(GROUPS):
-        offsets = tuple(CommittedOffset("orders", index, number, -1, "", None) for index in range(OFFSETS_A_GROUP))
+        offsets = tuple(
+            CommittedOffset("orders", index, number, -1, "", None)
+            for index in range(OFFSETS_A_GROUP)
+        )
         log.append_event(0, f"group-{number}", ev.GroupCreated("commit"))  # type: ignore[attr-defined]
         log.append_event(0, f"group-{number}", ev.OffsetsCommitted("", offsets))  # type: ignore[attr-defined]
     brokers.replication.run(0)
@@ -66,7 +76,12 @@ def run(rounds: int = 9) -> list[Row]:
     return [
         Row("Emulator(brokers=3): start, warm interpreter, median", median(starts), "ms", "<= 15"),
         Row("Emulator(brokers=3): stop, median", median(stops), "ms", "<= 15"),
-        Row("processor time of the load of a coordinator with 10,000 groups and 100,000 offsets", load_s, "s", "<= 1"),
+        Row(
+            "processor time of the load of a coordinator with 10,000 groups and 100,000 offsets",
+            load_s,
+            "s",
+            "<= 1",
+        ),
         Row("the longest slice of that", longest_ms, "ms", "<= 20"),
         Row("the same with a full run of Python's garbage collector in it", collected_ms, "ms"),
     ]

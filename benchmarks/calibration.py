@@ -1,10 +1,12 @@
-"""Do simulated scenarios go as live ones do? Five shipped scenarios in virtual time, live on an emulator, and live on a real broker.
+"""Do simulated scenarios go as live ones do? Five shipped scenarios in virtual time, live on an
+emulator, and live on a real broker.
 
     python -m benchmarks.calibration [--bootstrap HOST:PORT] [--only NAME ...]
 
-Each scenario runs in its three worlds, the live runs of a scenario beside each other, in real time (about three minutes each). Compared
-are the steps that members themselves tell of: who starts, stops, is paused, and which generation they were assigned in, in order; and
-how long each generation took from what caused it to the last member that was told its partitions.
+Each scenario runs in its three worlds, the live runs of a scenario beside each other, in real time
+(about three minutes each). Compared are the steps that members themselves tell of: who starts,
+stops, is paused, and which generation they were assigned in, in order; and how long each generation
+took from what caused it to the last member that was told its partitions.
 """
 
 from __future__ import annotations
@@ -23,25 +25,47 @@ Line = dict[str, Any]
 
 SCENARIOS: dict[str, tuple[str, ...]] = {
     "one_crash_one_join": ("duration=170s", "churn.1.at=30s", "churn.1.down=80s"),
-    "flapping_member": ("duration=170s", "churn.1.at=30s", "churn.1.times=4", "churn.1.every=25s", "parameters.pause=10s"),
-    "flapping_member_static": ("duration=100s", "churn.1.at=30s", "churn.1.times=3", "churn.1.every=20s"),
+    "flapping_member": (
+        "duration=170s",
+        "churn.1.at=30s",
+        "churn.1.times=4",
+        "churn.1.every=25s",
+        "parameters.pause=10s",
+    ),
+    "flapping_member_static": (
+        "duration=100s",
+        "churn.1.at=30s",
+        "churn.1.times=3",
+        "churn.1.every=20s",
+    ),
     "rolling_surge": ("duration=170s", "churn.1.at=30s"),
     "long_gc_pause": ("duration=150s", "faults.1.at=30s"),
 }
 """Shipped scenarios that can be in every world, and the settings that make them short."""
 _HEARTBEAT_INTERVAL_MS = 3000
-_LIFE = frozenset({"MemberStarted", "MemberClosing", "MemberCrashed", "MemberFailed", "PauseMember", "MemberResumed"})
+_LIFE = frozenset(
+    {
+        "MemberStarted",
+        "MemberClosing",
+        "MemberCrashed",
+        "MemberFailed",
+        "PauseMember",
+        "MemberResumed",
+    }
+)
 
 
 class Step(NamedTuple):
-    """Something that happened to a group by its members' own word. `took_ms`: since what caused it; None for causes."""
+    """Something that happened to a group by its members' own word. `took_ms`: since what caused it;
+    None for causes."""
 
     what: str
     took_ms: int | None
 
 
 def steps(lines: Iterable[Line]) -> list[Step]:
-    """The steps of a run. A generation's step stands where its last member was told its partitions."""
+    """The steps of a run. A generation's step stands where its last member was told its
+    partitions."""
     told: dict[int, dict[str, tuple[int, int]]] = {}
     happened: list[tuple[int, int, str, bool]] = []
     for number, line in enumerate(lines):
@@ -54,11 +78,24 @@ def steps(lines: Iterable[Line]) -> list[Step]:
         elif line["type"] == "PartitionsAssigned":
             assigned = told.setdefault(line["generation"], {})
             if line["client"] in assigned:  # a static member that is back
-                happened.append((line["at_ms"], number, f"{line['client']} again in generation {line['generation']}", False))
+                happened.append(
+                    (
+                        line["at_ms"],
+                        number,
+                        f"{line['client']} again in generation {line['generation']}",
+                        False,
+                    )
+                )
             else:
                 assigned[line["client"]] = line["at_ms"], number
     for generation, assigned in told.items():
-        happened.append((*max(assigned.values()), f"generation {generation}: {', '.join(sorted(assigned))}", False))
+        happened.append(
+            (
+                *max(assigned.values()),
+                f"generation {generation}: {', '.join(sorted(assigned))}",
+                False,
+            )
+        )
     found, cause = [], 0
     for at_ms, _, what, causes in sorted(happened):
         found.append(Step(what, None if causes else at_ms - cause))
@@ -67,9 +104,11 @@ def steps(lines: Iterable[Line]) -> list[Step]:
 
 
 class Difference(NamedTuple):
-    """The largest difference of a duration between two runs. `part`: of the virtual duration, or of a heartbeat interval if that is longer.
+    """The largest difference of a duration between two runs. `part`: of the virtual duration, or of
+    a heartbeat interval if that is longer.
 
-    Members hear of a rebalance with their next heartbeat, so that a heartbeat that was a little late moves every such wait after it.
+    Members hear of a rebalance with their next heartbeat, so that a heartbeat that was a little
+    late moves every such wait after it.
     """
 
     part: float
@@ -83,28 +122,61 @@ def compare(virtual: Sequence[Step], live: Sequence[Step]) -> Difference | None:
     """How far durations are apart; None: the steps are not the same, or in another order."""
     if [step.what for step in virtual] != [step.what for step in live]:
         return None
-    pairs = [(one.took_ms, other.took_ms or 0) for one, other in zip(virtual, live, strict=True) if one.took_ms is not None]
+    pairs = [
+        (one.took_ms, other.took_ms or 0)
+        for one, other in zip(virtual, live, strict=True)
+        if one.took_ms is not None
+    ]
     return Difference(
-        max((abs(one - other) / max(one, _HEARTBEAT_INTERVAL_MS) for one, other in pairs), default=0.0),
-        max((abs(one - other) for one, other in pairs), default=0))
+        max(
+            (abs(one - other) / max(one, _HEARTBEAT_INTERVAL_MS) for one, other in pairs),
+            default=0.0,
+        ),
+        max((abs(one - other) for one, other in pairs), default=0),
+    )
 
 
 def _run(name: str, log: Path, *more: str) -> subprocess.Popen[bytes]:
     settings = [part for each in SCENARIOS[name] for part in ("--set", each)]
-    command = [sys.executable, "-m", "coordinator", "simulate", name, "--log", str(log), *settings, *more]
+    command = [
+        sys.executable,
+        "-m",
+        "coordinator",
+        "simulate",
+        name,
+        "--log",
+        str(log),
+        *settings,
+        *more,
+    ]
     return subprocess.Popen(command, stdout=subprocess.DEVNULL)
 
 
 def main() -> int:
-    """Run, and print the table; 1 if a scenario went otherwise, or took more than 15 % longer or shorter."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    """Run, and print the table; 1 if a scenario went otherwise, or took more than 15 % longer or
+    shorter."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--bootstrap", metavar="HOST:PORT", help="a real broker, too")
-    parser.add_argument("--only", nargs="+", choices=tuple(SCENARIOS), default=list(SCENARIOS), metavar="NAME", help="some of them")
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        choices=tuple(SCENARIOS),
+        default=list(SCENARIOS),
+        metavar="NAME",
+        help="some of them",
+    )
     parser.add_argument("--steps", action="store_true", help="print the steps of every run")
     args = parser.parse_args()
     worlds = {"virtual": (), "emulator": ("--live",)} | (
-        {"Kafka": ("--live", "--bootstrap", args.bootstrap)} if args.bootstrap is not None else {})
-    print("| scenario | steps | " + " | ".join(f"{world}: order | {world}: durations" for world in list(worlds)[1:]) + " |")
+        {"Kafka": ("--live", "--bootstrap", args.bootstrap)} if args.bootstrap is not None else {}
+    )
+    print(
+        "| scenario | steps | "
+        + " | ".join(f"{world}: order | {world}: durations" for world in list(worlds)[1:])
+        + " |"
+    )
     print("|---|---|" + "---|---|" * (len(worlds) - 1), flush=True)
     bad = 0
     with tempfile.TemporaryDirectory() as folder:
@@ -123,7 +195,10 @@ def main() -> int:
                 for world, each in found.items():
                     print(f"  {world}")
                     for step in each:
-                        print(f"    {step.what}" + ("" if step.took_ms is None else f"  {step.took_ms} ms"))
+                        print(
+                            f"    {step.what}"
+                            + ("" if step.took_ms is None else f"  {step.took_ms} ms")
+                        )
     return 1 if bad else 0
 
 

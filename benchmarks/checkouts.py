@@ -1,4 +1,5 @@
-"""The same work in two checkouts of the project, in processes that take turns; `benchmarks.request_cost` says what is compared."""
+"""The same work in two checkouts of the project, in processes that take turns;
+`benchmarks.request_cost` says what is compared."""
 
 from __future__ import annotations
 
@@ -22,9 +23,13 @@ class _Checkout:
     def __init__(self, script: Path, directory: Path, name: str) -> None:
         environment = {**os.environ, "PYTHONPATH": str(directory)}
         self._process = subprocess.Popen(
-            [sys.executable, str(script), "--pieces", name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=directory,
+            [sys.executable, str(script), "--pieces", name],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=directory,
             env=environment,
-        )  # fmt: skip
+        )
         if self._read() != "ready":
             raise NotThereError(directory)
 
@@ -59,7 +64,8 @@ def _pair(script: Path, theirs: Path, name: str, order: int) -> tuple[float, flo
 
 
 def compare(script: Path, theirs: Path, names: list[str], pairs: int) -> None:
-    """Print for each piece of work the ratio of its processor time here to that in `theirs`: median and 95 % interval of the pairs."""
+    """Print for each piece of work the ratio of its processor time here to that in `theirs`: median
+    and 95 % interval of the pairs."""
     for name in names:
         try:
             taken = [_pair(script, theirs, name, order) for order in range(pairs)]
@@ -69,4 +75,7 @@ def compare(script: Path, theirs: Path, names: list[str], pairs: int) -> None:
         ratios = sorted(mine / other for mine, other in taken)
         mine, other = (median(side) * 1e6 for side in zip(*taken, strict=True))
         low, high = (ratios[1], ratios[-2]) if len(ratios) > 3 else (ratios[0], ratios[-1])
-        print(f"{name:<32} {other:>10.1f} us {mine:>10.1f} us   ratio {median(ratios):.3f} ({low:.3f} to {high:.3f})", flush=True)
+        print(
+            f"{name:<32} {other:>10.1f} us {mine:>10.1f} us   ratio {median(ratios):.3f} ({low:.3f} to {high:.3f})",
+            flush=True,
+        )

@@ -1,9 +1,12 @@
-"""Consumer groups (KIP-848) of bare members, on the emulator and, if Docker serves, on a real broker in the same run.
+"""Consumer groups (KIP-848) of bare members, on the emulator and, if Docker serves, on a real
+broker in the same run.
 
-Each member has its own connection and speaks raw frames. The next one joins when the join before it is answered; every member sends its
-next heartbeat as soon as the last is answered, and acknowledges at once; `uniform` divides 1,000 partitions. Measured is the time until
-everybody is reconciled at the last epoch, and then, with one of them gone, until the others are; and how many heartbeats that took.
-A second row has the assignment interval at Kafka's default of a second. The client, one process, is part of the time.
+Each member has its own connection and speaks raw frames. The next one joins when the join before it
+is answered; every member sends its next heartbeat as soon as the last is answered, and acknowledges
+at once; `uniform` divides 1,000 partitions. Measured is the time until everybody is reconciled at
+the last epoch, and then, with one of them gone, until the others are; and how many heartbeats that
+took. A second row has the assignment interval at Kafka's default of a second. The client, one
+process, is part of the time.
 """
 
 from __future__ import annotations
@@ -23,8 +26,16 @@ from coordinator.wire.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatResponse,
     TopicPartitions,
 )
-from coordinator.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest, CreateTopicsResponse
-from coordinator.wire.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
+from coordinator.wire.messages.create_topics import (
+    CreatableTopic,
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+)
+from coordinator.wire.messages.metadata import (
+    MetadataRequest,
+    MetadataRequestTopic,
+    MetadataResponse,
+)
 from integration_tests.targets import real_broker_image, why_no_docker
 from integration_tests.wire.codec import TableCodec
 from integration_tests.wire.recorder import await_coordinator
@@ -74,14 +85,21 @@ class _Member:
     def beat(self) -> None:
         """The next one: an acknowledgement if there is anything to acknowledge."""
         if self.acknowledges:
-            self._send(topic_partitions=[TopicPartitions(topic_id=topic, partitions=held) for topic, held in self.held.items()])
+            self._send(
+                topic_partitions=[
+                    TopicPartitions(topic_id=topic, partitions=held)
+                    for topic, held in self.held.items()
+                ]
+            )
             return
         if not self._plain:
             self._plain = self._frame()
         self.socket.sendall(self._plain)
 
     def _frame(self, **fields: Any) -> bytes:
-        request = ConsumerGroupHeartbeatRequest(group_id=self.group, member_id=self.name, member_epoch=self.epoch, **fields)
+        request = ConsumerGroupHeartbeatRequest(
+            group_id=self.group, member_id=self.name, member_epoch=self.epoch, **fields
+        )
         return encoded(request, 1)
 
     def _send(self, **fields: Any) -> None:
@@ -97,7 +115,11 @@ class _Member:
         assert not told.error_code, told
         if told.member_epoch != self.epoch:
             self.epoch, self._plain = told.member_epoch, b""
-        new = None if told.assignment is None else {row.topic_id: list(row.partitions) for row in told.assignment.topic_partitions}
+        new = (
+            None
+            if told.assignment is None
+            else {row.topic_id: list(row.partitions) for row in told.assignment.topic_partitions}
+        )
         self.acknowledges = new is not None and new != self.held
         self.acknowledged = not self.acknowledges
         if new is not None:
@@ -108,14 +130,26 @@ class _Member:
 def _created(address: Address) -> None:
     """Make the topic, and wait until the broker shows it."""
     client = Client(address)
-    made = client.ask(CreateTopicsRequest(
-        topics=[CreatableTopic(name=TOPIC, num_partitions=PARTITIONS, replication_factor=1)], timeout_ms=30_000), 7)
+    made = client.ask(
+        CreateTopicsRequest(
+            topics=[CreatableTopic(name=TOPIC, num_partitions=PARTITIONS, replication_factor=1)],
+            timeout_ms=30_000,
+        ),
+        7,
+    )
     assert isinstance(made, CreateTopicsResponse)
     assert made.topics[0].error_code in (0, 36), made
     while True:
-        seen = client.ask(MetadataRequest(topics=[MetadataRequestTopic(name=TOPIC)], allow_auto_topic_creation=False), 12)
+        seen = client.ask(
+            MetadataRequest(
+                topics=[MetadataRequestTopic(name=TOPIC)], allow_auto_topic_creation=False
+            ),
+            12,
+        )
         assert isinstance(seen, MetadataResponse)
-        if len(seen.topics[0].partitions) == PARTITIONS and all(row.leader_id >= 0 for row in seen.topics[0].partitions):
+        if len(seen.topics[0].partitions) == PARTITIONS and all(
+            row.leader_id >= 0 for row in seen.topics[0].partitions
+        ):
             client.close()
             return
         time.sleep(0.05)
@@ -125,7 +159,10 @@ class Crowd:
     """Members of one group that beat without a pause."""
 
     def __init__(self, address: Address, group: str, size: int) -> None:
-        self.members = {member.socket.fileno(): member for member in (_Member(address, group, number) for number in range(size))}
+        self.members = {
+            member.socket.fileno(): member
+            for member in (_Member(address, group, number) for number in range(size))
+        }
         self._poll = epoll()
         for descriptor in self.members:
             self._poll.register(descriptor, EPOLLIN)
@@ -166,7 +203,11 @@ class Crowd:
         return Took(time.perf_counter() - began, beats)
 
     def _answered(self) -> list[_Member]:
-        return [member for descriptor, _ in self._poll.poll(_SETTLE_S) if (member := self.members[descriptor]).receive()]
+        return [
+            member
+            for descriptor, _ in self._poll.poll(_SETTLE_S)
+            if (member := self.members[descriptor]).receive()
+        ]
 
     def _quiet(self) -> None:
         """Take the answers that are still to come."""
@@ -176,9 +217,16 @@ class Crowd:
 
     def _reconciled(self, least: int = 0) -> bool:
         epochs = {member.epoch for member in self.members.values()}
-        if len(epochs) > 1 or epochs.pop() < least or not all(member.acknowledged for member in self.members.values()):
+        if (
+            len(epochs) > 1
+            or epochs.pop() < least
+            or not all(member.acknowledged for member in self.members.values())
+        ):
             return False
-        return sum(len(held) for member in self.members.values() for held in member.held.values()) == PARTITIONS
+        return (
+            sum(len(held) for member in self.members.values() for held in member.held.values())
+            == PARTITIONS
+        )
 
     def close(self) -> None:
         """Hang up."""
@@ -198,13 +246,18 @@ def measure(address: Address, size: int, rounds: int) -> tuple[Took, Took]:
     return min(came), min(left)
 
 
-_AT_ONCE = {"group.consumer.assignment.interval.ms": "0", "group.consumer.min.assignment.interval.ms": "0"}
+_AT_ONCE = {
+    "group.consumer.assignment.interval.ms": "0",
+    "group.consumer.min.assignment.interval.ms": "0",
+}
 _ENOUGH = {"offsets.topic.num.partitions": "4", "group.initial.rebalance.delay.ms": "0"}
 
 
 @contextmanager
 def _emulator(config: dict[str, str]) -> Iterator[Address]:
-    options = [option for name, value in config.items() for option in ("--config", f"{name}={value}")]
+    options = [
+        option for name, value in config.items() for option in ("--config", f"{name}={value}")
+    ]
     with server(*options) as serving:
         yield serving.address
 
@@ -216,18 +269,31 @@ def _real(config: dict[str, str]) -> Iterator[Address]:
         yield host, int(port)
 
 
-def _rows(label: str, start: Start, config: dict[str, str], sizes: tuple[int, ...], rounds: int) -> Iterator[Row]:
+def _rows(
+    label: str, start: Start, config: dict[str, str], sizes: tuple[int, ...], rounds: int
+) -> Iterator[Row]:
     with start({**_ENOUGH, **config}) as address:
-        await_coordinator(":".join(map(str, address)), TableCodec())  # a fresh Kafka makes its internal topics when first asked
+        await_coordinator(
+            ":".join(map(str, address)), TableCodec()
+        )  # a fresh Kafka makes its internal topics when first asked
         _created(address)
         for size in sizes:
             came, left = measure(address, size, rounds)
-            for work, took in ((f"{size} consumers join one by one", came), (f"one of {size} consumers leaves", left)):
-                yield Row(f"{work}, {label}, best of {rounds}", took.seconds * 1000, "ms", f"{took.heartbeats} heartbeats")
+            for work, took in (
+                (f"{size} consumers join one by one", came),
+                (f"one of {size} consumers leaves", left),
+            ):
+                yield Row(
+                    f"{work}, {label}, best of {rounds}",
+                    took.seconds * 1000,
+                    "ms",
+                    f"{took.heartbeats} heartbeats",
+                )
 
 
 def run(rounds: int = 5, sizes: tuple[int, ...] = (3, 100, 1000)) -> Iterator[Row]:
-    """Measure each size; rows as they come; the real broker's are left out, with a line that says why, without Docker."""
+    """Measure each size; rows as they come; the real broker's are left out, with a line that says
+    why, without Docker."""
     yield from _rows("emulator", _emulator, _AT_ONCE, sizes, rounds)
     yield from _rows("emulator, default interval", _emulator, {}, sizes[:2], 1)
     if reason := why_no_docker():

@@ -1,7 +1,9 @@
-"""What one live group went through, and what each event cost it: the measures of the curve, from what its members' applications were told.
+"""What one live group went through, and what each event cost it: the measures of the curve, from
+what its members' applications were told.
 
-Pure: instants come with what is told. The same measures as table `windows` of a simulation has them, with one difference: there is no
-look into the coordinator, so a group counts as settled when its members say so.
+Pure: instants come with what is told. The same measures as table `windows` of a simulation has
+them, with one difference: there is no look into the coordinator, so a group counts as settled when
+its members say so.
 """
 
 from __future__ import annotations
@@ -14,7 +16,8 @@ Place = tuple[str, int]
 
 
 class Cost(NamedTuple):
-    """What a window of time cost. `recovered_ms`: None if the group was not settled when it ended; 0 if it never left its generation."""
+    """What a window of time cost. `recovered_ms`: None if the group was not settled when it ended;
+    0 if it never left its generation."""
 
     recovered_ms: int | None
     unavailable_partition_ms: int
@@ -28,7 +31,8 @@ class _Look(NamedTuple):
 
 
 class Ledger:
-    """One group's partitions and generations. Owners are names; a member that came back and is another owner has another name."""
+    """One group's partitions and generations. Owners are names; a member that came back and is
+    another owner has another name."""
 
     def __init__(self) -> None:
         self._owner: dict[Place, str] = {}
@@ -74,7 +78,11 @@ class Ledger:
         before = [look for look in self._looks if look.at_ms < begin_ms] or self._looks[:1]
         inside = [look for look in self._looks if begin_ms <= look.at_ms < end_ms]
         at_end = (inside or before)[-1]
-        calm = [look.at_ms for last, look in pairwise([before[-1], *inside]) if look.settled and look != last]
+        calm = [
+            look.at_ms
+            for last, look in pairwise([before[-1], *inside])
+            if look.settled and look != last
+        ]
         if not at_end.settled:
             recovered = None
         elif at_end.generation == before[-1].generation or not calm:
@@ -83,4 +91,6 @@ class Ledger:
             recovered = calm[-1] - begin_ms
         gaps = [*self._gaps, *((since, end_ms) for since in self._free_since.values())]
         unavailable = sum(max(min(to, end_ms) - max(since, begin_ms), 0) for since, to in gaps)
-        return Cost(recovered, unavailable, sum(begin_ms <= at_ms < end_ms for at_ms in self._moves))
+        return Cost(
+            recovered, unavailable, sum(begin_ms <= at_ms < end_ms for at_ms in self._moves)
+        )

@@ -1,10 +1,12 @@
-"""`python -m benchmarks.curve_live`: some points of the curve (docs/curve) measured live, on a real broker in Docker.
+"""`python -m benchmarks.curve_live`: some points of the curve (docs/curve) measured live, on a real
+broker in Docker.
 
-Groups of this project's own members, one for each protocol of the curve and all of one size at the same time, go through the events of
-`docs/curve/scenario.toml`: all join, one leaves, one is killed, one joins, a tenth is restarted in five steps. Time is real, so the pauses
-between events are as short as sessions of 45 s allow. `docs/curve/live.csv` gets a row for each measure; `make curve` puts them
-beside the simulation. Traffic is not measured. `--bootstrap` takes a running Kafka instead of Docker; rows of sizes that are not
-measured this time stay.
+Groups of this project's own members, one for each protocol of the curve and all of one size at the
+same time, go through the events of `docs/curve/scenario.toml`: all join, one leaves, one is killed,
+one joins, a tenth is restarted in five steps. Time is real, so the pauses between events are as
+short as sessions of 45 s allow. `docs/curve/live.csv` gets a row for each measure; `make curve`
+puts them beside the simulation. Traffic is not measured. `--bootstrap` takes a running Kafka
+instead of Docker; rows of sizes that are not measured this time stay.
 """
 
 from __future__ import annotations
@@ -45,7 +47,9 @@ STEPS, STEP_S, DOWN_S = 5, 20.0, 5.0
 class LiveGroup:
     """One group: its members, by the numbers of the places that they fill, and its ledger."""
 
-    def __init__(self, fleet: Fleet, protocol: str, members: int, topics: Sequence[str], partitions: int) -> None:
+    def __init__(
+        self, fleet: Fleet, protocol: str, members: int, topics: Sequence[str], partitions: int
+    ) -> None:
         self._fleet = fleet
         self._topics = topics
         self._partitions = partitions
@@ -63,7 +67,9 @@ class LiveGroup:
         life = self._lives[place] = self._lives.get(place, 0) + 1
         name = f"{self._properties['group.id']}-{place}"
         own = {"client.id": name, **({"group.instance.id": name} if self._static else {})}
-        peer = self._fleet.peer(MemberConfig.from_properties({**self._properties, **own}), topics=self._topics)
+        peer = self._fleet.peer(
+            MemberConfig.from_properties({**self._properties, **own}), topics=self._topics
+        )
         self._names[peer] = name if self._static else f"{name} {life}"
         self._peers[place] = peer
         self._unsettled.add(peer)
@@ -86,7 +92,9 @@ class LiveGroup:
         if name is None:
             return False
         places = [(each.topic, each.partition) for each in callback.partitions]
-        (self.ledger.assigned if callback.kind == "assigned" else self.ledger.gone)(name, places, callback.at_ms)
+        (self.ledger.assigned if callback.kind == "assigned" else self.ledger.gone)(
+            name, places, callback.at_ms
+        )
         return True
 
     def changed(self, peer: Peer) -> bool:
@@ -101,12 +109,17 @@ class LiveGroup:
             (self._unsettled.discard if peer.settled else self._unsettled.add)(peer)
         living = list(self._peers.values())
         settled = not self._unsettled and self.ledger.owned == self._partitions and agree(living)
-        self.ledger.looked(settled=settled, generation=living[0].generation if living else -1, at_ms=peer.now_ms)
+        self.ledger.looked(
+            settled=settled, generation=living[0].generation if living else -1, at_ms=peer.now_ms
+        )
         return True
 
 
-async def live_through(bootstrap: str, members: int, protocols: Sequence[str], topics: Sequence[str]) -> dict[str, Ledger]:
-    """Lead a group of each protocol through all events; their ledgers, whose zero is the fleet's."""
+async def live_through(
+    bootstrap: str, members: int, protocols: Sequence[str], topics: Sequence[str]
+) -> dict[str, Ledger]:
+    """Lead a group of each protocol through all events; their ledgers, whose zero is the
+    fleet's."""
     async with Fleet(bootstrap) as fleet:
         partitions = TOPICS * ceil(2 * members / TOPICS)
         groups = [LiveGroup(fleet, protocol, members, topics, partitions) for protocol in protocols]
@@ -159,8 +172,17 @@ def rows_of(ledgers: dict[str, Ledger], members: int, broker: str) -> list[list[
     for protocol, ledger in ledgers.items():
         for number, event in enumerate(EVENTS):
             cost = ledger.cost(round(begins[number] * 1000), round(begins[number + 1] * 1000))
-            found.extend([protocol, members, event, measure, "" if (value := getattr(cost, measure)) is None else value, broker]
-                         for measure in LIVE_MEASURES)  # fmt: skip
+            found.extend(
+                [
+                    protocol,
+                    members,
+                    event,
+                    measure,
+                    "" if (value := getattr(cost, measure)) is None else value,
+                    broker,
+                ]
+                for measure in LIVE_MEASURES
+            )
     return found
 
 
@@ -174,31 +196,53 @@ def write_rows(out: Path, rows: Sequence[Sequence[object]]) -> None:
     with out.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(LIVE_COLUMNS)
-        writer.writerows(sorted([*kept, *[list(map(str, row)) for row in rows]], key=lambda row: int(row[1])))
+        writer.writerows(
+            sorted([*kept, *[list(map(str, row)) for row in rows]], key=lambda row: int(row[1]))
+        )
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure; 0, or 2 for what cannot be."""
     parser = argparse.ArgumentParser(prog="curve_live", description=__doc__, allow_abbrev=False)
-    parser.add_argument("--sizes", default="10,50,100", help="members of the groups, with commas (default: %(default)s)")
-    parser.add_argument("--bootstrap", metavar="HOST:PORT", help="a Kafka that runs already (default: a real broker in Docker)")
-    parser.add_argument("--out", type=Path, default=Path("docs/curve/live.csv"), help="where the rows go (default: %(default)s)")
+    parser.add_argument(
+        "--sizes",
+        default="10,50,100",
+        help="members of the groups, with commas (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--bootstrap",
+        metavar="HOST:PORT",
+        help="a Kafka that runs already (default: a real broker in Docker)",
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=Path("docs/curve/live.csv"),
+        help="where the rows go (default: %(default)s)",
+    )
     args = parser.parse_args(argv)
     try:
         sizes = [int(size) for size in args.sizes.split(",")]
     except ValueError:
         sizes = [0]
     if min(sizes) < 10:
-        print("curve_live: error: --sizes: whole numbers from 10 on, such as 10,100", file=sys.stderr)
+        print(
+            "curve_live: error: --sizes: whole numbers from 10 on, such as 10,100", file=sys.stderr
+        )
         return 2
     with ExitStack() as stack:
         bootstrap, broker = args.bootstrap, "a running Kafka"
         if bootstrap is None:
             if reason := why_no_docker():
-                print(f"curve_live: error: {reason}; --bootstrap names a Kafka that runs already", file=sys.stderr)
+                print(
+                    f"curve_live: error: {reason}; --bootstrap names a Kafka that runs already",
+                    file=sys.stderr,
+                )
                 return 2
             image = real_broker_image()
-            kafka = stack.enter_context(RealKafka(config={"group.initial.rebalance.delay.ms": "3000"}, image=image))
+            kafka = stack.enter_context(
+                RealKafka(config={"group.initial.rebalance.delay.ms": "3000"}, image=image)
+            )
             bootstrap, broker = kafka.bootstrap_servers, "Apache Kafka 4.3.1"
         for members in sizes:
             topics = [f"curve-{members}-{number}" for number in range(TOPICS)]

@@ -1,7 +1,8 @@
-"""`python -m benchmarks.echo PORT LOOP`: the least a server can do on the same sockets and loop, to hold our figures against.
+"""`python -m benchmarks.echo PORT LOOP`: the least a server can do on the same sockets and loop, to
+hold our figures against.
 
-Sends back as many bytes as a heartbeat's answer has for each read. What it costs is the price of the event loop and the
-kernel; the rest of a heartbeat's cost is ours.
+Sends back as many bytes as a heartbeat's answer has for each read. What it costs is the price of
+the event loop and the kernel; the rest of a heartbeat's cost is ours.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Heartbeats a second, and what one costs the server in processor time.
 
-Three ways to ask: one connection that waits for each answer, one connection that keeps 100 requests in flight, 50
-connections with 1 or 20 in flight each. Every connection is a member of a Stable group of its own. Beside them stands what a bare
-echo costs on the same sockets and loop.
+Three ways to ask: one connection that waits for each answer, one connection that keeps 100 requests
+in flight, 50 connections with 1 or 20 in flight each. Every connection is a member of a Stable
+group of its own. Beside them stands what a bare echo costs on the same sockets and loop.
 """
 
 from __future__ import annotations
@@ -10,7 +10,16 @@ from __future__ import annotations
 import time
 from select import EPOLLIN, epoll
 
-from benchmarks.process import Client, Row, ServerProcess, encoded, free_port, member_alone, running, server
+from benchmarks.process import (
+    Client,
+    Row,
+    ServerProcess,
+    encoded,
+    free_port,
+    member_alone,
+    running,
+    server,
+)
 from coordinator.wire.messages.heartbeat import HeartbeatRequest
 
 _VERSION = 4
@@ -45,17 +54,24 @@ def _member(address: tuple[str, int], group: str) -> tuple[Client, bytes]:
     """A member of a Stable group of its own, and its heartbeat."""
     client = Client(address)
     joined = member_alone(client, group)
-    beat = HeartbeatRequest(group_id=group, generation_id=joined.generation_id, member_id=joined.member_id)
+    beat = HeartbeatRequest(
+        group_id=group, generation_id=joined.generation_id, member_id=joined.member_id
+    )
     return client, encoded(beat, _VERSION)
 
 
 def _heartbeats(loop: str, connections: int, deep: int, seconds: float) -> tuple[float, float]:
     """(heartbeats a second, microseconds of the server's processor time for one)."""
     with server(loop=loop) as serving:
-        askers = [_Asker(*_member(serving.address, f"group-{index}"), deep) for index in range(connections)]
+        askers = [
+            _Asker(*_member(serving.address, f"group-{index}"), deep)
+            for index in range(connections)
+        ]
         figures = _drive(serving, askers, seconds)
         for asker in askers:
-            assert asker.last.endswith(bytes(7)), asker.last  # throttle time 0, error 0, no tagged fields
+            assert asker.last.endswith(bytes(7)), (
+                asker.last
+            )  # throttle time 0, error 0, no tagged fields
     return figures
 
 
@@ -63,7 +79,11 @@ def _floor(loop: str, connections: int, seconds: float) -> float:
     """Microseconds of processor time for a read and a write by a server that does nothing else."""
     port = free_port()
     with running(["benchmarks.echo", str(port), loop], port) as serving:
-        return _drive(serving, [_Asker(Client(serving.address), bytes(80), 1) for _ in range(connections)], seconds)[1]
+        return _drive(
+            serving,
+            [_Asker(Client(serving.address), bytes(80), 1) for _ in range(connections)],
+            seconds,
+        )[1]
 
 
 def _drive(serving: ServerProcess, askers: list[_Asker], seconds: float) -> tuple[float, float]:
@@ -95,11 +115,24 @@ def run(seconds: float = _SECONDS) -> list[Row]:
     for loop, cpu_target in (("uvloop", "<= 11"), ("asyncio", "<= 16")):
         for connections, deep in ((1, 1), (1, 100), (50, 1), (50, 20)):
             rate, cost = _heartbeats(loop, connections, deep, seconds)
-            what = f"{loop}, {connections} connection{'s' * (connections > 1)}, {deep} in flight each"
-            rows.append(Row(f"heartbeats a second: {what}", rate, "/s", ">= 50,000" if loop == "uvloop" and deep > 1 else ""))
+            what = (
+                f"{loop}, {connections} connection{'s' * (connections > 1)}, {deep} in flight each"
+            )
+            rows.append(
+                Row(
+                    f"heartbeats a second: {what}",
+                    rate,
+                    "/s",
+                    ">= 50,000" if loop == "uvloop" and deep > 1 else "",
+                )
+            )
             rows.append(Row(f"server CPU of a heartbeat: {what}", cost, "us", cpu_target))
             if deep == 1:
-                rows.append(Row(f"the same of a bare echo: {what}", _floor(loop, connections, seconds), "us"))
+                rows.append(
+                    Row(
+                        f"the same of a bare echo: {what}", _floor(loop, connections, seconds), "us"
+                    )
+                )
     return rows
 
 

@@ -1,12 +1,15 @@
-"""The worst requests of one MiB: how long each holds the loop, and how much it makes the broker answer.
+"""The worst requests of one MiB: how long each holds the loop, and how much it makes the broker
+answer.
 
-For every API and every array of its request, tagged fields too, there is a request whose array is as long as a MiB allows, once with equal
-and once with different elements, and one whose elements have names of 32,000 bytes; for every API one with as many unknown tagged
-fields as a MiB holds, in its header and behind its body; for those that take a regular expression the worst patterns of 32 KiB;
-subscriptions of 120,000 topics, and the conversion of a group whose member names 100,000.
+For every API and every array of its request, tagged fields too, there is a request whose array is
+as long as a MiB allows, once with equal and once with different elements, and one whose elements
+have names of 32,000 bytes; for every API one with as many unknown tagged fields as a MiB holds, in
+its header and behind its body; for those that take a regular expression the worst patterns of 32
+KiB; subscriptions of 120,000 topics, and the conversion of a group whose member names 100,000.
 
-A large request is handled in slices; what counts is the longest time for which one of them holds the loop: 100 ms and 100 ms more for each
-MiB of the request and its answer are allowed (`OVER` marks what takes longer), in CPU time of this process.
+A large request is handled in slices; what counts is the longest time for which one of them holds
+the loop: 100 ms and 100 ms more for each MiB of the request and its answer are allowed (`OVER`
+marks what takes longer), in CPU time of this process.
 
     python -m benchmarks.hostile [--brokers N] [part of a name ...]
 """
@@ -33,7 +36,11 @@ from coordinator.wire.framing import frame, request_header, request_header_versi
 from coordinator.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from coordinator.wire.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol
 from coordinator.wire.messages.list_transactions import ListTransactionsRequest
-from coordinator.wire.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
+from coordinator.wire.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
 from coordinator.wire.messages.sync_group import SyncGroupRequest
 from coordinator.wire.primitives import uvarint
 from coordinator.wire.schema import Request
@@ -47,8 +54,32 @@ PATTERN_BYTES = 32_700
 SUBSCRIBED = 120_000
 CONVERTED = 100_000
 PATTERNS = (
-    "(a+)+b", "a", "(", "[", "a|", "|", "x*", ".*", ".", "(.)", "(?:", "[a-z]", "(a*)*", "(.|.)*", "(?i)k", "(?i)é", "[[:alpha:]]", r"\pL",
-    r"\d\w\s\b", r"[^\x00-\x{10FFFF}]", r"\x{10FFFF}", r"\p{Greek}", "a{1000}", "x{0,1000}", "(x{0,30}){0,30}", "(?P<n>a)",
+    "(a+)+b",
+    "a",
+    "(",
+    "[",
+    "a|",
+    "|",
+    "x*",
+    ".*",
+    ".",
+    "(.)",
+    "(?:",
+    "[a-z]",
+    "(a*)*",
+    "(.|.)*",
+    "(?i)k",
+    "(?i)é",
+    "[[:alpha:]]",
+    r"\pL",
+    r"\d\w\s\b",
+    r"[^\x00-\x{10FFFF}]",
+    r"\x{10FFFF}",
+    r"\p{Greek}",
+    "a{1000}",
+    "x{0,1000}",
+    "(x{0,30}){0,30}",
+    "(?P<n>a)",
     r"[\pL\pN]",
 )
 """Each is repeated as often as a string holds it."""
@@ -80,17 +111,28 @@ class Measured(NamedTuple):
 
 def _one() -> Broker:
     broker = build_broker(
-        configs=BrokerConfigs({}), random=Random(1), epoch_ms=1_700_000_000_000, topics=topic_options([f"{TOPIC}:{PARTITIONS}"]))
+        configs=BrokerConfigs({}),
+        random=Random(1),
+        epoch_ms=1_700_000_000_000,
+        topics=topic_options([f"{TOPIC}:{PARTITIONS}"]),
+    )
     broker.cluster.brokers[1].endpoints["PLAINTEXT"] = ("127.0.0.1", 9092)
     return broker
 
 
 def _several(count: int) -> tuple[Broker, Brokers]:
     """The broker that coordinates all groups, and all brokers."""
-    settings = {"offsets.topic.num.partitions": "1", "transaction.state.log.num.partitions": "1", "default.replication.factor": str(count)}
+    settings = {
+        "offsets.topic.num.partitions": "1",
+        "transaction.state.log.num.partitions": "1",
+        "default.replication.factor": str(count),
+    }
     options = ClusterOptions(
-        configs=[BrokerConfigs(settings, node_id=node) for node in range(1, count + 1)], random=Random(1), epoch_ms=1_700_000_000_000,
-        topics=topic_options([f"{TOPIC}:{PARTITIONS}"]))
+        configs=[BrokerConfigs(settings, node_id=node) for node in range(1, count + 1)],
+        random=Random(1),
+        epoch_ms=1_700_000_000_000,
+        topics=topic_options([f"{TOPIC}:{PARTITIONS}"]),
+    )
     brokers = Brokers(options)
     for node in range(1, count + 1):
         brokers.set_endpoints(node, {"PLAINTEXT": ("127.0.0.1", 9091 + node)})
@@ -109,13 +151,28 @@ class Stage:
         else:
             self.broker, self.runtime = _several(brokers)
         self.settle()
-        offsets = [OffsetCommitRequestPartition(partition_index=i, committed_offset=i) for i in range(PARTITIONS)]
-        self.ask(OffsetCommitRequest(group_id=GROUP, topics=[OffsetCommitRequestTopic(name=TOPIC, partitions=offsets)]), 8)
+        offsets = [
+            OffsetCommitRequestPartition(partition_index=i, committed_offset=i)
+            for i in range(PARTITIONS)
+        ]
+        self.ask(
+            OffsetCommitRequest(
+                group_id=GROUP, topics=[OffsetCommitRequestTopic(name=TOPIC, partitions=offsets)]
+            ),
+            8,
+        )
         protocols = [JoinGroupRequestProtocol(name="range", metadata=bytes(1_000))]
         for _ in range(50):
-            self.ask(JoinGroupRequest(
-                group_id="members", session_timeout_ms=45_000, rebalance_timeout_ms=300_000, protocol_type="consumer", protocols=protocols,
-            ), 3)
+            self.ask(
+                JoinGroupRequest(
+                    group_id="members",
+                    session_timeout_ms=45_000,
+                    rebalance_timeout_ms=300_000,
+                    protocol_type="consumer",
+                    protocols=protocols,
+                ),
+                3,
+            )
 
     def settle(self) -> list[float]:
         """Let happen what is due, as a driver's timer does; seconds of each piece."""
@@ -137,15 +194,22 @@ class Stage:
     def ask(self, request: Request, version: int, name: str = "") -> Measured:
         """Put a request into the broker, on a connection of its own."""
         key = type(request).api_key
-        return self.feed(frame(request_header(key, version, 1, "hostile"), request.encode(version)), name)
+        return self.feed(
+            frame(request_header(key, version, 1, "hostile"), request.encode(version)), name
+        )
 
     def feed(self, data: bytes, name: str) -> Measured:
         """The same for a frame."""
         written: list[bytes] = []
         closed: list[str] = []
         connection = Connection(
-            self.broker, peer="127.0.0.1:1", client_host="/127.0.0.1", listener="PLAINTEXT", write=written.append,
-            close=lambda why, fault: closed.append(f"closed: {why} {fault or ''}"))
+            self.broker,
+            peer="127.0.0.1:1",
+            client_host="/127.0.0.1",
+            listener="PLAINTEXT",
+            write=written.append,
+            close=lambda why, fault: closed.append(f"closed: {why} {fault or ''}"),
+        )
         broker = self.broker
         holds: list[float] = []
         began = process_time()
@@ -161,13 +225,23 @@ class Stage:
             holds.append(process_time() - began)
             holds += self.settle()
         connection.lost()
-        return Measured(name, max(holds) * 1000, sum(holds) * 1000, len(data), sum(map(len, written)), "".join(closed))
+        return Measured(
+            name,
+            max(holds) * 1000,
+            sum(holds) * 1000,
+            len(data),
+            sum(map(len, written)),
+            "".join(closed),
+        )
 
 
-# -- requests with a long array ------------------------------------------------------------------------------------------
+# -- requests with a long array
+# ------------------------------------------------------------------------------------------
 
 
-def paths(cls: StructType, version: int, before: tuple[Field, ...] = ()) -> Iterator[tuple[Field, ...]]:
+def paths(
+    cls: StructType, version: int, before: tuple[Field, ...] = ()
+) -> Iterator[tuple[Field, ...]]:
     """All arrays of a request, each as the fields that lead to it."""
     for field in cls.fields:
         if not field.carried(version):
@@ -178,11 +252,20 @@ def paths(cls: StructType, version: int, before: tuple[Field, ...] = ()) -> Iter
             yield from paths(field.elem, version, (*before, field))
 
 
-def filled(cls: StructType, version: int, long: tuple[Field, ...], count: int, name: Callable[[], str], top: Callable[[], Any]) -> Any:
+def filled(
+    cls: StructType,
+    version: int,
+    long: tuple[Field, ...],
+    count: int,
+    name: Callable[[], str],
+    top: Callable[[], Any],
+) -> Any:
     """A struct whose array at the end of `long` has `count` elements; other arrays have one."""
     values = {}
     for field in cls.fields:
-        if not field.carried(version) or (field.tag is not None and not (long and long[0] is field)):
+        if not field.carried(version) or (
+            field.tag is not None and not (long and long[0] is field)
+        ):
             continue
         inner = long[1:] if long and long[0] is field else ()
         many = count if inner == () and long and long[0] is field else 1
@@ -191,9 +274,16 @@ def filled(cls: StructType, version: int, long: tuple[Field, ...], count: int, n
 
 
 def value(
-    field: Field, version: int, inner: tuple[Field, ...], count: int, many: int, name: Callable[[], str], top: Callable[[], Any],
+    field: Field,
+    version: int,
+    inner: tuple[Field, ...],
+    count: int,
+    many: int,
+    name: Callable[[], str],
+    top: Callable[[], Any],
 ) -> Any:
-    """A field's value, such that most handlers take it for a topic, group or partition that is there."""
+    """A field's value, such that most handlers take it for a topic, group or partition that is
+    there."""
     if field.kind == "array":
         elem = field.elem
         if isinstance(elem, StructType):
@@ -226,10 +316,19 @@ def long_arrays(stage: Stage, key: int) -> Iterator[tuple[str, Request, int]]:
             for kind in ("equal", "different"):
                 numbers = iter(range(1 << 30))
                 if kind == "equal":
-                    name, top = (lambda: GROUP if "group" in api.name else TOPIC), (lambda: topic_id)
+                    name, top = (
+                        (lambda: GROUP if "group" in api.name else TOPIC),
+                        (lambda: topic_id),
+                    )
                 else:
-                    name, top = (lambda numbers=numbers: f"n.{next(numbers)}"), (lambda numbers=numbers: next(numbers).to_bytes(16, "big"))
-                one, two = (len(filled(api.request, version, long, n, name, top).encode(version)) for n in (1, 101))
+                    name, top = (
+                        (lambda numbers=numbers: f"n.{next(numbers)}"),
+                        (lambda numbers=numbers: next(numbers).to_bytes(16, "big")),
+                    )
+                one, two = (
+                    len(filled(api.request, version, long, n, name, top).encode(version))
+                    for n in (1, 101)
+                )
                 count = max(1, MIB * 100 // max(two - one, 1))
                 title = f"{apis.title(key)} v{version} {'.'.join(field.name for field in long)} x {count} {kind}"
                 yield title, filled(api.request, version, long, count, name, top), version
@@ -247,7 +346,11 @@ def long_names(stage: Stage, key: int) -> Iterator[tuple[str, Request, int]]:
 
     for long in paths(api.request, api.highest):
         request = filled(api.request, api.highest, long, count, name, lambda: topic_id)
-        yield f"{apis.title(key)} v{api.highest} {'.'.join(field.name for field in long)} x {count} long names", request, api.highest
+        yield (
+            f"{apis.title(key)} v{api.highest} {'.'.join(field.name for field in long)} x {count} long names",
+            request,
+            api.highest,
+        )
 
 
 def patterns(key: int) -> Iterator[tuple[str, Request, int]]:
@@ -255,9 +358,18 @@ def patterns(key: int) -> Iterator[tuple[str, Request, int]]:
     for pattern in PATTERNS:
         repeated = pattern * (PATTERN_BYTES // len(pattern.encode()))
         if key == ConsumerGroupHeartbeatRequest.api_key:
-            yield f"ConsumerGroupHeartbeat v1 {pattern} x {len(repeated) // len(pattern)}", ConsumerGroupHeartbeatRequest(
-                group_id="patterns", member_id="m", member_epoch=0, rebalance_timeout_ms=30_000, topic_partitions=[],
-                subscribed_topic_regex=repeated), 1
+            yield (
+                f"ConsumerGroupHeartbeat v1 {pattern} x {len(repeated) // len(pattern)}",
+                ConsumerGroupHeartbeatRequest(
+                    group_id="patterns",
+                    member_id="m",
+                    member_epoch=0,
+                    rebalance_timeout_ms=30_000,
+                    topic_partitions=[],
+                    subscribed_topic_regex=repeated,
+                ),
+                1,
+            )
         elif key == ListTransactionsRequest.api_key:
             request = ListTransactionsRequest(transactional_id_pattern=repeated)
             yield f"ListTransactions v2 {pattern} x {len(repeated) // len(pattern)}", request, 2
@@ -267,41 +379,89 @@ def subscriptions(key: int) -> Iterator[tuple[str, Request, int]]:
     """Requests of members that subscribe to very many topics, none of which is there."""
     names = [f"n.{number}" for number in range(SUBSCRIBED)]
     if key == ConsumerGroupHeartbeatRequest.api_key:
-        yield f"ConsumerGroupHeartbeat v1 joins with {SUBSCRIBED} names", ConsumerGroupHeartbeatRequest(
-            group_id="subscribed", member_id="m", member_epoch=0, rebalance_timeout_ms=30_000, topic_partitions=[],
-            subscribed_topic_names=names), 1
+        yield (
+            f"ConsumerGroupHeartbeat v1 joins with {SUBSCRIBED} names",
+            ConsumerGroupHeartbeatRequest(
+                group_id="subscribed",
+                member_id="m",
+                member_epoch=0,
+                rebalance_timeout_ms=30_000,
+                topic_partitions=[],
+                subscribed_topic_names=names,
+            ),
+            1,
+        )
     elif key == JoinGroupRequest.api_key:
-        protocols = [JoinGroupRequestProtocol(name="range", metadata=Subscription(topics=tuple(names)).encode())]
-        yield f"JoinGroup v3 with a subscription of {SUBSCRIBED} names", JoinGroupRequest(
-            group_id="subscribed", session_timeout_ms=45_000, rebalance_timeout_ms=300_000, protocol_type="consumer",
-            protocols=protocols), 3
+        protocols = [
+            JoinGroupRequestProtocol(
+                name="range", metadata=Subscription(topics=tuple(names)).encode()
+            )
+        ]
+        yield (
+            f"JoinGroup v3 with a subscription of {SUBSCRIBED} names",
+            JoinGroupRequest(
+                group_id="subscribed",
+                session_timeout_ms=45_000,
+                rebalance_timeout_ms=300_000,
+                protocol_type="consumer",
+                protocols=protocols,
+            ),
+            3,
+        )
 
 
 def conversions(stage: Stage) -> Iterator[Measured]:
-    """A group whose classic member names very many topics is converted; the member names as many others; the group is converted back."""
+    """A group whose classic member names very many topics is converted; the member names as many
+    others; the group is converted back."""
+
     def join(names: list[str], member: str = "") -> JoinGroupRequest:
-        protocols = [JoinGroupRequestProtocol(name="range", metadata=Subscription(topics=tuple(names)).encode())]
+        protocols = [
+            JoinGroupRequestProtocol(
+                name="range", metadata=Subscription(topics=tuple(names)).encode()
+            )
+        ]
         return JoinGroupRequest(
-            group_id="big", session_timeout_ms=45_000, rebalance_timeout_ms=300_000, protocol_type="consumer", protocols=protocols,
-            member_id=member)
+            group_id="big",
+            session_timeout_ms=45_000,
+            rebalance_timeout_ms=300_000,
+            protocol_type="consumer",
+            protocols=protocols,
+            member_id=member,
+        )
 
     coordinator = stage.broker.coordinator
     stage.ask(join([f"n.{number}" for number in range(CONVERTED)]), 3)
     (member,) = coordinator.groups["big"].members
-    stage.ask(SyncGroupRequest(group_id="big", generation_id=1, member_id=member, assignments=[]), 3)
-    yield stage.ask(ConsumerGroupHeartbeatRequest(
-        group_id="big", member_id="m", member_epoch=0, rebalance_timeout_ms=30_000, topic_partitions=[], subscribed_topic_names=[TOPIC],
-    ), 1, f"ConsumerGroupHeartbeat v1 converts a group that names {CONVERTED} topics")
+    stage.ask(
+        SyncGroupRequest(group_id="big", generation_id=1, member_id=member, assignments=[]), 3
+    )
+    yield stage.ask(
+        ConsumerGroupHeartbeatRequest(
+            group_id="big",
+            member_id="m",
+            member_epoch=0,
+            rebalance_timeout_ms=30_000,
+            topic_partitions=[],
+            subscribed_topic_names=[TOPIC],
+        ),
+        1,
+        f"ConsumerGroupHeartbeat v1 converts a group that names {CONVERTED} topics",
+    )
     assert coordinator.groups["big"].consumer is not None
     title = f"JoinGroup v3 to a consumer group, with {CONVERTED} names in place of as many others"
     yield stage.ask(join([f"m.{number}" for number in range(CONVERTED)], member), 3, title)
     leave = ConsumerGroupHeartbeatRequest(group_id="big", member_id="m", member_epoch=-1)
-    yield stage.ask(leave, 1, f"ConsumerGroupHeartbeat v1 leaves, and converts a group that names {CONVERTED} topics back")
+    yield stage.ask(
+        leave,
+        1,
+        f"ConsumerGroupHeartbeat v1 leaves, and converts a group that names {CONVERTED} topics back",
+    )
     assert coordinator.groups["big"].consumer is None
 
 
 def many_tags(key: int) -> Iterator[tuple[str, bytes]]:
-    """Frames with as many unknown tagged fields as fit: in the header, behind the body, all different, and one that is large."""
+    """Frames with as many unknown tagged fields as fit: in the header, behind the body, all
+    different, and one that is large."""
     api = apis.api(key)
     assert api is not None
     version = api.highest
@@ -312,13 +472,20 @@ def many_tags(key: int) -> Iterator[tuple[str, bytes]]:
     one = uvarint(1 << 20) + b"\0"
     floods = {
         "equal": uvarint(MIB // len(one)) + one * (MIB // len(one)),
-        "different": (count := uvarint(MIB // 4)) + b"".join(uvarint(100_000 + tag) + b"\0" for tag in range(MIB // 4)),
+        "different": (count := uvarint(MIB // 4))
+        + b"".join(uvarint(100_000 + tag) + b"\0" for tag in range(MIB // 4)),
         "large": uvarint(1) + uvarint(9_999) + uvarint(MIB) + bytes(MIB),
         "missing": count,
     }
     for name, tags in floods.items():
-        yield f"{apis.title(key)} v{version} tagged fields in the header, {name}", frame(header[:-1] + tags, body)
-        yield f"{apis.title(key)} v{version} tagged fields behind the body, {name}", frame(header, body[:-1] + tags)
+        yield (
+            f"{apis.title(key)} v{version} tagged fields in the header, {name}",
+            frame(header[:-1] + tags, body),
+        )
+        yield (
+            f"{apis.title(key)} v{version} tagged fields behind the body, {name}",
+            frame(header, body[:-1] + tags),
+        )
 
 
 def run_all(wanted: list[str], brokers: int = 1) -> Iterator[Measured]:
@@ -328,7 +495,12 @@ def run_all(wanted: list[str], brokers: int = 1) -> Iterator[Measured]:
         if wanted and not any(part in title for part in wanted):
             continue
         stage = Stage(brokers)
-        for requests in (long_arrays(stage, key), long_names(stage, key), patterns(key), subscriptions(key)):
+        for requests in (
+            long_arrays(stage, key),
+            long_names(stage, key),
+            patterns(key),
+            subscriptions(key),
+        ):
             for name, request, version in requests:
                 yield Stage(brokers).ask(request, version, name)
         if key == ConsumerGroupHeartbeatRequest.api_key:
@@ -339,9 +511,20 @@ def run_all(wanted: list[str], brokers: int = 1) -> Iterator[Measured]:
 
 def main(arguments: list[str]) -> int:
     """1 if a request is over what is allowed."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.hostile", description=__doc__.split("\n", 1)[0] if __doc__ else None)
-    parser.add_argument("--brokers", type=int, default=1, metavar="N", help="so many brokers, one of which gets the requests (default: 1)")
-    parser.add_argument("names", nargs="*", help="parts of the names of APIs; all, if there are none")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.hostile",
+        description=__doc__.split("\n", 1)[0] if __doc__ else None,
+    )
+    parser.add_argument(
+        "--brokers",
+        type=int,
+        default=1,
+        metavar="N",
+        help="so many brokers, one of which gets the requests (default: 1)",
+    )
+    parser.add_argument(
+        "names", nargs="*", help="parts of the names of APIs; all, if there are none"
+    )
     options = parser.parse_args(arguments)
     over = count = 0
     for measured in run_all(options.names, options.brokers):

@@ -1,4 +1,5 @@
-"""The same inputs for kafka-python's assignors, which want a cluster and members as its own coordinator makes them."""
+"""The same inputs for kafka-python's assignors, which want a cluster and members as its own
+coordinator makes them."""
 
 from __future__ import annotations
 
@@ -43,9 +44,14 @@ class _Cluster:
 
 
 def measure(
-    assignor: str, topics: int, partitions: int, wanted: Mapping[str, Sequence[str]], remaining: Callable[[Mapping[str, Any]], list[str]]
+    assignor: str,
+    topics: int,
+    partitions: int,
+    wanted: Mapping[str, Sequence[str]],
+    remaining: Callable[[Mapping[str, Any]], list[str]],
 ) -> list[tuple[float, float, str]]:
-    """Both steps once: milliseconds (twice, as there is nothing to warm up), digest of the answer."""
+    """Both steps once: milliseconds (twice, as there is nothing to warm up), digest of the
+    answer."""
     cluster = _Cluster(topics, partitions)
     fresh = {member: _CLASSES[assignor]().metadata(listed) for member, listed in wanted.items()}
     took, plan = _timed(assignor, cluster, fresh)
@@ -59,7 +65,9 @@ def measure(
     return [*steps, (took, took, _digest(plan))]
 
 
-def _timed(assignor: str, cluster: _Cluster, metadata: Mapping[str, Any]) -> tuple[float, Mapping[str, Any]]:
+def _timed(
+    assignor: str, cluster: _Cluster, metadata: Mapping[str, Any]
+) -> tuple[float, Mapping[str, Any]]:
     members = [_Member(member, None, told) for member, told in metadata.items()]
     began = time.perf_counter()
     plan = _CLASSES[assignor]().assign(cluster, members)
@@ -67,4 +75,6 @@ def _timed(assignor: str, cluster: _Cluster, metadata: Mapping[str, Any]) -> tup
 
 
 def _digest(plan: Mapping[str, Any]) -> str:
-    return hashlib.sha256(repr({member: part.assigned_partitions for member, part in plan.items()}).encode()).hexdigest()[:16]
+    return hashlib.sha256(
+        repr({member: part.assigned_partitions for member, part in plan.items()}).encode()
+    ).hexdigest()[:16]

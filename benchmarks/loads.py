@@ -1,4 +1,5 @@
-"""A coordinator that loads many groups: how long that takes in all, and how long one slice of it holds the loop."""
+"""A coordinator that loads many groups: how long that takes in all, and how long one slice of it
+holds the loop."""
 
 from __future__ import annotations
 
@@ -10,7 +11,11 @@ from coordinator.broker.build import build_broker, topic_options
 from coordinator.cli.serve import collect_rarely
 from coordinator.cluster.configs import BrokerConfigs
 from coordinator.groups.requests import Request, RequestContext
-from coordinator.wire.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
+from coordinator.wire.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
 
 GROUPS, PARTITIONS = 10_000, 10
 
@@ -18,11 +23,24 @@ GROUPS, PARTITIONS = 10_000, 10
 def run(rounds: int = 5) -> list[Row]:
     """Measure, with the garbage collector as `coordinator serve` sets it."""
     collect_rarely()
-    broker = build_broker(configs=BrokerConfigs({}), random=Random(1), epoch_ms=0, topics=topic_options({"orders": PARTITIONS}))
-    partitions = [OffsetCommitRequestPartition(partition_index=index, committed_offset=index) for index in range(PARTITIONS)]
+    broker = build_broker(
+        configs=BrokerConfigs({}),
+        random=Random(1),
+        epoch_ms=0,
+        topics=topic_options({"orders": PARTITIONS}),
+    )
+    partitions = [
+        OffsetCommitRequestPartition(partition_index=index, committed_offset=index)
+        for index in range(PARTITIONS)
+    ]
     topics = [OffsetCommitRequestTopic(name="orders", partitions=partitions)]
     for group in range(GROUPS):
-        broker.coordinator.handle(Request(RequestContext(8), OffsetCommitRequest(group_id=f"group-{group}", topics=topics)), 0)
+        broker.coordinator.handle(
+            Request(
+                RequestContext(8), OffsetCommitRequest(group_id=f"group-{group}", topics=topics)
+            ),
+            0,
+        )
     took, longest, unloads, longest_unload = [], [], [], []
     for _ in range(rounds):
         holds = []
@@ -51,5 +69,7 @@ def run(rounds: int = 5) -> list[Row]:
         Row(f"load of {what}, CPU, best of {rounds}", min(took) * 1000, "ms", "<= 1,000"),
         Row("the longest slice of it, CPU, best of these", min(longest) * 1000, "ms", "<= 20"),
         Row("unload of the same, CPU, best of these", min(unloads) * 1000, "ms"),
-        Row("the longest slice of it, CPU, best of these", min(longest_unload) * 1000, "ms", "<= 20"),
+        Row(
+            "the longest slice of it, CPU, best of these", min(longest_unload) * 1000, "ms", "<= 20"
+        ),
     ]

@@ -28,7 +28,14 @@ def run(members: int = _MEMBERS) -> list[Row]:
     for loop in ("uvloop", "asyncio"):
         idle, each = _measure(loop, members)
         rows.append(Row(f"resident memory at rest, {loop}", idle / 1e6, "MB", "<= 45"))
-        rows.append(Row(f"resident memory of a member, with its group and connection, {loop}", each / 1000, "kB", "<= 10"))
+        rows.append(
+            Row(
+                f"resident memory of a member, with its group and connection, {loop}",
+                each / 1000,
+                "kB",
+                "<= 10",
+            )
+        )
     return rows
 
 

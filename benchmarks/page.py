@@ -1,4 +1,5 @@
-"""The page: a lesson's first picture and first steps in a Chromium, forks, 12 members x 48 partitions, and a log of a million lines.
+"""The page: a lesson's first picture and first steps in a Chromium, forks, 12 members x 48
+partitions, and a log of a million lines.
 
 Needs Node and a Chromium, as `make page` does.
 """
@@ -57,7 +58,9 @@ def run() -> Iterator[str]:
     from coordinator.page.server import PageServer, assets
     from tools.page_site.__main__ import build
 
-    path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    path = os.environ.get("CHROMIUM") or next(
+        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+    )
     if path is None or shutil.which("node") is None:
         yield "page: a Chromium or Node is missing, so nothing is measured"
         return
@@ -101,7 +104,9 @@ def run() -> Iterator[str]:
 def _lesson(page: Any, url: str, turn: str) -> Iterator[str]:
     page.goto(url)
     page.wait_for_selector("body[data-ready]")
-    paint = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? NaN")
+    paint = page.evaluate(
+        "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? NaN"
+    )
     ready = page.evaluate("performance.now()")
     yield f"a lesson, {turn}: first picture {paint:.0f} ms, can be stepped through {ready:.0f} ms"
     page.locator("#reveal").click()
@@ -119,8 +124,16 @@ def _lesson(page: Any, url: str, turn: str) -> Iterator[str]:
 def _million(lines: list[str], path: Path) -> Iterator[str]:
     """A run of a group, then commits up to a million lines."""
     last = json.loads(lines[-1])
-    seen = next(json.loads(line) for line in reversed(lines) if '"api":"offset_commit"' in line and '"RequestSeen"' in line)
-    answered = next(json.loads(line) for line in reversed(lines) if '"api":"offset_commit"' in line and '"RequestAnswered"' in line)
+    seen = next(
+        json.loads(line)
+        for line in reversed(lines)
+        if '"api":"offset_commit"' in line and '"RequestSeen"' in line
+    )
+    answered = next(
+        json.loads(line)
+        for line in reversed(lines)
+        if '"api":"offset_commit"' in line and '"RequestAnswered"' in line
+    )
     seq, at_ms = last["seq"], last["at_ms"]
     with path.open("w") as file:
         file.write("\n".join(lines) + "\n")
@@ -128,13 +141,20 @@ def _million(lines: list[str], path: Path) -> Iterator[str]:
             at_ms += 10
             for line, cause in ((seen, None), (answered, seq + 1)):
                 seq += 1
-                file.write(json.dumps({**line, "seq": seq, "at_ms": at_ms, "cause": cause}, separators=(",", ":")) + "\n")
+                file.write(
+                    json.dumps(
+                        {**line, "seq": seq, "at_ms": at_ms, "cause": cause}, separators=(",", ":")
+                    )
+                    + "\n"
+                )
     program = (
         "import sys, time, resource; from coordinator.page.following import Follower; begun = time.perf_counter(); "
         "follower = Follower(sys.argv[1]); size = len(follower.plain()); took = time.perf_counter() - begun; "
         "print(f'{took:.1f} s, {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3:.0f} MB, a picture of {size / 1e6:.1f} MB')"
     )
-    done = subprocess.run([sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=True
+    )
     yield f"a log of a million lines ({path.stat().st_size / 1e6:.0f} MB) until its picture is there: {done.stdout.strip()}"
 
 

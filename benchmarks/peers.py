@@ -1,7 +1,8 @@
-"""A thousand members of our own in one process: how soon they are all Stable, and what they cost when nothing happens.
+"""A thousand members of our own in one process: how soon they are all Stable, and what they cost
+when nothing happens.
 
-The clock starts when the process says that its members are on their way, so interpreter and imports are not in it. Idle cost
-is processor time, which a busy machine stretches less than wall time.
+The clock starts when the process says that its members are on their way, so interpreter and imports
+are not in it. Idle cost is processor time, which a busy machine stretches less than wall time.
 """
 
 from __future__ import annotations
@@ -23,9 +24,22 @@ def _measure(peers: int, idle_s: float) -> tuple[float, float, float]:
     with server("--topic", f"orders:{peers}") as serving:
         bootstrap = f"{serving.address[0]}:{serving.address[1]}"
         command = [
-            sys.executable, "-u", "-m", "coordinator", "peers", "--bootstrap", bootstrap, "--group", "bench", "--topics", "orders",
-            "-n", str(peers), "--assignor", "cooperative-sticky",
-        ]  # fmt: skip
+            sys.executable,
+            "-u",
+            "-m",
+            "coordinator",
+            "peers",
+            "--bootstrap",
+            bootstrap,
+            "--group",
+            "bench",
+            "--topics",
+            "orders",
+            "-n",
+            str(peers),
+            "--assignor",
+            "cooperative-sticky",
+        ]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
             try:
                 assert process.stdout is not None
@@ -52,7 +66,12 @@ def run(peers: int = _PEERS, idle_s: float = _IDLE_S) -> list[Row]:
     stable_s, share, resident = _measure(peers, idle_s)
     return [
         Row(f"{peers} live peers: on their way to all Stable", stable_s, "s", "<= 2"),
-        Row(f"{peers} live peers, idle, a heartbeat every 3 s each", share * 100, "% of a core", "<= 2"),
+        Row(
+            f"{peers} live peers, idle, a heartbeat every 3 s each",
+            share * 100,
+            "% of a core",
+            "<= 2",
+        ),
         Row(f"{peers} live peers: resident memory of their process", resident / 1e6, "MB"),
     ]
 

@@ -1,10 +1,13 @@
-"""The pipeline on Spark: `.venv-spark/bin/python -m benchmarks.pipeline [sweep standalone tables live] [--simulations N] [--events N]`.
+"""The pipeline on Spark: `.venv-spark/bin/python -m benchmarks.pipeline [sweep standalone tables
+live] [--simulations N] [--events N]`.
 
-Sweep: the same simulations by plain multiprocessing, which writes nothing, and by a sweep on Spark, which writes its tables; the session's
-start and the workers' first imports are rows of their own. Standalone: the same sweep on a master with two one-core workers, and again
-with one worker killed when a tenth of the bins is whole. Live: a log that grows by so many events a second, from their writing to the
-end of the batch that has read them. Tables: logs of shipped scenarios in eight files, from the start of
-`coordinator tables` to `_SUCCESS`, with the peak of the proportional memory (PSS) of its whole process tree; then twice the events.
+Sweep: the same simulations by plain multiprocessing, which writes nothing, and by a sweep on Spark,
+which writes its tables; the session's start and the workers' first imports are rows of their own.
+Standalone: the same sweep on a master with two one-core workers, and again with one worker killed
+when a tenth of the bins is whole. Live: a log that grows by so many events a second, from their
+writing to the end of the batch that has read them. Tables: logs of shipped scenarios in eight
+files, from the start of `coordinator tables` to `_SUCCESS`, with the peak of the proportional
+memory (PSS) of its whole process tree; then twice the events.
 """
 
 from __future__ import annotations
@@ -36,7 +39,8 @@ from pipeline_tests.cluster import Cluster, standalone
 PROCESSES = 2
 FILES = 8
 VARIETY = 128
-"""How many simulations the logs of the tables have; a simulation takes longer than the tables of it."""
+"""How many simulations the logs of the tables have; a simulation takes longer than the tables of
+it."""
 SCENARIOS = ("poisson_churn", "rolling_deploy_dynamic", "crash_loop", "migration_to_consumer")
 _SETTINGS = ("duration=8m",)
 ALL = ("sweep", "standalone", "tables", "live")
@@ -45,7 +49,13 @@ ALL = ("sweep", "standalone", "tables", "live")
 def the_sweep(simulations: int) -> Sweep:
     """Simulations of about 100 ms on an idle core."""
     name = "one_crash_one_join"
-    return Sweep(name, catalogue.text(name), (Variant("as it is", ()),), tuple(range(1, simulations + 1)), "metrics")
+    return Sweep(
+        name,
+        catalogue.text(name),
+        (Variant("as it is", ()),),
+        tuple(range(1, simulations + 1)),
+        "metrics",
+    )
 
 
 def _plain(given: tuple[Cell, str, str]) -> int:
@@ -69,28 +79,43 @@ def sweeps(simulations: int, folder: Path) -> Iterator[Row]:
     """Throughput against plain multiprocessing."""
     sweep = the_sweep(simulations)
     plain_s = multiprocessing_s(sweep)
-    yield Row(f"{simulations} simulations, multiprocessing, {PROCESSES} processes", simulations / plain_s, "/s")
+    yield Row(
+        f"{simulations} simulations, multiprocessing, {PROCESSES} processes",
+        simulations / plain_s,
+        "/s",
+    )
     began = time.perf_counter()
     spark = session("benchmark", f"local[{PROCESSES}]")
     yield Row("Spark's session: start", time.perf_counter() - began, "s")
     try:
         began = time.perf_counter()
         run_sweep(spark, the_sweep(PROCESSES), folder / "first")
-        yield Row(f"the first sweep of a session, of {PROCESSES} simulations: workers import", time.perf_counter() - began, "s")
+        yield Row(
+            f"the first sweep of a session, of {PROCESSES} simulations: workers import",
+            time.perf_counter() - began,
+            "s",
+        )
         began = time.perf_counter()
         run_sweep(spark, sweep, folder / "sweep")
         spark_s = time.perf_counter() - began
     finally:
         spark.stop()
-    yield Row(f"{simulations} simulations, sweep on local[{PROCESSES}]", simulations / spark_s, "/s")
+    yield Row(
+        f"{simulations} simulations, sweep on local[{PROCESSES}]", simulations / spark_s, "/s"
+    )
     yield Row("the same: of multiprocessing's throughput", 100 * plain_s / spark_s, "%", ">= 90 %")
 
 
 def standalone_sweeps(simulations: int, folder: Path) -> Iterator[Row]:
-    """The same on a standalone cluster; then with a worker that is killed midway. That nothing is lost is checked by the sweep itself."""
+    """The same on a standalone cluster; then with a worker that is killed midway. That nothing is
+    lost is checked by the sweep itself."""
     sweep = the_sweep(simulations)
     plain_s = multiprocessing_s(sweep)
-    yield Row(f"{simulations} simulations, multiprocessing, {PROCESSES} processes", simulations / plain_s, "/s")
+    yield Row(
+        f"{simulations} simulations, multiprocessing, {PROCESSES} processes",
+        simulations / plain_s,
+        "/s",
+    )
     for name, kill in (("whole", False), ("killed", True)):
         scratch = folder / name
         scratch.mkdir()
@@ -100,9 +125,16 @@ def standalone_sweeps(simulations: int, folder: Path) -> Iterator[Row]:
                 run_sweep(spark, the_sweep(PROCESSES), scratch / "first")
                 over, died = Event(), Event()
 
-                def killer(out: Path = scratch / "sweep", cluster: Cluster = cluster, over: Event = over, died: Event = died) -> None:
+                def killer(
+                    out: Path = scratch / "sweep",
+                    cluster: Cluster = cluster,
+                    over: Event = over,
+                    died: Event = died,
+                ) -> None:
                     while not over.wait(0.1):
-                        if len(list(out.glob("tables/cells/chunk=*/cells.parquet"))) >= max(1, bins_of(simulations) // 10):
+                        if len(list(out.glob("tables/cells/chunk=*/cells.parquet"))) >= max(
+                            1, bins_of(simulations) // 10
+                        ):
                             cluster.doomed.kill()
                             died.set()
                             return
@@ -121,8 +153,17 @@ def standalone_sweeps(simulations: int, folder: Path) -> Iterator[Row]:
         if swept.by_status != {"ok": simulations} or kill != died.is_set():
             raise RuntimeError(f"{swept}, killed: {died.is_set()}")
         told = "one worker killed at a tenth" if kill else "two workers of one core"
-        yield Row(f"{simulations} simulations, sweep on a standalone cluster, {told}", simulations / spark_s, "/s")
-        yield Row("the same: of multiprocessing's throughput", 100 * plain_s / spark_s, "%", "" if kill else ">= 85 %")
+        yield Row(
+            f"{simulations} simulations, sweep on a standalone cluster, {told}",
+            simulations / spark_s,
+            "/s",
+        )
+        yield Row(
+            "the same: of multiprocessing's throughput",
+            100 * plain_s / spark_s,
+            "%",
+            "" if kill else ">= 85 %",
+        )
 
 
 def bins_of(simulations: int) -> int:
@@ -131,12 +172,15 @@ def bins_of(simulations: int) -> int:
 
 
 def live(seconds: int, per_second: int, folder: Path) -> Iterator[Row]:
-    """From the writing of an event to the end of the batch that has it, alerts told; the first two seconds do not count."""
+    """From the writing of an event to the end of the batch that has it, alerts told; the first two
+    seconds do not count."""
     text = replayed((seconds + 2) * per_second)
     log = folder / "live.jsonl"
     log.touch()
     ends: list[tuple[int, float]] = []
-    spark = session("benchmark", f"local[{PROCESSES}]", settings={"spark.sql.shuffle.partitions": "2"})
+    spark = session(
+        "benchmark", f"local[{PROCESSES}]", settings={"spark.sql.shuffle.partitions": "2"}
+    )
     try:
         board = Board(folder / "live", lambda alert: None)
         follower = Follower(spark, str(log), board, folder / "checkpoint")
@@ -154,7 +198,9 @@ def live(seconds: int, per_second: int, folder: Path) -> Iterator[Row]:
                 ends.append((board.lines, time.perf_counter()))
             time.sleep(0.01)
             if time.perf_counter() > limit:
-                raise RuntimeError(f"{board.lines} of {len(text)} lines were read in {20 * seconds + 300} s")
+                raise RuntimeError(
+                    f"{board.lines} of {len(text)} lines were read in {20 * seconds + 300} s"
+                )
 
         try:
             with log.open("a", encoding="utf-8") as file:
@@ -180,7 +226,11 @@ def live(seconds: int, per_second: int, folder: Path) -> Iterator[Row]:
             batches += 1
             delays.extend(at - written[line] for line in range(before, upto))
     delays.sort()
-    yield Row(f"live: {per_second} events/s for {seconds} s, {batches} batches: p50", delays[len(delays) // 2], "s")
+    yield Row(
+        f"live: {per_second} events/s for {seconds} s, {batches} batches: p50",
+        delays[len(delays) // 2],
+        "s",
+    )
     yield Row("the same: p95", delays[len(delays) * 95 // 100], "s", "<= 2 s")
 
 
@@ -197,9 +247,11 @@ def replayed(events: int) -> list[str]:
 
 
 def logs(events: int, folder: Path) -> int:
-    """Write at least so many events into eight logs, from shipped scenarios in turn; how many bytes they have.
+    """Write at least so many events into eight logs, from shipped scenarios in turn; how many bytes
+    they have.
 
-    So many simulations are run as `VARIETY` says; they are written again and again, each time under a run id of their own.
+    So many simulations are run as `VARIETY` says; they are written again and again, each time under
+    a run id of their own.
     """
     folder.mkdir()
     scenarios = [read_scenario(catalogue.text(name), name, _SETTINGS) for name in SCENARIOS]
@@ -235,8 +287,21 @@ def made_tables(source: Path, out: Path) -> Made:
     cpu_s: dict[int, float] = {}
     began = time.perf_counter()
     process = subprocess.Popen(
-        [sys.executable, "-m", "coordinator", "tables", str(source), "--out", str(out), "--master", f"local[{PROCESSES}]"],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        [
+            sys.executable,
+            "-m",
+            "coordinator",
+            "tables",
+            str(source),
+            "--out",
+            str(out),
+            "--master",
+            f"local[{PROCESSES}]",
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
 
     def watch() -> None:
         while not over.wait(0.5):
@@ -309,16 +374,37 @@ def tables(events: int, folder: Path) -> Iterator[Row]:
 def main() -> int:
     """Measure and print; 2 for a name that is none."""
     parser = argparse.ArgumentParser(prog="pipeline", description=__doc__, allow_abbrev=False)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"what to measure: {', '.join(ALL)} (default: all)")
-    parser.add_argument("--simulations", type=int, default=2_000, help="of the sweeps (default: %(default)s)")
-    parser.add_argument("--events", type=int, default=10_000_000, help="of the smaller tables (default: %(default)s)")
-    parser.add_argument("--seconds", type=int, default=60, help="of the log that grows (default: %(default)s)")
-    parser.add_argument("--per-second", type=int, default=5_000, help="events of the log that grows (default: %(default)s)")
-    parser.add_argument("--scratch", help="a directory with room: 20 GB for the default (default: the system's for temporary files)")
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help=f"what to measure: {', '.join(ALL)} (default: all)"
+    )
+    parser.add_argument(
+        "--simulations", type=int, default=2_000, help="of the sweeps (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--events",
+        type=int,
+        default=10_000_000,
+        help="of the smaller tables (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--seconds", type=int, default=60, help="of the log that grows (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--per-second",
+        type=int,
+        default=5_000,
+        help="events of the log that grows (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--scratch",
+        help="a directory with room: 20 GB for the default (default: the system's for temporary files)",
+    )
     args = parser.parse_args()
     unknown = [name for name in args.names if name not in ALL]
     if unknown or min(args.simulations, args.events, args.seconds, args.per_second) < 1:
-        parser.error(f"{unknown[0]}: there are {', '.join(ALL)}" if unknown else "numbers are from 1 on")
+        parser.error(
+            f"{unknown[0]}: there are {', '.join(ALL)}" if unknown else "numbers are from 1 on"
+        )
     for name in args.names or ALL:
         with tempfile.TemporaryDirectory(prefix="pipeline-", dir=args.scratch) as scratch:
             folder = Path(scratch)

@@ -1,7 +1,8 @@
 """A server process to measure, and a bare client to measure it with.
 
-The server is a real `coordinator serve`, on the first core where the machine lets us say so; the measuring process moves to
-the last. Clients speak raw frames over plain sockets: what is measured is the server, not a client library.
+The server is a real `coordinator serve`, on the first core where the machine lets us say so; the
+measuring process moves to the last. Clients speak raw frames over plain sockets: what is measured
+is the server, not a client library.
 """
 
 from __future__ import annotations
@@ -18,8 +19,16 @@ from typing import NamedTuple
 
 from coordinator.wire.framing import frame, request_header, response_header_version
 from coordinator.wire.messages import response_type
-from coordinator.wire.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
-from coordinator.wire.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment, SyncGroupResponse
+from coordinator.wire.messages.join_group import (
+    JoinGroupRequest,
+    JoinGroupRequestProtocol,
+    JoinGroupResponse,
+)
+from coordinator.wire.messages.sync_group import (
+    SyncGroupRequest,
+    SyncGroupRequestAssignment,
+    SyncGroupResponse,
+)
 from coordinator.wire.schema import Message, Request
 
 _SIZE = Struct(">i")
@@ -42,7 +51,9 @@ class Row(NamedTuple):
 class ServerProcess:
     """A running `coordinator serve`."""
 
-    def __init__(self, process: subprocess.Popen[str], address: tuple[str, int], started_after_s: float) -> None:
+    def __init__(
+        self, process: subprocess.Popen[str], address: tuple[str, int], started_after_s: float
+    ) -> None:
         self.pid = process.pid
         self.address = address
         self.started_after_s = started_after_s
@@ -68,16 +79,20 @@ def free_port() -> int:
 
 @contextmanager
 def server(*options: str, loop: str | None = None) -> Iterator[ServerProcess]:
-    """Start a server on a free port of loopback, wait until it answers ApiVersions, end it afterwards. `loop`: None: its default."""
+    """Start a server on a free port of loopback, wait until it answers ApiVersions, end it
+    afterwards. `loop`: None: its default."""
     port = free_port()
     chosen = [] if loop is None else ["--loop", loop]
-    with running(["coordinator", "serve", "--listen", f"127.0.0.1:{port}", *chosen, *options], port) as process:
+    with running(
+        ["coordinator", "serve", "--listen", f"127.0.0.1:{port}", *chosen, *options], port
+    ) as process:
         yield process
 
 
 @contextmanager
 def running(arguments: list[str], port: int) -> Iterator[ServerProcess]:
-    """Run `python -m ...` until it answers on its port; on the first core, while we are on the last."""
+    """Run `python -m ...` until it answers on its port; on the first core, while we are on the
+    last."""
     cores = sorted(os.sched_getaffinity(0))
     command = [sys.executable, "-m", *arguments]
     began = time.perf_counter()
@@ -126,7 +141,9 @@ class Client:
     def receive(self, key: int, version: int) -> Message:
         """Read the next answer."""
         size = _SIZE.unpack(self.reader.read(4))[0]
-        return response_type(key).decode(version, self.reader.read(size), 4 + response_header_version(key, version))
+        return response_type(key).decode(
+            version, self.reader.read(size), 4 + response_header_version(key, version)
+        )
 
     def close(self) -> None:
         """Hang up."""
@@ -143,17 +160,28 @@ def encoded(request: Request, version: int, correlation_id: int = 1) -> bytes:
 def join_request(group: str, member: str) -> JoinGroupRequest:
     """A JoinGroup as any consumer's."""
     return JoinGroupRequest(
-        group_id=group, session_timeout_ms=60_000, rebalance_timeout_ms=60_000, member_id=member, protocol_type="consumer",
+        group_id=group,
+        session_timeout_ms=60_000,
+        rebalance_timeout_ms=60_000,
+        member_id=member,
+        protocol_type="consumer",
         protocols=[JoinGroupRequestProtocol(name="range", metadata=bytes(20))],
-    )  # fmt: skip
+    )
 
 
 def sync_request(group: str, joined: JoinGroupResponse, assigned: list[str]) -> SyncGroupRequest:
     """A SyncGroup; the leader's brings something for everybody in `assigned`."""
     return SyncGroupRequest(
-        group_id=group, generation_id=joined.generation_id, member_id=joined.member_id, protocol_type="consumer", protocol_name="range",
-        assignments=[SyncGroupRequestAssignment(member_id=member, assignment=bytes(30)) for member in assigned],
-    )  # fmt: skip
+        group_id=group,
+        generation_id=joined.generation_id,
+        member_id=joined.member_id,
+        protocol_type="consumer",
+        protocol_name="range",
+        assignments=[
+            SyncGroupRequestAssignment(member_id=member, assignment=bytes(30))
+            for member in assigned
+        ],
+    )
 
 
 def member_alone(client: Client, group: str) -> JoinGroupResponse:

@@ -1,6 +1,8 @@
-"""Megabytes a second into and out of one partition: records of 1 KiB, by confluent-kafka, acks=all, not compressed.
+"""Megabytes a second into and out of one partition: records of 1 KiB, by confluent-kafka, acks=all,
+not compressed.
 
-The client's rate is what a test suite feels; the server's processor time for a megabyte says what the server could do.
+The client's rate is what a test suite feels; the server's processor time for a megabyte says what
+the server could do.
 """
 
 from __future__ import annotations
@@ -18,7 +20,9 @@ _RECORDS = 100_000
 _TARGET = ">= 50"
 
 
-def _timed(serving: ServerProcess, work: Callable[[], None], megabytes: float) -> tuple[float, float]:
+def _timed(
+    serving: ServerProcess, work: Callable[[], None], megabytes: float
+) -> tuple[float, float]:
     """(megabytes a second, milliseconds of the server's processor time for one)."""
     cpu, began = serving.cpu_s(), time.perf_counter()
     work()
@@ -27,7 +31,14 @@ def _timed(serving: ServerProcess, work: Callable[[], None], megabytes: float) -
 
 
 def _produce(bootstrap: str, records: int) -> None:
-    producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 5, "queue.buffering.max.messages": records, "batch.size": 1_000_000})
+    producer = Producer(
+        {
+            "bootstrap.servers": bootstrap,
+            "linger.ms": 5,
+            "queue.buffering.max.messages": records,
+            "batch.size": 1_000_000,
+        }
+    )
     for i in range(records):
         producer.produce("bench", _VALUE, partition=0)
         if i % 1000 == 0:
@@ -36,7 +47,14 @@ def _produce(bootstrap: str, records: int) -> None:
 
 
 def _consume(bootstrap: str, records: int) -> None:
-    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "bench", "enable.auto.commit": False, "check.crcs": False})
+    consumer = Consumer(
+        {
+            "bootstrap.servers": bootstrap,
+            "group.id": "bench",
+            "enable.auto.commit": False,
+            "check.crcs": False,
+        }
+    )
     consumer.assign([TopicPartition("bench", 0, 0)])
     seen = 0
     while seen < records:
@@ -47,7 +65,8 @@ def _consume(bootstrap: str, records: int) -> None:
 
 
 def run(records: int = _RECORDS) -> list[Row]:
-    """Write the records to an empty topic, read them back; with uvloop and with asyncio's own loop."""
+    """Write the records to an empty topic, read them back; with uvloop and with asyncio's own
+    loop."""
     rows = []
     megabytes = records * len(_VALUE) / 1e6
     for loop in ("uvloop", "asyncio"):
@@ -55,9 +74,22 @@ def run(records: int = _RECORDS) -> list[Row]:
             bootstrap = "{}:{}".format(*serving.address)
             for what, work in (("produce", _produce), ("fetch", _consume)):
                 rate, cost = _timed(serving, partial(work, bootstrap, records), megabytes)
-                rows.append(Row(f"{what}, 1 KiB records, one partition, confluent-kafka: {loop}", rate, "MB/s", _TARGET))
+                rows.append(
+                    Row(
+                        f"{what}, 1 KiB records, one partition, confluent-kafka: {loop}",
+                        rate,
+                        "MB/s",
+                        _TARGET,
+                    )
+                )
                 rows.append(Row(f"server CPU of {what}: {loop}", cost, "ms/MB"))
-            rows.append(Row(f"server memory after {megabytes:,.0f} MB: {loop}", serving.resident_bytes() / 1e6, "MB"))
+            rows.append(
+                Row(
+                    f"server memory after {megabytes:,.0f} MB: {loop}",
+                    serving.resident_bytes() / 1e6,
+                    "MB",
+                )
+            )
     return rows
 
 

@@ -1,7 +1,9 @@
-"""The emulator beside a real Apache Kafka, in one run: from the start of either to a consumer's first assignment; a rebalance.
+"""The emulator beside a real Apache Kafka, in one run: from the start of either to a consumer's
+first assignment; a rebalance.
 
-Needs Docker and the broker's image (KAFKA_IMAGE, or one of those that `integration_tests/targets.py` knows). The client library is
-imported beforehand, and both targets are asked the same. "Tuned": C1 and the serial collector, as this project's image has them by
+Needs Docker and the broker's image (KAFKA_IMAGE, or one of those that
+`integration_tests/targets.py` knows). The client library is imported beforehand, and both targets
+are asked the same. "Tuned": C1 and the serial collector, as this project's image has them by
 default; the other row leaves the JVM as Kafka's own scripts start it.
 """
 
@@ -88,7 +90,11 @@ async def _leaves(address: str, rounds: int) -> list[float]:
     async with Fleet(address) as fleet:
         for number in range(rounds):
             config = MemberConfig.from_properties(
-                {"group.id": f"leave-{number}", "heartbeat.interval.ms": HEARTBEAT_MS, "enable.auto.commit": False}
+                {
+                    "group.id": f"leave-{number}",
+                    "heartbeat.interval.ms": HEARTBEAT_MS,
+                    "enable.auto.commit": False,
+                }
             )
             peers = [fleet.peer(config, topics=["orders"]) for _ in range(3)]
             await fleet.stable(peers)
@@ -116,11 +122,23 @@ def run(rounds: int = 5) -> Iterator[Row]:
     to_first_assignment_s(_emulator)  # the first one imports
     emulator = median(to_first_assignment_s(_emulator) for _ in range(rounds))
     yield Row("start to a consumer's first assignment: emulator, median", emulator, "s")
-    for label, start, target in (("tuned JVM", _tuned, ">= 10"), ("default JVM", _stock_jvm, ">= 20")):
+    for label, start, target in (
+        ("tuned JVM", _tuned, ">= 10"),
+        ("default JVM", _stock_jvm, ">= 20"),
+    ):
         real = median(to_first_assignment_s(start) for _ in range(rounds))
         yield Row(f"the same: container of a real broker, {label}, median", real, "s")
-        yield Row(f"the same: emulator faster than the container, {label}", real / emulator, "times", target)
-    yield Row(f"3 members, one leaves, until Stable ({HEARTBEAT_MS} ms heartbeats): emulator", leave_to_stable_s(_emulator) * 1000, "ms")
+        yield Row(
+            f"the same: emulator faster than the container, {label}",
+            real / emulator,
+            "times",
+            target,
+        )
+    yield Row(
+        f"3 members, one leaves, until Stable ({HEARTBEAT_MS} ms heartbeats): emulator",
+        leave_to_stable_s(_emulator) * 1000,
+        "ms",
+    )
     yield Row("the same: real broker", leave_to_stable_s(_tuned) * 1000, "ms")
 
 

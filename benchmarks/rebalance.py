@@ -1,8 +1,9 @@
 """A rebalance of bare members: from the first JoinGroup sent to the last SyncGroup answered.
 
-Every member has its own connection and sends two requests, prepared beforehand: a JoinGroup with changed metadata as soon as
-the round begins, a SyncGroup as soon as its JoinGroup is answered; the leader's brings an assignment for everybody. The
-client, one process on the other core, is part of the time. Given are the best and the median of several rounds.
+Every member has its own connection and sends two requests, prepared beforehand: a JoinGroup with
+changed metadata as soon as the round begins, a SyncGroup as soon as its JoinGroup is answered; the
+leader's brings an assignment for everybody. The client, one process on the other core, is part of
+the time. Given are the best and the median of several rounds.
 """
 
 from __future__ import annotations
@@ -39,7 +40,14 @@ class _Member:
         request = join_request("bench", self.member_id)
         request.protocols[0].metadata = generation.to_bytes(20, "big")
         self.join = encoded(request, 9)
-        self.sync = encoded(sync_request("bench", JoinGroupResponse(generation_id=generation, member_id=self.member_id), assigned), 5)
+        self.sync = encoded(
+            sync_request(
+                "bench",
+                JoinGroupResponse(generation_id=generation, member_id=self.member_id),
+                assigned,
+            ),
+            5,
+        )
 
     def receive(self) -> bytes | None:
         """The answer, when it is there as a whole."""
@@ -85,8 +93,11 @@ def _measure(size: int, rounds: int, loop: str) -> list[float]:
         took = []
         for generation in range(1, rounds + 2):
             for member in joining:
-                # Who leads is not known beforehand, and nobody but the leader is listened to: the first keeps it.
-                member.prepare(generation, everybody if member is joining[0] or generation == 1 else [])
+                # Who leads is not known beforehand, and nobody but the leader is listened to: the
+                # first keeps it.
+                member.prepare(
+                    generation, everybody if member is joining[0] or generation == 1 else []
+                )
             took.append(_round(members, poll, generation))
         poll.close()
         for member in joining:
@@ -94,12 +105,21 @@ def _measure(size: int, rounds: int, loop: str) -> list[float]:
     return took[1:]  # the first has the initial delay in it
 
 
-def run(rounds: int = _ROUNDS, sizes: tuple[int, ...] = (3, 100, 1000), loop: str = "auto") -> list[Row]:
+def run(
+    rounds: int = _ROUNDS, sizes: tuple[int, ...] = (3, 100, 1000), loop: str = "auto"
+) -> list[Row]:
     """Measure each size."""
     rows = []
     for size in sizes:
         took = _measure(size, rounds, loop)
-        rows.append(Row(f"rebalance of {size} members, best of {rounds}", min(took) * 1000, "ms", f"<= {_TARGETS_MS.get(size, '')}"))
+        rows.append(
+            Row(
+                f"rebalance of {size} members, best of {rounds}",
+                min(took) * 1000,
+                "ms",
+                f"<= {_TARGETS_MS.get(size, '')}",
+            )
+        )
         rows.append(Row(f"rebalance of {size} members, median", median(took) * 1000, "ms"))
     return rows
 

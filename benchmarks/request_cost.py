@@ -1,13 +1,16 @@
-"""Processor time of the requests that come most, from bytes to bytes, beside that of another checkout.
+"""Processor time of the requests that come most, from bytes to bytes, beside that of another
+checkout.
 
-`python -m benchmarks.request_cost` prints microseconds for one request of each kind. `python -m benchmarks.request_cost --against DIR`
-compares with the checkout in DIR: for each of ten pairs two fresh processes, one of each checkout, take turns with short pieces of
-work, and the pair's ratio is that of their cheapest pieces; printed are the median of the ratios and its 95 % interval (of ten
-values, the second lowest and the second highest). `--count` counts the Python instructions of one request, which
-other work on the machine cannot change.
+`python -m benchmarks.request_cost` prints microseconds for one request of each kind. `python -m
+benchmarks.request_cost --against DIR` compares with the checkout in DIR: for each of ten pairs two
+fresh processes, one of each checkout, take turns with short pieces of work, and the pair's ratio is
+that of their cheapest pieces; printed are the median of the ratios and its 95 % interval (of ten
+values, the second lowest and the second highest). `--count` counts the Python instructions of one
+request, which other work on the machine cannot change.
 
-One process without sockets: what the kernel and the event loop add is the same for both and would only hide a difference. A
-piece of work runs in the checkout that the interpreter imports, so this file asks only for what both have.
+One process without sockets: what the kernel and the event loop add is the same for both and would
+only hide a difference. A piece of work runs in the checkout that the interpreter imports, so this
+file asks only for what both have.
 """
 
 from __future__ import annotations
@@ -27,11 +30,22 @@ from coordinator.broker.connection import Connection
 from coordinator.cluster.configs import BrokerConfigs
 from coordinator.cluster.record_codec import build_batch
 from coordinator.wire.framing import frame, request_header
-from coordinator.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
+from coordinator.wire.messages.consumer_group_heartbeat import (
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse,
+)
 from coordinator.wire.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
 from coordinator.wire.messages.heartbeat import HeartbeatRequest
-from coordinator.wire.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
-from coordinator.wire.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
+from coordinator.wire.messages.join_group import (
+    JoinGroupRequest,
+    JoinGroupRequestProtocol,
+    JoinGroupResponse,
+)
+from coordinator.wire.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
 from coordinator.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from coordinator.wire.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
 
@@ -47,7 +61,12 @@ class _Client:
     def __init__(self, broker: Any) -> None:
         self.written: list[bytes] = []
         self.connection = Connection(
-            broker, peer="127.0.0.1:1", client_host="/127.0.0.1", listener="PLAINTEXT", write=self.written.append, close=self._closed
+            broker,
+            peer="127.0.0.1:1",
+            client_host="/127.0.0.1",
+            listener="PLAINTEXT",
+            write=self.written.append,
+            close=self._closed,
         )
 
     @staticmethod
@@ -62,26 +81,49 @@ class _Client:
 
 
 def _framed(request: Any, version: int) -> bytes:
-    return frame(request_header(type(request).api_key, version, 1, "bench"), request.encode(version))
+    return frame(
+        request_header(type(request).api_key, version, 1, "bench"), request.encode(version)
+    )
 
 
 def _broker() -> Any:
-    configs = BrokerConfigs({"group.initial.rebalance.delay.ms": "0", "group.max.session.timeout.ms": "2000000000"})
-    return build_broker(configs=configs, random=Random(1), epoch_ms=0, topics=topic_options({"bench": 4}))
+    configs = BrokerConfigs(
+        {"group.initial.rebalance.delay.ms": "0", "group.max.session.timeout.ms": "2000000000"}
+    )
+    return build_broker(
+        configs=configs, random=Random(1), epoch_ms=0, topics=topic_options({"bench": 4})
+    )
 
 
 def _join(group: str, member: str, metadata: bytes) -> bytes:
-    return _framed(JoinGroupRequest(
-        group_id=group, session_timeout_ms=1_000_000_000, rebalance_timeout_ms=60_000, member_id=member, protocol_type="consumer",
-        protocols=[JoinGroupRequestProtocol(name="range", metadata=metadata)],
-    ), 9)  # fmt: skip
+    return _framed(
+        JoinGroupRequest(
+            group_id=group,
+            session_timeout_ms=1_000_000_000,
+            rebalance_timeout_ms=60_000,
+            member_id=member,
+            protocol_type="consumer",
+            protocols=[JoinGroupRequestProtocol(name="range", metadata=metadata)],
+        ),
+        9,
+    )
 
 
 def _sync(group: str, member: str, generation: int, assigned: list[str]) -> bytes:
-    return _framed(SyncGroupRequest(
-        group_id=group, generation_id=generation, member_id=member, protocol_type="consumer", protocol_name="range",
-        assignments=[SyncGroupRequestAssignment(member_id=each, assignment=bytes(30)) for each in assigned],
-    ), 5)  # fmt: skip
+    return _framed(
+        SyncGroupRequest(
+            group_id=group,
+            generation_id=generation,
+            member_id=member,
+            protocol_type="consumer",
+            protocol_name="range",
+            assignments=[
+                SyncGroupRequestAssignment(member_id=each, assignment=bytes(30))
+                for each in assigned
+            ],
+        ),
+        5,
+    )
 
 
 class _Group:
@@ -102,12 +144,18 @@ class _Group:
         self.rebalance()
 
     def prepare(self) -> tuple[list[bytes], list[bytes]]:
-        """The frames of the next rebalance but for the generation, which no frame but SyncGroup has."""
+        """The frames of the next rebalance but for the generation, which no frame but SyncGroup
+        has."""
         self.generation += 1
         metadata = self.generation.to_bytes(20, "big")
         joins = [_join(self.name, member, metadata) for member in self.members]
         syncs = [
-            _sync(self.name, member, self.generation, self.members if index == 0 or self.generation == 1 else [])
+            _sync(
+                self.name,
+                member,
+                self.generation,
+                self.members if index == 0 or self.generation == 1 else [],
+            )
             for index, member in enumerate(self.members)
         ]
         return joins, syncs
@@ -148,10 +196,14 @@ def _repeated(client: _Client, broker: Any, request: bytes) -> Work:
 
 
 def _unused_fault(broker: Any, **about: str) -> None:
-    from coordinator.control.fault_board import FaultBoard  # here, since an older checkout to compare with may not have it
+    from coordinator.control.fault_board import (
+        FaultBoard,
+    )  # here, since an older checkout to compare with may not have it
     from coordinator.control.faults import Fail, Fault, Selector
 
-    FaultBoard(lambda: [broker], 1).add(Fault(Selector(**(about or {"api": "OffsetCommit"})), Fail(27)))
+    FaultBoard(lambda: [broker], 1).add(
+        Fault(Selector(**(about or {"api": "OffsetCommit"})), Fail(27))
+    )
 
 
 def _fault_of_another_group(broker: Any) -> None:
@@ -168,23 +220,39 @@ def _heartbeat(prepare: Callable[[Any], None] | None = None) -> Work:
     group = _Group(1)
     if prepare is not None:
         prepare(group.broker)
-    beat = _framed(HeartbeatRequest(group_id="bench", generation_id=group.generation, member_id=group.members[0]), 4)
+    beat = _framed(
+        HeartbeatRequest(
+            group_id="bench", generation_id=group.generation, member_id=group.members[0]
+        ),
+        4,
+    )
     return _repeated(group.clients[0], group.broker, beat)
 
 
 def _commit() -> Work:
     group = _Group(1)
-    partition = OffsetCommitRequestPartition(partition_index=1, committed_offset=7, committed_metadata="")
+    partition = OffsetCommitRequestPartition(
+        partition_index=1, committed_offset=7, committed_metadata=""
+    )
     request = OffsetCommitRequest(
-        group_id="bench", generation_id_or_member_epoch=group.generation, member_id=group.members[0],
+        group_id="bench",
+        generation_id_or_member_epoch=group.generation,
+        member_id=group.members[0],
         topics=[OffsetCommitRequestTopic(name="bench", partitions=[partition])],
-    )  # fmt: skip
+    )
     return _repeated(group.clients[0], group.broker, _framed(request, 8))
 
 
 def _produce_request() -> bytes:
     data = [PartitionProduceData(index=1, records=build_batch([b"x" * 1024]))]
-    return _framed(ProduceRequest(acks=-1, timeout_ms=1000, topic_data=[TopicProduceData(name="bench", partition_data=data)]), 9)
+    return _framed(
+        ProduceRequest(
+            acks=-1,
+            timeout_ms=1000,
+            topic_data=[TopicProduceData(name="bench", partition_data=data)],
+        ),
+        9,
+    )
 
 
 def _produce() -> Work:
@@ -198,9 +266,20 @@ def _fetch() -> Work:
     client.connection.receive(_produce_request(), 1)
     client.written.clear()
     asked = [FetchPartition(partition=1, fetch_offset=0, partition_max_bytes=1 << 20)]
-    return _repeated(client, broker, _framed(FetchRequest(
-        max_wait_ms=0, min_bytes=1, max_bytes=1 << 20, session_epoch=-1, topics=[FetchTopic(topic="bench", partitions=asked)],
-    ), 12))  # fmt: skip
+    return _repeated(
+        client,
+        broker,
+        _framed(
+            FetchRequest(
+                max_wait_ms=0,
+                min_bytes=1,
+                max_bytes=1 << 20,
+                session_epoch=-1,
+                topics=[FetchTopic(topic="bench", partitions=asked)],
+            ),
+            12,
+        ),
+    )
 
 
 def _consumer_heartbeat() -> Work:
@@ -208,26 +287,46 @@ def _consumer_heartbeat() -> Work:
     broker = _broker()
     client = _Client(broker)
     said: dict[str, Any] = {"group_id": "consumers", "member_id": "a-member-id-of-22-chars"}
-    everything = {"rebalance_timeout_ms": 60_000, "subscribed_topic_names": ["bench"], "topic_partitions": []}
-    client.connection.receive(_framed(ConsumerGroupHeartbeatRequest(**said, **everything, member_epoch=0), 1), 0)
+    everything = {
+        "rebalance_timeout_ms": 60_000,
+        "subscribed_topic_names": ["bench"],
+        "topic_partitions": [],
+    }
+    client.connection.receive(
+        _framed(ConsumerGroupHeartbeatRequest(**said, **everything, member_epoch=0), 1), 0
+    )
     epoch = ConsumerGroupHeartbeatResponse.decode(1, client.answer()).member_epoch
-    return _repeated(client, broker, _framed(ConsumerGroupHeartbeatRequest(**said, member_epoch=epoch), 1))
+    return _repeated(
+        client, broker, _framed(ConsumerGroupHeartbeatRequest(**said, member_epoch=epoch), 1)
+    )
 
 
 def _idle_session() -> Work:
     """Fetches of a session whose 333 partitions have nothing new."""
-    broker = build_broker(configs=BrokerConfigs({}), random=Random(1), epoch_ms=0, topics=topic_options({"idle": 333}))
+    broker = build_broker(
+        configs=BrokerConfigs({}), random=Random(1), epoch_ms=0, topics=topic_options({"idle": 333})
+    )
     client, epoch = _Client(broker), 0
 
     def fetch(session_id: int, topics: list[FetchTopic]) -> FetchResponse:
         nonlocal epoch
-        request = FetchRequest(max_wait_ms=0, min_bytes=1, max_bytes=1 << 20, session_id=session_id, session_epoch=epoch, topics=topics)
+        request = FetchRequest(
+            max_wait_ms=0,
+            min_bytes=1,
+            max_bytes=1 << 20,
+            session_id=session_id,
+            session_epoch=epoch,
+            topics=topics,
+        )
         client.connection.receive(_framed(request, 12), 1)
         epoch += 1
         broker.run_resumable(1)
         return FetchResponse.decode(12, client.answer())
 
-    partitions = [FetchPartition(partition=index, fetch_offset=0, partition_max_bytes=1 << 20) for index in range(333)]
+    partitions = [
+        FetchPartition(partition=index, fetch_offset=0, partition_max_bytes=1 << 20)
+        for index in range(333)
+    ]
     session = fetch(0, [FetchTopic(topic="idle", partitions=partitions)]).session_id
     assert session and not fetch(session, []).responses
     return lambda: fetch(session, []), 1
@@ -269,7 +368,9 @@ class _Requests:
 _WORKS: dict[str, Callable[[], _Requests | _Rebalances]] = {
     "Heartbeat": lambda: _Requests(_heartbeat()),
     "Heartbeat, a fault about commits": lambda: _Requests(_heartbeat(_unused_fault)),
-    "Heartbeat, a fault about those of another group": lambda: _Requests(_heartbeat(_fault_of_another_group)),
+    "Heartbeat, a fault about those of another group": lambda: _Requests(
+        _heartbeat(_fault_of_another_group)
+    ),
     "Heartbeat in the kit's journal": lambda: _Requests(_heartbeat(_journal)),
     "OffsetCommit of one partition": lambda: _Requests(_commit()),
     "Produce of one record of 1 KiB": lambda: _Requests(_produce()),
@@ -328,20 +429,40 @@ def run() -> list[Row]:
     rows = []
     for name, make in _WORKS.items():
         made = make()
-        rows.append(Row(f"CPU of {name}, bytes to bytes", min(made.piece() for _ in range(12)) * 1e6, "us"))
+        rows.append(
+            Row(f"CPU of {name}, bytes to bytes", min(made.piece() for _ in range(12)) * 1e6, "us")
+        )
     return rows
 
 
 def main(arguments: list[str]) -> int:
     """Measure, count or compare."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.request_cost", description=__doc__.split("\n", 1)[0] if __doc__ else None)
-    parser.add_argument("--against", type=Path, metavar="DIR", help="another checkout of the project to compare with")
-    parser.add_argument("--pairs", type=int, default=10, help="how many pairs of processes (default: 10)")
-    parser.add_argument("--count", action="store_true", help="count Python instructions instead of taking time")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.request_cost",
+        description=__doc__.split("\n", 1)[0] if __doc__ else None,
+    )
+    parser.add_argument(
+        "--against",
+        type=Path,
+        metavar="DIR",
+        help="another checkout of the project to compare with",
+    )
+    parser.add_argument(
+        "--pairs", type=int, default=10, help="how many pairs of processes (default: 10)"
+    )
+    parser.add_argument(
+        "--count", action="store_true", help="count Python instructions instead of taking time"
+    )
     parser.add_argument("--pieces", metavar="NAME", help=argparse.SUPPRESS)
-    parser.add_argument("names", nargs="*", help=f"with --against and --count: of {', '.join(_WORKS)}")
+    parser.add_argument(
+        "names", nargs="*", help=f"with --against and --count: of {', '.join(_WORKS)}"
+    )
     options = parser.parse_args(arguments)
-    names = [name for name in _WORKS if not options.names or any(name.startswith(asked) for asked in options.names)]
+    names = [
+        name
+        for name in _WORKS
+        if not options.names or any(name.startswith(asked) for asked in options.names)
+    ]
     if options.pieces:
         _serve_pieces(options.pieces)
     elif options.against is not None:

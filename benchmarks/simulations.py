@@ -1,7 +1,9 @@
-"""What a simulation costs: CPU time of one run in one process, log on, every byte that is sent encoded and decoded.
+"""What a simulation costs: CPU time of one run in one process, log on, every byte that is sent
+encoded and decoded.
 
-The large runs are deployments of 1,000 members on 1,200 partitions without records, whose log goes to a file, so that their memory does
-not grow with time. Each is run for a dozen churn events and told for a whole day: what one costs does not depend on the time of day.
+The large runs are deployments of 1,000 members on 1,200 partitions without records, whose log goes
+to a file, so that their memory does not grow with time. Each is run for a dozen churn events and
+told for a whole day: what one costs does not depend on the time of day.
 """
 
 from __future__ import annotations
@@ -44,16 +46,35 @@ def _group(members: int, minutes: int, assignor: str, start: str, churn: str = "
     """A group on 12 topics of 100 partitions each; nobody writes records or commits."""
     names = [f"topic-{number}" for number in range(_TOPICS)]
     lines = [
-        f'duration = "{minutes}m"', "[topics]", *(f"{name} = 100" for name in names), "[[members]]", 'name = "app"', f"count = {members}",
-        f"topics = {names}".replace("'", '"'), f'assignor = "{assignor}"', "reads = 0", f'start = "{start}"', churn]
+        f'duration = "{minutes}m"',
+        "[topics]",
+        *(f"{name} = 100" for name in names),
+        "[[members]]",
+        'name = "app"',
+        f"count = {members}",
+        f"topics = {names}".replace("'", '"'),
+        f'assignor = "{assignor}"',
+        "reads = 0",
+        f'start = "{start}"',
+        churn,
+    ]
     return read_scenario("\n".join(lines), f"{members} members")
 
 
 def _day_s(every_min: int) -> tuple[float, float]:
-    """CPU seconds of a day of 1,000 members of whom one leaves or comes back every so many minutes, and of its beginning alone."""
-    churn = "\n".join([
-        "[[churn]]", 'kind = "restart"', 'members = "app-7"', f'at = "{every_min}m"', f'down = "{every_min}m"',
-        f'every = "{2 * every_min}m"', f"times = {_EVENTS // 2}"])
+    """CPU seconds of a day of 1,000 members of whom one leaves or comes back every so many minutes,
+    and of its beginning alone."""
+    churn = "\n".join(
+        [
+            "[[churn]]",
+            'kind = "restart"',
+            'members = "app-7"',
+            f'at = "{every_min}m"',
+            f'down = "{every_min}m"',
+            f'every = "{2 * every_min}m"',
+            f"times = {_EVENTS // 2}",
+        ]
+    )
     beginning = _to_file_s(_group(1000, every_min, "range", "10s"))
     whole = _to_file_s(_group(1000, (_EVENTS + 1) * every_min, "range", "10s", churn))
     return beginning + (whole - beginning) * _DAY_MIN / (_EVENTS * every_min), beginning
@@ -67,15 +88,27 @@ def run() -> Iterator[Row]:
     yield Row("3 members, 10 minutes, one crash, one join: CPU", best * 1000, "ms", "target 50")
     played = min(_cpu_s(small, EventLog(seed=1), skips=False) for _ in range(3))
     yield Row("the same, every heartbeat sent: CPU", played * 1000, "ms")
-    silent = read_scenario(catalogue.text("one_crash_one_join"), "one_crash_one_join", ("members.app.reads=0",))
+    silent = read_scenario(
+        catalogue.text("one_crash_one_join"), "one_crash_one_join", ("members.app.reads=0",)
+    )
     best = min(_cpu_s(silent, EventLog(seed=1)) for _ in range(7))
     yield Row("the same, nothing read and committed: CPU", best * 1000, "ms")
     day, beginning = _day_s(10)
     yield Row("1,000 members, 1,200 partitions, start: CPU", beginning, "s")
-    yield Row(f"the same, 24 h, an event every 10 minutes, by {_EVENTS} of them: CPU", day, "s", "target 60")
+    yield Row(
+        f"the same, 24 h, an event every 10 minutes, by {_EVENTS} of them: CPU",
+        day,
+        "s",
+        "target 60",
+    )
     day, _ = _day_s(1)
     yield Row(f"the same, 24 h, an event a minute, by {_EVENTS} of them: CPU", day, "s")
     stable = _to_file_s(_group(10_000, 1, "cooperative-sticky", "0s"))
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    yield Row("10,000 members join at once, cooperative-sticky, first minute: CPU", stable, "s", "target 20")
+    yield Row(
+        "10,000 members join at once, cooperative-sticky, first minute: CPU",
+        stable,
+        "s",
+        "target 20",
+    )
     yield Row("memory of all that at most", memory, "MiB")

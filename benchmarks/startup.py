@@ -1,4 +1,5 @@
-"""Time to be there: the server process until it answers ApiVersions, the embedded emulator, a lone consumer's first join."""
+"""Time to be there: the server process until it answers ApiVersions, the embedded emulator, a lone
+consumer's first join."""
 
 from __future__ import annotations
 
@@ -42,7 +43,11 @@ def _embedded_s() -> float:
 def _kafka_python_s(address: str, group: str) -> float:
     """From the start of the consumer's process to its first assignment."""
     began = time.perf_counter()
-    with subprocess.Popen([sys.executable, "-c", _CONSUMER, address, group], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+    with subprocess.Popen(
+        [sys.executable, "-c", _CONSUMER, address, group],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as process:
         assert process.stdout is not None
         process.stdout.readline()
         took = time.perf_counter() - began
@@ -61,15 +66,22 @@ def run(rounds: int = 7) -> list[Row]:
     ]
     with server("--topic", "orders:12") as serving:
         cpu = serving.cpu_s()
-        took = [_kafka_python_s("{}:{}".format(*serving.address), f"group-{index}") for index in range(rounds)]
+        took = [
+            _kafka_python_s("{}:{}".format(*serving.address), f"group-{index}")
+            for index in range(rounds)
+        ]
         cost = (serving.cpu_s() - cpu) / rounds
         client = Client(serving.address)
         began = time.perf_counter()
         member_alone(client, "bare")
         alone = time.perf_counter() - began
         client.close()
-    rows.append(Row("kafka-python: process start to first assignment, median", median(took), "s", "<= 0.6"))
-    rows.append(Row("kafka-python: the server's processor time in that", cost * 1000, "ms", "<= 20"))
+    rows.append(
+        Row("kafka-python: process start to first assignment, median", median(took), "s", "<= 0.6")
+    )
+    rows.append(
+        Row("kafka-python: the server's processor time in that", cost * 1000, "ms", "<= 20")
+    )
     rows.append(Row("bare member: join in two steps, sync, warm server", alone * 1000, "ms"))
     return rows
 

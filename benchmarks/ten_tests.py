@@ -1,10 +1,12 @@
-"""The same ten tests of a consumer application on the emulator and on Apache Kafka in containers (Testcontainers), in one run.
+"""The same ten tests of a consumer application on the emulator and on Apache Kafka in containers
+(Testcontainers), in one run.
 
-Both ways of either: a broker of its own for each test, as the fixture `kafka` gives one and as function-scoped container fixtures do,
-and one broker for all tests, whose topics and groups are deleted after each. The tests use no verb of the emulator: they create topics,
-write records and look at what confluent-kafka and the example application see. Needs Docker and the broker's image (KAFKA_IMAGE,
-or one of those that `integration_tests/targets.py` knows). Taken is the time from the first broker's start to the last one's end;
-pytest itself is left out, on both sides.
+Both ways of either: a broker of its own for each test, as the fixture `kafka` gives one and as
+function-scoped container fixtures do, and one broker for all tests, whose topics and groups are
+deleted after each. The tests use no verb of the emulator: they create topics, write records and
+look at what confluent-kafka and the example application see. Needs Docker and the broker's image
+(KAFKA_IMAGE, or one of those that `integration_tests/targets.py` knows). Taken is the time from the
+first broker's start to the last one's end; pytest itself is left out, on both sides.
 """
 
 from __future__ import annotations
@@ -16,7 +18,13 @@ from contextlib import AbstractContextManager, contextmanager
 from threading import Condition
 from typing import Any
 
-from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, KafkaException, Producer, TopicPartition
+from confluent_kafka import (
+    Consumer,
+    ConsumerGroupTopicPartitions,
+    KafkaException,
+    Producer,
+    TopicPartition,
+)
 from confluent_kafka.admin import AdminClient
 
 from benchmarks.process import Row
@@ -38,7 +46,9 @@ class Application:
     def __init__(self, broker: Any, group: str = GROUP, client_id: str = "billing") -> None:
         self._changed = Condition()
         self._worked: list[tuple[str, int, int]] = []
-        self._app = ConfluentApplication(TOPIC, group, client_id=client_id, work=self._work, settings=FAST)
+        self._app = ConfluentApplication(
+            TOPIC, group, client_id=client_id, work=self._work, settings=FAST
+        )
         self._broker = broker
         self.start()
 
@@ -53,12 +63,16 @@ class Application:
     def until(self, count: int) -> None:
         """Until it has processed so many records, since it was made."""
         with self._changed:
-            assert self._changed.wait_for(lambda: len(self._worked) >= count, DEADLINE_S), f"{len(self._worked)} of {count} were processed"
+            assert self._changed.wait_for(lambda: len(self._worked) >= count, DEADLINE_S), (
+                f"{len(self._worked)} of {count} were processed"
+            )
 
     def until_all(self, records: set[tuple[str, int, int]]) -> None:
         """Until it has processed these."""
         with self._changed:
-            assert self._changed.wait_for(lambda: records <= set(self._worked), DEADLINE_S), f"{self._worked} were processed"
+            assert self._changed.wait_for(lambda: records <= set(self._worked), DEADLINE_S), (
+                f"{self._worked} were processed"
+            )
 
     def until_more(self, broker: Any) -> None:
         """Until it processes anything of what is written meanwhile."""
@@ -83,16 +97,24 @@ class Application:
 def committed(broker: Any, group: str = GROUP) -> int:
     """The sum of the group's committed offsets."""
     admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
-    asked = ConsumerGroupTopicPartitions(group, [TopicPartition(TOPIC, index) for index in range(PARTITIONS)])
+    asked = ConsumerGroupTopicPartitions(
+        group, [TopicPartition(TOPIC, index) for index in range(PARTITIONS)]
+    )
     (answer,) = admin.list_consumer_group_offsets([asked]).values()
     return sum(max(row.offset, 0) for row in answer.result().topic_partitions)
 
 
 def consumer(broker: Any, group: str, **settings: Any) -> Any:
-    return Consumer({
-        "bootstrap.servers": broker.bootstrap_servers, "group.id": group, "auto.offset.reset": "earliest", "enable.auto.commit": False,
-        **FAST, **settings,
-    })  # fmt: skip
+    return Consumer(
+        {
+            "bootstrap.servers": broker.bootstrap_servers,
+            "group.id": group,
+            "auto.offset.reset": "earliest",
+            "enable.auto.commit": False,
+            **FAST,
+            **settings,
+        }
+    )
 
 
 def read(reader: Any, count: int) -> list[Any]:
@@ -108,7 +130,8 @@ def read(reader: Any, count: int) -> list[Any]:
     return found
 
 
-# -- the tests -----------------------------------------------------------------------------------------------------------
+# -- the tests
+# -----------------------------------------------------------------------------------------------------------
 
 
 def everything_is_processed_in_order(broker: Any) -> None:
@@ -161,7 +184,12 @@ def one_instance_takes_over_from_another(broker: Any) -> None:
     first.until_more(broker)
     second.until_more(broker)
     first.stop()
-    second.until_all({(row.topic, row.partition, row.offset) for row in broker.produce(TOPIC, ["last"] * PARTITIONS)})
+    second.until_all(
+        {
+            (row.topic, row.partition, row.offset)
+            for row in broker.produce(TOPIC, ["last"] * PARTITIONS)
+        }
+    )
     second.stop()
 
 
@@ -195,9 +223,14 @@ def groups_do_not_disturb_each_other(broker: Any) -> None:
 
 
 def what_a_transaction_aborts_is_not_read(broker: Any) -> None:
-    producer = Producer({"bootstrap.servers": broker.bootstrap_servers, "transactional.id": "shop", "linger.ms": 0})
+    producer = Producer(
+        {"bootstrap.servers": broker.bootstrap_servers, "transactional.id": "shop", "linger.ms": 0}
+    )
     producer.init_transactions(DEADLINE_S)
-    for value, end in ((b"never", producer.abort_transaction), (b"paid", producer.commit_transaction)):
+    for value, end in (
+        (b"never", producer.abort_transaction),
+        (b"paid", producer.commit_transaction),
+    ):
         producer.begin_transaction()
         producer.produce(TOPIC, value, partition=0)
         producer.flush(DEADLINE_S)
@@ -209,12 +242,20 @@ def what_a_transaction_aborts_is_not_read(broker: Any) -> None:
 
 
 TESTS: tuple[Callable[[Any], None], ...] = (
-    everything_is_processed_in_order, what_is_processed_is_committed, it_goes_on_where_it_stopped, records_that_come_later_are_processed,
-    two_instances_share_the_work, one_instance_takes_over_from_another, a_record_that_fails_once_is_processed_at_last,
-    work_that_was_not_committed_is_done_again, groups_do_not_disturb_each_other, what_a_transaction_aborts_is_not_read,
+    everything_is_processed_in_order,
+    what_is_processed_is_committed,
+    it_goes_on_where_it_stopped,
+    records_that_come_later_are_processed,
+    two_instances_share_the_work,
+    one_instance_takes_over_from_another,
+    a_record_that_fails_once_is_processed_at_last,
+    work_that_was_not_committed_is_done_again,
+    groups_do_not_disturb_each_other,
+    what_a_transaction_aborts_is_not_read,
 )
 
-# -- where they run ------------------------------------------------------------------------------------------------------
+# -- where they run
+# ------------------------------------------------------------------------------------------------------
 
 Start = Callable[[], AbstractContextManager[Any]]
 
@@ -262,9 +303,16 @@ def run() -> Iterator[Row | str]:
     if missing:
         print(f"ten_tests: skipped: {missing}", file=sys.stderr)
         return
-    _taken(_one_broker, _emulator)  # what is imported and compiled by the first use belongs to neither
-    for name, arrangement in (("a broker of its own each", _a_broker_each), ("one broker for all", _one_broker)):
+    _taken(
+        _one_broker, _emulator
+    )  # what is imported and compiled by the first use belongs to neither
+    for name, arrangement in (
+        ("a broker of its own each", _a_broker_each),
+        ("one broker for all", _one_broker),
+    ):
         emulator, container = _taken(arrangement, _emulator), _taken(arrangement, _container)
         yield Row(f"{len(TESTS)} tests, {name}: emulator", emulator, "s")
         yield Row(f"{len(TESTS)} tests, {name}: Kafka in containers", container, "s")
-        yield Row(f"{len(TESTS)} tests, {name}: times as long in containers", container / emulator, "")
+        yield Row(
+            f"{len(TESTS)} tests, {name}: times as long in containers", container / emulator, ""
+        )

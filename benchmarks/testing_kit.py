@@ -1,4 +1,5 @@
-"""The testing kit: a fixture's set-up and teardown, tests with forced rebalances, and a peer that joins a live consumer's group."""
+"""The testing kit: a fixture's set-up and teardown, tests with forced rebalances, and a peer that
+joins a live consumer's group."""
 
 from __future__ import annotations
 
@@ -16,10 +17,17 @@ JOINS = 9
 TESTS = 100
 REBALANCES = 2
 APPLICATIONS = {
-    "kafka-python": ("kafka_python", "KafkaPythonApplication", {"heartbeat_interval_ms": 50, "fetch_max_wait_ms": 20}),
+    "kafka-python": (
+        "kafka_python",
+        "KafkaPythonApplication",
+        {"heartbeat_interval_ms": 50, "fetch_max_wait_ms": 20},
+    ),
     "aiokafka": ("aiokafka", "AiokafkaApplication", {"heartbeat_interval_ms": 50}),
     "confluent-kafka": (
-        "confluent", "ConfluentApplication", {"heartbeat.interval.ms": 50, "statistics.interval.ms": 50, "fetch.wait.max.ms": 10}),
+        "confluent",
+        "ConfluentApplication",
+        {"heartbeat.interval.ms": 50, "statistics.interval.ms": 50, "fetch.wait.max.ms": 10},
+    ),
 }
 
 
@@ -51,7 +59,9 @@ def _fixtures() -> tuple[float, float]:
 
 def _join(library: str) -> float:
     module, name, settings = APPLICATIONS[library]
-    make: Callable[..., Any] = getattr(import_module(f"examples.consumers.{module}_application"), name)
+    make: Callable[..., Any] = getattr(
+        import_module(f"examples.consumers.{module}_application"), name
+    )
     taken = []
     for _ in range(JOINS):
         with Emulator({"orders": 6}, remember=10_000) as kafka:
@@ -68,9 +78,12 @@ def _join(library: str) -> float:
 
 
 def _tests_with(library: str, count: int) -> float:
-    """Seconds for so many tests of the example application, each with an emulator of its own and two forced rebalances."""
+    """Seconds for so many tests of the example application, each with an emulator of its own and
+    two forced rebalances."""
     module, name, settings = APPLICATIONS[library]
-    make: Callable[..., Any] = getattr(import_module(f"examples.consumers.{module}_application"), name)
+    make: Callable[..., Any] = getattr(
+        import_module(f"examples.consumers.{module}_application"), name
+    )
     began = time.perf_counter()
     for _ in range(count):
         with Emulator({"orders": 6}, remember=10_000) as kafka:
@@ -80,7 +93,13 @@ def _tests_with(library: str, count: int) -> float:
             seen = group.wait(state="Stable", members=1, assigned="all", acted=True)
             for _ in range(REBALANCES):
                 group.rebalance()
-                seen = group.wait(state="Stable", members=1, assigned="all", acted=True, generation_above=seen.generation)
+                seen = group.wait(
+                    state="Stable",
+                    members=1,
+                    assigned="all",
+                    acted=True,
+                    generation_above=seen.generation,
+                )
             application.stop()
     return time.perf_counter() - began
 
@@ -96,7 +115,11 @@ async def _virtual_tests(count: int) -> float:
     for _ in range(count):
         async with virtual_kafka({"orders": 6}) as kafka:
             consumer = AIOKafkaConsumer(
-                "orders", bootstrap_servers=kafka.bootstrap, group_id="billing", partition_assignment_strategy=(RangePartitionAssignor,))
+                "orders",
+                bootstrap_servers=kafka.bootstrap,
+                group_id="billing",
+                partition_assignment_strategy=(RangePartitionAssignor,),
+            )
             await consumer.start()
             group = kafka.group("billing")
             for _ in range(REBALANCES):

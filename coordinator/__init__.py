@@ -1,7 +1,8 @@
 """A live emulator of Kafka's group coordinator.
 
-`from coordinator import Emulator` is what embeds it in a program; `python -m coordinator` is the command line.
-The import is lazy: `coordinator.wire` or `coordinator.groups` alone never pull in asyncio.
+`from coordinator import Emulator` is what embeds it in a program; `python -m coordinator` is the
+command line. The import is lazy: `coordinator.wire` or `coordinator.groups` alone never pull in
+asyncio.
 """
 
 from __future__ import annotations

@@ -1,9 +1,12 @@
-"""A blocking client on the emulator's own loop: found, named and interrupted, instead of a bootstrap time-out.
+"""A blocking client on the emulator's own loop: found, named and interrupted, instead of a
+bootstrap time-out.
 
-In the form `async with Emulator()` the emulator runs on its caller's loop. A client that blocks (kafka-python, confluent-kafka) and is
-called on that loop waits for a broker that waits for the loop. A thread looks now and then whether the loop still turns; when it does
-not, and a client library stands on its stack, that is logged at once, and the block ends in an exception that says so as soon as
-Python runs again on its thread: kafka-python 3 waits on a lock until its own bootstrap time-out.
+In the form `async with Emulator()` the emulator runs on its caller's loop. A client that blocks
+(kafka-python, confluent-kafka) and is called on that loop waits for a broker that waits for the
+loop. A thread looks now and then whether the loop still turns; when it does not, and a client
+library stands on its stack, that is logged at once, and the block ends in an exception that says so
+as soon as Python runs again on its thread: kafka-python 3 waits on a lock until its own bootstrap
+time-out.
 """
 
 from __future__ import annotations
@@ -26,7 +29,8 @@ _DEBUGGERS = frozenset({"bdb", "pdb", "pydevd", "debugpy", "_pydevd_bundle", "IP
 
 
 class BlockingClientError(EmulatorError):
-    """A blocking client holds up the loop that the emulator runs on: which, where, and what to do instead."""
+    """A blocking client holds up the loop that the emulator runs on: which, where, and what to do
+    instead."""
 
     told = ""
 
@@ -46,7 +50,8 @@ class BlockWatch:
         self._watcher.start()
 
     def end(self, error: BaseException | None) -> None:
-        """Look no more. Raises BlockingClientError if there was reason to, and `error`, which ends the block, is another one."""
+        """Look no more. Raises BlockingClientError if there was reason to, and `error`, which ends
+        the block, is another one."""
         self._end.set()
         self._watcher.join()
         if self._found is not None and not isinstance(error, BlockingClientError):
@@ -74,25 +79,41 @@ class BlockWatch:
 
         text = (
             f"{client} blocks the loop that the emulator runs on, at {where}: neither can go on. Call it in a thread "
-            "(await asyncio.to_thread(...)), or let the emulator have a thread of its own: `with Emulator(...)`, the fixture kafka")
-        kind = type("BlockingClientError", (BlockingClientError,), {"told": text, "__module__": __name__})
+            "(await asyncio.to_thread(...)), or let the emulator have a thread of its own: `with Emulator(...)`, the fixture kafka"
+        )
+        kind = type(
+            "BlockingClientError", (BlockingClientError,), {"told": text, "__module__": __name__}
+        )
         self._found = BlockingClientError(text)
         logger.error("%s", text)
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread), ctypes.py_object(kind))
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(
+            ctypes.c_ulong(self._thread), ctypes.py_object(kind)
+        )
 
 
 def blocking_client(innermost: FrameType | None) -> tuple[str, str] | None:
-    """The client library in whose call a thread stands, and the line of its caller; None: in none, or it is being debugged or loaded."""
+    """The client library in whose call a thread stands, and the line of its caller; None: in none,
+    or it is being debugged or loaded."""
     frames = list(_outwards(innermost))
     packages = [str(frame.f_globals.get("__name__", "")).partition(".")[0] for frame in frames]
-    if _DEBUGGERS.intersection(packages) or any("importlib" in frame.f_code.co_filename for frame in frames):
+    if _DEBUGGERS.intersection(packages) or any(
+        "importlib" in frame.f_code.co_filename for frame in frames
+    ):
         return None
-    last = max((number for number, package in enumerate(packages) if package == "kafka"), default=-1)
+    last = max(
+        (number for number, package in enumerate(packages) if package == "kafka"), default=-1
+    )
     if last + 1 < len(frames) and last >= 0:
         return "kafka-python", _place(frames[last + 1])
-    calls = [number for number, frame in enumerate(frames[:2]) if packages[number] == "confluent_kafka" or _holds_confluent(frame)]
+    calls = [
+        number
+        for number, frame in enumerate(frames[:2])
+        if packages[number] == "confluent_kafka" or _holds_confluent(frame)
+    ]
     if calls:
-        return "confluent-kafka", _place(frames[next((n for n in calls if packages[n] != "confluent_kafka"), calls[-1])])
+        return "confluent-kafka", _place(
+            frames[next((n for n in calls if packages[n] != "confluent_kafka"), calls[-1])]
+        )
     return None
 
 
@@ -103,11 +124,16 @@ def _outwards(frame: FrameType | None) -> Iterator[FrameType]:
 
 
 def _holds_confluent(frame: FrameType) -> bool:
-    """Does a function use an object of confluent-kafka? Its calls are in C and stand on no stack."""
+    """Does a function use an object of confluent-kafka? Its calls are in C and stand on no
+    stack."""
     values = list(frame.f_locals.values())
     owner = frame.f_locals.get("self")
     values += vars(owner).values() if hasattr(owner, "__dict__") else ()
-    return any(base.__module__.partition(".")[0] in ("cimpl", "confluent_kafka") for value in values for base in type(value).__mro__)
+    return any(
+        base.__module__.partition(".")[0] in ("cimpl", "confluent_kafka")
+        for value in values
+        for base in type(value).__mro__
+    )
 
 
 def _place(frame: FrameType) -> str:

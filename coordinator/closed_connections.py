@@ -1,8 +1,11 @@
-"""What is said on stderr of connections that the server closed: bad bytes, too large an answer, nothing read for too long.
+"""What is said on stderr of connections that the server closed: bad bytes, too large an answer,
+nothing read for too long.
 
-A client that is set up wrongly connects again at once, for ever, and a hostile one as often as it can: each of the first few closes of a
-kind has its line, the others are counted, and one line for each interval says how many they were, from where and why. The event log has
-every one of them. Owns what was said in the interval that runs; its memory is bounded. Does not depend on connections and brokers.
+A client that is set up wrongly connects again at once, for ever, and a hostile one as often as it
+can: each of the first few closes of a kind has its line, the others are counted, and one line for
+each interval says how many they were, from where and why. The event log has every one of them. Owns
+what was said in the interval that runs; its memory is bounded. Does not depend on connections and
+brokers.
 """
 
 from __future__ import annotations
@@ -20,7 +23,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger("coordinator.server")
 
 LINES_OF_A_KIND: Final = 5
-"""So many closes for the same reason have a line of their own in an interval; reasons that differ in numbers only are the same."""
+"""So many closes for the same reason have a line of their own in an interval; reasons that differ
+in numbers only are the same."""
 LINES: Final = 20
 """So many closes have a line of their own in an interval, for whatever reasons."""
 INTERVAL_S: Final = 10.0
@@ -45,7 +49,8 @@ class Clock(Protocol):
 
 
 class ClosedConnections:
-    """Says which connections were closed, in a bounded number of lines. One for all servers of a cluster."""
+    """Says which connections were closed, in a bounded number of lines. One for all servers of a
+    cluster."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -56,7 +61,8 @@ class ClosedConnections:
         self._untold = 0
 
     def closed(self, peer: str, why: str, fault: Exception | None = None) -> None:
-        """A connection was closed. `peer`: its address and port; `why` empty: people know already; `fault`: ours, shown whole."""
+        """A connection was closed. `peer`: its address and port; `why` empty: people know already;
+        `fault`: ours, shown whole."""
         if not why:
             logger.debug("%s: connection closed", peer)
             return
@@ -81,15 +87,20 @@ class ClosedConnections:
             self._interval_ends(last=True)
 
     def _interval_ends(self, last: bool = False) -> None:
-        """Say how many were not told one by one. As long as there were such, the next interval has this one line only."""
+        """Say how many were not told one by one. As long as there were such, the next interval has
+        this one line only."""
         self._timer = None
         if not self._untold:
             self._lines.clear()
             return
-        (why, _), = self._why.most_common(1)
+        ((why, _),) = self._why.most_common(1)
         logger.warning(
             "%d more connection%s closed, %s; most often: %s; an event log (--log) has each",
-            self._untold, " was" if self._untold == 1 else "s were", self._where(), why)
+            self._untold,
+            " was" if self._untold == 1 else "s were",
+            self._where(),
+            why,
+        )
         self._untold = 0
         self._from.clear()
         self._why.clear()

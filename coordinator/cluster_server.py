@@ -1,8 +1,9 @@
-"""The brokers of a cluster on real sockets: a server for each, on one loop, with one clock and one timer.
+"""The brokers of a cluster on real sockets: a server for each, on one loop, with one clock and one
+timer.
 
-Owns the addresses of several brokers and what a stopped, paused or started broker means for its listeners. Rules: a stopped
-broker's port stays reserved, so that nobody else gets it; connections of a broker that crashes are reset. Does not depend on
-requests and on what brokers decide.
+Owns the addresses of several brokers and what a stopped, paused or started broker means for its
+listeners. Rules: a stopped broker's port stays reserved, so that nobody else gets it; connections
+of a broker that crashes are reset. Does not depend on requests and on what brokers decide.
 """
 
 from __future__ import annotations
@@ -32,8 +33,15 @@ class ClusterServer:
         self._tasks: set[asyncio.Task[None]] = set()
         brokers.hosts_changed = self._host_changed
 
-    async def listen(self, endpoints: Sequence[Endpoint], advertised: Sequence[Endpoint] = (), *, allow_remote: bool = False) -> None:
-        """Open the listeners of all brokers or none. Broker n listens n - 1 ports further on; port 0: a free one for each.
+    async def listen(
+        self,
+        endpoints: Sequence[Endpoint],
+        advertised: Sequence[Endpoint] = (),
+        *,
+        allow_remote: bool = False,
+    ) -> None:
+        """Open the listeners of all brokers or none. Broker n listens n - 1 ports further on; port
+        0: a free one for each.
 
         Raises ListenError.
         """
@@ -65,10 +73,13 @@ class ClusterServer:
         self.servers[1].settle(self.now())
 
     def wait_until_listening(self) -> None:
-        """Wait until every broker that was started listens, and none that was stopped. From another thread than the loop's."""
+        """Wait until every broker that was started listens, and none that was stopped. From another
+        thread than the loop's."""
 
         async def all_done() -> None:
-            await asyncio.gather(*self._tasks, *(server.closing for server in self.servers.values()))
+            await asyncio.gather(
+                *self._tasks, *(server.closing for server in self.servers.values())
+            )
 
         asyncio.run_coroutine_threadsafe(all_done(), self.servers[1].loop).result()
 
@@ -87,7 +98,9 @@ class ClusterServer:
             held.bind(address)
         except OSError as error:
             held.close()
-            raise ListenError(f"cannot listen on {endpoint}: {error.strerror or error}; port 0 takes a free one for each broker") from error
+            raise ListenError(
+                f"cannot listen on {endpoint}: {error.strerror or error}; port 0 takes a free one for each broker"
+            ) from error
         self._reserved.append(held)
         return endpoint._replace(port=held.getsockname()[1])
 
@@ -106,7 +119,8 @@ class ClusterServer:
 
 
 def _check_that_nobody_listens(family: int, address: tuple[str, int]) -> None:
-    """A port that is shared (SO_REUSEPORT) would be shared with another cluster of the same user too. Raises OSError."""
+    """A port that is shared (SO_REUSEPORT) would be shared with another cluster of the same user
+    too. Raises OSError."""
     with socket.socket(family, socket.SOCK_STREAM) as alone:
         alone.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         alone.bind(address)
@@ -118,7 +132,8 @@ def shifted(endpoint: Endpoint, by: int) -> Endpoint:
 
 
 def check_ports(endpoints: Sequence[Endpoint], brokers: int) -> None:
-    """Raise ListenError if listeners of several brokers would want the same port, or one that cannot be."""
+    """Raise ListenError if listeners of several brokers would want the same port, or one that
+    cannot be."""
     wanted: dict[int, str] = {}
     for endpoint in endpoints:
         for node in range(1, brokers + 1):
@@ -127,9 +142,12 @@ def check_ports(endpoints: Sequence[Endpoint], brokers: int) -> None:
                 continue
             who = f"{each.name} of broker {node}"
             if each.port > 65535:
-                raise ListenError(f"{who} would listen on port {each.port}: give a lower one than {endpoint.port}")
+                raise ListenError(
+                    f"{who} would listen on port {each.port}: give a lower one than {endpoint.port}"
+                )
             if each.port in wanted:
                 raise ListenError(
                     f"{who} and {wanted[each.port]} would both listen on port {each.port}: with {brokers} brokers each listener "
-                    f"takes {brokers} ports from its own on")
+                    f"takes {brokers} ports from its own on"
+                )
             wanted[each.port] = who

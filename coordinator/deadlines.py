@@ -1,4 +1,5 @@
-"""Deadlines as data: keys that fall due at instants, moved and cancelled at will. Owns no clock and runs nothing."""
+"""Deadlines as data: keys that fall due at instants, moved and cancelled at will. Owns no clock and
+runs nothing."""
 
 from __future__ import annotations
 
@@ -10,8 +11,9 @@ K = TypeVar("K", bound=Hashable)
 
 
 class Entry(Generic[K]):
-    """What is known of one key. `at`: when it falls due, None if it was cancelled. `queued`: the earliest instant in the heap that is its
-    own. `born`: its place among those that have a deadline, by when each was given one."""
+    """What is known of one key. `at`: when it falls due, None if it was cancelled. `queued`: the
+    earliest instant in the heap that is its own. `born`: its place among those that have a
+    deadline, by when each was given one."""
 
     __slots__ = ("at", "born", "key", "queued")
 
@@ -23,17 +25,20 @@ class Entry(Generic[K]):
 
 
 class Deadlines(Generic[K]):
-    """At most one deadline a key. Moving one later, which every heartbeat does, costs two lookups and an assignment.
+    """At most one deadline a key. Moving one later, which every heartbeat does, costs two lookups
+    and an assignment.
 
-    The heap may hold an earlier instant than the key's own; it is corrected when it comes to the top. Of equal instants that of the
-    key that has had a deadline for the longest time falls due first, however often it was moved.
+    The heap may hold an earlier instant than the key's own; it is corrected when it comes to the
+    top. Of equal instants that of the key that has had a deadline for the longest time falls due
+    first, however often it was moved.
     """
 
     __slots__ = ("_armed", "_entries", "_heap", "_serial")
 
     def __init__(self) -> None:
         self._entries: dict[K, Entry[K]] = {}
-        """Of keys that have a deadline, and of those that were cancelled while the heap holds an instant of theirs."""
+        """Of keys that have a deadline, and of those that were cancelled while the heap holds an
+        instant of theirs."""
         self._heap: list[tuple[int, int, Entry[K]]] = []
         self._serial = 0
         self._armed = 0
@@ -86,7 +91,8 @@ class Deadlines(Generic[K]):
         return heap[0][0] if heap else None
 
     def due(self, now: int) -> Iterator[K]:
-        """Take out and yield each key that is due, earliest first; keys armed meanwhile count if they are due too."""
+        """Take out and yield each key that is due, earliest first; keys armed meanwhile count if
+        they are due too."""
         while True:
             self._correct()
             if not self._heap or self._heap[0][0] > now:

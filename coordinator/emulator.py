@@ -6,8 +6,9 @@
     with Emulator(["orders:12"]) as kafka:                   # its own thread and loop
         consumer = KafkaConsumer("orders", bootstrap_servers=kafka.bootstrap_servers)
 
-A client that blocks (kafka-python, confluent-kafka) holds up the first form's loop: BlockingClientError names it after some seconds. Call
-it in a thread, or take the second form. Owns the options, the thread, and the life of the parts. Does not depend on the protocol.
+A client that blocks (kafka-python, confluent-kafka) holds up the first form's loop:
+BlockingClientError names it after some seconds. Call it in a thread, or take the second form. Owns
+the options, the thread, and the life of the parts. Does not depend on the protocol.
 """
 
 from __future__ import annotations
@@ -58,20 +59,24 @@ T = TypeVar("T")
 class Emulator(Kit):
     """A Kafka broker with its group coordinator, on loopback sockets unless told otherwise.
 
-    `topics`: `{"orders": 12}` or `["orders:12", "payments"]`. `config`: Kafka's names and values; defaults are Kafka's,
-    except that group.initial.rebalance.delay.ms is 0 unless `kafka_defaults`. `listen`: one address or several,
-    `host:port` or `NAME://host:port`, port 0 for a free one. `advertise`: addresses to tell clients instead, in the same
-    form. `log`: path of the event log; `log_mode` says what becomes of a file that is there: "new" refuses it, "append" adds
-    a run to it, "replace" starts it anew. `remember`: without a file, keep so many lines in memory, for `explain`, `events`, `verify`.
-    `seed`: fixes every id that is drawn. `auto_create_topics=False`: a topic that a client misspells is not made, as it is by Kafka's
-    default (auto.create.topics.enable). `allow_remote`: may listen beyond loopback.
-    `cluster_id`: instead of one that is drawn. `max_output_bytes`: how much clients may leave unread before larger answers wait;
-    `max_response_bytes`: of one answer, a larger one closes its connection.
+    `topics`: `{"orders": 12}` or `["orders:12", "payments"]`. `config`: Kafka's names and values;
+    defaults are Kafka's, except that group.initial.rebalance.delay.ms is 0 unless `kafka_defaults`.
+    `listen`: one address or several, `host:port` or `NAME://host:port`, port 0 for a free one.
+    `advertise`: addresses to tell clients instead, in the same form. `log`: path of the event log;
+    `log_mode` says what becomes of a file that is there: "new" refuses it, "append" adds a run to
+    it, "replace" starts it anew. `remember`: without a file, keep so many lines in memory, for
+    `explain`, `events`, `verify`. `seed`: fixes every id that is drawn. `auto_create_topics=False`:
+    a topic that a client misspells is not made, as it is by Kafka's default
+    (auto.create.topics.enable). `allow_remote`: may listen beyond loopback. `cluster_id`: instead
+    of one that is drawn. `max_output_bytes`: how much clients may leave unread before larger
+    answers wait; `max_response_bytes`: of one answer, a larger one closes its connection.
 
-    `brokers`: how many, with the ids 1, 2, ...; each listens one port further on than the one before. `racks`: one for each.
-    `broker_config`: settings of single brokers, by id. With several brokers `broker` and `coordinator` mean none of them.
+    `brokers`: how many, with the ids 1, 2, ...; each listens one port further on than the one
+    before. `racks`: one for each. `broker_config`: settings of single brokers, by id. With several
+    brokers `broker` and `coordinator` mean none of them.
 
-    Raises ConfigError, TopicError or EmulatorError for options that cannot be, EmulatorError for an address not to be had. Entered once.
+    Raises ConfigError, TopicError or EmulatorError for options that cannot be, EmulatorError for an
+    address not to be had. Entered once.
     """
 
     def __init__(
@@ -96,9 +101,13 @@ class Emulator(Kit):
         broker_config: Mapping[int, Mapping[str, object]] | None = None,
         auto_create_topics: bool | None = None,
     ) -> None:
-        emulator_options.check_kinds(seed=seed, node_id=node_id, log=log, remember=remember, racks=racks)
+        emulator_options.check_kinds(
+            seed=seed, node_id=node_id, log=log, remember=remember, racks=racks
+        )
         self.seed = SystemRandom().getrandbits(63) if seed is None else seed
-        self.configs = emulator_options.read_configs(config, kafka_defaults, node_id, auto_create_topics)
+        self.configs = emulator_options.read_configs(
+            config, kafka_defaults, node_id, auto_create_topics
+        )
         self._topics = topic_options(topics)
         self._listen = emulator_options.read_endpoints("listen", listen)
         self._advertise = emulator_options.read_endpoints("advertise", advertise)
@@ -110,7 +119,9 @@ class Emulator(Kit):
         self._node_id = node_id
         self._cluster_id = cluster_id
         self._racks = list(racks)
-        self._broker_configs = emulator_options.read_configs_of_brokers(self.configs, brokers, self._racks, broker_config or {}, node_id)
+        self._broker_configs = emulator_options.read_configs_of_brokers(
+            self.configs, brokers, self._racks, broker_config or {}, node_id
+        )
         self.configs = self._broker_configs[0]
         try:
             check_endpoints(self._listen, self._advertise, allow_remote=allow_remote)
@@ -130,16 +141,21 @@ class Emulator(Kit):
         self._end: asyncio.Event | None = None
         self._watch: BlockWatch
         self.interceptor_errors: list[InterceptorError] = []
-        """Known when it has stopped: what interceptors raised, or gave that is no verdict. Leaving `with` raises the first."""
+        """Known when it has stopped: what interceptors raised, or gave that is no verdict. Leaving
+        `with` raises the first."""
 
-    # -- what a running emulator offers ------------------------------------------------------------------------------
+    # -- what a running emulator offers
+    # ------------------------------------------------------------------------------
 
     @property
     def bootstrap_servers(self) -> str:
-        """What clients are given: `host:port` of the first listener, as advertised; of several brokers all, with commas."""
+        """What clients are given: `host:port` of the first listener, as advertised; of several
+        brokers all, with commas."""
         nodes = self.server.broker.cluster.brokers.values()
         addresses = [node.endpoints[self._listen[0].name] for node in nodes]
-        return ",".join(f"[{host}]:{port}" if ":" in host else f"{host}:{port}" for host, port in addresses)
+        return ",".join(
+            f"[{host}]:{port}" if ":" in host else f"{host}:{port}" for host, port in addresses
+        )
 
     @property
     def endpoints(self) -> dict[str, tuple[str, int]]:
@@ -148,8 +164,13 @@ class Emulator(Kit):
 
     @property
     def brokers(self) -> Mapping[int, Broker]:
-        """The brokers by id; to be touched on the emulator's loop only (`run`). One that was started again is another object."""
-        return {self._node_id: self.server.broker} if self._cluster is None else self._cluster.brokers.brokers
+        """The brokers by id; to be touched on the emulator's loop only (`run`). One that was
+        started again is another object."""
+        return (
+            {self._node_id: self.server.broker}
+            if self._cluster is None
+            else self._cluster.brokers.brokers
+        )
 
     @property
     def server(self) -> Server:
@@ -169,20 +190,26 @@ class Emulator(Kit):
 
     @property
     def broker(self) -> Broker:
-        """The only broker; to be touched on the emulator's loop only (`run`). Raises EmulatorError if there are several."""
+        """The only broker; to be touched on the emulator's loop only (`run`). Raises EmulatorError
+        if there are several."""
         if self._cluster is not None:
-            raise EmulatorError(f"there are several brokers ({', '.join(map(str, self.brokers))}): say which one is meant, as brokers[1]")
+            raise EmulatorError(
+                f"there are several brokers ({', '.join(map(str, self.brokers))}): say which one is meant, as brokers[1]"
+            )
         return self.server.broker
 
     @property
     def coordinator(self) -> GroupCoordinator:
-        """The group coordinator of the only broker; to be touched on the emulator's loop only (`run`)."""
+        """The group coordinator of the only broker; to be touched on the emulator's loop only
+        (`run`)."""
         return self.broker.coordinator
 
     def run(self, function: Callable[[], T]) -> T:
-        """Call a function on the emulator's loop, between two requests, and return its result. Safe from any thread.
+        """Call a function on the emulator's loop, between two requests, and return its result. Safe
+        from any thread.
 
-        If the result is the outcome of a call to the group coordinator, such as `coordinator.unload(...)`, its replies are sent.
+        If the result is the outcome of a call to the group coordinator, such as
+        `coordinator.unload(...)`, its replies are sent.
         """
         server = self.server
 
@@ -209,71 +236,103 @@ class Emulator(Kit):
         return called.result()
 
     def unload_coordinator(self, partition: int | None = None) -> None:
-        """Let the broker lose a partition of __consumer_offsets, or all, as when another broker becomes its leader (ERR-5, ERR-6): parked
-        requests (in slices, where groups are many) and later ones get NOT_COORDINATOR until `load_coordinator`. Safe from any thread."""
+        """Let the broker lose a partition of __consumer_offsets, or all, as when another broker
+        becomes its leader (ERR-5, ERR-6): parked requests (in slices, where groups are many) and
+        later ones get NOT_COORDINATOR until `load_coordinator`. Safe from any thread."""
         self.run(lambda: self.broker.unload_groups(partition, self.server.now()))
 
     def load_coordinator(self, partition: int | None = None) -> None:
-        """Let the broker lead a partition of __consumer_offsets again, or all: groups are as their log left them (ERR-7).
+        """Let the broker lead a partition of __consumer_offsets again, or all: groups are as their
+        log left them (ERR-7).
 
-        Parked requests are not restored; members' sessions begin anew. Safe from any thread: others are served between slices of the load
-        (ERR-4), which is over when this returns. On the emulator's own loop it is done at once.
+        Parked requests are not restored; members' sessions begin anew. Safe from any thread: others
+        are served between slices of the load (ERR-4), which is over when this returns. On the
+        emulator's own loop it is done at once.
         """
         broker = self.broker
         if self._loop_thread == get_ident():
             self.run(lambda: broker.load_groups(partition, self.server.now()))
         else:
             from .emulator_session import begin_load
+
             waits = self._session.waits
             self.run(lambda: begin_load(broker, partition, waits, self.server.now())).result()
 
     def control(self, verb: Verb) -> Verb | None:
-        """Carry out a verb of `coordinator.control.cluster`, and answer its inverse. Raises ClusterError that says what cannot be done.
-        Safe from any thread: a broker that was started then listens, one that was stopped does not (on the emulator's loop: soon after)."""
+        """Carry out a verb of `coordinator.control.cluster`, and answer its inverse. Raises
+        ClusterError that says what cannot be done. Safe from any thread: a broker that was started
+        then listens, one that was stopped does not (on the emulator's loop: soon after)."""
         cluster = self._cluster
         if cluster is None:
-            raise EmulatorError(f"{verb}: there is one broker only; for verbs of a cluster give brokers=3, say")
+            raise EmulatorError(
+                f"{verb}: there is one broker only; for verbs of a cluster give brokers=3, say"
+            )
         from .control.cluster import perform
+
         inverse = self.run(lambda: perform(cluster.hosts, verb, cluster.now()))
         if self._loop_thread != get_ident():
             cluster.wait_until_listening()
         return inverse
 
     def peer(
-        self, group: str, topics: Iterable[str] | None = None, *, pattern: str | None = None,
-        config: Mapping[str, object] | None = None, listener: RebalanceListener | None = None, keep_going: bool = False,
+        self,
+        group: str,
+        topics: Iterable[str] | None = None,
+        *,
+        pattern: str | None = None,
+        config: Mapping[str, object] | None = None,
+        listener: RebalanceListener | None = None,
+        keep_going: bool = False,
         protocol: str | None = None,
     ) -> PeerHandle:
-        """A live member of a group here, on its way in: `with kafka.peer("billing", topics=["orders"]) as peer: peer.wait_stable()`.
+        """A live member of a group here, on its way in: `with kafka.peer("billing",
+        topics=["orders"]) as peer: peer.wait_stable()`.
 
-        `topics`: a list of names. `pattern`: instead, a regular expression that whole names must match.
-        `config`: settings by Kafka's names; `partition.assignment.strategy` also takes classes. A fault ends the peer unless
-        `keep_going`. `protocol`: classic or consumer (KIP-848). What is not said is what the group's members have in common: their
-        protocol and their assignors. Raises MemberConfigError, FleetError, ControlError for what cannot be. Safe from any thread.
+        `topics`: a list of names. `pattern`: instead, a regular expression that whole names must
+        match. `config`: settings by Kafka's names; `partition.assignment.strategy` also takes
+        classes. A fault ends the peer unless `keep_going`. `protocol`: classic or consumer
+        (KIP-848). What is not said is what the group's members have in common: their protocol and
+        their assignors. Raises MemberConfigError, FleetError, ControlError for what cannot be. Safe
+        from any thread.
         """
         from .control.arguments import settings_of
         from .emulator_session import fitting, new_fleet
         from .members import MemberConfig
         from .members.live import PeerHandle
 
-        given = {"group.id": group, **({} if protocol is None else {"group.protocol": protocol}), **settings_of(config)}
-        asked = MemberConfig.from_properties(self.run(lambda: fitting(self.brokers.values(), group, given)) | given)
+        given = {
+            "group.id": group,
+            **({} if protocol is None else {"group.protocol": protocol}),
+            **settings_of(config),
+        }
+        asked = MemberConfig.from_properties(
+            self.run(lambda: fitting(self.brokers.values(), group, given)) | given
+        )
         if self._fleet is None:
             self._fleet = self.run(lambda: new_fleet(self.servers, self.seed, self._log))
         fleet = self._fleet
         return PeerHandle(
-            fleet, lambda: fleet.peer(asked, topics=topics, pattern=pattern, listener=listener, keep_going=keep_going), self._loop_thread,
+            fleet,
+            lambda: fleet.peer(
+                asked, topics=topics, pattern=pattern, listener=listener, keep_going=keep_going
+            ),
+            self._loop_thread,
             lambda: self._stable_members(group),
-        )  # fmt: skip
+        )
 
     def _stable_members(self, group: str) -> int:
         """How many members a group has; 0 while it is not Stable."""
-        return max((broker.stable_members(group, self.server.now()) for broker in self.brokers.values()), default=0)
+        return max(
+            (broker.stable_members(group, self.server.now()) for broker in self.brokers.values()),
+            default=0,
+        )
 
     def _new_session(self) -> KitSession:
         from .emulator_session import new_session
 
-        return new_session(self.server, lambda: list(self.brokers.values()), self.seed, lambda: self._fleet)
+        return new_session(
+            self.server, lambda: list(self.brokers.values()), self.seed, lambda: self._fleet
+        )
 
     def _log_lines(self) -> list[dict[str, Any]]:
         from .emulator_session import log_lines
@@ -290,7 +349,8 @@ class Emulator(Kit):
         log = self._log
         return 0 if log is None else self.run(lambda: log.seq + 1)
 
-    # -- on the caller's loop ----------------------------------------------------------------------------------------
+    # -- on the caller's loop
+    # ----------------------------------------------------------------------------------------
 
     async def start(self) -> None:
         """Start on the running loop; `stop` ends it. `async with` does both."""
@@ -300,15 +360,27 @@ class Emulator(Kit):
         self._loop_thread = get_ident()
         epoch_ms = int(time.time() * 1000)
         self._log = emulator_options.open_log(
-            self.log_path, self._log_mode, self._remember, self.configs, seed=self.seed, epoch_ms=epoch_ms, tell=logger.error
+            self.log_path,
+            self._log_mode,
+            self._remember,
+            self.configs,
+            seed=self.seed,
+            epoch_ms=epoch_ms,
+            tell=logger.error,
         )
         if len(self._broker_configs) > 1:
             await self._start_cluster(epoch_ms)
             return
         broker = build_broker(
-            configs=self.configs, random=Random(self.seed), epoch_ms=epoch_ms, topics=self._topics, log=self._log,
-            node_id=self._node_id, cluster_id=self._cluster_id, limits=self._limits,
-        )  # fmt: skip
+            configs=self.configs,
+            random=Random(self.seed),
+            epoch_ms=epoch_ms,
+            topics=self._topics,
+            log=self._log,
+            node_id=self._node_id,
+            cluster_id=self._cluster_id,
+            limits=self._limits,
+        )
         server = Server(broker, asyncio.get_running_loop())
         try:
             await server.listen(self._listen, self._advertise, allow_remote=self._allow_remote)
@@ -323,9 +395,18 @@ class Emulator(Kit):
         from .brokers import Brokers, ClusterOptions
         from .cluster_server import ClusterServer
 
-        brokers = Brokers(ClusterOptions(
-            configs=self._broker_configs, random=Random(self.seed), epoch_ms=epoch_ms, topics=self._topics, racks=self._racks,
-            log=self._log, cluster_id=self._cluster_id, limits=self._limits))
+        brokers = Brokers(
+            ClusterOptions(
+                configs=self._broker_configs,
+                random=Random(self.seed),
+                epoch_ms=epoch_ms,
+                topics=self._topics,
+                racks=self._racks,
+                log=self._log,
+                cluster_id=self._cluster_id,
+                limits=self._limits,
+            )
+        )
         cluster = ClusterServer(brokers, asyncio.get_running_loop())
         try:
             await cluster.listen(self._listen, self._advertise, allow_remote=self._allow_remote)
@@ -350,7 +431,9 @@ class Emulator(Kit):
             server, self._server = self._server, None
             cluster, self._cluster = self._cluster, None
             await (cluster or server).stop()
-            self.interceptor_errors = [error for broker in brokers for error in broker.interceptor_errors]
+            self.interceptor_errors = [
+                error for broker in brokers for error in broker.interceptor_errors
+            ]
         if self._log is not None:
             self._log.close()
             self._log = None
@@ -360,16 +443,24 @@ class Emulator(Kit):
         self._watch = BlockWatch()
         return self
 
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         await self.stop()
         self._watch.end(error)
         raise_interceptor_errors(self.interceptor_errors, error)
 
-    # -- on its own thread -------------------------------------------------------------------------------------------
+    # -- on its own thread
+    # -------------------------------------------------------------------------------------------
 
     def __enter__(self) -> Self:
         started: Future[asyncio.Event] = Future()
-        self._thread = Thread(target=run, args=(self._live(started),), name="coordinator-emulator", daemon=True)
+        self._thread = Thread(
+            target=run, args=(self._live(started),), name="coordinator-emulator", daemon=True
+        )
         self._thread.start()
         try:
             self._end = started.result()
@@ -378,7 +469,12 @@ class Emulator(Kit):
             raise
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         assert self._thread is not None and self._end is not None
         if self._server is not None:
             self._server.loop.call_soon_threadsafe(self._end.set)
@@ -397,4 +493,3 @@ class Emulator(Kit):
             await end.wait()
         finally:
             await self.stop()
-

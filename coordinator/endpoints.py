@@ -1,6 +1,8 @@
-"""Addresses that brokers listen on and advertise: their texts, their checks, and how Java writes a client's.
+"""Addresses that brokers listen on and advertise: their texts, their checks, and how Java writes a
+client's.
 
-Rule: a bind beyond loopback needs to be asked for by name, because nothing here authenticates anybody. Opens no socket.
+Rule: a bind beyond loopback needs to be asked for by name, because nothing here authenticates
+anybody. Opens no socket.
 """
 
 from __future__ import annotations
@@ -32,11 +34,14 @@ class Endpoint(NamedTuple):
 
     @classmethod
     def parse(cls, text: str, default_name: str = DEFAULT_LISTENER) -> Endpoint:
-        """Read `host:port` or `NAME://host:port`; IPv6 in brackets. Raises ValueError that says what would be right."""
+        """Read `host:port` or `NAME://host:port`; IPv6 in brackets. Raises ValueError that says
+        what would be right."""
         name, separator, address = text.rpartition("://")
         host, colon, port = address.rpartition(":")
         if not colon or not port.isdecimal() or int(port) > 65535 or (separator and not name):
-            raise ValueError(f"{text!r} is no listener: give host:port or NAME://host:port, such as 127.0.0.1:9092")
+            raise ValueError(
+                f"{text!r} is no listener: give host:port or NAME://host:port, such as 127.0.0.1:9092"
+            )
         return cls(name or default_name, host.removeprefix("[").removesuffix("]"), int(port))
 
     @property
@@ -45,38 +50,55 @@ class Endpoint(NamedTuple):
         return self.host in ("localhost", "::1") or self.host.startswith("127.")
 
 
-def check_endpoints(endpoints: Sequence[Endpoint], advertised: Sequence[Endpoint], *, allow_remote: bool) -> None:
-    """Raise ListenError for listeners that cannot be meant: doubled names, open to others unasked, no address to advertise."""
+def check_endpoints(
+    endpoints: Sequence[Endpoint], advertised: Sequence[Endpoint], *, allow_remote: bool
+) -> None:
+    """Raise ListenError for listeners that cannot be meant: doubled names, open to others unasked,
+    no address to advertise."""
     names = [endpoint.name for endpoint in endpoints]
     for endpoint in endpoints:
         if endpoint.name.upper() in _SECURED:
             plain = f"{DEFAULT_LISTENER}://{endpoint.host}:{endpoint.port}"
-            raise ListenError(f"{endpoint}: neither TLS nor SASL is spoken here, only plaintext: write {plain}, or another name")
+            raise ListenError(
+                f"{endpoint}: neither TLS nor SASL is spoken here, only plaintext: write {plain}, or another name"
+            )
         if names.count(endpoint.name) > 1:
             apart = f"OTHER://{endpoint.host}:{endpoint.port}"
-            raise ListenError(f"two listeners are called {endpoint.name}: name them apart, such as {apart}")
+            raise ListenError(
+                f"two listeners are called {endpoint.name}: name them apart, such as {apart}"
+            )
         if not endpoint.is_loopback and not allow_remote:
             raise ListenError(
                 f"{endpoint} can be reached from other machines, and nobody is asked for credentials: "
                 "if that is meant, say so (--allow-remote)"
             )
-        if endpoint.host in _WILDCARDS and endpoint.name not in [shown.name for shown in advertised]:
+        if endpoint.host in _WILDCARDS and endpoint.name not in [
+            shown.name for shown in advertised
+        ]:
             wanted = f"--advertise {endpoint.name}://host:{endpoint.port}"
-            raise ListenError(f"{endpoint} is no address that a client can connect to: say which one is ({wanted})")
+            raise ListenError(
+                f"{endpoint} is no address that a client can connect to: say which one is ({wanted})"
+            )
     for shown in advertised:
         if shown.name not in names:
-            raise ListenError(f"{shown} is to be advertised, but the listeners are called {', '.join(names)}")
+            raise ListenError(
+                f"{shown} is to be advertised, but the listeners are called {', '.join(names)}"
+            )
         if shown.host in _WILDCARDS:
-            raise ListenError(f"{shown} cannot be advertised: it is no address that a client can connect to")
+            raise ListenError(
+                f"{shown} cannot be advertised: it is no address that a client can connect to"
+            )
 
 
 def bind_host(host: str) -> str | None:
-    """What to bind: one address for localhost (its two would get different free ports), every interface for ""."""
+    """What to bind: one address for localhost (its two would get different free ports), every
+    interface for ""."""
     return "127.0.0.1" if host == "localhost" else host or None
 
 
 def java_host(host: str) -> str:
-    """An address as Java's InetAddress.toString gives it: "/127.0.0.1"; IPv6 in full, "/0:0:0:0:0:0:0:1" (DSC-3)."""
+    """An address as Java's InetAddress.toString gives it: "/127.0.0.1"; IPv6 in full,
+    "/0:0:0:0:0:0:0:1" (DSC-3)."""
     address, percent, scope = host.partition("%")
     if ":" not in address:
         return f"/{host}"

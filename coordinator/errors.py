@@ -1,4 +1,5 @@
-"""Kafka's error codes: the numbers that answer a request, what they mean in Kafka's own words, which are worth a retry.
+"""Kafka's error codes: the numbers that answer a request, what they mean in Kafka's own words,
+which are worth a retry.
 
 Complete as of Apache Kafka 4.3.1. Does not depend on who answers them, or when.
 """
@@ -10,7 +11,8 @@ from typing import Final
 
 
 class ErrorCode(IntEnum):
-    """An error code of the protocol. `message` is what Kafka puts in the error message where it has nothing better to say."""
+    """An error code of the protocol. `message` is what Kafka puts in the error message where it has
+    nothing better to say."""
 
     UNKNOWN_SERVER_ERROR = -1
     NONE = 0
@@ -155,7 +157,8 @@ class ErrorCode(IntEnum):
 
     @property
     def retriable(self) -> bool:
-        """Does the same request stand a chance later? (Java: the exception is a RetriableException.)"""
+        """Does the same request stand a chance later? (Java: the exception is a
+        RetriableException.)"""
         return self in _RETRIABLE
 
 

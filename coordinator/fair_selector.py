@@ -1,9 +1,11 @@
 """A selector for asyncio's loop that lets nobody wait for everybody else.
 
-Owns which descriptors the loop is told of in one turn: a few, those first that were told of longest ago. asyncio's own takes all that are
-ready, and epoll puts a descriptor that stays readable before those whose bytes come while the turn goes on: where a hundred members of a
-group send heartbeats without a pause, another one's join would wait for one and a half rounds of them. Kafka's threads take requests as
-they come. Does not depend on sockets; where there is no epoll the loop keeps its own selector.
+Owns which descriptors the loop is told of in one turn: a few, those first that were told of longest
+ago. asyncio's own takes all that are ready, and epoll puts a descriptor that stays readable before
+those whose bytes come while the turn goes on: where a hundred members of a group send heartbeats
+without a pause, another one's join would wait for one and a half rounds of them. Kafka's threads
+take requests as they come. Does not depend on sockets; where there is no epoll the loop keeps its
+own selector.
 """
 
 from __future__ import annotations
@@ -20,9 +22,11 @@ from typing import Any
 _AT_ONCE = 16
 """Descriptors a turn. Fewer would cost more system calls, more would let others wait longer."""
 _LOOKED_AT = 32 * _AT_ONCE
-"""Of so many that are ready the turn's are chosen; epoll goes round, so that the next turn is chosen from others."""
+"""Of so many that are ready the turn's are chosen; epoll goes round, so that the next turn is
+chosen from others."""
 _HEAD_START = 4
-"""So many turns ago a new descriptor counts as told of: it need not wait for all who are busy, and a flood of them keeps nobody waiting."""
+"""So many turns ago a new descriptor counts as told of: it need not wait for all who are busy, and
+a flood of them keeps nobody waiting."""
 
 
 def _descriptor(fileobj: Any) -> int:
@@ -33,7 +37,8 @@ def _descriptor(fileobj: Any) -> int:
 
 
 class FairSelector(selectors.BaseSelector):
-    """epoll, at most `_AT_ONCE` descriptors a turn; else as `selectors.EpollSelector`. Raises ValueError and KeyError where that does.
+    """epoll, at most `_AT_ONCE` descriptors a turn; else as `selectors.EpollSelector`. Raises
+    ValueError and KeyError where that does.
 
     A turn that more are ready for is counted, and who it tells of comes last from then on.
     """
@@ -82,7 +87,9 @@ class FairSelector(selectors.BaseSelector):
         keys, ready = self._keys, []
         for number, event in events:
             key = keys[number]
-            told = (event & ~select.EPOLLIN and selectors.EVENT_WRITE) | (event & ~select.EPOLLOUT and selectors.EVENT_READ)
+            told = (event & ~select.EPOLLIN and selectors.EVENT_WRITE) | (
+                event & ~select.EPOLLOUT and selectors.EVENT_READ
+            )
             ready.append((key, told & key.events))
         return ready
 
@@ -110,12 +117,18 @@ class FairSelector(selectors.BaseSelector):
 
 
 def _wanted(events: int) -> int:
-    return (select.EPOLLIN if events & selectors.EVENT_READ else 0) | (select.EPOLLOUT if events & selectors.EVENT_WRITE else 0)
+    return (select.EPOLLIN if events & selectors.EVENT_READ else 0) | (
+        select.EPOLLOUT if events & selectors.EVENT_WRITE else 0
+    )
 
 
 def new_loop() -> asyncio.AbstractEventLoop:
     """asyncio's own event loop, fair where there is epoll."""
-    return asyncio.SelectorEventLoop(FairSelector()) if hasattr(select, "epoll") else asyncio.new_event_loop()
+    return (
+        asyncio.SelectorEventLoop(FairSelector())
+        if hasattr(select, "epoll")
+        else asyncio.new_event_loop()
+    )
 
 
 def run(work: Coroutine[Any, Any, None]) -> None:

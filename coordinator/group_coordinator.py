@@ -1,8 +1,9 @@
 """The group coordinator of one broker: what a request means, and what time brings.
 
-Groups live on the partitions of __consumer_offsets (CFG-2); each partition has a shard (`shards.partitions`). Requests
-that name one group go to its shard; requests across groups are put together in `shards.across`. Time is an argument, clients are opaque
-tokens. Does not depend on clocks or sockets.
+Groups live on the partitions of __consumer_offsets (CFG-2); each partition has a shard
+(`shards.partitions`). Requests that name one group go to its shard; requests across groups are put
+together in `shards.across`. Time is an argument, clients are opaque tokens. Does not depend on
+clocks or sockets.
 """
 
 from __future__ import annotations
@@ -42,28 +43,33 @@ __all__ = ["GroupCoordinator", "LoggedEvent", "Outcome"]
 
 
 class GroupCoordinator(Partitions):
-    """All groups of one broker. Call `handle` for each request, `tick` when `next_deadline` has come."""
+    """All groups of one broker. Call `handle` for each request, `tick` when `next_deadline` has
+    come."""
 
     # -- looking
 
     @property
     def groups(self) -> dict[str, Group]:
-        """The groups that are served, by id, in the order in which they came. Not to be changed by the caller."""
+        """The groups that are served, by id, in the order in which they came. Not to be changed by
+        the caller."""
         return {group_id: shard.groups[group_id] for group_id, shard in self._index.items()}
 
     def shard_of(self, group_id: str) -> Shard | None:
-        """The shard of a group that is served; None: it is not served here, or there is no such group."""
+        """The shard of a group that is served; None: it is not served here, or there is no such
+        group."""
         return self._index.get(group_id)
 
     def committed_view(self, group_id: str, group: Group | None) -> Group | None:
-        """A group as far as every replica has its durable events: what reads show that do not wait (META-2)."""
+        """A group as far as every replica has its durable events: what reads show that do not wait
+        (META-2)."""
         shard = None if self._durable is None else self._shards.get(self.partition_for(group_id))
         return group if shard is None else shard.durable.committed_view(group_id, group)
 
     # -- requests
 
     def handle(self, request: Request, now: int) -> Outcome:
-        """Serve one request. Without a reply under its own token in the outcome it is parked until a later outcome."""
+        """Serve one request. Without a reply under its own token in the outcome it is parked until
+        a later outcome."""
         message, context = request.message, request.context
         effects = Effects(now, context.cause)
         response = self.serve(message, context, effects)
@@ -71,18 +77,25 @@ class GroupCoordinator(Partitions):
             effects.replies.append(Reply(context.token, response))
         return effects.outcome()
 
-    def serve(self, message: RequestMessage, context: RequestContext, effects: Effects) -> Response | None:
-        """As `handle`: the request's own response, None if it is parked. Events, and replies to others, go into `effects`."""
+    def serve(
+        self, message: RequestMessage, context: RequestContext, effects: Effects
+    ) -> Response | None:
+        """As `handle`: the request's own response, None if it is parked. Events, and replies to
+        others, go into `effects`."""
         kind = type(message)
         served = _SERVED.get(kind)
         if served is not None:
             return served(self, message, context, effects)
         return self._of_one_group(ENTRIES[kind], message, context, effects)
 
-    def _heartbeat(self, request: HeartbeatRequest, context: RequestContext, effects: Effects) -> Response:
+    def _heartbeat(
+        self, request: HeartbeatRequest, context: RequestContext, effects: Effects
+    ) -> Response:
         return self.heartbeat(request, effects.now)
 
-    def _in_one_piece(self, message: RequestMessage, context: RequestContext, effects: Effects) -> Response:
+    def _in_one_piece(
+        self, message: RequestMessage, context: RequestContext, effects: Effects
+    ) -> Response:
         return whole(across.IN_SLICES[type(message)](self, message, context, effects), effects.now)
 
     def handle_in_slices(self, request: Request, now: int) -> Slices[Outcome]:
@@ -90,7 +103,8 @@ class GroupCoordinator(Partitions):
         return across.in_slices(self, request, now)
 
     def heartbeat(self, request: HeartbeatRequest, now: int) -> HeartbeatResponse:
-        """The short way for the request that comes most: no events, nobody else to answer. Not to be changed by the caller."""
+        """The short way for the request that comes most: no events, nobody else to answer. Not to
+        be changed by the caller."""
         shard = self._index.get(request.group_id)
         if shard is not None:
             return shard.heartbeat(request, now)
@@ -99,9 +113,12 @@ class GroupCoordinator(Partitions):
             error = ErrorCode.NONE
         return REFUSED[error].reply  # type: ignore[return-value]
 
-    def renew_consumer(self, request: ConsumerGroupHeartbeatRequest, client_id: str, client_host: str, now: int) -> Renewal | None:
-        """The short way of a member of a consumer group that says nothing new: no events, nobody else to answer. None: it has to take the
-        long way (`handle`). The response is not to be changed by the caller."""
+    def renew_consumer(
+        self, request: ConsumerGroupHeartbeatRequest, client_id: str, client_host: str, now: int
+    ) -> Renewal | None:
+        """The short way of a member of a consumer group that says nothing new: no events, nobody
+        else to answer. None: it has to take the long way (`handle`). The response is not to be
+        changed by the caller."""
         shard = self._index.get(request.group_id)
         return None if shard is None else shard.renew_consumer(request, client_id, client_host, now)
 
@@ -111,14 +128,22 @@ class GroupCoordinator(Partitions):
         group = None if shard is None else shard.groups.get(group_id)
         if group is None or group.consumer is not None:
             return []
-        subscriptions = [member.metadata(group.classic.protocol_name) for member in group.classic.members.values()]
+        subscriptions = [
+            member.metadata(group.classic.protocol_name)
+            for member in group.classic.members.values()
+        ]
         return [data for data in subscriptions if len(data) > MANY_TOPICS_BYTES]
 
-    def _of_one_group(self, entry: Entry, message: RequestMessage, context: RequestContext, effects: Effects) -> Response | None:
-        """Serve a request that names one group, after the checks that need none, in Kafka's order."""
+    def _of_one_group(
+        self, entry: Entry, message: RequestMessage, context: RequestContext, effects: Effects
+    ) -> Response | None:
+        """Serve a request that names one group, after the checks that need none, in Kafka's
+        order."""
         group_id = message.group_id  # type: ignore[attr-defined]
         refuse, error = entry.refuse, ErrorCode.NONE
-        if refuse is not None and (entry.refuse_first or not self.availability.stopped):  # ENT-2, ENT-3
+        if refuse is not None and (
+            entry.refuse_first or not self.availability.stopped
+        ):  # ENT-2, ENT-3
             error = refuse(message, context, self.config)
         shard = self._index.get(group_id)
         if not error and (shard is None or not group_id):
@@ -129,7 +154,9 @@ class GroupCoordinator(Partitions):
             shard = self.partition_shard(self.partition_for(group_id))
         return shard.handle(message, context, effects)
 
-    def _consumer_heartbeat(self, request: ConsumerGroupHeartbeatRequest, context: RequestContext, effects: Effects) -> Response | None:
+    def _consumer_heartbeat(
+        self, request: ConsumerGroupHeartbeatRequest, context: RequestContext, effects: Effects
+    ) -> Response | None:
         renewed = self.renew_consumer(request, context.client_id, context.client_host, effects.now)
         if renewed is not None:
             return renewed.response
@@ -140,20 +167,27 @@ class GroupCoordinator(Partitions):
     # -- time
 
     def next_deadline(self) -> int | None:
-        """The instant at which `tick` has to be called next, if nothing happens before. None while the log cannot be written:
-        what falls due meanwhile is put off."""
+        """The instant at which `tick` has to be called next, if nothing happens before. None while
+        the log cannot be written: what falls due meanwhile is put off."""
         if self._log is not None and not self._log.writable:
             return None
-        earliest = min((load.since_ms for load in self._loads.values() if load.by_itself), default=None) if self._loads else None
+        earliest = (
+            min((load.since_ms for load in self._loads.values() if load.by_itself), default=None)
+            if self._loads
+            else None
+        )
         if self._unloading:
-            earliest = self._unloading_since if earliest is None else min(earliest, self._unloading_since)
+            earliest = (
+                self._unloading_since if earliest is None else min(earliest, self._unloading_since)
+            )
         first = self._agenda.first()
         if first is None:
             return earliest
         return first[0] if earliest is None else min(first[0], earliest)
 
     def wake_by(self) -> int | None:
-        """An instant no later than `next_deadline`, for less work: a heartbeat moves one deadline, and who is first now is not looked for.
+        """An instant no later than `next_deadline`, for less work: a heartbeat moves one deadline,
+        and who is first now is not looked for.
 
         A timer that is set by it may fire too early, and finds out by `next_deadline`.
         """
@@ -162,7 +196,8 @@ class GroupCoordinator(Partitions):
         return self._agenda.no_later_than()
 
     def tick(self, now: int) -> Outcome:
-        """Let happen what is due by `now`: a slice of it. What remains is due still, so `next_deadline` says when to go on."""
+        """Let happen what is due by `now`: a slice of it. What remains is due still, so
+        `next_deadline` says when to go on."""
         effects = Effects(now)
         if self._log is not None and not self._log.writable:
             return effects.outcome()
@@ -177,8 +212,11 @@ class GroupCoordinator(Partitions):
 
     # -- what happens around the groups
 
-    def on_partitions_deleted(self, partitions: Iterable[tuple[str, int]], now: int, cause: int | None = None) -> Outcome:
-        """Topics or partitions were deleted: their committed offsets go, in all groups (EXP-7). A slice of that at once."""
+    def on_partitions_deleted(
+        self, partitions: Iterable[tuple[str, int]], now: int, cause: int | None = None
+    ) -> Outcome:
+        """Topics or partitions were deleted: their committed offsets go, in all groups (EXP-7). A
+        slice of that at once."""
         gone = dict.fromkeys(partitions)
         effects = Effects(now, cause)
         budget = SLICE
@@ -189,14 +227,18 @@ class GroupCoordinator(Partitions):
         return effects.outcome()
 
     def generation_not_stored(self, request: SyncGroupRequest, now: int) -> Outcome:
-        """The assignments that a leader's SyncGroup brought were not replicated in time: its group rebalances (ERR-2)."""
+        """The assignments that a leader's SyncGroup brought were not replicated in time: its group
+        rebalances (ERR-2)."""
         effects, shard = Effects(now), self._index.get(request.group_id)
         if shard is not None:
             unstored.rebalance(shard, request, effects)
         return effects.outcome()
 
-    def end_transaction(self, producer_id: int, committed: bool, partition: int, now: int, cause: int | None = None) -> Outcome:
-        """A marker was written to a partition of __consumer_offsets: the producer's pending offsets there come to count, or go (TXN-5)."""
+    def end_transaction(
+        self, producer_id: int, committed: bool, partition: int, now: int, cause: int | None = None
+    ) -> Outcome:
+        """A marker was written to a partition of __consumer_offsets: the producer's pending offsets
+        there come to count, or go (TXN-5)."""
         effects = Effects(now, cause)
         if partition in self._shards or self._durable is not None:
             self.partition_shard(partition).end_transaction(producer_id, committed, effects)
@@ -205,8 +247,15 @@ class GroupCoordinator(Partitions):
     # -- logs
 
     @classmethod
-    def replay(cls, config: GroupConfig, events: Iterable[LoggedEvent], now: int, log: EventSink | None = None) -> GroupCoordinator:
-        """The coordinator that these events lead to. Sessions are soft: every member has its whole session timeout again."""
+    def replay(
+        cls,
+        config: GroupConfig,
+        events: Iterable[LoggedEvent],
+        now: int,
+        log: EventSink | None = None,
+    ) -> GroupCoordinator:
+        """The coordinator that these events lead to. Sessions are soft: every member has its whole
+        session timeout again."""
         coordinator = cls(config, None, now)
         for at_ms, group_id, event in events:
             if group_id is not None:
@@ -229,7 +278,8 @@ class GroupCoordinator(Partitions):
         return coordinator
 
     def _resume(self, now: int) -> None:
-        """After a replay: deadlines begin, and unloads and loads that were not finished go on by themselves."""
+        """After a replay: deadlines begin, and unloads and loads that were not finished go on by
+        themselves."""
         self._unloading = [shard for shard in self._shards.values() if shard.leaving]
         self._unloading_since = now
         for partition, shard in self._shards.items():
@@ -241,10 +291,19 @@ class GroupCoordinator(Partitions):
                 self._loads[partition] = Load(shard, by_itself=True, since_ms=now, cause=None)
 
     @classmethod
-    def load(cls, config: GroupConfig, events: Iterable[LoggedEvent], now: int, log: EventSink | None = None) -> GroupCoordinator:
-        """The coordinator a broker has after a restart: durable events alone are folded (PST-1, ERR-7)."""
+    def load(
+        cls,
+        config: GroupConfig,
+        events: Iterable[LoggedEvent],
+        now: int,
+        log: EventSink | None = None,
+    ) -> GroupCoordinator:
+        """The coordinator a broker has after a restart: durable events alone are folded (PST-1,
+        ERR-7)."""
         coordinator = cls(config, log, now)
-        coordinator.availability.evolve(PartitionsUnloaded(tuple(range(config.offsets_topic_partitions))))
+        coordinator.availability.evolve(
+            PartitionsUnloaded(tuple(range(config.offsets_topic_partitions)))
+        )
         for at_ms, group_id, event in events:
             if group_id is not None and type(event) in ev.DURABLE:
                 shard = coordinator.partition_shard(coordinator.partition_for(group_id))
@@ -267,7 +326,8 @@ class GroupCoordinator(Partitions):
         return self.partition_shard(self.partition_for(group_id)).delete(group_id, effects)
 
     def refuse(self, group_id: str | None, empty_allowed: bool = False) -> ErrorCode:
-        """The checks before any group is looked at, in Kafka's order (ENT-5, ENT-6, ERR-4, ERR-5)."""
+        """The checks before any group is looked at, in Kafka's order (ENT-5, ENT-6, ERR-4,
+        ERR-5)."""
         error = self.availability.refuse(group_id, empty_allowed=empty_allowed)
         if error or group_id is None or group_id in self._index:
             return error

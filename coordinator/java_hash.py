@@ -1,9 +1,10 @@
 """Java's String.hashCode and the iteration order of java.util.HashMap (spec HM-1..HM-5).
 
-Kafka keeps a group's members and votes in HashMaps, and their iteration order shows: in the member list that the leader
-gets, in the election of a new leader and in vote ties. This module owns that order and does not depend on groups.
-A HashMap never shrinks and splits a bucket in order, so the order follows from the insertion order, the hashes and the
-largest size the map ever had. (Buckets of nine or more entries, which Java turns into trees, are not modelled: HM-5.)
+Kafka keeps a group's members and votes in HashMaps, and their iteration order shows: in the member
+list that the leader gets, in the election of a new leader and in vote ties. This module owns that
+order and does not depend on groups. A HashMap never shrinks and splits a bucket in order, so the
+order follows from the insertion order, the hashes and the largest size the map ever had. (Buckets
+of nine or more entries, which Java turns into trees, are not modelled: HM-5.)
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ _LONG = 64
 
 
 def java_hash(text: str) -> int:
-    """String.hashCode as an unsigned 32-bit number: over UTF-16 units, s[0]*31^(n-1) + ... + s[n-1] (HM-1)."""
+    """String.hashCode as an unsigned 32-bit number: over UTF-16 units, s[0]*31^(n-1) + ... + s[n-1]
+    (HM-1)."""
     if not text.isascii():
         return _of_many(text.encode("utf-16-be", "surrogatepass"), 2)
     data = text.encode("ascii")
@@ -32,7 +34,8 @@ def java_hash(text: str) -> int:
 
 
 def _of_many(units: bytes, width: int) -> int:
-    """The hash of units of `width` bytes each: neighbours are added up at once in one large integer, until each sum takes eight bytes.
+    """The hash of units of `width` bytes each: neighbours are added up at once in one large
+    integer, until each sum takes eight bytes.
 
     Names may have 32,767 bytes; this takes a tenth of the time of going from one to the next.
     """
@@ -68,16 +71,19 @@ def topic_partition_hash(topic: str, partition: int) -> int:
 
 
 def in_hash_order(keys: Iterable[K], hash_code: Callable[[K], int]) -> list[K]:
-    """Distinct `keys`, given in the order of their insertion, as a default HashMap iterates them (HM-3)."""
+    """Distinct `keys`, given in the order of their insertion, as a default HashMap iterates them
+    (HM-3)."""
     unique = list(dict.fromkeys(keys))
     mask = capacity_for(len(unique)) - 1
     return sorted(unique, key=lambda key: spread(hash_code(key)) & mask)
 
 
 def in_compute_order(keys: Iterable[K], hash_code: Callable[[K], int]) -> list[K]:
-    """Distinct `keys` as a default HashMap iterates them that was filled by computeIfAbsent, called once for each of `keys`.
+    """Distinct `keys` as a default HashMap iterates them that was filled by computeIfAbsent, called
+    once for each of `keys`.
 
-    Unlike put, that method inserts at the head of a bucket, and it resizes at the beginning of the next call.
+    Unlike put, that method inserts at the head of a bucket, and it resizes at the beginning of the
+    next call.
     """
     calls = list(keys)
     unique = list(dict.fromkeys(calls))
@@ -87,7 +93,8 @@ def in_compute_order(keys: Iterable[K], hash_code: Callable[[K], int]) -> list[K
 
 
 def coordinator_partition(group_id: str, partitions: int) -> int:
-    """The partition of __consumer_offsets that holds a group: abs(hash) mod partitions, abs(MIN_VALUE) being 0 (CFG-2)."""
+    """The partition of __consumer_offsets that holds a group: abs(hash) mod partitions,
+    abs(MIN_VALUE) being 0 (CFG-2)."""
     h = java_hash(group_id)
     signed = h - 0x1_0000_0000 if h & 0x8000_0000 else h
     return (0 if signed == -0x8000_0000 else abs(signed)) % partitions

@@ -1,7 +1,9 @@
-"""Listening sockets: what is said when there are no descriptors for more connections, and how they end.
+"""Listening sockets: what is said when there are no descriptors for more connections, and how they
+end.
 
-asyncio tells of every failed accept, a thousand times a second with a traceback each; `Descriptors` makes one line of an outage.
-`stop_listening` loses no connection between the two objects that asyncio makes of it. Does not depend on what is served.
+asyncio tells of every failed accept, a thousand times a second with a traceback each; `Descriptors`
+makes one line of an outage. `stop_listening` loses no connection between the two objects that
+asyncio makes of it. Does not depend on what is served.
 """
 
 from __future__ import annotations
@@ -17,23 +19,27 @@ logger = logging.getLogger("coordinator.server")
 _ACCEPT_FAILED = "socket.accept() out of system resource"
 """What asyncio's exception handler is told."""
 _RETRY = "_start_serving"
-"""What asyncio calls a second after a failed accept, by the name its exception handler is told; a listening socket that is closed by then
-makes it fail."""
+"""What asyncio calls a second after a failed accept, by the name its exception handler is told; a
+listening socket that is closed by then makes it fail."""
 _TELL_AGAIN_S = 60.0
 """An outage that lasts is told this often."""
 _RETRIED_S = 0.1
 """By so much later what was to be tried again has been."""
 _LAST_FEW = 8
-"""So many descriptors before the limit the outage is told, too: uvloop closes connections that find none and tells nobody."""
+"""So many descriptors before the limit the outage is told, too: uvloop closes connections that find
+none and tells nobody."""
 
 _TURNS_TO_MAKE = 3
-"""So many turns of the loop after a connection was accepted its protocol is made, and can be ended."""
+"""So many turns of the loop after a connection was accepted its protocol is made, and can be ended.
+"""
 
 
 async def stop_listening(loop: asyncio.AbstractEventLoop, listening: list[asyncio.Server]) -> None:
-    """Accept nobody any more, let those who were accepted just now be made, then close the listening sockets.
+    """Accept nobody any more, let those who were accepted just now be made, then close the
+    listening sockets.
 
-    asyncio leaves the socket of a connection open, and forgets it, whose server was closed between accept and connection_made.
+    asyncio leaves the socket of a connection open, and forgets it, whose server was closed between
+    accept and connection_made.
     """
     for server in listening:
         for listener in server.sockets:
@@ -46,7 +52,8 @@ async def stop_listening(loop: asyncio.AbstractEventLoop, listening: list[asynci
 
 
 class Descriptors:
-    """How near a loop's servers are to the limit of open files. One for each server; the handler of a loop is put in place once."""
+    """How near a loop's servers are to the limit of open files. One for each server; the handler of
+    a loop is put in place once."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
@@ -80,7 +87,9 @@ class Descriptors:
         if context.get("message") == _ACCEPT_FAILED:
             self._failed_at = self._loop.time()
             self._tell()
-        elif isinstance(context.get("exception"), ValueError) and _RETRY in str(context.get("message")):
+        elif isinstance(context.get("exception"), ValueError) and _RETRY in str(
+            context.get("message")
+        ):
             return
         elif self._before is not None:
             self._before(loop, context)

@@ -1,15 +1,20 @@
-"""The event log in a Kafka topic: each line that is in the file becomes a record, in order (`coordinator serve --log-topic`).
+"""The event log in a Kafka topic: each line that is in the file becomes a record, in order
+(`coordinator serve --log-topic`).
 
 The publisher follows the log's file on the serving loop, with a producer of `members`. Rules:
 
-- Nothing is dropped: as long as the brokers do not take records, the file is not read further. At most `MOST_LINES` and `MOST_BYTES` wait.
-- All records go to partition 0, so that they stay in order. The producer is idempotent: a batch that is sent again is written once. After
-  a refusal that ends a producer another one begins with the first line that was not acknowledged; then lines may be written twice,
-  and a reader knows them by `run` and `seq`.
-- Lines about the publisher's own requests stay in the file alone, so publishing to the emulator itself comes to an end. So do lines of
-  more than `MOST_LINE_BYTES`, which Kafka would refuse (max.message.bytes); they are counted and told.
+- Nothing is dropped: as long as the brokers do not take records, the file is not read further. At
+  most `MOST_LINES` and `MOST_BYTES` wait.
+- All records go to partition 0, so that they stay in order. The producer is idempotent: a batch
+  that is sent again is written once. After a refusal that ends a producer another one begins with
+  the first line that was not acknowledged; then lines may be written twice, and a reader knows them
+  by `run` and `seq`.
+- Lines about the publisher's own requests stay in the file alone, so publishing to the emulator
+  itself comes to an end. So do lines of more than `MOST_LINE_BYTES`, which Kafka would refuse
+  (max.message.bytes); they are counted and told.
 
-Owns the place up to which the log is published. Depends on the log's file alone, not on who writes it.
+Owns the place up to which the log is published. Depends on the log's file alone, not on who writes
+it.
 """
 
 from __future__ import annotations
@@ -57,7 +62,8 @@ class Tail:
         self.offset = offset
 
     def take(self, most_bytes: int = _READ_BYTES) -> list[Line]:
-        """The next lines, of about so many bytes; none if there are no whole ones. Raises OSError."""
+        """The next lines, of about so many bytes; none if there are no whole ones. Raises
+        OSError."""
         with open(self._path, "rb") as file:
             file.seek(self.offset)
             data = file.read(most_bytes)
@@ -71,15 +77,24 @@ class Tail:
 
 
 class LogPublisher:
-    """Publishes one log. `start` it on the running loop; `stop` ends it. Raises AddressError for a malformed bootstrap.
+    """Publishes one log. `start` it on the running loop; `stop` ends it. Raises AddressError for a
+    malformed bootstrap.
 
-    `offset`: where in the file to begin. `routes`: see `LiveTransport`. `tell` is given sentences about what went wrong.
+    `offset`: where in the file to begin. `routes`: see `LiveTransport`. `tell` is given sentences
+    about what went wrong.
     """
 
     def __init__(
-        self, path: str, bootstrap: str, topic: str, *, offset: int = 0, tell: Callable[[str], None] = lambda text: None,
-        routes: Mapping[tuple[str, int], tuple[str, int]] | None = None, most_lines: int = MOST_LINES,
-    ) -> None:  # fmt: skip
+        self,
+        path: str,
+        bootstrap: str,
+        topic: str,
+        *,
+        offset: int = 0,
+        tell: Callable[[str], None] = lambda text: None,
+        routes: Mapping[tuple[str, int], tuple[str, int]] | None = None,
+        most_lines: int = MOST_LINES,
+    ) -> None:
         self.published = 0
         """How many lines are acknowledged."""
         self.left_out = 0
@@ -124,12 +139,17 @@ class LogPublisher:
             await self._at_end.wait()
 
     async def stop(self, silence_s: float = 8.0) -> bool:
-        """Publish what is left and end; give up when no record was taken for so long. Whether all of it was published."""
+        """Publish what is left and end; give up when no record was taken for so long. Whether all
+        of it was published."""
         self._finishing = True
         self._woken.set()
         loop, task = self._transport.loop, self._task
         self._progress_at = loop.time()
-        while task is not None and not task.done() and (left := self._progress_at + silence_s - loop.time()) > 0:
+        while (
+            task is not None
+            and not task.done()
+            and (left := self._progress_at + silence_s - loop.time()) > 0
+        ):
             await asyncio.wait([task], timeout=left)
         done = task is not None and task.done()
         if task is not None:
@@ -176,7 +196,9 @@ class LogPublisher:
         for line in lines:
             if len(line.text) > MOST_LINE_BYTES:
                 self.left_out += 1
-                self._tell(f"event log: a line of {len(line.text):,} bytes is too long for a record; it stands in the file alone")
+                self._tell(
+                    f"event log: a line of {len(line.text):,} bytes is too long for a record; it stands in the file alone"
+                )
             elif not (_OURS in line.text and _is_ours(line.text)):
                 try:
                     ticket = self._producer.send(self._place, line.text)
@@ -189,7 +211,9 @@ class LogPublisher:
         self._producer.turn()
 
     def _new_producer(self) -> LiveProducer:
-        config = ProducerConfig(client_id=CLIENT_ID, linger_ms=10, batch_size=1 << 16, delivery_timeout_ms=_A_DAY_MS)
+        config = ProducerConfig(
+            client_id=CLIENT_ID, linger_ms=10, batch_size=1 << 16, delivery_timeout_ms=_A_DAY_MS
+        )
         return LiveProducer(self._transport, config, self._delivered, wall_ms=int(time() * 1000))
 
     def _delivered(self, told: Delivered) -> None:
@@ -233,7 +257,11 @@ class LogPublisher:
         )
 
     def _tell_silence(self) -> None:
-        if self._waiting and not self._silence_told and self._transport.loop.time() - self._progress_at > _SILENT_S:
+        if (
+            self._waiting
+            and not self._silence_told
+            and self._transport.loop.time() - self._progress_at > _SILENT_S
+        ):
             self._silence_told = True
             self._tell(
                 f"event log: {self._bootstrap} has taken no record of topic {self._place.topic} for {_SILENT_S:g} s: is it there, "

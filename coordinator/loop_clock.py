@@ -1,7 +1,7 @@
 """The clock of an emulator, and what its timer drives.
 
-The clock counts whole milliseconds of an event loop's time since a zero, which may be moved into the past. All servers of an
-emulator share one. It does not depend on who arms timers by it.
+The clock counts whole milliseconds of an event loop's time since a zero, which may be moved into
+the past. All servers of an emulator share one. It does not depend on who arms timers by it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ class LoopClock:
         self._loop = loop
         self._zero = loop.time()
         self.turn_began = 0
-        """When the loop's present piece of work began: one connection's requests, a timer's, or a round of work that waited."""
+        """When the loop's present piece of work began: one connection's requests, a timer's, or a
+        round of work that waited."""
 
     def now(self) -> int:
         """This instant."""
@@ -41,7 +42,8 @@ class Runtime(Protocol):
         """The instant at which `tick` has something to do."""
 
     def wake_by(self) -> int | None:
-        """An instant no later than that, for less work: when the timer has to fire at the latest."""
+        """An instant no later than that, for less work: when the timer has to fire at the
+        latest."""
 
     def tick(self, now: int) -> None:
         """Do what has fallen due."""

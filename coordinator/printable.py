@@ -1,8 +1,9 @@
-"""Text from outside made fit for a terminal: ids, names, reasons and error messages that a client or a log file chose.
+"""Text from outside made fit for a terminal: ids, names, reasons and error messages that a client
+or a log file chose.
 
-Owns one rule: no control character, no character that changes the direction of writing, no surrogate and no line break of
-such a text reaches a terminal or a line of a log for people; each is written as a Python escape (`\\x1b`, `\\n`, `\\u202e`).
-Does not depend on anything.
+Owns one rule: no control character, no character that changes the direction of writing, no
+surrogate and no line break of such a text reaches a terminal or a line of a log for people; each is
+written as a Python escape (`\\x1b`, `\\n`, `\\u202e`). Does not depend on anything.
 """
 
 from __future__ import annotations
@@ -12,11 +13,14 @@ MOST_CHARACTERS = 300
 
 
 def printable(text: object) -> str:
-    """A text as it may be shown: what a terminal would take for a command is escaped, everything else stays as it is."""
+    """A text as it may be shown: what a terminal would take for a command is escaped, everything
+    else stays as it is."""
     shown = text if isinstance(text, str) else str(text)
     if shown.isprintable():
         return shown
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in shown)
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in shown
+    )
 
 
 def shortened(text: object, most: int = MOST_CHARACTERS) -> str:

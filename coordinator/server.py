@@ -1,8 +1,9 @@
 """Sockets, the loop's clock and one timer around a broker: the real-world driver.
 
-Owns listeners, the one receive buffer of the loop, the re-armed timer and the end of it all. Rules: the zero of `now` is
-the server's making; every entry point ends with `Broker.run_resumable` and a look at the next deadline; a bind beyond
-loopback needs to be asked for by name, because nothing here authenticates anybody. Does not depend on requests.
+Owns listeners, the one receive buffer of the loop, the re-armed timer and the end of it all. Rules:
+the zero of `now` is the server's making; every entry point ends with `Broker.run_resumable` and a
+look at the next deadline; a bind beyond loopback needs to be asked for by name, because nothing
+here authenticates anybody. Does not depend on requests.
 """
 
 from __future__ import annotations
@@ -28,7 +29,11 @@ if TYPE_CHECKING:
 logger = logging.getLogger("coordinator.server")
 
 _RECEIVE_BUFFER_BYTES = 1 << 18
-_SMALL_BUFFER_BYTES = 1 << 12  # read at once while there is no room for unfinished requests: whole small ones still come through
+_SMALL_BUFFER_BYTES = (
+    1 << 12
+    # read at once while there is no room for unfinished requests: whole small ones still come
+    # through
+)
 _BACKLOG = 1024
 _TURN_MS = 20  # how long one connection's requests are handled in a row, if others wait
 _LOOK_AFTER_S = 1.0  # how often stalled connections are looked for while others wait for memory
@@ -39,12 +44,17 @@ END_GRACE_S = 10.0  # how long a connection that is closed may take to read its 
 class Server:
     """A broker on real sockets. `await listen(...)`, later `await stop()`; everything on one loop.
 
-    `first`: the first server of the same cluster. Servers of one cluster share its clock and its timer, which drives `runtime`,
-    and a piece of work at one of them is followed by a look at all.
+    `first`: the first server of the same cluster. Servers of one cluster share its clock and its
+    timer, which drives `runtime`, and a piece of work at one of them is followed by a look at all.
     """
 
     def __init__(
-        self, broker: Broker, loop: asyncio.AbstractEventLoop, *, runtime: Runtime | None = None, first: Server | None = None,
+        self,
+        broker: Broker,
+        loop: asyncio.AbstractEventLoop,
+        *,
+        runtime: Runtime | None = None,
+        first: Server | None = None,
     ) -> None:
         self.broker = broker
         self.runtime: Runtime = runtime or broker
@@ -52,8 +62,12 @@ class Server:
         self.group.append(self)
         self.loop = loop
         self.protocols: set[ServerProtocol] = set()
-        self.unread: set[ServerProtocol] = set()  # not read from: much waits behind a parked request or an unread answer
-        self.observers: list[Callable[[], None]] = []  # of the first server: called after every piece of work, answer no requests
+        self.unread: set[ServerProtocol] = (
+            set()
+        )  # not read from: much waits behind a parked request or an unread answer
+        self.observers: list[
+            Callable[[], None]
+        ] = []  # of the first server: called after every piece of work, answer no requests
         self.endpoints: list[Endpoint] = []
         self.receive_buffer = memoryview(bytearray(_RECEIVE_BUFFER_BYTES))
         self.input = broker.input
@@ -62,7 +76,9 @@ class Server:
         self.now: Callable[[], int] = self.clock.now
         """Milliseconds since this server, or the first of its group, was made."""
         self._listening: list[asyncio.Server] = []
-        self.closing: asyncio.Future[None] = loop.create_future()  # the end of the listening sockets of a broker that stopped
+        self.closing: asyncio.Future[None] = (
+            loop.create_future()
+        )  # the end of the listening sockets of a broker that stopped
         self.closing.set_result(None)
         self._timer: asyncio.TimerHandle | None = None
         self._timer_at: int | None = None
@@ -75,17 +91,26 @@ class Server:
         broker.unserved.tell = lambda sentence: logger.warning("%s", shortened(sentence))
         self.frozen = False  # its process is paused: connections are taken, nothing is read
         self.descriptors = Descriptors(loop)
-        self.closed_connections: ClosedConnections = ClosedConnections(loop) if first is None else first.closed_connections
+        self.closed_connections: ClosedConnections = (
+            ClosedConnections(loop) if first is None else first.closed_connections
+        )
 
-    # -- listening ---------------------------------------------------------------------------------------------------
+    # -- listening
+    # ---------------------------------------------------------------------------------------------------
 
     async def listen(
-        self, endpoints: Sequence[Endpoint], advertised: Sequence[Endpoint] = (), *, allow_remote: bool = False, reserved: bool = False,
+        self,
+        endpoints: Sequence[Endpoint],
+        advertised: Sequence[Endpoint] = (),
+        *,
+        allow_remote: bool = False,
+        reserved: bool = False,
     ) -> None:
-        """Open all listeners or none, and tell the cluster their addresses; `advertised` overrides by listener name.
+        """Open all listeners or none, and tell the cluster their addresses; `advertised` overrides
+        by listener name.
 
-        `reserved`: a socket that does not listen keeps each port (SO_REUSEPORT). Raises ListenError for an address beyond loopback
-        without `allow_remote`, and for one that cannot be had.
+        `reserved`: a socket that does not listen keeps each port (SO_REUSEPORT). Raises ListenError
+        for an address beyond loopback without `allow_remote`, and for one that cannot be had.
         """
         check_endpoints(endpoints, advertised, allow_remote=allow_remote)
         self.descriptors.watch()
@@ -96,7 +121,9 @@ class Server:
             await self.stop()
             raise
         node = self.broker.cluster.brokers[self.broker.node_id]
-        node.endpoints = {endpoint.name: (endpoint.host, endpoint.port) for endpoint in self.endpoints}
+        node.endpoints = {
+            endpoint.name: (endpoint.host, endpoint.port) for endpoint in self.endpoints
+        }
         for name, host, port in advertised:
             node.endpoints[name] = (host, port or node.endpoints[name][1])
         self.broker.cluster.add_broker(node)
@@ -107,20 +134,31 @@ class Server:
     async def _open(self, endpoint: Endpoint, *, reserved: bool = False) -> Endpoint:
         try:
             server = await self.loop.create_server(
-                lambda: ServerProtocol(self, endpoint.name), bind_host(endpoint.host), endpoint.port, backlog=_BACKLOG,
-                reuse_port=reserved or None, start_serving=True)
+                lambda: ServerProtocol(self, endpoint.name),
+                bind_host(endpoint.host),
+                endpoint.port,
+                backlog=_BACKLOG,
+                reuse_port=reserved or None,
+                start_serving=True,
+            )
         except OSError as error:
-            reason = "the address is in use; port 0 takes a free one" if error.errno == EADDRINUSE else error.strerror or str(error)
+            reason = (
+                "the address is in use; port 0 takes a free one"
+                if error.errno == EADDRINUSE
+                else error.strerror or str(error)
+            )
             raise ListenError(f"cannot listen on {endpoint}: {reason}") from error
         except (UnicodeError, OverflowError) as error:
             raise ListenError(f"cannot listen on {endpoint}: {error}") from error
         self._listening.append(server)
         return endpoint._replace(port=server.sockets[0].getsockname()[1])
 
-    # -- after every piece of work ------------------------------------------------------------------------------------
+    # -- after every piece of work
+    # ------------------------------------------------------------------------------------
 
     def settle(self, now: int) -> None:
-        """Let freed connections go on, read again where there is room again, and look at the next deadline."""
+        """Let freed connections go on, read again where there is room again, and look at the next
+        deadline."""
         self.runtime.run_resumable(now)
         for server in self.group:
             broker = server.broker
@@ -142,7 +180,8 @@ class Server:
         if broker.postponed or broker.output.waiting or broker.input.full:
             self._arrange()
 
-    # -- turns and memory --------------------------------------------------------------------------------------------
+    # -- turns and memory
+    # --------------------------------------------------------------------------------------------
 
     def _turn_is_over(self) -> bool:
         return self.now() - self.clock.turn_began >= _TURN_MS
@@ -173,17 +212,20 @@ class Server:
         stalled.look_after(self.broker, list(self.protocols), self.unread, now)
         self.settle(now)
 
-    # -- the timer ---------------------------------------------------------------------------------------------------
+    # -- the timer
+    # ---------------------------------------------------------------------------------------------------
 
     def _rearm(self, deadline: int) -> None:
-        """Let the timer fire at an earlier instant. One that fires too early does no harm: it is armed anew."""
+        """Let the timer fire at an earlier instant. One that fires too early does no harm: it is
+        armed anew."""
         if self._timer is not None:
             self._timer.cancel()
         self._timer_at = deadline
         self._timer = self.loop.call_at(self.clock.loop_time(deadline), self._on_timer)
 
     def jump(self, duration_ms: int) -> None:
-        """Let the clock of all servers jump; no connection counts as idle for it. What falls due by that happens at the next `tick`."""
+        """Let the clock of all servers jump; no connection counts as idle for it. What falls due by
+        that happens at the next `tick`."""
         self.clock.jump(duration_ms)
         first = self.group[0]
         if first._timer is not None:
@@ -193,14 +235,16 @@ class Server:
             protocol.active_at += duration_ms
 
     def catch_up(self, now: int) -> None:
-        """Let happen what fell due before `now`, if the timer is late: a request finds things as they are at its time."""
+        """Let happen what fell due before `now`, if the timer is late: a request finds things as
+        they are at its time."""
         timer_at = self.group[0]._timer_at
         if timer_at is not None and timer_at < now:
             self.runtime.tick(now)
 
     def _on_timer(self) -> None:
         self._timer = self._timer_at = None
-        # The loop's clock is finer than ours: a timer may fire a fraction of a millisecond before its whole one.
+        # The loop's clock is finer than ours: a timer may fire a fraction of a millisecond before
+        # its whole one.
         deadline = self.runtime.next_deadline()
         now = self.now()
         if deadline is not None and now < deadline <= now + 1:
@@ -210,24 +254,37 @@ class Server:
         self.settle(now)
 
     def _close_idle(self) -> None:
-        """Close connections on which nothing came or went for connections.max.idle.ms, as Kafka does; look again after a quarter of that.
+        """Close connections on which nothing came or went for connections.max.idle.ms, as Kafka
+        does; look again after a quarter of that.
 
         A parked request does not keep its connection: Kafka hangs up on it, too.
         """
         now = self.now()
-        for protocol in [protocol for protocol in self.protocols if now - protocol.active_at >= self._max_idle_ms]:
-            logger.info("%s: connection closed: idle for %d ms", protocol.connection.peer, now - protocol.active_at)
+        for protocol in [
+            protocol for protocol in self.protocols if now - protocol.active_at >= self._max_idle_ms
+        ]:
+            logger.info(
+                "%s: connection closed: idle for %d ms",
+                protocol.connection.peer,
+                now - protocol.active_at,
+            )
             protocol.end()
-        self._idle_timer = self.loop.call_later(max(self._max_idle_ms / 4, 10) / 1000, self._close_idle)
+        self._idle_timer = self.loop.call_later(
+            max(self._max_idle_ms / 4, 10) / 1000, self._close_idle
+        )
 
-    # -- a broker that stops, pauses and starts again ----------------------------------------------------------------
+    # -- a broker that stops, pauses and starts again
+    # ----------------------------------------------------------------
 
     def close(self, *, abort: bool) -> None:
-        """The broker's process ends: nobody listens any more, and connections end; `abort`: without what was still to be sent."""
+        """The broker's process ends: nobody listens any more, and connections end; `abort`: without
+        what was still to be sent."""
         self.frozen = False
         self._end_connections(abort=abort)
         self.closing = self.loop.create_task(stop_listening(self.loop, self._listening))
-        self.closing.add_done_callback(lambda _: self._end_connections(abort=abort))  # those that were accepted just before
+        self.closing.add_done_callback(
+            lambda _: self._end_connections(abort=abort)
+        )  # those that were accepted just before
 
     def _end_connections(self, *, abort: bool) -> None:
         for protocol in list(self.protocols):
@@ -256,10 +313,12 @@ class Server:
         for protocol in self.protocols - self.unread:
             protocol.transport.resume_reading()
 
-    # -- the end -----------------------------------------------------------------------------------------------------
+    # -- the end
+    # -----------------------------------------------------------------------------------------------------
 
     async def stop(self) -> None:
-        """Stop listening, answer what is parked as Kafka does, flush and close every connection, and wait for that."""
+        """Stop listening, answer what is parked as Kafka does, flush and close every connection,
+        and wait for that."""
         await self.closing
         await stop_listening(self.loop, self._listening)
         self.descriptors.stop()
@@ -290,9 +349,20 @@ class Server:
 
 
 class ServerProtocol(asyncio.BufferedProtocol):
-    """asyncio's side of one connection. All share the server's receive buffer: it is empty again when a call returns."""
+    """asyncio's side of one connection. All share the server's receive buffer: it is empty again
+    when a call returns."""
 
-    __slots__ = ("_server", "active_at", "connection", "favoured", "listener", "output", "taken_at", "transport", "unsent")
+    __slots__ = (
+        "_server",
+        "active_at",
+        "connection",
+        "favoured",
+        "listener",
+        "output",
+        "taken_at",
+        "transport",
+        "unsent",
+    )
 
     transport: Any  # asyncio.Transport; uvloop's has no base class in common
 
@@ -311,24 +381,37 @@ class ServerProtocol(asyncio.BufferedProtocol):
         if sock is not None:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self._server.descriptors.accepted(sock.fileno())
-        self.transport.set_write_buffer_limits(high=0)  # what the kernel does not take at once pauses the connection, and is counted
+        self.transport.set_write_buffer_limits(
+            high=0
+        )  # what the kernel does not take at once pauses the connection, and is counted
         host, port = (transport.get_extra_info("peername") or ("?", 0))[:2]
         self.connection = Connection(
-            self._server.broker, peer=f"{host}:{port}", client_host=java_host(host), listener=self.listener,
-            write=self._write, close=self._close)
+            self._server.broker,
+            peer=f"{host}:{port}",
+            client_host=java_host(host),
+            listener=self.listener,
+            write=self._write,
+            close=self._close,
+        )
         self._server.protocols.add(self)
         if self._server.frozen:
             self.transport.pause_reading()
 
     def _write(self, data: bytes) -> None:
-        self.active_at = self._server.clock.turn_began  # not now(): the clock would be asked for each answer
+        self.active_at = (
+            self._server.clock.turn_began
+        )  # not now(): the clock would be asked for each answer
         self.transport.write(data)
         if self.unsent:
             self.count_unsent()
 
     def get_buffer(self, sizehint: int) -> memoryview:
         server = self._server
-        return server.small_buffer if server.input.full and not self.favoured else server.receive_buffer
+        return (
+            server.small_buffer
+            if server.input.full and not self.favoured
+            else server.receive_buffer
+        )
 
     def buffer_updated(self, nbytes: int) -> None:
         server = self._server
@@ -346,7 +429,8 @@ class ServerProtocol(asyncio.BufferedProtocol):
 
     @property
     def wants_bytes(self) -> bool:
-        """Should the socket be read? Not while much waits here, nor for an unfinished request while such fill all the memory there is."""
+        """Should the socket be read? Not while much waits here, nor for an unfinished request while
+        such fill all the memory there is."""
         if not self.connection.wants_bytes:
             return False
         return self.favoured or not self._server.input.full or self.connection.kept is None

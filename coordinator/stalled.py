@@ -1,9 +1,12 @@
-"""Who holds memory and does nothing for it: connections that take no answers, and requests that are begun and not finished.
+"""Who holds memory and does nothing for it: connections that take no answers, and requests that are
+begun and not finished.
 
-As long as there is room nobody is looked at. When one of the broker's two rooms is full (`broker.limits`), a connection that has
-taken no byte of its answers, or sent no byte of its request, for `STALLED_MS` is closed with one WARNING. Whoever reads and
-sends, however slowly, is never closed. While the room for requests is full, unfinished requests are read one at a time, the one
-that lacks fewest bytes first. Does not depend on sockets: it is given protocols, and told the time.
+As long as there is room nobody is looked at. When one of the broker's two rooms is full
+(`broker.limits`), a connection that has taken no byte of its answers, or sent no byte of its
+request, for `STALLED_MS` is closed with one WARNING. Whoever reads and sends, however slowly, is
+never closed. While the room for requests is full, unfinished requests are read one at a time, the
+one that lacks fewest bytes first. Does not depend on sockets: it is given protocols, and told the
+time.
 """
 
 from __future__ import annotations
@@ -42,7 +45,9 @@ class Holder(Protocol):
         """Read again."""
 
 
-def look_after(broker: Broker, holders: Collection[Holder], unread: Collection[Holder], now: int) -> None:
+def look_after(
+    broker: Broker, holders: Collection[Holder], unread: Collection[Holder], now: int
+) -> None:
     """Close what has stalled while others wait, and let one unfinished request go on."""
     if broker.output.full:
         _unsent(holders, now)
@@ -65,7 +70,9 @@ def _unsent(holders: Collection[Holder], now: int) -> None:
 
 def _unfinished(holders: Collection[Holder], unread: Collection[Holder], now: int) -> None:
     moving = False
-    for holder in [holder for holder in holders if holder.connection.missing_bytes and holder not in unread]:
+    for holder in [
+        holder for holder in holders if holder.connection.missing_bytes and holder not in unread
+    ]:
         if now - holder.active_at < STALLED_MS:
             moving = True
             continue

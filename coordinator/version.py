@@ -1,4 +1,5 @@
-"""The version of this distribution, alone, so that every layer may say it without importing the package's entry points."""
+"""The version of this distribution, alone, so that every layer may say it without importing the
+package's entry points."""
 
 from __future__ import annotations
 

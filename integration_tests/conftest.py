@@ -1,4 +1,5 @@
-"""Fixtures: where the emulator and the real broker listen, what a run says of the real half, and broker logs on failure."""
+"""Fixtures: where the emulator and the real broker listen, what a run says of the real half, and
+broker logs on failure."""
 
 from __future__ import annotations
 
@@ -13,21 +14,30 @@ from integration_tests.targets import EmulatorTarget, KafkaTarget, NoBroker
 from integration_tests.wire.registry import all_scenarios
 from tests.foreign_sockets import let_them_close
 
-# Linux 6.18 was seen to answer EFAULT to the execve of a child that a process with many threads had made by vfork.
+# Linux 6.18 was seen to answer EFAULT to the execve of a child that a process with many threads had
+# made by vfork.
 setattr(subprocess, "_USE_VFORK", False)  # noqa: B010  a documented switch that the type stubs do not know
 REQUIRED = os.environ.get("REQUIRE_REAL_BROKER", "") not in ("", "0")
 _KAFKA: list[KafkaTarget] = []
 _SAID: list[str] = []
-_KINDS = {"container": "Kafka 4.3.1 in containers", "java": "Kafka 4.3.1 as plain Java processes, since no container could be run"}
+_KINDS = {
+    "container": "Kafka 4.3.1 in containers",
+    "java": "Kafka 4.3.1 as plain Java processes, since no container could be run",
+}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Raw scenarios come first, and those that wait for a minute last: they are under way while other tests run."""
+    """Raw scenarios come first, and those that wait for a minute last: they are under way while
+    other tests run."""
     items.sort(key=_turn)
 
 
 def _turn(item: pytest.Item) -> int:
-    name = item.callspec.params.get("name") if isinstance(item, pytest.Function) and hasattr(item, "callspec") else None
+    name = (
+        item.callspec.params.get("name")
+        if isinstance(item, pytest.Function) and hasattr(item, "callspec")
+        else None
+    )
     scenario = all_scenarios().get(name) if isinstance(name, str) else None
     if scenario is None:
         return 1
@@ -50,7 +60,8 @@ def emulator() -> Iterator[EmulatorTarget]:
 
 @pytest.fixture(scope="session")
 def kafka() -> Iterator[KafkaTarget]:
-    """A real Kafka 4.3.1: `kafka.address(profile)`. Skips, or fails if REQUIRE_REAL_BROKER is set, when none can be had."""
+    """A real Kafka 4.3.1: `kafka.address(profile)`. Skips, or fails if REQUIRE_REAL_BROKER is set,
+    when none can be had."""
     try:
         target = KafkaTarget()
     except NoBroker as reason:
@@ -79,7 +90,9 @@ def agents() -> Iterator[Agents]:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """A failing test shows the ends of the real brokers' logs."""
     report = yield
     if report.failed and "kafka" in getattr(item, "fixturenames", ()):

@@ -1,8 +1,10 @@
 """A real broker without containers: Kafka's own classes as a plain Java process on loopback.
 
-The fallback where nothing can run a container. `integration_tests.java_kafka` runs one, or a cluster of three, by hand.
+The fallback where nothing can run a container. `integration_tests.java_kafka` runs one, or a
+cluster of three, by hand.
 
-Owns the process and its folder, and the archive of loaded classes that makes a start cheaper. The jars are those of tools/kafka_jars.py.
+Owns the process and its folder, and the archive of loaded classes that makes a start cheaper. The
+jars are those of tools/kafka_jars.py.
 """
 
 from __future__ import annotations
@@ -36,8 +38,9 @@ rootLogger.level=INFO
 rootLogger.appenderRef.c.ref=C
 """
 KEEPS_RECORDS: Mapping[str, str] = {"log.initial.task.delay.ms": str(24 * 3_600_000)}
-"""Scenarios produce records with time stamps of years ago. A broker would delete them by `log.retention.ms` when it is 30 s old, and
-every five minutes from then on: in the midst of a scenario. With this its first look comes a day later."""
+"""Scenarios produce records with time stamps of years ago. A broker would delete them by
+`log.retention.ms` when it is 30 s old, and every five minutes from then on: in the midst of a
+scenario. With this its first look comes a day later."""
 _ONE_BROKER: Mapping[str, object] = {
     "offsets.topic.num.partitions": 4,
     "offsets.topic.replication.factor": 1,
@@ -49,9 +52,11 @@ _ONE_BROKER: Mapping[str, object] = {
 
 
 def archive_classes() -> None:
-    """Make the archive of the classes that a broker loads, unless it is there: a start takes half the processor time with it.
+    """Make the archive of the classes that a broker loads, unless it is there: a start takes half
+    the processor time with it.
 
-    Making it takes some twenty seconds, so that it pays for whoever starts many brokers. Raises NoJavaError, BrokerError.
+    Making it takes some twenty seconds, so that it pays for whoever starts many brokers. Raises
+    NoJavaError, BrokerError.
     """
     place = _archive()
     if place.exists():
@@ -79,15 +84,22 @@ class BrokerError(RuntimeError):
 
 
 class JavaBroker:
-    """One Kafka 4.3.1 at `bootstrap_servers`, with any broker configuration, for as long as a `with` lasts.
+    """One Kafka 4.3.1 at `bootstrap_servers`, with any broker configuration, for as long as a
+    `with` lasts.
 
-    `node` is its id; `voters` are the controllers of its cluster by node id, as `host:port`, itself among them: by default it is alone.
-    Raises NoJavaError without Java or jars, BrokerError (with the log's end) when it does not become ready within `READY_S`.
+    `node` is its id; `voters` are the controllers of its cluster by node id, as `host:port`, itself
+    among them: by default it is alone. Raises NoJavaError without Java or jars, BrokerError (with
+    the log's end) when it does not become ready within `READY_S`.
     """
 
     def __init__(
-        self, config: Mapping[str, object] | None = None, *, port: int | None = None, node: int = 1,
-        voters: Mapping[int, str] | None = None, options: tuple[str, ...] = (),
+        self,
+        config: Mapping[str, object] | None = None,
+        *,
+        port: int | None = None,
+        node: int = 1,
+        voters: Mapping[int, str] | None = None,
+        options: tuple[str, ...] = (),
     ) -> None:
         self._config = dict(config or {})
         self._fixed_port = port
@@ -114,7 +126,8 @@ class JavaBroker:
         return self
 
     def begin(self) -> None:
-        """Format its storage if it is new, and start its process, on the same port as before. Does not wait."""
+        """Format its storage if it is new, and start its process, on the same port as before. Does
+        not wait."""
         if self._home == Path():
             self._home = Path(tempfile.mkdtemp(prefix="kafka-"))
             port = self._fixed_port or free_port()
@@ -122,8 +135,14 @@ class JavaBroker:
             self._write(port, self._voters or {self._node: f"127.0.0.1:{free_port()}"})
             self._format()
         with (self._home / "log").open("ab") as log:
-            command = [*self._java(*self._options), "kafka.Kafka", str(self._home / "server.properties")]
-            self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            command = [
+                *self._java(*self._options),
+                "kafka.Kafka",
+                str(self._home / "server.properties"),
+            ]
+            self._process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log
+            )
 
     def await_brokers(self, ids: set[int]) -> None:
         """Wait until it knows these brokers, and no others, to be alive. Raises BrokerError."""
@@ -132,11 +151,14 @@ class JavaBroker:
             if self._process is None or self._process.poll() is not None:
                 raise BrokerError(f"Kafka ended:\n{self.logs()[-LOG_TAIL:]}")
             if time.monotonic() > end:
-                raise BrokerError(f"Kafka is not ready after {READY_S:.0f} s:\n{self.logs()[-LOG_TAIL:]}")
+                raise BrokerError(
+                    f"Kafka is not ready after {READY_S:.0f} s:\n{self.logs()[-LOG_TAIL:]}"
+                )
             time.sleep(0.05)
 
     def halt(self, number: signal.Signals = signal.SIGTERM, patience_s: float = STOP_S) -> None:
-        """End the process, by a controlled shutdown or as SIGKILL does; what it has on disk stays."""
+        """End the process, by a controlled shutdown or as SIGKILL does; what it has on disk
+        stays."""
         process, self._process = self._process, None
         if process is not None:
             process.send_signal(number)
@@ -167,7 +189,12 @@ class JavaBroker:
     def __enter__(self) -> Self:
         return self.start()
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.stop()
 
     def _write(self, port: int, voters: Mapping[int, str]) -> None:
@@ -178,11 +205,15 @@ class JavaBroker:
             "controller.listener.names": "CONTROLLER",
             "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
             "listeners": f"PLAINTEXT://127.0.0.1:{port},CONTROLLER://{voters[self._node]}",
-            "controller.quorum.voters": ",".join(f"{node}@{address}" for node, address in voters.items()),
+            "controller.quorum.voters": ",".join(
+                f"{node}@{address}" for node, address in voters.items()
+            ),
             "log.dirs": self._home / "data",
             **self._config,
         }
-        (self._home / "server.properties").write_text("".join(f"{name}={value}\n" for name, value in properties.items()))
+        (self._home / "server.properties").write_text(
+            "".join(f"{name}={value}\n" for name, value in properties.items())
+        )
         (self._home / "log4j2.properties").write_text(_LOG4J)
 
     def _java(self, *options: str) -> list[str]:
@@ -192,7 +223,17 @@ class JavaBroker:
         return [kafka_jars.java(), *_JVM, *shared, log, "-cp", kafka_jars.class_path()]
 
     def _format(self) -> None:
-        command = [*self._java(), "kafka.tools.StorageTool", "format", "-t", _CLUSTER_ID, "-c", str(self._home / "server.properties")]
+        command = [
+            *self._java(),
+            "kafka.tools.StorageTool",
+            "format",
+            "-t",
+            _CLUSTER_ID,
+            "-c",
+            str(self._home / "server.properties"),
+        ]
         done = subprocess.run(command, check=False, capture_output=True, text=True)
         if done.returncode:
-            raise BrokerError(f"Kafka refuses its configuration:\n{(done.stdout + done.stderr)[-LOG_TAIL:]}")
+            raise BrokerError(
+                f"Kafka refuses its configuration:\n{(done.stdout + done.stderr)[-LOG_TAIL:]}"
+            )

@@ -1,7 +1,9 @@
-"""Three real brokers without containers: a cluster of plain Java processes on loopback, each broker a controller too.
+"""Three real brokers without containers: a cluster of plain Java processes on loopback, each broker
+a controller too.
 
-Owns which broker is where, and what can be done to one: a controlled shutdown, a crash, a pause, and a start. A broker keeps its port
-and its data over all of these. The settings are Kafka's own but for those that make it notice a lost broker within seconds.
+Owns which broker is where, and what can be done to one: a controlled shutdown, a crash, a pause,
+and a start. A broker keeps its port and its data over all of these. The settings are Kafka's own
+but for those that make it notice a lost broker within seconds.
 """
 
 from __future__ import annotations
@@ -31,7 +33,8 @@ QUICK_TO_NOTICE: Final[Mapping[str, str]] = {
 class JavaCluster:
     """Three brokers, 1 to 3, for as long as a `with` lasts.
 
-    `config` is for all brokers, `each` for one broker by its id; `racks` in the order of the brokers. Raises NoJavaError, BrokerError.
+    `config` is for all brokers, `each` for one broker by its id; `racks` in the order of the
+    brokers. Raises NoJavaError, BrokerError.
     """
 
     def __init__(
@@ -42,10 +45,16 @@ class JavaCluster:
         each: Mapping[int, Mapping[str, object]] | None = None,
     ) -> None:
         voters = {node: f"127.0.0.1:{free_port()}" for node in BROKERS}
-        of_racks: dict[int, dict[str, object]] = {node: {"broker.rack": rack} for node, rack in zip(BROKERS, racks, strict=False)}
+        of_racks: dict[int, dict[str, object]] = {
+            node: {"broker.rack": rack} for node, rack in zip(BROKERS, racks, strict=False)
+        }
         common = {**KEEPS_RECORDS, **QUICK_TO_NOTICE, **(config or {})}
         self.brokers = {
-            node: JavaBroker(common | of_racks.get(node, {}) | dict((each or {}).get(node, {})), node=node, voters=voters)
+            node: JavaBroker(
+                common | of_racks.get(node, {}) | dict((each or {}).get(node, {})),
+                node=node,
+                voters=voters,
+            )
             for node in BROKERS
         }
 
@@ -79,9 +88,12 @@ class JavaCluster:
 
     def logs(self) -> str:
         """What they wrote."""
-        return "\n".join(f"--- broker {node}\n{broker.logs()[-4_000:]}" for node, broker in self.brokers.items())
+        return "\n".join(
+            f"--- broker {node}\n{broker.logs()[-4_000:]}" for node, broker in self.brokers.items()
+        )
 
-    # -- what can be done to a broker -------------------------------------------------------------------------------
+    # -- what can be done to a broker
+    # -------------------------------------------------------------------------------
 
     def stop_broker(self, node: int) -> None:
         """A controlled shutdown."""
@@ -101,7 +113,8 @@ class JavaCluster:
         self.brokers[node].pause(False)
 
     def start_broker(self, node: int) -> None:
-        """Start a broker that was stopped or has crashed, on its port and its data. Does not wait."""
+        """Start a broker that was stopped or has crashed, on its port and its data. Does not
+        wait."""
         self.brokers[node].begin()
 
     def writes_time_out(self) -> None:
@@ -110,5 +123,10 @@ class JavaCluster:
     def __enter__(self) -> Self:
         return self.start()
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.stop()

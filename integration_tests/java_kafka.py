@@ -1,6 +1,7 @@
-"""A real Kafka without containers until Ctrl-C, to try things with and to compare by hand: one broker, or a cluster of three.
+"""A real Kafka without containers until Ctrl-C, to try things with and to compare by hand: one
+broker, or a cluster of three.
 
-    python -m integration_tests.java_kafka [--brokers 3] [--port N] [name=value ...]
+python -m integration_tests.java_kafka [--brokers 3] [--port N] [name=value ...]
 """
 
 from __future__ import annotations
@@ -17,21 +18,34 @@ from tools.kafka_jars import NoJavaError
 
 def main(arguments: list[str] | None = None) -> int:
     """Run it until it is interrupted."""
-    parser = argparse.ArgumentParser(prog="python -m integration_tests.java_kafka", description="A real Kafka 4.3.1 until Ctrl-C.")
-    parser.add_argument("--brokers", type=int, choices=(1, len(BROKERS)), default=1, help="how many (1)")
+    parser = argparse.ArgumentParser(
+        prog="python -m integration_tests.java_kafka",
+        description="A real Kafka 4.3.1 until Ctrl-C.",
+    )
+    parser.add_argument(
+        "--brokers", type=int, choices=(1, len(BROKERS)), default=1, help="how many (1)"
+    )
     parser.add_argument("--port", type=int, help="the port of a single broker (a free one)")
     parser.add_argument("config", nargs="*", metavar="name=value")
     options = parser.parse_args(arguments)
     wrong = [entry for entry in options.config if "=" not in entry]
     if wrong:
-        parser.error(f"{wrong[0]!r} is no broker configuration: give name=value, such as group.max.size=2")
+        parser.error(
+            f"{wrong[0]!r} is no broker configuration: give name=value, such as group.max.size=2"
+        )
     if options.brokers > 1 and options.port is not None:
         parser.error(f"--port {options.port}: is for a single broker; three take free ports")
     config: dict[str, object] = dict(entry.split("=", 1) for entry in options.config)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: the Java processes end too
+    signal.signal(
+        signal.SIGTERM, signal.default_int_handler
+    )  # as Ctrl-C: the Java processes end too
     alone = {**KEEPS_RECORDS, "group.initial.rebalance.delay.ms": 0, **config}
     try:
-        with JavaCluster(config) if options.brokers > 1 else JavaBroker(alone, port=options.port) as kafka:
+        with (
+            JavaCluster(config)
+            if options.brokers > 1
+            else JavaBroker(alone, port=options.port) as kafka
+        ):
             print(f"ready: {kafka.bootstrap_servers}", flush=True)
             threading.Event().wait()
     except KeyboardInterrupt:

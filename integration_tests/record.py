@@ -1,7 +1,8 @@
-"""Record anew what a real Kafka does, for machines that have none: `python -m integration_tests.record [part ...]`.
+"""Record anew what a real Kafka does, for machines that have none: `python -m
+integration_tests.record [part ...]`.
 
-Starts real brokers, one for each profile, and writes integration_tests/golden/. Read the difference before it is committed. Exit
-status 1 if something did not repeat, 2 if no real broker can be had.
+Starts real brokers, one for each profile, and writes integration_tests/golden/. Read the difference
+before it is committed. Exit status 1 if something did not repeat, 2 if no real broker can be had.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ PARTS: Final = ("wire", "clients", "tools", "java_admin", "cluster")
 def main(arguments: list[str] | None = None) -> int:
     """The command."""
     parser = argparse.ArgumentParser(prog="python -m integration_tests.record", description=__doc__)
-    parser.add_argument("parts", nargs="*", metavar="part", help=f"of {', '.join(PARTS)}; all when none is named")
+    parser.add_argument(
+        "parts", nargs="*", metavar="part", help=f"of {', '.join(PARTS)}; all when none is named"
+    )
     options = parser.parse_args(arguments)
     unknown = [part for part in options.parts if part not in PARTS]
     if unknown:
@@ -33,7 +36,9 @@ def main(arguments: list[str] | None = None) -> int:
     status = 0
     try:
         for part in options.parts or PARTS:
-            status |= importlib.import_module(f"integration_tests.{part}.record").record_all(kafka.address)
+            status |= importlib.import_module(f"integration_tests.{part}.record").record_all(
+                kafka.address
+            )
     finally:
         kafka.close()
     return status

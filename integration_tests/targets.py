@@ -1,8 +1,10 @@
-"""The two targets of every integration test: this emulator, and a real Apache Kafka 4.3.1; one broker for each profile.
+"""The two targets of every integration test: this emulator, and a real Apache Kafka 4.3.1; one
+broker for each profile.
 
-The emulator is embedded. The real broker runs in containers (`RealKafka`); where none can run, as plain Java processes; where there
-is no Java either, not at all. REAL_BROKER=container|java|none overrules what is found. REQUIRE_REAL_BROKER=1 makes anything
-but containers a failure. Owns which broker is where, and its end. Does not depend on what is asked of them.
+The emulator is embedded. The real broker runs in containers (`RealKafka`); where none can run, as
+plain Java processes; where there is no Java either, not at all. REAL_BROKER=container|java|none
+overrules what is found. REQUIRE_REAL_BROKER=1 makes anything but containers a failure. Owns which
+broker is where, and its end. Does not depend on what is asked of them.
 """
 
 from __future__ import annotations
@@ -40,7 +42,8 @@ class Target(Protocol):
 
 
 class EmulatorTarget:
-    """An embedded emulator for each profile, each on a thread of its own, started when first asked for."""
+    """An embedded emulator for each profile, each on a thread of its own, started when first asked
+    for."""
 
     def __init__(self) -> None:
         self._running: dict[str, Emulator] = {}
@@ -51,7 +54,9 @@ class EmulatorTarget:
         """`host:port` of the profile's emulator."""
         with self._lock:
             if profile not in self._running:
-                self._running[profile] = self._stack.enter_context(Emulator(config=PROFILES[profile]))
+                self._running[profile] = self._stack.enter_context(
+                    Emulator(config=PROFILES[profile])
+                )
             return self._running[profile].bootstrap_servers
 
     def logs(self) -> str:
@@ -78,9 +83,11 @@ class RealBroker(Protocol):
 
 
 class KafkaTarget:
-    """A real broker for each profile. All profiles' brokers are started together, when the first is asked for.
+    """A real broker for each profile. All profiles' brokers are started together, when the first is
+    asked for.
 
-    The first that asks waits for all of them: many JVMs that start beside a story slow it down. Raises NoBroker when none can be had.
+    The first that asks waits for all of them: many JVMs that start beside a story slow it down.
+    Raises NoBroker when none can be had.
     """
 
     def __init__(self) -> None:
@@ -94,14 +101,20 @@ class KafkaTarget:
         with self._lock:
             if not self._starting:
                 pool = ThreadPoolExecutor(len(PROFILES), thread_name_prefix="start-kafka")
-                self._starting = {name: pool.submit(self._start, name, config) for name, config in PROFILES.items()}
+                self._starting = {
+                    name: pool.submit(self._start, name, config)
+                    for name, config in PROFILES.items()
+                }
                 pool.shutdown(wait=False)
         wait(self._starting.values())
         return self._starting[profile].result().bootstrap_servers
 
     def logs(self) -> str:
         """The ends of all brokers' logs, each under its profile's name."""
-        return "\n".join(f"--- {name}\n{broker.logs()[-4_000:]}" for name, broker in sorted(self._brokers.items()))
+        return "\n".join(
+            f"--- {name}\n{broker.logs()[-4_000:]}"
+            for name, broker in sorted(self._brokers.items())
+        )
 
     def close(self) -> None:
         """Stop all of them."""
@@ -142,7 +155,9 @@ def real_broker_kind() -> str:
         kafka_jars.java()
         kafka_jars.jars()
     except kafka_jars.NoJavaError as error:
-        raise NoBroker(f"{no_docker or 'REAL_BROKER=java'}; as a plain Java process neither: {error}") from None
+        raise NoBroker(
+            f"{no_docker or 'REAL_BROKER=java'}; as a plain Java process neither: {error}"
+        ) from None
     return "java"
 
 
@@ -166,14 +181,16 @@ def why_no_docker() -> str:
 
 
 def _collect_sockets() -> None:
-    """Docker's client leaves its socket open when nobody answers: be rid of it here, not in somebody's test."""
+    """Docker's client leaves its socket open when nobody answers: be rid of it here, not in
+    somebody's test."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)
         gc.collect()
 
 
 def real_broker_image() -> str | None:
-    """KAFKA_IMAGE if it is set; else the locally built image if it is there and the published one is not; None: the default."""
+    """KAFKA_IMAGE if it is set; else the locally built image if it is there and the published one
+    is not; None: the default."""
     if os.environ.get("KAFKA_IMAGE"):
         return os.environ["KAFKA_IMAGE"]
     import docker

@@ -1,15 +1,18 @@
-"""The client matrix: what unmodified client libraries saw on a real Apache Kafka 4.3.1 is what they see on the emulator.
+"""The client matrix: what unmodified client libraries saw on a real Apache Kafka 4.3.1 is what they
+see on the emulator.
 
-Each story is played once by each variant (a library and an assignor), on the emulator always and on a real broker when one can be
-had; both are compared with the record of several plays on a real broker (integration_tests/golden/clients), so that the record is
-checked too. All stories selected are under way at once, a few at a time; each test awaits its own. Without Java and its
-libraries the Java consumer's stories are skipped. The judge itself is tested in test_clients_judge.py.
+Each story is played once by each variant (a library and an assignor), on the emulator always and on
+a real broker when one can be had; both are compared with the record of several plays on a real
+broker (integration_tests/golden/clients), so that the record is checked too. All stories selected
+are under way at once, a few at a time; each test awaits its own. Without Java and its libraries the
+Java consumer's stories are skipped. The judge itself is tested in test_clients_judge.py.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
@@ -64,37 +67,58 @@ def tellers(request: pytest.FixtureRequest) -> Tellers:
     return tellers
 
 
-def performance(request: pytest.FixtureRequest, test: str, address: str, target: str) -> Iterator[Performance[Verdict]]:
+def performance(
+    request: pytest.FixtureRequest, test: str, address: str, target: str
+) -> Iterator[Performance[Verdict]]:
     """Begin all the parts that tests of this name will ask for."""
-    agents, no_java, tellers = (request.getfixturevalue(name) for name in ("agents", "no_java", "tellers"))
+    agents, no_java, tellers = (
+        request.getfixturevalue(name) for name in ("agents", "no_java", "tellers")
+    )
     chosen: list[Part] = []
     for item in request.session.items:
-        if isinstance(item, pytest.Function) and item.module.__name__ == __name__ and item.originalname == test:
-            variant, story = VARIANTS[item.callspec.params["part"][0]], item.callspec.params["part"][1]  # type: ignore[index]
+        if (
+            isinstance(item, pytest.Function)
+            and item.module.__name__ == __name__
+            and item.originalname == test
+        ):
+            part: Any = item.callspec.params["part"]
+            variant, story = VARIANTS[part[0]], part[1]
             if (variant.name, story) in GOLDEN and not (no_java and variant.library == "java"):
                 chosen.append((variant.name, story))
     performed = Performance(lambda part: judged(part, address, agents, GOLDEN[part]), chosen)
-    tellers.lines.append(lambda: summary(target, (f.result() for f in performed.played.values() if f.done()), performed.took_s))
+    tellers.lines.append(
+        lambda: summary(
+            target, (f.result() for f in performed.played.values() if f.done()), performed.took_s
+        )
+    )
     yield performed
     performed.close()
 
 
 @pytest.fixture(scope="session")
-def on_emulator(request: pytest.FixtureRequest, emulator: EmulatorTarget) -> Iterator[Performance[Verdict]]:
+def on_emulator(
+    request: pytest.FixtureRequest, emulator: EmulatorTarget
+) -> Iterator[Performance[Verdict]]:
     """Everything on the emulator."""
-    yield from performance(request, test_on_the_emulator.__name__, emulator.address(PROFILE), "the emulator")
+    yield from performance(
+        request, test_on_the_emulator.__name__, emulator.address(PROFILE), "the emulator"
+    )
 
 
 @pytest.fixture(scope="session")
 def on_kafka(request: pytest.FixtureRequest, kafka: KafkaTarget) -> Iterator[Performance[Verdict]]:
     """Everything on a real broker."""
-    yield from performance(request, test_on_a_real_broker.__name__, kafka.address(PROFILE), "a real broker")
+    yield from performance(
+        request, test_on_a_real_broker.__name__, kafka.address(PROFILE), "a real broker"
+    )
 
 
 def agree(part: Part, performed: Performance[Verdict], no_java: str) -> None:
     """Fail if a story differs from the record."""
     if part not in GOLDEN:
-        pytest.fail("it is not recorded yet: python -m integration_tests.clients.record", pytrace=False)
+        pytest.fail(
+            "it is not recorded yet: python -m integration_tests.clients.record", pytrace=False
+        )
     if part not in performed.played:
         reason = f"the Java consumer cannot play: {no_java}"
         if REQUIRED:
@@ -117,7 +141,8 @@ def test_on_a_real_broker(part: Part, on_kafka: Performance[Verdict], no_java: s
 
 
 def test_rebalances_take_the_rounds_that_kafkas_take(on_emulator: Performance[Verdict]) -> None:
-    """Rounds are left open for each story, not for all together: most go exactly in a way that was seen on Kafka."""
+    """Rounds are left open for each story, not for all together: most go exactly in a way that was
+    seen on Kafka."""
     verdicts = [future.result() for future in on_emulator.played.values()]
     assert sum(verdict.rounds for verdict in verdicts) <= len(verdicts) // MOST_OTHER_ROUNDS
 
@@ -127,7 +152,11 @@ def test_every_story_is_recorded_and_every_record_has_its_story() -> None:
 
 
 def test_no_record_tells_of_an_agent_that_could_not() -> None:
-    everything = [(part, name, str(expected.normal)) for part, members in GOLDEN.items() for name, expected in members.items()]
+    everything = [
+        (part, name, str(expected.normal))
+        for part, members in GOLDEN.items()
+        for name, expected in members.items()
+    ]
     assert [entry for entry in everything if AGENTS_FAULT.search(entry[2])] == []
 
 

@@ -1,4 +1,5 @@
-"""The judge of the client matrix is judged: what Kafka leaves open is let pass, and each planted bug is found."""
+"""The judge of the client matrix is judged: what Kafka leaves open is let pass, and each planted
+bug is found."""
 
 from __future__ import annotations
 
@@ -73,19 +74,34 @@ def test_a_changed_transcript_is_a_difference(transcript: dict[str, Any]) -> Non
     ("one", "other"),
     [
         pytest.param([BOTH, "assigned -"], [BOTH], id="a call without partitions"),
-        pytest.param([BOTH, "revoked orders/0 orders/1", BOTH], [BOTH], id="a round that changes nothing"),
         pytest.param(
-            [BOTH, "revoked orders/0 orders/1", "subscription: ['orders']", BOTH], [BOTH, "subscription: ['orders']"], id="and a look in it"
+            [BOTH, "revoked orders/0 orders/1", BOTH], [BOTH], id="a round that changes nothing"
+        ),
+        pytest.param(
+            [BOTH, "revoked orders/0 orders/1", "subscription: ['orders']", BOTH],
+            [BOTH, "subscription: ['orders']"],
+            id="and a look in it",
         ),
         pytest.param(["assigned orders/1", "assigned orders/0"], [BOTH], id="portions"),
-        pytest.param([BOTH, "revoked orders/1", "assigned orders/1", "revoked orders/0"], [BOTH, "revoked orders/0"], id="kept after all"),
+        pytest.param(
+            [BOTH, "revoked orders/1", "assigned orders/1", "revoked orders/0"],
+            [BOTH, "revoked orders/0"],
+            id="kept after all",
+        ),
         pytest.param(
             [BOTH, *ABC, "revoked orders/0 orders/1", BOTH, *ABC, consumed("orders/0", "d")],
             [BOTH, *ABC, consumed("orders/0", "d")],
             id="delivered once more after such a round",
         ),
         pytest.param(
-            [BOTH, "revoked orders/0 orders/1", "committed in revoked: ok", BOTH, "revoked orders/0", "committed in revoked: ok"],
+            [
+                BOTH,
+                "revoked orders/0 orders/1",
+                "committed in revoked: ok",
+                BOTH,
+                "revoked orders/0",
+                "committed in revoked: ok",
+            ],
             [BOTH, "revoked orders/0", "committed in revoked: ok"],
             id="with a commit in it",
         ),
@@ -100,8 +116,16 @@ def test_what_kafka_leaves_open_has_one_normal_form(one: list[str], other: list[
     ("one", "other"),
     [
         pytest.param([BOTH, "lost orders/0 orders/1", BOTH], [BOTH], id="lost and given back"),
-        pytest.param([BOTH, "revoked orders/0 orders/1", "assigned orders/0"], [BOTH, "revoked orders/1"], id="eager or cooperative"),
-        pytest.param([BOTH, "revoked orders/0 orders/1", "commit: ok", BOTH], [BOTH, "commit: ok"], id="with a result between"),
+        pytest.param(
+            [BOTH, "revoked orders/0 orders/1", "assigned orders/0"],
+            [BOTH, "revoked orders/1"],
+            id="eager or cooperative",
+        ),
+        pytest.param(
+            [BOTH, "revoked orders/0 orders/1", "commit: ok", BOTH],
+            [BOTH, "commit: ok"],
+            id="with a result between",
+        ),
         pytest.param([BOTH, *ABC, *ABC], [BOTH, *ABC], id="delivered twice without a round"),
         pytest.param(
             [BOTH, *ABC, "revoked orders/0 orders/1", "assigned orders/0", ABC[2]],
@@ -109,11 +133,12 @@ def test_what_kafka_leaves_open_has_one_normal_form(one: list[str], other: list[
             id="delivered once more after a round that changed something",
         ),
         pytest.param(
-            [BOTH, "revoked orders/0", "committed in revoked: CommitFailed"], [BOTH, "revoked orders/0", "committed in revoked: ok"],
+            [BOTH, "revoked orders/0", "committed in revoked: CommitFailed"],
+            [BOTH, "revoked orders/0", "committed in revoked: ok"],
             id="another end of the commit in a call",
         ),
     ],
-)  # fmt: skip
+)
 def test_what_kafka_determines_shows_in_the_normal_form(one: list[str], other: list[str]) -> None:
     assert normal(one) != normal(other)
 
@@ -127,27 +152,37 @@ def test_where_calls_and_results_have_no_order_each_has_its_own() -> None:
 
 
 @pytest.mark.parametrize(
-    "other", [_of_a(BOTH), _of_a(*SEEN, consumed("orders/0", "d")), _of_a(*SEEN) | {"B": []}, _of_a(*SEEN) | {"stuck": "waited"}]
+    "other",
+    [
+        _of_a(BOTH),
+        _of_a(*SEEN, consumed("orders/0", "d")),
+        _of_a(*SEEN) | {"B": []},
+        _of_a(*SEEN) | {"stuck": "waited"},
+    ],
 )
 def test_what_is_not_determined_cannot_be_recorded(other: dict[str, Any]) -> None:
     with pytest.raises(Undetermined):
         stable([_of_a(*SEEN), other])
 
 
-# -- planted bugs -------------------------------------------------------------------------------------------------------------
+# -- planted bugs
+# -------------------------------------------------------------------------------------------------------------
 
 Bug = Callable[[Call], Interception]
 Plant = Callable[[Emulator], Bug]
 
 
 def _told_wrong(error_code: int, state: GroupState, *, times: int | None = None) -> Plant:
-    """Heartbeats of a group in this state are answered with this error; so often for each member, if that is said."""
+    """Heartbeats of a group in this state are answered with this error; so often for each member,
+    if that is said."""
 
     def plant(emulator: Emulator) -> Bug:
         told = Counter[str]()
 
         def wrong(call: Call) -> Interception:
-            if isinstance(call.message, HeartbeatRequest) and (times is None or told[call.message.member_id] < times):
+            if isinstance(call.message, HeartbeatRequest) and (
+                times is None or told[call.message.member_id] < times
+            ):
                 group = emulator.coordinator.groups.get(call.message.group_id)
                 if group is not None and group.state is state:
                     told[call.message.member_id] += 1
@@ -167,11 +202,15 @@ def _commits_lost(_: Emulator) -> Bug:
             return None
         topics = [
             OffsetCommitResponseTopic(
-                name=topic.name, topic_id=topic.topic_id,
-                partitions=[OffsetCommitResponsePartition(partition_index=p.partition_index, error_code=0) for p in topic.partitions],
+                name=topic.name,
+                topic_id=topic.topic_id,
+                partitions=[
+                    OffsetCommitResponsePartition(partition_index=p.partition_index, error_code=0)
+                    for p in topic.partitions
+                ],
             )
             for topic in call.message.topics
-        ]  # fmt: skip
+        ]
         return Answer(OffsetCommitResponse(topics=topics))
 
     return wrong
@@ -190,28 +229,40 @@ def test_an_honest_emulator_passes(agents: Agents) -> None:
 
 
 @pytest.mark.parametrize("variant", ["confluent", "kafka-python"])
-def test_a_member_told_of_a_rebalance_as_of_a_wrong_generation_is_found(variant: str, agents: Agents) -> None:
+def test_a_member_told_of_a_rebalance_as_of_a_wrong_generation_is_found(
+    variant: str, agents: Agents
+) -> None:
     """ILLEGAL_GENERATION in place of REBALANCE_IN_PROGRESS (HB-4)."""
-    found = _played((variant, "members_join"), agents, _told_wrong(22, GroupState.PREPARING_REBALANCE)).differences
+    found = _played(
+        (variant, "members_join"), agents, _told_wrong(22, GroupState.PREPARING_REBALANCE)
+    ).differences
     assert "lost orders/0" in " ".join(found)
 
 
 def test_a_member_put_out_without_reason_is_found(agents: Agents) -> None:
     """UNKNOWN_MEMBER_ID for a member of a Stable group."""
-    found = _played(("confluent", "members_join"), agents, _told_wrong(25, GroupState.STABLE, times=1)).differences
+    found = _played(
+        ("confluent", "members_join"), agents, _told_wrong(25, GroupState.STABLE, times=1)
+    ).differences
     assert "lost orders/0" in " ".join(found)
 
 
 def test_rebalances_without_reason_show_as_other_rounds(agents: Agents) -> None:
-    """REBALANCE_IN_PROGRESS in a Stable group. A round more is left open for one story; of all stories few may take one.
+    """REBALANCE_IN_PROGRESS in a Stable group. A round more is left open for one story; of all
+    stories few may take one.
 
-    Each member is told so three times: one round alone may be the one in which the next member joins.
+    Each member is told so three times: one round alone may be the one in which the next member
+    joins.
     """
-    verdict = _played(("confluent", "members_join"), agents, _told_wrong(27, GroupState.STABLE, times=3))
+    verdict = _played(
+        ("confluent", "members_join"), agents, _told_wrong(27, GroupState.STABLE, times=3)
+    )
     assert verdict.differences == []
     assert verdict.rounds
 
 
 def test_commits_that_are_lost_are_found(agents: Agents) -> None:
-    found = _played(("confluent", "committed_offsets_are_resumed"), agents, _commits_lost).differences
+    found = _played(
+        ("confluent", "committed_offsets_are_resumed"), agents, _commits_lost
+    ).differences
     assert "B consumed" in " ".join(found)

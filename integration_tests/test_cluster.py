@@ -1,7 +1,10 @@
-"""Scenarios of several brokers: what three real brokers of Apache Kafka 4.3.1 did is what the emulator's three do.
+"""Scenarios of several brokers: what three real brokers of Apache Kafka 4.3.1 did is what the
+emulator's three do.
 
-Each is compared with the record (integration_tests/golden/cluster). They are played on the emulator, whose clock jumps over the time until
-a broker that is gone is missed. SEVERAL_BROKERS=kafka plays them on three plain Java brokers, which shows whether the record is stale.
+Each is compared with the record (integration_tests/golden/cluster). They are played on the
+emulator, whose clock jumps over the time until a broker that is gone is missed.
+SEVERAL_BROKERS=kafka plays them on three plain Java brokers, which shows whether the record is
+stale.
 """
 
 from __future__ import annotations
@@ -39,7 +42,9 @@ def hosts() -> Iterator[Hosts]:
 def test_several_brokers_do_as_kafkas_did(name: str, hosts: Hosts) -> None:
     found = difference(RECORDED[name].steps, play(name, hosts, RECORDED[name].nonce))
     if name in DIVERGENCES and WHO == "emulator":
-        assert found is not None, f"no longer differs: take it out of the divergences ({DIVERGENCES[name]})"
+        assert found is not None, (
+            f"no longer differs: take it out of the divergences ({DIVERGENCES[name]})"
+        )
     elif found is not None:
         pytest.fail(told(found, "Kafka", "here"), pytrace=False)
 

@@ -1,6 +1,8 @@
-"""Random lives of a cluster of three: what three real brokers of Apache Kafka 4.3.1 did in those of a few seeds is what the emulator's do.
+"""Random lives of a cluster of three: what three real brokers of Apache Kafka 4.3.1 did in those of
+a few seeds is what the emulator's do.
 
-`make fuzz` lives more of them, beside real brokers (`integration_tests/cluster/lives.py`, `producer_lives.py`).
+`make fuzz` lives more of them, beside real brokers (`integration_tests/cluster/lives.py`,
+`producer_lives.py`).
 """
 
 from __future__ import annotations
@@ -32,7 +34,12 @@ def hosts() -> Iterator[Hosts]:
 @pytest.mark.parametrize("name", sorted(RECORDED))
 def test_the_emulators_brokers_live_as_kafkas_did(name: str, hosts: Hosts) -> None:
     nonce, steps = RECORDED[name]
-    found = difference(steps, play_story(name, STORIES[name.partition(".")[0]](int(name.rpartition("_")[2])), hosts, nonce))
+    found = difference(
+        steps,
+        play_story(
+            name, STORIES[name.partition(".")[0]](int(name.rpartition("_")[2])), hosts, nonce
+        ),
+    )
     if found is not None:
         pytest.fail(told(found, "Kafka", "here"), pytrace=False)
 

@@ -1,7 +1,9 @@
-"""Unmodified clients with `group.protocol=consumer` (KIP-848), on the emulator and on a real Apache Kafka 4.3.1.
+"""Unmodified clients with `group.protocol=consumer` (KIP-848), on the emulator and on a real Apache
+Kafka 4.3.1.
 
-What is compared is what both have to come to, whichever heartbeat came first: who owns what when all is quiet, in which order a
-partition changed hands, that no callback failed, and which offsets were found. Java plays with both assignors of the coordinator.
+What is compared is what both have to come to, whichever heartbeat came first: who owns what when
+all is quiet, in which order a partition changed hands, that no callback failed, and which offsets
+were found. Java plays with both assignors of the coordinator.
 """
 
 from __future__ import annotations
@@ -30,11 +32,16 @@ def shares(*members: Member) -> list[int]:
 def called(member: Member) -> list[str]:
     """The kinds of its listener's calls that had partitions in them, in order."""
     kinds = ("assigned", "revoked", "lost")
-    return [step.split()[0] for step in member.steps if step.split()[0] in kinds and not step.endswith(" -")]
+    return [
+        step.split()[0]
+        for step in member.steps
+        if step.split()[0] in kinds and not step.endswith(" -")
+    ]
 
 
 def members_come_and_go(cast: ConsumerCast) -> None:
-    """K8-REC-3: a newcomer gets what others have given up; who closes leaves its share to the others."""
+    """K8-REC-3: a newcomer gets what others have given up; who closes leaves its share to the
+    others."""
     orders = cast.topic("orders", 6)
     a = cast.member("A").subscribe(orders)
     cast.settled(a)
@@ -63,7 +70,10 @@ def offsets_survive_a_change_of_owner(cast: ConsumerCast) -> None:
     b = cast.member("B").subscribe(orders)
     cast.settled(b)
     b.until_consumed(3)
-    assert {label: "".join(values) for label, values in b.records.items()} == {"orders/0": "bc", "orders/1": "z"}
+    assert {label: "".join(values) for label, values in b.records.items()} == {
+        "orders/0": "bc",
+        "orders/1": "z",
+    }
 
 
 def a_static_member_comes_back(cast: ConsumerCast) -> None:
@@ -82,7 +92,8 @@ def a_static_member_comes_back(cast: ConsumerCast) -> None:
 
 
 def a_group_moves_to_the_consumer_protocol_and_back(cast: ConsumerCast) -> None:
-    """K8-MIG-1, K8-MIG-2: one member after the other, each protocol beside the other; committed offsets stay."""
+    """K8-MIG-1, K8-MIG-2: one member after the other, each protocol beside the other; committed
+    offsets stay."""
     orders = cast.topic("orders", 4)
     a = cast.member("A", protocol="classic").subscribe(orders)
     cast.settled(a)
@@ -115,9 +126,12 @@ def a_group_moves_to_the_consumer_protocol_and_back(cast: ConsumerCast) -> None:
 STORIES: dict[str, Story] = {
     story.__name__: story
     for story in (
-        members_come_and_go, offsets_survive_a_change_of_owner, a_static_member_comes_back, a_group_moves_to_the_consumer_protocol_and_back,
+        members_come_and_go,
+        offsets_survive_a_change_of_owner,
+        a_static_member_comes_back,
+        a_group_moves_to_the_consumer_protocol_and_back,
     )
-}  # fmt: skip
+}
 PARTS = [(variant, story) for variant in CONSUMER_VARIANTS for story in STORIES]
 EVERY = pytest.mark.parametrize(("variant", "story"), PARTS)
 
@@ -140,7 +154,9 @@ def play(story: str, variant: str, address: str, agents: Agents) -> None:
 
 
 @EVERY
-def test_on_the_emulator(variant: str, story: str, emulator: EmulatorTarget, agents: Agents) -> None:
+def test_on_the_emulator(
+    variant: str, story: str, emulator: EmulatorTarget, agents: Agents
+) -> None:
     play(story, variant, emulator.address(PROFILE), agents)
 
 

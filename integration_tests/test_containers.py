@@ -1,6 +1,8 @@
-"""`coordinator.testing.containers` on a real Docker daemon: one broker, three, the emulator's image, and what goes wrong.
+"""`coordinator.testing.containers` on a real Docker daemon: one broker, three, the emulator's
+image, and what goes wrong.
 
-Each test has containers of its own, or the module's one broker. Nothing may be left over: every test looks for what it started.
+Each test has containers of its own, or the module's one broker. Nothing may be left over: every
+test looks for what it started.
 """
 
 from __future__ import annotations
@@ -19,7 +21,12 @@ from typing import NoReturn, TypeVar
 import pytest
 from docker.errors import ImageNotFound
 
-from coordinator.testing.containers import ContainerError, EmulatorContainer, ImageUnavailableError, RealKafka
+from coordinator.testing.containers import (
+    ContainerError,
+    EmulatorContainer,
+    ImageUnavailableError,
+    RealKafka,
+)
 from coordinator.testing.containers.brokers import Brokers
 from coordinator.testing.containers.daemon import RUN_LABEL, connect
 from integration_tests.conftest import REQUIRED
@@ -27,7 +34,9 @@ from integration_tests.targets import real_broker_image, why_no_docker
 from tools.images import EMULATOR_TAG
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore", DeprecationWarning)  # it reads its schemas in a way that Python is giving up
+    warnings.simplefilter(
+        "ignore", DeprecationWarning
+    )  # it reads its schemas in a way that Python is giving up
     from kafka import KafkaConsumer, KafkaProducer
 
 T = TypeVar("T")
@@ -53,7 +62,10 @@ def image() -> str:
     """The real broker's image, where Docker answers and has it."""
     reason = why_no_docker()
     found = None if reason else real_broker_image()
-    return found or _none(reason or "no image of a real broker is here: pull apache/kafka:4.3.1, or run `make kafka-image`")
+    return found or _none(
+        reason
+        or "no image of a real broker is here: pull apache/kafka:4.3.1, or run `make kafka-image`"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +109,9 @@ def labelled(run: str) -> tuple[list[str], list[str]]:
     chosen = {"label": f"{RUN_LABEL}={run}"}
     try:
         containers = client.client.containers.list(all=True, ignore_removed=True, filters=chosen)
-        return [one.id for one in containers], [one.id for one in client.client.networks.list(filters=chosen)]
+        return [one.id for one in containers], [
+            one.id for one in client.client.networks.list(filters=chosen)
+        ]
     finally:
         client.client.close()
 
@@ -107,10 +121,16 @@ def round_trip(bootstrap_servers: str, topic: str) -> None:
     producer = KafkaProducer(bootstrap_servers=bootstrap_servers)
     producer.send(topic, b"one coffee").get(timeout=PATIENCE_S)
     producer.close()
-    consumer = KafkaConsumer(topic, group_id=topic, auto_offset_reset="earliest", bootstrap_servers=bootstrap_servers)
-    consumer.partitions_for_topic(topic)  # else it may learn its topic while it joins, and lose that join
+    consumer = KafkaConsumer(
+        topic, group_id=topic, auto_offset_reset="earliest", bootstrap_servers=bootstrap_servers
+    )
+    consumer.partitions_for_topic(
+        topic
+    )  # else it may learn its topic while it joins, and lose that join
     try:
-        assert until(lambda: [record.value for records in consumer.poll(200).values() for record in records]) == [b"one coffee"]
+        assert until(
+            lambda: [record.value for records in consumer.poll(200).values() for record in records]
+        ) == [b"one coffee"]
         consumer.commit()
     finally:
         consumer.close()
@@ -136,13 +156,17 @@ def test_one_broker_serves_clients_and_tools(broker: RealKafka) -> None:
     topic = uuid.uuid4().hex
     round_trip(broker.bootstrap_servers, topic)
     described = broker.tool("kafka-consumer-groups", "--describe", "--group", topic)
-    assert [line.split()[:5] for line in described.splitlines() if line.startswith(topic)] == [[topic, topic, "0", "1", "1"]]
+    assert [line.split()[:5] for line in described.splitlines() if line.startswith(topic)] == [
+        [topic, topic, "0", "1", "1"]
+    ]
     assert "Kafka Server started" in broker.logs()
     assert len(broker.logs(tail=2).splitlines()) == 2
 
 
 def test_a_tool_that_fails_says_why(broker: RealKafka) -> None:
-    with pytest.raises(ContainerError, match=r"kafka-no-such-tool --list: status 12\d in broker 1: .*no such file"):
+    with pytest.raises(
+        ContainerError, match=r"kafka-no-such-tool --list: status 12\d in broker 1: .*no such file"
+    ):
         broker.tool("kafka-no-such-tool", "--list")
 
 
@@ -161,7 +185,11 @@ def test_a_broker_comes_back_at_its_address_with_its_records(broker: RealKafka) 
 
 
 def test_three_brokers_survive_the_loss_of_a_coordinator(image: str) -> None:
-    quick = {"broker.session.timeout.ms": 2000, "broker.heartbeat.interval.ms": 500, "offsets.topic.num.partitions": 1}
+    quick = {
+        "broker.session.timeout.ms": 2000,
+        "broker.heartbeat.interval.ms": 500,
+        "offsets.topic.num.partitions": 1,
+    }
     with RealKafka(brokers=3, config=quick, image=image) as kafka:
         assert len(kafka.bootstrap_servers.split(",")) == 3
         group = uuid.uuid4().hex
@@ -176,7 +204,9 @@ def test_three_brokers_survive_the_loss_of_a_coordinator(image: str) -> None:
 
 def test_the_emulators_image_serves_clients(emulator_image: str) -> None:
     with pytest.raises(ZeroDivisionError) as caught:
-        with EmulatorContainer({"orders": 12}, {"group.max.size": 2}, image=emulator_image) as kafka:
+        with EmulatorContainer(
+            {"orders": 12}, {"group.max.size": 2}, image=emulator_image
+        ) as kafka:
             consumer = KafkaConsumer(bootstrap_servers=kafka.bootstrap_servers)
             assert consumer.partitions_for_topic("orders") == set(range(12))
             consumer.close()
@@ -214,15 +244,22 @@ def test_a_configuration_that_kafka_refuses(image: str) -> None:
 
 def test_a_broker_that_is_not_ready_in_time(image: str) -> None:
     kafka = RealKafka(image=image, startup_timeout_s=0.1)
-    with pytest.raises(ContainerError, match=r"broker 1 at 127\.0\.0\.1:\d+ was not ready within 0\.1 s") as refusal:
+    with pytest.raises(
+        ContainerError, match=r"broker 1 at 127\.0\.0\.1:\d+ was not ready within 0\.1 s"
+    ) as refusal:
         kafka.start()
-    assert [note.splitlines()[0] for note in refusal.value.__notes__] == ["--- broker 1, last 50 lines of its log:"]
+    assert [note.splitlines()[0] for note in refusal.value.__notes__] == [
+        "--- broker 1, last 50 lines of its log:"
+    ]
     assert leftovers(kafka) == ([], [])
 
 
 def test_an_image_that_nobody_has(image: str) -> None:
     kafka = RealKafka(image="local/no-such-image:0", pull_timeout_s=20)
-    with pytest.raises(ImageUnavailableError, match="image local/no-such-image:0 is not on this machine and cannot be pulled"):
+    with pytest.raises(
+        ImageUnavailableError,
+        match="image local/no-such-image:0 is not on this machine and cannot be pulled",
+    ):
         kafka.start()
 
 
@@ -230,7 +267,9 @@ def test_an_image_that_nobody_has(image: str) -> None:
 def test_an_interrupted_start_leaves_nothing(brokers: int, image: str) -> None:
     """Ctrl-C as soon as the first container is there: others are still to be made."""
     command = [sys.executable, "-c", INTERRUPTED, str(brokers), image]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdout is not None
         run = process.stdout.readline().strip()
         assert run

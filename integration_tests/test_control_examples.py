@@ -1,6 +1,8 @@
-"""The examples in other languages pass as they stand, on a served emulator: examples/java with Maven, examples/go with the go command.
+"""The examples in other languages pass as they stand, on a served emulator: examples/java with
+Maven, examples/go with the go command.
 
-Skipped with one line where a language's tools are missing, a failure if REQUIRE_REAL_BROKER is set. What they build on is downloaded once.
+Skipped with one line where a language's tools are missing, a failure if REQUIRE_REAL_BROKER is set.
+What they build on is downloaded once.
 """
 
 from __future__ import annotations
@@ -22,7 +24,16 @@ TOKEN = "of the examples".replace(" ", "-")
 @pytest.fixture(scope="module")
 def control() -> Iterator[str]:
     """The control port of a served emulator, which asks for a token."""
-    command = [sys.executable, "-m", "coordinator", "serve", "--listen", "127.0.0.1:0", "--control", "127.0.0.1:0"]
+    command = [
+        sys.executable,
+        "-m",
+        "coordinator",
+        "serve",
+        "--listen",
+        "127.0.0.1:0",
+        "--control",
+        "127.0.0.1:0",
+    ]
     environment = os.environ | {"COORDINATOR_CONTROL_TOKEN": TOKEN}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
         try:
@@ -46,7 +57,15 @@ def tools(*names: str) -> None:
 def run(control: str, folder: Path, *command: str) -> str:
     """What a test run prints; it has to pass."""
     environment = os.environ | {"COORDINATOR_CONTROL": control, "COORDINATOR_CONTROL_TOKEN": TOKEN}
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

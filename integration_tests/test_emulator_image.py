@@ -1,7 +1,8 @@
-"""The emulator's image as its users run it: who runs in it, when it is healthy, what it obeys, how it ends, what it weighs.
+"""The emulator's image as its users run it: who runs in it, when it is healthy, what it obeys, how
+it ends, what it weighs.
 
-Built on the local base, which can be had everywhere. Needs a Docker daemon: skipped with one line without, a failure if
-REQUIRE_REAL_BROKER is set.
+Built on the local base, which can be had everywhere. Needs a Docker daemon: skipped with one line
+without, a failure if REQUIRE_REAL_BROKER is set.
 """
 
 from __future__ import annotations
@@ -63,39 +64,69 @@ class Container:
 
 
 @contextmanager
-def container(image: str, *flags: str, environment: dict[str, str] | None = None) -> Iterator[Container]:
+def container(
+    image: str, *flags: str, environment: dict[str, str] | None = None
+) -> Iterator[Container]:
     """A running container, as locked up as can be, removed afterwards."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    variables = [part for name, value in (environment or {}).items() for part in ("--env", f"{name}={value}")]
+    variables = [
+        part for name, value in (environment or {}).items() for part in ("--env", f"{name}={value}")
+    ]
     locked_up = ("--read-only", "--cap-drop", "ALL", "--security-opt", "no-new-privileges")
     running = Container(f"coordinator-tested-{uuid4().hex[:8]}", port)
     try:
         docker(
-            "run", "--detach", "--name", running.name, *locked_up, "--publish", f"127.0.0.1:{port}:9092", *variables,
-            image, "--advertise", running.address, *flags,
-        )  # fmt: skip
+            "run",
+            "--detach",
+            "--name",
+            running.name,
+            *locked_up,
+            "--publish",
+            f"127.0.0.1:{port}:9092",
+            *variables,
+            image,
+            "--advertise",
+            running.address,
+            *flags,
+        )
         yield running
     finally:
         with suppress(ImageError):
             docker("rm", "--force", "--volumes", running.name)
 
 
-def test_serves_clients_outside_and_ends_gracefully(image: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_serves_clients_outside_and_ends_gracefully(
+    image: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     environment = {
-        "KAFKA_GROUP_MAX_SIZE": "7", "KAFKA_NODE_ID": "5", "KAFKA_HEAP_OPTS": "-Xmx1G", "COORDINATOR_TOPICS": "orders:3,payments",
-    }  # fmt: skip
+        "KAFKA_GROUP_MAX_SIZE": "7",
+        "KAFKA_NODE_ID": "5",
+        "KAFKA_HEAP_OPTS": "-Xmx1G",
+        "COORDINATOR_TOPICS": "orders:3,payments",
+    }
     with container(image, "--topic", "payments:2", environment=environment) as running:
         running.until_healthy()
         assert main(["health", f"127.0.0.1:{running.port}"]) == 0
         assert "healthy" in capsys.readouterr().out
-        assert docker("exec", running.name, "python3", "-c", "import os; print(os.getuid(), os.getgid())").stdout == "10001 10001\n"
-        assert docker("exec", running.name, "coordinator", "--version").stdout.startswith("coordinator ")
+        assert (
+            docker(
+                "exec", running.name, "python3", "-c", "import os; print(os.getuid(), os.getgid())"
+            ).stdout
+            == "10001 10001\n"
+        )
+        assert docker("exec", running.name, "coordinator", "--version").stdout.startswith(
+            "coordinator "
+        )
 
         admin = AdminClient({"bootstrap.servers": running.address})
         about = admin.list_topics(timeout=WAIT_S)
-        assert {(broker.id, broker.host, broker.port) for broker in about.brokers.values()} == {(5, "localhost", running.port)}
-        assert {name: len(topic.partitions) for name, topic in about.topics.items() if name[0] != "_"} == {"orders": 3, "payments": 2}
+        assert {(broker.id, broker.host, broker.port) for broker in about.brokers.values()} == {
+            (5, "localhost", running.port)
+        }
+        assert {
+            name: len(topic.partitions) for name, topic in about.topics.items() if name[0] != "_"
+        } == {"orders": 3, "payments": 2}
         (asked,) = admin.describe_configs([ConfigResource(ResourceType.BROKER, "5")]).values()
         assert asked.result(WAIT_S)["group.max.size"].value == "7"
         assert round_trip(running.address) == [b"first", b"second"]
@@ -115,7 +146,9 @@ def round_trip(address: str) -> list[bytes]:
     for value in (b"first", b"second"):
         producer.produce("orders", value, partition=1)
     assert producer.flush(WAIT_S) == 0
-    consumer = confluent_kafka.Consumer({"bootstrap.servers": address, "group.id": "g", "auto.offset.reset": "earliest"})
+    consumer = confluent_kafka.Consumer(
+        {"bootstrap.servers": address, "group.id": "g", "auto.offset.reset": "earliest"}
+    )
     try:
         consumer.subscribe(["orders"])
         values: list[bytes] = []
@@ -136,9 +169,19 @@ def test_a_wrong_value_ends_with_status_2_and_says_which(image: str) -> None:
 
 
 def test_a_container_that_does_not_answer_is_unhealthy(image: str) -> None:
-    """The health check asks the port that KAFKA_LISTENERS names; here an option says otherwise, so nobody answers there."""
+    """The health check asks the port that KAFKA_LISTENERS names; here an option says otherwise, so
+    nobody answers there."""
     with container(image, "--listen", "127.0.0.1:29092") as running:
-        done = docker("exec", running.name, "python3", "-m", "coordinator", "health", "--from-environment", check=False)
+        done = docker(
+            "exec",
+            running.name,
+            "python3",
+            "-m",
+            "coordinator",
+            "health",
+            "--from-environment",
+            check=False,
+        )
         assert done.returncode == 1
         assert done.stderr == "127.0.0.1:9092: cannot be reached: Connection refused\n"
 
@@ -160,19 +203,29 @@ def test_the_emulators_container_has_the_testing_kit(image: str) -> None:
 
 
 def test_weighs_little_more_than_its_base(image: str) -> None:
-    sizes = [int(docker("image", "inspect", "--format", "{{.Size}}", name).stdout) for name in (image, LOCAL_BASE_TAG)]
+    sizes = [
+        int(docker("image", "inspect", "--format", "{{.Size}}", name).stdout)
+        for name in (image, LOCAL_BASE_TAG)
+    ]
     assert 0 < sizes[0] - sizes[1] < MOST_BYTES_OVER_THE_BASE
 
 
 def test_several_brokers_in_one_container(image: str) -> None:
     settings = {"default.replication.factor": 3}
-    with EmulatorContainer({"orders": 6}, settings, image=image, brokers=3, racks=["a", "b", "c"]) as kafka:
+    with EmulatorContainer(
+        {"orders": 6}, settings, image=image, brokers=3, racks=["a", "b", "c"]
+    ) as kafka:
         addresses = kafka.bootstrap_servers.split(",")
         assert len(addresses) == 3
         for address in addresses:
             metadata = AdminClient({"bootstrap.servers": address}).list_topics(timeout=WAIT_S)
             assert set(metadata.brokers) == {1, 2, 3}
-            assert {f"{broker.host}:{broker.port}" for broker in metadata.brokers.values()} == set(addresses)
-            assert all(len(partition.replicas) == 3 for partition in metadata.topics["orders"].partitions.values())
+            assert {f"{broker.host}:{broker.port}" for broker in metadata.brokers.values()} == set(
+                addresses
+            )
+            assert all(
+                len(partition.replicas) == 3
+                for partition in metadata.topics["orders"].partitions.values()
+            )
         with pytest.raises(ContainerError, match="node=2: the 3 brokers are one process"):
             kafka.stop_broker(2)

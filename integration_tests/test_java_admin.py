@@ -1,4 +1,5 @@
-"""Kafka's own Java clients say the same of the emulator as of a real broker: admin calls, and a consumer's that are no group's.
+"""Kafka's own Java clients say the same of the emulator as of a real broker: admin calls, and a
+consumer's that are no group's.
 
 Judged by the record of Kafka 4.3.1 (`golden/java_admin`), and by a real broker where there is one.
 """
@@ -51,19 +52,25 @@ def of_kafka(pool: ThreadPoolExecutor, of_emulator: Saying, kafka: Target) -> Sa
 def _judge(kafka: list[str], ours: list[str]) -> None:
     found = differences(kafka, ours)
     if found:
-        pytest.fail(f"{len(found)} of {len(kafka)} calls differ:\n" + "\n".join(found), pytrace=False)
+        pytest.fail(
+            f"{len(found)} of {len(kafka)} calls differ:\n" + "\n".join(found), pytrace=False
+        )
 
 
 def test_java_clients_say_of_the_emulator_what_they_said_of_kafka(of_emulator: Saying) -> None:
     _judge(expected(), of_emulator.result())
 
 
-def test_java_clients_say_of_the_emulator_what_they_say_of_a_real_broker(of_kafka: Saying, of_emulator: Saying) -> None:
+def test_java_clients_say_of_the_emulator_what_they_say_of_a_real_broker(
+    of_kafka: Saying, of_emulator: Saying
+) -> None:
     _judge(of_kafka.result(), of_emulator.result())
 
 
 def test_a_difference_is_told() -> None:
     lines = expected()
     assert differences(lines, lines) == []
-    assert differences(["a -> 1", "b -> 2"], ["a -> 1", "b -> 3"]) == ["Kafka    b -> 2\nemulator b -> 3"]
+    assert differences(["a -> 1", "b -> 2"], ["a -> 1", "b -> 3"]) == [
+        "Kafka    b -> 2\nemulator b -> 3"
+    ]
     assert differences(["a -> 1"], []) == ["Kafka    a -> 1\nemulator (nothing)"]

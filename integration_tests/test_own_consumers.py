@@ -1,7 +1,9 @@
-"""Our own members of the consumer protocol (KIP-848), on the emulator and judged by a real Apache Kafka 4.3.1.
+"""Our own members of the consumer protocol (KIP-848), on the emulator and judged by a real Apache
+Kafka 4.3.1.
 
-A real coordinator takes every heartbeat, acknowledgement and commit for those of a client, or it does not: a member that speaks
-wrongly is fenced, never gets its share, or cannot commit. Every wait is for what the members themselves come to.
+A real coordinator takes every heartbeat, acknowledgement and commit for those of a client, or it
+does not: a member that speaks wrongly is fenced, never gets its share, or cannot commit. Every wait
+is for what the members themselves come to.
 """
 
 from __future__ import annotations
@@ -35,7 +37,11 @@ class Troupe:
     def peer(self, *, pattern: str | None = None, **settings: str) -> Peer:
         """One more member."""
         self.count += 1
-        names = {"group.id": f"group-{self.nonce}", "group.protocol": "consumer", "client.id": f"own-{self.count}"}
+        names = {
+            "group.id": f"group-{self.nonce}",
+            "group.protocol": "consumer",
+            "client.id": f"own-{self.count}",
+        }
         given = {key.replace("_", "."): value for key, value in settings.items()}
         config = MemberConfig.from_properties({**names, "enable.auto.commit": "false", **given})
         return self.fleet.peer(config, topics=None if pattern else [self.orders], pattern=pattern)
@@ -45,13 +51,16 @@ class Troupe:
 
         def shared() -> bool:
             owned = [partition for peer in peers for partition in peer.owned]
-            return len(owned) == len(set(owned)) == 6 and {len(peer.owned) for peer in peers} == {6 // len(peers)}
+            return len(owned) == len(set(owned)) == 6 and {len(peer.owned) for peer in peers} == {
+                6 // len(peers)
+            }
 
         await self.fleet.stable(peers, PATIENCE_S, also=shared)
 
 
 async def members_come_and_go(troupe: Troupe) -> None:
-    """K8-CL-4: who was there gives up before a newcomer gets; who closes (epoch -1) leaves its share to the others at once."""
+    """K8-CL-4: who was there gives up before a newcomer gets; who closes (epoch -1) leaves its
+    share to the others at once."""
     a = troupe.peer()
     await troupe.share(a)
     b = troupe.peer(group_remote_assignor="range")
@@ -62,7 +71,9 @@ async def members_come_and_go(troupe: Troupe) -> None:
     await b.close()
     c.crash()
     await a.close()
-    assert [call.kind for call in b.callbacks][-1] == "revoked" and b.fault is None and a.fault is None
+    assert (
+        [call.kind for call in b.callbacks][-1] == "revoked" and b.fault is None and a.fault is None
+    )
 
 
 async def commits_are_taken_at_the_members_epoch(troupe: Troupe) -> None:
@@ -95,7 +106,8 @@ async def a_static_member_comes_back(troupe: Troupe) -> None:
 
 
 async def who_does_not_poll_joins_again(troupe: Troupe) -> None:
-    """K8-CL-4: who does not poll leaves (epoch -1), loses its share, and joins again when it polls."""
+    """K8-CL-4: who does not poll leaves (epoch -1), loses its share, and joins again when it
+    polls."""
     a = troupe.peer(max_poll_interval_ms="3000")
     await troupe.share(a)
     a.stall()
@@ -103,12 +115,20 @@ async def who_does_not_poll_joins_again(troupe: Troupe) -> None:
     await troupe.share(b)
     a.resume()
     await troupe.share(a, b)
-    assert [call.kind for call in a.callbacks if call.partitions][:2] == ["assigned", "lost"] and a.fault is None
+    assert [call.kind for call in a.callbacks if call.partitions][:2] == [
+        "assigned",
+        "lost",
+    ] and a.fault is None
 
 
 STORIES: dict[str, Story] = {
     story.__name__: story
-    for story in (members_come_and_go, commits_are_taken_at_the_members_epoch, a_static_member_comes_back, who_does_not_poll_joins_again)
+    for story in (
+        members_come_and_go,
+        commits_are_taken_at_the_members_epoch,
+        a_static_member_comes_back,
+        who_does_not_poll_joins_again,
+    )
 }
 EVERY = pytest.mark.parametrize("story", STORIES)
 
@@ -120,8 +140,12 @@ def play(story: str, address: str) -> None:
     try:
         orders = topic(session, "orders", 6)
         interval = {"name": "consumer.heartbeat.interval.ms", "config_operation": 0, "value": "250"}
-        resources = [{"resource_type": 32, "resource_name": f"group-{nonce}", "configs": [interval]}]
-        session.stage().ask_quietly("IncrementalAlterConfigs", 1, resources=resources, validate_only=False)
+        resources = [
+            {"resource_type": 32, "resource_name": f"group-{nonce}", "configs": [interval]}
+        ]
+        session.stage().ask_quietly(
+            "IncrementalAlterConfigs", 1, resources=resources, validate_only=False
+        )
         asyncio.run(_play(story, address, nonce, orders))
         session.stage().ask_quietly("DeleteTopics", 4, topic_names=[orders], timeout_ms=5_000)
     finally:

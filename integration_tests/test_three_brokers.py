@@ -1,7 +1,9 @@
-"""The client matrix on three brokers: what four unmodified libraries see there is what they saw on three real ones.
+"""The client matrix on three brokers: what four unmodified libraries see there is what they saw on
+three real ones.
 
-The record (integration_tests/golden/three_brokers) is of three plain Java brokers. SEVERAL_BROKERS=kafka plays those, which shows whether
-the record is stale. Without Java and its libraries the Java consumer is skipped.
+The record (integration_tests/golden/three_brokers) is of three plain Java brokers.
+SEVERAL_BROKERS=kafka plays those, which shows whether the record is stale. Without Java and its
+libraries the Java consumer is skipped.
 """
 
 from __future__ import annotations
@@ -43,12 +45,20 @@ def played(agents: Agents) -> Iterator[dict[str, Transcript]]:
     if WHO not in KINDS:
         pytest.fail(f"SEVERAL_BROKERS={WHO}: give one of {', '.join(KINDS)}", pytrace=False)
     with KINDS[WHO]() as hosts:
-        yield story(hosts, agents, [library for library in LIBRARIES if library != "java" or not no_java()], "test")
+        yield story(
+            hosts,
+            agents,
+            [library for library in LIBRARIES if library != "java" or not no_java()],
+            "test",
+        )
 
 
 @pytest.mark.parametrize("library", sorted(LIBRARIES))
-def test_applications_see_what_they_saw_on_three_real_brokers(library: str, played: dict[str, Transcript]) -> None:
-    """Every call of a rebalance listener, and that no record and no commit was lost, at each point of the story."""
+def test_applications_see_what_they_saw_on_three_real_brokers(
+    library: str, played: dict[str, Transcript]
+) -> None:
+    """Every call of a rebalance listener, and that no record and no commit was lost, at each point
+    of the story."""
     if library not in played:
         pytest.skip(f"no Java consumer: {no_java()}")
     assert find(EXPECTED[library, STORY], played[library]).differences == []

@@ -1,7 +1,8 @@
 """Kafka's own command-line tools say the same of the emulator as of a real broker.
 
-Each story runs on the emulator and is compared with the transcript kept of Kafka 4.3.1 (`golden/tools`, made by
-`python -m integration_tests.tools.record`), and with what a real broker says now, where there is one.
+Each story runs on the emulator and is compared with the transcript kept of Kafka 4.3.1
+(`golden/tools`, made by `python -m integration_tests.tools.record`), and with what a real broker
+says now, where there is one.
 """
 
 from __future__ import annotations
@@ -42,19 +43,24 @@ def jvms() -> Iterator[ToolJvms]:
 
 @pytest.fixture(scope="session")
 def pool() -> Iterator[ThreadPoolExecutor]:
-    """Where stories are played, two for each JVM: while a tool of one runs, the other sets its stage."""
+    """Where stories are played, two for each JVM: while a tool of one runs, the other sets its
+    stage."""
     with ThreadPoolExecutor(2 * JVMS) as threads:
         yield threads
 
 
 @pytest.fixture(scope="session")
-def on_emulator(request: pytest.FixtureRequest, emulator: Target, jvms: ToolJvms, pool: ThreadPoolExecutor) -> Played:
+def on_emulator(
+    request: pytest.FixtureRequest, emulator: Target, jvms: ToolJvms, pool: ThreadPoolExecutor
+) -> Played:
     """All stories that any test asks for, on their way on the emulator."""
     return _played(request, emulator.address, jvms, pool, "on_emulator")
 
 
 @pytest.fixture(scope="session")
-def on_kafka(request: pytest.FixtureRequest, kafka: Target, jvms: ToolJvms, pool: ThreadPoolExecutor) -> Played:
+def on_kafka(
+    request: pytest.FixtureRequest, kafka: Target, jvms: ToolJvms, pool: ThreadPoolExecutor
+) -> Played:
     """The same on a real broker."""
     for profile in {story.profile for story in STORIES.values()}:
         await_coordinator(kafka.address(profile), TableCodec())
@@ -62,14 +68,24 @@ def on_kafka(request: pytest.FixtureRequest, kafka: Target, jvms: ToolJvms, pool
 
 
 def _played(
-    request: pytest.FixtureRequest, address: Callable[[str], str], jvms: ToolJvms, pool: ThreadPoolExecutor, asked_by: str
+    request: pytest.FixtureRequest,
+    address: Callable[[str], str],
+    jvms: ToolJvms,
+    pool: ThreadPoolExecutor,
+    asked_by: str,
 ) -> Played:
     wanted = {
-        str(item.callspec.params["name"]) for item in request.session.items
-        if isinstance(item, pytest.Function) and item.module.__name__ == __name__ and asked_by in item.fixturenames
-    }  # fmt: skip
+        str(item.callspec.params["name"])
+        for item in request.session.items
+        if isinstance(item, pytest.Function)
+        and item.module.__name__ == __name__
+        and asked_by in item.fixturenames
+    }
     stories = [STORIES[name] for name in sorted(wanted)]
-    return {story.name: pool.submit(play_story, story, address(story.profile), jvms) for story in stories}
+    return {
+        story.name: pool.submit(play_story, story, address(story.profile), jvms)
+        for story in stories
+    }
 
 
 def _judge(kafka: list[str], ours: list[str]) -> None:
@@ -94,7 +110,9 @@ def test_tools_say_of_the_emulator_what_they_said_of_kafka(name: str, on_emulato
 
 
 @pytest.mark.parametrize("name", sorted(STORIES))
-def test_tools_say_of_the_emulator_what_they_say_of_a_real_broker(name: str, on_kafka: Played, on_emulator: Played) -> None:
+def test_tools_say_of_the_emulator_what_they_say_of_a_real_broker(
+    name: str, on_kafka: Played, on_emulator: Played
+) -> None:
     _judge(expected(name, on_kafka[name].result()), on_emulator[name].result())
 
 
@@ -106,13 +124,20 @@ def test_a_planted_difference_is_found(jvms: ToolJvms) -> None:
     assert "broke off" in str(found[2]) or "PartitionCount: 2" in str(found[2])
 
 
-def test_a_tool_that_hangs_is_reported_and_the_next_one_runs(emulator: Target, jvms: ToolJvms) -> None:
+def test_a_tool_that_hangs_is_reported_and_the_next_one_runs(
+    emulator: Target, jvms: ToolJvms
+) -> None:
     assert jvms is not None  # there is Java
     at = ["--bootstrap-server", emulator.address("plain")]
     jvm = ToolJvm()
     try:
-        done = jvm.run("kafka-console-consumer", [*at, "--topic", "__consumer_offsets"], patience_s=2)
+        done = jvm.run(
+            "kafka-console-consumer", [*at, "--topic", "__consumer_offsets"], patience_s=2
+        )
         assert done == (HUNG, "", "did not end within 2 s")
-        assert jvm.run("kafka-consumer-groups", ["--validate-regex", "a"]).output == "The regular expression `a` is valid.\n"
+        assert (
+            jvm.run("kafka-consumer-groups", ["--validate-regex", "a"]).output
+            == "The regular expression `a` is valid.\n"
+        )
     finally:
         jvm.close()

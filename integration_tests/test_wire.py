@@ -1,8 +1,10 @@
-"""Raw scenarios: what a real Apache Kafka 4.3.1 answered, step by step, is what the emulator answers.
+"""Raw scenarios: what a real Apache Kafka 4.3.1 answered, step by step, is what the emulator
+answers.
 
-Each scenario is compared twice: the emulator with the recorded transcript of a real broker (always), and the emulator with
-a real broker side by side, under one fresh mark (when one can be had); then the record itself is compared with that broker,
-so that a stale one is noticed. All scenarios selected are under way at once; each test awaits its own.
+Each scenario is compared twice: the emulator with the recorded transcript of a real broker
+(always), and the emulator with a real broker side by side, under one fresh mark (when one can be
+had); then the record itself is compared with that broker, so that a stale one is noticed. All
+scenarios selected are under way at once; each test awaits its own.
 `integration_tests/wire/divergences.py` names the only ones that may differ.
 """
 
@@ -27,20 +29,49 @@ SCENARIOS = all_scenarios()
 RECORDED = load()
 DIVERGENCES_PAGE = Path(__file__).resolve().parents[1] / "docs" / "divergences.md"
 MOST_DIVERGENCES = 10
-GROUP_RULES = ("DG", "DLY", "DSC", "EXP", "HB", "JOIN", "LEAD", "LST", "LV", "MID", "OC", "OD", "OF", "PROTO", "REB", "SES", "SIZE", "STA",
-               "SYNC", "VAL")  # fmt: skip
+GROUP_RULES = (
+    "DG",
+    "DLY",
+    "DSC",
+    "EXP",
+    "HB",
+    "JOIN",
+    "LEAD",
+    "LST",
+    "LV",
+    "MID",
+    "OC",
+    "OD",
+    "OF",
+    "PROTO",
+    "REB",
+    "SES",
+    "SIZE",
+    "STA",
+    "SYNC",
+    "VAL",
+)
 OUT_OF_SIGHT = {
-    "DLY-7": "a worked example of DLY-2", "DSC-5": "needs a coordinator that loads or has moved", "JOIN-8": "after 300 s",
-    "LST-4": "cannot be sent", "SIZE-4": "nothing is to be seen", "STA-5": "needs a write that fails",
-    "OC-9": "not in 4.3.1", "OC-10": "KIP-848", "OF-7": "authorisation",
-}  # fmt: skip
+    "DLY-7": "a worked example of DLY-2",
+    "DSC-5": "needs a coordinator that loads or has moved",
+    "JOIN-8": "after 300 s",
+    "LST-4": "cannot be sent",
+    "SIZE-4": "nothing is to be seen",
+    "STA-5": "needs a write that fails",
+    "OC-9": "not in 4.3.1",
+    "OC-10": "KIP-848",
+    "OF-7": "authorisation",
+}
 """Rules of groups that no raw scenario shows, and why."""
 
 
 class Plays:
-    """The transcripts to come: by scenario, of the emulator under the record's mark, and of both under a fresh one."""
+    """The transcripts to come: by scenario, of the emulator under the record's mark, and of both
+    under a fresh one."""
 
-    def __init__(self, emulator: EmulatorTarget, kafka: KafkaTarget | None, alone: set[str], beside: set[str]) -> None:
+    def __init__(
+        self, emulator: EmulatorTarget, kafka: KafkaTarget | None, alone: set[str], beside: set[str]
+    ) -> None:
         self._parts: dict[tuple[str, str], Part] = {}
         targets: list[Target] = [emulator] if kafka is None else [emulator, kafka]
         for target in targets:
@@ -55,11 +86,14 @@ class Plays:
         self._futures: dict[Part, Future[list[Step]]] = play_together(self._parts.values())
 
     def steps(self, who: str, name: str) -> list[Step]:
-        """Await the transcript of `name` as `who` gave it. It comes within the scenarios' time limits."""
+        """Await the transcript of `name` as `who` gave it. It comes within the scenarios' time
+        limits."""
         return self._futures[self._parts[who, name]].result()
 
     def _add(self, who: str, name: str, target: Target, nonce: str) -> None:
-        self._parts[who, name] = Part(SCENARIOS[name], target.address(SCENARIOS[name].profile), nonce)
+        self._parts[who, name] = Part(
+            SCENARIOS[name], target.address(SCENARIOS[name].profile), nonce
+        )
 
 
 @pytest.fixture(scope="session")
@@ -67,7 +101,11 @@ def plays(request: pytest.FixtureRequest, emulator: EmulatorTarget) -> Plays:
     """Everything that the selected tests of this module will want to see, begun together."""
     selected: dict[str, set[str]] = {}
     for item in request.session.items:
-        if isinstance(item, pytest.Function) and item.module.__name__ == __name__ and hasattr(item, "callspec"):
+        if (
+            isinstance(item, pytest.Function)
+            and item.module.__name__ == __name__
+            and hasattr(item, "callspec")
+        ):
             selected.setdefault(item.originalname, set()).add(str(item.callspec.params["name"]))
     beside = selected.get(test_the_emulator_beside_a_real_broker.__name__, set())
     kafka: KafkaTarget | None = None
@@ -81,10 +119,13 @@ def plays(request: pytest.FixtureRequest, emulator: EmulatorTarget) -> Plays:
 
 
 def judge(name: str, kafka: list[Step], ours: list[Step]) -> None:
-    """Fail if the transcripts differ, and it is not a listed difference; or if a listed one is gone."""
+    """Fail if the transcripts differ, and it is not a listed difference; or if a listed one is
+    gone."""
     found = difference(kafka, ours)
     if name in DIVERGENCES:
-        assert found is not None, f"no longer differs: take it out of the divergences ({DIVERGENCES[name]})"
+        assert found is not None, (
+            f"no longer differs: take it out of the divergences ({DIVERGENCES[name]})"
+        )
     elif found is not None:
         pytest.fail(told(found, "Kafka", "we"), pytrace=False)
 
@@ -101,7 +142,10 @@ def test_the_emulator_beside_a_real_broker(name: str, kafka: KafkaTarget, plays:
     if SCENARIOS[name].repeats:
         found = difference(RECORDED[name].steps, theirs)
         if found is not None:
-            pytest.fail(f"the record is stale (python -m integration_tests.record wire):\n{told(found, 'record', 'Kafka')}", pytrace=False)
+            pytest.fail(
+                f"the record is stale (python -m integration_tests.record wire):\n{told(found, 'record', 'Kafka')}",
+                pytrace=False,
+            )
 
 
 def test_every_scenario_is_recorded_and_every_record_has_its_scenario() -> None:
@@ -114,7 +158,11 @@ def test_every_record_is_whole() -> None:
 
 def test_every_rule_of_groups_is_touched_by_a_scenario() -> None:
     """The table is printed by `python -m integration_tests.wire.coverage --by rule`."""
-    untouched = {rule for rule, names in by_rule().items() if not names and rule.partition("-")[0] in GROUP_RULES}
+    untouched = {
+        rule
+        for rule, names in by_rule().items()
+        if not names and rule.partition("-")[0] in GROUP_RULES
+    }
     assert sorted(untouched) == sorted(OUT_OF_SIGHT)
 
 

@@ -1,4 +1,5 @@
-"""The judge of the scenarios is judged: planted bugs are found, and a broker that hangs is a difference, never a stuck run."""
+"""The judge of the scenarios is judged: planted bugs are found, and a broker that hangs is a
+difference, never a stuck run."""
 
 from __future__ import annotations
 
@@ -45,7 +46,9 @@ def test_another_error_code_is_found() -> None:
     with Emulator() as bad:
         bad.broker.interceptors.append(unknown_member_is_another)
         steps = played(bad.bootstrap_servers)
-    with pytest.raises(pytest.fail.Exception, match=r'(?s)Kafka .*"error_code": 25.*we .*"error_code": 22'):
+    with pytest.raises(
+        pytest.fail.Exception, match=r'(?s)Kafka .*"error_code": 25.*we .*"error_code": 22'
+    ):
         judge(STORY, RECORD.steps, steps)
 
 
@@ -140,8 +143,13 @@ def waits(s: Session) -> None:
     s.wait(3_600_000)
 
 
-@pytest.mark.parametrize(("serve", "story"), [(says_nothing, asks), (drips, asks), (reads_nothing, floods), (says_nothing, waits)])
-def test_no_wait_outlasts_the_time_limit(serve: Callable[[socket.socket], None], story: Callable[[Session], None]) -> None:
+@pytest.mark.parametrize(
+    ("serve", "story"),
+    [(says_nothing, asks), (drips, asks), (reads_nothing, floods), (says_nothing, waits)],
+)
+def test_no_wait_outlasts_the_time_limit(
+    serve: Callable[[socket.socket], None], story: Callable[[Session], None]
+) -> None:
     with listener(serve) as address:
         steps = play(Scenario("planted.hang", story), address, TableCodec(), "nonce", limit_s=0.4)
     assert steps[-1] == {"link": "all", "hung": f"after step {len(steps) - 1}"}
@@ -169,8 +177,12 @@ def test_lonely_scenarios_are_played_when_nothing_else_is() -> None:
 
         return tell
 
-    scenarios = [Scenario(f"s{i}", story(f"s{i}"), alone=i % 3 == 0, lasts_s=i % 2) for i in range(12)]
-    futures = play_together([Part(scenario, "127.0.0.1:1", "n") for scenario in scenarios], at_once=2)
+    scenarios = [
+        Scenario(f"s{i}", story(f"s{i}"), alone=i % 3 == 0, lasts_s=i % 2) for i in range(12)
+    ]
+    futures = play_together(
+        [Part(scenario, "127.0.0.1:1", "n") for scenario in scenarios], at_once=2
+    )
     assert [future.result() for future in futures.values()] == [[]] * len(scenarios)
     assert all(crowd[s.name] == [s.name] for s in scenarios if s.alone)
     assert len(crowd) == len(scenarios)

@@ -35,7 +35,9 @@ def awaited(log: Path, pattern: str, process: subprocess.Popen[bytes]) -> str:
         found = re.search(pattern, log.read_text(errors="replace"))
         if found is not None:
             return found[0]
-        assert process.poll() is None and time.monotonic() < end, log.read_text(errors="replace")[-3000:]
+        assert process.poll() is None and time.monotonic() < end, log.read_text(errors="replace")[
+            -3000:
+        ]
         time.sleep(0.05)
 
 
@@ -54,9 +56,14 @@ def standalone(scratch: Path) -> Iterator[Cluster]:
     java()
     home = str(Path(pyspark.__file__).parent)
     environment = {
-        **os.environ, "SPARK_HOME": home, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_DAEMON_MEMORY": "384m", "PYSPARK_PYTHON": sys.executable,
-        "SPARK_DAEMON_JAVA_OPTS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC", "PYTHONPATH": "",
-    }  # fmt: skip
+        **os.environ,
+        "SPARK_HOME": home,
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "SPARK_DAEMON_MEMORY": "384m",
+        "PYSPARK_PYTHON": sys.executable,
+        "SPARK_DAEMON_JAVA_OPTS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "PYTHONPATH": "",
+    }
     launcher = f"{home}/bin/spark-class"
     with ExitStack() as stack:
 
@@ -70,13 +77,33 @@ def standalone(scratch: Path) -> Iterator[Cluster]:
         port = _free_port()
         kind = "org.apache.spark.deploy"
         process, log = start(
-            "master", f"{kind}.master.Master", "--host", "127.0.0.1", "--port", str(port), "--webui-port", str(_free_port()))
+            "master",
+            f"{kind}.master.Master",
+            "--host",
+            "127.0.0.1",
+            "--port",
+            str(port),
+            "--webui-port",
+            str(_free_port()),
+        )
         url = f"spark://127.0.0.1:{awaited(log, r'Starting Spark master at spark://127.0.0.1:[0-9]+', process).rpartition(':')[2]}"
         workers = []
         for name in ("other", "doomed"):
             worker, own = start(
-                f"worker-{name}", f"{kind}.worker.Worker", "--host", "127.0.0.1", "--cores", "1", "--memory", "1g",
-                "--webui-port", str(_free_port()), "--work-dir", str(scratch / name), url)  # fmt: skip
+                f"worker-{name}",
+                f"{kind}.worker.Worker",
+                "--host",
+                "127.0.0.1",
+                "--cores",
+                "1",
+                "--memory",
+                "1g",
+                "--webui-port",
+                str(_free_port()),
+                "--work-dir",
+                str(scratch / name),
+                url,
+            )
             awaited(own, "Successfully registered with master", worker)
             workers.append(worker)
         yield Cluster(url, workers[-1])

@@ -1,4 +1,5 @@
-"""One Spark session for all tests: starting one takes seconds. Without PySpark or Java these tests fail, unless nobody asked for them.
+"""One Spark session for all tests: starting one takes seconds. Without PySpark or Java these tests
+fail, unless nobody asked for them.
 
 `make spark` runs them in .venv-spark. `REQUIRE_SPARK=0` skips them where there is no Java.
 """
@@ -25,7 +26,11 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         if os.environ.get("REQUIRE_SPARK") == "0":
             pytest.skip(str(error))
         raise
-    jars = kafka_settings(["kafka://127.0.0.1:9092/any"]) if os.environ.get("SPARK_KAFKA") == "1" else {}
+    jars = (
+        kafka_settings(["kafka://127.0.0.1:9092/any"])
+        if os.environ.get("SPARK_KAFKA") == "1"
+        else {}
+    )
     scratch = tmp_path_factory.mktemp("spark")
     settings = {"spark.local.dir": str(scratch), "spark.sql.shuffle.partitions": "2", **jars}
     found = session("tests", "local[2]", quick=True, settings=settings)

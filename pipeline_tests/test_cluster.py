@@ -1,4 +1,5 @@
-"""A real standalone master with two workers on loopback: the same commands, the same tables, also when a worker dies."""
+"""A real standalone master with two workers on loopback: the same commands, the same tables, also
+when a worker dies."""
 
 from __future__ import annotations
 
@@ -34,15 +35,29 @@ def test_tables_on_a_cluster(cluster: Cluster, tmp_path: Path) -> None:
     logs.mkdir()
     for name in sorted(SHORT):
         (logs / f"{name}.jsonl").write_text(simulated(name, 4))
-    command = [sys.executable, "-m", "coordinator", "tables", str(logs), "--out", str(out), "--master", cluster.url]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=3 * DEADLINE_S, check=False)
+    command = [
+        sys.executable,
+        "-m",
+        "coordinator",
+        "tables",
+        str(logs),
+        "--out",
+        str(out),
+        "--master",
+        cluster.url,
+    ]
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=3 * DEADLINE_S, check=False
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     plain, counts = tables_of([str(logs)])
     assert manifest_of(out)["events"] == counts.events
     for name, table in TABLES.items():
         if name != "runs" and plain[name]:
             found = pq.read_table(out / name, partitioning=None).to_pylist()
-            assert sorted((tuple(row[column] for column in table.names()) for row in found), key=repr) == sorted(plain[name], key=repr)
+            assert sorted(
+                (tuple(row[column] for column in table.names()) for row in found), key=repr
+            ) == sorted(plain[name], key=repr)
 
 
 SWEEP = """
@@ -82,7 +97,8 @@ print(done.by_status)
 
 @pytest.mark.thorough  # a minute, which `make test` does not have
 def test_a_sweep_loses_nothing_by_the_death_of_a_worker(cluster: Cluster, tmp_path: Path) -> None:
-    """SIGKILL to a worker when a bin is whole and others are not: its executor ends with it, and the other worker does its bins.
+    """SIGKILL to a worker when a bin is whole and others are not: its executor ends with it, and
+    the other worker does its bins.
 
     Each simulation is there once, with the same measures as without Spark.
     """
@@ -90,7 +106,9 @@ def test_a_sweep_loses_nothing_by_the_death_of_a_worker(cluster: Cluster, tmp_pa
     (tmp_path / "driver.py").write_text(DRIVER)
     out, said = tmp_path / "out", tmp_path / "said"
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)}
-    process = started([sys.executable, str(tmp_path / "driver.py"), str(tmp_path), cluster.url], said, environment)
+    process = started(
+        [sys.executable, str(tmp_path / "driver.py"), str(tmp_path), cluster.url], said, environment
+    )
 
     def held_by_the_doomed() -> list[Path]:
         return [path for path in tmp_path.glob("begun-*-doomed") if path.name != "begun-0-doomed"]
@@ -98,7 +116,9 @@ def test_a_sweep_loses_nothing_by_the_death_of_a_worker(cluster: Cluster, tmp_pa
     try:
         end = time.monotonic() + DEADLINE_S
         while not (list(out.glob("tables/cells/chunk=*/cells.parquet")) and held_by_the_doomed()):
-            assert process.poll() is None and time.monotonic() < end, said.read_text(errors="replace")[-3000:]
+            assert process.poll() is None and time.monotonic() < end, said.read_text(
+                errors="replace"
+            )[-3000:]
             time.sleep(0.05)
         cluster.doomed.kill()
         (tmp_path / "go").touch()
@@ -116,6 +136,13 @@ def test_a_sweep_loses_nothing_by_the_death_of_a_worker(cluster: Cluster, tmp_pa
     metrics = pq.read_table(out / "tables" / "metrics", partitioning=None).to_pylist()
     plain: list[Row] = []
     for cell in cells(sweep):
-        run_cell(cell, sweep.scenario, sweep.text, lambda table, row: plain.append(row) if table == "metrics" else None)
+        run_cell(
+            cell,
+            sweep.scenario,
+            sweep.text,
+            lambda table, row: plain.append(row) if table == "metrics" else None,
+        )
     names = TABLES["metrics"].names()
-    assert sorted((tuple(row[name] for name in names) for row in metrics), key=repr) == sorted(plain, key=repr)
+    assert sorted((tuple(row[name] for name in names) for row in metrics), key=repr) == sorted(
+        plain, key=repr
+    )

@@ -1,7 +1,9 @@
-"""Event logs in Kafka topics and Spark's own connector: the same lines, the same tables, the same alerts.
+"""Event logs in Kafka topics and Spark's own connector: the same lines, the same tables, the same
+alerts.
 
-The broker is the emulator and, where one can be had, a real Kafka (REAL_BROKER and REQUIRE_REAL_BROKER as for `make integration`).
-`make spark-kafka` fetches the connector and runs these tests; elsewhere those that need it are skipped.
+The broker is the emulator and, where one can be had, a real Kafka (REAL_BROKER and
+REQUIRE_REAL_BROKER as for `make integration`). `make spark-kafka` fetches the connector and runs
+these tests; elsewhere those that need it are skipped.
 """
 
 from __future__ import annotations
@@ -30,7 +32,9 @@ from tests.pipeline.kit import simulated
 
 from .test_live import LIMITS, awaited, in_files, plain
 
-needs_connector = pytest.mark.skipif(os.environ.get("SPARK_KAFKA") != "1", reason="`make spark-kafka` runs it")
+needs_connector = pytest.mark.skipif(
+    os.environ.get("SPARK_KAFKA") != "1", reason="`make spark-kafka` runs it"
+)
 
 
 @pytest.fixture(scope="module", params=["emulator", "real"])
@@ -73,9 +77,16 @@ def publish(path: Path, topic: str) -> None:
 
 
 @needs_connector
-def test_what_several_emulators_publish_to_one_topic_becomes_the_tables_of_their_logs(spark: Any, tmp_path: Path, topic: str) -> None:
+def test_what_several_emulators_publish_to_one_topic_becomes_the_tables_of_their_logs(
+    spark: Any, tmp_path: Path, topic: str
+) -> None:
     texts = [simulated("crash_loop", seed) for seed in (1, 2)]
-    mixed = [line for pair in zip_longest(*(text.splitlines() for text in texts)) for line in pair if line is not None]
+    mixed = [
+        line
+        for pair in zip_longest(*(text.splitlines() for text in texts))
+        for line in pair
+        if line is not None
+    ]
     mixed[40:40] = mixed[20:40]  # a publisher had to begin again
     mixed.insert(60, "no line of a log")
     (tmp_path / "mixed.jsonl").write_text("\n".join(mixed) + "\n")
@@ -86,7 +97,12 @@ def test_what_several_emulators_publish_to_one_topic_becomes_the_tables_of_their
     landed = [path.read_text() for path in (tmp_path / "out" / LANDED).iterdir()]
     assert sorted(landed) == sorted([*texts, "no line of a log\n"])
     whole = sum(text.count("\n") for text in texts)
-    assert (made.counts.runs, made.counts.lines, made.counts.events, made.counts.quarantined) == (2, whole + 1, whole, 1)
+    assert (made.counts.runs, made.counts.lines, made.counts.events, made.counts.quarantined) == (
+        2,
+        whole + 1,
+        whole,
+        1,
+    )
     assert manifest_of(tmp_path / "out")["events"] == whole
 
 
@@ -94,8 +110,12 @@ def test_what_several_emulators_publish_to_one_topic_becomes_the_tables_of_their
 def test_what_sparks_connector_writes_is_read_back(spark: Any, tmp_path: Path, topic: str) -> None:
     """Its producer is Java's, idempotent."""
     text, name = simulated("crash_loop", 3), parse_topic(topic)
-    lines = spark.createDataFrame([(line,) for line in text.splitlines()], "value string").coalesce(1)
-    lines.write.format("kafka").options(**{"kafka.bootstrap.servers": name.bootstrap, "topic": name.topic}).save()
+    lines = spark.createDataFrame([(line,) for line in text.splitlines()], "value string").coalesce(
+        1
+    )
+    lines.write.format("kafka").options(
+        **{"kafka.bootstrap.servers": name.bootstrap, "topic": name.topic}
+    ).save()
     made = make_tables(spark, [topic], tmp_path / "out")
     assert [path.read_text() for path in (tmp_path / "out" / LANDED).iterdir()] == [text]
     assert (made.counts.runs, made.counts.events) == (1, text.count("\n"))

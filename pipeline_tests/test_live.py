@@ -1,4 +1,5 @@
-"""Following a log: what Spark tells of it is what plain watches tell, however the log grows and across restarts; timers tell absence."""
+"""Following a log: what Spark tells of it is what plain watches tell, however the log grows and
+across restarts; timers tell absence."""
 
 from __future__ import annotations
 
@@ -40,10 +41,16 @@ def awaited(follower: Follower, happened: Callable[[], bool]) -> None:
 
 
 def in_files(out: Path) -> list[Alert]:
-    return [Alert(**row) for path in sorted((out / "alerts").iterdir()) for row in pq.read_table(path, partitioning=None).to_pylist()]
+    return [
+        Alert(**row)
+        for path in sorted((out / "alerts").iterdir())
+        for row in pq.read_table(path, partitioning=None).to_pylist()
+    ]
 
 
-def test_a_log_is_followed_across_a_restart_and_what_is_stuck_is_told(spark: Any, tmp_path: Path) -> None:
+def test_a_log_is_followed_across_a_restart_and_what_is_stuck_is_told(
+    spark: Any, tmp_path: Path
+) -> None:
     text = simulated("crash_loop", 2)
     expected = plain(text)
     assert len(expected) > 3
@@ -59,21 +66,40 @@ def test_a_log_is_followed_across_a_restart_and_what_is_stuck_is_told(spark: Any
         follower.stop()
     before = plain(text[: text.rindex("\n", 0, half) + 1])
     assert sorted(in_files(out)) == sorted(before) and set(told) == set(before)
-    stuck = {"at_ms": 10**7, "run": "2", "stream": "group", "cause": None, "group": "other", "generation": 0}
+    stuck = {
+        "at_ms": 10**7,
+        "run": "2",
+        "stream": "group",
+        "cause": None,
+        "group": "other",
+        "generation": 0,
+    }
     with log.open("a") as file:
         file.write(text[half:])
         file.write(json.dumps({"seq": 10**6, "type": "RebalanceStarted", **stuck}) + "\nno line\n")
     board = Board(out, told.append)
-    follower = Follower(spark, str(log), board, tmp_path / "checkpoint", LIMITS._replace(stuck_join_ms=500))
+    follower = Follower(
+        spark, str(log), board, tmp_path / "checkpoint", LIMITS._replace(stuck_join_ms=500)
+    )
     try:
-        awaited(follower, lambda: {"stuck join phase", "unreadable line"} <= {alert.kind for alert in told if alert.group in ("other", "")})
+        awaited(
+            follower,
+            lambda: (
+                {"stuck join phase", "unreadable line"}
+                <= {alert.kind for alert in told if alert.group in ("other", "")}
+            ),
+        )
     finally:
         follower.stop()
     later = ("stuck join phase", "unreadable line")
-    found = sorted(alert for alert in in_files(out) if alert.kind not in later and alert.group != "other")
+    found = sorted(
+        alert for alert in in_files(out) if alert.kind not in later and alert.group != "other"
+    )
     assert found == sorted(expected)
     stuck_joins = [alert for alert in in_files(out) if alert.kind == "stuck join phase"]
-    assert [(alert.group, alert.seq) for alert in stuck_joins if alert.group == "other"] == [("other", 10**6)]
+    assert [(alert.group, alert.seq) for alert in stuck_joins if alert.group == "other"] == [
+        ("other", 10**6)
+    ]
     assert [alert.group for alert in in_files(out) if alert.kind == "unreadable line"] == [""]
     page = (out / "live.html").read_text()
     assert "stuck join phase" in page and "PreparingRebalance" in page and "Stable" in page
@@ -84,7 +110,10 @@ def test_offsets_end_after_whole_lines(tmp_path: Path) -> None:
     reader = LogStreamReader(str(log))
     start = reader.initialOffset()
     assert reader.latestOffset(start, None) == start and reader.partitions(start, start) == []
-    first, second = '{"seq":0,"type":"RunStarted"}\n', '{"seq":1,"group":"g","type":"MemberJoined"}\n'
+    first, second = (
+        '{"seq":0,"type":"RunStarted"}\n',
+        '{"seq":1,"group":"g","type":"MemberJoined"}\n',
+    )
     log.write_text(f'{first}{second}{{"seq":2,"type":"')
     end = reader.latestOffset(start, None)
     assert end == {"bytes": len(first + second)}

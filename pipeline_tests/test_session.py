@@ -22,7 +22,9 @@ def a_java(folder: Path, version: str) -> str:
 
 def test_no_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    with pytest.raises(PipelineError, match=r"there is no bin/java in it: install Java 17 or newer"):
+    with pytest.raises(
+        PipelineError, match=r"there is no bin/java in it: install Java 17 or newer"
+    ):
         java()
     monkeypatch.delenv("JAVA_HOME")
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -30,7 +32,9 @@ def test_no_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         java()
 
 
-def test_a_wrong_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_java(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setenv("JAVA_HOME", a_java(tmp_path / "8", 'openjdk version "1.8.0_392"'))
     with pytest.raises(PipelineError, match="is Java 8: install Java 17 or newer"):
         java()
@@ -53,7 +57,9 @@ def test_a_master_that_does_not_answer() -> None:
             session("test", f"spark://127.0.0.1:{port}")
 
 
-@pytest.mark.parametrize("master", ["", "spark://nowhere", "localhost", "local[x]", "local[0]", "spark://a:b"])
+@pytest.mark.parametrize(
+    "master", ["", "spark://nowhere", "localhost", "local[x]", "local[0]", "spark://a:b"]
+)
 def test_masters_that_cannot_be(master: str) -> None:
     with pytest.raises(PipelineError, match=r"give local\[N\]"):
         session("test", master)

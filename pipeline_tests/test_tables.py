@@ -1,4 +1,5 @@
-"""Tables that Spark made are the rows of the plain fold, whatever the logs and however they are packed; others can read the files."""
+"""Tables that Spark made are the rows of the plain fold, whatever the logs and however they are
+packed; others can read the files."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ LOGS = 5
 
 @pytest.fixture(scope="module")
 def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Simulated runs, plain and packed, two in one file; golden logs of all streams; a damaged log and one that is none."""
+    """Simulated runs, plain and packed, two in one file; golden logs of all streams; a damaged log
+    and one that is none."""
     folder = tmp_path_factory.mktemp("logs")
     first, second, third = (simulated(name, 3) for name in sorted(SHORT))
     (folder / "plain.jsonl").write_text(first + second)
@@ -39,7 +41,9 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("consumer_story", "long_story"):
         shutil.copy(GOLDEN / f"{name}.jsonl", folder)
     lines = third.splitlines(keepends=True)
-    (folder / "damaged.jsonl").write_text("".join([*lines[:50], "damage\n", "\n", *lines[50:99], lines[99][:20]]))
+    (folder / "damaged.jsonl").write_text(
+        "".join([*lines[:50], "damage\n", "\n", *lines[50:99], lines[99][:20]])
+    )
     (folder / "other.jsonl").write_text("no log at all\n")
     return folder
 
@@ -73,7 +77,10 @@ def test_counts_add_up(logs: Path, made: Path) -> None:
     assert not (made / "_STARTED").exists()
     for path in made.rglob("*.parquet"):
         assert not path.name.startswith(".")
-        assert pq.read_schema(path).metadata[b"coordinator.schema_version"] == str(SCHEMA_VERSION).encode()
+        assert (
+            pq.read_schema(path).metadata[b"coordinator.schema_version"]
+            == str(SCHEMA_VERSION).encode()
+        )
 
 
 def test_runs_are_whole_within_a_chunk_and_in_order(made: Path) -> None:
@@ -90,11 +97,14 @@ def test_runs_are_whole_within_a_chunk_and_in_order(made: Path) -> None:
 
 
 def test_duckdb_computes_the_same_from_the_same_files(logs: Path, made: Path) -> None:
-    """Independent of the fold: durations of rebalances and waiting times from table `events` alone, in SQL."""
+    """Independent of the fold: durations of rebalances and waiting times from table `events` alone,
+    in SQL."""
     plain, _ = tables_of([str(logs)])
     database = duckdb.connect()
     for name in TABLES:
-        database.execute(f"create view {name} as select * from read_parquet('{made}/{name}/*/*.parquet', hive_partitioning = true)")
+        database.execute(
+            f"create view {name} as select * from read_parquet('{made}/{name}/*/*.parquet', hive_partitioning = true)"
+        )
     durations = database.execute("""
         with begun as (
             select run_id, group_id, seq, at_ms, lead(seq) over (partition by run_id, group_id order by seq) as next
@@ -104,7 +114,11 @@ def test_duckdb_computes_the_same_from_the_same_files(logs: Path, made: Path) ->
             and stored.group_id = begun.group_id and stored.seq > begun.seq and (next is null or stored.seq < next)
         group by all order by all""").fetchall()
     columns = ("run_id", "group_id", "seq", "duration_ms")
-    expected = [tuple(row[column] for column in columns) for row in rows(plain, "rebalances") if row["duration_ms"] is not None]
+    expected = [
+        tuple(row[column] for column in columns)
+        for row in rows(plain, "rebalances")
+        if row["duration_ms"] is not None
+    ]
     assert durations == sorted(expected) and len(durations) > 20
     waited = database.execute("""
         select seen.run_id, seen.seq, answered.at_ms - seen.at_ms
@@ -112,7 +126,9 @@ def test_duckdb_computes_the_same_from_the_same_files(logs: Path, made: Path) ->
         where seen.type = 'RequestSeen' and answered.type in ('RequestAnswered', 'RequestRefused') order by all""").fetchall()
     seen = [row for row in rows(plain, "requests") if row["answered_seq"] not in (None, row["seq"])]
     assert waited == sorted((row["run_id"], row["seq"], row["waited_ms"]) for row in seen)
-    generations = database.execute("select count(*) from events where type = 'GenerationStarted'").fetchone()
+    generations = database.execute(
+        "select count(*) from events where type = 'GenerationStarted'"
+    ).fetchone()
     assert generations == (len(plain["generations"]),)
     (quarantined,) = database.execute("select count(*) from quarantine").fetchone() or (None,)
     assert quarantined == 2
@@ -123,16 +139,26 @@ def test_polars_reads_the_same_files(logs: Path, made: Path) -> None:
     plain, _ = tables_of([str(logs)])
     for name in TABLES:
         read = pl.read_parquet(made / name / "**" / "*.parquet", hive_partitioning=True)
-        assert read.drop("chunk").columns == TABLES[name].names() and read.height == len(plain[name])
+        assert read.drop("chunk").columns == TABLES[name].names() and read.height == len(
+            plain[name]
+        )
     rebalances = pl.scan_parquet(made / "rebalances" / "**" / "*.parquet")
-    found = rebalances.group_by("assignor").agg(pl.col("duration_ms").median(), pl.col("moved").sum()).sort("assignor").collect().rows()
+    found = (
+        rebalances.group_by("assignor")
+        .agg(pl.col("duration_ms").median(), pl.col("moved").sum())
+        .sort("assignor")
+        .collect()
+        .rows()
+    )
     by_assignor: dict[str | None, list[Any]] = {}
     for row in rows(plain, "rebalances"):
         by_assignor.setdefault(row["assignor"], []).append(row)
     expected = []
     for name, each in by_assignor.items():
         durations = [row["duration_ms"] for row in each if row["duration_ms"] is not None]
-        expected.append((name, median(durations) if durations else None, sum(row["moved"] or 0 for row in each)))
+        expected.append(
+            (name, median(durations) if durations else None, sum(row["moved"] or 0 for row in each))
+        )
     assert found == sorted(expected, key=lambda row: row[0] or "") and len(found) > 1
 
 
@@ -155,7 +181,9 @@ def test_output_that_is_there_is_not_touched(spark: Any, logs: Path, tmp_path: P
     assert not (tmp_path / "new").exists()
 
 
-def test_what_was_interrupted_is_never_taken_for_whole(spark: Any, logs: Path, tmp_path: Path) -> None:
+def test_what_was_interrupted_is_never_taken_for_whole(
+    spark: Any, logs: Path, tmp_path: Path
+) -> None:
     out = tmp_path / "out"
     log = str(logs / "consumer_story.jsonl")
     make_tables(spark, [log], out)
@@ -166,11 +194,18 @@ def test_what_was_interrupted_is_never_taken_for_whole(spark: Any, logs: Path, t
     with pytest.raises(PipelineError, match="no whole tables"):
         manifest_of(out)
     made = make_tables(spark, [log], out)
-    assert spark.read.parquet(str(out / "events")).count() == made.counts.events == manifest_of(out)["events"]
+    assert (
+        spark.read.parquet(str(out / "events")).count()
+        == made.counts.events
+        == manifest_of(out)["events"]
+    )
 
 
-def test_a_problem_of_the_file_system_leaves_no_success(spark: Any, logs: Path, tmp_path: Path) -> None:
-    """A file where a table's directory should be: what a full disk does, in a form that every machine has."""
+def test_a_problem_of_the_file_system_leaves_no_success(
+    spark: Any, logs: Path, tmp_path: Path
+) -> None:
+    """A file where a table's directory should be: what a full disk does, in a form that every
+    machine has."""
     out = tmp_path / "out"
     log = str(logs / "consumer_story.jsonl")
     with pytest.MonkeyPatch.context() as patch:
@@ -181,7 +216,9 @@ def test_a_problem_of_the_file_system_leaves_no_success(spark: Any, logs: Path, 
             (folder / "requests").write_text("in the way")
 
         patch.setattr(making, "prepare", obstructed)
-        with pytest.raises(PipelineError, match="the tables are not whole; mend that and run the command again"):
+        with pytest.raises(
+            PipelineError, match="the tables are not whole; mend that and run the command again"
+        ):
             make_tables(spark, [log], out)
     assert not (out / "_SUCCESS").exists()
     assert not list(out.rglob("*.parquet"))

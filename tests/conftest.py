@@ -12,9 +12,12 @@ from hypothesis import HealthCheck, settings
 
 from tests.foreign_sockets import let_them_close
 
-settings.register_profile("machines are noisy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "machines are noisy", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("machines are noisy")
-# Linux 6.18 was seen to answer EFAULT to the execve of a child that a process with many threads had made by vfork.
+# Linux 6.18 was seen to answer EFAULT to the execve of a child that a process with many threads had
+# made by vfork.
 setattr(subprocess, "_USE_VFORK", False)  # noqa: B010  a documented switch that the type stubs do not know
 
 
@@ -40,5 +43,6 @@ def project_root() -> Path:
 
 @pytest.fixture
 def plain_environment() -> dict[str, str]:
-    """For a child process that counts its imports: coverage does not start in it and bring its own."""
+    """For a child process that counts its imports: coverage does not start in it and bring its
+    own."""
     return {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}

@@ -1,5 +1,6 @@
-"""kafka-python 3.0.12 forgets a socket whose connection comes about while its client closes: nobody closes it, and whichever test runs when
-it is collected fails for an unclosed socket. Here its sockets close themselves. Ours are watched as ever.
+"""kafka-python 3.0.12 forgets a socket whose connection comes about while its client closes: nobody
+closes it, and whichever test runs when it is collected fails for an unclosed socket. Here its
+sockets close themselves. Ours are watched as ever.
 """
 
 from __future__ import annotations
@@ -26,6 +27,9 @@ def let_them_close() -> None:
 
 
 def _made(
-    _: object, family: int = socket.AF_INET, sock_type: int = socket.SOCK_STREAM, proto: int = socket.IPPROTO_TCP
+    _: object,
+    family: int = socket.AF_INET,
+    sock_type: int = socket.SOCK_STREAM,
+    proto: int = socket.IPPROTO_TCP,
 ) -> socket.socket:
     return _ClosesItself(family, sock_type, proto)

@@ -1,7 +1,8 @@
 """Mutated frames against a whole broker, without sockets. Part of `python -m tests.fuzz`.
 
-Whatever a client sends, the broker answers, waits or closes that one connection; never does a handler fail, and a client
-beside it is served all along. Cases share a broker in blocks of `BLOCK`, so a failure repeats from its block's first case.
+Whatever a client sends, the broker answers, waits or closes that one connection; never does a
+handler fail, and a client beside it is served all along. Cases share a broker in blocks of `BLOCK`,
+so a failure repeats from its block's first case.
 """
 
 from __future__ import annotations
@@ -49,7 +50,8 @@ class Door:
 
 
 def request_bytes(random: Random, requests: list[Vector]) -> bytes:
-    """A request as a frame without its size: of the vectors, of extremes, or one that means something."""
+    """A request as a frame without its size: of the vectors, of extremes, or one that means
+    something."""
     kind = random.randrange(3)
     if kind == 0:
         sample = random.choice(requests)
@@ -68,4 +70,3 @@ def request_bytes(random: Random, requests: list[Vector]) -> bytes:
 def frame_of(data: bytes) -> bytes:
     """With the size it has."""
     return frame(b"", data)
-

@@ -1,7 +1,8 @@
-"""Kafka's own classes, to be asked by tests and benchmarks: a Java program of tests/java/ as a process.
+"""Kafka's own classes, to be asked by tests and benchmarks: a Java program of tests/java/ as a
+process.
 
-Owns the compiled programs (tests/java/target, which git ignores). The jars are those of tools/kafka_jars.py. Does not depend on what
-is asked.
+Owns the compiled programs (tests/java/target, which git ignores). The jars are those of
+tools/kafka_jars.py. Does not depend on what is asked.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ TARGET = SOURCES / "target"
 
 
 def class_path(program: str) -> str:
-    """The folder of a compiled program and the jars; fetched and compiled when need be. Raises NoJavaError."""
+    """The folder of a compiled program and the jars; fetched and compiled when need be. Raises
+    NoJavaError."""
     kafka_jars.java()
     kafka_jars.javac()
     jars = kafka_jars.jars()
@@ -66,7 +68,9 @@ class JavaProgram:
         answers = [stdout.readline().rstrip("\n") for _ in asked]
         writer.join()
         if not all(answers):
-            raise RuntimeError(f"Java ended early, with {answers.count('')} of {len(asked)} questions open")
+            raise RuntimeError(
+                f"Java ended early, with {answers.count('')} of {len(asked)} questions open"
+            )
         return answers
 
 
@@ -74,7 +78,9 @@ class JavaProgram:
 def java_program(name: str, *options: str) -> Iterator[JavaProgram]:
     """Run the class `name` of tests/java/; it ends with the block. Raises NoJavaError."""
     command = ["java", "-XX:+UseSerialGC", *options, "-cp", class_path(name), name]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as process:
         try:
             yield JavaProgram(process)
         finally:

@@ -1,12 +1,15 @@
-"""The judge of the log: after every test, the groups that were live are compared with what their events say.
+"""The judge of the log: after every test, the groups that were live are compared with what their
+events say.
 
-(a) The live hard state equals a replay of the events: groups, availability, and what each partition keeps. Sessions and parked
-requests are soft state and are left out. (b) After every partition was unloaded and loaded, the live groups equal a load of the
-events, which folds the durable ones alone. (c) Of several brokers that write a log, the log gives back the cluster, the groups that each
-broker serves, and the transactional ids that their coordinators know.
+(a) The live hard state equals a replay of the events: groups, availability, and what each partition
+keeps. Sessions and parked requests are soft state and are left out. (b) After every partition was
+unloaded and loaded, the live groups equal a load of the events, which folds the durable ones alone.
+(c) Of several brokers that write a log, the log gives back the cluster, the groups that each broker
+serves, and the transactional ids that their coordinators know.
 
-The fixture `log_is_the_truth` in conftest does this for every test; `@pytest.mark.unjudged` is for tests that break the coordinator on
-purpose. test_log_judge.py plants bugs to show that the judge finds them.
+The fixture `log_is_the_truth` in conftest does this for every test; `@pytest.mark.unjudged` is for
+tests that break the coordinator on purpose. test_log_judge.py plants bugs to show that the judge
+finds them.
 """
 
 from __future__ import annotations
@@ -37,7 +40,8 @@ class Recorder:
     def __init__(self) -> None:
         self.coordinators: list[GroupCoordinator] = []
         self.events: dict[int, list[LoggedEvent]] = {}
-        """What happened in each of them, by the id of its index. They are kept alive here, so no other index gets such an id."""
+        """What happened in each of them, by the id of its index. They are kept alive here, so no
+        other index gets such an id."""
         self.derived = 0
         self.clusters: list[Brokers] = []
 
@@ -50,7 +54,9 @@ class Recorder:
                 judge_load(coordinator, events)
         for cluster in self.clusters:
             log = cluster.log
-            if log is not None and log._file is None and log.lines:  # a log in a file has none once it is closed
+            if (
+                log is not None and log._file is None and log.lines
+            ):  # a log in a file has none once it is closed
                 lines = list(log.events())
                 if lines[0]["seq"] == 0:
                     judge_brokers(cluster, lines)
@@ -59,14 +65,21 @@ class Recorder:
 def judge_replay(coordinator: GroupCoordinator, events: list[LoggedEvent]) -> None:
     """(a) What is live is what a replay of the events gives."""
     replayed = GroupCoordinator.replay(coordinator.config, events, events[-1].at_ms)
-    assert snapshots(coordinator) == snapshots(replayed), "a replay of the log gives other groups than those that were live"
+    assert snapshots(coordinator) == snapshots(replayed), (
+        "a replay of the log gives other groups than those that were live"
+    )
     assert kept(coordinator) == kept(replayed), "a replay of the log keeps other durable events"
-    assert kept(coordinator) == folded(events), "what the partitions keep is not what the durable events say"
-    assert coordinator.availability.snapshot() == replayed.availability.snapshot(), "a replay of the log serves other partitions"
+    assert kept(coordinator) == folded(events), (
+        "what the partitions keep is not what the durable events say"
+    )
+    assert coordinator.availability.snapshot() == replayed.availability.snapshot(), (
+        "a replay of the log serves other partitions"
+    )
 
 
 def judge_load(coordinator: GroupCoordinator, events: list[LoggedEvent]) -> None:
-    """(b) What an unload and a load of every partition make of the live groups is what a load of the events gives."""
+    """(b) What an unload and a load of every partition make of the live groups is what a load of
+    the events gives."""
     if coordinator.availability.stopped:
         return
     now = events[-1].at_ms
@@ -76,7 +89,9 @@ def judge_load(coordinator: GroupCoordinator, events: list[LoggedEvent]) -> None
     coordinator.unload(now)
     coordinator.finish_load(now)
     loaded = GroupCoordinator.load(coordinator.config, events, now)
-    assert snapshots(coordinator) == snapshots(loaded), "an unload and a load give other groups than a load of the log"
+    assert snapshots(coordinator) == snapshots(loaded), (
+        "an unload and a load give other groups than a load of the log"
+    )
 
 
 def judge_brokers(cluster: Brokers, lines: list[dict[str, Any]]) -> None:
@@ -84,7 +99,9 @@ def judge_brokers(cluster: Brokers, lines: list[dict[str, Any]]) -> None:
 
     config = cluster.brokers[1].coordinator.config
     replayed = ReplayedBrokers(lines, cluster.configs[1], config)
-    assert registrations(cluster.controller.cluster) == registrations(replayed.cluster), "the log gives another cluster than there was"
+    assert registrations(cluster.controller.cluster) == registrations(replayed.cluster), (
+        "the log gives another cluster than there was"
+    )
     for node, broker in cluster.brokers.items():
         again = replayed.coordinators.get(node) or GroupCoordinator(config)
         live, told = serving(broker.coordinator), serving(again)
@@ -92,37 +109,73 @@ def judge_brokers(cluster: Brokers, lines: list[dict[str, Any]]) -> None:
     found = {name: one.snapshot() for name, one in replayed.transactions().items()}
     for node, broker in cluster.brokers.items():
         for name, one in broker.transactions.coordinator.transactions.items():
-            if cluster.network.running(node) and cluster.controller.in_contact(node) and not broker.transactions.availability(name):
-                assert one.snapshot() == found[name], f"the log gives another {name} than broker {node} knows"
+            if (
+                cluster.network.running(node)
+                and cluster.controller.in_contact(node)
+                and not broker.transactions.availability(name)
+            ):
+                assert one.snapshot() == found[name], (
+                    f"the log gives another {name} than broker {node} knows"
+                )
 
 
 def serving(coordinator: GroupCoordinator) -> Groups:
     """The hard state of every group that is served."""
-    served = [shard for index, shard in coordinator.shards.items() if not coordinator.availability.error(index)]
-    return {group_id: group.snapshot() for shard in served for group_id, group in shard.groups.items()}
+    served = [
+        shard
+        for index, shard in coordinator.shards.items()
+        if not coordinator.availability.error(index)
+    ]
+    return {
+        group_id: group.snapshot() for shard in served for group_id, group in shard.groups.items()
+    }
 
 
 def registrations(cluster: Cluster) -> dict[str, object]:
     """Brokers, topics and partitions, as the controller knows them."""
-    kinds = ("leader", "leader_epoch", "partition_epoch", "replicas", "isr", "elr", "last_known_elr", "adding", "removing", "offline")
+    kinds = (
+        "leader",
+        "leader_epoch",
+        "partition_epoch",
+        "replicas",
+        "isr",
+        "elr",
+        "last_known_elr",
+        "adding",
+        "removing",
+        "offline",
+    )
     return {
         "controller": (cluster.controller_id, cluster.controller_epoch),
-        "brokers": {node: (one.rack, one.fenced, one.epoch, one.shutting_down) for node, one in cluster.brokers.items()},
+        "brokers": {
+            node: (one.rack, one.fenced, one.epoch, one.shutting_down)
+            for node, one in cluster.brokers.items()
+        },
         "topics": {
-            name: (topic.id, [[getattr(partition, kind) for kind in kinds] for partition in topic.partitions])
-            for name, topic in cluster.topics.items()},
-    }  # fmt: skip
+            name: (
+                topic.id,
+                [[getattr(partition, kind) for kind in kinds] for partition in topic.partitions],
+            )
+            for name, topic in cluster.topics.items()
+        },
+    }
 
 
 def snapshots(coordinator: GroupCoordinator) -> Groups:
     """The hard state of every group, those of partitions that are loading too."""
-    return {group_id: group.snapshot() for shard in coordinator.shards.values() for group_id, group in shard.groups.items()}
+    return {
+        group_id: group.snapshot()
+        for shard in coordinator.shards.values()
+        for group_id, group in shard.groups.items()
+    }
 
 
 def kept(coordinator: GroupCoordinator) -> Groups:
     """What a load of every partition would find."""
     stores = [shard.durable for shard in coordinator.shards.values()]
-    return {group_id: store.fold(group_id).snapshot() for store in stores for group_id in store.groups()}
+    return {
+        group_id: store.fold(group_id).snapshot() for store in stores for group_id in store.groups()
+    }
 
 
 def folded(events: Iterable[LoggedEvent]) -> Groups:
@@ -141,7 +194,8 @@ def folded(events: Iterable[LoggedEvent]) -> Groups:
 
 @contextmanager
 def recording() -> Iterator[Recorder]:
-    """Record every coordinator that is made meanwhile, but for those that `replay` and `load` make."""
+    """Record every coordinator that is made meanwhile, but for those that `replay` and `load`
+    make."""
     recorder = Recorder()
     with pytest.MonkeyPatch.context() as patch:
         init, write, change = GroupCoordinator.__init__, Shard._write, GroupCoordinator._change
@@ -155,7 +209,9 @@ def recording() -> Iterator[Recorder]:
 
         def written(self: Shard, group: Any, event: Any, effects: Any, before: Any) -> Any:
             if id(self._index) in recorder.events:
-                recorder.events[id(self._index)].append(LoggedEvent(effects.now, group.group_id, event))
+                recorder.events[id(self._index)].append(
+                    LoggedEvent(effects.now, group.group_id, event)
+                )
             return write(self, group, event, effects, before)
 
         def changed(self: GroupCoordinator, event: Any, effects: Any) -> None:

@@ -1,4 +1,5 @@
-"""A blocking client on the emulator's own loop is found and named. The clients here are functions that say they are of those libraries."""
+"""A blocking client on the emulator's own loop is found and named. The clients here are functions
+that say they are of those libraries."""
 
 from __future__ import annotations
 
@@ -77,12 +78,17 @@ def blocks_until_interrupted() -> None:
 
 async def test_a_blocking_client_is_interrupted_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blocked_loop, "_LOOK_S", 0.01)
-    with pytest.raises(BlockingClientError, match=r"kafka-python blocks the loop that the emulator runs on, at .*test_blocked_loop\.py:"):
+    with pytest.raises(
+        BlockingClientError,
+        match=r"kafka-python blocks the loop that the emulator runs on, at .*test_blocked_loop\.py:",
+    ):
         async with Emulator():
             of_module("kafka.consumer.group")(blocks_until_interrupted)
 
 
-async def test_one_that_swallows_the_interruption_is_named_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_one_that_swallows_the_interruption_is_named_at_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(blocked_loop, "_LOOK_S", 0.01)
 
     def swallow() -> None:

@@ -8,7 +8,8 @@ from coordinator.deadlines import Deadlines
 
 
 def test_a_key_set_again_keeps_only_the_new_instant() -> None:
-    """META-3: scheduling with an existing key replaces the earlier timer, be it moved later or earlier."""
+    """META-3: scheduling with an existing key replaces the earlier timer, be it moved later or
+    earlier."""
     deadlines: Deadlines[str] = Deadlines()
     deadlines.arm("a", 10)
     deadlines.arm("a", 20)

@@ -1,4 +1,5 @@
-"""The embeddable emulator: on the caller's loop, on its own thread, and what it says when it cannot start."""
+"""The embeddable emulator: on the caller's loop, on its own thread, and what it says when it cannot
+start."""
 
 from __future__ import annotations
 
@@ -16,7 +17,11 @@ from coordinator.emulator import ConfigError, EmulatorError
 from coordinator.event_log.reader import runs
 from coordinator.group_coordinator import SLICE, Outcome
 from coordinator.groups.requests import Request, RequestContext
-from coordinator.wire.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
+from coordinator.wire.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
 
 API_VERSIONS_V0 = bytes.fromhex("0000000a 0012 0000 00000001 ffff")
 
@@ -51,7 +56,10 @@ class TestOnItsOwnThread:
 
     def test_a_failed_start_is_told_to_the_caller(self) -> None:
         threads = threading.active_count()
-        with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(EmulatorError, match="the address is in use"):
+        with (
+            socket.create_server(("127.0.0.1", 0)) as taken,
+            pytest.raises(EmulatorError, match="the address is in use"),
+        ):
             with Emulator(listen=f"127.0.0.1:{taken.getsockname()[1]}"):
                 pass
         assert threading.active_count() == threads
@@ -79,12 +87,22 @@ class TestOnTheCallersLoop:
         before = asyncio.all_tasks()
         async with Emulator(["orders:3", "payments"]) as kafka:
             assert await asyncio.to_thread(answers, kafka.bootstrap_servers)
-            assert set(kafka.run(lambda: kafka.broker.cluster.topics)) == {"__consumer_offsets", "orders", "payments"}
-            assert await asyncio.to_thread(kafka.run, threading.current_thread) is threading.current_thread()
+            assert set(kafka.run(lambda: kafka.broker.cluster.topics)) == {
+                "__consumer_offsets",
+                "orders",
+                "payments",
+            }
+            assert (
+                await asyncio.to_thread(kafka.run, threading.current_thread)
+                is threading.current_thread()
+            )
         assert asyncio.all_tasks() == before
 
     async def test_a_failed_start(self) -> None:
-        with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(EmulatorError, match="in use"):
+        with (
+            socket.create_server(("127.0.0.1", 0)) as taken,
+            pytest.raises(EmulatorError, match="in use"),
+        ):
             async with Emulator(listen=f"127.0.0.1:{taken.getsockname()[1]}"):
                 pass
 
@@ -113,13 +131,28 @@ class TestOptions:
 
         assert ids(3) == ids(3) != ids(4)
 
-    @pytest.mark.parametrize("topic", ["a b", "", ".", "..", "x:0", "x:-1", "x:many", "é", "x" * 250, "__consumer_offsets"])
+    @pytest.mark.parametrize(
+        "topic",
+        ["a b", "", ".", "..", "x:0", "x:-1", "x:many", "é", "x" * 250, "__consumer_offsets"],
+    )
     def test_topics_that_cannot_be(self, topic: str) -> None:
         with pytest.raises(TopicError):
             Emulator([topic])
 
     @pytest.mark.parametrize(
-        "topics", [{"orders": "x"}, {"orders": "12"}, {"orders": 2.0}, {"orders": True}, {1: 2}, [1], [b"orders"], b"orders", 5, None]
+        "topics",
+        [
+            {"orders": "x"},
+            {"orders": "12"},
+            {"orders": 2.0},
+            {"orders": True},
+            {1: 2},
+            [1],
+            [b"orders"],
+            b"orders",
+            5,
+            None,
+        ],
     )
     def test_topics_of_the_wrong_kind(self, topics: Any) -> None:
         with pytest.raises(TopicError, match=r"give|is a text"):
@@ -130,13 +163,18 @@ class TestOptions:
             Emulator(["orders:1", "orders:2"])
 
     def test_configurations_that_cannot_be(self) -> None:
-        with pytest.raises(ConfigError, match=r"did you mean .*group\.initial\.rebalance\.delay\.ms"):
+        with pytest.raises(
+            ConfigError, match=r"did you mean .*group\.initial\.rebalance\.delay\.ms"
+        ):
             Emulator(config={"group.initial.rebalance.delay": 0})
         with pytest.raises(ConfigError, match=r"num\.partitions=x"):
             Emulator(config={"num.partitions": "x"})
 
     def test_configurations_of_others(self) -> None:
-        with pytest.raises(ConfigError, match=r"session\.timeout\.ms .* a client's, .*group\.min\.session\.timeout\.ms"):
+        with pytest.raises(
+            ConfigError,
+            match=r"session\.timeout\.ms .* a client's, .*group\.min\.session\.timeout\.ms",
+        ):
             Emulator(config={"session.timeout.ms": 6000})
         with pytest.raises(ConfigError, match=r"heartbeat\.interval\.ms .* a client's"):
             Emulator(config={"heartbeat.interval.ms": 6000})
@@ -146,8 +184,9 @@ class TestOptions:
         for wrong in ("num.partitions=3", ["num.partitions=3"], {"num.partitions": None}, 5):
             with pytest.raises(ConfigError, match=r"give Kafka's names|leave the name out"):
                 Emulator(config=wrong)
-        assert Emulator(config={"group.consumer.assignors": ["range", "uniform"]}).configs.get_list("group.consumer.assignors") == [
-            "range", "uniform"]
+        assert Emulator(config={"group.consumer.assignors": ["range", "uniform"]}).configs.get_list(
+            "group.consumer.assignors"
+        ) == ["range", "uniform"]
 
     @pytest.mark.parametrize("listen", ["nowhere", "0.0.0.0:0", ["127.0.0.1:0", "127.0.0.1:0"]])
     def test_listeners_that_cannot_be(self, listen: str | list[str]) -> None:
@@ -156,26 +195,39 @@ class TestOptions:
 
     @pytest.mark.parametrize("name", ["SSL", "SASL_PLAINTEXT", "SASL_SSL", "ssl"])
     def test_listeners_that_would_speak_something_else(self, name: str) -> None:
-        with pytest.raises(EmulatorError, match=r"neither TLS nor SASL .* write PLAINTEXT://127\.0\.0\.1:9093"):
+        with pytest.raises(
+            EmulatorError, match=r"neither TLS nor SASL .* write PLAINTEXT://127\.0\.0\.1:9093"
+        ):
             Emulator(listen=f"{name}://127.0.0.1:9093")
 
     def test_options_of_the_wrong_kind(self) -> None:
         options: dict[str, Any]
         for options in (
-            {"listen": 9092}, {"listen": ["127.0.0.1:0", 9092]}, {"advertise": 9092}, {"log": 5}, {"seed": "x"}, {"node_id": "1"},
-        ):  # fmt: skip
+            {"listen": 9092},
+            {"listen": ["127.0.0.1:0", 9092]},
+            {"advertise": 9092},
+            {"log": 5},
+            {"seed": "x"},
+            {"node_id": "1"},
+        ):
             with pytest.raises(EmulatorError, match=f"{next(iter(options))}=.*give"):
                 Emulator(**options)
 
     def test_a_log_that_cannot_be_written(self, tmp_path: Path) -> None:
-        with pytest.raises(EmulatorError, match="cannot write the log"), Emulator(log=tmp_path / "no" / "such" / "place.jsonl"):
+        with (
+            pytest.raises(EmulatorError, match="cannot write the log"),
+            Emulator(log=tmp_path / "no" / "such" / "place.jsonl"),
+        ):
             pass
 
     def test_a_log_that_is_there_already(self, tmp_path: Path) -> None:
         path = tmp_path / "run.jsonl"
         with Emulator(log=path, seed=1):
             pass
-        with pytest.raises(EmulatorError, match=r'exists already.*"new".*"append".*"replace"'), Emulator(log=path):
+        with (
+            pytest.raises(EmulatorError, match=r'exists already.*"new".*"append".*"replace"'),
+            Emulator(log=path),
+        ):
             pass
         with Emulator(log=path, log_mode="append", seed=2):
             pass
@@ -184,9 +236,14 @@ class TestOptions:
             pass
         assert [run.name for run in runs(path)] == ["3"]
         path.write_text("something else\n")
-        with pytest.raises(EmulatorError, match="no event log, so nothing is appended"), Emulator(log=path, log_mode="append"):
+        with (
+            pytest.raises(EmulatorError, match="no event log, so nothing is appended"),
+            Emulator(log=path, log_mode="append"),
+        ):
             pass
-        with pytest.raises(EmulatorError, match="log_mode='force': it is one of new, append, replace"):
+        with pytest.raises(
+            EmulatorError, match="log_mode='force': it is one of new, append, replace"
+        ):
             Emulator(log=path, log_mode="force")  # type: ignore[arg-type]
 
     def test_the_log_is_complete_after_the_end(self, tmp_path: Path) -> None:
@@ -197,10 +254,21 @@ class TestOptions:
         assert path.read_text().endswith("\n")
 
 
-def test_a_coordinator_loads_many_groups_in_slices_and_is_done_when_the_call_returns(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_coordinator_loads_many_groups_in_slices_and_is_done_when_the_call_returns(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """ERR-4, ERR-7: no slice does more than its share, and nobody waits for the whole."""
-    commit = OffsetCommitRequest(topics=[OffsetCommitRequestTopic(
-        name="orders", partitions=[OffsetCommitRequestPartition(partition_index=index, committed_offset=7) for index in range(2)])])
+    commit = OffsetCommitRequest(
+        topics=[
+            OffsetCommitRequestTopic(
+                name="orders",
+                partitions=[
+                    OffsetCommitRequestPartition(partition_index=index, committed_offset=7)
+                    for index in range(2)
+                ],
+            )
+        ]
+    )
     with Emulator({"orders": 2}) as kafka:
         coordinator = kafka.coordinator
 
@@ -229,7 +297,9 @@ def test_a_coordinator_loads_many_groups_in_slices_and_is_done_when_the_call_ret
         assert len(asked) <= 2, "the end of the load is waited for, not asked for"
         assert kafka.run(lambda: len(coordinator.groups)) == 2_000
         assert sum(loaded) == 2_000
-        assert max(loaded) <= SLICE // 2, "a group costs at least two: itself and what it has committed"
+        assert max(loaded) <= SLICE // 2, (
+            "a group costs at least two: itself and what it has committed"
+        )
 
 
 def test_the_import_is_lazy() -> None:

@@ -25,8 +25,16 @@ def test_names_agree_with_another_list() -> None:
     ("code", "message", "retriable"),
     [
         (ErrorCode.UNKNOWN_MEMBER_ID, "The coordinator is not aware of this member.", False),
-        (ErrorCode.REBALANCE_IN_PROGRESS, "The group is rebalancing, so a rejoin is needed.", False),
-        (ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, "The coordinator is loading and hence can't process requests.", True),
+        (
+            ErrorCode.REBALANCE_IN_PROGRESS,
+            "The group is rebalancing, so a rejoin is needed.",
+            False,
+        ),
+        (
+            ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+            "The coordinator is loading and hence can't process requests.",
+            True,
+        ),
         (ErrorCode.NOT_COORDINATOR, "This is not the correct coordinator.", True),
         (ErrorCode.GROUP_ID_NOT_FOUND, "The group id does not exist.", False),
         (ErrorCode.FETCH_SESSION_ID_NOT_FOUND, "The fetch session ID was not found.", True),

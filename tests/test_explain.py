@@ -33,9 +33,15 @@ def test_the_first_member() -> None:
     w = LoggedWorld()
     w.enter("a", **SHORT)
     begun = f"because member {A} joined the empty group; it"
-    assert why(w.last()) == f"A rebalance began {begun} has not ended: the join phase goes on where the log stops."
+    assert (
+        why(w.last())
+        == f"A rebalance began {begun} has not ended: the join phase goes on where the log stops."
+    )
     w.tick()
-    assert why(w.last()) == f"Generation 1 began {begun} is not Stable yet: the sync phase goes on where the log stops."
+    assert (
+        why(w.last())
+        == f"Generation 1 began {begun} is not Stable yet: the sync phase goes on where the log stops."
+    )
     w.share(a={"orders": (0,)})
     assert why(w.last()) == f"Generation 1 began because member {A} joined the empty group."
 
@@ -60,11 +66,15 @@ def test_another_member_and_those_who_rejoin() -> None:
     w.advance(120)
     w.join("a", **SHORT)
     w.share()
-    assert why(w.last()) == f"Generation 2 began because member {B} joined; member {A} rejoined within 120 ms."
+    assert (
+        why(w.last())
+        == f"Generation 2 began because member {B} joined; member {A} rejoined within 120 ms."
+    )
 
 
 def test_expiry_and_its_last_sign_of_life() -> None:
-    """SES-2: by a heartbeat, which no log holds; by a request; by what renewed everybody's session (SES-1)."""
+    """SES-2: by a heartbeat, which no log holds; by a request; by what renewed everybody's session
+    (SES-1)."""
     w = three()
     w.advance(2000)
     w.heartbeat("c")
@@ -113,12 +123,22 @@ def test_the_last_one_leaves() -> None:
 def test_the_leader_joins_again() -> None:
     w = three()
     w.join("a", **SHORT)
-    assert f"because leader {A} asked to join again with the same subscription, which is how" in why(w.last())
+    assert (
+        f"because leader {A} asked to join again with the same subscription, which is how"
+        in why(w.last())
+    )
 
 
 def test_the_topic_grew() -> None:
     w = three()
-    w.log_file.append("cluster", "PartitionsAdded", at_ms=w.now, topic="orders", partitions=16, added=[12, 13, 14, 15])
+    w.log_file.append(
+        "cluster",
+        "PartitionsAdded",
+        at_ms=w.now,
+        topic="orders",
+        partitions=16,
+        added=[12, 13, 14, 15],
+    )
     w.join("a", **SHORT)
     for name in "bc":
         w.join(name, **SHORT)
@@ -132,7 +152,10 @@ def test_the_topic_grew() -> None:
 def test_a_changed_subscription() -> None:
     w = three()
     w.join("b", **{**SHORT, "protocols": wants("payments", "refunds")})
-    assert f"because member {B} changed its subscription (added payments, added refunds, dropped orders)" in why(w.last())
+    assert (
+        f"because member {B} changed its subscription (added payments, added refunds, dropped orders)"
+        in why(w.last())
+    )
 
 
 def test_cooperative_giving_up() -> None:
@@ -143,7 +166,10 @@ def test_cooperative_giving_up() -> None:
     w.share()
     assert f"because member {B} joined again with changed metadata" in why(w.last())
     w.join("b", **{**SHORT, "protocols": wants("orders", owned={"orders": (2,)})})
-    assert f"because member {B} gave up orders 3-4 and joined again, so that others can have them (cooperative" in why(w.last())
+    assert (
+        f"because member {B} gave up orders 3-4 and joined again, so that others can have them (cooperative"
+        in why(w.last())
+    )
 
 
 def test_did_not_rejoin_and_a_new_leader() -> None:
@@ -155,7 +181,10 @@ def test_did_not_rejoin_and_a_new_leader() -> None:
         w.advance(5000)
         w.heartbeat("c")
     sentence = why(w.last())
-    assert f"Generation 4 began because member {D} joined; member {B} rejoined at once; member {A} expired after 6 s of silence" in sentence
+    assert (
+        f"Generation 4 began because member {D} joined; member {B} rejoined at once; member {A} expired after 6 s of silence"
+        in sentence
+    )
     assert f"member {C} did not rejoin in time and was removed" in sentence
 
 
@@ -170,7 +199,10 @@ def test_did_not_sync() -> None:
     for name in "abcd":
         w.heartbeat(name)
     w.advance(5000)
-    assert f"because members {C}, {D} and {B} did not send SyncGroup in time and were removed" in why(w.last())
+    assert (
+        f"because members {C}, {D} and {B} did not send SyncGroup in time and were removed"
+        in why(w.last())
+    )
 
 
 def test_an_assignment_that_cannot_be_stored() -> None:
@@ -182,12 +214,16 @@ def test_an_assignment_that_cannot_be_stored() -> None:
     w.config.append_error = 19  # type: ignore[assignment]
     w.sync("a")
     before, last = w.view().rebalances[-2:]
-    assert f"the assignment that leader {A} sent could not be stored (COORDINATOR_NOT_AVAILABLE)" in why(last)
+    assert (
+        f"the assignment that leader {A} sent could not be stored (COORDINATOR_NOT_AVAILABLE)"
+        in why(last)
+    )
     assert why(before).endswith("; it was never Stable, because the next rebalance came first.")
 
 
 def test_static_members() -> None:
-    """STA-2, STA-3: quietly if nothing changes, with a rebalance if the group was in one; the old id is fenced."""
+    """STA-2, STA-3: quietly if nothing changes, with a rebalance if the group was in one; the old
+    id is fenced."""
     w = LoggedWorld()
     both = {**SHORT, "protocols": {**wants("orders"), "roundrobin": b""}}
     w.enter("s", instance="box", **both)
@@ -196,7 +232,10 @@ def test_static_members() -> None:
     w.enter("s", **both)
     note = w.view().entries[-1]
     assert isinstance(note, Note)
-    assert told(note) == "Static member box came back as box-3c6e and keeps what box-9e37 had: no rebalance; box-9e37 is fenced."
+    assert (
+        told(note)
+        == "Static member box came back as box-3c6e and keeps what box-9e37 had: no rebalance; box-9e37 is fenced."
+    )
     w.client("s").member_id = ""
     w.enter("s", **{**SHORT, "protocols": {"roundrobin": b""}})
     assert "because static member box came back as box-daa6, which fenced box-3c6e" in why(w.last())
@@ -213,7 +252,10 @@ def test_a_full_group() -> None:
     w.config.max_size = 2
     w.unload()
     w.finish_load()
-    assert "because the coordinator that loaded the group found more members in it than group.max.size allows" in why(w.last())
+    assert (
+        "because the coordinator that loaded the group found more members in it than group.max.size allows"
+        in why(w.last())
+    )
     for name in "abc":
         w.join(name, **SHORT)
     assert f"member {C} found the group full (group.max.size) and was removed" in why(w.last())
@@ -232,9 +274,15 @@ def test_a_coordinator_that_is_lost_in_the_middle() -> None:
     w = three()
     w.enter("d", **SHORT)
     w.unload()
-    assert why(w.last()) == f"A rebalance began because member {D} joined; it did not end, because the coordinator gave the group up."
+    assert (
+        why(w.last())
+        == f"A rebalance began because member {D} joined; it did not end, because the coordinator gave the group up."
+    )
     assert "The coordinator gave the group up; parked requests were told so." in w.text()
-    assert "group g: PreparingRebalance in generation 3 when the coordinator gave it up, 4 members, leader a-9e37" in w.text()
+    assert (
+        "group g: PreparingRebalance in generation 3 when the coordinator gave it up, 4 members, leader a-9e37"
+        in w.text()
+    )
     w.finish_load()
     assert f"group g: Stable in generation 3, 3 members, leader {A}" in w.text()
 
@@ -242,9 +290,32 @@ def test_a_coordinator_that_is_lost_in_the_middle() -> None:
 def test_refusals_that_matter_are_told() -> None:
     w = three()
     log = w.log_file
-    log.append("wire", "RequestRefused", at_ms=w.now, group="g", member=w.id("a"), api="heartbeat", errors=["FENCED_INSTANCE_ID"])
-    log.append("wire", "RequestRefused", at_ms=w.now, group="g", api="offset_commit", errors=["UNKNOWN_MEMBER_ID", "X"])
-    log.append("wire", "RequestRefused", at_ms=w.now, group="g", member=w.id("a"), api="heartbeat", errors=["REBALANCE_IN_PROGRESS"])
+    log.append(
+        "wire",
+        "RequestRefused",
+        at_ms=w.now,
+        group="g",
+        member=w.id("a"),
+        api="heartbeat",
+        errors=["FENCED_INSTANCE_ID"],
+    )
+    log.append(
+        "wire",
+        "RequestRefused",
+        at_ms=w.now,
+        group="g",
+        api="offset_commit",
+        errors=["UNKNOWN_MEMBER_ID", "X"],
+    )
+    log.append(
+        "wire",
+        "RequestRefused",
+        at_ms=w.now,
+        group="g",
+        member=w.id("a"),
+        api="heartbeat",
+        errors=["REBALANCE_IN_PROGRESS"],
+    )
     text = w.text()
     assert f"Member {A} was refused heartbeat: FENCED_INSTANCE_ID." in text
     assert "A client was refused OffsetCommit: UNKNOWN_MEMBER_ID and X." in text
@@ -269,7 +340,10 @@ def test_assignments_and_moves() -> None:
         w.join(name, **SHORT)
     w.share(a={"orders": (1,), "refunds": (0,)}, b={"orders": (0, 2)})
     text = w.text(4)
-    assert f"{A}  orders 1; refunds 0   (+ refunds 0, - orders 0, stood still for 0 ms, from 0.000 s to 0.000 s)" in text
+    assert (
+        f"{A}  orders 1; refunds 0   (+ refunds 0, - orders 0, stood still for 0 ms, from 0.000 s to 0.000 s)"
+        in text
+    )
     assert f"{B}  orders 0, 2   (+ orders 0, stood still for 0 ms" in text
     assert f"{C}  nothing" in text
 
@@ -298,9 +372,21 @@ def test_short_names_stay_apart() -> None:
 
 def test_words() -> None:
     assert [duration(ms) for ms in (0, 999, 1000, 6250, 59_999, 60_000, 65_000, 300_400)] == [
-        "0 ms", "999 ms", "1 s", "6.25 s", "60 s", "1 min", "1 min 5 s", "5 min",
-    ]  # fmt: skip
-    assert [listed(list(words)) for words in ("", "a", "ab", "abc")] == ["", "a", "a and b", "a, b and c"]
+        "0 ms",
+        "999 ms",
+        "1 s",
+        "6.25 s",
+        "60 s",
+        "1 min",
+        "1 min 5 s",
+        "5 min",
+    ]
+    assert [listed(list(words)) for words in ("", "a", "ab", "abc")] == [
+        "",
+        "a",
+        "a and b",
+        "a, b and c",
+    ]
     assert ranges([3, 1, 2, 7, 9, 10]) == "1-3, 7, 9-10"
     assert partitions({"t": (), "u": (1,)}) == "u 1"
     assert counted("member", [str(n) for n in range(9)]) == "9 members (0, 1, 2, ...)"

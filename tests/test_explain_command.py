@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -33,7 +32,8 @@ def test_the_text_of_the_golden_log(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_text_of_a_slow_member_among_real_clients(capsys: pytest.CaptureFixture[str]) -> None:
-    """Three librdkafka consumers with range; one takes 4.5 s to give up its partitions, so that an eager one stands still as long."""
+    """Three librdkafka consumers with range; one takes 4.5 s to give up its partitions, so that an
+    eager one stands still as long."""
     log = GOLDEN.with_name("slow_member.jsonl")
     status, out, _ = explain(capsys, str(log), "--detail")
     assert status == 0
@@ -43,7 +43,9 @@ def test_the_text_of_a_slow_member_among_real_clients(capsys: pytest.CaptureFixt
 
 
 def test_the_json_of_the_golden_log(capsys: pytest.CaptureFixture[str]) -> None:
-    status, out, _ = explain(capsys, str(GOLDEN), "--format", "json", "--group", "g", "--generation", "4")
+    status, out, _ = explain(
+        capsys, str(GOLDEN), "--format", "json", "--group", "g", "--generation", "4"
+    )
     assert status == 0
     plain = json.loads(out)
     assert plain["version"] == 1
@@ -53,13 +55,21 @@ def test_the_json_of_the_golden_log(capsys: pytest.CaptureFixture[str]) -> None:
     assert rebalance["outcome"] == "stable"
     assert rebalance["join_phase_ms"] == 0
     assert rebalance["trigger"]["type"] == "AssignmentRejected"
-    assert [cause["type"] for cause in rebalance["causes"]] == ["AssignmentRejected", "MemberSynced", "RequestSeen"]
+    assert [cause["type"] for cause in rebalance["causes"]] == [
+        "AssignmentRejected",
+        "MemberSynced",
+        "RequestSeen",
+    ]
     assert rebalance["assignments"][1]["revoked"] == {"orders": [2, 3]}
     whole = json.loads(explain(capsys, str(GOLDEN), "--format", "json")[1])
     assert [row["generation"] for row in whole["groups"][0]["rebalances"]] == [1, 2, 3, 4, 5, 6]
     assert [note["type"] for note in whole["groups"][0]["notes"]] == [
-        "PendingMemberRemoved", "MemberReplaced", "GroupUnloaded", "GroupLoaded", "GroupDeleted",
-    ]  # fmt: skip
+        "PendingMemberRemoved",
+        "MemberReplaced",
+        "GroupUnloaded",
+        "GroupLoaded",
+        "GroupDeleted",
+    ]
 
 
 def test_members_in_json() -> None:
@@ -67,7 +77,9 @@ def test_members_in_json() -> None:
     (group,) = as_plain(timeline, timeline.groups.values())["groups"]
     assert group["leader"] == A
     assert group["members"][0]["topics"] == ["orders"]
-    assert {member["name"]: member["partitions"] for member in group["members"]}[A] == {"orders": (0, 1)}
+    assert {member["name"]: member["partitions"] for member in group["members"]}[A] == {
+        "orders": (0, 1)
+    }
 
 
 def test_a_log_without_groups(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -78,7 +90,9 @@ def test_a_log_without_groups(capsys: pytest.CaptureFixture[str], tmp_path: Path
     assert "no group in this log" in out
 
 
-def test_standard_input(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_standard_input(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     with GOLDEN.open() as log:
         monkeypatch.setattr("sys.stdin", log)
         status, out, _ = explain(capsys, "-")
@@ -89,11 +103,17 @@ def test_standard_input(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.
 @pytest.mark.parametrize(
     ("args", "complaint"),
     [
-        (["no/such.jsonl"], "cannot read no/such.jsonl: No such file or directory; write one with `coordinator serve --log no/such.jsonl`"),
+        (
+            ["no/such.jsonl"],
+            "cannot read no/such.jsonl: No such file or directory; write one with `coordinator serve --log no/such.jsonl`",
+        ),
         ([str(Path(__file__))], "line 1: not JSON"),
         ([str(GOLDEN), "--group", "G"], "--group G: not in this log; its groups are g"),
         ([str(GOLDEN), "--group", "gg"], "--group gg: not in this log; did you mean g?"),
-        ([str(GOLDEN), "--generation", "77"], "--generation 77: no such generation in this log; its highest is 6"),
+        (
+            [str(GOLDEN), "--generation", "77"],
+            "--generation 77: no such generation in this log; its highest is 6",
+        ),
         ([str(GOLDEN), "--generation", "x"], "'x' is no generation: give a number from 0 on"),
         ([str(GOLDEN), "--format", "xml"], "invalid choice: 'xml'"),
         ([], "the following arguments are required: LOG"),
@@ -115,7 +135,9 @@ def test_bad_input(capsys: pytest.CaptureFixture[str], args: list[str], complain
         ('"assignment":"00', '"assignment":"0'),
     ],
 )
-def test_lines_that_are_not_as_their_type_has_them(capsys: pytest.CaptureFixture[str], tmp_path: Path, found: str, instead: str) -> None:
+def test_lines_that_are_not_as_their_type_has_them(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, found: str, instead: str
+) -> None:
     path = tmp_path / "run.jsonl"
     text = GOLDEN.read_text()
     assert found in text
@@ -130,6 +152,10 @@ def test_lines_that_are_not_as_their_type_has_them(capsys: pytest.CaptureFixture
 def test_a_whole_log_is_told_without_its_end(tmp_path: Path) -> None:
     """A log may stop anywhere: each part of it can be explained."""
     lines = list(a_long_story().log_file.events())
-    tell: Callable[[int], list[str]] = lambda end: list(as_text(t := timeline_of(lines[:end], details=True), t.groups.values()))  # noqa: E731
+
+    def tell(end: int) -> list[str]:
+        timeline = timeline_of(lines[:end], details=True)
+        return list(as_text(timeline, timeline.groups.values()))
+
     for end in range(1, len(lines)):
         assert tell(end)

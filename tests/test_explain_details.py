@@ -13,9 +13,25 @@ from tests.test_explain_ownership import EAGER, A, B, refuse_as_the_wire_does, t
 
 def test_details_show_how_members_learn_of_a_rebalance() -> None:
     w = two()
-    seen = w.log_file.append("wire", "RequestSeen", at_ms=w.now, group="g", api="join_group", version=9, client="c", peer="-")
+    seen = w.log_file.append(
+        "wire",
+        "RequestSeen",
+        at_ms=w.now,
+        group="g",
+        api="join_group",
+        version=9,
+        client="c",
+        peer="-",
+    )
     w.log_file.append(
-        "wire", "RequestRefused", at_ms=w.now, cause=seen, group="g", member="c-x", api="join_group", errors=["MEMBER_ID_REQUIRED"]
+        "wire",
+        "RequestRefused",
+        at_ms=w.now,
+        cause=seen,
+        group="g",
+        member="c-x",
+        api="join_group",
+        errors=["MEMBER_ID_REQUIRED"],
     )
     w.enter("c", **EAGER)
     for _ in range(3):
@@ -24,8 +40,14 @@ def test_details_show_how_members_learn_of_a_rebalance() -> None:
     w.join("a", **EAGER)
     timeline = timeline_of(w.log_file.events(), details=True)
     text = "\n".join(as_text(timeline, timeline.groups.values()))
-    assert "client c's JoinGroup is answered MEMBER_ID_REQUIRED: it is given the member id c-x and has to join with that (MID-3)." in text
-    assert f"1.100 s  {A}'s heartbeat is answered REBALANCE_IN_PROGRESS (3 times): this is how a member learns" in text
+    assert (
+        "client c's JoinGroup is answered MEMBER_ID_REQUIRED: it is given the member id c-x and has to join with that (MID-3)."
+        in text
+    )
+    assert (
+        f"1.100 s  {A}'s heartbeat is answered REBALANCE_IN_PROGRESS (3 times): this is how a member learns"
+        in text
+    )
     assert f"1.300 s  {A} sends JoinGroup." in text
     plain = as_plain(timeline, timeline.groups.values())["groups"][0]["rebalances"][-1]["steps"]
     assert [step["times"] for step in plain if "heartbeat" in step["text"]] == [3]
@@ -39,7 +61,8 @@ def narrated(w: LoggedWorld) -> list[str]:
 
 
 def test_a_beginning_rebalance_does_not_end_the_generation_before() -> None:
-    """HB-1, OC-3: its commits are still taken, its heartbeats are answered REBALANCE_IN_PROGRESS."""
+    """HB-1, OC-3: its commits are still taken, its heartbeats are answered
+    REBALANCE_IN_PROGRESS."""
     w = two()
     w.enter("c", **EAGER)
     for _ in range(2):
@@ -47,7 +70,9 @@ def test_a_beginning_rebalance_does_not_end_the_generation_before() -> None:
     told = narrated(w)
     begun = [text for text in told if "a rebalance begins" in text]
     assert begun[0].endswith("a rebalance begins"), "there was nothing before"
-    assert begun[2].endswith("generation 2 is ending; until the join phase is over its members' commits are still taken")
+    assert begun[2].endswith(
+        "generation 2 is ending; until the join phase is over its members' commits are still taken"
+    )
     assert [text for text in told if "learns" in text] == [
         f"   1.000 s  {A} learns of it: its heartbeat is answered REBALANCE_IN_PROGRESS"
     ], "once"
@@ -111,14 +136,17 @@ class Counted(dict[str, Any]):
 
 
 def looks(rounds: int) -> int:
-    """How often lines are looked at for a group that rebalances so many times, each one caused by the one before."""
+    """How often lines are looked at for a group that rebalances so many times, each one caused by
+    the one before."""
     w = two()
     for _ in range(rounds):
         w.join("a", **EAGER)
         w.join("b", **EAGER)
         w.share(a={"orders": (0, 1)}, b={"orders": (2,)})
         refuse_as_the_wire_does(w, "b", "offset_commit", "ILLEGAL_GENERATION", generation=1)
-        w.log_file.append("cluster", "PartitionsAdded", at_ms=w.now, topic="orders", partitions=3, added=[])
+        w.log_file.append(
+            "cluster", "PartitionsAdded", at_ms=w.now, topic="orders", partitions=3, added=[]
+        )
     lines = [Counted(line) for line in w.log_file.events()]
     cause: int | None = None
     for line in lines:
@@ -134,5 +162,6 @@ def looks(rounds: int) -> int:
 
 
 def test_the_work_is_linear_in_the_log() -> None:
-    """Twice the log, twice the looks: chains of causes are bounded, refusals do not make the last rebalance hard to find."""
+    """Twice the log, twice the looks: chains of causes are bounded, refusals do not make the last
+    rebalance hard to find."""
     assert looks(800) < 2.2 * looks(400)

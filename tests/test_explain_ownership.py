@@ -1,4 +1,5 @@
-"""`coordinator explain`: who stood still from when to when, what had no owner, what a join phase waited for, who is a zombie."""
+"""`coordinator explain`: who stood still from when to when, what had no owner, what a join phase
+waited for, who is a zombie."""
 
 from __future__ import annotations
 
@@ -39,15 +40,27 @@ def two(how: dict[str, Any] = EAGER) -> LoggedWorld:
 
 
 def refuse_as_the_wire_does(w: LoggedWorld, name: str, api: str, error: str, **more: Any) -> None:
-    """The line that a refused request leaves: the virtual world has no broker that would write it."""
-    w.log_file.append("wire", "RequestRefused", at_ms=w.now, group="g", member=w.id(name), api=api, errors=[error], **more)
+    """The line that a refused request leaves: the virtual world has no broker that would write
+    it."""
+    w.log_file.append(
+        "wire",
+        "RequestRefused",
+        at_ms=w.now,
+        group="g",
+        member=w.id(name),
+        api=api,
+        errors=[error],
+        **more,
+    )
 
 
-# -- eager -------------------------------------------------------------------------------------------------------------
+# -- eager
+# -------------------------------------------------------------------------------------------------------------
 
 
 def test_an_eager_member_stands_still_though_it_keeps_its_partitions() -> None:
-    """From its JoinGroup until its SyncGroup is answered: 4.7 s here, because another one was slow to join again."""
+    """From its JoinGroup until its SyncGroup is answered: 4.7 s here, because another one was slow
+    to join again."""
     w = two()
     w.enter("c", **EAGER)
     w.advance(197)
@@ -61,7 +74,10 @@ def test_an_eager_member_stands_still_though_it_keeps_its_partitions() -> None:
     assert f"{C}  nothing\n" in text + "\n", "who had nothing cannot stop"
     assert "assignor range (eager)" in text
     assert "without an owner: orders 0-1 for 4.7 s, 9.400 partition-seconds in all" in text
-    assert f"members {A} and {B} rejoined within 4.9 s ({B} was awaited last, 4.7 s after the one before)" in text
+    assert (
+        f"members {A} and {B} rejoined within 4.9 s ({B} was awaited last, 4.7 s after the one before)"
+        in text
+    )
     assert "1.000 s  generation 3: Stable from 5.897 s on, with members" in text
 
 
@@ -108,13 +124,41 @@ def test_what_a_removed_member_had_is_without_an_owner_from_then_on() -> None:
 
 
 def test_an_eager_member_that_joins_again_without_a_rebalance_stops_too() -> None:
-    """JOIN-4: an unchanged follower gets its generation again, at once. What it says in between is on the wire only."""
+    """JOIN-4: an unchanged follower gets its generation again, at once. What it says in between is
+    on the wire only."""
     w = two()
     log = w.log_file
-    seen = log.append("wire", "RequestSeen", at_ms=w.now, group="g", member=w.id("b"), api="join_group", version=9, client="b", peer="-")
-    log.append("wire", "RequestAnswered", at_ms=w.now, cause=seen, group="g", member=w.id("b"), api="join_group", waited_ms=0)
+    seen = log.append(
+        "wire",
+        "RequestSeen",
+        at_ms=w.now,
+        group="g",
+        member=w.id("b"),
+        api="join_group",
+        version=9,
+        client="b",
+        peer="-",
+    )
+    log.append(
+        "wire",
+        "RequestAnswered",
+        at_ms=w.now,
+        cause=seen,
+        group="g",
+        member=w.id("b"),
+        api="join_group",
+        waited_ms=0,
+    )
     w.advance(40)
-    log.append("wire", "RequestAnswered", at_ms=w.now, group="g", member=w.id("b"), api="sync_group", waited_ms=0)
+    log.append(
+        "wire",
+        "RequestAnswered",
+        at_ms=w.now,
+        group="g",
+        member=w.id("b"),
+        api="sync_group",
+        waited_ms=0,
+    )
     current = w.last()
     assert (current.unowned.partition_ms, current.unowned.partitions) == (40, {"orders": {2}})
 
@@ -134,11 +178,13 @@ def test_when_it_had_learned_of_the_rebalance_is_told() -> None:
     ) in w.text(3)
 
 
-# -- cooperative -------------------------------------------------------------------------------------------------------
+# -- cooperative
+# -------------------------------------------------------------------------------------------------------
 
 
 def test_cooperative_members_go_on_with_what_they_keep() -> None:
-    """KIP-429: the join phase is no downtime; what moves has no owner from the first SyncGroup to the second."""
+    """KIP-429: the join phase is no downtime; what moves has no owner from the first SyncGroup to
+    the second."""
     w = LoggedWorld()
     w.enter("a", **cooperative())
     w.share(a={"orders": (0, 1, 2)})
@@ -174,7 +220,14 @@ def test_a_member_is_cooperative_if_all_its_assignors_are() -> None:
 
 
 def test_of_an_unknown_assignor_the_owned_partitions_tell() -> None:
-    mine = {**EAGER, "protocols": {"mine": Subscription(("orders",), None, (TopicPartitions("orders", (0, 1, 2)),)).encode(1)}}
+    mine = {
+        **EAGER,
+        "protocols": {
+            "mine": Subscription(("orders",), None, (TopicPartitions("orders", (0, 1, 2)),)).encode(
+                1
+            )
+        },
+    }
     w = LoggedWorld()
     w.enter("a", **mine)
     w.share(a={"orders": (0, 1, 2)})
@@ -183,12 +236,21 @@ def test_of_an_unknown_assignor_the_owned_partitions_tell() -> None:
     assert f"{A}  orders 0-2   (never stopped)" in w.text(2)
 
 
-# -- a member's own word -----------------------------------------------------------------------------------------------
+# -- a member's own word
+# -----------------------------------------------------------------------------------------------
 
 
 def tell(w: LoggedWorld, kind: str, name: str, *numbers: int) -> None:
     rows = [{"topic": "orders", "partition": number} for number in numbers]
-    w.log_file.append("member", kind, at_ms=w.now, group="g", member=w.id(name), generation=w.group.generation, partitions=rows)
+    w.log_file.append(
+        "member",
+        kind,
+        at_ms=w.now,
+        group="g",
+        member=w.id(name),
+        generation=w.group.generation,
+        partitions=rows,
+    )
 
 
 def test_a_members_own_word_wins_over_what_its_requests_suggest() -> None:
@@ -204,7 +266,10 @@ def test_a_members_own_word_wins_over_what_its_requests_suggest() -> None:
     w.advance(50)
     tell(w, "PartitionsAssigned", "a", 0, 1, 2)
     text = w.text(2)
-    assert f"{A}  orders 0-2   (stood still for 350 ms, from 1.000 s to 1.350 s by its own word)" in text
+    assert (
+        f"{A}  orders 0-2   (stood still for 350 ms, from 1.000 s to 1.350 s by its own word)"
+        in text
+    )
     assert "without an owner: orders 0-2 for 350 ms, 1.050 partition-seconds in all" in text
 
 
@@ -216,10 +281,14 @@ def test_a_members_own_word_when_it_gives_up_a_part() -> None:
     tell(w, "PartitionsLost", "a", 1)
     w.advance(70)
     tell(w, "PartitionsAssigned", "a", 1)
-    assert (w.last().unowned.partition_ms, w.view().members[w.id("a")].held) == (70, {"orders": (0, 1)})
+    assert (w.last().unowned.partition_ms, w.view().members[w.id("a")].held) == (
+        70,
+        {"orders": (0, 1)},
+    )
 
 
-# -- what a join phase waited for --------------------------------------------------------------------------------------
+# -- what a join phase waited for
+# --------------------------------------------------------------------------------------
 
 
 def test_a_pending_id_that_never_came_back_holds_up_the_join_phase() -> None:
@@ -230,7 +299,10 @@ def test_a_pending_id_that_never_came_back_holds_up_the_join_phase() -> None:
     w.join("b", **EAGER)
     for _ in range(2):
         w.advance(3500)
-    assert "the join phase waited 7 s for member id ghost-daa6, which was handed out and never came back (MID-6)" in w.text(3)
+    assert (
+        "the join phase waited 7 s for member id ghost-daa6, which was handed out and never came back (MID-6)"
+        in w.text(3)
+    )
 
 
 def test_an_expiry_or_a_leave_that_ends_the_join_phase() -> None:
@@ -262,10 +334,14 @@ def test_a_leader_that_is_slow_to_assign_makes_the_sync_phase_long() -> None:
     w.join("b", **EAGER)
     w.advance(2000)
     w.share(a={"orders": (0, 1, 2)})
-    assert f"the sync phase waited 2 s for the assignment, which leader {A} sends with its SyncGroup" in w.text(3)
+    assert (
+        f"the sync phase waited 2 s for the assignment, which leader {A} sends with its SyncGroup"
+        in w.text(3)
+    )
 
 
-# -- claims ------------------------------------------------------------------------------------------------------------
+# -- claims
+# ------------------------------------------------------------------------------------------------------------
 
 
 def test_sticky_user_data_says_who_keeps_what() -> None:
@@ -281,7 +357,10 @@ def test_sticky_user_data_says_who_keeps_what() -> None:
     w.join("a", **sticky({"orders": (0, 1)}, 2))
     w.join("b", **sticky({"orders": (1, 2)}, 3))
     w.share(a={"orders": (0,)}, b={"orders": (1, 2)})
-    assert f"{A} claimed orders 0-1 of generation 2, older than another claim, and keeps orders 0" in w.text(4)
+    assert (
+        f"{A} claimed orders 0-1 of generation 2, older than another claim, and keeps orders 0"
+        in w.text(4)
+    )
     assert f"{B} claimed orders 1-2 of generation 3, and keeps all of it" in w.text(4)
     w.join("a", **sticky({"orders": (0,)}, 4))
     w.join("b", **sticky({"orders": (1, 2)}, 4))
@@ -289,7 +368,8 @@ def test_sticky_user_data_says_who_keeps_what() -> None:
     assert f"{A} claimed orders 0 of generation 4, and keeps none of it" in w.text(5)
 
 
-# -- zombies -----------------------------------------------------------------------------------------------------------
+# -- zombies
+# -----------------------------------------------------------------------------------------------------------
 
 
 def test_a_zombie_is_told_with_the_rule_and_with_what_it_believes() -> None:
@@ -319,7 +399,15 @@ def test_a_fenced_instance_is_a_zombie_too() -> None:
     old = w.id("s")
     w.client("s").member_id = ""
     w.enter("s", **EAGER)
-    w.log_file.append("wire", "RequestRefused", at_ms=w.now, group="g", member=old, api="heartbeat", errors=["FENCED_INSTANCE_ID"])
+    w.log_file.append(
+        "wire",
+        "RequestRefused",
+        at_ms=w.now,
+        group="g",
+        member=old,
+        api="heartbeat",
+        errors=["FENCED_INSTANCE_ID"],
+    )
     note = w.view().entries[-1]
     assert isinstance(note, Note)
     assert (
@@ -334,7 +422,10 @@ def test_others_that_are_refused_are_no_zombies() -> None:
     refuse_as_the_wire_does(w, "b", "heartbeat", "UNKNOWN_MEMBER_ID")
     refuse_as_the_wire_does(w, "a", "offset_commit", "ILLEGAL_GENERATION", generation=1)
     text = w.text()
-    assert f"Member {B} was refused heartbeat: UNKNOWN_MEMBER_ID (VAL-1: this id is no member's). It had left at 1.000 s." in text
+    assert (
+        f"Member {B} was refused heartbeat: UNKNOWN_MEMBER_ID (VAL-1: this id is no member's). It had left at 1.000 s."
+        in text
+    )
     assert f"Member {A} was refused OffsetCommit: ILLEGAL_GENERATION" in text
     assert "it speaks for generation 1. It still consumes orders 0-1." in text
     assert "zombie" not in text

@@ -13,7 +13,9 @@ from typing import Any
 import pytest
 
 if not hasattr(select, "epoll"):
-    pytest.skip("this system has no epoll: asyncio's own selector is taken", allow_module_level=True)
+    pytest.skip(
+        "this system has no epoll: asyncio's own selector is taken", allow_module_level=True
+    )
 
 from coordinator import fair_selector
 from coordinator.fair_selector import _AT_ONCE, FairSelector, new_loop
@@ -104,7 +106,11 @@ def test_reading_and_writing(pairs: Pairs) -> None:
     other.close()
     one.recv(1)
     assert pairs.selector.select(1) == [(key, EVENT_READ)], "its end is to be read, too"
-    assert (key.data, pairs.selector.get_key(one), dict(pairs.selector.get_map())) == ("read", key, {one.fileno(): key})
+    assert (key.data, pairs.selector.get_key(one), dict(pairs.selector.get_map())) == (
+        "read",
+        key,
+        {one.fileno(): key},
+    )
 
 
 def test_what_is_not_there(pairs: Pairs) -> None:

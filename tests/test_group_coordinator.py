@@ -1,4 +1,5 @@
-"""The coordinator around the groups: loading and moving partitions, failing writes, what lasts, replay (ERR, PST, ENT, META)."""
+"""The coordinator around the groups: loading and moving partitions, failing writes, what lasts,
+replay (ERR, PST, ENT, META)."""
 
 from __future__ import annotations
 
@@ -70,7 +71,12 @@ def test_after_shutdown() -> None:
     w.shutdown()
     assert {name: ask(w) for name, ask in REQUESTS.items()} == dict.fromkeys(REQUESTS, 15)
     assert lists(w) == (15, set())
-    assert w.heartbeat("a", group="").error == w.leave("a", group="").error == w.join("a", group="").error == 15
+    assert (
+        w.heartbeat("a", group="").error
+        == w.leave("a", group="").error
+        == w.join("a", group="").error
+        == 15
+    )
 
 
 def test_an_empty_group_id() -> None:
@@ -102,12 +108,17 @@ def test_partitions_move_one_by_one() -> None:
 
 
 @pytest.mark.parametrize("stop", [GroupCoordinator.unload, GroupCoordinator.shutdown])
-def test_parked_joins_are_answered_when_the_group_goes(stop: Callable[[GroupCoordinator, int], object]) -> None:
+def test_parked_joins_are_answered_when_the_group_goes(
+    stop: Callable[[GroupCoordinator, int], object],
+) -> None:
     """ERR-6: 16 with the member's own id; the group dies and nothing of it is due any more."""
     w = World(initial_rebalance_delay_ms=3_000)
     a, b = w.enter("a"), w.enter("b")
     w._take(stop(w.coordinator, w.now))  # type: ignore[arg-type]
-    assert [(call.error, call.member_id, call.generation_id) for call in (a, b)] == [(16, "a-1", -1), (16, "b-2", -1)]
+    assert [(call.error, call.member_id, call.generation_id) for call in (a, b)] == [
+        (16, "a-1", -1),
+        (16, "b-2", -1),
+    ]
     assert w.coordinator.next_deadline() is None
     assert w.advance(500_000) == []
 
@@ -124,10 +135,17 @@ def test_parked_syncs_are_answered_when_the_group_goes() -> None:
 
 
 def test_a_loaded_group_is_as_of_its_last_record() -> None:
-    """ERR-7, PST-1: Stable, with the selected protocol only; who joined since is unknown, generation and all go back."""
+    """ERR-7, PST-1: Stable, with the selected protocol only; who joined since is unknown,
+    generation and all go back."""
     w = World()
     w.enter("a", protocols={"range": subscribe("x"), "sticky": b"s"}, session_ms=10_000)
-    w.enter("s", instance="i", protocols={"range": subscribe("y")}, session_ms=20_000, rebalance_ms=30_000)
+    w.enter(
+        "s",
+        instance="i",
+        protocols={"range": subscribe("y")},
+        session_ms=20_000,
+        rebalance_ms=30_000,
+    )
     w.settle()
     w.enter("b", protocols={"range": b""})
     w.join("a", protocols={"range": b""})
@@ -136,10 +154,19 @@ def test_a_loaded_group_is_as_of_its_last_record() -> None:
     w.advance(5_000)
     parked = w.sync("b")
     w.restart()
-    assert (w.state, w.group.generation, w.group.leader, w.group.protocol_name) == ("Stable", 1, "a-1", "range")
+    assert (w.state, w.group.generation, w.group.leader, w.group.protocol_name) == (
+        "Stable",
+        1,
+        "a-1",
+        "range",
+    )
     assert w.names() == {"a", "s"}
     assert w.member("a").protocols == (("range", subscribe("x")),)
-    assert (w.member("s").assignment, w.member("s").rebalance_timeout_ms, w.member("s").client_id) == (b"s", 30_000, "s")
+    assert (
+        w.member("s").assignment,
+        w.member("s").rebalance_timeout_ms,
+        w.member("s").client_id,
+    ) == (b"s", 30_000, "s")
     assert w.group.static_members == {"i": "i-2"}
     assert w.group.subscribed_topics == {"x", "y"}
     assert w.heartbeat("b").error == 25
@@ -167,13 +194,18 @@ def test_an_empty_group_is_loaded_empty() -> None:
     before = w.snapshot()["g"]
     w.restart()
     after = w.snapshot()["g"]
-    assert (w.state, w.group.generation, w.group.protocol_type, w.fetch([T0])) == ("Empty", 2, "consumer", {T0: 9})
+    assert (w.state, w.group.generation, w.group.protocol_type, w.fetch([T0])) == (
+        "Empty",
+        2,
+        "consumer",
+        {T0: 9},
+    )
     assert {**before, "previous_state": None} == {**after, "previous_state": None}  # type: ignore[dict-item]
 
 
 def test_what_comes_back_of_groups_without_members() -> None:
-    """ERR-7, PST-1, JOIN-2: what a join made was written; what a commit made was written too, and stays without offsets
-    until a look for what has expired (EXP-6); pending ids are gone."""
+    """ERR-7, PST-1, JOIN-2: what a join made was written; what a commit made was written too, and
+    stays without offsets until a look for what has expired (EXP-6); pending ids are gone."""
     w = World()
     w.join("a")
     w.admin_commit({T0: 1}, group="offsets")
@@ -219,11 +251,14 @@ def test_records_of_old_formats_have_no_rebalance_timeout() -> None:
 
 
 def test_what_is_written_down() -> None:
-    """PST-1: a new group, the leader's sync, becoming Empty, a quiet replacement, offsets; never a join or a leave."""
+    """PST-1: a new group, the leader's sync, becoming Empty, a quiet replacement, offsets; never a
+    join or a leave."""
     w = World()
 
     def durable() -> list[str]:
-        found = [type(logged.event).__name__ for logged in w.log if type(logged.event) in ev.DURABLE]
+        found = [
+            type(logged.event).__name__ for logged in w.log if type(logged.event) in ev.DURABLE
+        ]
         w.log.clear()
         return found
 
@@ -251,9 +286,13 @@ def test_what_is_written_down() -> None:
     assert durable() == ["GroupDeleted"]
 
 
-@pytest.mark.parametrize(("failure", "told"), [(3, 15), (19, 15), (7, 15), (6, 16), (56, 16), (10, -1), (18, -1), (4, -1), (87, 87)])
+@pytest.mark.parametrize(
+    ("failure", "told"),
+    [(3, 15), (19, 15), (7, 15), (6, 16), (56, 16), (10, -1), (18, -1), (4, -1), (87, 87)],
+)
 def test_a_new_group_that_cannot_be_written_never_was(failure: int, told: int) -> None:
-    """JOIN-2, ERR-2, ERR-1: a static newcomer gets the error; one that was answered 79 or 23 keeps that answer."""
+    """JOIN-2, ERR-2, ERR-1: a static newcomer gets the error; one that was answered 79 or 23 keeps
+    that answer."""
     w = World(append_error=ErrorCode(failure))
     assert w.join("s", instance="i").error == told
     assert w.join("a").error == 79
@@ -283,7 +322,8 @@ def test_everything_replayed_is_everything_live() -> None:
 
 
 def test_a_replayed_log_may_hold_unloads_and_loads() -> None:
-    """ERR-6, ERR-7: a group goes back to its last record in the replay as it did when it happened."""
+    """ERR-6, ERR-7: a group goes back to its last record in the replay as it did when it
+    happened."""
     w = World().stable("a")
     w.enter("b")
     w.advance(50)
@@ -296,7 +336,8 @@ def test_a_replayed_log_may_hold_unloads_and_loads() -> None:
 
 
 def test_requests_of_different_groups_do_not_meet() -> None:
-    """META-1, META-4: a parked join of one group holds up nobody in another; the same client may be in both."""
+    """META-1, META-4: a parked join of one group holds up nobody in another; the same client may be
+    in both."""
     w = World().stable("a")
     w.group_id = "h"
     waiting = w.join("x", instance="i", group="h")
@@ -329,7 +370,9 @@ class Recorder:
     def coordinator_event(self, event: AvailabilityEvent, at_ms: int, cause: int | None) -> int:
         raise AssertionError("nothing changed hands")
 
-    def group_event(self, group: str, generation: int | None, event: ev.Event, at_ms: int, cause: int | None) -> int:
+    def group_event(
+        self, group: str, generation: int | None, event: ev.Event, at_ms: int, cause: int | None
+    ) -> int:
         self.rows.append((group, generation, event, at_ms, cause))
         return len(self.rows) - 1
 

@@ -1,4 +1,5 @@
-"""Java's hashes and HashMap order, against values known from Java itself (HM-1..HM-6, CFG-2, PROTO-4)."""
+"""Java's hashes and HashMap order, against values known from Java itself (HM-1..HM-6, CFG-2,
+PROTO-4)."""
 
 from __future__ import annotations
 
@@ -28,7 +29,9 @@ def bucket(text: str, capacity: int = 16) -> int:
     return spread(java_hash(text)) & (capacity - 1)
 
 
-@pytest.mark.parametrize("unit", ["\x7f", "n", "\x01", "é", "\uffff", "\ud800", "\N{GRINNING FACE}"])
+@pytest.mark.parametrize(
+    "unit", ["\x7f", "n", "\x01", "é", "\uffff", "\ud800", "\N{GRINNING FACE}"]
+)
 def test_long_strings_have_the_hash_that_going_from_unit_to_unit_gives(unit: str) -> None:
     """HM-1: no sum of neighbours overflows."""
     for length in (*range(1, 10), *range(60, 80), 32_767):
@@ -75,7 +78,15 @@ def test_the_high_half_is_folded_in() -> None:
     ("name", "expected"),
     [
         *(("sticky", 8), ("range", 9), ("roundrobin", 10), ("cooperative-sticky", 15)),
-        *(("uniform", 1), ("compatible", 2), ("eager", 4), ("stream", 5), ("connect", 14), ("consumer", 14), ("sessioned", 15)),
+        *(
+            ("uniform", 1),
+            ("compatible", 2),
+            ("eager", 4),
+            ("stream", 5),
+            ("connect", 14),
+            ("consumer", 14),
+            ("sessioned", 15),
+        ),
         *(("A", 1), ("B", 2), ("Z", 10)),
     ],
 )
@@ -91,14 +102,19 @@ def test_topic_partition_hash() -> None:
     assert topic_partition_hash("polygenelubricants", 0) == 0x80000000 + 961
 
 
-@pytest.mark.parametrize(("size", "capacity"), [(0, 16), (12, 16), (13, 32), (24, 32), (25, 64), (48, 64), (49, 128), (1000, 2048)])
+@pytest.mark.parametrize(
+    ("size", "capacity"),
+    [(0, 16), (12, 16), (13, 32), (24, 32), (25, 64), (48, 64), (49, 128), (1000, 2048)],
+)
 def test_capacity_doubles_above_three_quarters(size: int, capacity: int) -> None:
-    """HM-2, HM-4: a default HashMap begins with 16 buckets; 12 entries still fit, the 13th doubles."""
+    """HM-2, HM-4: a default HashMap begins with 16 buckets; 12 entries still fit, the 13th
+    doubles."""
     assert capacity_for(size) == capacity
 
 
 def test_iteration_is_by_bucket_then_by_insertion() -> None:
-    """HM-3: Aa and BB share hash and bucket, so the one put first comes first; putting it again moves nothing."""
+    """HM-3: Aa and BB share hash and bucket, so the one put first comes first; putting it again
+    moves nothing."""
     assert in_hash_order(["BB", "b", "Aa", "a", "BB"], java_hash) == ["BB", "Aa", "a", "b"]
     assert in_hash_order(["Aa", "a", "BB"], java_hash) == ["Aa", "BB", "a"]
 
@@ -137,13 +153,15 @@ def test_members_put_again_go_to_the_end_of_their_bucket() -> None:
 
 
 def test_compute_if_absent_inserts_at_the_head_of_a_bucket() -> None:
-    """HM-3 for computeIfAbsent, whose order answers of DescribeGroups and DeleteGroups show (DG-2)."""
+    """HM-3 for computeIfAbsent, whose order answers of DescribeGroups and DeleteGroups show
+    (DG-2)."""
     assert in_compute_order(["Aa", "BB", "a"], java_hash) == ["BB", "Aa", "a"]
     assert in_hash_order(["Aa", "BB", "a"], java_hash) == ["Aa", "BB", "a"]
 
 
 def test_compute_if_absent_resizes_at_the_next_call() -> None:
-    """HM-2 for computeIfAbsent: the 13th new key alone does not double the table, a call after it does."""
+    """HM-2 for computeIfAbsent: the 13th new key alone does not double the table, a call after it
+    does."""
     thirteen = [*"pabcdefghijkl"]
     assert in_compute_order(thirteen, java_hash)[0] == "p"
     assert in_compute_order([*thirteen, "a"], java_hash)[-1] == "p"
@@ -151,7 +169,14 @@ def test_compute_if_absent_resizes_at_the_next_call() -> None:
 
 @pytest.mark.parametrize(
     ("group", "partition"),
-    [("group", 47), ("test-group", 12), ("my-group", 12), ("polygenelubricants", 0), ("", 0), ("a", 47)],
+    [
+        ("group", 47),
+        ("test-group", 12),
+        ("my-group", 12),
+        ("polygenelubricants", 0),
+        ("", 0),
+        ("a", 47),
+    ],
 )
 def test_the_partition_of_a_group(group: str, partition: int) -> None:
     """CFG-2: abs(hash) mod 50; the smallest int counts as 0."""

@@ -1,4 +1,5 @@
-"""The judge of the log condemns: each planted bug is found by a plain story that ends well without it."""
+"""The judge of the log condemns: each planted bug is found by a plain story that ends well without
+it."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ T0, T1 = ("t", 0), ("t", 1)
 
 
 def story() -> None:
-    """Members, offsets, transactions, a topic that goes, a partition that moves; another that stays away."""
+    """Members, offsets, transactions, a topic that goes, a partition that moves; another that stays
+    away."""
     w = World().stable("a", "b", protocols={"range": subscribe("t")})
     w.commit("a", {T0: 1, T1: 1})
     w.commit("a", {T0: 2})
@@ -77,7 +79,13 @@ def _events_that_are_not_kept(kind: type) -> Plant:
 def _events_that_are_not_written(kind: type) -> Plant:
     def plant(patch: pytest.MonkeyPatch) -> None:
         write = Shard._write
-        patch.setattr(Shard, "_write", lambda self, group, event, *rest: None if type(event) is kind else write(self, group, event, *rest))
+        patch.setattr(
+            Shard,
+            "_write",
+            lambda self, group, event, *rest: (
+                None if type(event) is kind else write(self, group, event, *rest)
+            ),
+        )
 
     return plant
 
@@ -117,27 +125,53 @@ def _availability_that_is_not_told(patch: pytest.MonkeyPatch) -> None:
 
 def _compaction_that_loses_a_commit(patch: pytest.MonkeyPatch) -> None:
     own = _CompactedEvents._own
-    patch.setattr(_CompactedEvents, "_own", lambda self, offset, keys: own(self, offset, list(keys)[:1]))
+    patch.setattr(
+        _CompactedEvents, "_own", lambda self, offset, keys: own(self, offset, list(keys)[:1])
+    )
 
 
 def _a_clock_in_the_fold(patch: pytest.MonkeyPatch) -> None:
     ticks = iter(range(1_000_000))
     right = offsets.FOLDS[ev.OffsetsCommitted]
-    patch.setitem(offsets.FOLDS, ev.OffsetsCommitted, lambda group, event, at: right(group, event, next(ticks)))
+    patch.setitem(
+        offsets.FOLDS,
+        ev.OffsetsCommitted,
+        lambda group, event, at: right(group, event, next(ticks)),
+    )
 
 
 BUGS: dict[str, Plant] = {
-    **{f"{kind.__name__} is not kept": _events_that_are_not_kept(kind) for kind in (
-        ev.GroupCreated, ev.GenerationStored, ev.OffsetsCommitted, ev.OffsetsPending, ev.PendingOffsetsEnded, ev.OffsetsRemoved)},
-    **{f"{kind.__name__} is not written": _events_that_are_not_written(kind) for kind in (
-        ev.GroupCreated, ev.MemberJoined, ev.GenerationStored, ev.OffsetsCommitted, ev.OffsetsRemoved, ev.PendingOffsetsEnded,
-        ev.GroupUnloaded, ev.GroupLoaded, ev.RebalanceStarted)},
+    **{
+        f"{kind.__name__} is not kept": _events_that_are_not_kept(kind)
+        for kind in (
+            ev.GroupCreated,
+            ev.GenerationStored,
+            ev.OffsetsCommitted,
+            ev.OffsetsPending,
+            ev.PendingOffsetsEnded,
+            ev.OffsetsRemoved,
+        )
+    },
+    **{
+        f"{kind.__name__} is not written": _events_that_are_not_written(kind)
+        for kind in (
+            ev.GroupCreated,
+            ev.MemberJoined,
+            ev.GenerationStored,
+            ev.OffsetsCommitted,
+            ev.OffsetsRemoved,
+            ev.PendingOffsetsEnded,
+            ev.GroupUnloaded,
+            ev.GroupLoaded,
+            ev.RebalanceStarted,
+        )
+    },
     "a change that no event tells": _a_change_that_no_event_tells,
     "pending offsets that end in silence": _pending_offsets_that_end_in_silence,
     "availability that is not told": _availability_that_is_not_told,
     "compaction that loses a commit": _compaction_that_loses_a_commit,
     "a clock in the fold": _a_clock_in_the_fold,
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", BUGS)

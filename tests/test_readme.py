@@ -1,8 +1,8 @@
 """README.md is true: its Python runs as written, its commands do what it says.
 
-Blocks tagged `python` are run. Blocks tagged `sh` are run line by line: `make` dry, `coordinator serve` and `peers` in the
-background until the block ends, the server on a free port; every other `coordinator` command to its end. Anything else fails the
-test: tag it `text`.
+Blocks tagged `python` are run. Blocks tagged `sh` are run line by line: `make` dry, `coordinator
+serve` and `peers` in the background until the block ends, the server on a free port; every other
+`coordinator` command to its end. Anything else fails the test: tag it `text`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,11 @@ PORT = "127.0.0.1:9092"
 
 
 def blocks(root: Path, tag: str) -> list[str]:
-    found = [text for language, text in BLOCK.findall((root / "README.md").read_text()) if language == tag]
+    found = [
+        text
+        for language, text in BLOCK.findall((root / "README.md").read_text())
+        if language == tag
+    ]
     assert found, f"README.md has no {tag} block"
     return found
 
@@ -40,16 +44,30 @@ def environment(root: Path) -> dict[str, str]:
 
 def run_python(arguments: list[str], root: Path, folder: Path) -> None:
     command = [sys.executable, *arguments]
-    done = subprocess.run(command, cwd=folder, env=environment(root), timeout=PATIENCE_S, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env=environment(root),
+        timeout=PATIENCE_S,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 @contextmanager
 def until_interrupted(arguments: list[str], sign: str, root: Path, folder: Path) -> Iterator[None]:
-    """A process that runs until Ctrl-C, which it must take well; it is up once a line of its output has `sign` in it."""
+    """A process that runs until Ctrl-C, which it must take well; it is up once a line of its output
+    has `sign` in it."""
     command = [sys.executable, "-m", "coordinator", *arguments]
     with subprocess.Popen(
-        command, cwd=folder, env=environment(root), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        command,
+        cwd=folder,
+        env=environment(root),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
     ) as server:
         try:
             assert server.stdout is not None
@@ -70,8 +88,16 @@ def run_line(line: str, root: Path, folder: Path, running: ExitStack) -> None:
     words = shlex.split(line, comments=True)
     match words[0], words[1:]:
         case "make", [target]:
-            assert re.search(rf"^{target}:", (root / "Makefile").read_text(), re.MULTILINE), f"no target {target}"
-            subprocess.run(["make", "--dry-run", target], cwd=root, check=True, capture_output=True, timeout=PATIENCE_S)
+            assert re.search(rf"^{target}:", (root / "Makefile").read_text(), re.MULTILINE), (
+                f"no target {target}"
+            )
+            subprocess.run(
+                ["make", "--dry-run", target],
+                cwd=root,
+                check=True,
+                capture_output=True,
+                timeout=PATIENCE_S,
+            )
         case "coordinator", ["serve", *_] as arguments:
             running.enter_context(until_interrupted(arguments, "ready:", root, folder))
         case "coordinator", ["peers", *_] as arguments:
@@ -100,7 +126,11 @@ def test_links_lead_somewhere(project_root: Path) -> None:
     """In README.md and in docs/."""
     broken = [
         f"{page.name}: {target}"
-        for page in (project_root / "README.md", project_root / "CONTRIBUTING.md", *(project_root / "docs").glob("*.md"))
+        for page in (
+            project_root / "README.md",
+            project_root / "CONTRIBUTING.md",
+            *(project_root / "docs").glob("*.md"),
+        )
         for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text())
         if not (page.parent / target).exists()
     ]

@@ -1,4 +1,5 @@
-"""Every rule of docs/rules.md is cited by at least one test: the list is the map from Kafka's behaviour to our proofs."""
+"""Every rule of docs/rules.md is cited by at least one test: the list is the map from Kafka's
+behaviour to our proofs."""
 
 from __future__ import annotations
 
@@ -31,7 +32,11 @@ def cited(text: str) -> set[str]:
 def missing(root: Path) -> list[str]:
     """The rules that no file under tests/ cites, this one aside."""
     wanted, _ = rules((root / "docs" / "rules.md").read_text())
-    files = [path for path in (root / "tests").rglob("*") if path.suffix in {".py", ".txt"} and path != Path(__file__).resolve()]
+    files = [
+        path
+        for path in (root / "tests").rglob("*")
+        if path.suffix in {".py", ".txt"} and path != Path(__file__).resolve()
+    ]
     seen = set[str]().union(*(cited(path.read_text()) for path in files))
     return [rule for rule in wanted if rule not in seen]
 

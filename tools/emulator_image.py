@@ -1,8 +1,10 @@
-"""The emulator's own image, the sample application's, and the local base for machines that cannot pull one.
+"""The emulator's own image, the sample application's, and the local base for machines that cannot
+pull one.
 
-Rule: everything is made outside and copied in, so that `docker build` needs no network: our wheel by hatchling, the packages it
-stands on by pip, for the Python of the base and pinned with hashes in requirements/dev.txt; the local base of Debian's packages.
-Needs pip and hatchling beside this Python (`make setup`), and apt-get, dpkg-deb and tar for the local base.
+Rule: everything is made outside and copied in, so that `docker build` needs no network: our wheel
+by hatchling, the packages it stands on by pip, for the Python of the base and pinned with hashes in
+requirements/dev.txt; the local base of Debian's packages. Needs pip and hatchling beside this
+Python (`make setup`), and apt-get, dpkg-deb and tar for the local base.
 """
 
 from __future__ import annotations
@@ -26,9 +28,17 @@ LOCAL_BASE = ROOT / "docker" / "emulator_base"
 LOCAL_BASE_TAG = "kafka-group-coordinator-base:latest"
 PULL_TIMEOUT_S = 180.0
 PACKAGES = (
-    "google-crc32c", "google-re2", "uvloop",
-    "starlette", "uvicorn", "anyio", "click", "h11", "idna", "typing-extensions",  # the control port, and what it stands on
-)  # fmt: skip
+    "google-crc32c",
+    "google-re2",
+    "uvloop",
+    "starlette",
+    "uvicorn",
+    "anyio",
+    "click",
+    "h11",
+    "idna",
+    "typing-extensions",  # the control port, and what it stands on
+)
 EXAMPLE = ROOT / "examples" / "orders"
 EXAMPLE_PACKAGES = ("kafka-python",)
 _PINS = ROOT / "requirements" / "dev.txt"
@@ -37,10 +47,19 @@ _OURS = (ROOT / "coordinator", ROOT / "assignors", ROOT / "pyproject.toml", ROOT
 # Libraries of the standard library's optional parts that are worth their bytes.
 _WANTED_LIBRARIES = ("libbz2", "libcrypt", "libffi", "liblzma", "libuuid")
 _USELESS = (
-    "usr/share", "usr/lib/*/gconv", "usr/lib/*/audit", "usr/lib/python3*/lib2to3", "usr/lib/python3*/pydoc_data",
-    "usr/lib/python3*/distutils", "usr/lib/python3*/lib-dynload/_test*", "usr/lib/python3*/lib-dynload/_codecs_*",
-    "usr/lib/*/libcrypto.a", "etc/*", "var", "run",
-)  # fmt: skip
+    "usr/share",
+    "usr/lib/*/gconv",
+    "usr/lib/*/audit",
+    "usr/lib/python3*/lib2to3",
+    "usr/lib/python3*/pydoc_data",
+    "usr/lib/python3*/distutils",
+    "usr/lib/python3*/lib-dynload/_test*",
+    "usr/lib/python3*/lib-dynload/_codecs_*",
+    "usr/lib/*/libcrypto.a",
+    "etc/*",
+    "var",
+    "run",
+)
 _PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
 _ASK = """
 import json, platform, sys, sysconfig
@@ -50,14 +69,16 @@ print(json.dumps([version, platform.machine(), platform.libc_ver()[1], sysconfig
 
 
 class Target(NamedTuple):
-    """The Python of a base image: version such as 3.13, and the platforms whose wheels it can use, the best first."""
+    """The Python of a base image: version such as 3.13, and the platforms whose wheels it can use,
+    the best first."""
 
     version: str
     platforms: tuple[str, ...]
 
 
 def build_emulator(tag: str, base: str | None = None, aliases: Sequence[str] = ()) -> None:
-    """Build the emulator's image, unless there is one of the same sources. Without `base`: see `default_base`. Raises ImageError.
+    """Build the emulator's image, unless there is one of the same sources. Without `base`: see
+    `default_base`. Raises ImageError.
 
     `aliases`: other names for it.
     """
@@ -79,7 +100,8 @@ def build_emulator(tag: str, base: str | None = None, aliases: Sequence[str] = (
 
 
 def build_example(tag: str, base: str | None = None) -> None:
-    """Build the sample application's image on the same kind of base, unless there is one of the same sources. Raises ImageError."""
+    """Build the sample application's image on the same kind of base, unless there is one of the
+    same sources. Raises ImageError."""
     base = base or default_base()
     base_id = _local_id(base) or _pull(base)
     sources = hash_of([EXAMPLE, _PINS, Path(__file__)], also=[base_id])
@@ -94,7 +116,8 @@ def build_example(tag: str, base: str | None = None) -> None:
 
 
 def default_base() -> str:
-    """The official image that the Dockerfile names if it is here or can be pulled; else the local base, which is built if need be.
+    """The official image that the Dockerfile names if it is here or can be pulled; else the local
+    base, which is built if need be.
 
     Raises ImageError.
     """
@@ -111,7 +134,8 @@ def default_base() -> str:
 
 
 def build_base(tag: str) -> None:
-    """Build the local base of the Debian packages that this machine's apt knows, unless there is one. Raises ImageError."""
+    """Build the local base of the Debian packages that this machine's apt knows, unless there is
+    one. Raises ImageError."""
     sources = hash_of([LOCAL_BASE, Path(__file__)])
     if existing_hash(tag) == sources:
         return
@@ -123,7 +147,8 @@ def build_base(tag: str) -> None:
         build(context, context / "Dockerfile", tag, {}, sources)
 
 
-# -- the base image ------------------------------------------------------------------------------------------------------
+# -- the base image
+# ------------------------------------------------------------------------------------------------------
 
 
 def _local_id(image: str) -> str:
@@ -142,20 +167,33 @@ def _pull(image: str) -> str:
 
 def _target(base: str) -> Target:
     """Ask a base for its Python. Raises ImageError."""
-    done = docker("run", "--rm", "--network", "none", "--entrypoint", "python3", base, "-c", _ASK, check=False)
+    done = docker(
+        "run", "--rm", "--network", "none", "--entrypoint", "python3", base, "-c", _ASK, check=False
+    )
     if done.returncode:
-        raise ImageError(f"the base {base} has no working python3: {(done.stderr.strip().splitlines() or ['it said nothing'])[0]}")
+        raise ImageError(
+            f"the base {base} has no working python3: {(done.stderr.strip().splitlines() or ['it said nothing'])[0]}"
+        )
     version, machine, glibc, abi = json.loads(done.stdout)
     if tuple(map(int, version.split("."))) < (3, 11):
-        raise ImageError(f"the base {base} has Python {version}; 3.11 or newer is needed, such as python:3.13-slim")
+        raise ImageError(
+            f"the base {base} has Python {version}; 3.11 or newer is needed, such as python:3.13-slim"
+        )
     if "musl" in (abi or ""):
         return Target(version, (f"musllinux_1_2_{machine}", f"musllinux_1_1_{machine}"))
     newest = int(glibc.split(".")[1])
-    named = [f"manylinux{year}_{machine}" for year, minor in (("2014", 17), ("2010", 12), ("1", 5)) if minor <= newest]
-    return Target(version, (*(f"manylinux_2_{minor}_{machine}" for minor in range(newest, 4, -1)), *named))
+    named = [
+        f"manylinux{year}_{machine}"
+        for year, minor in (("2014", 17), ("2010", 12), ("1", 5))
+        if minor <= newest
+    ]
+    return Target(
+        version, (*(f"manylinux_2_{minor}_{machine}" for minor in range(newest, 4, -1)), *named)
+    )
 
 
-# -- what goes into the image ----------------------------------------------------------------------------------------------
+# -- what goes into the image
+# ----------------------------------------------------------------------------------------------
 
 
 def _install(site: Path, target: Target, packages: tuple[str, ...]) -> None:
@@ -164,7 +202,10 @@ def _install(site: Path, target: Target, packages: tuple[str, ...]) -> None:
     pins = site.parent / "pins.txt"
     pins.write_text(pins_of(packages))
     command = [*_into(site, target), "--require-hashes", "--requirement", str(pins)]
-    _do(command, f"{', '.join(packages)} cannot be had for Python {target.version} on {target.platforms[0]}")
+    _do(
+        command,
+        f"{', '.join(packages)} cannot be had for Python {target.version} on {target.platforms[0]}",
+    )
     pins.unlink()
 
 
@@ -181,9 +222,20 @@ def _into(site: Path, target: Target) -> list[str]:
     """The command that installs wheels for another Python, and nothing else."""
     platforms = [part for platform in target.platforms for part in ("--platform", platform)]
     return [
-        *_PIP, "install", "--target", str(site), "--no-deps", "--no-compile", "--only-binary", ":all:", "--implementation", "cp",
-        "--python-version", target.version, *platforms,
-    ]  # fmt: skip
+        *_PIP,
+        "install",
+        "--target",
+        str(site),
+        "--no-deps",
+        "--no-compile",
+        "--only-binary",
+        ":all:",
+        "--implementation",
+        "cp",
+        "--python-version",
+        target.version,
+        *platforms,
+    ]
 
 
 def pins_of(packages: tuple[str, ...]) -> str:
@@ -197,10 +249,13 @@ def pins_of(packages: tuple[str, ...]) -> str:
 
 
 def _unpack(root: Path, scratch: Path) -> None:
-    """Unpack Debian's Python into `root`, without what nobody needs to run a program. Raises ImageError."""
+    """Unpack Debian's Python into `root`, without what nobody needs to run a program. Raises
+    ImageError."""
     for command in ("apt-get", "apt-cache", "dpkg-deb", "tar"):
         if shutil.which(command) is None:
-            raise ImageError(f"the local base needs Debian's {command}; give another base with --base, such as python:3.13-slim")
+            raise ImageError(
+                f"the local base needs Debian's {command}; give another base with --base, such as python:3.13-slim"
+            )
     debs = scratch / "debs"
     debs.mkdir()
     try:
@@ -210,14 +265,30 @@ def _unpack(root: Path, scratch: Path) -> None:
             raise
         _do(["apt-get", "-qq", "update"], "apt-get cannot renew its lists")
         _fetch(debs)
-    for name in ("bin", "sbin", "lib", "lib64"):  # as every Debian has it, whatever the packages say
+    for name in (
+        "bin",
+        "sbin",
+        "lib",
+        "lib64",
+    ):  # as every Debian has it, whatever the packages say
         (root / "usr" / name).mkdir(parents=True)
         (root / name).symlink_to(f"usr/{name}")
     for deb in sorted(debs.iterdir()):
         unpacked = scratch / "package.tar"
         with unpacked.open("wb") as out:
             subprocess.run(["dpkg-deb", "--fsys-tarfile", str(deb)], check=True, stdout=out)
-        _do(["tar", "-xf", str(unpacked), "--no-same-owner", "--keep-directory-symlink", "-C", str(root)], f"{deb.name} cannot be unpacked")
+        _do(
+            [
+                "tar",
+                "-xf",
+                str(unpacked),
+                "--no-same-owner",
+                "--keep-directory-symlink",
+                "-C",
+                str(root),
+            ],
+            f"{deb.name} cannot be unpacked",
+        )
     for pattern in _USELESS:
         for path in root.glob(pattern):
             shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
@@ -226,19 +297,31 @@ def _unpack(root: Path, scratch: Path) -> None:
 
 def _fetch(debs: Path) -> None:
     """Download the packages. Raises ImageError; apt's lists may be missing or too old."""
-    _do(["apt-get", "-qq", "-o", "APT::Sandbox::User=root", "download", *_debian_packages()], "apt-get cannot fetch packages", cwd=debs)
+    _do(
+        ["apt-get", "-qq", "-o", "APT::Sandbox::User=root", "download", *_debian_packages()],
+        "apt-get cannot fetch packages",
+        cwd=debs,
+    )
 
 
 def _finish(root: Path) -> None:
     """What packages make when they are installed: names, users, folders."""
-    (python,) = [path for path in (root / "usr" / "bin").glob("python3.*") if re.fullmatch(r"python3\.\d+", path.name)]
+    (python,) = [
+        path
+        for path in (root / "usr" / "bin").glob("python3.*")
+        if re.fullmatch(r"python3\.\d+", path.name)
+    ]
     (root / "usr/bin/python3").symlink_to(python.name)
-    busybox = next(path for path in (root / "usr/bin/busybox", root / "usr/sbin/busybox") if path.exists())
+    busybox = next(
+        path for path in (root / "usr/bin/busybox", root / "usr/sbin/busybox") if path.exists()
+    )
     for name in ("sh", "ls", "cat", "sleep", "env"):
         (busybox.parent / name).symlink_to("busybox")
     for folder in ("etc", "tmp", "root", "usr/local/bin", "opt"):
         (root / folder).mkdir(parents=True, exist_ok=True)
-    (root / "etc/passwd").write_text("root:x:0:0::/root:/bin/sh\ncoordinator:x:10001:10001::/tmp:/bin/sh\n")
+    (root / "etc/passwd").write_text(
+        "root:x:0:0::/root:/bin/sh\ncoordinator:x:10001:10001::/tmp:/bin/sh\n"
+    )
     (root / "etc/group").write_text("root:x:0:\ncoordinator:x:10001:\n")
     (root / "etc/nsswitch.conf").write_text("hosts: files dns\n")
 
@@ -253,17 +336,29 @@ def _debian_packages() -> list[str]:
     standard = f"lib{version}-stdlib"
     (optional,) = _depends([standard]).values()
     wanted = [standard, "busybox-static"]
-    new = [pythons[0], "libstdc++6", *(name for name in optional if name.startswith(_WANTED_LIBRARIES))]
+    new = [
+        pythons[0],
+        "libstdc++6",
+        *(name for name in optional if name.startswith(_WANTED_LIBRARIES)),
+    ]
     while new:
         wanted += new
-        needed = [name for names in _depends(new).values() for name in names if name.startswith(("lib", "zlib"))]
+        needed = [
+            name
+            for names in _depends(new).values()
+            for name in names
+            if name.startswith(("lib", "zlib"))
+        ]
         new = [name for name in dict.fromkeys(needed) if name not in wanted]
     return wanted
 
 
 def _depends(packages: list[str]) -> dict[str, list[str]]:
     """What packages need themselves. Raises ImageError."""
-    said = _do(["apt-cache", "depends", *packages], f"apt does not know all of {', '.join(packages)} (run `apt-get update` first)")
+    said = _do(
+        ["apt-cache", "depends", *packages],
+        f"apt does not know all of {', '.join(packages)} (run `apt-get update` first)",
+    )
     needs: dict[str, list[str]] = {}
     needed: list[str] = []
     for line in said.splitlines():
@@ -274,7 +369,8 @@ def _depends(packages: list[str]) -> dict[str, list[str]]:
     return needs
 
 
-# -- small things ----------------------------------------------------------------------------------------------------------
+# -- small things
+# ----------------------------------------------------------------------------------------------------------
 
 
 def _do(command: list[str], failure: str, cwd: Path | None = None) -> str:

@@ -1,7 +1,8 @@
 """Docker images of this project: `python -m tools.images emulator | example | base | kafka`.
 
-Each is made from a context prepared outside, so that no build needs the network; one that is there and has the same sources is kept.
-Status 0 with the image's name as the last line, 2 with one line about what is missing.
+Each is made from a context prepared outside, so that no build needs the network; one that is there
+and has the same sources is kept. Status 0 with the image's name as the last line, 2 with one line
+about what is missing.
 """
 
 from __future__ import annotations
@@ -12,7 +13,13 @@ from collections.abc import Sequence
 
 from coordinator import __version__
 from tools.docker_build import ImageError
-from tools.emulator_image import LOCAL_BASE_TAG, build_base, build_emulator, build_example, default_base
+from tools.emulator_image import (
+    LOCAL_BASE_TAG,
+    build_base,
+    build_emulator,
+    build_example,
+    default_base,
+)
 
 EMULATOR_TAG = f"kafka-group-coordinator:{__version__}"
 EMULATOR_ALIAS = "kafka-group-coordinator:latest"
@@ -33,15 +40,34 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m tools.images", description=__doc__.partition("\n\n")[2], allow_abbrev=False)
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.images", description=__doc__.partition("\n\n")[2], allow_abbrev=False
+    )
     images = parser.add_subparsers(dest="image", required=True, metavar="IMAGE")
     emulator = images.add_parser("emulator", help="the emulator's own image", allow_abbrev=False)
-    example = images.add_parser("example", help="the sample application's image, and the emulator's", allow_abbrev=False)
+    example = images.add_parser(
+        "example", help="the sample application's image, and the emulator's", allow_abbrev=False
+    )
     for image in (emulator, example):
-        image.add_argument("--base", metavar="IMAGE", help="a Python image to stand on (default: python:3.13-slim; else the local base)")
-    base = images.add_parser("base", help="a small Python of Debian's packages, where no image can be pulled", allow_abbrev=False)
-    kafka = images.add_parser("kafka", help="a real Kafka broker, where its image cannot be pulled", allow_abbrev=False)
-    for image, tag in ((emulator, EMULATOR_TAG), (example, EXAMPLE_TAG), (base, LOCAL_BASE_TAG), (kafka, KAFKA_TAG)):
+        image.add_argument(
+            "--base",
+            metavar="IMAGE",
+            help="a Python image to stand on (default: python:3.13-slim; else the local base)",
+        )
+    base = images.add_parser(
+        "base",
+        help="a small Python of Debian's packages, where no image can be pulled",
+        allow_abbrev=False,
+    )
+    kafka = images.add_parser(
+        "kafka", help="a real Kafka broker, where its image cannot be pulled", allow_abbrev=False
+    )
+    for image, tag in (
+        (emulator, EMULATOR_TAG),
+        (example, EXAMPLE_TAG),
+        (base, LOCAL_BASE_TAG),
+        (kafka, KAFKA_TAG),
+    ):
         image.add_argument("--tag", default=tag, help=f"the image's name (default {tag})")
     return parser
 

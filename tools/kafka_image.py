@@ -1,7 +1,9 @@
-"""The real broker's image, for machines that cannot pull apache/kafka: a JRE from Debian packages, Kafka from Maven, built FROM scratch.
+"""The real broker's image, for machines that cannot pull apache/kafka: a JRE from Debian packages,
+Kafka from Maven, built FROM scratch.
 
-Prepares the context (docker/kafka has the rest) and builds it. Needs apt-get with package lists, dpkg-deb, Maven and Docker; no network
-during the build. The image keeps the contract of apache/kafka: KAFKA_* variables, paths, tools, user.
+Prepares the context (docker/kafka has the rest) and builds it. Needs apt-get with package lists,
+dpkg-deb, Maven and Docker; no network during the build. The image keeps the contract of
+apache/kafka: KAFKA_* variables, paths, tools, user.
 """
 
 from __future__ import annotations
@@ -57,7 +59,10 @@ def _root(context: Path) -> None:
     shutil.rmtree(debs)
     home = next(path for path in root.glob("usr/lib/jvm/java-*-openjdk-*") if path.is_dir())
     (root / "opt/java").symlink_to("/" + str(home.relative_to(root)))
-    for unneeded in [*(path for pattern in _UNNEEDED for path in root.glob(pattern)), *(home / name for name in _UNNEEDED_JRE)]:
+    for unneeded in [
+        *(path for pattern in _UNNEEDED for path in root.glob(pattern)),
+        *(home / name for name in _UNNEEDED_JRE),
+    ]:
         if unneeded.is_dir():
             shutil.rmtree(unneeded)
         else:
@@ -68,29 +73,39 @@ def _root(context: Path) -> None:
 
 
 def _check(root: Path, jre: str) -> None:
-    """The JRE's configuration stands in /etc, where its links point; without it, it does not start."""
+    """The JRE's configuration stands in /etc, where its links point; without it, it does not
+    start."""
     if not any((root / "etc").glob("java-*-openjdk")):
-        raise ImageError(f"the package {jre} is not laid out as expected: no /etc/java-*-openjdk in it")
+        raise ImageError(
+            f"the package {jre} is not laid out as expected: no /etc/java-*-openjdk in it"
+        )
 
 
 def _download(debs: Path) -> str:
     """Fetch the packages; the JRE is the first of `JRES` that the distribution has."""
     if not shutil.which("apt-get") or not shutil.which("dpkg-deb"):
-        raise ImageError("no apt-get or dpkg-deb: this image is made of Debian packages; elsewhere pull apache/kafka:4.3.1")
+        raise ImageError(
+            "no apt-get or dpkg-deb: this image is made of Debian packages; elsewhere pull apache/kafka:4.3.1"
+        )
     failure = ""
     for attempt in range(2):
         for jre in JRES:
             done = subprocess.run(
                 ["apt-get", "-qq", "-o", "APT::Sandbox::User=root", "download", jre, *PACKAGES],
-                cwd=debs, check=False, capture_output=True, text=True,
-            )  # fmt: skip
+                cwd=debs,
+                check=False,
+                capture_output=True,
+                text=True,
+            )
             if not done.returncode:
                 return jre
             failure = failure or (done.stderr.strip().splitlines() or ["no reason given"])[0]
         if attempt or os.geteuid():
             break
         _run("apt-get", "-qq", "update")
-    raise ImageError(f"the packages cannot be fetched ({failure}); are apt's lists there? (apt-get update)")
+    raise ImageError(
+        f"the packages cannot be fetched ({failure}); are apt's lists there? (apt-get update)"
+    )
 
 
 def _run(*command: str) -> None:

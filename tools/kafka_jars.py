@@ -1,7 +1,8 @@
 """Kafka's own jars, fetched once by Maven: the broker, its tools, its clients.
 
-Owns where they are (docker/kafka/target/libs, which git ignores) and what is said when they cannot be had. KAFKA_JARS names a
-folder that has them already. Several processes may ask at once: one rename wins.
+Owns where they are (docker/kafka/target/libs, which git ignores) and what is said when they cannot
+be had. KAFKA_JARS names a folder that has them already. Several processes may ask at once: one
+rename wins.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ def jars() -> Path:
 
 
 def fetched(pom: Path) -> Path:
-    """The folder of the jars that a pom names, `target/libs` beside it; they are fetched when need be. Raises NoJavaError."""
+    """The folder of the jars that a pom names, `target/libs` beside it; they are fetched when need
+    be. Raises NoJavaError."""
     libs = pom.parent / "target" / "libs"
     if not libs.exists():
         _fetch(pom, libs)
@@ -39,7 +41,8 @@ def fetched(pom: Path) -> Path:
 
 
 def class_path() -> str:
-    """All jars, sorted: archives of loaded classes are bound to the exact class path. Raises NoJavaError."""
+    """All jars, sorted: archives of loaded classes are bound to the exact class path. Raises
+    NoJavaError."""
     return os.pathsep.join(sorted(str(jar) for jar in jars().glob("*.jar")))
 
 
@@ -54,7 +57,8 @@ def javac() -> str:
 
 
 def put(made: Path, place: Path) -> None:
-    """Rename a folder that is whole to where it belongs; if another process was faster, its folder stays."""
+    """Rename a folder that is whole to where it belongs; if another process was faster, its folder
+    stays."""
     try:
         made.rename(place)
     except OSError:
@@ -71,9 +75,20 @@ def _command(name: str, missing: str) -> str:
 def _fetch(pom: Path, libs: Path) -> None:
     maven = _command("mvn", f"no jars in {libs}, and no Maven (mvn) to fetch them")
     making = libs.parent / f"libs-making-{os.getpid()}"
-    command = [maven, "-q", "-B", "-f", str(pom), PLUGIN, "-DincludeScope=runtime", f"-DoutputDirectory={making}"]
+    command = [
+        maven,
+        "-q",
+        "-B",
+        "-f",
+        str(pom),
+        PLUGIN,
+        "-DincludeScope=runtime",
+        f"-DoutputDirectory={making}",
+    ]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     if done.returncode:
         shutil.rmtree(making, ignore_errors=True)
-        raise NoJavaError(f"Maven could not fetch the jars: {(done.stdout + done.stderr).strip().splitlines()[:1]}")
+        raise NoJavaError(
+            f"Maven could not fetch the jars: {(done.stdout + done.stderr).strip().splitlines()[:1]}"
+        )
     put(making, libs)

@@ -1,8 +1,9 @@
 """The subscribers of one topic by load: whom to give to next, and from whom to take.
 
-Owns the balancer inside UniformHeterogeneousAssignmentBuilder (SRV-4). From below, members with the lowest load are gone through
-from left to right; when the last had its turn the level rises, and those already on the new level join. From above it
-is the mirror image, and a member that has nothing to give is swapped out. Does not depend on topics and partitions.
+Owns the balancer inside UniformHeterogeneousAssignmentBuilder (SRV-4). From below, members with the
+lowest load are gone through from left to right; when the last had its turn the level rises, and
+those already on the new level join. From above it is the mirror image, and a member that has
+nothing to give is swapped out. Does not depend on topics and partitions.
 """
 
 from __future__ import annotations
@@ -13,7 +14,18 @@ from collections.abc import Sequence
 class Levels:
     """Works on `loads`, which the caller keeps up to date; `members` are positions in it."""
 
-    __slots__ = ("_end", "_least", "_loads", "_low_end", "_members", "_most", "_next_high", "_next_low", "_start", "spread")
+    __slots__ = (
+        "_end",
+        "_least",
+        "_loads",
+        "_low_end",
+        "_members",
+        "_most",
+        "_next_high",
+        "_next_low",
+        "_start",
+        "spread",
+    )
 
     def __init__(self, loads: Sequence[int], members: Sequence[int]) -> None:
         self._loads = loads
@@ -29,7 +41,10 @@ class Levels:
         """Who is to get a partition now."""
         if self._next_low >= self._low_end:
             self._least += 1
-            while self._low_end < len(self._members) and self._loads[self._members[self._low_end]] == self._least:
+            while (
+                self._low_end < len(self._members)
+                and self._loads[self._members[self._low_end]] == self._least
+            ):
                 self._low_end += 1
             self._next_low = 0
         self._next_low += 1

@@ -1,7 +1,9 @@
-"""What a server-side assignor is asked and what it answers (KIP-848): plain values, in the orders that Java's tables show.
+"""What a server-side assignor is asked and what it answers (KIP-848): plain values, in the orders
+that Java's tables show.
 
-Owns the words `Member`, `GroupSpec`, `Plan` and the one way an assignor fails. Topics are 16-byte ids. Does not depend on who asks:
-the coordinator hands over what Kafka's TargetAssignmentBuilder hands over, and does with the answer what it likes.
+Owns the words `Member`, `GroupSpec`, `Plan` and the one way an assignor fails. Topics are 16-byte
+ids. Does not depend on who asks: the coordinator hands over what Kafka's TargetAssignmentBuilder
+hands over, and does with the answer what it likes.
 """
 
 from __future__ import annotations
@@ -23,9 +25,10 @@ Plan = dict[str, Mapping[bytes, tuple[int, ...]]]
 class Member:
     """One member as the assignor sees it.
 
-    `topics`: the ids of the topics it subscribes to, as Java's subscription set iterates; `unresolved`: how many more names it
-    subscribes to that no topic has (they count in the size of that set, K8-TGT-4). `assignment`: its current target.
-    `rack` is told and, in 4.3.1, heeded by nobody.
+    `topics`: the ids of the topics it subscribes to, as Java's subscription set iterates;
+    `unresolved`: how many more names it subscribes to that no topic has (they count in the size of
+    that set, K8-TGT-4). `assignment`: its current target. `rack` is told and, in 4.3.1, heeded by
+    nobody.
     """
 
     topics: Sequence[bytes]
@@ -63,9 +66,10 @@ class MemberSeen(Protocol):
 class GroupSpec:
     """A group to assign.
 
-    `members` iterates as Java's memberIds() does: `assignors.java_order` gives that order. `partitions`: how many
-    each topic has. `homogeneous`: every subscribed name is subscribed to by all members; None: judged by the topic ids (SRV-1).
-    `assigned`: the partitions somebody's target holds, by topic; None: what the members' assignments say.
+    `members` iterates as Java's memberIds() does: `assignors.java_order` gives that order.
+    `partitions`: how many each topic has. `homogeneous`: every subscribed name is subscribed to by
+    all members; None: judged by the topic ids (SRV-1). `assigned`: the partitions somebody's target
+    holds, by topic; None: what the members' assignments say.
     """
 
     members: Mapping[str, MemberSeen]
@@ -96,12 +100,15 @@ class ServerAssignor(Protocol):
     name: str
 
     def assign(self, spec: GroupSpec) -> Plan:
-        """A target for the group; members that are left out get nothing. Raises AssignorError, as Java throws (SRV-5)."""
+        """A target for the group; members that are left out get nothing. Raises AssignorError, as
+        Java throws (SRV-5)."""
 
 
 def uuid_order(topic_id: bytes) -> tuple[int, int]:
     """The key that sorts topic ids as Uuid.compareTo does: both halves are signed."""
-    return int.from_bytes(topic_id[:8], "big", signed=True), int.from_bytes(topic_id[8:], "big", signed=True)
+    return int.from_bytes(topic_id[:8], "big", signed=True), int.from_bytes(
+        topic_id[8:], "big", signed=True
+    )
 
 
 def utf16_order(text: str) -> bytes:
@@ -110,8 +117,11 @@ def utf16_order(text: str) -> bytes:
 
 
 def size_of(spec: GroupSpec, topic: bytes) -> int:
-    """How many partitions a subscribed topic has. Raises AssignorError if nobody can describe it (SRV-5)."""
+    """How many partitions a subscribed topic has. Raises AssignorError if nobody can describe it
+    (SRV-5)."""
     try:
         return spec.partitions[topic]
     except KeyError:
-        raise AssignorError(f"SRV-5: a member subscribes to topic {topic.hex()}, which does not exist") from None
+        raise AssignorError(
+            f"SRV-5: a member subscribes to topic {topic.hex()}, which does not exist"
+        ) from None

@@ -1,6 +1,8 @@
-"""The server-side `range` (SRV-2): contiguous runs of each topic's partitions, members in order; not sticky, no racks.
+"""The server-side `range` (SRV-2): contiguous runs of each topic's partitions, members in order;
+not sticky, no racks.
 
-Owns what org.apache.kafka.coordinator.group.assignor.RangeAssignor does. Does not depend on what anybody held before.
+Owns what org.apache.kafka.coordinator.group.assignor.RangeAssignor does. Does not depend on what
+anybody held before.
 """
 
 from __future__ import annotations
@@ -24,7 +26,11 @@ class RangeAssignor:
             return {}
         ordered = sorted(spec.members.items(), key=_rank)
         everybody = ordered[0][1].topics if spec.is_homogeneous() else None
-        subscribers = Counter(dict.fromkeys(everybody, len(ordered))) if everybody is not None else _subscribers(ordered)
+        subscribers = (
+            Counter(dict.fromkeys(everybody, len(ordered)))
+            if everybody is not None
+            else _subscribers(ordered)
+        )
         runs = {topic: _Runs(size_of(spec, topic), count) for topic, count in subscribers.items()}
         members = HashTable[str](string_hash, roomy(len(ordered)))
         targets = {}
@@ -33,7 +39,9 @@ class RangeAssignor:
             if everybody is not None:
                 targets[member_id] = _take(runs, everybody, len(everybody))
             else:
-                targets[member_id] = _take(runs, member.topics, len(member.topics) + member.unresolved)
+                targets[member_id] = _take(
+                    runs, member.topics, len(member.topics) + member.unresolved
+                )
         return {member_id: targets[member_id] for member_id in members}
 
 
@@ -55,7 +63,9 @@ class _Runs:
         return tuple(range(start, self.next))
 
 
-def _take(runs: dict[bytes, _Runs], topics: Sequence[bytes], expected: int) -> dict[bytes, tuple[int, ...]]:
+def _take(
+    runs: dict[bytes, _Runs], topics: Sequence[bytes], expected: int
+) -> dict[bytes, tuple[int, ...]]:
     """One member's runs of `topics`, in the order of a map made for `expected` topics."""
     table = HashTable(uuid_hash, roomy(expected))
     taken = {}
@@ -74,4 +84,6 @@ def _subscribers(members: list[tuple[str, MemberSeen]]) -> Counter[bytes]:
 def _rank(item: tuple[str, MemberSeen]) -> tuple[bool, bytes]:
     """Static members by instance id, then dynamic ones by member id (APA-2)."""
     member_id, member = item
-    return member.instance_id is None, utf16_order(member_id if member.instance_id is None else member.instance_id)
+    return member.instance_id is None, utf16_order(
+        member_id if member.instance_id is None else member.instance_id
+    )

@@ -1,7 +1,9 @@
-"""One member's target while it is computed: the assignments it had, kept as they are until something changes.
+"""One member's target while it is computed: the assignments it had, kept as they are until
+something changes.
 
-Owns when Java copies: a target that only loses and gains nothing keeps the order of the map it came in; the first change makes
-a copy, whose order is that of new tables (AssignorHelpers.deepCopyAssignment). Does not depend on why anything moves.
+Owns when Java copies: a target that only loses and gains nothing keeps the order of the map it came
+in; the first change makes a copy, whose order is that of new tables
+(AssignorHelpers.deepCopyAssignment). Does not depend on why anything moves.
 """
 
 from __future__ import annotations
@@ -63,7 +65,8 @@ class Target:
         partitions.put(partition)
 
     def result(self) -> Mapping[bytes, tuple[int, ...]]:
-        """Topics and partitions in Java's order; the assignment itself, if it holds tuples and nothing has changed."""
+        """Topics and partitions in Java's order; the assignment itself, if it holds tuples and
+        nothing has changed."""
         if self._order is None:
             return unchanged(self._kept)
         return {topic: tuple(self._sets[topic]) for topic in self._order}

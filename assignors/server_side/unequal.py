@@ -1,7 +1,8 @@
 """The server-side `uniform` for members with different subscriptions (SRV-4).
 
-Owns UniformHeterogeneousAssignmentBuilder: keep what is still wanted, give away the rest topic by topic, then even out. Members
-are spoken of by their position in the group. Does not depend on racks, as Java does.
+Owns UniformHeterogeneousAssignmentBuilder: keep what is still wanted, give away the rest topic by
+topic, then even out. Members are spoken of by their position in the group. Does not depend on
+racks, as Java does.
 """
 
 from __future__ import annotations
@@ -41,7 +42,9 @@ class _Work:
             for topic in member.topics:
                 size_of(spec, topic)
                 self.subscribers.setdefault(topic, []).append(index)
-        self.targets = {member_id: Target(member.assignment) for member_id, member in spec.members.items()}
+        self.targets = {
+            member_id: Target(member.assignment) for member_id, member in spec.members.items()
+        }
         self.by_index = list(self.targets.values())
         self.loads = [0] * len(self.by_index)
         self.owners = {topic: [_NOBODY] * spec.partitions[topic] for topic in self.subscribers}
@@ -57,20 +60,31 @@ class _Work:
                 self.loads[index] += len(partitions)
                 for partition in partitions:
                     if partition >= len(self.owners[topic]):
-                        raise AssignorError(f"SRV-4: {topic.hex()}-{partition} is in a target, but the topic has no such partition")
+                        raise AssignorError(
+                            f"SRV-4: {topic.hex()}-{partition} is in a target, but the topic has no such partition"
+                        )
                     self.owners[topic][partition] = index
 
     def assign_the_rest(self) -> None:
-        """Phase 1: every topic's unassigned partitions go to the least loaded of its subscribers, level by level."""
-        unassigned = {topic: [p for p, owner in enumerate(owners) if owner == _NOBODY] for topic, owners in self.owners.items()}
-        for topic in self._sorted([topic for topic, partitions in unassigned.items() if partitions]):
+        """Phase 1: every topic's unassigned partitions go to the least loaded of its subscribers,
+        level by level."""
+        unassigned = {
+            topic: [p for p, owner in enumerate(owners) if owner == _NOBODY]
+            for topic, owners in self.owners.items()
+        }
+        for topic in self._sorted(
+            [topic for topic, partitions in unassigned.items() if partitions]
+        ):
             levels = Levels(self.loads, self.subscribers[topic])
             for partition in unassigned[topic]:
                 self._give(topic, partition, levels.next_least_loaded())
 
     def balance(self) -> None:
-        """Phase 2: even out topic after topic, until a whole round changes nothing, 16 rounds at most."""
-        topics = self._sorted([topic for topic, subscribers in self.subscribers.items() if len(subscribers) > 1])
+        """Phase 2: even out topic after topic, until a whole round changes nothing, 16 rounds at
+        most."""
+        topics = self._sorted(
+            [topic for topic, subscribers in self.subscribers.items() if len(subscribers) > 1]
+        )
         last_change = -1
         for _ in range(_MAX_PASSES):
             for position, topic in enumerate(topics):
@@ -80,7 +94,8 @@ class _Work:
                     last_change = position
 
     def _balance_topic(self, topic: bytes) -> bool:
-        """Move partitions of this topic from the most to the least loaded; whether anything moved."""
+        """Move partitions of this topic from the most to the least loaded; whether anything
+        moved."""
         levels = Levels(self.loads, self.subscribers[topic])
         if levels.spread <= 1:
             return False

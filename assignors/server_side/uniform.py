@@ -1,10 +1,11 @@
 """The server-side `uniform`: as even as can be, and as sticky as that allows.
 
-Owns org.apache.kafka.coordinator.group.assignor.UniformAssignor: which of two ways a group is assigned, and the way for equal
-subscriptions (SRV-3; UniformHomogeneousAssignmentBuilder). The way for unequal ones is `unequal`'s. Does not depend on racks, as Java does.
+Owns org.apache.kafka.coordinator.group.assignor.UniformAssignor: which of two ways a group is
+assigned, and the way for equal subscriptions (SRV-3; UniformHomogeneousAssignmentBuilder). The way
+for unequal ones is `unequal`'s. Does not depend on racks, as Java does.
 
-One thing is newer than SRV-3: since 4.1 a member that would get an extra partition, but does not hold one, hands the extra on
-while there are enough members after it to take all extras.
+One thing is newer than SRV-3: since 4.1 a member that would get an extra partition, but does not
+hold one, hands the extra on while there are enough members after it to take all extras.
 """
 
 from __future__ import annotations
@@ -38,7 +39,11 @@ def _assign_equal(spec: GroupSpec) -> Plan:
     if not topics:
         return {}
     assigned = spec.assigned_partitions()
-    unassigned = [(topic, partition) for topic in topics for partition in _free(size_of(spec, topic), assigned.get(topic, ()))]
+    unassigned = [
+        (topic, partition)
+        for topic in topics
+        for partition in _free(size_of(spec, topic), assigned.get(topic, ()))
+    ]
     quota, extras = divmod(sum(size_of(spec, topic) for topic in topics), len(spec.members))
     results: dict[str, Mapping[bytes, tuple[int, ...]]] = {}
     changed: dict[str, Target] = {}
@@ -86,8 +91,11 @@ def _fits(assignment: Owned, topics: HashTable[bytes], quota: int) -> bool:
     return True
 
 
-def _keep(target: Target, assignment: Owned, topics: HashTable[bytes], quota: int) -> tuple[int, list[tuple[bytes, int]]]:
-    """Take from a member what it may not keep; (how much more it may have, what was taken and must go to somebody)."""
+def _keep(
+    target: Target, assignment: Owned, topics: HashTable[bytes], quota: int
+) -> tuple[int, list[tuple[bytes, int]]]:
+    """Take from a member what it may not keep; (how much more it may have, what was taken and must
+    go to somebody)."""
     lost = []
     for topic, partitions in assignment.items():
         if topic not in topics:

@@ -1,1 +1,2 @@
-"""How the sticky assignors work inside: `numbers` (partitions as ints), `claims` (who holds what), `equal` and `general` (the two ways)."""
+"""How the sticky assignors work inside: `numbers` (partitions as ints), `claims` (who holds what),
+`equal` and `general` (the two ways)."""

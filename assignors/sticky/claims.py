@@ -1,7 +1,7 @@
 """Who holds what, as the members tell it, and who is right when two tell the same.
 
-Owns the ownership phase of Java's AbstractStickyAssignor (STK-3..STK-6), and whether all subscribe to the same (STK-4).
-Does not depend on how members tell it: the assignor reads that.
+Owns the ownership phase of Java's AbstractStickyAssignor (STK-3..STK-6), and whether all subscribe
+to the same (STK-4). Does not depend on how members tell it: the assignor reads that.
 """
 
 from __future__ import annotations
@@ -14,11 +14,13 @@ from assignors.sticky.numbers import Numbers
 from assignors.user_data import DEFAULT_GENERATION, Runs
 
 Memory = tuple[Runs, int | None]
-"""What one member tells: the partitions it holds, and since which generation (None: it does not know)."""
+"""What one member tells: the partitions it holds, and since which generation (None: it does not
+know)."""
 
 
 class Claims(NamedTuple):
-    """By member number: what each told, in which generation, and what it is taken to own. And what two claimed at once."""
+    """By member number: what each told, in which generation, and what it is taken to own. And what
+    two claimed at once."""
 
     told: list[list[int]]
     generations: list[int | None]
@@ -27,8 +29,11 @@ class Claims(NamedTuple):
     highest_generation: int
 
 
-def settle_claims(numbers: Numbers, memory: Callable[[Subscription], Memory], highest_generation: int) -> Claims:
-    """Go through the members in Java's order; a partition that is claimed again goes by generation (STK-5)."""
+def settle_claims(
+    numbers: Numbers, memory: Callable[[Subscription], Memory], highest_generation: int
+) -> Claims:
+    """Go through the members in Java's order; a partition that is claimed again goes by generation
+    (STK-5)."""
     size = len(numbers.ids)
     told: list[list[int]] = [[]] * size
     generations: list[int | None] = [None] * size
@@ -53,9 +58,14 @@ def settle_claims(numbers: Numbers, memory: Callable[[Subscription], Memory], hi
 
 
 def _settle(
-    claimed: Sequence[int], member: int, generation: int, numbers: Numbers, owned: list[dict[int, None]],
-    holder: dict[int, int], doubly: set[int],
-) -> None:  # fmt: skip
+    claimed: Sequence[int],
+    member: int,
+    generation: int,
+    numbers: Numbers,
+    owned: list[dict[int, None]],
+    holder: dict[int, int],
+    doubly: set[int],
+) -> None:
     mine = owned[member]
     for partition in claimed:
         other = holder.get(partition)
@@ -63,7 +73,8 @@ def _settle(
             mine[partition] = None
             holder[partition] = member
             continue
-        # Java asks the other's subscription for its generation, not its memory: `sticky` members have none there.
+        # Java asks the other's subscription for its generation, not its memory: `sticky` members
+        # have none there.
         told = numbers.subscriptions[other].generation
         others_generation = DEFAULT_GENERATION if told is None or told < 0 else told
         if generation < others_generation:
@@ -78,7 +89,8 @@ def _settle(
 
 
 def all_equal(numbers: Numbers) -> bool:
-    """Does everybody subscribe to the same topics? Compared with the first list that is not empty (STK-4)."""
+    """Does everybody subscribe to the same topics? Compared with the first list that is not empty
+    (STK-4)."""
     topics: set[str] = set()
     same: Sequence[str] | None = None
     for member in numbers.walk:

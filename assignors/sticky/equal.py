@@ -1,7 +1,8 @@
 """The assignment when all members subscribe to the same topics: linear in the number of partitions.
 
-Owns ConstrainedAssignmentBuilder of Java's AbstractStickyAssignor (STK-7..STK-14): everybody keeps up to its quota, the rest is
-dealt to those below it. Where Java deals one by one, whole rounds are dealt as slices. Does not depend on generations.
+Owns ConstrainedAssignmentBuilder of Java's AbstractStickyAssignor (STK-7..STK-14): everybody keeps
+up to its quota, the rest is dealt to those below it. Where Java deals one by one, whole rounds are
+dealt as slices. Does not depend on generations.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ class EqualPlan(NamedTuple):
 def assign_equal(numbers: Numbers, claims: Claims, racks: RackView) -> EqualPlan:
     """Raises AssignorError where Java's class does (STK-11, STK-12, STK-29)."""
     if not numbers.ids:
-        raise AssignorError("STK-7: a sticky assignor needs at least one member; Java divides by their number")
+        raise AssignorError(
+            "STK-7: a sticky assignor needs at least one member; Java divides by their number"
+        )
     deal = _Deal(numbers, racks)
     for member in numbers.current_walk:
         deal.keep(member, claims)
@@ -36,10 +39,20 @@ def assign_equal(numbers: Numbers, claims: Claims, racks: RackView) -> EqualPlan
     if racks.used:
         left = deal.by_rack(left)
     deal.in_rounds(left)
-    transferring = [
-        {x for x in taken[count:] if deal.revoked.get(x, member) != member or x in claims.doubly_claimed} if count < len(taken) else set()
-        for member, (taken, count) in enumerate(zip(deal.lists, kept, strict=True))
-    ] if deal.revoked or claims.doubly_claimed else [set() for _ in kept]  # fmt: skip
+    transferring = (
+        [
+            {
+                x
+                for x in taken[count:]
+                if deal.revoked.get(x, member) != member or x in claims.doubly_claimed
+            }
+            if count < len(taken)
+            else set()
+            for member, (taken, count) in enumerate(zip(deal.lists, kept, strict=True))
+        ]
+        if deal.revoked or claims.doubly_claimed
+        else [set() for _ in kept]
+    )
     return EqualPlan(deal.lists, transferring)
 
 
@@ -59,7 +72,11 @@ class _Deal:
         self.revoked: dict[int, int] = {}
         """Partitions that a member claims and does not keep."""
         topics = len(numbers.topics)
-        self._by_number = [key for t, count in enumerate(numbers.counts) for key in range(t, t + count * topics, topics)]
+        self._by_number = [
+            key
+            for t, count in enumerate(numbers.counts)
+            for key in range(t, t + count * topics, topics)
+        ]
         self._by_number += [partition * topics + t for t, partition in numbers.phantoms]
 
     def keep(self, member: int, claims: Claims) -> None:
@@ -92,7 +109,8 @@ class _Deal:
             self.exact.clear()
 
     def unassigned(self) -> list[int]:
-        """STK-9. Java compares with what is kept one by one, and gets stuck at a partition that does not exist (STK-29)."""
+        """STK-9. Java compares with what is kept one by one, and gets stuck at a partition that
+        does not exist (STK-29)."""
         total = self._numbers.total
         stuck_at = total
         free = bytearray(b"\1") * (total + len(self._numbers.phantoms))
@@ -116,7 +134,11 @@ class _Deal:
         for x in left:
             racks = partitions[x]
             if any(wanting.get(rack) for rack in racks):
-                at = next(i for i in (*range(turn, len(self.under)), *range(turn)) if rack_of[self.under[i]] in racks)
+                at = next(
+                    i
+                    for i in (*range(turn, len(self.under)), *range(turn))
+                    if rack_of[self.under[i]] in racks
+                )
                 member = self.under[at]
                 self.lists[member].append(x)
                 if len(self.lists[member]) >= self.min_quota:
@@ -144,16 +166,27 @@ class _Deal:
         at = 0
         while self.under and at < len(left):
             size = len(self.under)
-            rounds = min(self.min_quota - max(len(self.lists[member]) for member in self.under), (len(left) - at) // size)
+            rounds = min(
+                self.min_quota - max(len(self.lists[member]) for member in self.under),
+                (len(left) - at) // size,
+            )
             end = at + rounds * size if rounds else len(left)
             for i, member in enumerate(self.under[: end - at]):
                 self.lists[member] += left[at + i : end : size]
             at = end
-            self.exact += [member for member in self.under if len(self.lists[member]) == self.min_quota]
-            self.under = [member for member in self.under if len(self.lists[member]) < self.min_quota]
+            self.exact += [
+                member for member in self.under if len(self.lists[member]) == self.min_quota
+            ]
+            self.under = [
+                member for member in self.under if len(self.lists[member]) < self.min_quota
+            ]
         if len(left) - at > len(self.exact):
-            raise AssignorError("STK-11: partitions are left and nobody to be filled; a claimed partition does not exist (STK-29)")
+            raise AssignorError(
+                "STK-11: partitions are left and nobody to be filled; a claimed partition does not exist (STK-29)"
+            )
         for x, member in zip(left[at:], self.exact, strict=False):
             self.lists[member].append(x)
         if self.under:
-            raise AssignorError(f"STK-12: member {self._numbers.ids[self.under[0]]} stays below the quota, and no partitions are left")
+            raise AssignorError(
+                f"STK-12: member {self._numbers.ids[self.under[0]]} stays below the quota, and no partitions are left"
+            )

@@ -1,14 +1,18 @@
-"""The assignment when subscriptions differ: fill up, then move partition by partition until nothing gets better.
+"""The assignment when subscriptions differ: fill up, then move partition by partition until nothing
+gets better.
 
-Owns GeneralAssignmentBuilder of Java's AbstractStickyAssignor (STK-15..STK-25), in Java's order of steps, because the answer
-depends on it. What is left out are Java's repeated scans, where they cannot matter:
+Owns GeneralAssignmentBuilder of Java's AbstractStickyAssignor (STK-15..STK-25), in Java's order of
+steps, because the answer depends on it. What is left out are Java's repeated scans, where they
+cannot matter:
 
-* Java asks before each partition whether all is balanced. While everybody holds only what it subscribes to, "balanced" means that no
-  partition can move any more; then asking it is the same as finding that none moves. It is asked only where the two differ: from
-  the first move to a former owner that no longer subscribes (STK-25), and where claimed partitions do not exist (STK-29).
-* Java first looks for a better member in the owner's rack, then anywhere. Both end in the same move (STK-21).
-* Members in the order of (count, id) are a heap per topic while partitions are given out; afterwards only the least of a topic's
-  subscribers is needed.
+* Java asks before each partition whether all is balanced. While everybody holds only what it
+  subscribes to, "balanced" means that no partition can move any more; then asking it is the same as
+  finding that none moves. It is asked only where the two differ: from the first move to a former
+  owner that no longer subscribes (STK-25), and where claimed partitions do not exist (STK-29).
+* Java first looks for a better member in the owner's rack, then anywhere. Both end in the same move
+  (STK-21).
+* Members in the order of (count, id) are a heap per topic while partitions are given out;
+  afterwards only the least of a topic's subscribers is needed.
 """
 
 from __future__ import annotations
@@ -31,8 +35,11 @@ Runs = list[tuple[int, list[int]]]
 _NOBODY = -1
 
 
-def assign_general(numbers: Numbers, claims: Claims, racks: RackView) -> tuple[list[list[int]], list[str]]:
-    """By member number what it gets, and the member ids in Java's order. Raises AssignorError where Java's class does (STK-25)."""
+def assign_general(
+    numbers: Numbers, claims: Claims, racks: RackView
+) -> tuple[list[list[int]], list[str]]:
+    """By member number what it gets, and the member ids in Java's order. Raises AssignorError where
+    Java's class does (STK-25)."""
     work = _General(numbers, claims, racks)
     return work.lists, work.build()
 
@@ -42,14 +49,18 @@ class _General:
         self.numbers, self.racks = numbers, racks
         index = numbers.topic_index
         self.size = len(numbers.ids)
-        self.topics_of = [[index[topic] for topic in s.topics if topic in index] for s in numbers.subscriptions]
+        self.topics_of = [
+            [index[topic] for topic in s.topics if topic in index] for s in numbers.subscriptions
+        ]
         self.wants = [set(topics) for topics in self.topics_of]
         self.candidates: list[list[int]] = [[] for _ in numbers.topics]
         """By topic its subscribers (STK-15). A list that names a topic twice counts twice."""
         for member in numbers.walk:
             for t in self.topics_of[member]:
                 self.candidates[t].append(member)
-        self.topic_order = sorted(range(len(numbers.topics)), key=lambda t: (len(self.candidates[t]), t))
+        self.topic_order = sorted(
+            range(len(numbers.topics)), key=lambda t: (len(self.candidates[t]), t)
+        )
         self.topic_of = numbers.topic_of_each()
         self.owner = [_NOBODY] * len(self.topic_of)
         self.lists: list[list[int]] = [[] for _ in numbers.ids]
@@ -59,7 +70,8 @@ class _General:
         self.strangers_hold = False
         """Did a former owner that does not subscribe get something back?"""
         self.keys: list[int] = []
-        """By member number: how many it has, times the number of members, plus its number. Sorts as (count, id)."""
+        """By member number: how many it has, times the number of members, plus its number. Sorts as
+        (count, id)."""
         self.movements = Movements(numbers)
         self.scope: set[int] = set()
 
@@ -99,14 +111,23 @@ class _General:
         before = [list(taken) for taken in self.lists]
         if not self.revocation_required:
             self._reassign([(t, xs) for t, xs in unassigned if shared[t]])
-        everything = [(t, list(range(numbers.bases[t], numbers.bases[t + 1]))) for t in self.topic_order if shared[t]]
-        reverted = self._reassign(everything) and not initializing and self._score(self.lists) >= self._score(before)
+        everything = [
+            (t, list(range(numbers.bases[t], numbers.bases[t + 1])))
+            for t in self.topic_order
+            if shared[t]
+        ]
+        reverted = (
+            self._reassign(everything)
+            and not initializing
+            and self._score(self.lists) >= self._score(before)
+        )
         if reverted:
             self.lists[:] = before
         return self._order(reverted=reverted)
 
     def _order(self, *, reverted: bool) -> list[str]:
-        """Members as the answer iterates: those set aside left the map and came back to it last; a revert fills it anew."""
+        """Members as the answer iterates: those set aside left the map and came back to it last; a
+        revert fills it anew."""
         ids = self.numbers.ids
         inside = [ids[member] for member in self.numbers.current_walk if member in self.scope]
         aside = [ids[member] for member in self.numbers.walk if member not in self.scope]
@@ -116,7 +137,9 @@ class _General:
         walk = [ids[member] for member in self.numbers.walk]
         for member in walk:
             table.put(member)
-        aside = [member for member in table_order(walk, map_capacity(len(ids))) if member in set(aside)]
+        aside = [
+            member for member in table_order(walk, map_capacity(len(ids))) if member in set(aside)
+        ]
         for member in aside:
             table.discard(member)
         if reverted:
@@ -130,7 +153,8 @@ class _General:
         return table_order(list(table))
 
     def _unassigned(self) -> Runs:
-        """All that nobody keeps, in order. Java gets stuck at a partition that does not exist, and takes what follows for free (STK-29)."""
+        """All that nobody keeps, in order. Java gets stuck at a partition that does not exist, and
+        takes what follows for free (STK-29)."""
         rank = {t: i for i, t in enumerate(self.topic_order)}
         stuck = (len(rank), 0)
         for i, (t, partition) in enumerate(self.numbers.phantoms):
@@ -144,7 +168,8 @@ class _General:
         return runs
 
     def _give(self, runs: Runs, *, by_rack: bool) -> Runs:
-        """Each to the subscriber with the fewest, in its rack if so wanted (STK-18). What found nobody is returned."""
+        """Each to the subscriber with the fewest, in its rack if so wanted (STK-18). What found
+        nobody is returned."""
         size, keys, lists, owner = self.size, self.keys, self.lists, self.owner
         rest: Runs = []
         for t, xs in runs:
@@ -173,20 +198,29 @@ class _General:
         """The subscribers' keys as heaps, one for each rack."""
         heaps: dict[str | None, list[int]] = {}
         for member in set(self.candidates[topic]):
-            heaps.setdefault(self.racks.rack_of[member] if by_rack else None, []).append(self.keys[member])
+            heaps.setdefault(self.racks.rack_of[member] if by_rack else None, []).append(
+                self.keys[member]
+            )
         for heap in heaps.values():
             heapify(heap)
         return heaps
 
     def _heap_for(self, partition: int, heaps: dict[str | None, list[int]]) -> list[int] | None:
-        """The heap whose first is the first of all members that match: those in the partition's racks, and those without one."""
-        found = [heap for rack in (None, *self.racks.partitions[partition]) if (heap := heaps.get(rack))]
+        """The heap whose first is the first of all members that match: those in the partition's
+        racks, and those without one."""
+        found = [
+            heap for rack in (None, *self.racks.partitions[partition]) if (heap := heaps.get(rack))
+        ]
         return min(found, key=lambda heap: heap[0], default=None)
 
     def _most(self, member: int) -> int:
         """How many partitions the member could have."""
         topics = self.topics_of[member]
-        return self.numbers.total if len(topics) == len(self.numbers.topics) else sum(self.numbers.counts[t] for t in topics)
+        return (
+            self.numbers.total
+            if len(topics) == len(self.numbers.topics)
+            else sum(self.numbers.counts[t] for t in topics)
+        )
 
     def _can_take_part(self, member: int, shared: list[bool]) -> bool:
         """STK-19: it could have more, or has something that others could have."""
@@ -221,7 +255,8 @@ class _General:
         return moved
 
     def _pass_topic(self, topic: int, partitions: Iterable[int]) -> tuple[bool, bool]:
-        """One topic whose subscribers all take part. Did anything move; was everything found balanced?"""
+        """One topic whose subscribers all take part. Did anything move; was everything found
+        balanced?"""
         lists, owner, previous, size = self.lists, self.owner, self.previous, self.size
         key_of, candidates = self.keys.__getitem__, self.candidates[topic]
         least = min(map(key_of, candidates))
@@ -245,7 +280,8 @@ class _General:
         return moved, False
 
     def _pass_odd_topic(self, topic: int, partitions: Iterable[int]) -> tuple[bool, bool]:
-        """The same where a subscriber was set aside: Java falls over it when it comes to it (STK-25)."""
+        """The same where a subscriber was set aside: Java falls over it when it comes to it
+        (STK-25)."""
         moved = False
         for x in partitions:
             if self._is_balanced():
@@ -255,23 +291,30 @@ class _General:
             if target == _NOBODY:
                 if not self._has_better(x, topic, count):
                     continue
-                target = min(self.keys[m] for m in self.candidates[topic] if m in self.scope) % self.size
+                target = (
+                    min(self.keys[m] for m in self.candidates[topic] if m in self.scope) % self.size
+                )
             self._move(x, topic, target)
             moved = True
         return moved, False
 
     def _has_better(self, partition: int, topic: int, count: int) -> bool:
-        """Is there a subscriber with at least two fewer? Java looks in the owner's rack first, so it may not come to who is set aside."""
+        """Is there a subscriber with at least two fewer? Java looks in the owner's rack first, so
+        it may not come to who is set aside."""
         rack = self.racks.rack_of[self.owner[partition]]
         candidates = self.candidates[topic]
         near: list[int] = []
         if rack is not None and rack in self.racks.partitions[partition]:
-            near = [m for m in candidates if self.racks.rack_of[m] in self.racks.partitions[partition]]
+            near = [
+                m for m in candidates if self.racks.rack_of[m] in self.racks.partitions[partition]
+            ]
         return any(count > self._count(member) + 1 for member in (*near, *candidates))
 
     def _count(self, member: int) -> int:
         if member not in self.scope:
-            raise AssignorError(f"STK-25: Java's class looks for member {self.numbers.ids[member]}, which it had set aside, and fails")
+            raise AssignorError(
+                f"STK-25: Java's class looks for member {self.numbers.ids[member]}, which it had set aside, and fails"
+            )
         return len(self.lists[member])
 
     def _former_owner(self, partition: int, topic: int, count: int) -> int:
@@ -298,7 +341,10 @@ class _General:
         if self.numbers.phantoms:
             return self._is_balanced_partition_by_partition()
         bases = self.numbers.bases
-        most = [max(len(lists[m]) for m in set(self.owner[bases[t] : bases[t + 1]])) for t in range(len(self.numbers.topics))]
+        most = [
+            max(len(lists[m]) for m in set(self.owner[bases[t] : bases[t + 1]]))
+            for t in range(len(self.numbers.topics))
+        ]
         return not any(
             len(lists[member]) + 1 < most[t]
             for member in self.scope
@@ -307,7 +353,12 @@ class _General:
         )
 
     def _is_balanced_partition_by_partition(self) -> bool:
-        holder = {x: member for member in self.numbers.walk if member in self.scope for x in self.lists[member]}
+        holder = {
+            x: member
+            for member in self.numbers.walk
+            if member in self.scope
+            for x in self.lists[member]
+        }
         for key in sorted(self.keys[member] for member in self.scope):
             count, member = divmod(key, self.size)
             if count == self._most(member):

@@ -1,7 +1,8 @@
-"""Which partitions moved from whom to whom while balancing, so that a move can undo another one instead of adding to it.
+"""Which partitions moved from whom to whom while balancing, so that a move can undo another one
+instead of adding to it.
 
-Owns PartitionMovements of Java's AbstractStickyAssignor (STK-23). Of several candidates Java takes the first of a HashSet.
-Does not depend on why anything moves.
+Owns PartitionMovements of Java's AbstractStickyAssignor (STK-23). Of several candidates Java takes
+the first of a HashSet. Does not depend on why anything moves.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ class Movements:
         self._sets: dict[tuple[int, int, int], _MovedSet] = {}
 
     def instead_of(self, partition: int, topic: int, source: int, target: int) -> int:
-        """The partition to move instead of this one: one of the topic that came the other way, or this one."""
+        """The partition to move instead of this one: one of the topic that came the other way, or
+        this one."""
         if moved := self._pair_of.get(partition):
             source = moved[0]
         other_way = self._sets.get((topic, target, source))
@@ -57,5 +59,11 @@ class Movements:
     def _first(self, moved: _MovedSet, topic: int) -> int:
         if len(moved.numbers) == 1:
             return next(iter(moved.numbers))
-        name, base, mask = self._numbers.topics[topic], self._numbers.bases[topic], capacity_of(moved.peak) - 1
-        return min(moved.numbers, key=lambda number: spread(partition_hash(name, number - base)) & mask)
+        name, base, mask = (
+            self._numbers.topics[topic],
+            self._numbers.bases[topic],
+            capacity_of(moved.peak) - 1,
+        )
+        return min(
+            moved.numbers, key=lambda number: spread(partition_hash(name, number - base)) & mask
+        )

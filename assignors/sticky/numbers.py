@@ -1,7 +1,9 @@
-"""Topics, partitions and members as small ints, so that an assignment of a million partitions is work on lists.
+"""Topics, partitions and members as small ints, so that an assignment of a million partitions is
+work on lists.
 
-Owns the numbering: topics by name, their partitions one after the other, members by id. A claimed partition that its topic does
-not have (STK-29) gets a number too, beyond the real ones. Does not depend on what the numbers are used for.
+Owns the numbering: topics by name, their partitions one after the other, members by id. A claimed
+partition that its topic does not have (STK-29) gets a number too, beyond the real ones. Does not
+depend on what the numbers are used for.
 """
 
 from __future__ import annotations
@@ -26,7 +28,8 @@ class Numbers:
         self.walk = [index[member] for member in walk]
         """Members in the order of the HashMap that the leader makes (HM-6)."""
         self.current_order = table_order(walk)
-        """Member ids as the map of what each holds iterates, which is filled from the leader's map."""
+        """Member ids as the map of what each holds iterates, which is filled from the leader's map.
+        """
         self.current_walk = [index[member] for member in self.current_order]
         self.subscriptions = [members[member] for member in self.ids]
         existing = existing_topics(partitions, map(self.subscriptions.__getitem__, self.walk))
@@ -57,7 +60,9 @@ class Numbers:
         return numbers
 
     def _phantom(self, topic: int, partition: int) -> int:
-        number = self._phantom_numbers.setdefault((topic, partition), self.total + len(self.phantoms))
+        number = self._phantom_numbers.setdefault(
+            (topic, partition), self.total + len(self.phantoms)
+        )
         if number == self.total + len(self.phantoms):
             self.phantoms.append((topic, partition))
         return number

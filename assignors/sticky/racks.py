@@ -26,12 +26,19 @@ class RackView:
         self.rack_of: list[str | None] = known if self.used else [None] * len(known)
 
     def mismatch(self, member: int, partition: int) -> bool:
-        """Is the member in a rack that has no replica of it? A partition that does not exist is nowhere."""
+        """Is the member in a rack that has no replica of it? A partition that does not exist is
+        nowhere."""
         rack = self.rack_of[member]
-        return rack is not None and (partition >= len(self.partitions) or rack not in self.partitions[partition])
+        return rack is not None and (
+            partition >= len(self.partitions) or rack not in self.partitions[partition]
+        )
 
     def sort_by_candidates(self, partitions: list[int]) -> None:
-        """Those with the fewest members in their racks first, also when racks are not used (STK-9)."""
+        """Those with the fewest members in their racks first, also when racks are not used
+        (STK-9)."""
         if self.members_in:
-            weights = {racks: sum(map(self.members_in.__getitem__, racks)) for racks in set(self.partitions)}
+            weights = {
+                racks: sum(map(self.members_in.__getitem__, racks))
+                for racks in set(self.partitions)
+            }
             partitions.sort(key=lambda partition: weights[self.partitions[partition]])

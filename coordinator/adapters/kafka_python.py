@@ -2,8 +2,9 @@
 
     KafkaConsumer(..., partition_assignment_strategy=[assignor_class("cooperative-sticky")])
 
-Owns the translation between the two contracts; nothing here decides where a partition goes. User data is written in Java's form, and
-read in both forms (kafka-python's own `sticky` has an int16 before it). Needs kafka-python only when called.
+Owns the translation between the two contracts; nothing here decides where a partition goes. User
+data is written in Java's form, and read in both forms (kafka-python's own `sticky` has an int16
+before it). Needs kafka-python only when called.
 """
 
 from __future__ import annotations
@@ -11,8 +12,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from assignors import Assignment, Assignor, Racks, RebalanceProtocol, Subscription, TopicPartition, by_name
-from coordinator.adapters.shared import ClusterLike, PlainCluster, by_topic, one_by_one, partition_counts, readable_user_data
+from assignors import (
+    Assignment,
+    Assignor,
+    Racks,
+    RebalanceProtocol,
+    Subscription,
+    TopicPartition,
+    by_name,
+)
+from coordinator.adapters.shared import (
+    ClusterLike,
+    PlainCluster,
+    by_topic,
+    one_by_one,
+    partition_counts,
+    readable_user_data,
+)
 
 if TYPE_CHECKING:
     from kafka.coordinator.assignors.abstract import AbstractPartitionAssignor
@@ -21,13 +37,20 @@ _SUBSCRIPTION_VERSION = 3
 """Owned partitions, generation and rack are told; older readers skip what they do not know."""
 
 
-def assignor_class(assignor: str | Callable[[], Assignor], *, rack: str | None = None) -> type[AbstractPartitionAssignor]:
-    """A class for `partition_assignment_strategy`, around what `assignors.by_name` finds or what a call makes.
+def assignor_class(
+    assignor: str | Callable[[], Assignor], *, rack: str | None = None
+) -> type[AbstractPartitionAssignor]:
+    """A class for `partition_assignment_strategy`, around what `assignors.by_name` finds or what a
+    call makes.
 
-    Every consumer makes its own instance of it, with its own memory. `rack` is the consumer's rack (KIP-881). Raises AssignorError.
+    Every consumer makes its own instance of it, with its own memory. `rack` is the consumer's rack
+    (KIP-881). Raises AssignorError.
     """
     from kafka.coordinator.assignors import abstract
-    from kafka.protocol.consumer.metadata import ConsumerProtocolAssignment, ConsumerProtocolSubscription
+    from kafka.protocol.consumer.metadata import (
+        ConsumerProtocolAssignment,
+        ConsumerProtocolSubscription,
+    )
 
     def make() -> Assignor:
         return by_name(assignor) if isinstance(assignor, str) else assignor()
@@ -41,16 +64,25 @@ def assignor_class(assignor: str | Callable[[], Assignor], *, rack: str | None =
             self._generation = -1
 
         def supported_protocols(self) -> list[Any]:
-            return [abstract.RebalanceProtocol(int(protocol)) for protocol in self.assignor.rebalance_protocols]
+            return [
+                abstract.RebalanceProtocol(int(protocol))
+                for protocol in self.assignor.rebalance_protocols
+            ]
 
         def metadata(self, topics: Iterable[str]) -> Any:
             wanted = sorted(topics)
             told = ConsumerProtocolSubscription.TopicPartition
-            owned = [told(topic=topic, partitions=numbers) for topic, numbers in by_topic(self._owned)]
+            owned = [
+                told(topic=topic, partitions=numbers) for topic, numbers in by_topic(self._owned)
+            ]
             return ConsumerProtocolSubscription(
-                version=_SUBSCRIPTION_VERSION, topics=wanted, user_data=self.assignor.subscription_user_data(wanted),
-                owned_partitions=owned, generation_id=self._generation, rack_id=rack,
-            )  # fmt: skip
+                version=_SUBSCRIPTION_VERSION,
+                topics=wanted,
+                user_data=self.assignor.subscription_user_data(wanted),
+                owned_partitions=owned,
+                generation_id=self._generation,
+                rack_id=rack,
+            )
 
         def on_assignment(self, assignment: Any, generation: int) -> None:
             partitions = one_by_one(assignment.assigned_partitions)
@@ -61,9 +93,15 @@ def assignor_class(assignor: str | Callable[[], Assignor], *, rack: str | None =
 
         def assign(self, cluster: Any, members: Sequence[Any]) -> dict[str, Any]:
             told = {member.member_id: _subscription(self.assignor, member) for member in members}
-            plan = self.assignor.assign(partition_counts(cluster, told.values()), told, _racks(cluster, told))
+            plan = self.assignor.assign(
+                partition_counts(cluster, told.values()), told, _racks(cluster, told)
+            )
             return {
-                member: ConsumerProtocolAssignment(version=0, assigned_partitions=by_topic(given.partitions), user_data=given.user_data)
+                member: ConsumerProtocolAssignment(
+                    version=0,
+                    assigned_partitions=by_topic(given.partitions),
+                    user_data=given.user_data,
+                )
                 for member, given in plan.items()
             }
 
@@ -72,10 +110,14 @@ def assignor_class(assignor: str | Callable[[], Assignor], *, rack: str | None =
 
 def _subscription(assignor: Assignor, member: Any) -> Subscription:
     told = member.metadata
-    owned = [(part.topic, part.partitions) for part in getattr(told, "owned_partitions", None) or ()]
+    owned = [
+        (part.topic, part.partitions) for part in getattr(told, "owned_partitions", None) or ()
+    ]
     return Subscription(
         topics=tuple(told.topics),
-        user_data=readable_user_data(assignor, None if told.user_data is None else bytes(told.user_data)),
+        user_data=readable_user_data(
+            assignor, None if told.user_data is None else bytes(told.user_data)
+        ),
         owned_partitions=one_by_one(owned),
         generation=getattr(told, "generation_id", None),
         group_instance_id=getattr(member, "group_instance_id", None),
@@ -84,7 +126,8 @@ def _subscription(assignor: Assignor, member: Any) -> Subscription:
 
 
 def _racks(cluster: ClusterLike, members: Mapping[str, Subscription]) -> Racks | None:
-    """The replicas' racks, if some member has one. kafka-python tells replicas only in its table of partitions."""
+    """The replicas' racks, if some member has one. kafka-python tells replicas only in its table of
+    partitions."""
     if not any(member.rack for member in members.values()):
         return None
     known: Any = cluster
@@ -92,7 +135,10 @@ def _racks(cluster: ClusterLike, members: Mapping[str, Subscription]) -> Racks |
     for topic in {topic: None for member in members.values() for topic in member.topics}:
         partitions = getattr(known, "_partitions", {}).get(topic, {})
         nodes = [partitions[number].replica_nodes for number in sorted(partitions)]
-        racks[topic] = [[getattr(known.broker_metadata(node), "rack", None) for node in replicas] for replicas in nodes]
+        racks[topic] = [
+            [getattr(known.broker_metadata(node), "rack", None) for node in replicas]
+            for replicas in nodes
+        ]
     return racks
 
 
@@ -103,7 +149,8 @@ class _Member(NamedTuple):
 
 
 class TheirAssignor(Assignor):
-    """kafka-python's assignor as one of ours: it goes by what that library's class does, its faults included."""
+    """kafka-python's assignor as one of ours: it goes by what that library's class does, its faults
+    included."""
 
     rebalance_protocols: tuple[RebalanceProtocol, ...] = ()
     name = ""
@@ -111,7 +158,9 @@ class TheirAssignor(Assignor):
     def __init__(self, theirs: type[AbstractPartitionAssignor]) -> None:
         self._theirs: Any = theirs()
         self.name = self._theirs.name
-        self.rebalance_protocols = tuple(RebalanceProtocol(int(protocol)) for protocol in self._theirs.supported_protocols())
+        self.rebalance_protocols = tuple(
+            RebalanceProtocol(int(protocol)) for protocol in self._theirs.supported_protocols()
+        )
 
     def subscription_user_data(self, topics: Iterable[str]) -> bytes | None:
         """The user data that theirs puts into its metadata."""
@@ -119,26 +168,46 @@ class TheirAssignor(Assignor):
         return data if data is None or isinstance(data, bytes) else bytes(data.encode())
 
     def assign(
-        self, partitions: Mapping[str, int], members: Mapping[str, Subscription], racks: Racks | None = None
+        self,
+        partitions: Mapping[str, int],
+        members: Mapping[str, Subscription],
+        racks: Racks | None = None,
     ) -> dict[str, Assignment]:
         """What theirs assigns. Racks are not told to it."""
         from kafka.protocol.consumer.metadata import ConsumerProtocolSubscription
 
         part = ConsumerProtocolSubscription.TopicPartition
         asked = [
-            _Member(member, told.group_instance_id, ConsumerProtocolSubscription(
-                version=_SUBSCRIPTION_VERSION, topics=list(told.topics), user_data=told.user_data or b"",
-                owned_partitions=[part(topic=t, partitions=numbers) for t, numbers in by_topic(told.owned_partitions)],
-                generation_id=-1 if told.generation is None else told.generation, rack_id=told.rack,
-            ))
+            _Member(
+                member,
+                told.group_instance_id,
+                ConsumerProtocolSubscription(
+                    version=_SUBSCRIPTION_VERSION,
+                    topics=list(told.topics),
+                    user_data=told.user_data or b"",
+                    owned_partitions=[
+                        part(topic=t, partitions=numbers)
+                        for t, numbers in by_topic(told.owned_partitions)
+                    ],
+                    generation_id=-1 if told.generation is None else told.generation,
+                    rack_id=told.rack,
+                ),
+            )
             for member, told in members.items()
-        ]  # fmt: skip
+        ]
         plan = self._theirs.assign(PlainCluster(partitions), asked)
-        return {member: Assignment(one_by_one(given.assigned_partitions), given.user_data) for member, given in plan.items()}
+        return {
+            member: Assignment(one_by_one(given.assigned_partitions), given.user_data)
+            for member, given in plan.items()
+        }
 
     def on_assignment(self, assignment: Assignment, generation: int) -> None:
         """Tell theirs."""
         from kafka.protocol.consumer.metadata import ConsumerProtocolAssignment
 
-        given = ConsumerProtocolAssignment(version=0, assigned_partitions=by_topic(assignment.partitions), user_data=assignment.user_data)
+        given = ConsumerProtocolAssignment(
+            version=0,
+            assigned_partitions=by_topic(assignment.partitions),
+            user_data=assignment.user_data,
+        )
         self._theirs.on_assignment(given, generation)

@@ -1,4 +1,5 @@
-"""What both adapters do alike: partitions told by topic, and a cluster that knows nothing but how many partitions there are.
+"""What both adapters do alike: partitions told by topic, and a cluster that knows nothing but how
+many partitions there are.
 
 Does not depend on either library.
 """
@@ -42,7 +43,8 @@ def partition_counts(cluster: ClusterLike, subscriptions: Iterable[Subscription]
 
 
 def readable_user_data(assignor: Assignor, data: bytes | None) -> bytes | None:
-    """A member's user data as our assignor reads it: for `sticky`, kafka-python's is turned into Java's form."""
+    """A member's user data as our assignor reads it: for `sticky`, kafka-python's is turned into
+    Java's form."""
     return java_form(data) if assignor.name == "sticky" else data
 
 

@@ -1,8 +1,10 @@
-"""What the broker serves: one line an API, exactly the version ranges that Kafka 4.3.1 advertises for it.
+"""What the broker serves: one line an API, exactly the version ranges that Kafka 4.3.1 advertises
+for it.
 
-Owns the table and the loading of an API's message tables and handler at its first request: a broker that was only asked
-ApiVersions has loaded nothing else. Rule: what is not in the table is not advertised, and a request for it closes the
-connection (VER-16). Does not depend on what a handler does.
+Owns the table and the loading of an API's message tables and handler at its first request: a broker
+that was only asked ApiVersions has loaded nothing else. Rule: what is not in the table is not
+advertised, and a request for it closes the connection (VER-16). Does not depend on what a handler
+does.
 """
 
 from __future__ import annotations
@@ -23,17 +25,35 @@ Handler = Callable[["Broker", "Call"], "Result | Sliced"]
 
 API_VERSIONS = 18
 UNSUPPORTED_VERSION_BODY = bytes.fromhex("0023 00000001 0012 0000 0004")
-"""The answer to ApiVersions of an unknown version, in version 0: UNSUPPORTED_VERSION and one entry, ApiVersions 0 to 4."""
-MAY_BE_LARGE = frozenset({
-    "describe_client_quotas", "describe_configs", "describe_groups", "describe_log_dirs", "describe_producers",
-    "describe_topic_partitions", "describe_transactions", "describe_user_scram_credentials", "fetch", "join_group", "list_groups",
-    "list_offsets", "list_transactions", "metadata", "offset_fetch", "offset_for_leader_epoch",
-})  # fmt: skip
-"""Requests whose answers wait, unencoded, while there is no room for what clients have not taken yet (`Broker.output`)."""
+"""The answer to ApiVersions of an unknown version, in version 0: UNSUPPORTED_VERSION and one entry,
+ApiVersions 0 to 4."""
+MAY_BE_LARGE = frozenset(
+    {
+        "describe_client_quotas",
+        "describe_configs",
+        "describe_groups",
+        "describe_log_dirs",
+        "describe_producers",
+        "describe_topic_partitions",
+        "describe_transactions",
+        "describe_user_scram_credentials",
+        "fetch",
+        "join_group",
+        "list_groups",
+        "list_offsets",
+        "list_transactions",
+        "metadata",
+        "offset_fetch",
+        "offset_for_leader_epoch",
+    }
+)
+"""Requests whose answers wait, unencoded, while there is no room for what clients have not taken
+yet (`Broker.output`)."""
 
 
 class ApiRange(NamedTuple):
-    """An advertised API: the name of its message tables' module and, unless another is named, of its handler's; lowest, highest version."""
+    """An advertised API: the name of its message tables' module and, unless another is named, of
+    its handler's; lowest, highest version."""
 
     name: str
     lowest: int
@@ -45,7 +65,9 @@ class ApiRange(NamedTuple):
 _NOT_SERVED = "share_and_streams_groups"
 
 SERVED: dict[int, ApiRange] = {
-    0: ApiRange("produce", 0, 13),  # 0-2 are advertised for librdkafka's sake, as Kafka does, and close the connection
+    0: ApiRange(
+        "produce", 0, 13
+    ),  # 0-2 are advertised for librdkafka's sake, as Kafka does, and close the connection
     1: ApiRange("fetch", 4, 18),
     2: ApiRange("list_offsets", 1, 11),
     3: ApiRange("metadata", 0, 13),

@@ -1,7 +1,9 @@
-"""A whole broker from options: configuration, cluster with its first topics, groups, and what it draws from its seed.
+"""A whole broker from options: configuration, cluster with its first topics, groups, and what it
+draws from its seed.
 
-Owns the order in which the parts are put together, for every driver alike. Raises ConfigError or TopicError in words meant
-for whoever wrote the option. Does not depend on where options came from, sockets and clocks.
+Owns the order in which the parts are put together, for every driver alike. Raises ConfigError or
+TopicError in words meant for whoever wrote the option. Does not depend on where options came from,
+sockets and clocks.
 """
 
 from __future__ import annotations
@@ -56,16 +58,23 @@ class TopicOption(NamedTuple):
         if not isinstance(self.name, str):
             raise TopicError(f"topic {self.name!r}: a name is a text{_RIGHT}")
         if not _LEGAL_NAME.fullmatch(self.name) or self.name in (".", ".."):
-            raise TopicError(f"topic {self.name!r}: a name has 1 to 249 of the characters a-z A-Z 0-9 . _ -, and is not . or ..")
+            raise TopicError(
+                f"topic {self.name!r}: a name has 1 to 249 of the characters a-z A-Z 0-9 . _ -, and is not . or .."
+            )
         if self.partitions is not None and type(self.partitions) is not int:
-            raise TopicError(f"topic {self.name}: {self.partitions!r} partitions; give a whole number, such as {{{self.name!r}: 12}}")
+            raise TopicError(
+                f"topic {self.name}: {self.partitions!r} partitions; give a whole number, such as {{{self.name!r}: 12}}"
+            )
         if self.partitions is not None and not 1 <= self.partitions <= _MOST_PARTITIONS:
-            raise TopicError(f"topic {self.name}: {self.partitions} partitions; from 1 to {_MOST_PARTITIONS} can be had")
+            raise TopicError(
+                f"topic {self.name}: {self.partitions} partitions; from 1 to {_MOST_PARTITIONS} can be had"
+            )
         return self
 
 
 def topic_options(topics: Iterable[str] | Mapping[str, int]) -> list[TopicOption]:
-    """Topics given as `name` and `name:partitions`, one alone or several, or as a mapping from name to partitions. Raises TopicError."""
+    """Topics given as `name` and `name:partitions`, one alone or several, or as a mapping from name
+    to partitions. Raises TopicError."""
     given: Any = topics
     if isinstance(given, Mapping):
         options = [TopicOption(name, partitions).checked() for name, partitions in given.items()]
@@ -81,39 +90,67 @@ def topic_options(topics: Iterable[str] | Mapping[str, int]) -> list[TopicOption
     return options
 
 
-def new_group_coordinator(configs: BrokerConfigs, log: EventSink | None, cluster: Cluster) -> GroupCoordinator:
-    """A group coordinator whose settings follow the broker's configuration, and whose consumer groups see the topics of `cluster`."""
+def new_group_coordinator(
+    configs: BrokerConfigs, log: EventSink | None, cluster: Cluster
+) -> GroupCoordinator:
+    """A group coordinator whose settings follow the broker's configuration, and whose consumer
+    groups see the topics of `cluster`."""
     group_config = GroupConfig()
     configs.keep_current(group_config, configs.group_config)
     group_config.consumer = environment(cluster, configs)
 
     def record_limit() -> int:
         offsets = cluster.topics.get(CONSUMER_OFFSETS)
-        return configs.get_int("message.max.bytes") if offsets is None else offsets.effective_int("max.message.bytes")
+        return (
+            configs.get_int("message.max.bytes")
+            if offsets is None
+            else offsets.effective_int("max.message.bytes")
+        )
 
     group_config.record_limit = record_limit
     return GroupCoordinator(group_config, log)
 
 
 def build_broker(
-    *, configs: BrokerConfigs, random: Random, epoch_ms: int, topics: Iterable[TopicOption] = (), log: EventLog | None = None,
-    node_id: int = 1, cluster_id: str | None = None, limits: Limits = Limits(),
+    *,
+    configs: BrokerConfigs,
+    random: Random,
+    epoch_ms: int,
+    topics: Iterable[TopicOption] = (),
+    log: EventLog | None = None,
+    node_id: int = 1,
+    cluster_id: str | None = None,
+    limits: Limits = Limits(),
 ) -> Broker:
-    """A broker, alone in its cluster, that leads every partition. __consumer_offsets exists from the start.
+    """A broker, alone in its cluster, that leads every partition. __consumer_offsets exists from
+    the start.
 
     `cluster_id` takes the place of the one that is drawn; nothing else that is drawn differs.
     """
-    cluster = Cluster(cluster_id="", controller_id=node_id, brokers=[BrokerNode(node_id)], configs=configs)
+    cluster = Cluster(
+        cluster_id="", controller_id=node_id, brokers=[BrokerNode(node_id)], configs=configs
+    )
     coordinator = new_group_coordinator(configs, log, cluster)
     broker = Broker(
-        node_id=node_id, cluster=cluster, configs=configs, coordinator=coordinator, parked_fetches=ParkedFetches(), random=random,
-        epoch_ms=epoch_ms, log=log, limits=limits,
-    )  # fmt: skip
+        node_id=node_id,
+        cluster=cluster,
+        configs=configs,
+        coordinator=coordinator,
+        parked_fetches=ParkedFetches(),
+        random=random,
+        epoch_ms=epoch_ms,
+        log=log,
+        limits=limits,
+    )
     drawn = broker.fresh_name()
     cluster.cluster_id = cluster_id or drawn
     offsets = TopicOption(CONSUMER_OFFSETS, configs.get_int("offsets.topic.num.partitions"))
     for name, partitions in (offsets, *topics):
-        assignment = [[node_id]] * (configs.get_int("num.partitions") if partitions is None else partitions)
+        assignment = [[node_id]] * (
+            configs.get_int("num.partitions") if partitions is None else partitions
+        )
         configured = OFFSETS_CONFIGS if name == CONSUMER_OFFSETS else {}
-        broker.controller.create_topic(name, topic_id=broker.fresh_uuid(), replicas=assignment, configs=configured, now=0)
+        broker.controller.create_topic(
+            name, topic_id=broker.fresh_uuid(), replicas=assignment, configs=configured, now=0
+        )
     return broker

@@ -1,7 +1,9 @@
-"""A decoded request and what may come of it: the values that connections, interceptors and handlers exchange.
+"""A decoded request and what may come of it: the values that connections, interceptors and handlers
+exchange.
 
-`Call` is what a handler is given; a `Result` is what it returns. Owns these values only. Does not depend on the broker, on
-connections or on any handler: interceptors and every handler import it, and it imports none of them.
+`Call` is what a handler is given; a `Result` is what it returns. Owns these values only. Does not
+depend on the broker, on connections or on any handler: interceptors and every handler import it,
+and it imports none of them.
 """
 
 from __future__ import annotations
@@ -36,7 +38,8 @@ CLOSE: Final = Special.CLOSE
 
 
 class NoRequest(Exception):
-    """Raised by a handler whose request is readable as bytes, but none to Kafka: its connection is closed. `str()` says why."""
+    """Raised by a handler whose request is readable as bytes, but none to Kafka: its connection is
+    closed. `str()` says why."""
 
 
 class Encoded(NamedTuple):
@@ -46,22 +49,27 @@ class Encoded(NamedTuple):
 
 
 class Unread(NamedTuple):
-    """A response that is made when it can be sent: what it holds is not read, and takes no memory, before."""
+    """A response that is made when it can be sent: what it holds is not read, and takes no memory,
+    before."""
 
     make: Callable[[], Message]
 
 
 Result: TypeAlias = "Message | Encoded | Special | None"
-"""What a handler returns in the end. None: the request is parked, and `Broker.answer` answers its token later."""
+"""What a handler returns in the end. None: the request is parked, and `Broker.answer` answers its
+token later."""
 
 
 class Sliced(NamedTuple):
-    """Instead of a result, for a request that is large: work that comes to the result, and stops from time to time on the way."""
+    """Instead of a result, for a request that is large: work that comes to the result, and stops
+    from time to time on the way."""
 
     work: Slices[Result]
 
 
-def row_by_row(items: Iterable[A], row: Callable[[A], B], response: Callable[[list[B]], Message]) -> Sliced:
+def row_by_row(
+    items: Iterable[A], row: Callable[[A], B], response: Callable[[list[B]], Message]
+) -> Sliced:
     """The response made of a row for each item of a request."""
 
     def work() -> Slices[Result]:
@@ -71,15 +79,18 @@ def row_by_row(items: Iterable[A], row: Callable[[A], B], response: Callable[[li
 
 
 Row: TypeAlias = "tuple[int, int, int, bytes] | tuple[int, int, bytes]"
-"""What a broker's `tape` is given: a row of four for a request as it comes, a row of three for an answer as it leaves.
+"""What a broker's `tape` is given: a row of four for a request as it comes, a row of three for an
+answer as it leaves.
 
-A request's token, the broker's id, milliseconds since the driver's zero, and the frame after its length; or the token of the request that
-is answered, the milliseconds, and the answer's body without header.
+A request's token, the broker's id, milliseconds since the driver's zero, and the frame after its
+length; or the token of the request that is answered, the milliseconds, and the answer's body
+without header.
 """
 
 
 class Call(NamedTuple):
-    """A decoded request, as interceptors and handlers get it. `now`: milliseconds since the driver's zero."""
+    """A decoded request, as interceptors and handlers get it. `now`: milliseconds since the
+    driver's zero."""
 
     message: Request
     version: int

@@ -1,9 +1,11 @@
-"""Links between clients and one broker that are cut: nothing passes, in either direction, until they are healed.
+"""Links between clients and one broker that are cut: nothing passes, in either direction, until
+they are healed.
 
-Owns which requests and answers wait for that. Rules: connections stay open, as on a network that loses every packet; a request that came
-meanwhile is handled once the link is whole, an answer that was ready meanwhile is sent then, and neither if its client has hung up. A
-client is known by its client id. It is one interceptor: while no link is cut it is not installed, and requests pay nothing for it. Does
-not depend on sockets and on why links are cut.
+Owns which requests and answers wait for that. Rules: connections stay open, as on a network that
+loses every packet; a request that came meanwhile is handled once the link is whole, an answer that
+was ready meanwhile is sent then, and neither if its client has hung up. A client is known by its
+client id. It is one interceptor: while no link is cut it is not installed, and requests pay nothing
+for it. Does not depend on sockets and on why links are cut.
 """
 
 from __future__ import annotations
@@ -65,7 +67,11 @@ class ClientLinks:
         if not self._held:
             self._broker.interceptors.insert(0, self)
         self._held[client_id] = []
-        waiting = [each for each in self._broker.parked.values() if isinstance(each, Pausable) and each.client_id == client_id]
+        waiting = [
+            each
+            for each in self._broker.parked.values()
+            if isinstance(each, Pausable) and each.client_id == client_id
+        ]
         self._silent[client_id] = waiting
         for connection in waiting:
             connection.pause(LINK_IS_CUT)
@@ -78,7 +84,8 @@ class ClientLinks:
             self._broker.interceptors.remove(self)
 
     def go_on(self, now: int) -> None:
-        """Handle the requests and send the answers that waited for links that are whole again. The broker must be running."""
+        """Handle the requests and send the answers that waited for links that are whole again. The
+        broker must be running."""
         healed, self._healed = self._healed, []
         freed, self._freed = self._freed, []
         for connection in freed:

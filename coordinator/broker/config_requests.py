@@ -1,4 +1,5 @@
-"""What AlterConfigs and IncrementalAlterConfigs share: whose rules a resource's change goes by, and telling the log."""
+"""What AlterConfigs and IncrementalAlterConfigs share: whose rules a resource's change goes by, and
+telling the log."""
 
 from __future__ import annotations
 
@@ -21,14 +22,19 @@ from ..cluster.config_changes import (
 from ..errors import ErrorCode
 from ..slices import ITEMS_A_STEP, Slices
 from ..wire.messages.alter_configs import AlterConfigsResourceResponse
-from ..wire.messages.incremental_alter_configs import AlterConfigsResourceResponse as IncrementalResourceResponse
+from ..wire.messages.incremental_alter_configs import (
+    AlterConfigsResourceResponse as IncrementalResourceResponse,
+)
 from .call import Call
 from .core import Broker
 from .topics import UNWRITTEN
 
 _STREAM_NAMES = {
-    ResourceType.TOPIC: "topic", ResourceType.BROKER: "broker", ResourceType.CLIENT_METRICS: "client metrics", ResourceType.GROUP: "group",
-}  # fmt: skip
+    ResourceType.TOPIC: "topic",
+    ResourceType.BROKER: "broker",
+    ResourceType.CLIENT_METRICS: "client metrics",
+    ResourceType.GROUP: "group",
+}
 
 
 Response = TypeVar("Response", AlterConfigsResourceResponse, IncrementalResourceResponse)
@@ -42,9 +48,16 @@ class Alteration(NamedTuple):
 
 
 def altered(
-    broker: Broker, call: Call, alterations: Sequence[Alteration], response: type[Response], *, replace: bool, validate_only: bool
+    broker: Broker,
+    call: Call,
+    alterations: Sequence[Alteration],
+    response: type[Response],
+    *,
+    replace: bool,
+    validate_only: bool,
 ) -> Slices[list[Response]]:
-    """Change each resource on its own, and tell of each. Resources that are named more than once are refused. `replace`: AlterConfigs."""
+    """Change each resource on its own, and tell of each. Resources that are named more than once
+    are refused. `replace`: AlterConfigs."""
     named = Counter(alteration.resource for alteration in alterations)
     responses = []
     for count, (resource, changes) in enumerate(alterations, 1):
@@ -53,7 +66,9 @@ def altered(
         told = response(error_message=None, resource_type=resource[0], resource_name=resource[1])
         try:
             if named[resource] > 1:
-                raise ConfigRefused(ErrorCode.INVALID_REQUEST, "Each resource must appear at most once.")
+                raise ConfigRefused(
+                    ErrorCode.INVALID_REQUEST, "Each resource must appear at most once."
+                )
             _alter(broker, call, resource, changes, replace=replace, validate_only=validate_only)
         except ConfigRefused as refused:
             told.error_code, told.error_message = refused.code, refused.message
@@ -62,7 +77,13 @@ def altered(
 
 
 def _alter(
-    broker: Broker, call: Call, resource: tuple[int, str], changes: list[Change], *, replace: bool, validate_only: bool
+    broker: Broker,
+    call: Call,
+    resource: tuple[int, str],
+    changes: list[Change],
+    *,
+    replace: bool,
+    validate_only: bool,
 ) -> None:
     """Change one resource's configuration, or only check it. Raises ConfigRefused."""
     kind, name = resource
@@ -77,14 +98,34 @@ def _alter(
             if not validate_only:
                 broker.controller.configure_topic(name, values, call.now, call.cause)
         case ResourceType.BROKER:
-            for configs in (broker.configs_of_all if not name else [broker.configs]):
-                alter_broker(configs, broker.node_id, name, changes, replace=replace, validate_only=validate_only)
-            if not validate_only and any(change.name == MIN_ISR for change in changes):  # to the same value, too
-                broker.controller.forget_eligible(broker.controller.cluster.topics, call.now, call.cause)
+            for configs in broker.configs_of_all if not name else [broker.configs]:
+                alter_broker(
+                    configs,
+                    broker.node_id,
+                    name,
+                    changes,
+                    replace=replace,
+                    validate_only=validate_only,
+                )
+            if not validate_only and any(
+                change.name == MIN_ISR for change in changes
+            ):  # to the same value, too
+                broker.controller.forget_eligible(
+                    broker.controller.cluster.topics, call.now, call.cause
+                )
         case ResourceType.GROUP:
-            alter_group(broker.cluster, broker.configs, name, changes, replace=replace, validate_only=validate_only)
+            alter_group(
+                broker.cluster,
+                broker.configs,
+                name,
+                changes,
+                replace=replace,
+                validate_only=validate_only,
+            )
         case ResourceType.CLIENT_METRICS:
-            alter_client_metrics(broker.cluster, name, changes, replace=replace, validate_only=validate_only)
+            alter_client_metrics(
+                broker.cluster, name, changes, replace=replace, validate_only=validate_only
+            )
         case ResourceType.BROKER_LOGGER if not replace:
             check_node(broker.node_id, name, "Unexpected node id. Expected {}, but received {}")
             _refuse_loggers(changes)
@@ -92,10 +133,16 @@ def _alter(
             raise ConfigRefused(ErrorCode.INVALID_REQUEST, f"Unknown resource type {kind}")
     if not validate_only and broker.log is not None and kind in _STREAM_NAMES:
         broker.log.append(
-            "cluster", "ConfigChanged", at_ms=call.now, cause=call.cause, resource=_STREAM_NAMES[ResourceType(kind)], name=name,
-            replace=replace, changes=[[change.name, change.operation, change.value] for change in changes],
+            "cluster",
+            "ConfigChanged",
+            at_ms=call.now,
+            cause=call.cause,
+            resource=_STREAM_NAMES[ResourceType(kind)],
+            name=name,
+            replace=replace,
+            changes=[[change.name, change.operation, change.value] for change in changes],
             topic=name if kind == ResourceType.TOPIC else None,
-        )  # fmt: skip
+        )
 
 
 def _refuse_loggers(changes: Iterable[Change]) -> None:
@@ -103,5 +150,8 @@ def _refuse_loggers(changes: Iterable[Change]) -> None:
     for name, operation, _ in changes:
         if operation in (2, 3):
             word = "APPEND" if operation == 2 else "SUBTRACT"
-            raise ConfigRefused(ErrorCode.INVALID_REQUEST, f"{word} operation is not allowed for the BROKER_LOGGER resource")
+            raise ConfigRefused(
+                ErrorCode.INVALID_REQUEST,
+                f"{word} operation is not allowed for the BROKER_LOGGER resource",
+            )
         raise ConfigRefused(ErrorCode.INVALID_CONFIG, f"Logger {name} does not exist!")

@@ -1,14 +1,18 @@
 """One connection as bytes: frames in, answers out, in order, one request at a time.
 
 Kafka's rules for a connection are kept here (META-4, VER-16):
-- a request that is parked mutes its own connection; later frames wait undecoded until it is answered;
+- a request that is parked mutes its own connection; later frames wait undecoded until it is
+  answered;
 - nothing is allocated because a length says so: the buffer grows only with bytes that came;
-- a connection handles so many requests in a row and then lets others have their turn; answers that may be large wait
-  unencoded while clients have not taken what was answered before (`Broker.output`), and one that is too large closes it;
-- bytes that are no request the broker serves close this connection without an answer, and `close` is told why. ApiVersions
-  of an unknown version is answered in version 0; trailing bytes, unknown tagged fields and odd client ids are forgiven.
+- a connection handles so many requests in a row and then lets others have their turn; answers that
+  may be large wait unencoded while clients have not taken what was answered before
+  (`Broker.output`), and one that is too large closes it;
+- bytes that are no request the broker serves close this connection without an answer, and `close`
+  is told why. ApiVersions of an unknown version is answered in version 0; trailing bytes, unknown
+  tagged fields and odd client ids are forgiven.
 
-Answers of one call of `receive` leave in one `write`. Does not depend on sockets, clocks (the driver tells the time) and meanings.
+Answers of one call of `receive` leave in one `write`. Does not depend on sockets, clocks (the
+driver tells the time) and meanings.
 """
 
 from __future__ import annotations
@@ -39,12 +43,20 @@ CloseConnection = Callable[[str, Exception | None], None]
 
 
 class Connection(Exchange):
-    """One client's connection to a broker. The driver calls `receive`, `lost`, `pause` and `unpause`."""
+    """One client's connection to a broker. The driver calls `receive`, `lost`, `pause` and
+    `unpause`."""
 
     __slots__ = ("_close", "_interrupted", "_needed", "kept")
 
     def __init__(
-        self, broker: Broker, *, peer: str, client_host: str, listener: str, write: Callable[[bytes], None], close: CloseConnection,
+        self,
+        broker: Broker,
+        *,
+        peer: str,
+        client_host: str,
+        listener: str,
+        write: Callable[[bytes], None],
+        close: CloseConnection,
     ) -> None:
         super().__init__(broker, peer, client_host, listener, write)
         self._close = close
@@ -53,19 +65,26 @@ class Connection(Exchange):
         self._needed = 0  # so many must be in it before its first frame is whole
         self._interrupted = False  # whole frames wait, for room or for the next turn
 
-    # -- what the driver calls ---------------------------------------------------------------------------------------
+    # -- what the driver calls
+    # ---------------------------------------------------------------------------------------
 
     def receive(self, data: bytes | memoryview, now: int) -> None:
         """Take bytes, handle every whole request in them, write the answers.
 
-        `data` is copied as far as it is kept. Call `Broker.run_resumable` afterwards: other connections may have been freed.
+        `data` is copied as far as it is kept. Call `Broker.run_resumable` afterwards: other
+        connections may have been freed.
         """
         if self.closed:
             return
         if self.kept is not None:
             self.kept += data
             self._broker.input.add(len(data))
-            if self._token is not None or self._paused or self._interrupted or len(self.kept) < self._needed:
+            if (
+                self._token is not None
+                or self._paused
+                or self._interrupted
+                or len(self.kept) < self._needed
+            ):
                 return
             data = self._take()
         elif self._token is not None or self._paused:  # muted: what comes waits its turn
@@ -84,7 +103,8 @@ class Connection(Exchange):
             self._broker.forget(self._token)
 
     def pause(self, why: int = 1) -> None:
-        """The client does not read its answers, or its link is cut: handle nothing more until `unpause` for the same reason."""
+        """The client does not read its answers, or its link is cut: handle nothing more until
+        `unpause` for the same reason."""
         self._paused |= why
 
     def unpause(self, now: int, why: int = 1) -> None:
@@ -96,25 +116,33 @@ class Connection(Exchange):
 
     @property
     def wants_bytes(self) -> bool:
-        """Should the driver go on reading? Not while much is waiting behind a parked request or an unread answer."""
+        """Should the driver go on reading? Not while much is waiting behind a parked request or an
+        unread answer."""
         if self._token is None and not self._paused and not self._interrupted:
             return True
         return self.kept is None or len(self.kept) < _BUFFERED_ENOUGH
 
     @property
     def missing_bytes(self) -> int:
-        """How much more must come before the request that began is whole; 0: nothing began, or what is there waits its turn."""
+        """How much more must come before the request that began is whole; 0: nothing began, or what
+        is there waits its turn."""
         if self.kept is None or self._token is not None or self._paused or self._interrupted:
             return 0
         return max(0, self._needed - len(self.kept))
 
-    # -- what the broker calls ---------------------------------------------------------------------------------------
+    # -- what the broker calls
+    # ---------------------------------------------------------------------------------------
 
     def deliver(self, response: Message | Encoded | Unread, now: int) -> None:
-        """Send the answer of the parked request, or keep it until there is room for it. The next request waits for `resume`."""
+        """Send the answer of the parked request, or keep it until there is room for it. The next
+        request waits for `resume`."""
         assert self._token is not None
         assert self._api is not None
-        if self._paused or not self._has_room(self._api) or (isinstance(response, Unread) and not self._broker.may_wake()):
+        if (
+            self._paused
+            or not self._has_room(self._api)
+            or (isinstance(response, Unread) and not self._broker.may_wake())
+        ):
             self._ready = response
         else:
             self._send_parked(response, now)
@@ -126,7 +154,11 @@ class Connection(Exchange):
         try:
             made = response.make() if isinstance(response, Unread) else response
         except Exception as error:
-            self._refuse(f"{apis.title(api.key)} v{call.version}: failed here, which is the emulator's fault", now, error)
+            self._refuse(
+                f"{apis.title(api.key)} v{call.version}: failed here, which is the emulator's fault",
+                now,
+                error,
+            )
             return
         self._respond(api, call, self._correlation_id, made, now)
         self._flush()
@@ -140,7 +172,8 @@ class Connection(Exchange):
         return False
 
     def resume(self, now: int) -> None:
-        """Go on with a large request, send an answer that waited, if there is room, and handle what came in meanwhile."""
+        """Go on with a large request, send an answer that waited, if there is room, and handle what
+        came in meanwhile."""
         if self._work is not None:
             uncollected(self._go_on, now)
             self._flush()
@@ -170,7 +203,8 @@ class Connection(Exchange):
         self._flush()
         self.resume(now)
 
-    # -- frames ------------------------------------------------------------------------------------------------------
+    # -- frames
+    # ------------------------------------------------------------------------------------------------------
 
     def _handle_frames(self, data: bytes, now: int) -> None:
         """Handle the whole frames of `data` until one is parked; keep the rest."""
@@ -182,7 +216,9 @@ class Connection(Exchange):
         while available - start >= 4:
             size: int = _SIZE.unpack_from(data, start)[0]
             if not MIN_FRAME_BYTES <= size <= broker.max_request_bytes:
-                self._refuse(strange_length(size, data[start : start + 16], broker.max_request_bytes), now)
+                self._refuse(
+                    strange_length(size, data[start : start + 16], broker.max_request_bytes), now
+                )
                 break
             end = start + 4 + size
             if end > available:
@@ -240,14 +276,22 @@ class Connection(Exchange):
         self.client_id = client_id
         api = apis.api(key)
         if api is None:
-            why, first = self._broker.unserved.closing(self._broker.log, client_id, self.peer, key, apis.title(key), version, now)
+            why, first = self._broker.unserved.closing(
+                self._broker.log, client_id, self.peer, key, apis.title(key), version, now
+            )
             self._refuse(why, now, tell=first)
             return
         if not api.lowest <= version <= api.highest:
             if key == apis.API_VERSIONS:
-                self._output.append(HEAD.pack(4 + len(apis.UNSUPPORTED_VERSION_BODY), correlation_id) + apis.UNSUPPORTED_VERSION_BODY)
+                self._output.append(
+                    HEAD.pack(4 + len(apis.UNSUPPORTED_VERSION_BODY), correlation_id)
+                    + apis.UNSUPPORTED_VERSION_BODY
+                )
             else:
-                self._refuse(f"{apis.title(key)} v{version}: versions {api.lowest} to {api.highest} are served", now)
+                self._refuse(
+                    f"{apis.title(key)} v{version}: versions {api.lowest} to {api.highest} are served",
+                    now,
+                )
             return
         if len(frame) > LARGE_REQUEST_BYTES:
             self.large = True
@@ -269,8 +313,11 @@ class Connection(Exchange):
         if following is not None:
             self._broker.take_turns(following)
 
-    def _refuse(self, why: str, now: int, fault: Exception | None = None, *, tell: bool = True) -> None:
-        """Close it; answers already queued go out first. `fault`: to be shown whole. Not `tell`: people know already."""
+    def _refuse(
+        self, why: str, now: int, fault: Exception | None = None, *, tell: bool = True
+    ) -> None:
+        """Close it; answers already queued go out first. `fault`: to be shown whole. Not `tell`:
+        people know already."""
         self.closed = True
         self._take()
         if self._broker.log is not None:

@@ -1,6 +1,8 @@
-"""What consumer groups are given of the broker: its topics, the server-side assignors, patterns and configuration.
+"""What consumer groups are given of the broker: its topics, the server-side assignors, patterns and
+configuration.
 
-Implements the interfaces of `groups.consumer.environment`. It is the one place where the coordinator's side meets an assignor.
+Implements the interfaces of `groups.consumer.environment`. It is the one place where the
+coordinator's side meets an assignor.
 """
 
 from __future__ import annotations
@@ -30,7 +32,8 @@ if TYPE_CHECKING:
 
 
 BUILT_IN = ("uniform", "range")
-"""The names of the server-side assignors there are; their modules are loaded when a member first needs one."""
+"""The names of the server-side assignors there are; their modules are loaded when a member first
+needs one."""
 
 
 class ClusterTopics:
@@ -86,8 +89,15 @@ class ClusterTopics:
         if topic is None:
             return b""
         brokers = self._cluster.brokers
-        racks = [sorted({brokers[node].rack or "" for node in of.replicas if node in brokers}) for of in topic.partitions]
-        return topic.id + len(topic.partitions).to_bytes(4, "big") + "\0".join(map("\1".join, racks)).encode()
+        racks = [
+            sorted({brokers[node].rack or "" for node in of.replicas if node in brokers})
+            for of in topic.partitions
+        ]
+        return (
+            topic.id
+            + len(topic.partitions).to_bytes(4, "big")
+            + "\0".join(map("\1".join, racks)).encode()
+        )
 
 
 class Assigning:
@@ -101,7 +111,12 @@ class Assigning:
         """Targets by member id. Raises AssignorFailed."""
         from assignors.server_side import AssignorError, GroupSpec
 
-        spec = GroupSpec(members=wanted.members, partitions=wanted.partitions, homogeneous=wanted.homogeneous, assigned=wanted.assigned)
+        spec = GroupSpec(
+            members=wanted.members,
+            partitions=wanted.partitions,
+            homogeneous=wanted.homogeneous,
+            assigned=wanted.assigned,
+        )
         try:
             return self._assignor.assign(spec)
         except AssignorError as failure:
@@ -116,7 +131,10 @@ def compile_pattern(text: str) -> Pattern:
 
     The last one is kept: a heartbeat has it checked, and then matched.
     """
-    from ..re2j import PatternError, compile_pattern  # at first use, so that start-up does not load it
+    from ..re2j import (
+        PatternError,
+        compile_pattern,
+    )  # at first use, so that start-up does not load it
 
     try:
         return compile_pattern(text)
@@ -125,12 +143,16 @@ def compile_pattern(text: str) -> Pattern:
 
 
 def is_enabled(broker: Broker) -> bool:
-    """Whether consumer groups are served: group.version is 1 and the protocol is among those configured (K8-CFG-2)."""
-    return broker.cluster.features["group.version"] > 0 and "consumer" in broker.configs.get_list("group.coordinator.rebalance.protocols")
+    """Whether consumer groups are served: group.version is 1 and the protocol is among those
+    configured (K8-CFG-2)."""
+    return broker.cluster.features["group.version"] > 0 and "consumer" in broker.configs.get_list(
+        "group.coordinator.rebalance.protocols"
+    )
 
 
 class _Settings:
-    """The settings of single groups: their own configuration, clamped to the broker's bounds, or the broker's values."""
+    """The settings of single groups: their own configuration, clamped to the broker's bounds, or
+    the broker's values."""
 
     _NAMES = ("session.timeout.ms", "heartbeat.interval.ms", "assignment.interval.ms")
 
@@ -156,21 +178,29 @@ class _Settings:
         self._broker = self._in_force({})
 
     def _in_force(self, own: Mapping[str, str]) -> GroupSettings:
-        return GroupSettings(*(self._value(name, own.get(f"consumer.{name}")) for name in self._NAMES))
+        return GroupSettings(
+            *(self._value(name, own.get(f"consumer.{name}")) for name in self._NAMES)
+        )
 
     def _value(self, name: str, own: str | None) -> int:
         get = self._configs.get_int
         if own is None:
             return get(f"group.consumer.{name}")
-        return min(max(int(own), get(f"group.consumer.min.{name}")), get(f"group.consumer.max.{name}"))
+        return min(
+            max(int(own), get(f"group.consumer.min.{name}")), get(f"group.consumer.max.{name}")
+        )
 
 
 def assignors(configs: BrokerConfigs) -> dict[str, Assigning]:
-    """The assignors of group.consumer.assignors, the default first. Raises ConfigError for one that cannot be had."""
+    """The assignors of group.consumer.assignors, the default first. Raises ConfigError for one that
+    cannot be had."""
     from assignors.server_side import DEFAULT_ASSIGNORS
 
     built_in = {assignor.name: assignor for assignor in DEFAULT_ASSIGNORS}
-    found = [built_in.get(entry) or _user_assignor(entry) for entry in configs.get_list("group.consumer.assignors")]
+    found = [
+        built_in.get(entry) or _user_assignor(entry)
+        for entry in configs.get_list("group.consumer.assignors")
+    ]
     return {assignor.name: Assigning(assignor) for assignor in found}
 
 
@@ -178,13 +208,21 @@ def _user_assignor(entry: str) -> ServerAssignor:
     """A user's assignor, named as `module:Class`."""
     module, colon, name = entry.partition(":")
     if not colon:
-        raise ConfigError(f"group.consumer.assignors={entry}: {' and '.join(BUILT_IN)} are built in; give others as module:Class")
+        raise ConfigError(
+            f"group.consumer.assignors={entry}: {' and '.join(BUILT_IN)} are built in; give others as module:Class"
+        )
     try:
         made: ServerAssignor = getattr(import_module(module), name)()
     except Exception as failure:
-        raise ConfigError(f"group.consumer.assignors={entry}: {type(failure).__name__}: {failure}") from failure
-    if not callable(getattr(made, "assign", None)) or not isinstance(getattr(made, "name", None), str):
-        raise ConfigError(f"group.consumer.assignors={entry}: it has no name, or no method assign(spec)")
+        raise ConfigError(
+            f"group.consumer.assignors={entry}: {type(failure).__name__}: {failure}"
+        ) from failure
+    if not callable(getattr(made, "assign", None)) or not isinstance(
+        getattr(made, "name", None), str
+    ):
+        raise ConfigError(
+            f"group.consumer.assignors={entry}: it has no name, or no method assign(spec)"
+        )
     return made
 
 
@@ -194,8 +232,12 @@ def environment(cluster: Cluster, configs: BrokerConfigs) -> Environment:
         assignors(configs)  # told now, not at the first member
     policy = configs.get_str("group.consumer.migration.policy").lower()
     return Environment(
-        topics=ClusterTopics(cluster), make_assignors=lambda: assignors(configs), compile_pattern=compile_pattern,
+        topics=ClusterTopics(cluster),
+        make_assignors=lambda: assignors(configs),
+        compile_pattern=compile_pattern,
         settings=_Settings(cluster, configs),
-        max_size=configs.get_int("group.consumer.max.size"), classic_max_size=configs.get_int("group.max.size"),
-        migration=MigrationPolicy(policy), regex_refresh_interval_ms=configs.get_int("group.consumer.regex.refresh.interval.ms"),
-    )  # fmt: skip
+        max_size=configs.get_int("group.consumer.max.size"),
+        classic_max_size=configs.get_int("group.max.size"),
+        migration=MigrationPolicy(policy),
+        regex_refresh_interval_ms=configs.get_int("group.consumer.regex.refresh.interval.ms"),
+    )

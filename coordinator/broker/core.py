@@ -1,8 +1,10 @@
-"""The broker that handlers see: cluster, groups, configuration, log, and the requests that wait for an answer.
+"""The broker that handlers see: cluster, groups, configuration, log, and the requests that wait for
+an answer.
 
-Owns which connection a token belongs to, held requests, and the order of late work: a request is handled to its end
-before another one begins, so an answer that frees a connection's next request only queues it. Time, randomness and the
-wall clock of zero are given by the driver. Does not depend on sockets, and the meaning of any request.
+Owns which connection a token belongs to, held requests, and the order of late work: a request is
+handled to its end before another one begins, so an answer that frees a connection's next request
+only queues it. Time, randomness and the wall clock of zero are given by the driver. Does not depend
+on sockets, and the meaning of any request.
 """
 
 from __future__ import annotations
@@ -53,7 +55,8 @@ if TYPE_CHECKING:
 LOG_RETRY_MS = 1000
 """How often a log that could not be written is tried again if nothing else happens."""
 _WOKEN_A_TURN = 64
-"""So many parked fetches are read and answered in one turn of the driver's loop, and so many connections find room."""
+"""So many parked fetches are read and answered in one turn of the driver's loop, and so many
+connections find room."""
 _MOST_ERRORS = 100
 
 
@@ -65,15 +68,27 @@ class Broker(FreshNames):
     """One broker. Made by a driver; one thread only."""
 
     def __init__(
-        self, *, node_id: int, cluster: Cluster, configs: BrokerConfigs, coordinator: GroupCoordinator, parked_fetches: ParkedFetches,
-        random: Random, epoch_ms: int, log: EventLog | None = None, controller: Controller | None = None, limits: Limits = Limits(),
+        self,
+        *,
+        node_id: int,
+        cluster: Cluster,
+        configs: BrokerConfigs,
+        coordinator: GroupCoordinator,
+        parked_fetches: ParkedFetches,
+        random: Random,
+        epoch_ms: int,
+        log: EventLog | None = None,
+        controller: Controller | None = None,
+        limits: Limits = Limits(),
     ) -> None:
         self.node_id = node_id
         self.cluster = cluster
         self.controller = controller or Controller(cluster, self._alone)
         self.replication: Replication | None = None  # None: nobody else holds a partition
         self.gate: CommitGate | None = None  # None: what is written is replicated
-        self.cooperation: Cooperation | None = None  # None: this broker coordinates all transactional ids
+        self.cooperation: Cooperation | None = (
+            None  # None: this broker coordinates all transactional ids
+        )
         self.configs = configs
         self.configs_of_all = [configs]
         """The configurations of all brokers of the cluster."""
@@ -85,14 +100,16 @@ class Broker(FreshNames):
         self.most_response_bytes = min(limits.response_bytes, MOST_IN_A_FRAME)
         self.encoded_at_once = min(self.most_response_bytes, ENCODED_AT_ONCE)
         self.output: Room[Waiting] = Room(limits.output_bytes)
-        """What clients have not taken yet of their answers. The driver counts; connections wait in it."""
+        """What clients have not taken yet of their answers. The driver counts; connections wait in
+        it."""
         queued = configs.get_int("queued.max.request.bytes")
         self.input: Room[Waiting] = Room(queued if queued > 0 else UNFINISHED_REQUESTS_BYTES)
         """What connections keep of requests that are not handled yet. Connections count."""
         self.lane: Lane[Waiting] = Lane()
         """Which connection has a large request in hand."""
         self.turn_is_over: Callable[[], bool] = _never
-        """The driver's: whether this turn of its loop has taken so long that other connections should come first."""
+        """The driver's: whether this turn of its loop has taken so long that other connections
+        should come first."""
         self.interceptors = Interceptors()
         self.tape: Callable[[Row], object] | None = None
         """Keeps requests and answers as bytes, while somebody wants to look at them."""
@@ -111,18 +128,23 @@ class Broker(FreshNames):
         self._woken = 0
         self._log_retry_at: int | None = None
 
-    # -- what handlers use -------------------------------------------------------------------------------------------
+    # -- what handlers use
+    # -------------------------------------------------------------------------------------------
 
     def answer(self, token: int, response: Message | Encoded | Unread, now: int) -> None:
-        """Answer a parked request. A token whose connection is gone is ignored: its client no longer waits."""
+        """Answer a parked request. A token whose connection is gone is ignored: its client no
+        longer waits."""
         waiting = self.parked.pop(token, None)
         if waiting is not None:
             waiting.deliver(response, now)
             self._resumable.append(waiting)
 
     def coordinate(self, call: Call, message: RequestMessage, fresh_id: str = "") -> Message | None:
-        """Put a request before the group coordinator. Its own reply, or None if it is parked now; others are sent."""
-        context = RequestContext(call.version, call.client_id, call.client_host, fresh_id, call.token, call.cause)
+        """Put a request before the group coordinator. Its own reply, or None if it is parked now;
+        others are sent."""
+        context = RequestContext(
+            call.version, call.client_id, call.client_host, fresh_id, call.token, call.cause
+        )
         if self.gate is not None:
             self.gate.begin()
         effects = Effects(call.now, call.cause)
@@ -132,15 +154,19 @@ class Broker(FreshNames):
         return response
 
     def coordinate_in_slices(self, call: Call, message: RequestMessage) -> Slices[Message]:
-        """As `coordinate`, in slices, for requests that may name many groups. They are answered at once."""
-        context = RequestContext(call.version, call.client_id, call.client_host, "", call.token, call.cause)
+        """As `coordinate`, in slices, for requests that may name many groups. They are answered at
+        once."""
+        context = RequestContext(
+            call.version, call.client_id, call.client_host, "", call.token, call.cause
+        )
         outcome = yield from self.coordinator.handle_in_slices(Request(context, message), call.now)
         mine = self._reply(outcome.replies, call.token, None, call.now)
         assert mine is not None
         return mine
 
     def metadata_changed(self, event: ClusterEvent, now: int, cause: int | None) -> None:
-        """An event reached this broker's copy of the metadata: tell the groups and the requests that wait for it.
+        """An event reached this broker's copy of the metadata: tell the groups and the requests
+        that wait for it.
 
         Groups forget the committed offsets of what is deleted (EXP-7).
         """
@@ -157,20 +183,26 @@ class Broker(FreshNames):
 
     @property
     def reaches_controller(self) -> bool:
-        """Whether the controller can be asked to change something (KIP-590); if not, Kafka's brokers try until the request times out."""
+        """Whether the controller can be asked to change something (KIP-590); if not, Kafka's
+        brokers try until the request times out."""
         return self.controller.active and self.controller.in_contact(self.node_id)
 
     def load_groups(self, partition: int | None, now: int) -> None:
-        """Serve the groups of a partition of __consumer_offsets (None: of all), as their durable events left them (ERR-7)."""
+        """Serve the groups of a partition of __consumer_offsets (None: of all), as their durable
+        events left them (ERR-7)."""
         self.send_replies(self.coordinator.finish_load(now, partition), now)
 
     def begin_load(self, partition: int | None, load_ms: int, now: int) -> None:
-        """As `load_groups`, in slices, from so many milliseconds on; until it is done, `coordinator.is_loading`."""
-        self.send_replies(self.coordinator.begin_load(now, partition, by_itself=True, after_ms=load_ms), now)
+        """As `load_groups`, in slices, from so many milliseconds on; until it is done,
+        `coordinator.is_loading`."""
+        self.send_replies(
+            self.coordinator.begin_load(now, partition, by_itself=True, after_ms=load_ms), now
+        )
         self.send_replies(self.coordinator.tick(now), now)
 
     def unload_groups(self, partition: int | tuple[int, ...] | None, now: int) -> None:
-        """Serve the groups of a partition of __consumer_offsets (None: of all) no longer; parked requests are told so (ERR-6)."""
+        """Serve the groups of a partition of __consumer_offsets (None: of all) no longer; parked
+        requests are told so (ERR-6)."""
         self.send_replies(self.coordinator.unload(now, partition), now)
         if self.gate is not None:
             self.gate.lost(CONSUMER_OFFSETS, partition, now)
@@ -184,7 +216,9 @@ class Broker(FreshNames):
             seq = write_cluster_event(self.log, event, now, cause)
         self.metadata_changed(event, now, cause)
         if isinstance(event, TopicCreated) and event.topic == CONSUMER_OFFSETS:
-            self.load_groups(None, now)  # after its deletion: there is nothing in it, and it is served again
+            self.load_groups(
+                None, now
+            )  # after its deletion: there is nothing in it, and it is served again
         return seq
 
     def note_interceptor_error(self, error: InterceptorError) -> None:
@@ -196,18 +230,25 @@ class Broker(FreshNames):
         """What DescribeGroups would answer about a group now."""
         from ..wire.messages.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
 
-        outcome = self.coordinator.handle(Request(RequestContext(0), DescribeGroupsRequest(groups=[group_id])), now)
+        outcome = self.coordinator.handle(
+            Request(RequestContext(0), DescribeGroupsRequest(groups=[group_id])), now
+        )
         [(_, message)] = outcome.replies
         assert isinstance(message, DescribeGroupsResponse)
         return message.groups[0]
 
     def stable_members(self, group_id: str, now: int) -> int:
-        """How many members a group has, of whichever protocol; 0 while it is not Stable, and where it is not served."""
+        """How many members a group has, of whichever protocol; 0 while it is not Stable, and where
+        it is not served."""
         row = self.describe_group(group_id, now)
         if row.group_state == "Stable":
             return len(row.members)
         group = self.coordinator.groups.get(group_id)
-        return len(group.members) if group is not None and group.consumer is not None and str(group.state) == "Stable" else 0
+        return (
+            len(group.members)
+            if group is not None and group.consumer is not None and str(group.state) == "Stable"
+            else 0
+        )
 
     @cached_property
     def fetch_sessions(self) -> FetchSessions:
@@ -234,7 +275,9 @@ class Broker(FreshNames):
     def transactions(self) -> Transactions:
         """The transaction coordinator, made when it is first needed."""
         if self._transactions is None:
-            from .transactions import Transactions  # at first use, so that start-up does not load it
+            from .transactions import (
+                Transactions,
+            )  # at first use, so that start-up does not load it
 
             self._transactions = Transactions(self, self.cooperation)
         return self._transactions
@@ -245,11 +288,17 @@ class Broker(FreshNames):
         if self.gate is not None:
             self.gate.begin()
 
-    def end_transaction(self, producer_id: int, committed: bool, partition: int, now: int, cause: int | None) -> None:
-        """Tell the groups of a partition of __consumer_offsets that a producer's transaction ended (TXN-5)."""
-        self.send_replies(self.coordinator.end_transaction(producer_id, committed, partition, now, cause), now)
+    def end_transaction(
+        self, producer_id: int, committed: bool, partition: int, now: int, cause: int | None
+    ) -> None:
+        """Tell the groups of a partition of __consumer_offsets that a producer's transaction ended
+        (TXN-5)."""
+        self.send_replies(
+            self.coordinator.end_transaction(producer_id, committed, partition, now, cause), now
+        )
 
-    # -- what connections use ----------------------------------------------------------------------------------------
+    # -- what connections use
+    # ----------------------------------------------------------------------------------------
 
     def hold(self, token: int, duration_ms: int | None, waiting: Waiting, now: int) -> None:
         """Keep a request or an answer back: so long from `now` on, or (None) until `release`."""
@@ -258,7 +307,8 @@ class Broker(FreshNames):
             heappush(self._held, (now + duration_ms, token))
 
     def take_turns(self, waiting: Waiting) -> None:
-        """A connection has done enough in this turn of the driver's loop: it goes on in the next one (`next_turn`)."""
+        """A connection has done enough in this turn of the driver's loop: it goes on in the next
+        one (`next_turn`)."""
         self.postponed.append(waiting)
 
     def may_wake(self) -> bool:
@@ -271,10 +321,12 @@ class Broker(FreshNames):
         self.parked.pop(token, None)
         self.parked_fetches.forget(token)
 
-    # -- what drivers use --------------------------------------------------------------------------------------------
+    # -- what drivers use
+    # --------------------------------------------------------------------------------------------
 
     def release(self, token: int, now: int) -> bool:
-        """Go on with what is held under a token; False if nothing is, or its connection is gone. `run_resumable` is to follow."""
+        """Go on with what is held under a token; False if nothing is, or its connection is gone.
+        `run_resumable` is to follow."""
         waiting = self.parked.pop(token, None)
         if waiting is None:
             return False
@@ -282,12 +334,18 @@ class Broker(FreshNames):
         return True
 
     def next_deadline(self) -> int | None:
-        """The instant at which `tick` has something to do; None: only a request can make something happen."""
-        return self._earliest(self.coordinator.next_deadline() if self._log_retry_at is None else self._log_retry_at)
+        """The instant at which `tick` has something to do; None: only a request can make something
+        happen."""
+        return self._earliest(
+            self.coordinator.next_deadline() if self._log_retry_at is None else self._log_retry_at
+        )
 
     def wake_by(self) -> int | None:
-        """An instant no later than `next_deadline`, for less work: when a timer should fire at the latest."""
-        return self._earliest(self.coordinator.wake_by() if self._log_retry_at is None else self._log_retry_at)
+        """An instant no later than `next_deadline`, for less work: when a timer should fire at the
+        latest."""
+        return self._earliest(
+            self.coordinator.wake_by() if self._log_retry_at is None else self._log_retry_at
+        )
 
     def _earliest(self, deadline: int | None) -> int | None:
         """The earliest of a deadline of the groups and all the others."""
@@ -303,12 +361,17 @@ class Broker(FreshNames):
         return deadline
 
     def tick(self, now: int) -> None:
-        """Do what has fallen due: sessions and phases of groups, transactions, fetches that waited long enough, held requests."""
+        """Do what has fallen due: sessions and phases of groups, transactions, fetches that waited
+        long enough, held requests."""
         if self.log_is_blocked:
             self._flush_log(now)
-        if not self.log_is_blocked:  # else what has fallen due for groups and transactions is put off: nothing changes that is not logged
+        # else what has fallen due for groups and transactions is put off: nothing changes that is
+        # not logged
+        if not self.log_is_blocked:
             tick = self.coordinator.tick
-            self.send_replies(uncollected(tick, now) if self.coordinator.is_loading else tick(now), now)
+            self.send_replies(
+                uncollected(tick, now) if self.coordinator.is_loading else tick(now), now
+            )
             if self._transactions is not None:
                 self._transactions.tick(now)
         self.parked_fetches.tick(now)
@@ -317,7 +380,8 @@ class Broker(FreshNames):
         self.run_resumable(now)
 
     def run_resumable(self, now: int) -> None:
-        """Let freed connections handle what waited behind their parked request. Drivers' entry points end with it."""
+        """Let freed connections handle what waited behind their parked request. Drivers' entry
+        points end with it."""
         while self._resumable:
             self._resumable.popleft().resume(now)
         if self._transactions is not None and self._transactions.unfinished:
@@ -342,11 +406,13 @@ class Broker(FreshNames):
 
     @property
     def wants_turn(self) -> bool:
-        """Whether connections wait for `next_turn`. A driver calls it soon, after it has looked at its other connections."""
+        """Whether connections wait for `next_turn`. A driver calls it soon, after it has looked at
+        its other connections."""
         return bool(self.postponed) or (bool(self.output.waiting) and not self.output.full)
 
     def next_turn(self, now: int) -> None:
-        """Let connections go on that had done enough in their last turn, and a few that waited for room for their answers."""
+        """Let connections go on that had done enough in their last turn, and a few that waited for
+        room for their answers."""
         for _ in range(len(self.postponed)):
             self.postponed.popleft().resume(now)
             if self.turn_is_over():
@@ -361,15 +427,19 @@ class Broker(FreshNames):
         self.run_resumable(now)
 
     def shut_down(self, now: int, *, in_slices: bool = False) -> None:
-        """Answer parked joins and syncs as a stopping broker does (ERR-6); in slices the rest. Fetches get no answer, as in Kafka."""
+        """Answer parked joins and syncs as a stopping broker does (ERR-6); in slices the rest.
+        Fetches get no answer, as in Kafka."""
         self.send_replies(self.coordinator.shutdown(now, in_slices=in_slices), now)
 
     def send_replies(self, outcome: Outcome, now: int) -> None:
         """Send the replies of something that no request in hand brought about."""
         self._reply(outcome.replies, None, None, now)
 
-    def _reply(self, replies: Iterable[Reply], own: int | None, mine: Message | None, now: int) -> Message | None:
-        """Send replies. The one for the token `own`, or `mine`, is returned: its connection sends it in its turn."""
+    def _reply(
+        self, replies: Iterable[Reply], own: int | None, mine: Message | None, now: int
+    ) -> Message | None:
+        """Send replies. The one for the token `own`, or `mine`, is returned: its connection sends
+        it in its turn."""
         gate = self.gate
         needs = None if gate is None else gate.needs(now)
         for token, message in replies:
@@ -385,7 +455,8 @@ class Broker(FreshNames):
         return mine
 
     def hold_back(self, call: Call, response: Message | Encoded) -> bool:
-        """Whether the answer of a request has to wait for what was written (META-1); then its connection parks it."""
+        """Whether the answer of a request has to wait for what was written (META-1); then its
+        connection parks it."""
         if self.gate is None:
             return False
         needs = self.gate.take(call.now) or self.gate.earlier(call, response, self.coordinator)
@@ -395,6 +466,7 @@ class Broker(FreshNames):
         return False
 
     def write_failed(self, message: Message, now: int) -> None:
-        """What a request wrote was not replicated in time. A generation that is not stored begins a rebalance (ERR-2)."""
+        """What a request wrote was not replicated in time. A generation that is not stored begins a
+        rebalance (ERR-2)."""
         if isinstance(message, SyncGroupRequest):
             self.send_replies(self.coordinator.generation_not_stored(message, now), now)

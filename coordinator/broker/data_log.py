@@ -1,7 +1,9 @@
-"""The data stream of the event log: which records were appended to which partition and served to whom, and who was connected.
+"""The data stream of the event log: which records were appended to which partition and served to
+whom, and who was connected.
 
-Written only while `EventLog.data` is on: records come by the thousand. Owns the lines' fields. Batches that were appended before
-(a producer sent them again) make no line. Does not depend on what records hold.
+Written only while `EventLog.data` is on: records come by the thousand. Owns the lines' fields.
+Batches that were appended before (a producer sent them again) make no line. Does not depend on what
+records hold.
 """
 
 from __future__ import annotations
@@ -23,34 +25,92 @@ def on(log: EventLog | None) -> EventLog | None:
 
 
 def appended(
-    log: EventLog | None, node: int, call: Call, acks: int, topic: str, partition: int, header: BatchHeader, base_offset: int,
-) -> None:  # fmt: skip
+    log: EventLog | None,
+    node: int,
+    call: Call,
+    acks: int,
+    topic: str,
+    partition: int,
+    header: BatchHeader,
+    base_offset: int,
+) -> None:
     """A producer's batch is in a log."""
     if log is not None and on(log):
         log.append(
-            "data", "RecordsAppended", at_ms=call.now, broker=node, topic=topic, partition=partition, offset=base_offset,
-            last_offset=base_offset + header.record_count - 1, producer_id=header.producer_id, producer_epoch=header.producer_epoch,
-            sequence=header.base_sequence, transactional=bool(header.attributes & 0x10), acks=acks, client=call.client_id, peer=call.peer)
+            "data",
+            "RecordsAppended",
+            at_ms=call.now,
+            broker=node,
+            topic=topic,
+            partition=partition,
+            offset=base_offset,
+            last_offset=base_offset + header.record_count - 1,
+            producer_id=header.producer_id,
+            producer_epoch=header.producer_epoch,
+            sequence=header.base_sequence,
+            transactional=bool(header.attributes & 0x10),
+            acks=acks,
+            client=call.client_id,
+            peer=call.peer,
+        )
 
 
 def served(
-    log: EventLog | None, node: int, call: Call, topic: str, partition: int, offset: int, records: bytes, *, committed: bool,
-) -> None:  # fmt: skip
-    """Records leave for a client that asked for them from `offset` on; the last batch may be cut short."""
+    log: EventLog | None,
+    node: int,
+    call: Call,
+    topic: str,
+    partition: int,
+    offset: int,
+    records: bytes,
+    *,
+    committed: bool,
+) -> None:
+    """Records leave for a client that asked for them from `offset` on; the last batch may be cut
+    short."""
     if log is not None and on(log):
         last = _last_offset(records)
         if last is not None:
             log.append(
-                "data", "RecordsServed", at_ms=call.now, broker=node, topic=topic, partition=partition, offset=offset,
-                last_offset=last, isolation="read_committed" if committed else "read_uncommitted", client=call.client_id, peer=call.peer)
+                "data",
+                "RecordsServed",
+                at_ms=call.now,
+                broker=node,
+                topic=topic,
+                partition=partition,
+                offset=offset,
+                last_offset=last,
+                isolation="read_committed" if committed else "read_uncommitted",
+                client=call.client_id,
+                peer=call.peer,
+            )
 
 
-def marked(log: EventLog | None, node: int, topic: str, partition: int, marker: Marker, offset: int, now: int, cause: int | None) -> None:
+def marked(
+    log: EventLog | None,
+    node: int,
+    topic: str,
+    partition: int,
+    marker: Marker,
+    offset: int,
+    now: int,
+    cause: int | None,
+) -> None:
     """The end of a transaction is in a log."""
     if log is not None and on(log):
         log.append(
-            "data", "MarkerWritten", at_ms=now, cause=cause, broker=node, topic=topic, partition=partition, offset=offset,
-            producer_id=marker.producer_id, producer_epoch=marker.producer_epoch, committed=marker.committed)
+            "data",
+            "MarkerWritten",
+            at_ms=now,
+            cause=cause,
+            broker=node,
+            topic=topic,
+            partition=partition,
+            offset=offset,
+            producer_id=marker.producer_id,
+            producer_epoch=marker.producer_epoch,
+            committed=marker.committed,
+        )
 
 
 def opened(log: EventLog | None, node: int, peer: str, listener: str, now: int) -> None:
@@ -72,6 +132,8 @@ def _last_offset(records: bytes) -> int | None:
         end = pos + 12 + int.from_bytes(records[pos + 8 : pos + 12], "big")
         if end > len(records):
             break
-        last = int.from_bytes(records[pos : pos + 8], "big") + int.from_bytes(records[pos + 23 : pos + 27], "big")
+        last = int.from_bytes(records[pos : pos + 8], "big") + int.from_bytes(
+            records[pos + 23 : pos + 27], "big"
+        )
         pos = end
     return last

@@ -1,8 +1,9 @@
 """Requests that wait for other replicas: what waiting is the same for all of them.
 
-Owns the waiting of one request: its partitions, each until it can be told what became of it; those that are left get
-REQUEST_TIMED_OUT when its time is over. `ParkedFetches` keeps it, beside the fetches. What a partition waits for, and what it is
-told, are a subclass's (`delayed_produce`, `delayed_deletion`).
+Owns the waiting of one request: its partitions, each until it can be told what became of it; those
+that are left get REQUEST_TIMED_OUT when its time is over. `ParkedFetches` keeps it, beside the
+fetches. What a partition waits for, and what it is told, are a subclass's (`delayed_produce`,
+`delayed_deletion`).
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 
 
 class Awaited(Protocol):
-    """A partition of a request that waits. `answer`: its part of the response, which has an `error_code`."""
+    """A partition of a request that waits. `answer`: its part of the response, which has an
+    `error_code`."""
 
     @property
     def topic(self) -> str: ...
@@ -35,10 +37,16 @@ A = TypeVar("A", bound=Awaited)
 
 
 class Delayed(Generic[A]):
-    """One request that waits. `respond` makes its response from the answers, which are written to here."""
+    """One request that waits. `respond` makes its response from the answers, which are written to
+    here."""
 
     def __init__(
-        self, broker: Broker, call: Call, timeout_ms: int, awaited: Iterable[A], respond: Callable[[], Message | Encoded],
+        self,
+        broker: Broker,
+        call: Call,
+        timeout_ms: int,
+        awaited: Iterable[A],
+        respond: Callable[[], Message | Encoded],
     ) -> None:
         self.token = call.token
         self.deadline_ms = call.now + timeout_ms
@@ -50,7 +58,8 @@ class Delayed(Generic[A]):
         self.partitions = list(self._waiting)
 
     def ready(self, woken: tuple[str, int] | None = None) -> bool:
-        """Whether every partition can be told. A request may wait for thousands: only `woken` is looked at, None: each of them."""
+        """Whether every partition can be told. A request may wait for thousands: only `woken` is
+        looked at, None: each of them."""
         waiting = self._waiting
         for partition in list(waiting) if woken is None else [woken]:
             left = [each for each in waiting.pop(partition, ()) if not self._told(each)]

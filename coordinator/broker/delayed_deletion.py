@@ -1,8 +1,10 @@
-"""DeleteRecords requests that wait until every replica has moved its log start, as far as its broker is alive.
+"""DeleteRecords requests that wait until every replica has moved its log start, as far as its
+broker is alive.
 
 Owns what each of a request's partitions is told at the end: the least log start of those replicas,
-NOT_LEADER_OR_FOLLOWER if the leadership moved away, UNKNOWN_TOPIC_OR_PARTITION if the topic was deleted, REQUEST_TIMED_OUT with the least
-log start that there was at first when its time is over. Does not depend on how followers learn of it.
+NOT_LEADER_OR_FOLLOWER if the leadership moved away, UNKNOWN_TOPIC_OR_PARTITION if the topic was
+deleted, REQUEST_TIMED_OUT with the least log start that there was at first when its time is over.
+Does not depend on how followers learn of it.
 """
 
 from __future__ import annotations
@@ -26,13 +28,18 @@ class Deleted(NamedTuple):
 
 
 class DelayedDeletion(Delayed[Deleted]):
-    """One request that waits until every partition can be told how far its replicas are. Its broker has other replicas."""
+    """One request that waits until every partition can be told how far its replicas are. Its broker
+    has other replicas."""
 
     def _told(self, awaited: Deleted) -> bool:
         broker, answer = self._broker, awaited.answer
         found = broker.cluster.partition(awaited.topic, awaited.partition)
         if found is None or found.leader != broker.node_id:
-            answer.error_code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if found is None else ErrorCode.NOT_LEADER_OR_FOLLOWER
+            answer.error_code = (
+                ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+                if found is None
+                else ErrorCode.NOT_LEADER_OR_FOLLOWER
+            )
             answer.low_watermark = -1
             return True
         assert broker.replication is not None

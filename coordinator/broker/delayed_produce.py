@@ -1,8 +1,9 @@
 """Produce requests with acks=all that wait until every replica in sync has their records.
 
-Owns what each of a request's partitions is told at the end: nothing when the high watermark has passed its records,
-NOT_ENOUGH_REPLICAS_AFTER_APPEND if too few replicas are in sync by then, NOT_LEADER_OR_FOLLOWER if the leadership moved away,
-UNKNOWN_TOPIC_OR_PARTITION if the topic was deleted. Does not depend on how records were appended and how followers copy them.
+Owns what each of a request's partitions is told at the end: nothing when the high watermark has
+passed its records, NOT_ENOUGH_REPLICAS_AFTER_APPEND if too few replicas are in sync by then,
+NOT_LEADER_OR_FOLLOWER if the leadership moved away, UNKNOWN_TOPIC_OR_PARTITION if the topic was
+deleted. Does not depend on how records were appended and how followers copy them.
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ class DelayedProduce(Delayed[Appended]):
             return False
         else:
             topic = self._broker.cluster.topics[awaited.topic]
-            if len(found.isr) < min(topic.effective_int("min.insync.replicas"), len(found.replicas)):
+            if len(found.isr) < min(
+                topic.effective_int("min.insync.replicas"), len(found.replicas)
+            ):
                 _fail(awaited, ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND)
         return True
 

@@ -1,8 +1,9 @@
 """One request of a connection, from the bytes of its body to the bytes of its answer.
 
-Owns the request in hand: its decoding, what interceptors and the handler make of it, that it is parked, and the encoding of its answer. A
-large request does all that in slices (`coordinator.broker.lane`). A connection has one request in hand at a time (META-4).
-Does not depend on frames, on sockets and on clocks (it is told the time).
+Owns the request in hand: its decoding, what interceptors and the handler make of it, that it is
+parked, and the encoding of its answer. A large request does all that in slices
+(`coordinator.broker.lane`). A connection has one request in hand at a time (META-4). Does not
+depend on frames, on sockets and on clocks (it is told the time).
 """
 
 from __future__ import annotations
@@ -30,20 +31,46 @@ HEAD = Struct(">ii")
 _FLEXIBLE_HEAD = Struct(">iib")  # no tagged fields
 _LARGE_BODY = 4096
 _MANY_ANSWERS = 256
-"""Answers are gathered into one write up to this; what has been written can pause the connection (`pause`)."""
+"""Answers are gathered into one write up to this; what has been written can pause the connection
+(`pause`)."""
 _IN_SLICES = 0
-"""Stands for the token of a request while it is handled in slices: the connection is muted, and nobody can answer it."""
+"""Stands for the token of a request while it is handled in slices: the connection is muted, and
+nobody can answer it."""
 
 
 class Exchange:
     """The request that a connection has in hand, if any."""
 
     __slots__ = (
-        "_after", "_api", "_broker", "_call", "_correlation_id", "_finish", "_output", "_paused", "_ready", "_then", "_token", "_work",
-        "_write", "client_host", "client_id", "closed", "large", "listener", "peer",
-    )  # fmt: skip
+        "_after",
+        "_api",
+        "_broker",
+        "_call",
+        "_correlation_id",
+        "_finish",
+        "_output",
+        "_paused",
+        "_ready",
+        "_then",
+        "_token",
+        "_work",
+        "_write",
+        "client_host",
+        "client_id",
+        "closed",
+        "large",
+        "listener",
+        "peer",
+    )
 
-    def __init__(self, broker: Broker, peer: str, client_host: str, listener: str, write: Callable[[bytes], None]) -> None:
+    def __init__(
+        self,
+        broker: Broker,
+        peer: str,
+        client_host: str,
+        listener: str,
+        write: Callable[[bytes], None],
+    ) -> None:
         self.peer = peer
         self.client_host = client_host
         self.client_id = ""  # of its latest request
@@ -58,7 +85,9 @@ class Exchange:
         self._api: apis.Api | None = None
         self._correlation_id = 0
         self._call: Call | None = None
-        self._ready: Message | Encoded | Unread | None = None  # its answer, which waits for room or for the next turn
+        self._ready: Message | Encoded | Unread | None = (
+            None  # its answer, which waits for room or for the next turn
+        )
         # What an interceptor wants done with it:
         self._then: Verdict = None
         self._after: Callable[[Message | Encoded | None], Outgoing] | None = None
@@ -67,10 +96,18 @@ class Exchange:
         self._work: Generator[None, int, Any] | None = None
         self._finish: Callable[[Any, int], None] | None = None  # gets what the work returns
 
-    # -- the request comes -------------------------------------------------------------------------------------------
+    # -- the request comes
+    # -------------------------------------------------------------------------------------------
 
     def _decode_in_slices(
-        self, api: apis.Api, version: int, correlation_id: int, client_id: str, frame: bytes, at: int, now: int
+        self,
+        api: apis.Api,
+        version: int,
+        correlation_id: int,
+        client_id: str,
+        frame: bytes,
+        at: int,
+        now: int,
     ) -> None:
         """Decode a large request and have it handled. Bad bytes close the connection."""
 
@@ -82,22 +119,54 @@ class Exchange:
 
         self._in_slices(_or_error(api.request.decode_in_slices(version, frame, at)), finish, now)
 
-    def _decoded(self, api: apis.Api, version: int, correlation_id: int, client_id: str, message: Any, frame: bytes, now: int) -> None:
+    def _decoded(
+        self,
+        api: apis.Api,
+        version: int,
+        correlation_id: int,
+        client_id: str,
+        message: Any,
+        frame: bytes,
+        now: int,
+    ) -> None:
         """Have a request handled."""
         broker = self._broker
-        cause = None if broker.log is None else wire_log.seen(broker, self.peer, api.name, version, client_id, message, now)
+        cause = (
+            None
+            if broker.log is None
+            else wire_log.seen(broker, self.peer, api.name, version, client_id, message, now)
+        )
         token = broker.next_token()
-        call = Call(message, version, client_id, self.client_host, token, now, self.listener, cause, broker.node_id, self.peer)
+        call = Call(
+            message,
+            version,
+            client_id,
+            self.client_host,
+            token,
+            now,
+            self.listener,
+            cause,
+            broker.node_id,
+            self.peer,
+        )
         if broker.tape is not None:
             broker.tape((token, broker.node_id, now, frame))
-        if broker.interceptors and (asked := broker.interceptors.asked[api.key]) and self._intercepted(asked, api, call, correlation_id):
+        if (
+            broker.interceptors
+            and (asked := broker.interceptors.asked[api.key])
+            and self._intercepted(asked, api, call, correlation_id)
+        ):
             return
         self._ask(api, call, correlation_id)
 
-    # -- interceptors ------------------------------------------------------------------------------------------------
+    # -- interceptors
+    # ------------------------------------------------------------------------------------------------
 
-    def _intercepted(self, asked: Sequence[Interceptor], api: apis.Api, call: Call, correlation_id: int) -> bool:
-        """Ask the interceptors that are about the API; True if one of them disposed of the request."""
+    def _intercepted(
+        self, asked: Sequence[Interceptor], api: apis.Api, call: Call, correlation_id: int
+    ) -> bool:
+        """Ask the interceptors that are about the API; True if one of them disposed of the
+        request."""
         try:
             verdict = consult(asked, call)
         except InterceptorError as error:
@@ -108,7 +177,9 @@ class Exchange:
         self._carry_out(verdict, api, call, correlation_id, call.now)
         return True
 
-    def _carry_out(self, verdict: Verdict, api: apis.Api, call: Call, correlation_id: int, now: int) -> None:
+    def _carry_out(
+        self, verdict: Verdict, api: apis.Api, call: Call, correlation_id: int, now: int
+    ) -> None:
         """Do what an interceptor decided."""
         if verdict is None:
             self._ask(api, call, correlation_id)
@@ -129,9 +200,15 @@ class Exchange:
                 self._broker.hold(call.token, verdict.duration_ms, self, now)
 
     def _changed(
-        self, api: apis.Api, call: Call, correlation_id: int, response: Message | Encoded | None, now: int
+        self,
+        api: apis.Api,
+        call: Call,
+        correlation_id: int,
+        response: Message | Encoded | None,
+        now: int,
     ) -> Message | Encoded | None:
-        """What the interceptor that asked for it makes of an answer; None: nothing is to be sent now."""
+        """What the interceptor that asked for it makes of an answer; None: nothing is to be sent
+        now."""
         assert self._after is not None
         after, self._after = self._after, None
         try:
@@ -144,12 +221,15 @@ class Exchange:
             return None
         return outgoing
 
-    def _interceptor_failed(self, api: apis.Api, call: Call, error: InterceptorError, now: int) -> None:
+    def _interceptor_failed(
+        self, api: apis.Api, call: Call, error: InterceptorError, now: int
+    ) -> None:
         """An interceptor failed: tell the embedder, close the connection."""
         self._broker.note_interceptor_error(error)
         self._refuse(f"{apis.title(api.key)} v{call.version}: {error}", now, error)
 
-    # -- handler and answer ------------------------------------------------------------------------------------------
+    # -- handler and answer
+    # ------------------------------------------------------------------------------------------
 
     def _ask(self, api: apis.Api, call: Call, correlation_id: int) -> None:
         """Give the request to its handler and queue the answer, or park it."""
@@ -165,7 +245,9 @@ class Exchange:
         else:
             self._handled(api, call, correlation_id, result, call.now)
 
-    def _handle_in_slices(self, api: apis.Api, call: Call, correlation_id: int, work: Slices[Result]) -> None:
+    def _handle_in_slices(
+        self, api: apis.Api, call: Call, correlation_id: int, work: Slices[Result]
+    ) -> None:
         """The handler wants to stop from time to time."""
 
         def finish(result: Any, now: int) -> None:
@@ -182,14 +264,23 @@ class Exchange:
         if isinstance(error, NoRequest | ResponseTooLarge):
             self._refuse(f"{apis.title(api.key)} v{call.version}: {error}", now)
         else:
-            self._refuse(f"{apis.title(api.key)} v{call.version}: failed here, which is the emulator's fault", now, error)
+            self._refuse(
+                f"{apis.title(api.key)} v{call.version}: failed here, which is the emulator's fault",
+                now,
+                error,
+            )
 
-    def _handled(self, api: apis.Api, call: Call, correlation_id: int, result: Result, now: int) -> None:
+    def _handled(
+        self, api: apis.Api, call: Call, correlation_id: int, result: Result, now: int
+    ) -> None:
         if result is None:
             self._park(api, call, correlation_id)
             self._broker.parked[call.token] = self
         elif result is CLOSE:
-            self._refuse(f"{apis.title(api.key)} v{call.version}: refused, and its client waits for no answer (acks=0)", now)
+            self._refuse(
+                f"{apis.title(api.key)} v{call.version}: refused, and its client waits for no answer (acks=0)",
+                now,
+            )
         elif result is NO_RESPONSE:
             self._after = None
         else:
@@ -201,13 +292,25 @@ class Exchange:
                 self._respond(api, call, correlation_id, result, now)
 
     def _park(self, api: apis.Api, call: Call, correlation_id: int) -> None:
-        self._token, self._api, self._call, self._correlation_id = call.token, api, call, correlation_id
+        self._token, self._api, self._call, self._correlation_id = (
+            call.token,
+            api,
+            call,
+            correlation_id,
+        )
 
     def _respond(
-        self, api: apis.Api, call: Call, correlation_id: int, response: Message | Encoded | None, now: int,
-        body: bytes | Exception | None = None, errors: wire_log.Errors | None = None,
+        self,
+        api: apis.Api,
+        call: Call,
+        correlation_id: int,
+        response: Message | Encoded | None,
+        now: int,
+        body: bytes | Exception | None = None,
+        errors: wire_log.Errors | None = None,
     ) -> None:
-        """Queue an answer. `body`: its bytes, if it is encoded already, or why it cannot be; `errors`: those that it holds, if known."""
+        """Queue an answer. `body`: its bytes, if it is encoded already, or why it cannot be;
+        `errors`: those that it holds, if known."""
         broker = self._broker
         if body is None:
             if self._after is not None:
@@ -224,7 +327,9 @@ class Exchange:
                     body = response.encode(call.version, broker.encoded_at_once)
                 except WireError as error:
                     body = error
-                    if isinstance(error, ResponseTooLarge) and self._is_encoded_later(api, call, correlation_id, response, now):
+                    if isinstance(error, ResponseTooLarge) and self._is_encoded_later(
+                        api, call, correlation_id, response, now
+                    ):
                         return
         if not isinstance(body, bytes) or (size := len(body)) > broker.most_response_bytes:
             self._cannot_send(api, call, body, now)
@@ -238,15 +343,20 @@ class Exchange:
         if log is not None:
             wire_log.answered(log, self.peer, api.name, call, response, now, errors)
         output = self._output
-        if call.version >= api.flexible and api.key != apis.API_VERSIONS:  # ApiVersions: always header v0 (KIP-511)
+        if (
+            call.version >= api.flexible and api.key != apis.API_VERSIONS
+        ):  # ApiVersions: always header v0 (KIP-511)
             output.append(_FLEXIBLE_HEAD.pack(5 + size, correlation_id, 0) + body)
         else:
             output.append(HEAD.pack(4 + size, correlation_id) + body)
         if size > _LARGE_BODY or len(output) >= _MANY_ANSWERS:
             self._flush()
 
-    def _is_encoded_later(self, api: apis.Api, call: Call, correlation_id: int, response: Message, now: int) -> bool:
-        """A small request has a large answer: it is encoded anew, in slices, once no other connection has a large request in hand.
+    def _is_encoded_later(
+        self, api: apis.Api, call: Call, correlation_id: int, response: Message, now: int
+    ) -> bool:
+        """A small request has a large answer: it is encoded anew, in slices, once no other
+        connection has a large request in hand.
 
         False: it is larger than answers may be.
         """
@@ -260,13 +370,17 @@ class Exchange:
             self._ready = response
         return True
 
-    def _encode_in_slices(self, api: apis.Api, call: Call, correlation_id: int, response: Message, now: int) -> None:
+    def _encode_in_slices(
+        self, api: apis.Api, call: Call, correlation_id: int, response: Message, now: int
+    ) -> None:
         """The answer is large, or may be, because its request is."""
         errors = None
 
         def work() -> Slices[bytes]:
             nonlocal errors
-            body = yield from response.encode_in_slices(call.version, self._broker.most_response_bytes)
+            body = yield from response.encode_in_slices(
+                call.version, self._broker.most_response_bytes
+            )
             if self._broker.log is not None:
                 errors = yield from wire_log.errors_in_slices(api.name, response)
             return body
@@ -295,10 +409,12 @@ class Exchange:
             self._write(output[0] if len(output) == 1 else b"".join(output))
             output.clear()
 
-    # -- slices ------------------------------------------------------------------------------------------------------
+    # -- slices
+    # ------------------------------------------------------------------------------------------------------
 
     def _in_slices(self, work: Slices[Any], finish: Callable[[Any, int], None], now: int) -> None:
-        """Do work for as long as this turn lasts, and the rest in the next ones; `finish` gets what it returns."""
+        """Do work for as long as this turn lasts, and the rest in the next ones; `finish` gets what
+        it returns."""
         self._token = _IN_SLICES
         self._work, self._finish = work, finish
         self._go_on(now, begins=True)
@@ -322,7 +438,8 @@ class Exchange:
         else:
             self._broker.take_turns(self)
 
-    # -- the connection's --------------------------------------------------------------------------------------------
+    # -- the connection's
+    # --------------------------------------------------------------------------------------------
 
     def deliver(self, response: Message | Encoded | Unread, now: int) -> None:
         """Send the answer of the parked request, or keep it until there is room for it."""
@@ -336,7 +453,9 @@ class Exchange:
         """Go on with the request or the answer that an interceptor held."""
         raise NotImplementedError
 
-    def _refuse(self, why: str, now: int, fault: Exception | None = None, *, tell: bool = True) -> None:
+    def _refuse(
+        self, why: str, now: int, fault: Exception | None = None, *, tell: bool = True
+    ) -> None:
         """Close the connection."""
         raise NotImplementedError
 

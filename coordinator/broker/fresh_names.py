@@ -1,4 +1,5 @@
-"""Fresh ids, from the driver's randomness: of topics, members and clusters. Does not depend on what they name."""
+"""Fresh ids, from the driver's randomness: of topics, members and clusters. Does not depend on what
+they name."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ class FreshNames:
         return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
     def fresh_name(self) -> str:
-        """A random UUID as Kafka writes its ids: 22 characters of URL-safe base64 that do not start with a dash."""
+        """A random UUID as Kafka writes its ids: 22 characters of URL-safe base64 that do not start
+        with a dash."""
         while True:
             name = urlsafe_b64encode(self.fresh_uuid())[:22].decode()
             if not name.startswith("-"):

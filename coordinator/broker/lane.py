@@ -1,10 +1,11 @@
 """Large requests are handled in slices, one request at a time.
 
-Rules: a request of more than `LARGE_REQUEST_BYTES` is decoded, handled (by a handler that returns `Sliced`) and its answer encoded in
-pieces of a fraction of a millisecond; so is an answer of more than a MiB encoded, whatever its request. When the turn of the driver's
-loop is over, the rest waits for the next turn. Of all connections only one has a large request in hand, since a request takes many
-times its bytes while it is handled; the others wait with their bytes, in the order in which they came. Does not depend on
-connections, sockets, clocks.
+Rules: a request of more than `LARGE_REQUEST_BYTES` is decoded, handled (by a handler that returns
+`Sliced`) and its answer encoded in pieces of a fraction of a millisecond; so is an answer of more
+than a MiB encoded, whatever its request. When the turn of the driver's loop is over, the rest waits
+for the next turn. Of all connections only one has a large request in hand, since a request takes
+many times its bytes while it is handled; the others wait with their bytes, in the order in which
+they came. Does not depend on connections, sockets, clocks.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ LARGE_REQUEST_BYTES: Final = 1 << 16
 
 
 class Waiting(Protocol):
-    """A connection whose one request is parked (`coordinator.broker.connection` has the real one)."""
+    """A connection whose one request is parked (`coordinator.broker.connection` has the real
+    one)."""
 
     def deliver(self, response: Message | Encoded | Unread, now: int) -> None:
         """Send the parked request's answer."""
@@ -63,7 +65,8 @@ class Lane(Generic[T]):
 
 
 def uncollected(work: Callable[..., R], *arguments: object) -> R:
-    """Do a part of something large without garbage collection, which would go through all of it again and again.
+    """Do a part of something large without garbage collection, which would go through all of it
+    again and again.
 
     What a request is made of goes when it is done, by reference counts; what a load makes stays.
     """

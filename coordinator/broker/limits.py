@@ -1,7 +1,9 @@
-"""How much memory requests and answers may hold: the settings, and what is held of each at the moment.
+"""How much memory requests and answers may hold: the settings, and what is held of each at the
+moment.
 
-Rules: a `Room` counts bytes that connections hold, all together; when it is full, connections wait in it in their order, and the
-driver lets them go on when there is room again. It closes nobody. Does not depend on connections, sockets and clocks.
+Rules: a `Room` counts bytes that connections hold, all together; when it is full, connections wait
+in it in their order, and the driver lets them go on when there is room again. It closes nobody.
+Does not depend on connections, sockets and clocks.
 """
 
 from __future__ import annotations
@@ -14,10 +16,12 @@ T = TypeVar("T")
 
 
 class Limits(NamedTuple):
-    """Bounds of memory, in bytes. Kafka has no such settings; its queued.max.request.bytes bounds what is held of requests."""
+    """Bounds of memory, in bytes. Kafka has no such settings; its queued.max.request.bytes bounds
+    what is held of requests."""
 
     output_bytes: int = 256 * MIB
-    """Of answers that clients have not taken yet, all together. Beyond it, answers that may be large wait unencoded."""
+    """Of answers that clients have not taken yet, all together. Beyond it, answers that may be
+    large wait unencoded."""
     response_bytes: int = 100 * MIB
     """Of one answer. A larger one closes its connection."""
 
@@ -27,7 +31,8 @@ MOST_IN_A_FRAME: Final = (1 << 31) - 16
 ENCODED_AT_ONCE: Final = MIB
 """An answer of more bytes is encoded in slices."""
 UNFINISHED_REQUESTS_BYTES: Final = 256 * MIB
-"""Of requests that are held unhandled or unfinished, all together, if queued.max.request.bytes does not say."""
+"""Of requests that are held unhandled or unfinished, all together, if queued.max.request.bytes does
+not say."""
 
 
 class Room(Generic[T]):

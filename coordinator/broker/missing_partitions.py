@@ -1,8 +1,10 @@
-"""Topics and partitions that the cluster does not have, refused before the group coordinator is asked for the rest.
+"""Topics and partitions that the cluster does not have, refused before the group coordinator is
+asked for the rest.
 
-OffsetCommit, TxnOffsetCommit and OffsetDelete share this. Rules: what is missing gets UNKNOWN_TOPIC_OR_PARTITION (3), or
-UNKNOWN_TOPIC_ID (100) for an id that nobody knows; in the answer a topic's refused partitions come first, then the
-coordinator's, as Kafka merges them. Does not depend on groups, nor on what is asked of them.
+OffsetCommit, TxnOffsetCommit and OffsetDelete share this. Rules: what is missing gets
+UNKNOWN_TOPIC_OR_PARTITION (3), or UNKNOWN_TOPIC_ID (100) for an id that nobody knows; in the answer
+a topic's refused partitions come first, then the coordinator's, as Kafka merges them. Does not
+depend on groups, nor on what is asked of them.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ _PARTITIONS_A_STEP = 1_024
 
 
 class Topic(Protocol):
-    """A topic of a request or an answer, in whichever message; its partitions have a `partition_index`."""
+    """A topic of a request or an answer, in whichever message; its partitions have a
+    `partition_index`."""
 
     name: str
     partitions: list[Any]
@@ -29,7 +32,8 @@ Answered = TypeVar("Answered", bound=Topic)
 
 
 def nothing_is_missing(cluster: Cluster, topics: Iterable[Topic]) -> bool:
-    """Whether the cluster has everything that a request names by topic names, and each topic is named with partitions."""
+    """Whether the cluster has everything that a request names by topic names, and each topic is
+    named with partitions."""
     known = cluster.topics
     for topic in topics:
         found, partitions = known.get(topic.name), topic.partitions
@@ -45,10 +49,18 @@ def nothing_is_missing(cluster: Cluster, topics: Iterable[Topic]) -> bool:
 class MissingPartitions(Generic[Asked, Answered]):
     """The part of an answer that the cluster alone decides.
 
-    `topic` and `partition` are the answer's classes. `by_id`: the request names topics by id, and so does the answer.
+    `topic` and `partition` are the answer's classes. `by_id`: the request names topics by id, and
+    so does the answer.
     """
 
-    def __init__(self, cluster: Cluster, topic: type[Answered], partition: Callable[..., object], *, by_id: bool = False) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        topic: type[Answered],
+        partition: Callable[..., object],
+        *,
+        by_id: bool = False,
+    ) -> None:
         self._cluster = cluster
         self._topic = topic
         self._partition = partition
@@ -56,11 +68,13 @@ class MissingPartitions(Generic[Asked, Answered]):
         self._refused: dict[str | bytes, Answered] = {}
 
     def refuse(self, topics: Iterable[Asked]) -> list[Asked]:
-        """Refuse what is missing. What is left of each topic: its `partitions` are replaced, and an id becomes a `name`."""
+        """Refuse what is missing. What is left of each topic: its `partitions` are replaced, and an
+        id becomes a `name`."""
         return whole(self.refuse_in_slices(topics), 0)
 
     def refuse_in_slices(self, topics: Iterable[Asked]) -> Slices[list[Asked]]:
-        """The same, in slices: a request may name hundreds of thousands of topics, or of one topic's partitions."""
+        """The same, in slices: a request may name hundreds of thousands of topics, or of one
+        topic's partitions."""
         kept: list[Asked] = []
         for count, topic in enumerate(topics, 1):
             if not count % ITEMS_A_STEP:
@@ -82,7 +96,11 @@ class MissingPartitions(Generic[Asked, Answered]):
         for count, partition in enumerate(topic.partitions, 1):
             if not count % _PARTITIONS_A_STEP:
                 yield
-            (missing if cluster.partition(topic.name, partition.partition_index) is None else held).append(partition)
+            (
+                missing
+                if cluster.partition(topic.name, partition.partition_index) is None
+                else held
+            ).append(partition)
         if missing or topic.name not in cluster.topics:
             self._add(topic, missing, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         topic.partitions = held
@@ -92,12 +110,20 @@ class MissingPartitions(Generic[Asked, Answered]):
         """A topic without partitions is named all the same."""
         entry = self._refused.get(self._key(topic))
         if entry is None:
-            names = {"name": topic.name, "topic_id": self._key(topic)} if self._by_id else {"name": topic.name}
+            names = (
+                {"name": topic.name, "topic_id": self._key(topic)}
+                if self._by_id
+                else {"name": topic.name}
+            )
             entry = self._refused[self._key(topic)] = self._topic(**names)
-        entry.partitions += [self._partition(partition_index=each.partition_index, error_code=error) for each in partitions]
+        entry.partitions += [
+            self._partition(partition_index=each.partition_index, error_code=error)
+            for each in partitions
+        ]
 
     def before(self, answered: list[Answered]) -> list[Answered]:
-        """The whole answer's topics. Kafka takes the coordinator's as they are when nothing was refused: doubled topics stay apart."""
+        """The whole answer's topics. Kafka takes the coordinator's as they are when nothing was
+        refused: doubled topics stay apart."""
         return self.merged(answered) if self._refused else answered
 
     def merged(self, answered: Iterable[Answered]) -> list[Answered]:

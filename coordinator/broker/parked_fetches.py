@@ -1,8 +1,9 @@
 """Fetches that wait for data: their deadlines, and which partitions they watch.
 
-Owns the waiting, nothing of fetching: what waits says itself whether it is `ready` and how to `complete`. Rules: deadlines
-are data, `next_deadline` is the earliest; an append looks only at the fetches that watch the partition; each parked fetch
-is completed once. Does not depend on requests, logs, sockets and clocks.
+Owns the waiting, nothing of fetching: what waits says itself whether it is `ready` and how to
+`complete`. Rules: deadlines are data, `next_deadline` is the earliest; an append looks only at the
+fetches that watch the partition; each parked fetch is completed once. Does not depend on requests,
+logs, sockets and clocks.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ class Waiting(Protocol):
         """The (topic, index) it watches."""
 
     def ready(self, woken: tuple[str, int] | None = None) -> bool:
-        """Whether it has enough data, or a reason not to wait any longer. `woken`: the partition that changed, None: perhaps all."""
+        """Whether it has enough data, or a reason not to wait any longer. `woken`: the partition
+        that changed, None: perhaps all."""
 
     def complete(self, now: int) -> None:
         """Answer it."""
@@ -47,19 +49,23 @@ class ParkedFetches:
         return len(self._parked)
 
     def park(self, fetch: Waiting) -> None:
-        """Keep a fetch until its partitions wake it or its deadline passes. Its token must not be parked yet."""
+        """Keep a fetch until its partitions wake it or its deadline passes. Its token must not be
+        parked yet."""
         assert fetch.token not in self._parked
         self._parked[fetch.token] = fetch
         for topic, index in fetch.partitions:
             self._watching.setdefault(topic, {}).setdefault(index, {})[fetch.token] = fetch
-        if len(self._deadlines) > 2 * len(self._parked) + 100:  # most have been completed before their time
+        if (
+            len(self._deadlines) > 2 * len(self._parked) + 100
+        ):  # most have been completed before their time
             self._deadlines = [entry for entry in self._deadlines if entry[2] in self._parked]
             heapify(self._deadlines)
         self._order += 1
         heappush(self._deadlines, (fetch.deadline_ms, self._order, fetch.token))
 
     def wake(self, topic: str, index: int, now: int) -> None:
-        """Records came to a partition, or its log start moved: complete the fetches that are ready now."""
+        """Records came to a partition, or its log start moved: complete the fetches that are ready
+        now."""
         watching = self._watching.get(topic)
         if watching is not None and index in watching:
             for fetch in list(watching[index].values()):
@@ -67,7 +73,8 @@ class ParkedFetches:
                     self._complete(fetch, now)
 
     def wake_topic(self, topic: str, now: int) -> None:
-        """A topic was deleted, or its leaders changed: complete whoever watches it and is ready now."""
+        """A topic was deleted, or its leaders changed: complete whoever watches it and is ready
+        now."""
         for index in list(self._watching.get(topic, ())):
             self.wake(topic, index, now)
 
@@ -84,7 +91,8 @@ class ParkedFetches:
         return self._deadlines[0][0] if self._deadlines else None
 
     def tick(self, now: int) -> None:
-        """Complete the fetches whose deadline is `now` or earlier, in the order of their deadlines."""
+        """Complete the fetches whose deadline is `now` or earlier, in the order of their
+        deadlines."""
         while (deadline := self.next_deadline()) is not None and deadline <= now:
             self._complete(self._parked[heappop(self._deadlines)[2]], now)
 

@@ -1,8 +1,10 @@
-"""Making, growing and deleting topics: the controller's checks in the controller's order, and whom a change concerns.
+"""Making, growing and deleting topics: the controller's checks in the controller's order, and whom
+a change concerns.
 
-Owns what the handlers of CreateTopics, CreatePartitions, DeleteTopics and Metadata (automatic creation) share. Rules: a topic
-is checked whole before anything is made; groups forget the offsets of what is deleted (EXP-7); fetches that wait on it are
-answered. Texts are Kafka 4.3.1's. Does not depend on wire versions and the shape of answers.
+Owns what the handlers of CreateTopics, CreatePartitions, DeleteTopics and Metadata (automatic
+creation) share. Rules: a topic is checked whole before anything is made; groups forget the offsets
+of what is deleted (EXP-7); fetches that wait on it are answered. Texts are Kafka 4.3.1's. Does not
+depend on wire versions and the shape of answers.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ from .call import Call
 from .core import Broker
 
 CLUSTER_METADATA = "__cluster_metadata"
-# A request may make no more than this many partitions, nor need more records than this in the metadata log.
+# A request may make no more than this many partitions, nor need more records than this in the
+# metadata log.
 MOST_AT_ONCE = 10_000
 PARTITIONS_A_STEP = 1_024
 """So many partitions are planned or made between two stops."""
@@ -49,7 +52,8 @@ class Plan(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """A topic as asked for. `assignments`: (index, replicas) each, or none to have them placed; -1 means the default."""
+    """A topic as asked for. `assignments`: (index, replicas) each, or none to have them placed; -1
+    means the default."""
 
     name: str
     partitions: int = -1
@@ -65,7 +69,10 @@ UNWRITTEN = "The emulator's event log cannot be written now, so nothing is chang
 def plan(broker: Broker, wanted: Wanted, existing: TopicNames) -> Plan:
     """Check a new topic. `existing`: names as they were before the request. Raises Refused."""
     if wanted.name == CLUSTER_METADATA:
-        raise Refused(ErrorCode.INVALID_REQUEST, f"Creation of internal topic {CLUSTER_METADATA} is prohibited.")
+        raise Refused(
+            ErrorCode.INVALID_REQUEST,
+            f"Creation of internal topic {CLUSTER_METADATA} is prohibited.",
+        )
     why = why_invalid(wanted.name)
     if why is not None:
         raise Refused(ErrorCode.INVALID_TOPIC_EXCEPTION, why)
@@ -73,7 +80,10 @@ def plan(broker: Broker, wanted: Wanted, existing: TopicNames) -> Plan:
         raise Refused(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{wanted.name}' already exists.")
     other = existing.colliding(wanted.name)
     if other is not None:
-        raise Refused(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic '{wanted.name}' collides with existing topic: {other}")
+        raise Refused(
+            ErrorCode.INVALID_TOPIC_EXCEPTION,
+            f"Topic '{wanted.name}' collides with existing topic: {other}",
+        )
     configs = _configs(wanted.configs)
     planned = Plan(wanted.name, _assignment(broker, wanted), configs)
     check_log(broker)
@@ -89,14 +99,21 @@ def check_log(broker: Broker) -> None:
 def make(broker: Broker, plan: Plan, call: Call) -> Topic:
     """Make a planned topic."""
     return broker.controller.create_topic(
-        plan.name, topic_id=broker.fresh_uuid(), replicas=plan.assignment, configs=plan.configs, now=call.now, cause=call.cause
-    )  # fmt: skip
+        plan.name,
+        topic_id=broker.fresh_uuid(),
+        replicas=plan.assignment,
+        configs=plan.configs,
+        now=call.now,
+        cause=call.cause,
+    )
 
 
 def make_automatically(broker: Broker, names: Iterable[str], call: Call) -> None:
-    """Create what a client asked about, with the broker's defaults; what cannot be created is left, as Kafka leaves it.
+    """Create what a client asked about, with the broker's defaults; what cannot be created is left,
+    as Kafka leaves it.
 
-    Nothing is created where the controller refuses the whole request for its size (`MOST_AT_ONCE`), or cannot be asked.
+    Nothing is created where the controller refuses the whole request for its size (`MOST_AT_ONCE`),
+    or cannot be asked.
     """
     if not broker.reaches_controller:
         return
@@ -132,9 +149,17 @@ def _tell_of_automatic(broker: Broker, plan: Plan, call: Call) -> None:
     broker.unserved.tell(
         f"topic {plan.name!r} was made with {count} partition{'' if count == 1 else 's'}, as the client {call.client_id!r} asked about it "
         "(auto.create.topics.enable); if the name is misspelt, make no topics so: auto_create_topics=False, --config "
-        "auto.create.topics.enable=false")
+        "auto.create.topics.enable=false"
+    )
     if broker.log is not None and broker.log.writable:
-        broker.log.append("wire", "TopicAutoCreated", at_ms=call.now, cause=call.cause, topic=plan.name, client=call.client_id)
+        broker.log.append(
+            "wire",
+            "TopicAutoCreated",
+            at_ms=call.now,
+            cause=call.cause,
+            topic=plan.name,
+            client=call.client_id,
+        )
 
 
 def delete(broker: Broker, topic: Topic, call: Call) -> None:
@@ -142,7 +167,9 @@ def delete(broker: Broker, topic: Topic, call: Call) -> None:
     broker.controller.delete_topic(topic, call.now, call.cause)
 
 
-def plan_growth(broker: Broker, name: str, count: int, assignments: list[list[int]] | None) -> list[list[int]]:
+def plan_growth(
+    broker: Broker, name: str, count: int, assignments: list[list[int]] | None
+) -> list[list[int]]:
     """Replicas of the partitions to be added, so that there are `count`. Raises Refused."""
     topic = broker.controller.cluster.topics.get(name)
     if topic is None:
@@ -176,7 +203,10 @@ def grow(broker: Broker, name: str, assignment: list[list[int]], call: Call) -> 
 def _configs(asked: Mapping[str, str | None]) -> dict[str, str]:
     nulls = [name for name, value in asked.items() if value is None]
     if nulls:
-        raise Refused(ErrorCode.INVALID_CONFIG, f"Null value not supported for topic configs: {','.join(nulls)}")
+        raise Refused(
+            ErrorCode.INVALID_CONFIG,
+            f"Null value not supported for topic configs: {','.join(nulls)}",
+        )
     configs = {name: value for name, value in asked.items() if value is not None}
     try:
         validate(configs)
@@ -189,12 +219,22 @@ def _assignment(broker: Broker, wanted: Wanted) -> list[list[int]]:
     if wanted.assignments:
         return _manual_assignment(broker.controller.cluster, wanted)
     if wanted.replication_factor < -1 or wanted.replication_factor == 0:
-        raise Refused(ErrorCode.INVALID_REPLICATION_FACTOR, "Replication factor must be larger than 0, or -1 to use the default value.")
+        raise Refused(
+            ErrorCode.INVALID_REPLICATION_FACTOR,
+            "Replication factor must be larger than 0, or -1 to use the default value.",
+        )
     if wanted.partitions < -1 or wanted.partitions == 0:
-        raise Refused(ErrorCode.INVALID_PARTITIONS, "Number of partitions was set to an invalid non-positive value.")
+        raise Refused(
+            ErrorCode.INVALID_PARTITIONS,
+            "Number of partitions was set to an invalid non-positive value.",
+        )
     default = broker.configs.get_int
     partitions = default("num.partitions") if wanted.partitions == -1 else wanted.partitions
-    factor = default("default.replication.factor") if wanted.replication_factor == -1 else wanted.replication_factor
+    factor = (
+        default("default.replication.factor")
+        if wanted.replication_factor == -1
+        else wanted.replication_factor
+    )
     return _place(broker, partitions, factor)
 
 
@@ -207,15 +247,22 @@ def _place(broker: Broker, partitions: int, factor: int) -> list[list[int]]:
 
 def _manual_assignment(cluster: Cluster, wanted: Wanted) -> list[list[int]]:
     if wanted.replication_factor != -1:
-        why = "A manual partition assignment was specified, but replication factor was not set to -1."
+        why = (
+            "A manual partition assignment was specified, but replication factor was not set to -1."
+        )
         raise Refused(ErrorCode.INVALID_REQUEST, why)
     if wanted.partitions != -1:
-        raise Refused(ErrorCode.INVALID_REQUEST, "A manual partition assignment was specified, but numPartitions was not set to -1.")
+        raise Refused(
+            ErrorCode.INVALID_REQUEST,
+            "A manual partition assignment was specified, but numPartitions was not set to -1.",
+        )
     by_index: dict[int, list[int]] = {}
     factor = None
     for index, replicas in wanted.assignments:
         if index in by_index:
-            raise _bad_assignment(f"Found multiple manual partition assignments for partition {index}")
+            raise _bad_assignment(
+                f"Found multiple manual partition assignments for partition {index}"
+            )
         check_replicas(cluster, index, replicas, factor)
         factor = len(replicas)
         by_index[index] = replicas
@@ -224,16 +271,23 @@ def _manual_assignment(cluster: Cluster, wanted: Wanted) -> list[list[int]]:
     return [by_index[index] for index in range(len(by_index))]
 
 
-def check_replicas(cluster: Cluster, index: int, replicas: list[int], factor: int | None = None) -> None:
-    """Check the replicas that a partition is to have; `factor`: as many as the topic's others have. Raises Refused."""
+def check_replicas(
+    cluster: Cluster, index: int, replicas: list[int], factor: int | None = None
+) -> None:
+    """Check the replicas that a partition is to have; `factor`: as many as the topic's others have.
+    Raises Refused."""
     if not replicas:
         raise _bad_assignment("The manual partition assignment includes an empty replica list.")
     previous = None
     for node in sorted(replicas):
         if node not in cluster.brokers:
-            raise _bad_assignment(f"The manual partition assignment includes broker {node}, but no such broker is registered.")
+            raise _bad_assignment(
+                f"The manual partition assignment includes broker {node}, but no such broker is registered."
+            )
         if node == previous:
-            raise _bad_assignment(f"The manual partition assignment includes the broker {node} more than once.")
+            raise _bad_assignment(
+                f"The manual partition assignment includes the broker {node} more than once."
+            )
         previous = node
     if factor is not None and len(replicas) != factor:
         raise _bad_assignment(
@@ -255,16 +309,22 @@ def _automatic(configs: BrokerConfigs, name: str) -> tuple[int, int]:
     if name == CONSUMER_OFFSETS:
         return value("offsets.topic.num.partitions"), value("offsets.topic.replication.factor")
     if name == TRANSACTION_STATE:
-        return value("transaction.state.log.num.partitions"), value("transaction.state.log.replication.factor")
+        return value("transaction.state.log.num.partitions"), value(
+            "transaction.state.log.replication.factor"
+        )
     if name == SHARE_GROUP_STATE:
-        return value("share.coordinator.state.topic.num.partitions"), value("share.coordinator.state.topic.replication.factor")
+        return value("share.coordinator.state.topic.num.partitions"), value(
+            "share.coordinator.state.topic.replication.factor"
+        )
     return -1, -1
 
 
 def ensure_internal_topic(broker: Broker, name: str, call: Call) -> None:
-    """Make __consumer_offsets or __transaction_state, which Kafka makes when somebody asks for a coordinator and it is not there.
+    """Make __consumer_offsets or __transaction_state, which Kafka makes when somebody asks for a
+    coordinator and it is not there.
 
-    Nothing is made where the controller cannot be asked, or has it already and this broker has not heard of it yet.
+    Nothing is made where the controller cannot be asked, or has it already and this broker has not
+    heard of it yet.
     """
     if name in broker.controller.cluster.topics or not broker.reaches_controller:
         return
@@ -272,16 +332,23 @@ def ensure_internal_topic(broker: Broker, name: str, call: Call) -> None:
     if name == CONSUMER_OFFSETS:
         configs, prefix = dict(OFFSETS_CONFIGS), "offsets.topic"
     else:
-        configs, prefix = {
-            "cleanup.policy": "compact", "compression.type": "uncompressed",
-            "segment.bytes": str(value("transaction.state.log.segment.bytes")),
-            "min.insync.replicas": "1", "unclean.leader.election.enable": "false",
-        }, "transaction.state.log"  # fmt: skip
+        configs, prefix = (
+            {
+                "cleanup.policy": "compact",
+                "compression.type": "uncompressed",
+                "segment.bytes": str(value("transaction.state.log.segment.bytes")),
+                "min.insync.replicas": "1",
+                "unclean.leader.election.enable": "false",
+            },
+            "transaction.state.log",
+        )
     count, brokers = value(PARTITIONS_SETTING[name]), len(broker.controller.cluster.brokers)
     if brokers == 1:
         assignment = [[broker.node_id] for _ in range(count)]
     else:
         assignment = _place(broker, count, min(value(f"{prefix}.replication.factor"), brokers))
         if name == TRANSACTION_STATE:
-            configs["min.insync.replicas"] = str(min(value("transaction.state.log.min.isr"), brokers - 1))
+            configs["min.insync.replicas"] = str(
+                min(value("transaction.state.log.min.isr"), brokers - 1)
+            )
     make(broker, Plan(name, assignment, configs), call)

@@ -1,7 +1,9 @@
-"""Clients that ask for an API that is not served, or whose feature is off: each is named once, and its later requests are not told again.
+"""Clients that ask for an API that is not served, or whose feature is off: each is named once, and
+its later requests are not told again.
 
-Owns who was named, and the words. A client is its client id and its address; of endless ones with new names the first thousand
-are named. Does not depend on connections: `tell` is where a sentence for people goes.
+Owns who was named, and the words. A client is its client id and its address; of endless ones with
+new names the first thousand are named. Does not depend on connections: `tell` is where a sentence
+for people goes.
 """
 
 from __future__ import annotations
@@ -28,19 +30,40 @@ class Unserved:
         self.tell: Callable[[str], None] = lambda sentence: None
         """Told of each client, in a sentence; the driver gives it."""
 
-    def closing(self, log: EventLog | None, client_id: str, peer: str, key: int, title: str, version: int, now: int) -> tuple[str, bool]:
-        """Why a connection is closed after a request for an API that is not served; and whether this is the first of this client."""
+    def closing(
+        self,
+        log: EventLog | None,
+        client_id: str,
+        peer: str,
+        key: int,
+        title: str,
+        version: int,
+        now: int,
+    ) -> tuple[str, bool]:
+        """Why a connection is closed after a request for an API that is not served; and whether
+        this is the first of this client."""
         return self._name(log, client_id, peer, key, title, version, now, "is not served")
 
     def refused(self, log: EventLog | None, call: Call, title: str, why: str) -> None:
-        """A request was answered UNSUPPORTED_VERSION because the feature it needs is off. `title`: the API's name; `why` follows it."""
+        """A request was answered UNSUPPORTED_VERSION because the feature it needs is off. `title`:
+        the API's name; `why` follows it."""
         key, peer = call.message.api_key, call.client_host.removeprefix("/")
-        sentence, first = self._name(log, call.client_id, peer, key, title, call.version, call.now, why)
+        sentence, first = self._name(
+            log, call.client_id, peer, key, title, call.version, call.now, why
+        )
         if first:
             self.tell(sentence)
 
     def _name(
-        self, log: EventLog | None, client_id: str, peer: str, key: int, title: str, version: int, now: int, why: str
+        self,
+        log: EventLog | None,
+        client_id: str,
+        peer: str,
+        key: int,
+        title: str,
+        version: int,
+        now: int,
+        why: str,
     ) -> tuple[str, bool]:
         host = peer.rpartition(":")[0] or peer
         sentence = f"{title} (key {key}) {why}: the client {client_id!r} at {host} asks for it{_HINTS.get(key, '')}"
@@ -49,5 +72,14 @@ class Unserved:
             return sentence, False
         self._named.add(client)
         if log is not None and log.writable:
-            log.append("wire", "ApiNotServed", at_ms=now, api=title, key=key, version=version, client=client_id, peer=peer)
+            log.append(
+                "wire",
+                "ApiNotServed",
+                at_ms=now,
+                api=title,
+                key=key,
+                version=version,
+                client=client_id,
+                peer=peer,
+            )
         return sentence, True

@@ -1,7 +1,8 @@
-"""The event log as one of several group coordinators writes it: each line says which broker's it is.
+"""The event log as one of several group coordinators writes it: each line says which broker's it
+is.
 
-Owns which line belongs to which batch of the partition's log, so that it can be told which lines a later leader had not. Does not depend
-on how lines are written.
+Owns which line belongs to which batch of the partition's log, so that it can be told which lines a
+later leader had not. Does not depend on how lines are written.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ class BrokerLog:
         """Whether events can be written down now."""
         return self._log.writable
 
-    def group_event(self, group: str, generation: int | None, event: Event, at_ms: int, cause: int | None) -> int:
+    def group_event(
+        self, group: str, generation: int | None, event: Event, at_ms: int, cause: int | None
+    ) -> int:
         """Append one event of a group; returns its number in the log."""
         seq = self._log.group_event(group, generation, event, at_ms, cause, self._broker)
         if self.appended is not None:

@@ -1,4 +1,5 @@
-"""How far a host's wall clock may jump, for brokers and members alike: what it shows stays between 1970 and the year 9999.
+"""How far a host's wall clock may jump, for brokers and members alike: what it shows stays between
+1970 and the year 9999.
 
 Does not depend on whose clock it is.
 """
@@ -13,7 +14,8 @@ LATEST_MS: Final = 253_402_300_799_999
 
 
 def jump_refusal(by_ms: int, told_ms: int) -> str:
-    """Why a clock cannot jump by `by_ms`, after which it would tell `told_ms` (milliseconds since 1970); "" if it can."""
+    """Why a clock cannot jump by `by_ms`, after which it would tell `told_ms` (milliseconds since
+    1970); "" if it can."""
     if not by_ms:
         return "by_ms=0: the clock would not jump; give milliseconds, negative ones to go back"
     if 0 <= told_ms <= LATEST_MS:

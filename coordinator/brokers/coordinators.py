@@ -1,9 +1,11 @@
-"""Coordinators that move: who leads a partition of __consumer_offsets serves its groups, of __transaction_state its transactional ids.
+"""Coordinators that move: who leads a partition of __consumer_offsets serves its groups, of
+__transaction_state its transactional ids.
 
-Owns which brokers serve which partitions now. Rules: a broker that learns that it leads a partition loads it from the events in its own
-copy of the partition's log (ERR-7); one that learns that it does not unloads it (ERR-6). A broker that is cut off goes on serving what
-it believes to lead: what it writes meanwhile is not replicated, and is truncated when it follows its successor. Does not depend on why
-leadership moves.
+Owns which brokers serve which partitions now. Rules: a broker that learns that it leads a partition
+loads it from the events in its own copy of the partition's log (ERR-7); one that learns that it
+does not unloads it (ERR-6). A broker that is cut off goes on serving what it believes to lead: what
+it writes meanwhile is not replicated, and is truncated when it follows its successor. Does not
+depend on why leadership moves.
 """
 
 from __future__ import annotations
@@ -28,7 +30,9 @@ if TYPE_CHECKING:
 class Coordinators:
     """The coordinators of all brokers, by the partitions that they serve."""
 
-    def __init__(self, transactions: SharedTransactions, images: Mapping[int, Cluster], log: EventLog | None) -> None:
+    def __init__(
+        self, transactions: SharedTransactions, images: Mapping[int, Cluster], log: EventLog | None
+    ) -> None:
         self._images = images
         self._log = log
         self._lost_from: dict[tuple[str, int], int] = {}
@@ -43,6 +47,7 @@ class Coordinators:
 
     def begin(self, broker: Broker) -> None:
         """A broker starts: it serves nothing until it leads something."""
+
         def durable(index: int) -> DurableEvents:
             partition = broker.cluster.partition(CONSUMER_OFFSETS, index)
             assert partition is not None
@@ -52,7 +57,8 @@ class Coordinators:
         broker.coordinator.share(durable)
 
     def restarts(self, node: int, now: int) -> None:
-        """A stopped broker is about to start: what its process before has left of its unload comes first, at once."""
+        """A stopped broker is about to start: what its process before has left of its unload comes
+        first, at once."""
         for broker in [broker for broker in self._ended if broker.node_id == node]:
             broker.send_replies(broker.coordinator.finish_unload(now), now)
             del self._ended[broker]
@@ -94,7 +100,8 @@ class Coordinators:
                 broker.gate.lost(TRANSACTION_STATE, index, now)
 
     def _tell_lost(self, broker: Broker, topic: str, index: int, now: int) -> None:
-        """A broker loads a partition: write down which events other copies have and its own has not, and which count again."""
+        """A broker loads a partition: write down which events other copies have and its own has
+        not, and which count again."""
         own = broker.cluster.partition(topic, index)
         if self._log is None or own is None or not isinstance(own.log, EventsLog):
             return
@@ -121,7 +128,12 @@ class Coordinators:
     def _dropped(self, log: EventsLog, own: EventsLog) -> list[EventBody]:
         """What a copy has truncated, and the one that is loaded has not."""
         dropped, log.dropped = log.dropped, []
-        kept = {id(body) for body in own.bodies(min((body.stored.offset for body in dropped), default=own.log_end_offset))}
+        kept = {
+            id(body)
+            for body in own.bodies(
+                min((body.stored.offset for body in dropped), default=own.log_end_offset)
+            )
+        }
         return [body for body in dropped if id(body) not in kept and not body.lost]
 
     def next_deadline(self) -> int | None:
@@ -129,11 +141,15 @@ class Coordinators:
         if not self._ended:
             return self._loads.next()
         instants = [broker.coordinator.next_deadline() for broker in self._ended]
-        return min((instant for instant in (self._loads.next(), *instants) if instant is not None), default=None)
+        return min(
+            (instant for instant in (self._loads.next(), *instants) if instant is not None),
+            default=None,
+        )
 
     def tick(self, brokers: Mapping[int, Broker], now: int) -> None:
-        """End loads of transactional ids whose time is over; loads of groups are their broker's own. Go on with the unloads of brokers
-        that have ended, a slice of each: nobody else gives them a turn."""
+        """End loads of transactional ids whose time is over; loads of groups are their broker's
+        own. Go on with the unloads of brokers that have ended, a slice of each: nobody else gives
+        them a turn."""
         for broker in list(self._ended):
             broker.send_replies(broker.coordinator.tick(now), now)
             if not broker.coordinator.is_unloading:
@@ -142,7 +158,8 @@ class Coordinators:
             self._transactions.load(brokers[node], index)
 
     def stopped(self, broker: Broker, now: int) -> None:
-        """A broker's process has ended: it serves nothing from now on, and its groups are unloaded in slices, the first at once."""
+        """A broker's process has ended: it serves nothing from now on, and its groups are unloaded
+        in slices, the first at once."""
         serving = tuple(sorted(self._serving.pop(broker, ())))
         if serving:
             broker.unload_groups(serving, now)

@@ -1,8 +1,10 @@
-"""A broker's copy of a partition whose records are events: of groups (__consumer_offsets), or of transactional ids (__transaction_state).
+"""A broker's copy of a partition whose records are events: of groups (__consumer_offsets), or of
+transactional ids (__transaction_state).
 
-Owns the tie between events and the log: an event that a coordinator writes becomes a batch, so it has an offset and a leader epoch, is
-copied with the bytes, is truncated with them, and counts for good once the high watermark has passed it (META-1). A broker that comes
-to lead the partition loads from its own copy, and thus from what it really has. Does not depend on who leads.
+Owns the tie between events and the log: an event that a coordinator writes becomes a batch, so it
+has an offset and a leader epoch, is copied with the bytes, is truncated with them, and counts for
+good once the high watermark has passed it (META-1). A broker that comes to lead the partition loads
+from its own copy, and thus from what it really has. Does not depend on who leads.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ from ..transactions.durable import DurableTransactions, StoredTransactionEvent
 
 
 class EventBody(bytes):
-    """The body of a batch that stands for an event. `seq`: the event's number in the event log; `lost`: a later leader had it not."""
+    """The body of a batch that stands for an event. `seq`: the event's number in the event log;
+    `lost`: a later leader had it not."""
 
     stored: Any
     seq: int | None = None
@@ -44,7 +47,11 @@ class Durable(Protocol):
 
 
 S = TypeVar("S")
-_BODY = Struct(">hiqqqhii")  # attributes, last offset delta, base and maximum timestamp, producer id and epoch, base sequence, record count
+_BODY = Struct(
+    ">hiqqqhii"
+    # attributes, last offset delta, base and maximum timestamp, producer id and epoch, base
+    # sequence, record count
+)
 Written = Callable[[EventBody, int], None]
 
 
@@ -58,12 +65,25 @@ def _batch(at_ms: int, payload: bytes) -> tuple[BatchHeader, EventBody]:
     """The header of a batch that stands for an event, and its checksummed part."""
     body = EventBody(_BODY.pack(0, 0, at_ms, at_ms, NO_PRODUCER_ID, -1, NO_SEQUENCE, 1) + payload)
     return BatchHeader(
-        0, HEADER_SIZE - 12 + len(payload), -1, MAGIC, crc32c(body), 0, 0, at_ms, at_ms, NO_PRODUCER_ID, -1, NO_SEQUENCE, 1), body
+        0,
+        HEADER_SIZE - 12 + len(payload),
+        -1,
+        MAGIC,
+        crc32c(body),
+        0,
+        0,
+        at_ms,
+        at_ms,
+        NO_PRODUCER_ID,
+        -1,
+        NO_SEQUENCE,
+        1,
+    ), body
 
 
 class EventsLog(ReplicaLog):
-    """The log, with the events in it. `written` hears of each batch that was appended here, and of the offset behind it. `dropped`: batches
-    that were truncated here, until somebody asks."""
+    """The log, with the events in it. `written` hears of each batch that was appended here, and of
+    the offset behind it. `dropped`: batches that were truncated here, until somebody asks."""
 
     __slots__ = ("_committed", "_durable", "_written", "dropped")
 
@@ -83,7 +103,9 @@ class EventsLog(ReplicaLog):
         self._committed = offset
         self._durable.commit_up_to(offset)
 
-    def _append(self, at_ms: int, key: str, kind: str, stored: Callable[[int], S], seq: int | None = None) -> int:
+    def _append(
+        self, at_ms: int, key: str, kind: str, stored: Callable[[int], S], seq: int | None = None
+    ) -> int:
         """Append a batch that stands for an event, told by its offset; returns the offset."""
         header, body = _batch(at_ms, _payload(key, kind))
         offset = self.log_end_offset
@@ -96,7 +118,7 @@ class EventsLog(ReplicaLog):
     def bodies(self, from_offset: int) -> list[EventBody]:
         """The batches that stand for events, from an offset on."""
         first = bisect_left(self._last_offsets, from_offset)
-        return [body for body in self._pieces[2 * first + 1::2] if isinstance(body, EventBody)]
+        return [body for body in self._pieces[2 * first + 1 :: 2] if isinstance(body, EventBody)]
 
     def truncate(self, end: int) -> None:
         """Events go with their batches; those that are left are told again."""
@@ -119,7 +141,8 @@ class EventsLog(ReplicaLog):
 
 
 class LoggedEvents(DurableEvents):
-    """The durable events of groups in one copy. What its coordinator appends goes into the log; what it follows comes from there."""
+    """The durable events of groups in one copy. What its coordinator appends goes into the log;
+    what it follows comes from there."""
 
     def __init__(self, log: OffsetsLog) -> None:
         super().__init__(replicated=True)
@@ -146,7 +169,12 @@ class OffsetsLog(EventsLog):
 
     def append_event(self, at_ms: int, group: str, event: group_events.Event) -> int:
         """Append a durable event of a group; returns its offset."""
-        return self._append(at_ms, group, type(event).__name__, lambda offset: StoredEvent(offset, at_ms, group, event))
+        return self._append(
+            at_ms,
+            group,
+            type(event).__name__,
+            lambda offset: StoredEvent(offset, at_ms, group, event),
+        )
 
 
 class TransactionsLog(EventsLog):
@@ -159,6 +187,12 @@ class TransactionsLog(EventsLog):
         super().__init__(self.durable, written)
 
     def append_event(self, at_ms: int, event: transaction_events.Event, seq: int | None) -> int:
-        """Append an event of a transactional id, `seq` being its number in the event log; returns its offset."""
+        """Append an event of a transactional id, `seq` being its number in the event log; returns
+        its offset."""
         return self._append(
-            at_ms, event.transactional_id, type(event).__name__, lambda offset: StoredTransactionEvent(offset, at_ms, event), seq)
+            at_ms,
+            event.transactional_id,
+            type(event).__name__,
+            lambda offset: StoredTransactionEvent(offset, at_ms, event),
+            seq,
+        )

@@ -1,8 +1,10 @@
-"""What can be done to the hosts and links of a cluster, and what follows: stop, start, pause, resume, cut, heal, fence.
+"""What can be done to the hosts and links of a cluster, and what follows: stop, start, pause,
+resume, cut, heal, fence.
 
-Owns the order in which a broker goes and comes back. Rules: a controlled shutdown moves leaderships away first and is told to the
-controller; a crash is noticed when the broker's session ends (broker.session.timeout.ms); a broker that comes back has a new
-broker epoch, knows the metadata that it knew, and serves once the controller has unfenced it. What cannot be done raises
+Owns the order in which a broker goes and comes back. Rules: a controlled shutdown moves leaderships
+away first and is told to the controller; a crash is noticed when the broker's session ends
+(broker.session.timeout.ms); a broker that comes back has a new broker epoch, knows the metadata
+that it knew, and serves once the controller has unfenced it. What cannot be done raises
 ClusterError and changes nothing. Does not depend on sockets.
 """
 
@@ -26,7 +28,9 @@ class Hosts:
 
     def __init__(self, cluster: Brokers) -> None:
         self.cluster = cluster
-        self._clean: dict[int, bool] = {}  # stopped brokers: whether they were shut down in good order
+        self._clean: dict[
+            int, bool
+        ] = {}  # stopped brokers: whether they were shut down in good order
         self._opening: set[int] = set()
         cluster.unfenced = self._unfenced
 
@@ -42,7 +46,8 @@ class Hosts:
     # -- stopping and starting
 
     def shut_down(self, broker: int, now: int) -> None:
-        """A controlled shutdown: leaderships move first, parked requests are answered, then the process ends."""
+        """A controlled shutdown: leaderships move first, parked requests are answered, then the
+        process ends."""
         self._must_be(broker, HostState.RUNNING)
         cluster = self.cluster
         reached = cluster.controller.active and cluster.controller.in_contact(broker)
@@ -55,14 +60,19 @@ class Hosts:
             cluster.deliver(now)
         self._clean[broker] = reached
         self._end(broker, now)
-        if cluster.controller.leader == broker and cluster.controller.quorum.resign(cluster.network.reaches):
+        if cluster.controller.leader == broker and cluster.controller.quorum.resign(
+            cluster.network.reaches
+        ):
             cluster.controller.leader_changed(now)
         cluster.look(now)
 
     def crash(self, broker: int, now: int) -> None:
-        """The process ends at once, as by SIGKILL; the controller learns of it when the broker's session ends."""
+        """The process ends at once, as by SIGKILL; the controller learns of it when the broker's
+        session ends."""
         if self.state(broker) is HostState.STOPPED:
-            raise ClusterError(f"broker {broker} is stopped already; running are {self._those(HostState.RUNNING)}")
+            raise ClusterError(
+                f"broker {broker} is stopped already; running are {self._those(HostState.RUNNING)}"
+            )
         self._clean[broker] = False
         self._end(broker, now)
         self.cluster.look(now)
@@ -74,13 +84,22 @@ class Hosts:
         cluster.network.hosts[broker] = HostState.RUNNING
         cluster.coordinators.restarts(broker, now)
         cluster.brokers[broker] = started = cluster.new_broker(broker)
-        cluster.replication.restarted(broker, started.epoch_ms + now, started.configs.get_int("producer.id.expiration.ms"))
+        cluster.replication.restarted(
+            broker, started.epoch_ms + now, started.configs.get_int("producer.id.expiration.ms")
+        )
         self._opening.add(broker)
-        cluster.controller.register(broker, cluster.racks[broker], cluster.endpoints[broker], now, clean=self._clean.pop(broker))
+        cluster.controller.register(
+            broker,
+            cluster.racks[broker],
+            cluster.endpoints[broker],
+            now,
+            clean=self._clean.pop(broker),
+        )
         cluster.look(now)
 
     def pause(self, broker: int, now: int) -> None:
-        """Freeze a process, as by SIGSTOP: it goes on believing what it believed, and does nothing."""
+        """Freeze a process, as by SIGSTOP: it goes on believing what it believed, and does
+        nothing."""
         self._must_be(broker, HostState.RUNNING)
         self.cluster.network.hosts[broker] = HostState.PAUSED
         self.cluster.hosts_changed(broker, HostState.PAUSED)
@@ -103,7 +122,9 @@ class Hosts:
     def _end(self, broker: int, now: int) -> None:
         self.cluster.network.hosts[broker] = HostState.STOPPED
         self._opening.discard(broker)
-        self.cluster.hosts_changed(broker, HostState.STOPPED)  # its connections are gone before anybody is answered
+        self.cluster.hosts_changed(
+            broker, HostState.STOPPED
+        )  # its connections are gone before anybody is answered
         self.cluster.coordinators.stopped(self.cluster.brokers[broker], now)
 
     # -- links
@@ -142,16 +163,20 @@ class Hosts:
         self.cluster.replication.run(now)
 
     def slow_load(self, broker: int, load_ms: int) -> int:
-        """Let the loads of a broker's coordinators take so long from now on; answers how long they took before."""
+        """Let the loads of a broker's coordinators take so long from now on; answers how long they
+        took before."""
         self._known(broker)
         before = self.cluster.coordinators.load_ms.get(broker, 0)
         self.cluster.coordinators.load_ms[broker] = load_ms
         return before
 
     def jump_clock(self, broker: int, by_ms: int, now: int) -> None:
-        """Let the wall clock of a broker's host jump, whether its process runs or not. Nothing falls due sooner or later by it."""
+        """Let the wall clock of a broker's host jump, whether its process runs or not. Nothing
+        falls due sooner or later by it."""
         self._known(broker)
-        refusal = jump_refusal(by_ms, self.cluster.options.epoch_ms + self.cluster.clocks[broker] + now + by_ms)
+        refusal = jump_refusal(
+            by_ms, self.cluster.options.epoch_ms + self.cluster.clocks[broker] + now + by_ms
+        )
         if refusal:
             raise ClusterError(refusal)
         self.cluster.set_clock(broker, self.cluster.clocks[broker] + by_ms)
@@ -163,8 +188,12 @@ class Hosts:
         self._must_be(broker, HostState.RUNNING)
         self._must_decide()
         if broker in self.cluster.controller.held:
-            raise ClusterError(f"broker {broker} is fenced on purpose already; so are {_text(sorted(self.cluster.controller.held))}")
-        self.cluster.controller.fence(broker, f"broker {broker} was fenced on purpose", now, hold=True)
+            raise ClusterError(
+                f"broker {broker} is fenced on purpose already; so are {_text(sorted(self.cluster.controller.held))}"
+            )
+        self.cluster.controller.fence(
+            broker, f"broker {broker} was fenced on purpose", now, hold=True
+        )
         self.cluster.look(now)
 
     def unfence(self, broker: int, now: int) -> None:
@@ -184,15 +213,20 @@ class Hosts:
         before = partition.leader
         if not move_leader(self.cluster.controller, partition, broker, now):
             raise ClusterError(
-                f"broker {broker} cannot lead {topic}-{index}: in sync are {_text(partition.isr)}; fenced brokers lead nothing")
+                f"broker {broker} cannot lead {topic}-{index}: in sync are {_text(partition.isr)}; fenced brokers lead nothing"
+            )
         self.cluster.look(now)
         return before
 
-    def reassign(self, topic: str, index: int, replicas: Sequence[int] | None, now: int) -> tuple[int, ...]:
-        """Let a partition move to other brokers, or (None) not move after all; answers those that it had when it last stood still.
+    def reassign(
+        self, topic: str, index: int, replicas: Sequence[int] | None, now: int
+    ) -> tuple[int, ...]:
+        """Let a partition move to other brokers, or (None) not move after all; answers those that
+        it had when it last stood still.
 
-        Those it had before the move that is under way cancel it. No brokers: one that lacks the partition takes its leader's place, or,
-        if all have it, the next replica becomes the preferred leader.
+        Those it had before the move that is under way cancel it. No brokers: one that lacks the
+        partition takes its leader's place, or, if all have it, the next replica becomes the
+        preferred leader.
         """
         self._must_decide()
         partition = self._partition(topic, index)
@@ -203,7 +237,9 @@ class Hosts:
             return aim
         target = list(replicas) or self._elsewhere(before)
         if partition.reassigning and set(target) == set(before):
-            self._reassign(partition, None, now)  # as a target they would be added and removed at once, for ever (REASN-4)
+            self._reassign(
+                partition, None, now
+            )  # as a target they would be added and removed at once, for ever (REASN-4)
             before = aim
         if target != partition.replicas or partition.reassigning:
             self._reassign(partition, target, now)
@@ -212,7 +248,9 @@ class Hosts:
     def _reassign(self, partition: Partition, target: list[int] | None, now: int) -> None:
         refused = reassign(self.cluster.controller, partition.topic, partition.index, target, now)
         if refused.error is ErrorCode.NO_REASSIGNMENT_IN_PROGRESS:
-            raise ClusterError(f"{partition.topic}-{partition.index} does not move: there is nothing to cancel")
+            raise ClusterError(
+                f"{partition.topic}-{partition.index} does not move: there is nothing to cancel"
+            )
         if refused.error:
             where = f"cannot move to {_text(target)}" if target else "cannot stay where it was"
             raise ClusterError(f"{partition.topic}-{partition.index} {where}: {refused.message}")
@@ -226,8 +264,11 @@ class Hosts:
         cluster = self.cluster.controller.cluster
         partition = cluster.partition(topic, index)
         if partition is None:
-            there = f"{topic} has {len(cluster.topics[topic].partitions)} partitions" if topic in cluster.topics else (
-                f"topics are {', '.join(sorted(cluster.topics))}")
+            there = (
+                f"{topic} has {len(cluster.topics[topic].partitions)} partitions"
+                if topic in cluster.topics
+                else (f"topics are {', '.join(sorted(cluster.topics))}")
+            )
             raise ClusterError(f"there is no partition {topic}-{index}: {there}")
         return partition
 
@@ -236,16 +277,22 @@ class Hosts:
     def _must_decide(self) -> None:
         if not self.cluster.controller.active:
             running = self._those(HostState.RUNNING)
-            raise ClusterError(f"no controller can decide: a majority of the brokers must run, running are {running}")
+            raise ClusterError(
+                f"no controller can decide: a majority of the brokers must run, running are {running}"
+            )
 
     def _known(self, broker: int) -> None:
         if broker not in self.cluster.brokers:
-            raise ClusterError(f"there is no broker {broker}: the brokers are {_text(self.cluster.brokers)}")
+            raise ClusterError(
+                f"there is no broker {broker}: the brokers are {_text(self.cluster.brokers)}"
+            )
 
     def _must_be(self, broker: int, wanted: HostState) -> None:
         state = self.state(broker)
         if state is not wanted:
-            raise ClusterError(f"broker {broker} is {state.value}, not {wanted.value}; {wanted.value} are {self._those(wanted)}")
+            raise ClusterError(
+                f"broker {broker} is {state.value}, not {wanted.value}; {wanted.value} are {self._those(wanted)}"
+            )
 
     def _link(self, one: int, other: int, *, is_cut: bool) -> None:
         self._known(one)
@@ -253,7 +300,9 @@ class Hosts:
         if one == other:
             raise ClusterError(f"a link joins two brokers, {one} was given twice")
         if self.cluster.network.is_cut(one, other) != is_cut:
-            raise ClusterError(f"the link between the brokers {one} and {other} is {'not ' if is_cut else ''}cut")
+            raise ClusterError(
+                f"the link between the brokers {one} and {other} is {'not ' if is_cut else ''}cut"
+            )
 
     def _client_link(self, client_id: str, broker: int, *, is_cut: bool) -> None:
         self._known(broker)
@@ -261,11 +310,18 @@ class Hosts:
             raise ClusterError("a client is known by its client id, which is not empty")
         cut = self.cluster.network.cut_clients(broker)
         if (client_id in cut) != is_cut:
-            there = f"cut off from it are {', '.join(cut)}" if cut else "no client is cut off from it"
-            raise ClusterError(f"the link between client {client_id!r} and broker {broker} is {'not ' if is_cut else ''}cut: {there}")
+            there = (
+                f"cut off from it are {', '.join(cut)}" if cut else "no client is cut off from it"
+            )
+            raise ClusterError(
+                f"the link between client {client_id!r} and broker {broker} is {'not ' if is_cut else ''}cut: {there}"
+            )
 
     def _those(self, state: HostState) -> str:
-        return _text(node for node, its in self.cluster.network.hosts.items() if its is state) or "none"
+        return (
+            _text(node for node, its in self.cluster.network.hosts.items() if its is state)
+            or "none"
+        )
 
 
 def _text(brokers: Iterable[int]) -> str:

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 @dataclass(kw_only=True)
 class ClusterOptions:
-    """What a cluster is made of. `configs`: one configuration a broker, whose ids are 1..n; `racks`: none, or one a broker."""
+    """What a cluster is made of. `configs`: one configuration a broker, whose ids are 1..n;
+    `racks`: none, or one a broker."""
 
     configs: Sequence[BrokerConfigs]
     random: Random

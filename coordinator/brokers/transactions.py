@@ -1,9 +1,11 @@
-"""Transaction coordinators that move: who leads a partition of __transaction_state serves its transactional ids.
+"""Transaction coordinators that move: who leads a partition of __transaction_state serves its
+transactional ids.
 
-Owns which partitions each broker serves, and what it wrote that is not replicated yet. Rules: what is known of transactional ids stands in
-the partition's log, as it does for groups, so the broker that comes to lead it loads what its own copy holds, and ends what was decided to
-end; until the last that was written of a transactional id is replicated, it is told CONCURRENT_TRANSACTIONS, and shows as it was before.
-Does not depend on requests.
+Owns which partitions each broker serves, and what it wrote that is not replicated yet. Rules: what
+is known of transactional ids stands in the partition's log, as it does for groups, so the broker
+that comes to lead it loads what its own copy holds, and ends what was decided to end; until the
+last that was written of a transactional id is replicated, it is told CONCURRENT_TRANSACTIONS, and
+shows as it was before. Does not depend on requests.
 """
 
 from __future__ import annotations
@@ -31,7 +33,8 @@ if TYPE_CHECKING:
 class _Written:
     """An `EventSink`: the partition's log and the event log.
 
-    `last`: by id the partition, and the offset behind the last event; `before`: what the id was before that, if anything.
+    `last`: by id the partition, and the offset behind the last event; `before`: what the id was
+    before that, if anything.
     """
 
     def __init__(self, host: TransactionHost, log: EventLog | None) -> None:
@@ -47,18 +50,27 @@ class _Written:
 
     def transaction_event(self, event: ev.Event, at_ms: int, cause: int | None) -> int | None:
         """Write an event down as the leader of its partition."""
-        seq = None if self._log is None else self._log.transaction_event(event, at_ms, cause, self._host.node_id)
+        seq = (
+            None
+            if self._log is None
+            else self._log.transaction_event(event, at_ms, cause, self._host.node_id)
+        )
         partition = _partition(self._host, event.transactional_id)
         assert partition is not None
         assert isinstance(partition.log, TransactionsLog), "only who holds a partition serves it"
-        self.last[event.transactional_id] = (partition.index, partition.log.append_event(at_ms, event, seq) + 1)
+        self.last[event.transactional_id] = (
+            partition.index,
+            partition.log.append_event(at_ms, event, seq) + 1,
+        )
         return seq
 
 
 class SharedTransactions:
     """The transaction coordinators of all brokers, and how they reach each other."""
 
-    def __init__(self, brokers: Mapping[int, Broker], network: Network, log: EventLog | None) -> None:
+    def __init__(
+        self, brokers: Mapping[int, Broker], network: Network, log: EventLog | None
+    ) -> None:
         self._brokers = brokers
         self._network = network
         self._log = log
@@ -73,7 +85,8 @@ class SharedTransactions:
         return self._written.setdefault(host, _Written(host, self._log))
 
     def error(self, host: TransactionHost, transactional_id: str) -> ErrorCode:
-        """NOT_COORDINATOR or COORDINATOR_LOAD_IN_PROGRESS if a broker does not serve a transactional id, by what it knows."""
+        """NOT_COORDINATOR or COORDINATOR_LOAD_IN_PROGRESS if a broker does not serve a
+        transactional id, by what it knows."""
         if TRANSACTION_STATE not in host.cluster.topics:
             return ErrorCode.NOT_COORDINATOR
         index = partition_for(host.configs, TRANSACTION_STATE, transactional_id)
@@ -86,8 +99,13 @@ class SharedTransactions:
         partition = _partition(host, transactional_id)
         if partition is None:
             return ErrorCode.NOT_COORDINATOR
-        wanted = min(host.cluster.topics[TRANSACTION_STATE].effective_int("min.insync.replicas"), len(partition.replicas))
-        return ErrorCode.COORDINATOR_NOT_AVAILABLE if len(partition.isr) < wanted else ErrorCode.NONE
+        wanted = min(
+            host.cluster.topics[TRANSACTION_STATE].effective_int("min.insync.replicas"),
+            len(partition.replicas),
+        )
+        return (
+            ErrorCode.COORDINATOR_NOT_AVAILABLE if len(partition.isr) < wanted else ErrorCode.NONE
+        )
 
     def replicated(self, host: TransactionHost, transactional_id: str, now: int) -> bool:
         """Whether all that a broker wrote of a transactional id is replicated."""
@@ -104,7 +122,8 @@ class SharedTransactions:
         return True
 
     def changing(self, host: TransactionHost, event: ev.Event, now: int) -> None:
-        """An event of a transactional id is about to be folded: keep what it was. A new id shows as Empty, under no epoch, until then."""
+        """An event of a transactional id is about to be folded: keep what it was. A new id shows as
+        Empty, under no epoch, until then."""
         written, name = self._written[host], event.transactional_id
         if name in written.last:
             return
@@ -115,11 +134,13 @@ class SharedTransactions:
             written.before[name] = Transaction.begun(name, event.producer_id, event.timeout_ms)
 
     def before(self, host: TransactionHost, transactional_id: str) -> Transaction | None:
-        """What a transactional id was before its last write, while that is not replicated as far as the broker knows."""
+        """What a transactional id was before its last write, while that is not replicated as far as
+        the broker knows."""
         return self._written[host].before.get(transactional_id)
 
     def settled(self, host: TransactionHost, transactional_id: str) -> None:
-        """Nobody waits for what a broker wrote of a transactional id, nor the answer to the request in hand."""
+        """Nobody waits for what a broker wrote of a transactional id, nor the answer to the request
+        in hand."""
         self._forget(host, transactional_id)
         gate = self._brokers[host.node_id].gate
         if gate is not None:
@@ -131,12 +152,14 @@ class SharedTransactions:
         written.before.pop(transactional_id, None)
 
     def coordinator(self, host: TransactionHost, transactional_id: str) -> Transactions | None:
-        """The transactions of the broker that coordinates a transactional id, as far as a broker knows and can ask it."""
+        """The transactions of the broker that coordinates a transactional id, as far as a broker
+        knows and can ask it."""
         partition = _partition(host, transactional_id)
         return None if partition is None else self._reached(host, partition.leader)
 
     def leader(self, host: TransactionHost, partition: Partition) -> Transactions | None:
-        """The transactions of the broker that leads a partition, if it can be asked to write a marker now."""
+        """The transactions of the broker that leads a partition, if it can be asked to write a
+        marker now."""
         known = host.cluster.partition(*partition)
         other = None if known is None else self._reached(host, known.leader)
         if known is None or other is None:
@@ -169,7 +192,9 @@ class SharedTransactions:
         if partition is None or not isinstance(partition.log, TransactionsLog):
             return
         self._serving.setdefault(broker, set()).add(index)
-        endings = broker.transactions.coordinator.load((stored.at_ms, stored.event) for stored in partition.log.durable.events())
+        endings = broker.transactions.coordinator.load(
+            (stored.at_ms, stored.event) for stored in partition.log.durable.events()
+        )
         broker.transactions.take_over(endings)
 
     def unload(self, broker: Broker, index: int) -> None:
@@ -180,7 +205,11 @@ class SharedTransactions:
             return
         serving.discard(index)
         coordinator = broker.transactions.coordinator
-        gone = [name for name in coordinator.transactions if partition_for(broker.configs, TRANSACTION_STATE, name) == index]
+        gone = [
+            name
+            for name in coordinator.transactions
+            if partition_for(broker.configs, TRANSACTION_STATE, name) == index
+        ]
         coordinator.unload(gone)
         for name in gone:
             self._forget(broker, name)
@@ -193,4 +222,8 @@ class SharedTransactions:
 
 def _partition(host: TransactionHost, transactional_id: str) -> ClusterPartition | None:
     topic = host.cluster.topics.get(TRANSACTION_STATE)
-    return None if topic is None else topic.partitions[partition_for(host.configs, TRANSACTION_STATE, transactional_id)]
+    return (
+        None
+        if topic is None
+        else topic.partitions[partition_for(host.configs, TRANSACTION_STATE, transactional_id)]
+    )

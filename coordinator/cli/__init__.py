@@ -1,7 +1,8 @@
 """The command line: `coordinator <command> ...`, also `python -m coordinator`.
 
-One file a command, each with `add_parser(subparsers)` and `run(args) -> exit status`; only the command that was asked for
-is imported. Wrong options say what is wrong, where, and what would be right, on standard error, with exit status 2.
+One file a command, each with `add_parser(subparsers)` and `run(args) -> exit status`; only the
+command that was asked for is imported. Wrong options say what is wrong, where, and what would be
+right, on standard error, with exit status 2.
 """
 
 from __future__ import annotations
@@ -16,13 +17,33 @@ from coordinator.version import __version__
 
 Subparsers = Any  # argparse names its type privately
 COMMANDS = (
-    "serve", "ctl", "peers", "reassign", "explain", "watch", "lessons", "diff", "simulate", "shrink", "ab", "swarm", "scenarios", "tables",
-    "sweep", "analyse", "report", "live", "wire", "health", "demo",
-)  # fmt: skip
+    "serve",
+    "ctl",
+    "peers",
+    "reassign",
+    "explain",
+    "watch",
+    "lessons",
+    "diff",
+    "simulate",
+    "shrink",
+    "ab",
+    "swarm",
+    "scenarios",
+    "tables",
+    "sweep",
+    "analyse",
+    "report",
+    "live",
+    "wire",
+    "health",
+    "demo",
+)
 
 
 class UsageError(Exception):
-    """A wrong option or argument: what, where, and what would be right. Raised by commands; ends with status 2."""
+    """A wrong option or argument: what, where, and what would be right. Raised by commands; ends
+    with status 2."""
 
 
 def description(doc: str | None) -> str:
@@ -35,7 +56,8 @@ class CommandParser(argparse.ArgumentParser):
     """A command's parser: an option it does not know is its own error, beside its own usage."""
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """As argparse does, but nothing unknown is handed on to the parser of `coordinator` itself."""
+        """As argparse does, but nothing unknown is handed on to the parser of `coordinator`
+        itself."""
         known, unknown = super().parse_known_args(args, namespace)
         if unknown:
             self.error(f"unrecognized arguments: {' '.join(unknown)}")
@@ -53,14 +75,18 @@ class Command(Protocol):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command line; the exit status. Wrong usage: 2; Ctrl-C where a command does not answer it: 130."""
+    """Run a command line; the exit status. Wrong usage: 2; Ctrl-C where a command does not answer
+    it: 130."""
     argv = sys.argv[1:] if argv is None else list(argv)
     try:
         return _carry_out(argv)
     except KeyboardInterrupt:
         from .interrupts import INTERRUPTED
 
-        print(f"coordinator{''.join(f' {word}' for word in argv[:1] if word in COMMANDS)}: interrupted", file=sys.stderr)
+        print(
+            f"coordinator{''.join(f' {word}' for word in argv[:1] if word in COMMANDS)}: interrupted",
+            file=sys.stderr,
+        )
         return INTERRUPTED
 
 
@@ -87,10 +113,14 @@ def _carry_out(argv: list[str]) -> int:
 
 def _parser(commands: dict[str, Command]) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="coordinator", description="A live emulator of Kafka's group coordinator, exact as Apache Kafka 4.3.1.", allow_abbrev=False
-    )  # fmt: skip
+        prog="coordinator",
+        description="A live emulator of Kafka's group coordinator, exact as Apache Kafka 4.3.1.",
+        allow_abbrev=False,
+    )
     parser.add_argument("--version", action="version", version=f"coordinator {__version__}")
-    subparsers = parser.add_subparsers(dest="command", metavar="command", title="commands", parser_class=CommandParser)
+    subparsers = parser.add_subparsers(
+        dest="command", metavar="command", title="commands", parser_class=CommandParser
+    )
     for command in commands.values():
         command.add_parser(subparsers)
     return parser

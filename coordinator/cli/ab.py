@@ -1,7 +1,9 @@
-"""`coordinator ab FILE --vary assignor=range,sticky --seeds 20`: Run a scenario under variants of its settings and compare what it costs.
+"""`coordinator ab FILE --vary assignor=range,sticky --seeds 20`: Run a scenario under variants of
+its settings and compare what it costs.
 
-Each seed runs under every variant with the same churn, so that differences are paired by seed. A table shows medians and their 95 %
-intervals: first of each variant, then of its differences from the first one. Ctrl-C prints the table of the seeds that are done.
+Each seed runs under every variant with the same churn, so that differences are paired by seed. A
+table shows medians and their 95 % intervals: first of each variant, then of its differences from
+the first one. Ctrl-C prints the table of the seeds that are done.
 """
 
 from __future__ import annotations
@@ -26,15 +28,45 @@ if TYPE_CHECKING:
 
 def add_parser(subparsers: Subparsers) -> None:
     """The options of `ab`."""
-    parser = subparsers.add_parser("ab", help="compare variants of a scenario", description=description(__doc__), allow_abbrev=False)
-    parser.add_argument("scenario", metavar="FILE", help="a scenario file, or the name of a shipped scenario")
-    parser.add_argument("--vary", action="append", required=True, metavar="PATH=A,B",
-                        help="values of a key, such as members.app.static=true,false; a key of members alone is meant for all of them")
-    parser.add_argument("--seeds", type=_seeds, default=20, metavar="N", help="how many seeds, from 1 on (default: 20)")
-    parser.add_argument("--svg", metavar="FILE", help="draw the comparison, too, as a picture for browsers")
-    parser.add_argument("--png", metavar="FILE", help="the same as PNG; needs Matplotlib, which the extra `spark` brings")
-    parser.add_argument("--set", action="append", default=[], metavar="PATH=VALUE", dest="settings",
-                        help="as of `simulate`, for all variants")
+    parser = subparsers.add_parser(
+        "ab",
+        help="compare variants of a scenario",
+        description=description(__doc__),
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "scenario", metavar="FILE", help="a scenario file, or the name of a shipped scenario"
+    )
+    parser.add_argument(
+        "--vary",
+        action="append",
+        required=True,
+        metavar="PATH=A,B",
+        help="values of a key, such as members.app.static=true,false; a key of members alone is meant for all of them",
+    )
+    parser.add_argument(
+        "--seeds",
+        type=_seeds,
+        default=20,
+        metavar="N",
+        help="how many seeds, from 1 on (default: 20)",
+    )
+    parser.add_argument(
+        "--svg", metavar="FILE", help="draw the comparison, too, as a picture for browsers"
+    )
+    parser.add_argument(
+        "--png",
+        metavar="FILE",
+        help="the same as PNG; needs Matplotlib, which the extra `spark` brings",
+    )
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="PATH=VALUE",
+        dest="settings",
+        help="as of `simulate`, for all variants",
+    )
 
 
 def _seeds(text: str) -> int:
@@ -55,7 +87,9 @@ def run(args: Namespace) -> int:
     variants = list(_variants(args.vary, kinds, args.settings))
     for option, path in (("--svg", args.svg), ("--png", args.png)):
         check_place(option, path)
-    scenarios = {name: load(args.scenario, [*args.settings, *settings]) for name, settings in variants}
+    scenarios = {
+        name: load(args.scenario, [*args.settings, *settings]) for name, settings in variants
+    }
     results: dict[str, list[Measures]] = {name: [] for name in scenarios}
     seeds = 0
     try:
@@ -79,7 +113,10 @@ def run(args: Namespace) -> int:
     print(f"{base.name}: {seeds} seeds, medians and their 95 % intervals")
     if args.svg is not None or draw_png is not None:
         title = f"{base.name}: {seeds} seeds"
-        estimates = {name: [estimate([row[column] for row in rows]) for column in range(len(NAMES))] for name, rows in results.items()}
+        estimates = {
+            name: [estimate([row[column] for row in rows]) for column in range(len(NAMES))]
+            for name, rows in results.items()
+        }
         if args.svg is not None:
             _draw(args.svg, title, estimates)
         if draw_png is not None:
@@ -89,7 +126,9 @@ def run(args: Namespace) -> int:
         print(f"\n{name}")
         for column, what in enumerate(NAMES):
             values = [row[column] for row in results[name]]
-            differences = [value - base_row[column] for value, base_row in zip(values, first, strict=True)]
+            differences = [
+                value - base_row[column] for value, base_row in zip(values, first, strict=True)
+            ]
             paired = "" if results[name] is first else f"   difference {estimate(differences)}"
             print(f"  {what:24} {estimate(values)!s:32}{paired}".rstrip())
     return 0 if seeds == args.seeds else INTERRUPTED
@@ -110,7 +149,9 @@ def _png() -> Callable[[str, Sequence[str], Mapping[str, Sequence[Estimate]]], b
     except ModuleNotFoundError as error:
         if error.name != "matplotlib":
             raise
-        raise UsageError("--png needs Matplotlib: pip install 'kafka-group-coordinator[spark]'; --svg needs nothing") from None
+        raise UsageError(
+            "--png needs Matplotlib: pip install 'kafka-group-coordinator[spark]'; --svg needs nothing"
+        ) from None
     return png
 
 
@@ -128,7 +169,9 @@ def check_place(option: str, path: str | None) -> None:
         raise UsageError(f"{option} {path}: cannot be written: {why}")
 
 
-def _variants(given: Sequence[str], kinds: Sequence[str], settings: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
+def _variants(
+    given: Sequence[str], kinds: Sequence[str], settings: Sequence[str]
+) -> Iterator[tuple[str, list[str]]]:
     """Every combination: its name and its settings. Raises UsageError."""
     from coordinator.simulator.schema import TABLES
 
@@ -139,17 +182,28 @@ def _variants(given: Sequence[str], kinds: Sequence[str], settings: Sequence[str
         path, equals, values = each.partition("=")
         options = [value.strip() for value in _COMMA.split(values) if value.strip()]
         if not equals or len(options) < 2:
-            raise UsageError(f"--vary {each}: give a path and at least two values, such as assignor=range,sticky")
+            raise UsageError(
+                f"--vary {each}: give a path and at least two values, such as assignor=range,sticky"
+            )
         twice = next((option for at, option in enumerate(options) if option in options[:at]), None)
         if twice is not None:
             raise UsageError(f"--vary {each}: {twice} stands there twice: give each value once")
-        of_members = "." not in path and path not in TABLES[""].keys and path in TABLES["members"].keys
+        of_members = (
+            "." not in path and path not in TABLES[""].keys and path in TABLES["members"].keys
+        )
         paths = [f"members.{kind}.{path}" for kind in kinds] if of_members else [path]
         if not varied.isdisjoint(paths):
             raise UsageError(f"--vary {each}: {path} is varied twice: give all its values at once")
         if not set_once.isdisjoint(paths):
-            raise UsageError(f"--vary {each}: --set gives {path} one value: leave one of the two out")
+            raise UsageError(
+                f"--vary {each}: --set gives {path} one value: leave one of the two out"
+            )
         varied.update(paths)
-        axes.append([(f"{path}={option}", [f"{one}={option}" for one in paths]) for option in options])
+        axes.append(
+            [(f"{path}={option}", [f"{one}={option}" for one in paths]) for option in options]
+        )
     for combination in product(*axes):
-        yield " ".join(name for name, _ in combination), [setting for _, chosen in combination for setting in chosen]
+        yield (
+            " ".join(name for name, _ in combination),
+            [setting for _, chosen in combination for setting in chosen],
+        )

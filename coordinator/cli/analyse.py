@@ -1,7 +1,8 @@
 """`coordinator analyse DIR`: tell the statistics of the runs in DIR, worked out on Spark.
 
-DIR has tables (`coordinator tables`) or a sweep (`coordinator sweep`). Shown are, for each variant, medians with 95 % intervals, and the
-differences from the first variant, paired by seed. `DIR/analysis` has all of it as CSV, with the 90th and 99th percentiles.
+DIR has tables (`coordinator tables`) or a sweep (`coordinator sweep`). Shown are, for each variant,
+medians with 95 % intervals, and the differences from the first variant, paired by seed.
+`DIR/analysis` has all of it as CSV, with the 90th and 99th percentiles.
 """
 
 from __future__ import annotations
@@ -22,9 +23,17 @@ if TYPE_CHECKING:
 def add_parser(subparsers: Subparsers) -> None:
     """The options of `analyse`."""
     parser = subparsers.add_parser(
-        "analyse", help="statistics of a sweep or of tables, on Spark", description=description(__doc__), allow_abbrev=False)
+        "analyse",
+        help="statistics of a sweep or of tables, on Spark",
+        description=description(__doc__),
+        allow_abbrev=False,
+    )
     parser.add_argument("dir", metavar="DIR", help="a directory of tables, or of a sweep")
-    parser.add_argument("--master", metavar="URL", help="Spark's master: local[2], spark://HOST:PORT, ... (default: all cores here)")
+    parser.add_argument(
+        "--master",
+        metavar="URL",
+        help="Spark's master: local[2], spark://HOST:PORT, ... (default: all cores here)",
+    )
 
 
 def run(args: Namespace) -> int:
@@ -35,7 +44,9 @@ def run(args: Namespace) -> int:
     try:
         tables_in(args.dir)
         spark = session("coordinator analyse", args.master)
-        with working(spark, f"mend that and run the command again; if {args.dir} is damaged, make it anew"):
+        with working(
+            spark, f"mend that and run the command again; if {args.dir} is damaged, make it anew"
+        ):
             from coordinator.pipeline.spark.analysis import analyse, write
 
             analysis = analyse(spark, args.dir)
@@ -54,7 +65,9 @@ def show(analysis: Analysis) -> None:
     from coordinator.pipeline.measures import MEASURES
 
     differences = {(each.variant, each.measure): each for each in analysis.differences}
-    print(f"{analysis.runs} runs, {len(analysis.variants)} variants; medians and their 95 % intervals")
+    print(
+        f"{analysis.runs} runs, {len(analysis.variants)} variants; medians and their 95 % intervals"
+    )
     for variant in analysis.variants:
         print(f"\n{printable(variant) or 'the scenario as it is'}")
         for each in analysis.summaries:
@@ -62,7 +75,11 @@ def show(analysis: Analysis) -> None:
                 measure = MEASURES[each.measure]
                 text = f"{each.value:.4g} [{each.low:.4g}, {each.high:.4g}] {measure.unit}".rstrip()
                 more = differences.get((variant, each.measure))
-                paired = "" if more is None else f"   difference {more.value:.4g} [{more.low:.4g}, {more.high:.4g}]"
+                paired = (
+                    ""
+                    if more is None
+                    else f"   difference {more.value:.4g} [{more.low:.4g}, {more.high:.4g}]"
+                )
                 print(f"  {measure.title:48} {text:40}{paired}".rstrip())
     best = [point for point in analysis.frontier if point.best]
     if len(analysis.frontier) > 1:

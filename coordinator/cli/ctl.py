@@ -1,10 +1,12 @@
-"""`coordinator ctl`: ask a running emulator's control port for what the testing kit can do, one command each.
+"""`coordinator ctl`: ask a running emulator's control port for what the testing kit can do, one
+command each.
 
     coordinator ctl group wait billing --state Stable --members 2
     coordinator ctl fault add fail OffsetCommit --error REBALANCE_IN_PROGRESS --group billing --times 1
 
-The port is named by --control or COORDINATOR_CONTROL, its token by COORDINATOR_CONTROL_TOKEN. Prints a short text, or with --format json
-what the port answered. Status 0: done; 1: it cannot be done, did not come about, or nobody answers; 2: wrong options.
+The port is named by --control or COORDINATOR_CONTROL, its token by COORDINATOR_CONTROL_TOKEN.
+Prints a short text, or with --format json what the port answered. Status 0: done; 1: it cannot be
+done, did not come about, or nobody answers; 2: wrong options.
 """
 
 from __future__ import annotations
@@ -24,8 +26,12 @@ def add_parser(subparsers: Subparsers) -> None:
     from . import ctl_groups, ctl_others
 
     parser = subparsers.add_parser(
-        "ctl", help="act on a running emulator through its control port", description=description(__doc__), allow_abbrev=False,
-        formatter_class=argparse.RawDescriptionHelpFormatter)  # fmt: skip
+        "ctl",
+        help="act on a running emulator through its control port",
+        description=description(__doc__),
+        allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     words = Words(parser.add_subparsers(dest="noun", metavar="what", title="what", required=True))
     ctl_groups.add(words)
     ctl_others.add(words)

@@ -1,4 +1,5 @@
-"""What the commands of `coordinator ctl` are built with: nouns, verbs, their common options, and how options and answers read."""
+"""What the commands of `coordinator ctl` are built with: nouns, verbs, their common options, and
+how options and answers read."""
 
 from __future__ import annotations
 
@@ -25,12 +26,23 @@ class Words:
     def __init__(self, subparsers: Subparsers) -> None:
         self._nouns = subparsers
         self.common = argparse.ArgumentParser(add_help=False)
-        self.common.add_argument("--control", metavar="URL", help="the control port, such as http://127.0.0.1:8080 (COORDINATOR_CONTROL)")
-        self.common.add_argument("--format", choices=("text", "json"), default="text", help="how to print the answer (default text)")
+        self.common.add_argument(
+            "--control",
+            metavar="URL",
+            help="the control port, such as http://127.0.0.1:8080 (COORDINATOR_CONTROL)",
+        )
+        self.common.add_argument(
+            "--format",
+            choices=("text", "json"),
+            default="text",
+            help="how to print the answer (default text)",
+        )
 
     def noun(self, name: str, told: str) -> Callable[..., argparse.ArgumentParser]:
         """A noun; what it gives makes its verbs: `verb(name, told, call, tell)`."""
-        parser = self._nouns.add_parser(name, help=told, description=told[:1].upper() + told[1:] + ".", allow_abbrev=False)
+        parser = self._nouns.add_parser(
+            name, help=told, description=told[:1].upper() + told[1:] + ".", allow_abbrev=False
+        )
         verbs = parser.add_subparsers(dest="verb", metavar="verb", title="verbs", required=True)
 
         def verb(name: str, told: str, call: Call, tell: Tell) -> argparse.ArgumentParser:
@@ -44,7 +56,12 @@ class Words:
 
     def _leaf(self, where: Any, name: str, told: str, leaf: Leaf) -> argparse.ArgumentParser:
         parser: argparse.ArgumentParser = where.add_parser(
-            name, help=told, description=told[:1].upper() + told[1:] + ".", parents=[self.common], allow_abbrev=False)
+            name,
+            help=told,
+            description=told[:1].upper() + told[1:] + ".",
+            parents=[self.common],
+            allow_abbrev=False,
+        )
         parser.set_defaults(leaf=leaf)
         return parser
 
@@ -75,7 +92,9 @@ def offsets(option: str, given: list[str] | None) -> dict[str, int]:
     found = {}
     for name, value in pairs(option, given).items():
         if not value.isdecimal():
-            raise UsageError(f"{option} {name}={value}: write TOPIC-PARTITION=OFFSET, such as orders-0=10")
+            raise UsageError(
+                f"{option} {name}={value}: write TOPIC-PARTITION=OFFSET, such as orders-0=10"
+            )
         found[name] = int(value)
     return found
 
@@ -84,4 +103,7 @@ def table(rows: list[list[Any]]) -> str:
     """Rows in columns."""
     texts = [["" if cell is None else str(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
-    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in texts)
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in texts
+    )

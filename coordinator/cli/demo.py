@@ -1,7 +1,9 @@
-"""`coordinator demo`: run three client libraries in one group on a real server, rebalance it, tell it as it happens, and judge it.
+"""`coordinator demo`: run three client libraries in one group on a real server, rebalance it, tell
+it as it happens, and judge it.
 
-Needs kafka-python, aiokafka and confluent-kafka (the extra `dev` has them; `make demo` installs them). Takes half a minute.
-Status 0 if all went well, 1 if a judge found fault or something did not come about, 2 if it cannot start.
+Needs kafka-python, aiokafka and confluent-kafka (the extra `dev` has them; `make demo` installs
+them). Takes half a minute. Status 0 if all went well, 1 if a judge found fault or something did not
+come about, 2 if it cannot start.
 """
 
 from __future__ import annotations
@@ -22,17 +24,26 @@ CLIENTS = {"kafka": "kafka-python", "aiokafka": "aiokafka", "confluent_kafka": "
 def add_parser(subparsers: Subparsers) -> None:
     """The options of `demo`."""
     parser = subparsers.add_parser(
-        "demo", help="watch three client libraries share a topic, and why", description=description(__doc__),
+        "demo",
+        help="watch three client libraries share a topic, and why",
+        description=description(__doc__),
         allow_abbrev=False,
-    )  # fmt: skip
-    parser.add_argument("--log", metavar="PATH", type=Path, help="where the event log goes (default: a new folder for temporary files)")
+    )
+    parser.add_argument(
+        "--log",
+        metavar="PATH",
+        type=Path,
+        help="where the event log goes (default: a new folder for temporary files)",
+    )
 
 
 def run(args: Namespace) -> int:
     """Perform. Raises UsageError if a client library is missing or the log cannot be written."""
     missing = [package for module, package in CLIENTS.items() if find_spec(module) is None]
     if missing:
-        raise UsageError(f"{', '.join(missing)} not installed: pip install {' '.join(missing)}, or run `make demo`")
+        raise UsageError(
+            f"{', '.join(missing)} not installed: pip install {' '.join(missing)}, or run `make demo`"
+        )
     from tempfile import mkdtemp
 
     from coordinator.demo.play import run as perform
@@ -41,7 +52,9 @@ def run(args: Namespace) -> int:
     log: Path = args.log if args.log is not None else folder / "run.jsonl"
     try:
         if log.exists():
-            raise UsageError(f"--log {log}: the file exists already, and is left alone: name another one")
+            raise UsageError(
+                f"--log {log}: the file exists already, and is left alone: name another one"
+            )
         log.open("xb").close()
         log.unlink()
     except OSError as error:
@@ -55,11 +68,20 @@ def run(args: Namespace) -> int:
 
 
 def _say(text: str) -> None:
-    """Print a line, on a terminal folded under its own beginning; the verdict, which has no indent, stays one line."""
+    """Print a line, on a terminal folded under its own beginning; the verdict, which has no indent,
+    stays one line."""
     if text.startswith(" ") and sys.stdout.isatty():
         indent = " " * max(12, len(text) - len(text.lstrip()))
         width = max(60, get_terminal_size().columns)
-        text = "\n".join(wrap(text, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False))
+        text = "\n".join(
+            wrap(
+                text,
+                width,
+                subsequent_indent=indent,
+                break_long_words=False,
+                break_on_hyphens=False,
+            )
+        )
     if (sys.stdout.encoding or "ascii").lower().replace("-", "") != "utf8":
         text = text.translate({ord("■"): "#", ord("·"): "."})
     print(text, flush=True)

@@ -1,4 +1,5 @@
-"""`coordinator diff a.jsonl b.jsonl`: Tell where two event logs part, with what came before and why it happened.
+"""`coordinator diff a.jsonl b.jsonl`: Tell where two event logs part, with what came before and why
+it happened.
 
 Status 0 if everything that happened is the same, 1 if not, 2 for something that is no log.
 """
@@ -18,7 +19,12 @@ _WIDTH = 200
 
 def add_parser(subparsers: Subparsers) -> None:
     """The options of `diff`."""
-    parser = subparsers.add_parser("diff", help="where two event logs part", description=description(__doc__), allow_abbrev=False)
+    parser = subparsers.add_parser(
+        "diff",
+        help="where two event logs part",
+        description=description(__doc__),
+        allow_abbrev=False,
+    )
     parser.add_argument("one", metavar="A", help="an event log")
     parser.add_argument("other", metavar="B", help="another one")
 
@@ -39,7 +45,10 @@ def run(args: Namespace) -> int:
         return 0
     for line in found.before:
         print(f"  {_text(line)}")
-    for sign, path, side, causes in (("-", args.one, found.one, found.causes[0]), ("+", args.other, found.other, found.causes[1])):
+    for sign, path, side, causes in (
+        ("-", args.one, found.one, found.causes[0]),
+        ("+", args.other, found.other, found.causes[1]),
+    ):
         print(f"{sign} {_text(side)}" if side is not None else f"{sign} {path} has ended")
         for cause in causes:
             print(f"      caused by {_text(cause)}")
@@ -47,6 +56,10 @@ def run(args: Namespace) -> int:
 
 
 def _text(line: dict[str, Any]) -> str:
-    own = {key: value for key, value in line.items() if key not in ("seq", "at_ms", "type", "stream", "cause")}
+    own = {
+        key: value
+        for key, value in line.items()
+        if key not in ("seq", "at_ms", "type", "stream", "cause")
+    }
     text = printable(f"{line['seq']} at {line['at_ms']} ms: {line['type']} {json.dumps(own)}")
     return text if len(text) <= _WIDTH else text[: _WIDTH - 3] + "..."

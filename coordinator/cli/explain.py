@@ -1,9 +1,10 @@
-"""`coordinator explain run.jsonl`: tell each group's timeline from an event log, and why each of its rebalances happened.
+"""`coordinator explain run.jsonl`: tell each group's timeline from an event log, and why each of
+its rebalances happened.
 
 Of several brokers also each reassignment: how far it came, and what it waits for.
 
-Text for people, `--format json` for programs. Something that is no log, a group or a generation that is not in it: what,
-where, what would be right; status 2.
+Text for people, `--format json` for programs. Something that is no log, a group or a generation
+that is not in it: what, where, what would be right; status 2.
 """
 
 from __future__ import annotations
@@ -27,15 +28,32 @@ if TYPE_CHECKING:
 def add_parser(subparsers: Subparsers) -> None:
     """The options of `explain`."""
     parser = subparsers.add_parser(
-        "explain", help="tell from an event log why each rebalance happened", description=description(__doc__),
+        "explain",
+        help="tell from an event log why each rebalance happened",
+        description=description(__doc__),
         allow_abbrev=False,
-    )  # fmt: skip
-    parser.add_argument("log", metavar="LOG", help="the log, as written by `coordinator serve --log LOG`; - reads standard input")
-    parser.add_argument("--run", metavar="RUN", help="this run of a log that holds several (default: the last one)")
+    )
+    parser.add_argument(
+        "log",
+        metavar="LOG",
+        help="the log, as written by `coordinator serve --log LOG`; - reads standard input",
+    )
+    parser.add_argument(
+        "--run", metavar="RUN", help="this run of a log that holds several (default: the last one)"
+    )
     parser.add_argument("--group", metavar="GROUP", help="this group only")
     parser.add_argument("--generation", type=_generation, metavar="N", help="this generation only")
-    parser.add_argument("--detail", action="store_true", help="also each request and answer on the way: how members learn of a rebalance")
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="text for people (default), json for programs")
+    parser.add_argument(
+        "--detail",
+        action="store_true",
+        help="also each request and answer on the way: how members learn of a rebalance",
+    )
+    parser.add_argument(
+        "--format",
+        choices=("text", "json"),
+        default="text",
+        help="text for people (default), json for programs",
+    )
 
 
 def _generation(text: str) -> int:
@@ -55,7 +73,15 @@ def run(args: Namespace) -> int:
     if args.group is not None or args.generation is not None:
         moves.all.clear()
     if args.format == "json":
-        print(json.dumps({**as_plain(timeline, groups, args.generation), "reassignments": reassignments.as_plain(moves)}, indent=2))
+        print(
+            json.dumps(
+                {
+                    **as_plain(timeline, groups, args.generation),
+                    "reassignments": reassignments.as_plain(moves),
+                },
+                indent=2,
+            )
+        )
     else:
         for line in (*as_text(timeline, groups, args.generation), *reassignments.as_text(moves)):
             print(line)
@@ -70,12 +96,18 @@ def _read(path: str, run_name: str | None, moves: Reassignments, *, details: boo
 
     try:
         if path == "-":
-            return timeline_of(moves.follow(read_lines(sys.stdin, "standard input", run_name)), "standard input", details=details)
+            return timeline_of(
+                moves.follow(read_lines(sys.stdin, "standard input", run_name)),
+                "standard input",
+                details=details,
+            )
         return timeline_of(moves.follow(read(path, run_name)), path, details=details)
     except LogError as error:
         raise UsageError(str(error)) from None
     except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror or error}; write one with `coordinator serve --log {path}`") from None
+        raise UsageError(
+            f"cannot read {path}: {error.strerror or error}; write one with `coordinator serve --log {path}`"
+        ) from None
 
 
 def _groups(timeline: Timeline, group: str | None, generation: int | None) -> list[GroupView]:
@@ -84,16 +116,28 @@ def _groups(timeline: Timeline, group: str | None, generation: int | None) -> li
     if group is not None:
         if group not in timeline.groups:
             near = get_close_matches(group, timeline.groups, 1)
-            hint = f"; did you mean {printable(near[0])}?" if near else _those(list(timeline.groups))
+            hint = (
+                f"; did you mean {printable(near[0])}?" if near else _those(list(timeline.groups))
+            )
             raise UsageError(f"--group {printable(group)}: not in this log{hint}")
         groups = [timeline.groups[group]]
     if generation is not None:
-        groups = [view for view in groups if any(rebalance.generation == generation for rebalance in view.rebalances)]
+        groups = [
+            view
+            for view in groups
+            if any(rebalance.generation == generation for rebalance in view.rebalances)
+        ]
         if not groups:
             highest = max((view.generation for view in timeline.groups.values()), default=0)
-            raise UsageError(f"--generation {generation}: no such generation in this log; its highest is {highest}")
+            raise UsageError(
+                f"--generation {generation}: no such generation in this log; its highest is {highest}"
+            )
     return groups
 
 
 def _those(names: list[str]) -> str:
-    return f"; its groups are {', '.join(map(printable, sorted(names)[:10]))}" if names else "; it has no group at all"
+    return (
+        f"; its groups are {', '.join(map(printable, sorted(names)[:10]))}"
+        if names
+        else "; it has no group at all"
+    )

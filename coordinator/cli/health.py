@@ -1,7 +1,8 @@
 """`coordinator health`: does a broker answer? One ApiVersions request over a bare socket.
 
-For health checks of containers: starts fast, loads nothing of the emulator, asks any Kafka. Status 0 with one line on standard output
-if it answers, 1 with one line on standard error if not, 2 for an address that is none.
+For health checks of containers: starts fast, loads nothing of the emulator, asks any Kafka. Status
+0 with one line on standard output if it answers, 1 with one line on standard error if not, 2 for an
+address that is none.
 """
 
 from __future__ import annotations
@@ -20,7 +21,11 @@ DEFAULT_TIMEOUT_S = 3.0
 _CORRELATION_ID = 0x48656C6F
 _CLIENT_ID = b"coordinator-health"
 _LARGEST_ANSWER = 1 << 16
-_NO_HOST = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}  # a listener on every interface is asked through loopback
+_NO_HOST = {
+    "": "127.0.0.1",
+    "0.0.0.0": "127.0.0.1",
+    "::": "::1",
+}  # a listener on every interface is asked through loopback
 
 
 class NotHealthy(Exception):
@@ -30,12 +35,25 @@ class NotHealthy(Exception):
 def add_parser(subparsers: Subparsers) -> None:
     """The options of `health`."""
     parser = subparsers.add_parser(
-        "health", help="ask whether a broker answers", description=description(__doc__), allow_abbrev=False
+        "health",
+        help="ask whether a broker answers",
+        description=description(__doc__),
+        allow_abbrev=False,
     )
-    parser.add_argument("address", nargs="?", metavar="HOST:PORT", help=f"whom to ask (default {DEFAULT_ADDRESS})")
-    parser.add_argument("--from-environment", action="store_true", help="ask the first listener for clients of KAFKA_LISTENERS")
     parser.add_argument(
-        "--timeout", type=_seconds, default=DEFAULT_TIMEOUT_S, metavar="SECONDS", help=f"for all of it (default {DEFAULT_TIMEOUT_S:g})"
+        "address", nargs="?", metavar="HOST:PORT", help=f"whom to ask (default {DEFAULT_ADDRESS})"
+    )
+    parser.add_argument(
+        "--from-environment",
+        action="store_true",
+        help="ask the first listener for clients of KAFKA_LISTENERS",
+    )
+    parser.add_argument(
+        "--timeout",
+        type=_seconds,
+        default=DEFAULT_TIMEOUT_S,
+        metavar="SECONDS",
+        help=f"for all of it (default {DEFAULT_TIMEOUT_S:g})",
     )
 
 
@@ -73,7 +91,9 @@ def ask(host: str, port: int, timeout_s: float) -> int:
             (size,) = struct.unpack(">i", _receive(connection, 4, deadline))
             if not 10 <= size <= _LARGEST_ANSWER:
                 raise NotHealthy("the answer is not a Kafka broker's: is it the right port?")
-            correlation_id, error, apis = struct.unpack(">ihi", _receive(connection, size, deadline)[:10])
+            correlation_id, error, apis = struct.unpack(
+                ">ihi", _receive(connection, size, deadline)[:10]
+            )
     except TimeoutError:
         raise NotHealthy(f"no answer within {timeout_s:g} s") from None
     except OSError as fault:
@@ -109,6 +129,8 @@ def address_of(args: Namespace) -> tuple[str, int]:
         return _NO_HOST.get(listener.host, listener.host), listener.port
     host, colon, port = (args.address or DEFAULT_ADDRESS).rpartition(":")
     if not colon or not port.isdecimal() or not 0 < int(port) < 1 << 16:
-        raise UsageError(f"{args.address!r} is no address: give host:port, such as {DEFAULT_ADDRESS}")
+        raise UsageError(
+            f"{args.address!r} is no address: give host:port, such as {DEFAULT_ADDRESS}"
+        )
     host = host.removeprefix("[").removesuffix("]")
     return _NO_HOST.get(host, host), int(port)

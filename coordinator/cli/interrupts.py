@@ -1,6 +1,7 @@
 """Ctrl-C in commands that compute for long: they end, and print what is known so far.
 
-A shell starts a command with `&` so that it ignores SIGINT; these answer it there, too, as servers do.
+A shell starts a command with `&` so that it ignores SIGINT; these answer it there, too, as servers
+do.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ Handler = Callable[[int, FrameType | None], object]
 
 @contextmanager
 def interruptible(handler: Handler = signal.default_int_handler) -> Iterator[None]:
-    """Within it SIGINT calls `handler`, which raises KeyboardInterrupt unless it is another one. Elsewhere than in a process's main
-    thread, where no handler can be set, nothing is changed."""
+    """Within it SIGINT calls `handler`, which raises KeyboardInterrupt unless it is another one.
+    Elsewhere than in a process's main thread, where no handler can be set, nothing is changed."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -34,7 +35,8 @@ def interruptible(handler: Handler = signal.default_int_handler) -> Iterator[Non
 
 @contextmanager
 def unheard() -> Iterator[None]:
-    """Within it SIGINT waits. Processes that are started here never hear it: who started them ends them."""
+    """Within it SIGINT waits. Processes that are started here never hear it: who started them ends
+    them."""
     former = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

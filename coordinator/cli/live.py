@@ -1,7 +1,8 @@
 """`coordinator live LOG --out DIR`: follow a log while it grows and tell alerts, on Spark.
 
-Told are rebalance storms, flapping members, commits of zombies, join phases and reassignments that are stuck. DIR/alerts has them as
-Parquet, DIR/live.html shows the groups and the latest alerts. Run again with the same DIR it goes on where it stopped.
+Told are rebalance storms, flapping members, commits of zombies, join phases and reassignments that
+are stuck. DIR/alerts has them as Parquet, DIR/live.html shows the groups and the latest alerts. Run
+again with the same DIR it goes on where it stopped.
 """
 
 from __future__ import annotations
@@ -23,13 +24,50 @@ if TYPE_CHECKING:
 def add_parser(subparsers: Subparsers) -> None:
     """The options of `live`."""
     parser = subparsers.add_parser(
-        "live", help="follow a growing log, with alerts, on Spark", description=description(__doc__), allow_abbrev=False)
-    parser.add_argument("log", metavar="LOG", help="the log of a running emulator, a file that may not be there yet, or kafka://HOST:PORT/TOPIC")
-    parser.add_argument("--out", type=out_directory, required=True, metavar="DIR", help="where alerts, the page and the checkpoint go")
-    parser.add_argument("--for", type=_seconds, default=None, metavar="SECONDS", dest="seconds", help="stop after so long")
-    parser.add_argument("--stuck-join", type=_seconds, default=60.0, metavar="SECONDS", help="of a join phase (default: 60)")
-    parser.add_argument("--storm", type=_number, default=5, metavar="N", help="alert at so many rebalances in a minute (default: 5)")
-    parser.add_argument("--master", metavar="URL", help="Spark's master: local[2], spark://HOST:PORT, ... (default: all cores here)")
+        "live",
+        help="follow a growing log, with alerts, on Spark",
+        description=description(__doc__),
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "log",
+        metavar="LOG",
+        help="the log of a running emulator, a file that may not be there yet, or kafka://HOST:PORT/TOPIC",
+    )
+    parser.add_argument(
+        "--out",
+        type=out_directory,
+        required=True,
+        metavar="DIR",
+        help="where alerts, the page and the checkpoint go",
+    )
+    parser.add_argument(
+        "--for",
+        type=_seconds,
+        default=None,
+        metavar="SECONDS",
+        dest="seconds",
+        help="stop after so long",
+    )
+    parser.add_argument(
+        "--stuck-join",
+        type=_seconds,
+        default=60.0,
+        metavar="SECONDS",
+        help="of a join phase (default: 60)",
+    )
+    parser.add_argument(
+        "--storm",
+        type=_number,
+        default=5,
+        metavar="N",
+        help="alert at so many rebalances in a minute (default: 5)",
+    )
+    parser.add_argument(
+        "--master",
+        metavar="URL",
+        help="Spark's master: local[2], spark://HOST:PORT, ... (default: all cores here)",
+    )
 
 
 def _seconds(text: str) -> float:
@@ -64,7 +102,9 @@ def run(args: Namespace) -> int:
     except PipelineError as error:
         raise UsageError(str(error)) from None
     except OSError as error:
-        raise UsageError(f"--out {args.out}: cannot be written: {error.strerror or error}") from None
+        raise UsageError(
+            f"--out {args.out}: cannot be written: {error.strerror or error}"
+        ) from None
     from coordinator.pipeline.spark.live import Board, Follower
 
     try:
@@ -90,10 +130,17 @@ def _check_log(log: Path) -> None:
     except OSError as error:  # a name that is too long, for example
         raise UsageError(f"{log}: cannot be read: {error.strerror or error}") from None
     if directory:
-        raise UsageError(f"{log}: it is a directory; give the log's file, which `coordinator serve --log FILE` writes")
+        raise UsageError(
+            f"{log}: it is a directory; give the log's file, which `coordinator serve --log FILE` writes"
+        )
     if not log.parent.is_dir():
-        raise UsageError(f"{log}: there is no directory {log.parent}; give the path of a log, which may not be there yet")
+        raise UsageError(
+            f"{log}: there is no directory {log.parent}; give the path of a log, which may not be there yet"
+        )
 
 
 def _tell(alert: Alert) -> None:
-    print(f"{alert.at_ms / 1000:10.3f} s  {printable(alert.group) or '(cluster)'}: {alert.kind}: {printable(alert.text)}", flush=True)
+    print(
+        f"{alert.at_ms / 1000:10.3f} s  {printable(alert.group) or '(cluster)'}: {alert.kind}: {printable(alert.text)}",
+        flush=True,
+    )

@@ -1,4 +1,5 @@
-"""`coordinator serve --log-topic NAME`: the event log in a Kafka topic, of the emulator itself or (`--log-bootstrap`) of another Kafka."""
+"""`coordinator serve --log-topic NAME`: the event log in a Kafka topic, of the emulator itself or
+(`--log-bootstrap`) of another Kafka."""
 
 from __future__ import annotations
 
@@ -17,10 +18,14 @@ if TYPE_CHECKING:
 
 
 def check_options(args: Namespace) -> None:
-    """Complete `--topic` by a topic of the emulator's own that is to have the log. Raises UsageError."""
+    """Complete `--topic` by a topic of the emulator's own that is to have the log. Raises
+    UsageError."""
     topic, bootstrap = "--log-topic", "--log-bootstrap"
     if args.from_environment:
-        topic, bootstrap = f"{topic} or COORDINATOR_LOG_TOPIC", f"{bootstrap} or COORDINATOR_LOG_BOOTSTRAP"
+        topic, bootstrap = (
+            f"{topic} or COORDINATOR_LOG_TOPIC",
+            f"{bootstrap} or COORDINATOR_LOG_BOOTSTRAP",
+        )
     if args.log_bootstrap is not None and args.log_topic is None:
         raise UsageError(f"{bootstrap}: of which topic? Give {topic}, too")
     if args.log_topic is None:
@@ -59,7 +64,9 @@ class Publication:
 
     async def _stop(self) -> None:
         if not await self._publisher.stop():
-            _tell(f"event log: {self._publisher.published:,} lines are published, not all; the file has the rest")
+            _tell(
+                f"event log: {self._publisher.published:,} lines are published, not all; the file has the rest"
+            )
 
 
 def published(emulator: Emulator, topic: str | None, elsewhere: str | None) -> Publication | None:
@@ -73,7 +80,14 @@ def published(emulator: Emulator, topic: str | None, elsewhere: str | None) -> P
     assert emulator.log_path is not None
     path = fspath(emulator.log_path)
     routes = own_routes(emulator.servers) if elsewhere is None else {}
-    publisher = LogPublisher(path, elsewhere or own_addresses(routes), topic, offset=runs(path)[-1].offset, routes=routes, tell=_tell)
+    publisher = LogPublisher(
+        path,
+        elsewhere or own_addresses(routes),
+        topic,
+        offset=runs(path)[-1].offset,
+        routes=routes,
+        tell=_tell,
+    )
     publisher.start()
     return Publication(publisher, topic, elsewhere)
 

@@ -1,9 +1,10 @@
 """`coordinator peers`: well-behaved members in a group of any Kafka, until SIGINT or SIGTERM.
 
-Prints what they own: redrawn in place on a terminal, else a few plain lines for each generation (in the consumer
-protocol: each epoch) that everybody has settled in.
-They do not consume: they fetch committed offsets and, only if enable.auto.commit is set, commit those again. Status 0 after a
-clean leave, 1 if the broker cannot be reached or a member failed, 2 for wrong options. A second signal ends the process at once.
+Prints what they own: redrawn in place on a terminal, else a few plain lines for each generation (in
+the consumer protocol: each epoch) that everybody has settled in. They do not consume: they fetch
+committed offsets and, only if enable.auto.commit is set, commit those again. Status 0 after a clean
+leave, 1 if the broker cannot be reached or a member failed, 2 for wrong options. A second signal
+ends the process at once.
 """
 
 from __future__ import annotations
@@ -35,30 +36,71 @@ _CLASSIC, _CONSUMER = "classic", "consumer"
 def add_parser(subparsers: Subparsers) -> None:
     """The options of `peers`."""
     parser = subparsers.add_parser(
-        "peers", help="put members into a group of any Kafka", allow_abbrev=False,
+        "peers",
+        help="put members into a group of any Kafka",
+        allow_abbrev=False,
         description="Put simulated members into a group, on this emulator or any Kafka, show what they own, leave on a signal.",
-    )  # fmt: skip
+    )
     add = parser.add_argument
     add("--bootstrap", required=True, metavar="HOST:PORT[,...]", help="brokers to ask first")
     add("--group", required=True, metavar="ID", help="the group to join")
     add("--topics", metavar="NAME[,...]", help="topics to subscribe to")
-    add("--pattern", metavar="REGEX", help="instead of --topics: all topics whose whole name matches, now and later")
+    add(
+        "--pattern",
+        metavar="REGEX",
+        help="instead of --topics: all topics whose whole name matches, now and later",
+    )
     add("-n", "--count", type=int, default=1, metavar="N", help="how many members (default 1)")
     known = "range, roundrobin, sticky, cooperative-sticky or module:Class"
-    add("--protocol", choices=(_CLASSIC, _CONSUMER), default=_CLASSIC, help="group protocol; consumer is KIP-848's (default classic)")
-    add("--assignor", metavar="NAME[,...]", help=f"{known}, in order of vote (default {_DEFAULT_ASSIGNORS})")
-    add("--server-assignor", metavar="NAME", help="with --protocol consumer: the assignor of the coordinator, such as uniform or range")
+    add(
+        "--protocol",
+        choices=(_CLASSIC, _CONSUMER),
+        default=_CLASSIC,
+        help="group protocol; consumer is KIP-848's (default classic)",
+    )
+    add(
+        "--assignor",
+        metavar="NAME[,...]",
+        help=f"{known}, in order of vote (default {_DEFAULT_ASSIGNORS})",
+    )
+    add(
+        "--server-assignor",
+        metavar="NAME",
+        help="with --protocol consumer: the assignor of the coordinator, such as uniform or range",
+    )
     add(
         "--static",
         action="store_true",
         help="static members: client id as group.instance.id; one that ends stays a member until its session timeout",
     )
-    add("--client-id", metavar="PREFIX", help="client ids are PREFIX-1, PREFIX-2, ... (default peer)", default="peer")
+    add(
+        "--client-id",
+        metavar="PREFIX",
+        help="client ids are PREFIX-1, PREFIX-2, ... (default peer)",
+        default="peer",
+    )
     add("--racks", metavar="RACK[,...]", help="client.rack of the members, in turn")
-    add("--config", action="append", default=[], metavar="NAME=VALUE", help="a consumer setting by Kafka's name; repeatable")
+    add(
+        "--config",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a consumer setting by Kafka's name; repeatable",
+    )
     add("--seed", type=int, metavar="N", help="draw the jitter of backoffs from this seed")
-    add("--for", dest="seconds", type=float, metavar="SECONDS", help="leave after so long, without a signal")
-    add("--loop", choices=("auto", "asyncio", "uvloop"), default="auto", help="event loop; auto: uvloop if it is installed")
+    add(
+        "--for",
+        dest="seconds",
+        type=float,
+        metavar="SECONDS",
+        help="leave after so long, without a signal",
+    )
+    add(
+        "--loop",
+        choices=("auto", "asyncio", "uvloop"),
+        default="auto",
+        help="event loop; auto: uvloop if it is installed",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -92,7 +134,9 @@ def member_configs(args: argparse.Namespace) -> list[MemberConfig]:
     for text in args.config:
         name, equals, value = text.partition("=")
         if not equals:
-            raise UsageError(f"--config {text!r}: write NAME=VALUE, such as session.timeout.ms=6000")
+            raise UsageError(
+                f"--config {text!r}: write NAME=VALUE, such as session.timeout.ms=6000"
+            )
         if name in _NOT_FOR_CONFIG:
             raise UsageError(f"--config {name}: there is {_NOT_FOR_CONFIG[name]} for this")
         properties[name] = value
@@ -100,7 +144,11 @@ def member_configs(args: argparse.Namespace) -> list[MemberConfig]:
     try:
         for i in range(args.count):
             client_id = f"{args.client_id}-{i + 1}"
-            named = {"group.id": args.group, "client.id": client_id, "client.rack": racks[i % len(racks)]}
+            named = {
+                "group.id": args.group,
+                "client.id": client_id,
+                "client.rack": racks[i % len(racks)],
+            }
             named |= _assignor(args)
             if args.static:
                 named["group.instance.id"] = client_id
@@ -109,7 +157,10 @@ def member_configs(args: argparse.Namespace) -> list[MemberConfig]:
             configs[0].make_assignors()
     except MemberConfigError as error:
         text = str(error)
-        option = next((f"{option}: " for name, option in _NOT_FOR_CONFIG.items() if text.startswith(name)), "--config: ")
+        option = next(
+            (f"{option}: " for name, option in _NOT_FOR_CONFIG.items() if text.startswith(name)),
+            "--config: ",
+        )
         raise UsageError(f"{option}{text}") from None
     return configs
 
@@ -119,10 +170,18 @@ def _assignor(args: argparse.Namespace) -> dict[str, str]:
     protocol = {"group.protocol": args.protocol}
     if args.protocol == _CONSUMER:
         if args.assignor is not None:
-            raise UsageError("--assignor: with --protocol consumer the coordinator assigns; give --server-assignor, or neither")
-        return protocol if args.server_assignor is None else {**protocol, "group.remote.assignor": args.server_assignor}
+            raise UsageError(
+                "--assignor: with --protocol consumer the coordinator assigns; give --server-assignor, or neither"
+            )
+        return (
+            protocol
+            if args.server_assignor is None
+            else {**protocol, "group.remote.assignor": args.server_assignor}
+        )
     if args.server_assignor is not None:
-        raise UsageError("--server-assignor: in the classic protocol the group's leader assigns; give --assignor, or --protocol consumer")
+        raise UsageError(
+            "--server-assignor: in the classic protocol the group's leader assigns; give --assignor, or --protocol consumer"
+        )
     names = _DEFAULT_ASSIGNORS if args.assignor is None else args.assignor
     return {**protocol, "partition.assignment.strategy": ",".join(_names(names, "--assignor"))}
 
@@ -140,7 +199,9 @@ def _check_subscription(args: argparse.Namespace) -> None:
     try:
         re.compile(args.pattern)
     except re.error as error:
-        raise UsageError(f"--pattern {args.pattern!r}: {error}; a regular expression such as 'orders.*'") from None
+        raise UsageError(
+            f"--pattern {args.pattern!r}: {error}; a regular expression such as 'orders.*'"
+        ) from None
 
 
 def _names(text: str, option: str) -> list[str]:
@@ -180,7 +241,8 @@ async def _live(args: argparse.Namespace, configs: list[MemberConfig]) -> int:
 
 
 async def _until_asked(fleet: object, asked_to_stop: asyncio.Event, seconds: float | None) -> int:
-    """Wait for the signal, the end of the time, or of the last member. 1 if no broker was ever reached."""
+    """Wait for the signal, the end of the time, or of the last member. 1 if no broker was ever
+    reached."""
     import asyncio
 
     from coordinator.members.live import Fleet, FleetError
@@ -191,7 +253,9 @@ async def _until_asked(fleet: object, asked_to_stop: asyncio.Event, seconds: flo
     while fleet.peers and not asked_to_stop.is_set():
         past = loop.time() - began
         over = seconds is not None and past >= seconds
-        if not fleet.bootstrap.reached and (past >= _REACH_TIMEOUT_S or (over and fleet.bootstrap.trouble)):
+        if not fleet.bootstrap.reached and (
+            past >= _REACH_TIMEOUT_S or (over and fleet.bootstrap.trouble)
+        ):
             raise FleetError(f"no broker could be reached: {fleet.bootstrap.trouble}")
         if over:
             break

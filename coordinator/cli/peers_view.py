@@ -1,7 +1,8 @@
 """What `coordinator peers` shows: a table redrawn in place on a terminal, plain lines elsewhere.
 
-Plain lines show every generation that all members were in, also one on the way to the next, as a cooperative rebalance has it:
-what is given up in it has no owner until the next. Depends on what peers tell, and on no protocol.
+Plain lines show every generation that all members were in, also one on the way to the next, as a
+cooperative rebalance has it: what is given up in it has no owner until the next. Depends on what
+peers tell, and on no protocol.
 """
 
 from __future__ import annotations
@@ -48,7 +49,8 @@ def how_many(members: int) -> str:
 
 
 class Generation:
-    """One generation as its members' callbacks show it: who has what, and what somebody gave up on the way into it."""
+    """One generation as its members' callbacks show it: who has what, and what somebody gave up on
+    the way into it."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -58,7 +60,8 @@ class Generation:
         self.protocol = ""
 
     def called_back(self, peer: Peer, callback: Callback) -> None:
-        """A callback of this generation. What is revoked before anything is assigned in it is given up for others (KIP-429)."""
+        """A callback of this generation. What is revoked before anything is assigned in it is given
+        up for others (KIP-429)."""
         if callback.kind == "assigned":
             self.owned[peer] = peer.owned
             self.protocol = str(peer.member.generation.protocol_name)
@@ -69,8 +72,18 @@ class Generation:
 
     def headline(self) -> str:
         """One line about all members."""
-        text = headline(self.number, len(self.owned), sum(map(len, self.owned.values())), self.leader, self.protocol)
-        return text if not self.given_up else f"{text}; {self.given_up} given up, to be assigned in the next generation"
+        text = headline(
+            self.number,
+            len(self.owned),
+            sum(map(len, self.owned.values())),
+            self.leader,
+            self.protocol,
+        )
+        return (
+            text
+            if not self.given_up
+            else f"{text}; {self.given_up} given up, to be assigned in the next generation"
+        )
 
 
 def headline(generation: int, members: int, owned: int, leader: str, protocol: str) -> str:
@@ -92,7 +105,8 @@ def make_view(fleet: Fleet, group: str, out: TextIO | None = None) -> View:
 
 
 class View:
-    """Plain lines: one for each generation that all members were in, and one for each member whose share has changed."""
+    """Plain lines: one for each generation that all members were in, and one for each member whose
+    share has changed."""
 
     def __init__(self, fleet: Fleet, group: str, out: TextIO) -> None:
         self._fleet = fleet
@@ -111,7 +125,9 @@ class View:
         """Watch these from now on."""
         self._peers = peers
         self._watched = frozenset(peers)
-        self.say(f"{how_many(len(peers))} on {'its' if len(peers) == 1 else 'their'} way into group {self._group}")
+        self.say(
+            f"{how_many(len(peers))} on {'its' if len(peers) == 1 else 'their'} way into group {self._group}"
+        )
         self._fleet.on_change = self._changed
         self._fleet.on_callback = self._called_back
 
@@ -141,14 +157,17 @@ class View:
         if peer.member.config.speaks_consumer:
             return
         if callback.generation > self._generation and peer in self._watched:
-            self._generations.setdefault(callback.generation, Generation(callback.generation)).called_back(peer, callback)
+            self._generations.setdefault(
+                callback.generation, Generation(callback.generation)
+            ).called_back(peer, callback)
 
     def _due(self) -> None:
         self._timer = None
         self.draw()
 
     def draw(self) -> None:
-        """Show each new generation that all members are or were in. One that some never reached is passed over."""
+        """Show each new generation that all members are or were in. One that some never reached is
+        passed over."""
         peers = [peer for peer in self._peers if not peer.ended]
         if peers and peers[0].member.config.speaks_consumer:
             self._show_epoch(peers)
@@ -159,9 +178,12 @@ class View:
                 self._show(generation)
 
     def _show_epoch(self, peers: list[Peer]) -> None:
-        """In the consumer protocol nobody calls all members together: what counts is that all are settled at one epoch."""
+        """In the consumer protocol nobody calls all members together: what counts is that all are
+        settled at one epoch."""
         epoch = peers[0].generation
-        if epoch == self._generation or not all(peer.settled and peer.generation == epoch for peer in peers):
+        if epoch == self._generation or not all(
+            peer.settled and peer.generation == epoch for peer in peers
+        ):
             return
         self._generation = epoch
         self.say(epoch_headline(epoch, len(peers), sum(len(peer.owned) for peer in peers)))
@@ -203,17 +225,23 @@ class Table(View):
         first = peers[0]
         protocol = str(first.member.generation.protocol_name)
         consumer = first.member.config.speaks_consumer
-        about = epoch_headline(first.generation, len(peers), owned) if consumer else headline(
-            first.generation, len(peers), owned, leader, protocol
-        )  # fmt: skip
+        about = (
+            epoch_headline(first.generation, len(peers), owned)
+            if consumer
+            else headline(first.generation, len(peers), owned, leader, protocol)
+        )
         lines = [f"group {self._group}, {about}"]
         for peer in peers[:room]:
             state = f"{peer.state!s:<21}{peer.generation:>4}"
-            lines.append(f"{'*' if peer.member.is_leader else ' '} {peer.client_id:<16} {state}  {partitions_text(peer.owned)}")
+            lines.append(
+                f"{'*' if peer.member.is_leader else ' '} {peer.client_id:<16} {state}  {partitions_text(peer.owned)}"
+            )
         if len(peers) > room:
             lines.append(f"  and {len(peers) - room} more")
         up = f"\x1b[{self._lines}F" if self._lines else ""
-        self._out.write(up + "".join(f"{printable(line)[:width]}\x1b[K\n" for line in lines) + "\x1b[J")
+        self._out.write(
+            up + "".join(f"{printable(line)[:width]}\x1b[K\n" for line in lines) + "\x1b[J"
+        )
         self._out.flush()
         self._lines = len(lines)
 

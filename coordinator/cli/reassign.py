@@ -1,8 +1,10 @@
-"""`coordinator reassign`: move partitions to other brokers, as kafka-reassign-partitions does, on any cluster.
+"""`coordinator reassign`: move partitions to other brokers, as kafka-reassign-partitions does, on
+any cluster.
 
-generate prints a proposal, execute begins it, verify tells how far it is and clears throttles, list tells of all that is under way,
-cancel undoes it. Files are Kafka's. Status 0 if all went well, 1 if verify finds something unfinished or a broker refuses, 2 for wrong
-options and files, and for plans with brokers, topics or partitions that do not exist.
+generate prints a proposal, execute begins it, verify tells how far it is and clears throttles, list
+tells of all that is under way, cancel undoes it. Files are Kafka's. Status 0 if all went well, 1 if
+verify finds something unfinished or a broker refuses, 2 for wrong options and files, and for plans
+with brokers, topics or partitions that do not exist.
 """
 
 from __future__ import annotations
@@ -24,28 +26,60 @@ T = TypeVar("T")
 def add_parser(subparsers: Subparsers) -> None:
     """The options of `reassign` and of its actions."""
     parser = subparsers.add_parser(
-        "reassign", help="move partitions to other brokers", description=description(__doc__), allow_abbrev=False)
+        "reassign",
+        help="move partitions to other brokers",
+        description=description(__doc__),
+        allow_abbrev=False,
+    )
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     for action, text in (
-        ("generate", "propose an assignment for topics and brokers"), ("execute", "begin a reassignment"),
-        ("verify", "tell how far it is; clear throttles when it is done"), ("list", "tell of everything that is under way"),
+        ("generate", "propose an assignment for topics and brokers"),
+        ("execute", "begin a reassignment"),
+        ("verify", "tell how far it is; clear throttles when it is done"),
+        ("list", "tell of everything that is under way"),
         ("cancel", "cancel what is under way"),
     ):
         sub = actions.add_parser(action, help=text, description=text, allow_abbrev=False)
-        sub.add_argument("--bootstrap-server", required=True, metavar="HOST:PORT", help="a broker; several with commas")
+        sub.add_argument(
+            "--bootstrap-server",
+            required=True,
+            metavar="HOST:PORT",
+            help="a broker; several with commas",
+        )
         if action == "generate":
-            sub.add_argument("--topics-to-move-json-file", required=True, metavar="FILE", help="the topics")
-            sub.add_argument("--broker-list", required=True, metavar="ID,...", help="the brokers to move them to")
-            sub.add_argument("--disable-rack-aware", action="store_true", help="pay no heed to racks")
-            sub.add_argument("--seed", type=int, metavar="N", help="draw the proposal from this seed")
+            sub.add_argument(
+                "--topics-to-move-json-file", required=True, metavar="FILE", help="the topics"
+            )
+            sub.add_argument(
+                "--broker-list", required=True, metavar="ID,...", help="the brokers to move them to"
+            )
+            sub.add_argument(
+                "--disable-rack-aware", action="store_true", help="pay no heed to racks"
+            )
+            sub.add_argument(
+                "--seed", type=int, metavar="N", help="draw the proposal from this seed"
+            )
         if action in ("generate", "list"):
             continue
-        sub.add_argument("--reassignment-json-file", required=True, metavar="FILE", help="the replicas wanted")
+        sub.add_argument(
+            "--reassignment-json-file", required=True, metavar="FILE", help="the replicas wanted"
+        )
         if action == "execute":
-            sub.add_argument("--additional", action="store_true", help="beside, or in place of, what is under way")
-            sub.add_argument("--throttle", type=int, metavar="BYTES", help="so many bytes a second between brokers")
+            sub.add_argument(
+                "--additional",
+                action="store_true",
+                help="beside, or in place of, what is under way",
+            )
+            sub.add_argument(
+                "--throttle",
+                type=int,
+                metavar="BYTES",
+                help="so many bytes a second between brokers",
+            )
         else:
-            sub.add_argument("--preserve-throttles", action="store_true", help="leave throttles as they are")
+            sub.add_argument(
+                "--preserve-throttles", action="store_true", help="leave throttles as they are"
+            )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -58,7 +92,13 @@ def run(args: argparse.Namespace) -> int:
         bootstrap = parse_addresses(args.bootstrap_server)
     except AddressError as error:
         raise UsageError(f"--bootstrap-server: {error}") from None
-    actions = {"generate": _generate, "execute": _execute, "verify": _verify, "list": _list, "cancel": _cancel}
+    actions = {
+        "generate": _generate,
+        "execute": _execute,
+        "verify": _verify,
+        "list": _list,
+        "cancel": _cancel,
+    }
     act: Callable[[Admin], int] = actions[args.action](args)
     try:
         with Admin(bootstrap) as admin:
@@ -78,10 +118,14 @@ def _generate(args: argparse.Namespace) -> Callable[[Admin], int]:
     try:
         brokers = [int(text) for text in args.broker_list.split(",")]
     except ValueError:
-        raise UsageError(f"--broker-list {args.broker_list}: broker ids are meant, such as 1,2,3") from None
+        raise UsageError(
+            f"--broker-list {args.broker_list}: broker ids are meant, such as 1,2,3"
+        ) from None
 
     def act(admin: Admin) -> int:
-        tool.generate(admin, topics, brokers, Random(args.seed), print, racks=not args.disable_rack_aware)
+        tool.generate(
+            admin, topics, brokers, Random(args.seed), print, racks=not args.disable_rack_aware
+        )
         return 0
 
     return act
@@ -107,7 +151,9 @@ def _verify(args: argparse.Namespace) -> Callable[[Admin], int]:
     from ..reassign.files import read_assignment
 
     targets = _read(args.reassignment_json_file, read_assignment)
-    return lambda admin: 0 if tool.verify(admin, targets, print, preserve_throttles=args.preserve_throttles) else 1
+    return lambda admin: (
+        0 if tool.verify(admin, targets, print, preserve_throttles=args.preserve_throttles) else 1
+    )
 
 
 def _list(args: argparse.Namespace) -> Callable[[Admin], int]:

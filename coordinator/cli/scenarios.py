@@ -1,7 +1,8 @@
-"""`coordinator scenarios list|show|copy|schema`: Look at the scenarios that come with the package, or copy one.
+"""`coordinator scenarios list|show|copy|schema`: Look at the scenarios that come with the package,
+or copy one.
 
-Each is a TOML file whose header says what it teaches. `copy` writes one into the current directory, to be changed; `schema` prints
-the JSON schema with which editors complete such files.
+Each is a TOML file whose header says what it teaches. `copy` writes one into the current directory,
+to be changed; `schema` prints the JSON schema with which editors complete such files.
 """
 
 from __future__ import annotations
@@ -16,9 +17,15 @@ from . import Subparsers, UsageError, description
 def add_parser(subparsers: Subparsers) -> None:
     """The options of `scenarios`."""
     parser = subparsers.add_parser(
-        "scenarios", help="list, show and copy shipped scenarios", description=description(__doc__), allow_abbrev=False)
+        "scenarios",
+        help="list, show and copy shipped scenarios",
+        description=description(__doc__),
+        allow_abbrev=False,
+    )
     parser.add_argument("what", choices=("list", "show", "copy", "schema"), help="what to do")
-    parser.add_argument("name", nargs="?", metavar="NAME", help="of `show` and `copy`: which scenario")
+    parser.add_argument(
+        "name", nargs="?", metavar="NAME", help="of `show` and `copy`: which scenario"
+    )
 
 
 def run(args: Namespace) -> int:
@@ -31,7 +38,9 @@ def run(args: Namespace) -> int:
     if args.what in ("show", "copy") and args.name is None:
         raise UsageError(f"{args.what}: which one? They are {', '.join(catalogue.names())}")
     if args.what in ("list", "schema") and args.name is not None:
-        raise UsageError(f"{args.what} takes no name; `coordinator scenarios show {args.name}` shows one")
+        raise UsageError(
+            f"{args.what} takes no name; `coordinator scenarios show {args.name}` shows one"
+        )
     if args.what == "schema":
         print(json.dumps(json_schema(), indent=2))
         return 0

@@ -1,7 +1,9 @@
-"""`coordinator shrink FILE --seed N`: Find a smaller scenario that breaks the same promise, and write it as a scenario file.
+"""`coordinator shrink FILE --seed N`: Find a smaller scenario that breaks the same promise, and
+write it as a scenario file.
 
-Churn, faults, members and settings are left out or made less, one after the other, as long as one of the judges that found something
-still does. The rest sees the same draws, because each draw is keyed by whom it is for. Ctrl-C writes the smallest one found so far.
+Churn, faults, members and settings are left out or made less, one after the other, as long as one
+of the judges that found something still does. The rest sees the same draws, because each draw is
+keyed by whom it is for. Ctrl-C writes the smallest one found so far.
 """
 
 from __future__ import annotations
@@ -21,16 +23,45 @@ from .swarm import _count
 def add_parser(subparsers: Subparsers) -> None:
     """The options of `shrink`."""
     parser = subparsers.add_parser(
-        "shrink", help="find a smaller scenario that fails alike", description=description(__doc__), allow_abbrev=False)
-    parser.add_argument("scenario", metavar="FILE", help="a scenario file that fails, or the name of a shipped scenario")
-    parser.add_argument("--seed", type=seed, default=1, metavar="N", help="with which it fails (default: 1)")
-    parser.add_argument("--set", action="append", default=[], metavar="PATH=VALUE", dest="settings", help="as of `simulate`")
-    parser.add_argument("--for", type=_count, default=120, metavar="SECONDS", dest="bound_s", help="stop looking then (default: 120)")
-    parser.add_argument("--out", metavar="FILE", help="where the smaller one goes (default: FILE-small.toml, in this directory)")
+        "shrink",
+        help="find a smaller scenario that fails alike",
+        description=description(__doc__),
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "scenario",
+        metavar="FILE",
+        help="a scenario file that fails, or the name of a shipped scenario",
+    )
+    parser.add_argument(
+        "--seed", type=seed, default=1, metavar="N", help="with which it fails (default: 1)"
+    )
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="PATH=VALUE",
+        dest="settings",
+        help="as of `simulate`",
+    )
+    parser.add_argument(
+        "--for",
+        type=_count,
+        default=120,
+        metavar="SECONDS",
+        dest="bound_s",
+        help="stop looking then (default: 120)",
+    )
+    parser.add_argument(
+        "--out",
+        metavar="FILE",
+        help="where the smaller one goes (default: FILE-small.toml, in this directory)",
+    )
 
 
 def run(args: Namespace) -> int:
-    """Shrink; 0, 1 if the scenario does not fail, 2 for a wrong file or option, 130 if it was interrupted."""
+    """Shrink; 0, 1 if the scenario does not fail, 2 for a wrong file or option, 130 if it was
+    interrupted."""
     from coordinator.simulator.shrinking import shrink
     from coordinator.simulator.toml_text import to_toml
 
@@ -44,9 +75,13 @@ def run(args: Namespace) -> int:
         print(f"interrupted: whether {args.scenario} fails with seed {args.seed} is not known yet")
         return INTERRUPTED
     if wanted is None:
-        raise UsageError(f"{args.scenario}: cannot be run; `coordinator simulate {args.scenario}` says why")
+        raise UsageError(
+            f"{args.scenario}: cannot be run; `coordinator simulate {args.scenario}` says why"
+        )
     if not wanted:
-        print(f"{args.scenario} breaks no promise with seed {args.seed}: there is nothing to shrink")
+        print(
+            f"{args.scenario} breaks no promise with seed {args.seed}: there is nothing to shrink"
+        )
         return 1
     began, tried, small, interrupted = time.monotonic(), 0, raw, False
 
@@ -71,13 +106,16 @@ def run(args: Namespace) -> int:
     except OSError as error:
         raise UsageError(f"--out {path}: cannot be written: {error.strerror or error}") from None
     before, after = len(to_toml(raw).splitlines()), len(text.splitlines())
-    print(f"{', '.join(sorted(wanted))}: {before} lines became {after}, {tried} smaller ones were tried")
+    print(
+        f"{', '.join(sorted(wanted))}: {before} lines became {after}, {tried} smaller ones were tried"
+    )
     print(f"to replay it: {replay(str(path), args.seed, ())}")
     return INTERRUPTED if interrupted else 0
 
 
 def _findings(raw: dict[str, Any], seed_: int) -> frozenset[str] | None:
-    """The judges that find something, or the kind of error that ends the run; None for what is no scenario."""
+    """The judges that find something, or the kind of error that ends the run; None for what is no
+    scenario."""
     from coordinator.event_log import EventLog
     from coordinator.judges import Judgement
     from coordinator.simulator.reading import ScenarioError
@@ -94,4 +132,8 @@ def _findings(raw: dict[str, Any], seed_: int) -> frozenset[str] | None:
         run_scenario(scenario, seed_, log)
     except Exception as error:  # a run that ends with an error is a finding as any other
         return frozenset({type(error).__name__})
-    return frozenset(verdict.judge for verdict in verdicts(scenario, log.events()) if verdict.judgement is Judgement.BROKEN)
+    return frozenset(
+        verdict.judge
+        for verdict in verdicts(scenario, log.events())
+        if verdict.judgement is Judgement.BROKEN
+    )

@@ -1,12 +1,14 @@
 """`coordinator simulate FILE --seed 7`: run a scenario under virtual time and judge its event log.
 
-FILE is a scenario file, or the name of one that comes with the package (`coordinator scenarios list`). The same file and the same
-seed give the same log, byte for byte. Status 1 if what must hold does not; then the command that replays the run is printed. Ctrl-C ends
-the run, and what is known so far is judged; then the status is 130, or 1 if a promise was broken.
+FILE is a scenario file, or the name of one that comes with the package (`coordinator scenarios
+list`). The same file and the same seed give the same log, byte for byte. Status 1 if what must hold
+does not; then the command that replays the run is printed. Ctrl-C ends the run, and what is known
+so far is judged; then the status is 130, or 1 if a promise was broken.
 
-With --live the same file runs in real time: its members on real sockets, against an emulator that is started for it, or with
---bootstrap against any Kafka. There the scenario's topics are made first and removed in the end, what befalls brokers or their
-requests cannot be had, and the log is what the members saw.
+With --live the same file runs in real time: its members on real sockets, against an emulator that
+is started for it, or with --bootstrap against any Kafka. There the scenario's topics are made first
+and removed in the end, what befalls brokers or their requests cannot be had, and the log is what
+the members saw.
 """
 
 from __future__ import annotations
@@ -38,23 +40,53 @@ if TYPE_CHECKING:
 def add_parser(subparsers: Subparsers) -> None:
     """The options of `simulate`."""
     parser = subparsers.add_parser(
-        "simulate", help="run a scenario under virtual time and judge it", description=description(__doc__), allow_abbrev=False)
-    parser.add_argument("scenario", metavar="FILE", help="a scenario file, or the name of a shipped scenario")
-    parser.add_argument("--seed", type=seed, default=1, metavar="N", help="decides every draw (default: 1)")
-    parser.add_argument("--set", action="append", default=[], metavar="PATH=VALUE", dest="settings",
-                        help="another value for a key of the file, such as members.app.count=5; may be given several times")
+        "simulate",
+        help="run a scenario under virtual time and judge it",
+        description=description(__doc__),
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "scenario", metavar="FILE", help="a scenario file, or the name of a shipped scenario"
+    )
+    parser.add_argument(
+        "--seed", type=seed, default=1, metavar="N", help="decides every draw (default: 1)"
+    )
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="PATH=VALUE",
+        dest="settings",
+        help="another value for a key of the file, such as members.app.count=5; may be given several times",
+    )
     parser.add_argument("--live", action="store_true", help="in real time, on real sockets")
-    parser.add_argument("--bootstrap", type=addresses, metavar="HOST:PORT", help="with --live: on this Kafka; several with commas")
-    parser.add_argument("--every-heartbeat", action="store_true",
-                        help="send the heartbeats that change nothing, too: the log is the same, and it takes longer")
-    parser.add_argument("--log", metavar="LOG", help="write the event log to this file, for `coordinator explain` and `coordinator diff`")
-    parser.add_argument("--log-replace", action="store_true", help="replace the log if it is there already")
+    parser.add_argument(
+        "--bootstrap",
+        type=addresses,
+        metavar="HOST:PORT",
+        help="with --live: on this Kafka; several with commas",
+    )
+    parser.add_argument(
+        "--every-heartbeat",
+        action="store_true",
+        help="send the heartbeats that change nothing, too: the log is the same, and it takes longer",
+    )
+    parser.add_argument(
+        "--log",
+        metavar="LOG",
+        help="write the event log to this file, for `coordinator explain` and `coordinator diff`",
+    )
+    parser.add_argument(
+        "--log-replace", action="store_true", help="replace the log if it is there already"
+    )
 
 
 def seed(text: str) -> int:
     """A seed."""
     if not text.isdecimal() or int(text) >= 1 << 63:
-        raise ArgumentTypeError(f"{text!r} is no seed: give a whole number from 0 to {(1 << 63) - 1}")
+        raise ArgumentTypeError(
+            f"{text!r} is no seed: give a whole number from 0 to {(1 << 63) - 1}"
+        )
     return int(text)
 
 
@@ -76,10 +108,14 @@ def load(given: str, settings: Sequence[str]) -> Scenario:
 
     try:
         if given.endswith(".toml") or "/" in given:
-            return read_scenario(Path(given).read_text(encoding="utf-8-sig"), given, tuple(settings), _base)
+            return read_scenario(
+                Path(given).read_text(encoding="utf-8-sig"), given, tuple(settings), _base
+            )
         return read_scenario(catalogue.text(given), given, tuple(settings))
     except OSError as error:
-        raise UsageError(f"cannot read {given}: {error.strerror or error}; shipped ones: `coordinator scenarios list`") from None
+        raise UsageError(
+            f"cannot read {given}: {error.strerror or error}; shipped ones: `coordinator scenarios list`"
+        ) from None
     except UnicodeDecodeError:
         raise UsageError(f"{given} is no text in UTF-8; a scenario is a TOML file") from None
     except ScenarioError as error:
@@ -87,14 +123,19 @@ def load(given: str, settings: Sequence[str]) -> Scenario:
 
 
 def composed(given: str, settings: Sequence[str]) -> dict[str, Any]:
-    """A scenario's values with all that it extends and with settings on top, parameters filled in. Raises UsageError."""
+    """A scenario's values with all that it extends and with settings on top, parameters filled in.
+    Raises UsageError."""
     from coordinator.simulator import catalogue
     from coordinator.simulator.composing import ComposingError, with_parameters
     from coordinator.simulator.reading import ScenarioError, raw_of, set_value
 
     load(given, settings)
     try:
-        text = Path(given).read_text(encoding="utf-8-sig") if given.endswith(".toml") or "/" in given else catalogue.text(given)
+        text = (
+            Path(given).read_text(encoding="utf-8-sig")
+            if given.endswith(".toml") or "/" in given
+            else catalogue.text(given)
+        )
         raw, _ = raw_of(text, given, _base)
         for setting in settings:
             set_value(raw, setting)
@@ -104,7 +145,8 @@ def composed(given: str, settings: Sequence[str]) -> dict[str, Any]:
 
 
 def _base(name: str, of: str) -> tuple[str, str]:
-    """What a file extends: another file, named from its folder on, or a shipped scenario. Raises OSError, ScenarioError."""
+    """What a file extends: another file, named from its folder on, or a shipped scenario. Raises
+    OSError, ScenarioError."""
     from coordinator.simulator import catalogue
 
     if not name.endswith(".toml") and "/" not in name:
@@ -114,7 +156,8 @@ def _base(name: str, of: str) -> tuple[str, str]:
 
 
 def run(args: Namespace) -> int:
-    """Simulate; 0, 1 if something that must hold does not, 2 for a wrong file or option, 130 if it was interrupted."""
+    """Simulate; 0, 1 if something that must hold does not, 2 for a wrong file or option, 130 if it
+    was interrupted."""
     from coordinator.simulator.run import run_scenario, verdicts
     from coordinator.simulator.unreached import skipped, unreached
 
@@ -126,7 +169,9 @@ def run(args: Namespace) -> int:
     if args.live:
         return _run_live(scenario, args)
     if args.bootstrap is not None:
-        raise UsageError("--bootstrap: give --live, too; without it a scenario runs in virtual time, on brokers of its own")
+        raise UsageError(
+            "--bootstrap: give --live, too; without it a scenario runs in virtual time, on brokers of its own"
+        )
     options = "".join(f", {each}" for each in args.settings)
     log, stop, interrupted = _open_log(args), _Stop(), False
     began = time.perf_counter()
@@ -134,8 +179,13 @@ def run(args: Namespace) -> int:
     notes: list[str] = []
     try:
         with interruptible(stop):
-            print(f"{scenario.name}: seed {args.seed}, {scenario.duration_ms / 1000:g} s of virtual time{options}", flush=True)
-            world = run_scenario(scenario, args.seed, log, stop.begin, skips=not args.every_heartbeat)
+            print(
+                f"{scenario.name}: seed {args.seed}, {scenario.duration_ms / 1000:g} s of virtual time{options}",
+                flush=True,
+            )
+            world = run_scenario(
+                scenario, args.seed, log, stop.begin, skips=not args.every_heartbeat
+            )
         members, notes = len(world.members), list(world.triggers.unseen())
     except KeyboardInterrupt:
         interrupted = True
@@ -150,7 +200,8 @@ def run(args: Namespace) -> int:
 
 
 class _Stop:
-    """Ends a run in virtual time at the first SIGINT, between two steps of its world; the next one ends it at once."""
+    """Ends a run in virtual time at the first SIGINT, between two steps of its world; the next one
+    ends it at once."""
 
     def __init__(self) -> None:
         self._world: World | None = None
@@ -208,7 +259,10 @@ def _run_live(scenario: Scenario, args: Namespace) -> int:
 
     def began(where: str, world: LiveWorld) -> None:
         worlds.append(world)
-        print(f"{scenario.name}: seed {args.seed}, live for {scenario.duration_ms / 1000:g} s on {where}", flush=True)
+        print(
+            f"{scenario.name}: seed {args.seed}, live for {scenario.duration_ms / 1000:g} s on {where}",
+            flush=True,
+        )
 
     start = time.perf_counter()
     members: int | None = None
@@ -225,9 +279,13 @@ def _run_live(scenario: Scenario, args: Namespace) -> int:
         if kafka is not None:
             _tidy(kafka)
     _count(args, log, members, time.perf_counter() - start)
-    for note in () if interrupted else (note for world in worlds for note in world.triggers.unseen()):
+    for note in (
+        () if interrupted else (note for world in worlds for note in world.triggers.unseen())
+    ):
         print(f"note: {note}", file=sys.stderr)
-    judged = live_verdicts(_as_far_as_known(scenario, interrupted), _lines(args.log, log), foreign=kafka is not None)
+    judged = live_verdicts(
+        _as_far_as_known(scenario, interrupted), _lines(args.log, log), foreign=kafka is not None
+    )
     return _tell(judged, args, interrupted)
 
 
@@ -245,14 +303,25 @@ def _count(args: Namespace, log: EventLog, members: int | None, took_s: float) -
     generations, assignments = kinds["GenerationStarted"], kinds["TargetAssigned"]
     if args.bootstrap is not None:  # as many as members told of
         told = (line for line in _lines(args.log, log) if line["type"] == "PartitionsAssigned")
-        generations = len({(line["group"], line["generation"]) for line in told if line.get("generation") is not None})
-    rounds = f"{assignments} assignments" if assignments and not generations else f"{generations} generations"
+        generations = len(
+            {
+                (line["group"], line["generation"])
+                for line in told
+                if line.get("generation") is not None
+            }
+        )
+    rounds = (
+        f"{assignments} assignments"
+        if assignments and not generations
+        else f"{generations} generations"
+    )
     there = "" if members is None else f", {members} members at the end"
     print(f"{rounds}, {log.seq} events{there}; {took_s:.2f} s")
 
 
 def _open_log(args: Namespace, epoch_ms: int | None = None) -> EventLog:
-    """The log that was asked for. `epoch_ms`: the wall clock of its zero, unless it is that of the simulated world."""
+    """The log that was asked for. `epoch_ms`: the wall clock of its zero, unless it is that of the
+    simulated world."""
     from coordinator.event_log import EventLog, LogError
     from coordinator.simulator.environment import EPOCH_MS
 
@@ -260,11 +329,20 @@ def _open_log(args: Namespace, epoch_ms: int | None = None) -> EventLog:
     if args.log is None:
         return EventLog(seed=args.seed, epoch_ms=epoch_ms)
     try:
-        return EventLog.open(args.log, mode="replace" if args.log_replace else "new", seed=args.seed, epoch_ms=epoch_ms)
+        return EventLog.open(
+            args.log,
+            mode="replace" if args.log_replace else "new",
+            seed=args.seed,
+            epoch_ms=epoch_ms,
+        )
     except FileExistsError:
-        raise UsageError(f"--log {args.log}: it is there already; --log-replace starts it anew") from None
+        raise UsageError(
+            f"--log {args.log}: it is there already; --log-replace starts it anew"
+        ) from None
     except (LogError, OSError) as error:
-        raise UsageError(f"--log {args.log}: cannot be written: {getattr(error, 'strerror', None) or error}") from None
+        raise UsageError(
+            f"--log {args.log}: cannot be written: {getattr(error, 'strerror', None) or error}"
+        ) from None
 
 
 def _lines(path: str | None, log: EventLog) -> Iterable[dict[str, Any]]:
@@ -287,11 +365,24 @@ def _tell(judged: Sequence[Verdict], args: Namespace, interrupted: bool) -> int:
         if not args.live:
             print(f"to replay it: {command} --log failed.jsonl")
             return 1
-        where = "" if args.bootstrap is None else " --bootstrap " + ",".join(f"{host}:{port}" for host, port in args.bootstrap)
+        where = (
+            ""
+            if args.bootstrap is None
+            else " --bootstrap " + ",".join(f"{host}:{port}" for host, port in args.bootstrap)
+        )
         print(f"to run it again: {command} --live{where} --log failed.jsonl")
     return 1 if broken else INTERRUPTED if interrupted else 0
 
 
 def replay(scenario: str, seed: int, settings: Sequence[str]) -> str:
     """The command that repeats a run."""
-    return shlex.join(["coordinator", "simulate", scenario, "--seed", str(seed), *(part for each in settings for part in ("--set", each))])
+    return shlex.join(
+        [
+            "coordinator",
+            "simulate",
+            scenario,
+            "--seed",
+            str(seed),
+            *(part for each in settings for part in ("--set", each)),
+        ]
+    )

@@ -1,10 +1,12 @@
-"""`coordinator swarm --seeds 1000 --for 60`: Run random scenarios on all cores, judge each, and keep those that fail.
+"""`coordinator swarm --seeds 1000 --for 60`: Run random scenarios on all cores, judge each, and
+keep those that fail.
 
-Each seed is a scenario of its own. One that fails is written as a scenario file into the directory --keep, and the command that
-replays it is printed. Of every hundred seeds one runs twice, the second time in a new process with another hash seed: both logs have to
-be the same. --coverage prints what was reached: events, refusals, faults and conditions that have to come about sometimes. Status 1 if
-any seed failed, or if after 10,000 seeds and more something was never reached. Ctrl-C prints what is known so far; then the status is
-130, or 1 if a seed has failed.
+Each seed is a scenario of its own. One that fails is written as a scenario file into the directory
+--keep, and the command that replays it is printed. Of every hundred seeds one runs twice, the
+second time in a new process with another hash seed: both logs have to be the same. --coverage
+prints what was reached: events, refusals, faults and conditions that have to come about sometimes.
+Status 1 if any seed failed, or if after 10,000 seeds and more something was never reached. Ctrl-C
+prints what is known so far; then the status is 130, or 1 if a seed has failed.
 """
 
 from __future__ import annotations
@@ -43,18 +45,61 @@ print(digest(int(sys.argv[1]), int(sys.argv[2]), tuple(sys.argv[3:])))
 def add_parser(subparsers: Subparsers) -> None:
     """The options of `swarm`."""
     parser = subparsers.add_parser(
-        "swarm", help="run random scenarios and judge them", description=description(__doc__), allow_abbrev=False)
-    parser.add_argument("--seeds", type=_count, default=100, metavar="N", help="at most so many seeds (default: 100)")
-    parser.add_argument("--first", type=seed, default=1, metavar="N", help="the first seed (default: 1)")
-    parser.add_argument("--for", type=_count, default=60, metavar="SECONDS", dest="bound_s",
-                        help="begin no seed later than this (default: 60)")
-    parser.add_argument("--minutes", type=_count, default=5, metavar="N", help="minutes of churn and faults a seed (default: 5)")
+        "swarm",
+        help="run random scenarios and judge them",
+        description=description(__doc__),
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "--seeds",
+        type=_count,
+        default=100,
+        metavar="N",
+        help="at most so many seeds (default: 100)",
+    )
+    parser.add_argument(
+        "--first", type=seed, default=1, metavar="N", help="the first seed (default: 1)"
+    )
+    parser.add_argument(
+        "--for",
+        type=_count,
+        default=60,
+        metavar="SECONDS",
+        dest="bound_s",
+        help="begin no seed later than this (default: 60)",
+    )
+    parser.add_argument(
+        "--minutes",
+        type=_count,
+        default=5,
+        metavar="N",
+        help="minutes of churn and faults a seed (default: 5)",
+    )
     cores = os.cpu_count() or 1
-    parser.add_argument("--jobs", type=_count, default=cores, metavar="N", help="how many processes (default: one a core)")
-    parser.add_argument("--set", action="append", default=[], metavar="PATH=VALUE", dest="settings",
-                        help="as of `simulate`, for every seed")
-    parser.add_argument("--coverage", action="store_true", help="print what was reached, and how often")
-    parser.add_argument("--keep", default=".", metavar="DIR", help="where failing scenarios go (default: the current directory)")
+    parser.add_argument(
+        "--jobs",
+        type=_count,
+        default=cores,
+        metavar="N",
+        help="how many processes (default: one a core)",
+    )
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="PATH=VALUE",
+        dest="settings",
+        help="as of `simulate`, for every seed",
+    )
+    parser.add_argument(
+        "--coverage", action="store_true", help="print what was reached, and how often"
+    )
+    parser.add_argument(
+        "--keep",
+        default=".",
+        metavar="DIR",
+        help="where failing scenarios go (default: the current directory)",
+    )
 
 
 def _count(text: str) -> int:
@@ -78,12 +123,24 @@ def run(args: Namespace) -> int:
                 ran += 1
                 virtual_ms += result.virtual_ms
                 reached.update(result.reached)
-                why = [*result.broken, *([result.failure] if result.failure else []), *_again(result, args)]
+                why = [
+                    *result.broken,
+                    *([result.failure] if result.failure else []),
+                    *_again(result, args),
+                ]
                 if why:
                     failed += 1
-                    print(f"seed {result.seed}: {', '.join(why)}: {_keep(result, args, keep)}", flush=True)
+                    print(
+                        f"seed {result.seed}: {', '.join(why)}: {_keep(result, args, keep)}",
+                        flush=True,
+                    )
                 if sys.stderr.isatty():
-                    print(f"\r{ran} of {args.seeds} seeds, {failed} failed", end="", file=sys.stderr, flush=True)
+                    print(
+                        f"\r{ran} of {args.seeds} seeds, {failed} failed",
+                        end="",
+                        file=sys.stderr,
+                        flush=True,
+                    )
     except KeyboardInterrupt:
         interrupted = True
         print("interrupted: what is known so far")
@@ -98,7 +155,8 @@ def run(args: Namespace) -> int:
 
 
 def _results(args: Namespace, began: float) -> Generator[SeedResult]:
-    """The results in the order of the seeds, whoever ran them; none is begun when time is up. Raises UsageError."""
+    """The results in the order of the seeds, whoever ran them; none is begun when time is up.
+    Raises UsageError."""
     from coordinator.simulator.reading import ScenarioError
     from coordinator.simulator.swarming import run_seed
 
@@ -115,9 +173,13 @@ def _results(args: Namespace, began: float) -> Generator[SeedResult]:
         from itertools import islice
 
         with _processes(args.jobs) as pool:
+
             def begin(count: int) -> list[Future[SeedResult]]:
                 with unheard():
-                    return [pool.submit(run_seed, each, args.minutes, settings) for each in islice(numbers, count)]
+                    return [
+                        pool.submit(run_seed, each, args.minutes, settings)
+                        for each in islice(numbers, count)
+                    ]
 
             waiting = begin(2 * args.jobs)
             while waiting:
@@ -130,7 +192,8 @@ def _results(args: Namespace, began: float) -> Generator[SeedResult]:
 
 @contextmanager
 def _processes(count: int) -> Iterator[ProcessPoolExecutor]:
-    """So many processes; whatever ends the work early ends them at once, with the seeds that they are at."""
+    """So many processes; whatever ends the work early ends them at once, with the seeds that they
+    are at."""
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import active_children, get_context
 
@@ -146,7 +209,8 @@ def _processes(count: int) -> Iterator[ProcessPoolExecutor]:
 
 
 def _again(result: SeedResult, args: Namespace) -> list[str]:
-    """Run one seed in a hundred once more, in another process with another hash seed; what differs, in words."""
+    """Run one seed in a hundred once more, in another process with another hash seed; what differs,
+    in words."""
     if result.seed % _EVERY or result.failure:
         return []
     command = [sys.executable, "-c", _AGAIN, str(result.seed), str(args.minutes), *args.settings]

@@ -1,7 +1,7 @@
 """`coordinator sweep SWEEP --out DIR`: run a scenario over settings and seeds, on Spark.
 
-SWEEP is a TOML file that names a scenario, what varies, and the seeds (docs/pipeline.md). A sweep that was interrupted goes on where it
-stopped. Status 1 if a simulation ended in an error.
+SWEEP is a TOML file that names a scenario, what varies, and the seeds (docs/pipeline.md). A sweep
+that was interrupted goes on where it stopped. Status 1 if a simulation ended in an error.
 """
 
 from __future__ import annotations
@@ -17,10 +17,24 @@ from .tables import out_directory
 def add_parser(subparsers: Subparsers) -> None:
     """The options of `sweep`."""
     parser = subparsers.add_parser(
-        "sweep", help="simulations over a grid of settings, on Spark", description=description(__doc__), allow_abbrev=False)
+        "sweep",
+        help="simulations over a grid of settings, on Spark",
+        description=description(__doc__),
+        allow_abbrev=False,
+    )
     parser.add_argument("sweep", metavar="SWEEP", help="a sweep file")
-    parser.add_argument("--out", type=out_directory, required=True, metavar="DIR", help="where the sweep's tables (and logs) go")
-    parser.add_argument("--master", metavar="URL", help="Spark's master: local[2], spark://HOST:PORT, ... (default: all cores here)")
+    parser.add_argument(
+        "--out",
+        type=out_directory,
+        required=True,
+        metavar="DIR",
+        help="where the sweep's tables (and logs) go",
+    )
+    parser.add_argument(
+        "--master",
+        metavar="URL",
+        help="Spark's master: local[2], spark://HOST:PORT, ... (default: all cores here)",
+    )
 
 
 def run(args: Namespace) -> int:
@@ -42,10 +56,14 @@ def run(args: Namespace) -> int:
     except (SweepError, PipelineError) as error:
         raise UsageError(str(error)) from None
     except KeyboardInterrupt:
-        print("\nstopped before its end; the same command goes on where it stopped", file=sys.stderr)
+        print(
+            "\nstopped before its end; the same command goes on where it stopped", file=sys.stderr
+        )
         return 130
     before = f", {swept.before} of them done before" if swept.before else ""
-    print(f"{swept.cells} simulations of {sweep.scenario}: {len(sweep.variants)} variants, {len(sweep.seeds)} seeds{before}")
+    print(
+        f"{swept.cells} simulations of {sweep.scenario}: {len(sweep.variants)} variants, {len(sweep.seeds)} seeds{before}"
+    )
     print(", ".join(f"{count} {status}" for status, count in sorted(swept.by_status.items())))
     if swept.first_problem is not None:
         print(f"the first that is not ok: {swept.first_problem}")

@@ -1,8 +1,9 @@
 """`coordinator tables LOGS... --out DIR`: turn event logs into Parquet tables, on Spark.
 
-LOGS are files or directories (plain, gzip or zstd, one run in a file or many), or kafka://HOST:PORT/TOPIC: a log that
-`coordinator serve --log-topic` publishes. Lines that cannot be read go to table `quarantine`; the
-counts add up. docs/tables.md describes the tables, docs/pipeline.md what to do with them.
+LOGS are files or directories (plain, gzip or zstd, one run in a file or many), or
+kafka://HOST:PORT/TOPIC: a log that `coordinator serve --log-topic` publishes. Lines that cannot be
+read go to table `quarantine`; the counts add up. docs/tables.md describes the tables,
+docs/pipeline.md what to do with them.
 """
 
 from __future__ import annotations
@@ -19,15 +20,33 @@ from . import Subparsers, UsageError, description
 def add_parser(subparsers: Subparsers) -> None:
     """The options of `tables`."""
     parser = subparsers.add_parser(
-        "tables", help="event logs to Parquet tables, on Spark", description=description(__doc__), allow_abbrev=False)
-    parser.add_argument("logs", metavar="LOGS", nargs="+", help="event logs, directories with *.jsonl, *.jsonl.gz and *.jsonl.zst, or kafka://HOST:PORT/TOPIC")
-    parser.add_argument("--out", type=out_directory, required=True, metavar="DIR", help="where the tables go")
-    parser.add_argument("--master", metavar="URL", help="Spark's master: local[2], spark://HOST:PORT, ... (default: all cores here)")
-    parser.add_argument("--replace", action="store_true", help="replace tables that are there already")
+        "tables",
+        help="event logs to Parquet tables, on Spark",
+        description=description(__doc__),
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "logs",
+        metavar="LOGS",
+        nargs="+",
+        help="event logs, directories with *.jsonl, *.jsonl.gz and *.jsonl.zst, or kafka://HOST:PORT/TOPIC",
+    )
+    parser.add_argument(
+        "--out", type=out_directory, required=True, metavar="DIR", help="where the tables go"
+    )
+    parser.add_argument(
+        "--master",
+        metavar="URL",
+        help="Spark's master: local[2], spark://HOST:PORT, ... (default: all cores here)",
+    )
+    parser.add_argument(
+        "--replace", action="store_true", help="replace tables that are there already"
+    )
 
 
 def out_directory(text: str) -> str:
-    """The path of a directory that is to be written. Raises ArgumentTypeError: an empty one would mean the current directory."""
+    """The path of a directory that is to be written. Raises ArgumentTypeError: an empty one would
+    mean the current directory."""
     if not text.strip():
         raise ArgumentTypeError(f"{text!r} is no directory: give a path, such as out")
     return text
@@ -58,7 +77,9 @@ def run(args: Namespace) -> int:
         if files:
             log_files(files)
         spark = session("coordinator tables", args.master, settings=topic_settings(args.logs))
-        with working(spark, f"the tables in {args.out} are not whole; mend that and run the command again"):
+        with working(
+            spark, f"the tables in {args.out} are not whole; mend that and run the command again"
+        ):
             from coordinator.pipeline.spark.tables import make_tables
 
             began = time.perf_counter()
@@ -69,7 +90,9 @@ def run(args: Namespace) -> int:
         print("\nstopped before its end: the tables are not whole; run it again", file=sys.stderr)
         return 130
     counts = made.counts
-    print(f"{counts.runs} runs of {made.files} files in {made.chunks} chunks; {time.perf_counter() - began:.1f} s")
+    print(
+        f"{counts.runs} runs of {made.files} files in {made.chunks} chunks; {time.perf_counter() - began:.1f} s"
+    )
     rest = f"{counts.quarantined} quarantined, {counts.cut_short} cut short, {counts.blank} blank"
     print(f"{counts.lines} lines: {counts.events} events, {rest}")
     print(", ".join(f"{name} {number}" for name, number in made.rows.items() if number))

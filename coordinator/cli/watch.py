@@ -1,7 +1,9 @@
-"""`coordinator watch run.jsonl`: look at an event log in a browser, and what is added to it while it grows.
+"""`coordinator watch run.jsonl`: look at an event log in a browser, and what is added to it while
+it grows.
 
-The page draws each group's states, its members and who owns which partition over time, and says of each event what happened and why.
-It is served on loopback until Ctrl-C. A file that is no log, or a run that is not in it: what, where, what would be right; status 2.
+The page draws each group's states, its members and who owns which partition over time, and says of
+each event what happened and why. It is served on loopback until Ctrl-C. A file that is no log, or a
+run that is not in it: what, where, what would be right; status 2.
 """
 
 from __future__ import annotations
@@ -16,10 +18,27 @@ from . import Subparsers, UsageError, description
 
 def add_parser(subparsers: Subparsers) -> None:
     """The options of `watch`."""
-    parser = subparsers.add_parser("watch", help="show an event log in a browser", description=description(__doc__), allow_abbrev=False)
-    parser.add_argument("log", metavar="LOG", help="the log, as written by `coordinator serve --log LOG` or `simulate --log LOG`")
-    parser.add_argument("--run", metavar="RUN", help="this run of a log that holds several (default: the last one)")
-    parser.add_argument("--port", type=port, default=0, metavar="PORT", help="listen on this port of 127.0.0.1 (default: a free one)")
+    parser = subparsers.add_parser(
+        "watch",
+        help="show an event log in a browser",
+        description=description(__doc__),
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "log",
+        metavar="LOG",
+        help="the log, as written by `coordinator serve --log LOG` or `simulate --log LOG`",
+    )
+    parser.add_argument(
+        "--run", metavar="RUN", help="this run of a log that holds several (default: the last one)"
+    )
+    parser.add_argument(
+        "--port",
+        type=port,
+        default=0,
+        metavar="PORT",
+        help="listen on this port of 127.0.0.1 (default: a free one)",
+    )
 
 
 def port(text: str) -> int:
@@ -44,12 +63,18 @@ def run(args: Namespace) -> int:
         raise UsageError(str(error)) from None
     except OSError as error:
         folder = isinstance(error, IsADirectoryError)
-        right = "give the event log itself, a file in it" if folder else f"`coordinator serve --log {args.log}` writes one"
+        right = (
+            "give the event log itself, a file in it"
+            if folder
+            else f"`coordinator serve --log {args.log}` writes one"
+        )
         raise UsageError(f"cannot read {args.log}: {error.strerror or error}; {right}") from None
     try:
         server = PageServer("127.0.0.1", args.port, assets(), "watch.html", follower)
     except OSError as error:
-        raise UsageError(f"--port {args.port}: cannot listen there: {error.strerror or error}; --port 0 takes a free one") from None
+        raise UsageError(
+            f"--port {args.port}: cannot listen there: {error.strerror or error}; --port 0 takes a free one"
+        ) from None
     serve_until_signal(server, f"{args.log} on {server.url}")
     return 0
 
@@ -60,7 +85,10 @@ def serve_until_signal(server: object, what: str) -> None:
 
     assert isinstance(server, PageServer)
     ended = Event()
-    former = {number: signal.signal(number, lambda *_: ended.set()) for number in (signal.SIGINT, signal.SIGTERM)}
+    former = {
+        number: signal.signal(number, lambda *_: ended.set())
+        for number in (signal.SIGINT, signal.SIGTERM)
+    }
     try:
         server.start()
         print(f"showing {what}; Ctrl-C ends")

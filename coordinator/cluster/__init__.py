@@ -1,7 +1,7 @@
 """Topics, partitions, logs, placement and configuration: what a broker has apart from its groups.
 
-Pure: no clock, no chance of its own, no sockets. `model` is the cluster itself; `configs` and `topic_configs` hold Kafka's
-configuration tables and validators; `placement` chooses replicas.
+Pure: no clock, no chance of its own, no sockets. `model` is the cluster itself; `configs` and
+`topic_configs` hold Kafka's configuration tables and validators; `placement` chooses replicas.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
-"""Replica placement of Kafka's administration tools: what `kafka-reassign-partitions --generate` proposes (REPL-1 to REPL-5).
+"""Replica placement of Kafka's administration tools: what `kafka-reassign-partitions --generate`
+proposes (REPL-1 to REPL-5).
 
-New topics are placed by the controller (`placement`); this older rule lives on in the tool alone. Brokers without racks are taken in
-turn with a shift that grows each round; with racks the list alternates between them, and replicas are spread over racks first.
-Chance comes from outside. Does not depend on a running cluster.
+New topics are placed by the controller (`placement`); this older rule lives on in the tool alone.
+Brokers without racks are taken in turn with a shift that grows each round; with racks the list
+alternates between them, and replicas are spread over racks first. Chance comes from outside. Does
+not depend on a running cluster.
 """
 
 from __future__ import annotations
@@ -18,23 +20,34 @@ class PlacementError(ValueError):
 
 
 def assign(
-    brokers: Mapping[int, str | None], partitions: int, replication_factor: int, rng: RandomSource, *, racks: bool = True,
+    brokers: Mapping[int, str | None],
+    partitions: int,
+    replication_factor: int,
+    rng: RandomSource,
+    *,
+    racks: bool = True,
 ) -> list[list[int]]:
-    """Replicas for each partition. `brokers`: id -> rack; `racks` False: pay no heed to them. Raises PlacementError (REPL-1)."""
+    """Replicas for each partition. `brokers`: id -> rack; `racks` False: pay no heed to them.
+    Raises PlacementError (REPL-1)."""
     if partitions <= 0:
         raise PlacementError("Number of partitions must be larger than 0.")
     if replication_factor <= 0:
         raise PlacementError("Replication factor must be larger than 0.")
     if replication_factor > len(brokers):
-        raise PlacementError(f"Replication factor: {replication_factor} larger than available brokers: {len(brokers)}.")
+        raise PlacementError(
+            f"Replication factor: {replication_factor} larger than available brokers: {len(brokers)}."
+        )
     with_rack = [node for node, rack in brokers.items() if rack is not None]
     if not racks or not with_rack:
         return _unaware(sorted(brokers), partitions, replication_factor, rng)
     if len(with_rack) < len(brokers):
         raise PlacementError(
             "Not all brokers have rack information. Add --disable-rack-aware in command line to make replica assignment without rack "
-            "information.")
-    return _aware({node: str(rack) for node, rack in brokers.items()}, partitions, replication_factor, rng)
+            "information."
+        )
+    return _aware(
+        {node: str(rack) for node, rack in brokers.items()}, partitions, replication_factor, rng
+    )
 
 
 def alternated(racks: Mapping[int, str]) -> list[int]:
@@ -51,7 +64,9 @@ def replica_index(first: int, shift: int, number: int, brokers: int) -> int:
     return (first + 1 + (shift + number) % (brokers - 1)) % brokers
 
 
-def _unaware(brokers: Sequence[int], partitions: int, factor: int, rng: RandomSource) -> list[list[int]]:
+def _unaware(
+    brokers: Sequence[int], partitions: int, factor: int, rng: RandomSource
+) -> list[list[int]]:
     count = len(brokers)
     start, shift = rng.randrange(count), rng.randrange(count)
     placed = []
@@ -59,11 +74,21 @@ def _unaware(brokers: Sequence[int], partitions: int, factor: int, rng: RandomSo
         if partition and partition % count == 0:
             shift += 1
         first = (partition + start) % count
-        placed.append([brokers[first], *(brokers[replica_index(first, shift, number, count)] for number in range(factor - 1))])
+        placed.append(
+            [
+                brokers[first],
+                *(
+                    brokers[replica_index(first, shift, number, count)]
+                    for number in range(factor - 1)
+                ),
+            ]
+        )
     return placed
 
 
-def _aware(racks: Mapping[int, str], partitions: int, factor: int, rng: RandomSource) -> list[list[int]]:
+def _aware(
+    racks: Mapping[int, str], partitions: int, factor: int, rng: RandomSource
+) -> list[list[int]]:
     brokers = alternated(racks)
     count, rack_count = len(brokers), len(set(racks.values()))
     start, shift = rng.randrange(count), rng.randrange(count)
@@ -75,7 +100,9 @@ def _aware(racks: Mapping[int, str], partitions: int, factor: int, rng: RandomSo
         replicas = [brokers[first]]
         used = {racks[replicas[0]]}
         number = 0
-        while len(replicas) < factor:  # REPL-4: every candidate counts, also one that is passed over
+        while (
+            len(replicas) < factor
+        ):  # REPL-4: every candidate counts, also one that is passed over
             node = brokers[replica_index(first, shift * rack_count, number, count)]
             number += 1
             if racks[node] in used and len(used) < rack_count:

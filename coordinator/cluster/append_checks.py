@@ -1,9 +1,10 @@
 """What a topic's configuration demands of the records of a batch, before the batch may be appended.
 
-Owns the refusals of single records with Kafka's words (KIP-467): missing keys of compacted topics, timestamps out of bounds
-(KIP-32, KIP-937), records that do not fill their batch. Rules: each batch's records are walked over once, those of a compressed
-batch as far as a budget of work goes that grows with the request; records are looked at one by one only where that leaves a
-doubt. Does not depend on logs and producers.
+Owns the refusals of single records with Kafka's words (KIP-467): missing keys of compacted topics,
+timestamps out of bounds (KIP-32, KIP-937), records that do not fill their batch. Rules: each
+batch's records are walked over once, those of a compressed batch as far as a budget of work goes
+that grows with the request; records are looked at one by one only where that leaves a doubt. Does
+not depend on logs and producers.
 """
 
 from __future__ import annotations
@@ -13,7 +14,15 @@ from typing import NamedTuple
 from ..errors import ErrorCode
 from .compression import Budget, Opened, decompress
 from .record_codec import Measured, Survey, measure_records, survey, survey_opened, wrapped
-from .records import CRC_START, HEADER_SIZE, LOG_APPEND_TIME, NO_TIMESTAMP, BatchHeader, BatchRefused, RecordError
+from .records import (
+    CRC_START,
+    HEADER_SIZE,
+    LOG_APPEND_TIME,
+    NO_TIMESTAMP,
+    BatchHeader,
+    BatchRefused,
+    RecordError,
+)
 
 RECORDS = HEADER_SIZE - CRC_START
 """Where records begin in the checksummed part of a batch."""
@@ -37,11 +46,19 @@ _STEPS_PER_FAULT = 8
 """What it costs to word a record's fault, and to send it."""
 
 
-def check_records(header: BatchHeader, body: bytes, config: LogConfig, now_ms: int, where: str, budget: Budget | None = None) -> int:
+def check_records(
+    header: BatchHeader,
+    body: bytes,
+    config: LogConfig,
+    now_ms: int,
+    where: str,
+    budget: Budget | None = None,
+) -> int:
     """The batch's true highest timestamp, as far as it can be known.
 
-    A compressed batch is opened and its records are walked over as far as `budget` goes; what lies behind is believed. Raises
-    BatchRefused: INVALID_RECORD (87), INVALID_TIMESTAMP (32), and UNKNOWN_SERVER_ERROR (-1) for bytes that cannot be opened.
+    A compressed batch is opened and its records are walked over as far as `budget` goes; what lies
+    behind is believed. Raises BatchRefused: INVALID_RECORD (87), INVALID_TIMESTAMP (32), and
+    UNKNOWN_SERVER_ERROR (-1) for bytes that cannot be opened.
     """
     highest = header.max_timestamp
     lowest = min(header.base_timestamp, highest)
@@ -52,23 +69,42 @@ def check_records(header: BatchHeader, body: bytes, config: LogConfig, now_ms: i
             return highest
     else:
         seen = survey(body, header.record_count, RECORDS)  # not cut out: the hot path
-    if not header.attributes & LOG_APPEND_TIME and seen.min_timestamp_delta <= seen.max_timestamp_delta:
-        found, lowest = header.base_timestamp + seen.max_timestamp_delta, header.base_timestamp + seen.min_timestamp_delta
+    if (
+        not header.attributes & LOG_APPEND_TIME
+        and seen.min_timestamp_delta <= seen.max_timestamp_delta
+    ):
+        found, lowest = (
+            header.base_timestamp + seen.max_timestamp_delta,
+            header.base_timestamp + seen.min_timestamp_delta,
+        )
         if lowest < -1 << 63 or found >= 1 << 63:
-            found, lowest = _wrapped_bounds(header, body[RECORDS:] if opened is None else opened.data)
+            found, lowest = _wrapped_bounds(
+                header, body[RECORDS:] if opened is None else opened.data
+            )
         highest = max(found, _NO_TIMESTAMP if opened is None or opened.whole else highest)
     doubtful = bool(header.attributes & LOG_APPEND_TIME)
     if not config.append_time:
-        doubtful = doubtful or highest > now_ms + config.timestamp_after_max_ms or lowest < now_ms - config.timestamp_before_max_ms
+        doubtful = (
+            doubtful
+            or highest > now_ms + config.timestamp_after_max_ms
+            or lowest < now_ms - config.timestamp_before_max_ms
+        )
     if doubtful or (config.compacted and seen.keyless):
-        _refuse_records(header, body[RECORDS:] if opened is None else opened.data, config, now_ms, where)
-    if opened is not None and not seen.in_order:  # Kafka builds the batch anew, for which it has not read enough (-1)
-        raise BatchRefused(ErrorCode.UNKNOWN_SERVER_ERROR, "offsets within the batch are not consecutive")
+        _refuse_records(
+            header, body[RECORDS:] if opened is None else opened.data, config, now_ms, where
+        )
+    if (
+        opened is not None and not seen.in_order
+    ):  # Kafka builds the batch anew, for which it has not read enough (-1)
+        raise BatchRefused(
+            ErrorCode.UNKNOWN_SERVER_ERROR, "offsets within the batch are not consecutive"
+        )
     return highest
 
 
 def _walked(header: BatchHeader, body: bytes, budget: Budget) -> tuple[Opened | None, Survey]:
-    """The plain bytes of a compressed batch, and what the walk over the records found. None: this Python cannot open the codec."""
+    """The plain bytes of a compressed batch, and what the walk over the records found. None: this
+    Python cannot open the codec."""
     try:
         opened = decompress(header.codec, body[RECORDS:], budget)
     except ValueError as error:
@@ -88,17 +124,23 @@ def _wrapped_bounds(header: BatchHeader, data: bytes) -> tuple[int, int]:
     budget = Budget.for_request(len(data))
     timestamps = [
         wrapped(header.base_timestamp + record.timestamp_delta)
-        for record in measure_records(data, header.record_count, budget, sized=not header.codec)]
+        for record in measure_records(data, header.record_count, budget, sized=not header.codec)
+    ]
     return max(timestamps), min(timestamps)
 
 
-def _refuse_records(header: BatchHeader, data: bytes, config: LogConfig, now_ms: int, where: str) -> None:
-    """Look at each record; raise BatchRefused if any is at fault: INVALID_TIMESTAMP if one has a bad timestamp, else INVALID_RECORD."""
+def _refuse_records(
+    header: BatchHeader, data: bytes, config: LogConfig, now_ms: int, where: str
+) -> None:
+    """Look at each record; raise BatchRefused if any is at fault: INVALID_TIMESTAMP if one has a
+    bad timestamp, else INVALID_RECORD."""
     errors: list[RecordError] = []
     timestamps = False
     keyless = f"Compacted topic cannot accept message without key in topic partition {where}"
     budget = Budget.for_request(len(data) if not header.codec else header.size)
-    for index, record in enumerate(measure_records(data, header.record_count, budget, sized=not header.codec)):
+    for index, record in enumerate(
+        measure_records(data, header.record_count, budget, sized=not header.codec)
+    ):
         text = keyless
         if not config.compacted or record.key_size >= 0:
             text = _timestamp_fault(header, record, config, now_ms)
@@ -110,10 +152,16 @@ def _refuse_records(header: BatchHeader, data: bytes, config: LogConfig, now_ms:
         return
     if timestamps:
         message = "One or more records have been rejected due to invalid timestamp"
-        raise BatchRefused(ErrorCode.INVALID_TIMESTAMP, message, message=message, records=tuple(errors))
-    shown = ", ".join(f"RecordError(batchIndex={error.at}, message='{error.message}')" for error in errors[:3])
-    message = (f"One or more records have been rejected due to {len(errors)} record errors in total, "
-               f"and only showing the first three errors at most: [{shown}]")
+        raise BatchRefused(
+            ErrorCode.INVALID_TIMESTAMP, message, message=message, records=tuple(errors)
+        )
+    shown = ", ".join(
+        f"RecordError(batchIndex={error.at}, message='{error.message}')" for error in errors[:3]
+    )
+    message = (
+        f"One or more records have been rejected due to {len(errors)} record errors in total, "
+        f"and only showing the first three errors at most: [{shown}]"
+    )
     raise BatchRefused(ErrorCode.INVALID_RECORD, message, message=message, records=tuple(errors))
 
 
@@ -127,12 +175,19 @@ def _timestamp_fault(header: BatchHeader, record: Measured, config: LogConfig, n
         low, high = now_ms - config.timestamp_before_max_ms, now_ms + config.timestamp_after_max_ms
         if low <= timestamp <= high:
             return ""
-        return (f"Timestamp {timestamp} of message with offset {offset} is out of range. "
-                f"The timestamp should be within [{low}, {high}]")
+        return (
+            f"Timestamp {timestamp} of message with offset {offset} is out of range. "
+            f"The timestamp should be within [{low}, {high}]"
+        )
     if header.attributes & LOG_APPEND_TIME:
-        # Of a compressed record Kafka reads no more than sizes here; of a plain one, those of nothing are 0.
+        # Of a compressed record Kafka reads no more than sizes here; of a plain one, those of
+        # nothing are 0.
         name, least = ("PartialDefaultRecord", -1) if header.codec else ("DefaultRecord", 0)
-        sizes = f"key={max(record.key_size, least)} bytes, value={max(record.value_size, least)} bytes"
-        return (f"Invalid timestamp type in message {name}(offset={offset}, timestamp={timestamp}, {sizes}). "
-                "Producer should not set timestamp type to LogAppendTime.")
+        sizes = (
+            f"key={max(record.key_size, least)} bytes, value={max(record.value_size, least)} bytes"
+        )
+        return (
+            f"Invalid timestamp type in message {name}(offset={offset}, timestamp={timestamp}, {sizes}). "
+            "Producer should not set timestamp type to LogAppendTime."
+        )
     return ""

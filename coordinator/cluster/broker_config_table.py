@@ -1,7 +1,9 @@
-"""Every broker configuration that Kafka 4.3.1 shows, one line a name; the notation is `config_defs.read_table`'s.
+"""Every broker configuration that Kafka 4.3.1 shows, one line a name; the notation is
+`config_defs.read_table`'s.
 
-Columns: name, type, default, allowed, when it may change ("-" at start only, "broker" for one broker, "cluster" for one or all).
-Read from Kafka's own definitions, in their order; configurations that Kafka marks internal are not here, as it does not show them either.
+Columns: name, type, default, allowed, when it may change ("-" at start only, "broker" for one
+broker, "cluster" for one or all). Read from Kafka's own definitions, in their order; configurations
+that Kafka marks internal are not here, as it does not show them either.
 """
 
 from __future__ import annotations

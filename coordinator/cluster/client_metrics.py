@@ -1,5 +1,5 @@
-"""Client metrics subscriptions (KIP-714; DescribeConfigs resource type 16): stored, checked and shown, and never asked for,
-as telemetry itself is not served.
+"""Client metrics subscriptions (KIP-714; DescribeConfigs resource type 16): stored, checked and
+shown, and never asked for, as telemetry itself is not served.
 """
 
 from __future__ import annotations
@@ -19,8 +19,13 @@ metrics list '' [] -
 
 _LEAST_MS, _MOST_MS = 100, 3_600_000
 _SELECTORS = (
-    "client_id", "client_instance_id", "client_software_name", "client_software_version", "client_source_address", "client_source_port",
-)  # fmt: skip
+    "client_id",
+    "client_instance_id",
+    "client_software_name",
+    "client_software_version",
+    "client_source_address",
+    "client_source_port",
+)
 
 
 @cache
@@ -42,7 +47,9 @@ def validate(values: Mapping[str, str]) -> None:
     defs = client_metrics_defs()
     for name in values:
         if name not in defs:
-            raise SubscriptionRefused(ErrorCode.INVALID_REQUEST, f"Unknown client metrics configuration: {name}")
+            raise SubscriptionRefused(
+                ErrorCode.INVALID_REQUEST, f"Unknown client metrics configuration: {name}"
+            )
     for name, text in values.items():
         try:
             value = defs[name].parse(text)
@@ -64,4 +71,6 @@ def _check_pattern(pattern: str) -> None:
     except re.error:
         legal = False
     if not legal:
-        raise SubscriptionRefused(ErrorCode.INVALID_CONFIG, f"Illegal client matching pattern: {pattern}")
+        raise SubscriptionRefused(
+            ErrorCode.INVALID_CONFIG, f"Illegal client matching pattern: {pattern}"
+        )

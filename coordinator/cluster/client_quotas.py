@@ -1,7 +1,9 @@
-"""Client quotas (KIP-546): what is set for users, client ids and addresses, kept and shown; nothing is throttled by them.
+"""Client quotas (KIP-546): what is set for users, client ids and addresses, kept and shown; nothing
+is throttled by them.
 
-Rules are those of Kafka's ClientQuotaControlManager and ClientQuotasImage, texts included. An entity is a mapping from type to
-name, None for the default of that type; its types stand in the order of Java's HashMap. Does not depend on requests.
+Rules are those of Kafka's ClientQuotaControlManager and ClientQuotasImage, texts included. An
+entity is a mapping from type to name, None for the default of that type; its types stand in the
+order of Java's HashMap. Does not depend on requests.
 """
 
 from __future__ import annotations
@@ -19,11 +21,23 @@ EXACT, DEFAULT, SPECIFIED = range(3)
 Entity = tuple[tuple[str, "str | None"], ...]
 
 _LONG, _INT = 2**63 - 1, 2**31 - 1
-_CLIENT_KEYS = {"producer_byte_rate": _LONG, "consumer_byte_rate": _LONG, "request_percentage": None, "controller_mutation_rate": None}
-_KEYS: dict[str, Mapping[str, int | None]] = {USER: _CLIENT_KEYS, CLIENT_ID: _CLIENT_KEYS, IP: {"connection_creation_rate": _INT}}
-"""By type of entity: what can be limited, and the greatest whole number allowed (None: any number)."""
+_CLIENT_KEYS = {
+    "producer_byte_rate": _LONG,
+    "consumer_byte_rate": _LONG,
+    "request_percentage": None,
+    "controller_mutation_rate": None,
+}
+_KEYS: dict[str, Mapping[str, int | None]] = {
+    USER: _CLIENT_KEYS,
+    CLIENT_ID: _CLIENT_KEYS,
+    IP: {"connection_creation_rate": _INT},
+}
+"""By type of entity: what can be limited, and the greatest whole number allowed (None: any number).
+"""
 _FRACTION = 1e-6  # a remainder up to this is none
-_HOST = re.compile(r"(?=.{1,253}\Z)[a-zA-Z0-9]([\w-]{0,61}[a-zA-Z0-9])?(\.[a-zA-Z0-9]([\w-]{0,61}[a-zA-Z0-9])?)*\.?\Z")
+_HOST = re.compile(
+    r"(?=.{1,253}\Z)[a-zA-Z0-9]([\w-]{0,61}[a-zA-Z0-9])?(\.[a-zA-Z0-9]([\w-]{0,61}[a-zA-Z0-9])?)*\.?\Z"
+)
 _NUMBERS = re.compile(r"[0-9.]+\Z")
 _ADDRESS = re.compile(r"(25[0-5]|2[0-4]\d|1?\d?\d)(\.(25[0-5]|2[0-4]\d|1?\d?\d)){3}\Z")
 _ADDRESS_6 = re.compile(r"(?=.*:.*:)[0-9a-fA-F:.]{2,45}(%\w+)?\Z")
@@ -45,7 +59,8 @@ class Change(NamedTuple):
 
 
 class Component(NamedTuple):
-    """One part of a question: EXACT `name` (not None), the DEFAULT of the type, or any that names the type (SPECIFIED)."""
+    """One part of a question: EXACT `name` (not None), the DEFAULT of the type, or any that names
+    the type (SPECIFIED)."""
 
     type: str
     match: int
@@ -56,10 +71,15 @@ def entity(parts: Iterable[tuple[str, str | None]]) -> Entity:
     """An entity from its parts; of a type named twice the last name counts."""
     given = list(parts)
     names = dict(given)
-    capacity = 1 << max(len(given) - 1, 0).bit_length()  # Kafka sizes the map by the parts it was given
+    capacity = (
+        1 << max(len(given) - 1, 0).bit_length()
+    )  # Kafka sizes the map by the parts it was given
     while len(names) * 4 > capacity * 3:
         capacity *= 2
-    return tuple((kind, names[kind]) for kind in sorted(names, key=lambda kind: spread(java_hash(kind)) & (capacity - 1)))
+    return tuple(
+        (kind, names[kind])
+        for kind in sorted(names, key=lambda kind: spread(java_hash(kind)) & (capacity - 1))
+    )
 
 
 class ClientQuotas:
@@ -69,7 +89,8 @@ class ClientQuotas:
         self._set: dict[Entity, dict[str, float]] = {}
 
     def alter(self, whose: Entity, changes: Sequence[Change], *, validate_only: bool) -> None:
-        """Change one entity's quotas, all or none. Removing what is not there is no error. Raises QuotaRefused."""
+        """Change one entity's quotas, all or none. Removing what is not there is no error. Raises
+        QuotaRefused."""
         keys = _keys(whose)
         for change in changes:
             if change.value is not None:
@@ -85,18 +106,25 @@ class ClientQuotas:
         if not quotas:
             del self._set[whose]
 
-    def find(self, components: Sequence[Component], *, strict: bool) -> Iterator[tuple[Entity, dict[str, float]]]:
-        """Entities that have all components (`strict`: and no other type), with their quotas. Raises QuotaRefused."""
+    def find(
+        self, components: Sequence[Component], *, strict: bool
+    ) -> Iterator[tuple[Entity, dict[str, float]]]:
+        """Entities that have all components (`strict`: and no other type), with their quotas.
+        Raises QuotaRefused."""
         _check_question(components)
         for whose, quotas in self._set.items():
             names = dict(whose)
-            if (not strict or len(names) == len(components)) and all(_matches(names, component) for component in components):
+            if (not strict or len(names) == len(components)) and all(
+                _matches(names, component) for component in components
+            ):
                 yield whose, quotas
 
 
 def duplicate(whose: Entity) -> QuotaRefused:
     """The refusal of an entity named, or a key of its set, twice in one request."""
-    return QuotaRefused(f"Ignoring duplicate entity ClientQuotaEntity(entries={{{', '.join(f'{k}={_java(n)}' for k, n in whose)}}})")
+    return QuotaRefused(
+        f"Ignoring duplicate entity ClientQuotaEntity(entries={{{', '.join(f'{k}={_java(n)}' for k, n in whose)}}})"
+    )
 
 
 def _java(name: str | None) -> str:
@@ -116,7 +144,9 @@ def _keys(whose: Entity) -> Mapping[str, int | None]:
     if IP not in names:
         return _CLIENT_KEYS
     if len(names) > 1:
-        raise QuotaRefused("Invalid quota entity combination, IP entity shouldnot be combined with User or ClientId")
+        raise QuotaRefused(
+            "Invalid quota entity combination, IP entity shouldnot be combined with User or ClientId"
+        )
     if names[IP] is not None and not _may_be_host(names[IP] or ""):
         raise QuotaRefused(f"{names[IP]} is not a valid IP or resolvable host.")
     return _KEYS[IP]
@@ -126,7 +156,9 @@ def _may_be_host(name: str) -> bool:
     """Is it an address, or could it be a host's name? Nobody is asked (Kafka resolves it)."""
     if _NUMBERS.match(name):
         return bool(_ADDRESS.match(name))
-    return bool(_ADDRESS_6.match(name) or _HOST.match(name)) and not name.endswith(".invalid")  # RFC 6761: never resolves
+    return bool(_ADDRESS_6.match(name) or _HOST.match(name)) and not name.endswith(
+        ".invalid"
+    )  # RFC 6761: never resolves
 
 
 def _check(keys: Mapping[str, int | None], key: str, value: float) -> None:
@@ -138,7 +170,9 @@ def _check(keys: Mapping[str, int | None], key: str, value: float) -> None:
     if most is None:
         return
     if value > float(most):
-        raise QuotaRefused(f"Proposed value for {key} is too large for {'an INT' if most == _INT else 'a LONG'}.")
+        raise QuotaRefused(
+            f"Proposed value for {key} is too large for {'an INT' if most == _INT else 'a LONG'}."
+        )
     if value % 1.0 > _FRACTION:
         raise QuotaRefused(f"{key} cannot be a fractional value.")
 
@@ -155,9 +189,13 @@ def _check_question(components: Sequence[Component]) -> None:
         if match == EXACT and name is None:
             raise QuotaRefused("Request specified MATCH_TYPE_EXACT, but set match string to null.")
         if match == DEFAULT and name is not None:
-            raise QuotaRefused("Request specified MATCH_TYPE_DEFAULT, but also specified a match string.")
+            raise QuotaRefused(
+                "Request specified MATCH_TYPE_DEFAULT, but also specified a match string."
+            )
         if match == SPECIFIED and name is not None:
-            raise QuotaRefused("Request specified MATCH_TYPE_SPECIFIED, but also specified a match string.")
+            raise QuotaRefused(
+                "Request specified MATCH_TYPE_SPECIFIED, but also specified a match string."
+            )
         if not EXACT <= match <= SPECIFIED:
             raise QuotaRefused(f"Unknown match type {match}")
         seen.add(kind)
@@ -168,4 +206,6 @@ def _check_question(components: Sequence[Component]) -> None:
 
 
 def _matches(names: Mapping[str, str | None], component: Component) -> bool:
-    return component.type in names and (component.match == SPECIFIED or names[component.type] == component.name)
+    return component.type in names and (
+        component.match == SPECIFIED or names[component.type] == component.name
+    )

@@ -1,9 +1,11 @@
-"""Opening compressed record batches: to check their records when they are appended, and for questions about single records.
+"""Opening compressed record batches: to check their records when they are appended, and for
+questions about single records.
 
-Owns the framings of the codecs as Kafka's clients write and Kafka's broker reads them: gzip by the standard library, snappy (one
-block, or xerial's blocks) and lz4 (frame format) in plain Python, zstd where Python has it (3.14). Rule: a few bytes may stand
-for many, so opening them is paid for from a `Budget` that grows with what came in; where the budget ends, what is open so far is
-given, and said not to be whole. Logs keep batches as they came. Does not depend on what a record is.
+Owns the framings of the codecs as Kafka's clients write and Kafka's broker reads them: gzip by the
+standard library, snappy (one block, or xerial's blocks) and lz4 (frame format) in plain Python,
+zstd where Python has it (3.14). Rule: a few bytes may stand for many, so opening them is paid for
+from a `Budget` that grows with what came in; where the budget ends, what is open so far is given,
+and said not to be whole. Logs keep batches as they came. Does not depend on what a record is.
 """
 
 from __future__ import annotations
@@ -25,7 +27,8 @@ _MANY_STEPS = 1 << 40
 
 
 class Budget:
-    """The steps of work that one request may still cost. A step is a record, a compressed element, or 512 plain bytes."""
+    """The steps of work that one request may still cost. A step is a record, a compressed element,
+    or 512 plain bytes."""
 
     __slots__ = ("left",)
 
@@ -54,9 +57,11 @@ class _SpentError(Exception):
 
 
 def decompress(codec: int, data: bytes, budget: Budget | None = None) -> Opened | None:
-    """The plain bytes, as far as half of `budget` goes (None: as far as they go); the other half is for the records in them.
+    """The plain bytes, as far as half of `budget` goes (None: as far as they go); the other half is
+    for the records in them.
 
-    None when this Python cannot open the codec. Raises ValueError on data that Kafka cannot open either.
+    None when this Python cannot open the codec. Raises ValueError on data that Kafka cannot open
+    either.
     """
     if codec == 0:
         return Opened(data)
@@ -89,11 +94,13 @@ def _open(codec: int, data: bytes, budget: Budget) -> Opened | None:
     return Opened(bytes(out), whole)
 
 
-# -- gzip, zstd ----------------------------------------------------------------------------------------------------------
+# -- gzip, zstd
+# ----------------------------------------------------------------------------------------------------------
 
 
 def _gunzip(data: bytes, budget: Budget) -> Opened:
-    """All members of a gzip file. What follows a member and does not begin another one is ignored, as by Java's GZIPInputStream."""
+    """All members of a gzip file. What follows a member and does not begin another one is ignored,
+    as by Java's GZIPInputStream."""
     import zlib
 
     pieces: list[bytes] = []
@@ -136,7 +143,8 @@ def _unzstd(data: bytes, budget: Budget) -> Opened | None:
     return Opened(plain, bool(opened.eof))
 
 
-# -- snappy --------------------------------------------------------------------------------------------------------------
+# -- snappy
+# --------------------------------------------------------------------------------------------------------------
 
 
 def _snappy(data: bytes, out: bytearray, budget: Budget) -> None:
@@ -148,10 +156,10 @@ def _snappy(data: bytes, out: bytearray, budget: Budget) -> None:
         if data.startswith(_XERIAL, pos):  # another stream is appended
             pos += _XERIAL_HEADER
             continue
-        end = pos + 4 + int.from_bytes(data[pos:pos + 4], "big")
+        end = pos + 4 + int.from_bytes(data[pos : pos + 4], "big")
         if end > len(data):
             raise ValueError("a snappy block ends early")
-        _snappy_block(data[pos + 4:end], out, budget)
+        _snappy_block(data[pos + 4 : end], out, budget)
         pos = end
 
 
@@ -186,7 +194,8 @@ def _snappy_block(data: bytes, out: bytearray, budget: Budget) -> None:
 
 
 def _snappy_size(data: bytes) -> tuple[int, int]:
-    """The size that a block announces, below 2**31 in five bytes at most, and where its elements begin."""
+    """The size that a block announces, below 2**31 in five bytes at most, and where its elements
+    begin."""
     size = 0
     for index, byte in enumerate(data[:5]):
         size |= (byte & 0x7F) << 7 * index
@@ -198,14 +207,15 @@ def _snappy_size(data: bytes) -> tuple[int, int]:
 
 
 def _snappy_element(data: bytes, pos: int) -> tuple[int, int, int]:
-    """Length, distance back (or `_LITERAL`), and the position behind: there a literal's bytes begin. IndexError at the end."""
+    """Length, distance back (or `_LITERAL`), and the position behind: there a literal's bytes
+    begin. IndexError at the end."""
     tag = data[pos]
     pos += 1
     if tag & 3 == 0:
         length = tag >> 2
         if length >= 60:
             extra = length - 59
-            length = int.from_bytes(data[pos:pos + extra], "little")
+            length = int.from_bytes(data[pos : pos + extra], "little")
             pos += extra
         if pos > len(data):
             raise IndexError
@@ -215,34 +225,37 @@ def _snappy_element(data: bytes, pos: int) -> tuple[int, int, int]:
     width = 2 if tag & 3 == 2 else 4
     if pos + width > len(data):
         raise IndexError
-    return (tag >> 2) + 1, int.from_bytes(data[pos:pos + width], "little"), pos + width
+    return (tag >> 2) + 1, int.from_bytes(data[pos : pos + width], "little"), pos + width
 
 
 def _repeat(out: bytearray, distance: int, length: int) -> None:
-    """Append `length` bytes that begin `distance` bytes back, which may overlap what is being written."""
+    """Append `length` bytes that begin `distance` bytes back, which may overlap what is being
+    written."""
     start = len(out) - distance
-    piece = out[start:start + length]
+    piece = out[start : start + length]
     if distance < length:
         piece = (piece * (length // distance + 1))[:length]
     out += piece
 
 
-# -- lz4 -----------------------------------------------------------------------------------------------------------------
+# -- lz4
+# -----------------------------------------------------------------------------------------------------------------
 
 
 def _lz4(data: bytes, out: bytearray, budget: Budget) -> None:
-    """Append the one frame that the data begin with; what follows its end mark is ignored. Checksums of content are not looked at."""
+    """Append the one frame that the data begin with; what follows its end mark is ignored.
+    Checksums of content are not looked at."""
     most_in_block, pos = _lz4_descriptor(data)
     checked = data[4] & 0x10
     while True:
-        size = int.from_bytes(data[pos:pos + 4], "little")
+        size = int.from_bytes(data[pos : pos + 4], "little")
         if pos + 4 > len(data):
             raise IndexError
         pos += 4
         if size == 0:
             return
         plain, size = size >> 31, size & 0x7FFFFFFF
-        block = data[pos:pos + size]
+        block = data[pos : pos + size]
         if len(block) < size or size > most_in_block:
             raise ValueError("an lz4 block of a wrong size")
         if plain:
@@ -256,7 +269,8 @@ def _lz4(data: bytes, out: bytearray, budget: Budget) -> None:
 
 
 def _lz4_descriptor(data: bytes) -> tuple[int, int]:
-    """The most bytes in a block, and where the first block begins. Checked as by Kafka: version 1, independent blocks, its hash."""
+    """The most bytes in a block, and where the first block begins. Checked as by Kafka: version 1,
+    independent blocks, its hash."""
     flags, sizes = data[4], data[5]
     end = 6 + (8 if flags & 8 else 0)
     if not data.startswith(_LZ4_MAGIC) or flags & 0xE3 != 0x60 or sizes & 0x8F or sizes < 0x40:
@@ -277,7 +291,7 @@ def _lz4_block(data: bytes, out: bytearray, most: int, budget: Budget) -> None:
             length, pos = _lz4_length(data, pos)
         if pos + length > end:
             raise IndexError
-        out += data[pos:pos + length]
+        out += data[pos : pos + length]
         pos += length
         if pos == end:
             if len(out) - start > most:
@@ -312,7 +326,13 @@ def _lz4_length(data: bytes, pos: int) -> tuple[int, int]:
             return length, pos
 
 
-_PRIME_1, _PRIME_2, _PRIME_3, _PRIME_4, _PRIME_5 = 0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D, 0x27D4EB2F, 0x165667B1
+_PRIME_1, _PRIME_2, _PRIME_3, _PRIME_4, _PRIME_5 = (
+    0x9E3779B1,
+    0x85EBCA77,
+    0xC2B2AE3D,
+    0x27D4EB2F,
+    0x165667B1,
+)
 
 
 def _short_xxh32(data: bytes) -> int:
@@ -320,7 +340,10 @@ def _short_xxh32(data: bytes) -> int:
     value = _PRIME_5 + len(data)
     whole = len(data) & ~3
     for pos in range(0, whole, 4):
-        value = _rotated(value + int.from_bytes(data[pos:pos + 4], "little") * _PRIME_3, 17) * _PRIME_4
+        value = (
+            _rotated(value + int.from_bytes(data[pos : pos + 4], "little") * _PRIME_3, 17)
+            * _PRIME_4
+        )
     for byte in data[whole:]:
         value = _rotated(value + byte * _PRIME_5, 11) * _PRIME_1
     value &= 0xFFFFFFFF

@@ -1,8 +1,10 @@
-"""Changing configurations at run time: which values come out, and what Kafka refuses with which code and words.
+"""Changing configurations at run time: which values come out, and what Kafka refuses with which
+code and words.
 
-Rules: a resource's change is checked as a whole and made as a whole, or not at all; with `validate_only` it is only checked.
-Brokers are checked by the broker's rules (mostly error 42), topics and groups by the controller's (mostly 40), which looks first
-at the operations, then at the resource's name, then at the values, and last whether the topic exists.
+Rules: a resource's change is checked as a whole and made as a whole, or not at all; with
+`validate_only` it is only checked. Brokers are checked by the broker's rules (mostly error 42),
+topics and groups by the controller's (mostly 40), which looks first at the operations, then at the
+resource's name, then at the values, and last whether the topic exists.
 """
 
 from __future__ import annotations
@@ -23,15 +25,31 @@ from .topic_names import why_invalid
 
 _LISTENER_PREFIX = re.compile(r"listener\.name\.[^.]*\.(.*)")
 # Keys and certificates change at run time only for one listener, by its prefix.
-_BY_LISTENER = frozenset({
-    "ssl.key.password", "ssl.keystore.certificate.chain", "ssl.keystore.key", "ssl.keystore.location", "ssl.keystore.password",
-    "ssl.keystore.type", "ssl.truststore.certificates", "ssl.truststore.location", "ssl.truststore.password", "ssl.truststore.type",
-})  # fmt: skip
+_BY_LISTENER = frozenset(
+    {
+        "ssl.key.password",
+        "ssl.keystore.certificate.chain",
+        "ssl.keystore.key",
+        "ssl.keystore.location",
+        "ssl.keystore.password",
+        "ssl.keystore.type",
+        "ssl.truststore.certificates",
+        "ssl.truststore.location",
+        "ssl.truststore.password",
+        "ssl.truststore.type",
+    }
+)
 _THREADS = (
-    "num.network.threads", "num.io.threads", "num.replica.fetchers", "num.recovery.threads.per.data.dir", "background.threads",
-    "remote.log.reader.threads", "remote.log.manager.copier.thread.pool.size", "remote.log.manager.expiration.thread.pool.size",
+    "num.network.threads",
+    "num.io.threads",
+    "num.replica.fetchers",
+    "num.recovery.threads.per.data.dir",
+    "background.threads",
+    "remote.log.reader.threads",
+    "remote.log.manager.copier.thread.pool.size",
+    "remote.log.manager.expiration.thread.pool.size",
     "remote.log.manager.follower.thread.pool.size",
-)  # fmt: skip
+)
 MIN_ISR = "min.insync.replicas"
 MOST_VALUE_UNITS = 32_767
 """Of Java's chars: what a record of the metadata log holds."""
@@ -79,15 +97,26 @@ def check_form(changes: Iterable[Change]) -> None:
     listed = list(changes)
     if len({change.name for change in listed}) < len(listed):
         raise ConfigRefused(ErrorCode.INVALID_REQUEST, "Error due to duplicate config keys")
-    nulls = [change.name for change in listed if change.value is None and change.operation != Operation.DELETE]
+    nulls = [
+        change.name
+        for change in listed
+        if change.value is None and change.operation != Operation.DELETE
+    ]
     if nulls:
-        raise ConfigRefused(ErrorCode.INVALID_REQUEST, f"Null value not supported for : {', '.join(nulls)}")
+        raise ConfigRefused(
+            ErrorCode.INVALID_REQUEST, f"Null value not supported for : {', '.join(nulls)}"
+        )
 
 
-def altered_topic(cluster: Cluster, name: str, changes: Iterable[Change], *, replace: bool) -> dict[str, str]:
-    """A topic's own values after a change; `replace`: all others fall away (AlterConfigs). Raises ConfigRefused."""
+def altered_topic(
+    cluster: Cluster, name: str, changes: Iterable[Change], *, replace: bool
+) -> dict[str, str]:
+    """A topic's own values after a change; `replace`: all others fall away (AlterConfigs). Raises
+    ConfigRefused."""
     topic = cluster.topics.get(name)
-    values = _apply_as_controller(topic.configs if topic and not replace else {}, changes, topic_configs.topic_defs())
+    values = _apply_as_controller(
+        topic.configs if topic and not replace else {}, changes, topic_configs.topic_defs()
+    )
     if not name:
         raise ConfigRefused(ErrorCode.INVALID_REQUEST, "Default topic resources are not allowed.")
     why = why_invalid(name)
@@ -98,12 +127,20 @@ def altered_topic(cluster: Cluster, name: str, changes: Iterable[Change], *, rep
     except ConfigException as refused:
         raise ConfigRefused(ErrorCode.INVALID_CONFIG, str(refused)) from None
     if topic is None:
-        raise ConfigRefused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"The topic '{name}' does not exist.")
+        raise ConfigRefused(
+            ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"The topic '{name}' does not exist."
+        )
     return values
 
 
 def alter_group(
-    cluster: Cluster, configs: BrokerConfigs, name: str, changes: Iterable[Change], *, replace: bool, validate_only: bool
+    cluster: Cluster,
+    configs: BrokerConfigs,
+    name: str,
+    changes: Iterable[Change],
+    *,
+    replace: bool,
+    validate_only: bool,
 ) -> None:
     """Change a group's own values, whether or not there is such a group. Raises ConfigRefused."""
     own = cluster.group_configs.get(name, {})
@@ -118,10 +155,14 @@ def alter_group(
         _keep(cluster.group_configs, name, values)
 
 
-def alter_client_metrics(cluster: Cluster, name: str, changes: Iterable[Change], *, replace: bool, validate_only: bool) -> None:
+def alter_client_metrics(
+    cluster: Cluster, name: str, changes: Iterable[Change], *, replace: bool, validate_only: bool
+) -> None:
     """Change a client metrics subscription's values. Raises ConfigRefused."""
     own = cluster.client_metrics.get(name, {})
-    values = _apply_as_controller({} if replace else own, changes, {})  # the controller knows no types here: nothing is a list
+    values = _apply_as_controller(
+        {} if replace else own, changes, {}
+    )  # the controller knows no types here: nothing is a list
     if not name:
         raise ConfigRefused(ErrorCode.INVALID_REQUEST, "Subscription name can't be empty")
     try:
@@ -133,9 +174,16 @@ def alter_client_metrics(cluster: Cluster, name: str, changes: Iterable[Change],
 
 
 def alter_broker(
-    configs: BrokerConfigs, node_id: int, name: str, changes: Iterable[Change], *, replace: bool, validate_only: bool
+    configs: BrokerConfigs,
+    node_id: int,
+    name: str,
+    changes: Iterable[Change],
+    *,
+    replace: bool,
+    validate_only: bool,
 ) -> None:
-    """Change values for this broker (its id as `name`) or for all brokers (empty name). Raises ConfigRefused."""
+    """Change values for this broker (its id as `name`) or for all brokers (empty name). Raises
+    ConfigRefused."""
     for_all = not name
     if not for_all:
         check_node(node_id, name, "Unexpected broker id, expected {}, but received {}")
@@ -145,18 +193,27 @@ def alter_broker(
     _check_broker_names(values, for_all=for_all)
     _check_broker_values(values, configs)
     if not for_all and (MIN_ISR in values or any(change.name == MIN_ISR for change in asked)):
-        raise ConfigRefused(ErrorCode.INVALID_CONFIG, f"Broker-level {MIN_ISR} cannot be altered while ELR is enabled.")
+        raise ConfigRefused(
+            ErrorCode.INVALID_CONFIG,
+            f"Broker-level {MIN_ISR} cannot be altered while ELR is enabled.",
+        )
     if for_all and MIN_ISR in own and MIN_ISR not in values:
-        raise ConfigRefused(ErrorCode.INVALID_CONFIG, f"Cluster-level {MIN_ISR} cannot be removed while ELR is enabled.")
+        raise ConfigRefused(
+            ErrorCode.INVALID_CONFIG,
+            f"Cluster-level {MIN_ISR} cannot be removed while ELR is enabled.",
+        )
     if not validate_only:
         configs.replace_dynamic(values, for_all_brokers=for_all)
 
 
 def check_node(node_id: int, name: str, otherwise: str) -> None:
-    """Is `name` this node's id? Raises ConfigRefused; `otherwise` is the text for another id, with two places to fill."""
+    """Is `name` this node's id? Raises ConfigRefused; `otherwise` is the text for another id, with
+    two places to fill."""
     given = parse_whole(name)
     if given is None:
-        raise ConfigRefused(ErrorCode.INVALID_REQUEST, f"Node id must be an integer, but it is: {name}")
+        raise ConfigRefused(
+            ErrorCode.INVALID_REQUEST, f"Node id must be an integer, but it is: {name}"
+        )
     if given != node_id:
         raise ConfigRefused(ErrorCode.INVALID_REQUEST, otherwise.format(node_id, name))
 
@@ -167,8 +224,11 @@ def _keep(kept: dict[str, dict[str, str]], name: str, values: dict[str, str]) ->
         kept[name] = values
 
 
-def _apply_as_controller(own: Mapping[str, str], changes: Iterable[Change], defs: Mapping[str, ConfigDef]) -> dict[str, str]:
-    """The values after all changes, looked at as a Java HashMap of their names gives them: it decides which fault is told."""
+def _apply_as_controller(
+    own: Mapping[str, str], changes: Iterable[Change], defs: Mapping[str, ConfigDef]
+) -> dict[str, str]:
+    """The values after all changes, looked at as a Java HashMap of their names gives them: it
+    decides which fault is told."""
     values = dict(own)
     by_name = {change.name: change for change in changes}
     for name in in_hash_order(by_name, java_hash):
@@ -177,7 +237,10 @@ def _apply_as_controller(own: Mapping[str, str], changes: Iterable[Change], defs
             raise ConfigRefused(ErrorCode.UNKNOWN_SERVER_ERROR, None)
         if operation in (Operation.APPEND, Operation.SUBTRACT) and not _is_list(defs.get(name)):
             word = Operation(operation).name
-            raise ConfigRefused(ErrorCode.INVALID_CONFIG, f"Can't {word} to key {name} because its type is not LIST.")
+            raise ConfigRefused(
+                ErrorCode.INVALID_CONFIG,
+                f"Can't {word} to key {name} because its type is not LIST.",
+            )
         _apply(values, Operation(operation), name, value, defs)
     return values
 
@@ -192,7 +255,10 @@ def _apply_as_broker(own: Mapping[str, str], changes: Iterable[Change]) -> dict[
             if name not in defs:
                 raise ConfigRefused(ErrorCode.INVALID_CONFIG, f"Unknown config name: {name}")
             word = Operation(operation).name.lower()
-            raise ConfigRefused(ErrorCode.INVALID_CONFIG, f"Config value {word} is not allowed for config key: {name}")
+            raise ConfigRefused(
+                ErrorCode.INVALID_CONFIG,
+                f"Config value {word} is not allowed for config key: {name}",
+            )
         _apply(values, Operation(operation), name, value, defs)
     return values
 
@@ -201,7 +267,13 @@ def _is_list(of: ConfigDef | None) -> bool:
     return of is not None and of.type is ConfigType.LIST
 
 
-def _apply(values: dict[str, str], operation: Operation, name: str, value: str | None, defs: Mapping[str, ConfigDef]) -> None:
+def _apply(
+    values: dict[str, str],
+    operation: Operation,
+    name: str,
+    value: str | None,
+    defs: Mapping[str, ConfigDef],
+) -> None:
     if operation is Operation.DELETE:
         values.pop(name, None)
         return
@@ -209,7 +281,11 @@ def _apply(values: dict[str, str], operation: Operation, name: str, value: str |
     if operation is Operation.SET:
         values[name] = value
         return
-    items = [item for item in _split(values[name] if name in values else defs[name].default or "") if item]
+    items = [
+        item
+        for item in _split(values[name] if name in values else defs[name].default or "")
+        if item
+    ]
     asked = _split(value)
     if operation is Operation.APPEND:
         there = set(items)
@@ -217,7 +293,10 @@ def _apply(values: dict[str, str], operation: Operation, name: str, value: str |
     else:
         items = _without(items, asked)
     value = ",".join(items)
-    if value != values.get(name) and len(value.encode("utf-16-le", "surrogatepass")) // 2 > MOST_VALUE_UNITS:
+    if (
+        value != values.get(name)
+        and len(value.encode("utf-16-le", "surrogatepass")) // 2 > MOST_VALUE_UNITS
+    ):
         raise ConfigRefused(ErrorCode.INVALID_CONFIG, _TOO_LONG)
     values[name] = value
 
@@ -235,7 +314,8 @@ def _without(items: list[str], asked: list[str]) -> list[str]:
 
 
 def _split(text: str) -> list[str]:
-    """As Java's String.split: spaces count, empty items at the end do not, unless the whole text is empty."""
+    """As Java's String.split: spaces count, empty items at the end do not, unless the whole text is
+    empty."""
     return text.rstrip(",").split(",") if text.strip(",") or not text else []
 
 
@@ -248,13 +328,18 @@ def _base(name: str) -> str:
 def _check_broker_names(values: Mapping[str, str], *, for_all: bool) -> None:
     defs = run_time_defs()
     known = {name: defs[_base(name)] for name in values if _base(name) in defs}
-    _refuse("Cannot update these configs dynamically", (name for name in known if name in defs and known[name].update == "-"))
+    _refuse(
+        "Cannot update these configs dynamically",
+        (name for name in known if name in defs and known[name].update == "-"),
+    )
     _refuse(
         "These security configs can be dynamically updated only per-listener using the listener prefix",
         (name for name in known if name in _BY_LISTENER),
     )
     rank = {name: place for place, name in enumerate(defs)}
-    for name in sorted(known, key=lambda name: rank[_base(name)]):  # of several bad values, the first as Kafka defines them
+    for name in sorted(
+        known, key=lambda name: rank[_base(name)]
+    ):  # of several bad values, the first as Kafka defines them
         try:
             known[name].parse(values[name])
         except ConfigException as refused:
@@ -274,6 +359,7 @@ def _refuse(what: str, names: Iterable[str]) -> None:
 
 def _check_broker_values(values: Mapping[str, str], configs: BrokerConfigs) -> None:
     """Checks across values that a running broker makes before it takes a change."""
+
     def number(name: str) -> int:
         value = broker_defs()[name].parse(values[name])
         assert isinstance(value, int)
@@ -283,14 +369,25 @@ def _check_broker_values(values: Mapping[str, str], configs: BrokerConfigs) -> N
         why = "requirement failed: log.retention.ms must be unlimited (-1) or, greater than or equal to 1"
         raise ConfigRefused(ErrorCode.INVALID_REQUEST, why)
     if "log.roll.ms" in values and number("log.roll.ms") < 1:
-        raise ConfigRefused(ErrorCode.INVALID_REQUEST, "requirement failed: log.roll.ms must be greater than or equal to 1")
-    for name in (f"group.{protocol}.assignment.interval.ms" for protocol in ("consumer", "share", "streams")):
+        raise ConfigRefused(
+            ErrorCode.INVALID_REQUEST,
+            "requirement failed: log.roll.ms must be greater than or equal to 1",
+        )
+    for name in (
+        f"group.{protocol}.assignment.interval.ms" for protocol in ("consumer", "share", "streams")
+    ):
         if name in values:
-            low, high = (name.replace(".assignment.", f".{bound}.assignment.") for bound in ("min", "max"))
+            low, high = (
+                name.replace(".assignment.", f".{bound}.assignment.") for bound in ("min", "max")
+            )
             if number(name) < configs.get_int(low):
-                raise ConfigRefused(ErrorCode.INVALID_REQUEST, f"{name} must be greater than or equal to {low}")
+                raise ConfigRefused(
+                    ErrorCode.INVALID_REQUEST, f"{name} must be greater than or equal to {low}"
+                )
             if number(name) > configs.get_int(high):
-                raise ConfigRefused(ErrorCode.INVALID_REQUEST, f"{name} must be less than or equal to {high}")
+                raise ConfigRefused(
+                    ErrorCode.INVALID_REQUEST, f"{name} must be less than or equal to {high}"
+                )
     for name in _THREADS:
         if name in values:
             _check_threads(name, number(name), configs.get_int(name))
@@ -305,4 +402,7 @@ def _check_threads(name: str, wanted: int, current: int) -> None:
         return
     text = f"Dynamic thread count update validation failed for {name}={wanted}, {why}"
     wrapped = f"org.apache.kafka.common.config.ConfigException: {text}"
-    raise ConfigRefused(ErrorCode.INVALID_REQUEST, f"Invalid value {wrapped} for configuration Invalid dynamic configuration")
+    raise ConfigRefused(
+        ErrorCode.INVALID_REQUEST,
+        f"Invalid value {wrapped} for configuration Invalid dynamic configuration",
+    )

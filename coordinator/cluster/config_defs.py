@@ -1,7 +1,9 @@
-"""What a configuration name means: type, default, allowed values; reading text as Kafka reads it and saying no in its words.
+"""What a configuration name means: type, default, allowed values; reading text as Kafka reads it
+and saying no in its words.
 
-Owns Kafka's ConfigDef: parsing, validators and their exact messages, and the text form of a value that DescribeConfigs shows.
-Tables are plain text, one line a name, read when first asked for. Does not depend on where values come from or what they do.
+Owns Kafka's ConfigDef: parsing, validators and their exact messages, and the text form of a value
+that DescribeConfigs shows. Tables are plain text, one line a name, read when first asked for. Does
+not depend on where values come from or what they do.
 """
 
 from __future__ import annotations
@@ -13,7 +15,9 @@ from typing import NamedTuple, TypeAlias
 ConfigValue: TypeAlias = bool | int | float | str | list[str] | None
 
 _WHOLE = re.compile(r"[+-]?[0-9]+\Z")
-_FRACTION = re.compile(r"([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?Infinity|[+-]?NaN)[dDfF]?\Z")
+_FRACTION = re.compile(
+    r"([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?Infinity|[+-]?NaN)[dDfF]?\Z"
+)
 _MOST_DIGITS = 19  # of 63 bits
 _THROTTLED = re.compile(r"([0-9]+:[0-9]+)?\Z")
 THROTTLED_FORM = "[partitionId]:[brokerId],[partitionId]:[brokerId],..."
@@ -60,8 +64,9 @@ class ConfigException(Exception):
 
 
 class ConfigDef(NamedTuple):
-    """One line of a table. `allowed` is the validator in the table's notation (see `read_table`); `update` is when Kafka lets
-    it change: "-" only at start, "broker" per broker, "cluster" per broker or for all brokers.
+    """One line of a table. `allowed` is the validator in the table's notation (see `read_table`);
+    `update` is when Kafka lets it change: "-" only at start, "broker" per broker, "cluster" per
+    broker or for all brokers.
     """
 
     name: str
@@ -85,9 +90,10 @@ class ConfigDef(NamedTuple):
 def read_table(table: str) -> dict[str, ConfigDef]:
     """Read a table: `name type default allowed update`, one line a configuration.
 
-    default: `null`, `''` for empty text, else the text. allowed: `-` anything, `1..` or `0..5` a range, `a|b` one of,
-    `~a|b` one of in any case, `nonempty`, `[a|b]` a list of these (`[]` of anything, `[a|b]!` not empty,
-    `[]?` null allowed), `gzip` and `throttled` two shapes of their own.
+    default: `null`, `''` for empty text, else the text. allowed: `-` anything, `1..` or `0..5` a
+    range, `a|b` one of, `~a|b` one of in any case, `nonempty`, `[a|b]` a list of these (`[]` of
+    anything, `[a|b]!` not empty, `[]?` null allowed), `gzip` and `throttled` two shapes of their
+    own.
     """
     defs: dict[str, ConfigDef] = {}
     for line in table.split("\n"):
@@ -112,7 +118,8 @@ def show(value: ConfigValue) -> str | None:
 
 
 def parse_whole(text: str, bits: int = 31) -> int | None:
-    """The number that Java's Integer.parseInt (31 bits) or Long.parseLong (63) reads in ASCII digits, or None; any text, in linear time."""
+    """The number that Java's Integer.parseInt (31 bits) or Long.parseLong (63) reads in ASCII
+    digits, or None; any text, in linear time."""
     if not _WHOLE.match(text):
         return None
     digits = text.lstrip("+-").lstrip("0")
@@ -129,7 +136,9 @@ def _parse(of: ConfigDef, text: str | None) -> ConfigValue:
     match of.type:
         case ConfigType.BOOLEAN:
             if trimmed.lower() not in ("true", "false"):
-                raise ConfigException.invalid(of.name, text, "Expected value to be either true or false")
+                raise ConfigException.invalid(
+                    of.name, text, "Expected value to be either true or false"
+                )
             return trimmed.lower() == "true"
         case ConfigType.INT | ConfigType.SHORT | ConfigType.LONG:
             whole = parse_whole(trimmed, _BITS[of.type])
@@ -143,7 +152,9 @@ def _parse(of: ConfigDef, text: str | None) -> ConfigValue:
             return float(found.group(1))
         case ConfigType.LIST:
             items = [item.strip() for item in trimmed.split(",")] if trimmed else []
-            return list(dict.fromkeys(items)) if of.allowed.startswith("[") else items  # doubles are dropped, not refused
+            return (
+                list(dict.fromkeys(items)) if of.allowed.startswith("[") else items
+            )  # doubles are dropped, not refused
         case _:
             return trimmed
 
@@ -156,7 +167,9 @@ def _check(of: ConfigDef, value: ConfigValue) -> None:
         _check_list(of, value)
     elif allowed == "gzip":
         if isinstance(value, int) and value != -1 and not 1 <= value <= 9:
-            raise ConfigException.invalid(of.name, value, "Value must be between 1 and 9 or equal to -1")
+            raise ConfigException.invalid(
+                of.name, value, "Value must be between 1 and 9 or equal to -1"
+            )
     elif allowed == "throttled":
         _check_throttled(of, value)
     elif ".." in allowed:
@@ -184,9 +197,13 @@ def _check_text(of: ConfigDef, value: str) -> None:
     any_case = of.allowed.startswith("~")
     choices = of.allowed.removeprefix("~").split("|")
     if any_case and value.upper() not in choices:
-        raise ConfigException.invalid(of.name, value, f"String must be one of (case insensitive): {', '.join(choices)}")
+        raise ConfigException.invalid(
+            of.name, value, f"String must be one of (case insensitive): {', '.join(choices)}"
+        )
     if not any_case and value not in choices:
-        raise ConfigException.invalid(of.name, value, f"String must be one of: {', '.join(choices)}")
+        raise ConfigException.invalid(
+            of.name, value, f"String must be one of: {', '.join(choices)}"
+        )
 
 
 def _check_list(of: ConfigDef, value: ConfigValue) -> None:
@@ -199,12 +216,16 @@ def _check_list(of: ConfigDef, value: ConfigValue) -> None:
     assert isinstance(value, list)
     if not value and "!" in marks:
         valid = f"[{', '.join(choices)}]" if choices else "any non-empty value"
-        raise ConfigException(f"Configuration '{of.name}' must not be empty. Valid values include: {valid}")
+        raise ConfigException(
+            f"Configuration '{of.name}' must not be empty. Valid values include: {valid}"
+        )
     for item in value:
         if not item:
             raise ConfigException(f"Configuration '{of.name}' values must not be empty.")
         if choices and item not in choices:
-            raise ConfigException.invalid(of.name, item, f"String must be one of: {', '.join(choices)}")
+            raise ConfigException.invalid(
+                of.name, item, f"String must be one of: {', '.join(choices)}"
+            )
 
 
 def _check_throttled(of: ConfigDef, value: ConfigValue) -> None:
@@ -215,7 +236,8 @@ def _check_throttled(of: ConfigDef, value: ConfigValue) -> None:
 
 
 def _java_double(value: float) -> str:
-    """Double.toString: plain from 0.001 to 10 million, else one digit, a fraction and an exponent."""
+    """Double.toString: plain from 0.001 to 10 million, else one digit, a fraction and an
+    exponent."""
     if value != value or value in (float("inf"), float("-inf")):
         return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
     if value == 0 or 1e-3 <= abs(value) < 1e7:

@@ -1,4 +1,5 @@
-"""How configurations look from outside: the entries of DescribeConfigs, with sources and synonyms as Kafka lists them."""
+"""How configurations look from outside: the entries of DescribeConfigs, with sources and synonyms
+as Kafka lists them."""
 
 from __future__ import annotations
 
@@ -44,16 +45,26 @@ ALL: Container[str] = _All()
 def broker_entries(configs: BrokerConfigs, names: Container[str] = ALL) -> list[ConfigEntry]:
     """What is in force on the broker, by name; names that clients invented at run time included."""
     known = {name for values, _ in configs.layers() for name in values} | set(broker_defs())
-    return [_broker_entry(configs, name, configs.layers()) for name in sorted(known) if name in names]
+    return [
+        _broker_entry(configs, name, configs.layers()) for name in sorted(known) if name in names
+    ]
 
 
-def broker_default_entries(configs: BrokerConfigs, names: Container[str] = ALL) -> list[ConfigEntry]:
+def broker_default_entries(
+    configs: BrokerConfigs, names: Container[str] = ALL
+) -> list[ConfigEntry]:
     """What was set at run time for all brokers, by name."""
     layer = (configs.dynamic_default, ConfigSource.DYNAMIC_DEFAULT_BROKER)
-    return [_broker_entry(configs, name, (layer,), defaults=False) for name in sorted(configs.dynamic_default) if name in names]
+    return [
+        _broker_entry(configs, name, (layer,), defaults=False)
+        for name in sorted(configs.dynamic_default)
+        if name in names
+    ]
 
 
-def topic_entries(own: Mapping[str, str], configs: BrokerConfigs, names: Container[str] = ALL) -> list[ConfigEntry]:
+def topic_entries(
+    own: Mapping[str, str], configs: BrokerConfigs, names: Container[str] = ALL
+) -> list[ConfigEntry]:
     """What is in force for a topic with these own values, by name."""
     entries = []
     for name, of in sorted(topic_defs().items()):
@@ -68,25 +79,37 @@ def topic_entries(own: Mapping[str, str], configs: BrokerConfigs, names: Contain
     return entries
 
 
-def group_entries(own: Mapping[str, str], configs: BrokerConfigs, names: Container[str] = ALL) -> list[ConfigEntry]:
+def group_entries(
+    own: Mapping[str, str], configs: BrokerConfigs, names: Container[str] = ALL
+) -> list[ConfigEntry]:
     """What is in force for a group with these own values, by name."""
     entries = []
     for name, of in sorted(group_defs().items()):
         if name not in names:
             continue
         behind = broker_synonym(name)
-        value = of.parse(own[name] if name in own else of.default if behind is None else show(configs.get(behind)))
+        value = of.parse(
+            own[name]
+            if name in own
+            else of.default
+            if behind is None
+            else show(configs.get(behind))
+        )
         synonyms = [Synonym(name, show(value), ConfigSource.GROUP)] if name in own else []
         if behind is None:
             synonyms.append(Synonym(name, of.default, ConfigSource.DEFAULT))
         else:
             synonyms += _synonyms(configs, behind, configs.layers())
         source = synonyms[0].source if synonyms else ConfigSource.DEFAULT
-        entries.append(ConfigEntry(name, show(value), False, source, of.sensitive, of.type, synonyms))
+        entries.append(
+            ConfigEntry(name, show(value), False, source, of.sensitive, of.type, synonyms)
+        )
     return entries
 
 
-def client_metrics_entries(own: Mapping[str, str], names: Container[str] = ALL) -> list[ConfigEntry]:
+def client_metrics_entries(
+    own: Mapping[str, str], names: Container[str] = ALL
+) -> list[ConfigEntry]:
     """The values of a client metrics subscription, by name."""
     entries = []
     for name, of in sorted(client_metrics_defs().items()):
@@ -101,7 +124,9 @@ def client_metrics_entries(own: Mapping[str, str], names: Container[str] = ALL) 
 _Layers = tuple[tuple[dict[str, str], ConfigSource], ...]
 
 
-def _broker_entry(configs: BrokerConfigs, name: str, layers: _Layers, *, defaults: bool = True) -> ConfigEntry:
+def _broker_entry(
+    configs: BrokerConfigs, name: str, layers: _Layers, *, defaults: bool = True
+) -> ConfigEntry:
     of = run_time_defs().get(name)
     if of is None:  # a name Kafka does not know could be a plug-in's, and secret: it is never shown
         hidden = [Synonym(name, None, source) for values, source in layers if name in values]
@@ -112,10 +137,20 @@ def _broker_entry(configs: BrokerConfigs, name: str, layers: _Layers, *, default
     return ConfigEntry(name, value, of.update == "-", source, of.sensitive, of.type, synonyms)
 
 
-def _synonyms(configs: BrokerConfigs, name: str, layers: _Layers, *, defaults: bool = True) -> list[Synonym]:
-    """All places of a broker configuration that hold a value, but none that stands before the first of its own name."""
-    found = dropwhile(lambda synonym: synonym.name != name, _places(BROKER_SYNONYMS.get(name, (name,)), layers, defaults))
-    return [synonym._replace(value=None) for synonym in found] if run_time_defs()[name].sensitive else list(found)
+def _synonyms(
+    configs: BrokerConfigs, name: str, layers: _Layers, *, defaults: bool = True
+) -> list[Synonym]:
+    """All places of a broker configuration that hold a value, but none that stands before the first
+    of its own name."""
+    found = dropwhile(
+        lambda synonym: synonym.name != name,
+        _places(BROKER_SYNONYMS.get(name, (name,)), layers, defaults),
+    )
+    return (
+        [synonym._replace(value=None) for synonym in found]
+        if run_time_defs()[name].sensitive
+        else list(found)
+    )
 
 
 def _places(names: tuple[str, ...], layers: _Layers, defaults: bool) -> Iterator[Synonym]:

@@ -1,8 +1,10 @@
-"""What can have happened to a cluster, in the past tense: brokers, the controller, topics and partitions.
+"""What can have happened to a cluster, in the past tense: brokers, the controller, topics and
+partitions.
 
-Owns the event types of a cluster and nothing else; `evolve` folds them into a `Cluster`. Rules: an event says everything that
-its fold needs, so each broker's copy of the metadata is the fold of those that reached it. The names of the types are those of
-the event log's stream `cluster` (docs/event_log.md). Does not depend on time, chance and who decided.
+Owns the event types of a cluster and nothing else; `evolve` folds them into a `Cluster`. Rules: an
+event says everything that its fold needs, so each broker's copy of the metadata is the fold of
+those that reached it. The names of the types are those of the event log's stream `cluster`
+(docs/event_log.md). Does not depend on time, chance and who decided.
 """
 
 from __future__ import annotations
@@ -27,7 +29,8 @@ class PartitionChange(StrEnum):
 
 
 class BrokerRegistered(NamedTuple):
-    """A broker announced itself, with a new broker epoch. It is fenced until it has caught up with the metadata."""
+    """A broker announced itself, with a new broker epoch. It is fenced until it has caught up with
+    the metadata."""
 
     broker: int
     epoch: int
@@ -75,7 +78,8 @@ class ControllerLost(NamedTuple):
 
 
 class TopicCreated(NamedTuple):
-    """A topic was made. `replicas[i]`: of partition i, preferred leader first; those that are active are in sync."""
+    """A topic was made. `replicas[i]`: of partition i, preferred leader first; those that are
+    active are in sync."""
 
     topic: str
     topic_id: bytes
@@ -100,7 +104,8 @@ class PartitionsAdded(NamedTuple):
 
 
 class TopicConfigured(NamedTuple):
-    """A topic's own configuration values were replaced. The log tells it as ConfigChanged, with what was asked."""
+    """A topic's own configuration values were replaced. The log tells it as ConfigChanged, with
+    what was asked."""
 
     topic: str
     configs: Mapping[str, str]
@@ -114,9 +119,11 @@ class FeatureChanged(NamedTuple):
 
 
 class PartitionChanged(NamedTuple):
-    """A partition's registration after a change: `what` was the occasion, `reason` says more for people.
+    """A partition's registration after a change: `what` was the occasion, `reason` says more for
+    people.
 
-    `leader` -1: none. `leader_epoch` has risen if the leader was elected anew, be it the same; `partition_epoch` always.
+    `leader` -1: none. `leader_epoch` has risen if the leader was elected anew, be it the same;
+    `partition_epoch` always.
     """
 
     topic: str
@@ -135,7 +142,8 @@ class PartitionChanged(NamedTuple):
 
 
 class ReassignmentStep(NamedTuple):
-    """The older controller took one of its thirteen steps (`controller.zookeeper`). It changes nothing by itself."""
+    """The older controller took one of its thirteen steps (`controller.zookeeper`). It changes
+    nothing by itself."""
 
     topic: str
     partition: int
@@ -144,20 +152,34 @@ class ReassignmentStep(NamedTuple):
 
 
 class DeletionPostponed(NamedTuple):
-    """The older controller was asked to delete a topic that is not eligible for that until its reassignment ends."""
+    """The older controller was asked to delete a topic that is not eligible for that until its
+    reassignment ends."""
 
     topic: str
 
 
 Event = (
-    BrokerRegistered | BrokerUnfenced | BrokerFenced | BrokerShutdownStarted | BrokerUnregistered | ControllerElected | ControllerLost
-    | TopicCreated | TopicDeleted | PartitionsAdded | TopicConfigured | FeatureChanged | PartitionChanged
-    | ReassignmentStep | DeletionPostponed
-)  # fmt: skip
+    BrokerRegistered
+    | BrokerUnfenced
+    | BrokerFenced
+    | BrokerShutdownStarted
+    | BrokerUnregistered
+    | ControllerElected
+    | ControllerLost
+    | TopicCreated
+    | TopicDeleted
+    | PartitionsAdded
+    | TopicConfigured
+    | FeatureChanged
+    | PartitionChanged
+    | ReassignmentStep
+    | DeletionPostponed
+)
 
 
 def weight(event: Event) -> int:
-    """How many partitions a broker makes, changes or forgets for an event; what it does once for all of them is not counted."""
+    """How many partitions a broker makes, changes or forgets for an event; what it does once for
+    all of them is not counted."""
     match event:
         case TopicCreated() | PartitionsAdded():
             return len(event.replicas)

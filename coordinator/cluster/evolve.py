@@ -1,7 +1,8 @@
 """Folding events into a cluster: the only writer of a `Cluster`'s brokers, topics and partitions.
 
-Holds no rule: what may happen is decided by the controller. A broker's copy of the metadata and the controller's own are folds
-of the same events, so they are equal once the same events have reached them. Does not depend on time and on who is told.
+Holds no rule: what may happen is decided by the controller. A broker's copy of the metadata and the
+controller's own are folds of the same events, so they are equal once the same events have reached
+them. Does not depend on time and on who is told.
 """
 
 from __future__ import annotations
@@ -35,7 +36,12 @@ def evolve(cluster: Cluster, event: Event) -> None:
         case PartitionChanged():
             _change_partition(cluster, event)
         case TopicCreated():
-            cluster.create_topic(event.topic, topic_id=event.topic_id, assignment=event.replicas, configs=event.configs)
+            cluster.create_topic(
+                event.topic,
+                topic_id=event.topic_id,
+                assignment=event.replicas,
+                configs=event.configs,
+            )
         case TopicDeleted():
             cluster.delete_topic(event.topic)
         case PartitionsAdded():
@@ -45,7 +51,9 @@ def evolve(cluster: Cluster, event: Event) -> None:
         case FeatureChanged():
             cluster.set_feature(event.feature, event.level)
         case BrokerRegistered():
-            node = BrokerNode(event.broker, event.rack, dict(event.endpoints), fenced=True, epoch=event.epoch)
+            node = BrokerNode(
+                event.broker, event.rack, dict(event.endpoints), fenced=True, epoch=event.epoch
+            )
             cluster.brokers[event.broker] = node
             _broker_changed(cluster, event.broker)
         case BrokerUnfenced():

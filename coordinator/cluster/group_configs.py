@@ -1,7 +1,8 @@
-"""Configurations of single groups (DescribeConfigs resource type 32): stored, checked and shown as Kafka does.
+"""Configurations of single groups (DescribeConfigs resource type 32): stored, checked and shown as
+Kafka does.
 
-They concern the consumer, share and streams group protocols; nothing in classic groups reads them. The notation of the table
-is `config_defs.read_table`'s.
+They concern the consumer, share and streams group protocols; nothing in classic groups reads them.
+The notation of the table is `config_defs.read_table`'s.
 """
 
 from __future__ import annotations
@@ -35,14 +36,26 @@ streams.initial.rebalance.delay.ms int 3000 0.. -
 streams.assignment.interval.ms int 1000 0.. -
 """
 
-# Bounds that the broker sets: the group's value may be neither below group.X.min.Y nor above group.X.max.Y.
+# Bounds that the broker sets: the group's value may be neither below group.X.min.Y nor above
+# group.X.max.Y.
 _LOW_AND_HIGH = (
-    "consumer.session.timeout.ms", "consumer.heartbeat.interval.ms", "consumer.assignment.interval.ms", "share.session.timeout.ms",
-    "share.heartbeat.interval.ms", "share.record.lock.duration.ms", "share.delivery.count.limit", "share.partition.max.record.locks",
-    "share.assignment.interval.ms", "streams.session.timeout.ms", "streams.heartbeat.interval.ms", "streams.num.standby.replicas",
+    "consumer.session.timeout.ms",
+    "consumer.heartbeat.interval.ms",
+    "consumer.assignment.interval.ms",
+    "share.session.timeout.ms",
+    "share.heartbeat.interval.ms",
+    "share.record.lock.duration.ms",
+    "share.delivery.count.limit",
+    "share.partition.max.record.locks",
+    "share.assignment.interval.ms",
+    "streams.session.timeout.ms",
+    "streams.heartbeat.interval.ms",
+    "streams.num.standby.replicas",
     "streams.assignment.interval.ms",
-)  # fmt: skip
-_WITHOUT_BROKER_NAME = frozenset({"share.auto.offset.reset", "share.isolation.level", "share.renew.acknowledge.enable"})
+)
+_WITHOUT_BROKER_NAME = frozenset(
+    {"share.auto.offset.reset", "share.isolation.level", "share.renew.acknowledge.enable"}
+)
 
 
 @cache
@@ -71,7 +84,10 @@ def validate(values: Mapping[str, str], broker: BrokerConfigs) -> None:
         if not isinstance(value, int):
             continue
         protocol, _, rest = name.partition(".")
-        low, high = f"group.{protocol}.min.{rest}", f"group.{protocol}.max.{rest.removeprefix('num.')}"
+        low, high = (
+            f"group.{protocol}.min.{rest}",
+            f"group.{protocol}.max.{rest.removeprefix('num.')}",
+        )
         if low in broker_defs() and value < broker.get_int(low):
             raise ConfigException(f"{name} must be greater than or equal to {low}")
         if high in broker_defs() and value > broker.get_int(high):
@@ -89,9 +105,14 @@ def _in_force(typed: Mapping[str, object], name: str, broker: BrokerConfigs) -> 
 
 def _check_offset_reset(text: str | None) -> None:
     name = "share.auto.offset.reset"
-    if text is not None and text not in ("latest", "earliest") and not text.startswith("by_duration:P"):
+    if (
+        text is not None
+        and text not in ("latest", "earliest")
+        and not text.startswith("by_duration:P")
+    ):
         raise ConfigException.invalid(
-            name, text,
+            name,
+            text,
             f"Invalid value `{text}` for configuration {name}. The value must be either 'earliest', 'latest' or of the format "
             "'by_duration:<PnDTnHnMn.nS>'.",
         )

@@ -1,7 +1,9 @@
-"""Which partition of an internal topic holds a group or a transactional id: one truth for all who ask (CFG-2).
+"""Which partition of an internal topic holds a group or a transactional id: one truth for all who
+ask (CFG-2).
 
-The number of partitions is that of the configuration at the start. Kafka's coordinators read it once, when the broker starts, and
-do not follow the topic when CreatePartitions makes it grow. Both settings are read-only in a running broker.
+The number of partitions is that of the configuration at the start. Kafka's coordinators read it
+once, when the broker starts, and do not follow the topic when CreatePartitions makes it grow. Both
+settings are read-only in a running broker.
 """
 
 from __future__ import annotations
@@ -18,10 +20,15 @@ PARTITIONS_SETTING = {
     CONSUMER_OFFSETS: "offsets.topic.num.partitions",
     TRANSACTION_STATE: "transaction.state.log.num.partitions",
 }
-OFFSETS_CONFIGS = {"cleanup.policy": "compact", "compression.type": "producer", "segment.bytes": "104857600"}
+OFFSETS_CONFIGS = {
+    "cleanup.policy": "compact",
+    "compression.type": "producer",
+    "segment.bytes": "104857600",
+}
 """What __consumer_offsets is configured with."""
 
 
 def partition_for(configs: BrokerConfigs, topic: str, key: str) -> int:
-    """The partition of __consumer_offsets that holds the group `key`, or of __transaction_state that holds the id `key`."""
+    """The partition of __consumer_offsets that holds the group `key`, or of __transaction_state
+    that holds the id `key`."""
     return coordinator_partition(key, configs.get_int(PARTITIONS_SETTING[topic]))

@@ -1,9 +1,10 @@
 """The cluster: brokers with their racks and endpoints, topics, partitions and their replicas.
 
-Owns what Kafka keeps in its metadata image. Rules: names and ids change together; `version` rises on every change that a
-Metadata answer could show, so an encoded answer may be kept as long as `version` stands; chance and ids come from outside.
-Several brokers, racks and replicas are modelled although one broker is served. Does not depend on sockets, clocks, groups,
-how records look (a `PartitionLog` keeps them) and whether a request was allowed (the handlers check, then call here).
+Owns what Kafka keeps in its metadata image. Rules: names and ids change together; `version` rises
+on every change that a Metadata answer could show, so an encoded answer may be kept as long as
+`version` stands; chance and ids come from outside. Several brokers, racks and replicas are modelled
+although one broker is served. Does not depend on sockets, clocks, groups, how records look (a
+`PartitionLog` keeps them) and whether a request was allowed (the handlers check, then call here).
 """
 
 from __future__ import annotations
@@ -26,15 +27,23 @@ SHARE_GROUP_STATE = "__share_group_state"
 INTERNAL_TOPICS = frozenset({CONSUMER_OFFSETS, TRANSACTION_STATE, SHARE_GROUP_STATE})
 
 
-# The levels at which a cluster formatted by 4.3.1 has its features, as far as they are served here; the others are at 0.
-FEATURE_LEVELS = {"eligible.leader.replicas.version": 1, "group.version": 1, "metadata.version": 30, "transaction.version": 2}
+# The levels at which a cluster formatted by 4.3.1 has its features, as far as they are served here;
+# the others are at 0.
+FEATURE_LEVELS = {
+    "eligible.leader.replicas.version": 1,
+    "group.version": 1,
+    "metadata.version": 30,
+    "transaction.version": 2,
+}
 
 
 @dataclass(slots=True)
 class BrokerNode:
-    """One broker. `endpoints`: listener name -> advertised (host, port). A fenced broker takes no leadership.
+    """One broker. `endpoints`: listener name -> advertised (host, port). A fenced broker takes no
+    leadership.
 
-    `epoch`: the broker epoch, new at each registration. `shutting_down`: it announced a controlled shutdown (KIP-841).
+    `epoch`: the broker epoch, new at each registration. `shutting_down`: it announced a controlled
+    shutdown (KIP-841).
     """
 
     node_id: int
@@ -57,9 +66,10 @@ _NOBODY: Final[Sequence[int]] = []
 class Partition:
     """One partition: who leads it, who holds it, and its log (the served broker's copy).
 
-    `partition_epoch` rises on every change (KIP-497). `elr`, `last_known_elr`: eligible leader replicas (KIP-966). `adding` and
-    `removing` are not empty while the partition is being reassigned (KIP-455); both kinds are among `replicas`. The lists are never
-    changed, only replaced: all brokers' copies share them.
+    `partition_epoch` rises on every change (KIP-497). `elr`, `last_known_elr`: eligible leader
+    replicas (KIP-966). `adding` and `removing` are not empty while the partition is being
+    reassigned (KIP-455); both kinds are among `replicas`. The lists are never changed, only
+    replaced: all brokers' copies share them.
     """
 
     topic: str
@@ -84,7 +94,8 @@ class Partition:
 
 @dataclass(slots=True)
 class Topic:
-    """A topic, its partitions in index order, and its own configuration values as text (`configs`)."""
+    """A topic, its partitions in index order, and its own configuration values as text
+    (`configs`)."""
 
     name: str
     id: bytes
@@ -94,10 +105,12 @@ class Topic:
     broker_configs: BrokerConfigs
     _cached: dict[str, ConfigValue] = field(default_factory=dict)
     derived: dict[type, Any] = field(default_factory=dict, compare=False)
-    """What others have worked out from the configuration in force, by its type; forgotten when the configuration changes."""
+    """What others have worked out from the configuration in force, by its type; forgotten when the
+    configuration changes."""
 
     def effective(self, name: str) -> ConfigValue:
-        """The typed value in force for a topic configuration: the topic's own, else the broker's, else Kafka's default.
+        """The typed value in force for a topic configuration: the topic's own, else the broker's,
+        else Kafka's default.
 
         Raises KeyError for a name that is no topic configuration.
         """
@@ -108,13 +121,15 @@ class Topic:
         return self._cached[name]
 
     def effective_int(self, name: str) -> int:
-        """`effective` for a configuration whose type is a whole number, such as max.message.bytes."""
+        """`effective` for a configuration whose type is a whole number, such as
+        max.message.bytes."""
         value = self.effective(name)
         assert isinstance(value, int)
         return value
 
     def set_configs(self, configs: Mapping[str, str]) -> None:
-        """Replace the topic's own values. They must have been validated (`topic_configs.validate`)."""
+        """Replace the topic's own values. They must have been validated
+        (`topic_configs.validate`)."""
         self.configs = dict(configs)
         self.forget_effective()
 
@@ -127,11 +142,17 @@ class Topic:
 class Cluster:
     """Brokers and topics. `version` rises on every visible change.
 
-    `new_log` gives the log of a new partition, from its topic's name, its index and its replicas; default: a new log for each.
+    `new_log` gives the log of a new partition, from its topic's name, its index and its replicas;
+    default: a new log for each.
     """
 
     def __init__(
-        self, *, cluster_id: str, controller_id: int, brokers: Iterable[BrokerNode], configs: BrokerConfigs,
+        self,
+        *,
+        cluster_id: str,
+        controller_id: int,
+        brokers: Iterable[BrokerNode],
+        configs: BrokerConfigs,
         new_log: Callable[[str, int, list[int]], PartitionLog] | None = None,
     ) -> None:
         self.cluster_id = cluster_id
@@ -152,13 +173,25 @@ class Cluster:
         configs.on_change(self._configs_changed)
 
     def create_topic(
-        self, name: str, *, topic_id: bytes, assignment: list[list[int]], configs: Mapping[str, str] | None = None,
+        self,
+        name: str,
+        *,
+        topic_id: bytes,
+        assignment: list[list[int]],
+        configs: Mapping[str, str] | None = None,
         internal: bool = False,
     ) -> Topic:
         """Add a topic. `assignment[i]` are the replicas of partition i, preferred leader first."""
         assert name not in self.topics, name
         assert topic_id not in self.topics_by_id
-        topic = Topic(name, topic_id, internal or name in INTERNAL_TOPICS, [], dict(configs or {}), self.configs)
+        topic = Topic(
+            name,
+            topic_id,
+            internal or name in INTERNAL_TOPICS,
+            [],
+            dict(configs or {}),
+            self.configs,
+        )
         self.topics[name] = topic
         self.topics_by_id[topic_id] = topic
         self.topics_created += 1
@@ -166,7 +199,8 @@ class Cluster:
         return topic
 
     def delete_topic(self, name: str) -> Topic:
-        """Forget a topic and its id; answers what was forgotten. Raises KeyError if there is none."""
+        """Forget a topic and its id; answers what was forgotten. Raises KeyError if there is
+        none."""
         topic = self.topics.pop(name)
         del self.topics_by_id[topic.id]
         self.changed()
@@ -176,7 +210,9 @@ class Cluster:
         """Append partitions to a topic, one for each replica list; answers the new ones."""
         topic = self.topics[name]
         first = len(topic.partitions)
-        added = [self._partition(name, first + i, replicas) for i, replicas in enumerate(assignment)]
+        added = [
+            self._partition(name, first + i, replicas) for i, replicas in enumerate(assignment)
+        ]
         topic.partitions.extend(added)
         self.changed()
         return added
@@ -222,7 +258,8 @@ class Cluster:
             topic.forget_effective()
 
     def changed(self) -> None:
-        """Something that Metadata shows is different now; also for `evolve`, after it wrote to brokers or partitions."""
+        """Something that Metadata shows is different now; also for `evolve`, after it wrote to
+        brokers or partitions."""
         self.version += 1
         self.kept.clear()
 
@@ -235,7 +272,9 @@ class Cluster:
 
     def offline(self, replicas: Iterable[int]) -> Sequence[int]:
         """Those of a partition's replicas whose brokers are unknown or fenced."""
-        return [node for node in replicas if node not in self.brokers or self.brokers[node].fenced] or _NOBODY
+        return [
+            node for node in replicas if node not in self.brokers or self.brokers[node].fenced
+        ] or _NOBODY
 
 
 def _partition_log(_topic: str, _index: int, _replicas: list[int]) -> PartitionLog:

@@ -1,7 +1,9 @@
-"""Which brokers run, and which links are whole: those between brokers, and those between a client and a broker.
+"""Which brokers run, and which links are whole: those between brokers, and those between a client
+and a broker.
 
-Owns the states of hosts and links as the control verbs set them. Rule: a link is cut in both directions or in none. A client is known by
-its client id. Does not depend on brokers' own work, on clients' connections and on time.
+Owns the states of hosts and links as the control verbs set them. Rule: a link is cut in both
+directions or in none. A client is known by its client id. Does not depend on brokers' own work, on
+clients' connections and on time.
 """
 
 from __future__ import annotations
@@ -11,7 +13,8 @@ from enum import Enum
 
 
 class HostState(Enum):
-    """What a broker's process does. A paused one keeps its connections and its beliefs, and does nothing."""
+    """What a broker's process does. A paused one keeps its connections and its beliefs, and does
+    nothing."""
 
     RUNNING = "running"
     PAUSED = "paused"

@@ -1,7 +1,8 @@
 """A log's sparse offset index, as Kafka keeps it beside a segment: which batch begins about where.
 
-Readers of the log have better look-ups. This one exists because its gaps are seen by clients: they bound the list of aborted
-transactions in a Fetch. It is brought up to date when it is asked, never by an append. Does not depend on batches' bytes.
+Readers of the log have better look-ups. This one exists because its gaps are seen by clients: they
+bound the list of aborted transactions in a Fetch. It is brought up to date when it is asked, never
+by an append. Does not depend on batches' bytes.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from __future__ import annotations
 from bisect import bisect_right
 
 INTERVAL_BYTES = 4_096
-"""A batch gets an entry if more bytes than this were appended since the batch of the last entry (index.interval.bytes)."""
+"""A batch gets an entry if more bytes than this were appended since the batch of the last entry
+(index.interval.bytes)."""
 
 
 class OffsetIndex:
@@ -24,7 +26,8 @@ class OffsetIndex:
         self._scanned = 0  # where the first batch begins that was not looked at
 
     def extend(self, first_position: int, ends: list[int], last_offsets: list[int]) -> None:
-        """Look at the batches that came since: `ends` are the positions behind each, `first_position` where the first begins."""
+        """Look at the batches that came since: `ends` are the positions behind each,
+        `first_position` where the first begins."""
         start = max(self._scanned, first_position)
         for i in range(bisect_right(ends, start), len(ends)):
             if start - self._indexed > INTERVAL_BYTES:

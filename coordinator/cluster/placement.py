@@ -1,9 +1,10 @@
 """Which brokers hold a new partition: the striped placement of Kafka's controller (REPL-6).
 
-Brokers lie in racks (those without one share an unnamed rack), racks are sorted by name, brokers within a rack by id. Each
-partition starts at the next rack; its leader is never a fenced broker; further replicas go round the racks. When every
-unfenced broker has led once, racks and brokers are shuffled, so that followers do not always follow the same leader.
-Chance comes from outside, drawn in the order in which Kafka draws it.
+Brokers lie in racks (those without one share an unnamed rack), racks are sorted by name, brokers
+within a rack by id. Each partition starts at the next rack; its leader is never a fenced broker;
+further replicas go round the racks. When every unfenced broker has led once, racks and brokers are
+shuffled, so that followers do not always follow the same leader. Chance comes from outside, drawn
+in the order in which Kafka draws it.
 """
 
 from __future__ import annotations
@@ -28,8 +29,11 @@ class InvalidReplicationFactor(Exception):
         super().__init__(f"Unable to replicate the partition {replication_factor} time(s): {why}")
 
 
-def place(partitions: int, replication_factor: int, brokers: Iterable[BrokerNode], rng: RandomSource) -> list[list[int]]:
-    """The replicas of each of that many new partitions, preferred leader first. Raises InvalidReplicationFactor."""
+def place(
+    partitions: int, replication_factor: int, brokers: Iterable[BrokerNode], rng: RandomSource
+) -> list[list[int]]:
+    """The replicas of each of that many new partitions, preferred leader first. Raises
+    InvalidReplicationFactor."""
     racks = _Racks(brokers, rng)
     if replication_factor > racks.total:
         raise InvalidReplicationFactor(
@@ -38,12 +42,16 @@ def place(partitions: int, replication_factor: int, brokers: Iterable[BrokerNode
             "or some brokers have all their log directories cordoned.",
         )
     if not racks.unfenced:
-        raise InvalidReplicationFactor(replication_factor, "All brokers are currently fenced, or have all their log directories cordoned.")
+        raise InvalidReplicationFactor(
+            replication_factor,
+            "All brokers are currently fenced, or have all their log directories cordoned.",
+        )
     return [racks.place(replication_factor) for _ in range(partitions)]
 
 
 class _Brokers:
-    """Brokers of one rack, all fenced or all not: handed out in a circle that starts one further on for each partition."""
+    """Brokers of one rack, all fenced or all not: handed out in a circle that starts one further on
+    for each partition."""
 
     def __init__(self, ids: list[int], rng: RandomSource) -> None:
         self.ids = sorted(ids)
@@ -74,7 +82,9 @@ class _Racks:
         self.unfenced = sum(len(unfenced) for unfenced, _ in by_rack.values())
         names = sorted(by_rack, key=lambda name: (name is not None, name or ""))
         # Unfenced brokers first, then fenced ones.
-        self.racks = [(_Brokers(by_rack[name][0], rng), _Brokers(by_rack[name][1], rng)) for name in names]
+        self.racks = [
+            (_Brokers(by_rack[name][0], rng), _Brokers(by_rack[name][1], rng)) for name in names
+        ]
         self.order = list(range(len(self.racks)))
         self.epoch = 0
         self.offset = rng.randrange(len(self.racks)) if self.racks else 0

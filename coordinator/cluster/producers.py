@@ -1,9 +1,12 @@
-"""Idempotent and transactional producers: what one partition remembers of them, and the ids handed out to new ones.
+"""Idempotent and transactional producers: what one partition remembers of them, and the ids handed
+out to new ones.
 
-Owns sequence numbers and producer epochs (KIP-98, KIP-360), as Kafka 4.x keeps them: the last five batches of each
-producer are remembered, a batch sent again is answered with its first offset, and a producer without state may start at
-any sequence. Of a producer's open transaction it knows the first offset, of its markers the epochs they must have, and of
-batches that are to begin a transaction what was tried so far (KIP-890). Does not depend on logs, topics and clocks, and who coordinates.
+Owns sequence numbers and producer epochs (KIP-98, KIP-360), as Kafka 4.x keeps them: the last five
+batches of each producer are remembered, a batch sent again is answered with its first offset, and a
+producer without state may start at any sequence. Of a producer's open transaction it knows the
+first offset, of its markers the epochs they must have, and of batches that are to begin a
+transaction what was tried so far (KIP-890). Does not depend on logs, topics and clocks, and who
+coordinates.
 """
 
 from __future__ import annotations
@@ -21,7 +24,8 @@ EXPIRATION_CHECK_MS = 600_000
 """How often a partition looks for expired producers (producer.id.expiration.check.interval.ms)."""
 NO_EPOCH = -1
 BOUND_TO_RISE = 2
-"""From this transaction version on every marker has a higher epoch than the batches before it (KIP-890)."""
+"""From this transaction version on every marker has a higher epoch than the batches before it
+(KIP-890)."""
 _SEQUENCES = 1 << 31
 
 
@@ -35,10 +39,12 @@ class RememberedBatch(NamedTuple):
 
 
 class Verification:
-    """Batches that asked to begin a producer's transaction here, until one did or a marker came (KIP-890).
+    """Batches that asked to begin a producer's transaction here, until one did or a marker came
+    (KIP-890).
 
-    None of them may come in behind the first that was sent, so the lowest sequence is kept. `adds`: the first to ask was of a version
-    that takes its partition into the transaction by itself; then a producer without batches has to begin at 0.
+    None of them may come in behind the first that was sent, so the lowest sequence is kept. `adds`:
+    the first to ask was of a version that takes its partition into the transaction by itself; then
+    a producer without batches has to begin at 0.
     """
 
     __slots__ = ("adds", "asked_ms", "epoch", "lowest_sequence")
@@ -92,7 +98,14 @@ class Producers:
         if state is None or state.epoch != header.producer_epoch:
             return None
         span = header.base_sequence, header.last_sequence
-        return next((batch for batch in state.batches if (batch.first_sequence, batch.last_sequence) == span), None)
+        return next(
+            (
+                batch
+                for batch in state.batches
+                if (batch.first_sequence, batch.last_sequence) == span
+            ),
+            None,
+        )
 
     def in_transaction(self, producer_id: int, epoch: int) -> bool:
         """Whether the producer has an open transaction here, under this epoch."""
@@ -100,7 +113,8 @@ class Producers:
         return state is not None and state.first_offset is not None and state.epoch == epoch
 
     def asks_to_begin(self, header: BatchHeader, *, adds: bool, now_ms: int) -> None:
-        """A batch is about to begin its producer's transaction here, if the coordinator has it. `adds`, `now_ms`: see Verification.
+        """A batch is about to begin its producer's transaction here, if the coordinator has it.
+        `adds`, `now_ms`: see Verification.
 
         Raises BatchRefused 47 for an older epoch, which is not even asked about.
         """
@@ -109,19 +123,27 @@ class Producers:
             raise _old(header, state.epoch)
         known = self.verifications.get(header.producer_id)
         if known is None:
-            self.verifications[header.producer_id] = Verification(header.base_sequence, header.producer_epoch, adds, now_ms)
+            self.verifications[header.producer_id] = Verification(
+                header.base_sequence, header.producer_epoch, adds, now_ms
+            )
         else:
             known.again(header.base_sequence, header.producer_epoch)
 
     def check(self, header: BatchHeader) -> None:
-        """Refuse a batch of an older epoch (47), out of sequence (45), or outside the producer's open transaction (48)."""
+        """Refuse a batch of an older epoch (47), out of sequence (45), or outside the producer's
+        open transaction (48)."""
         state = self.states.get(header.producer_id)
         current = NO_EPOCH if state is None else state.epoch
         if header.producer_epoch < current:
             raise _old(header, current)
         if self.verifications:
             asked = self.verifications.get(header.producer_id)
-            if asked is not None and asked.adds and header.base_sequence and (state is None or not state.batches):
+            if (
+                asked is not None
+                and asked.adds
+                and header.base_sequence
+                and (state is None or not state.batches)
+            ):
                 raise _out_of_order(header, 0)
             if asked is not None and header.base_sequence > asked.lowest_sequence:
                 raise _out_of_order(header, asked.lowest_sequence)
@@ -131,24 +153,37 @@ class Producers:
         if header.base_sequence != expected:
             raise _out_of_order(header, expected)
         if state.first_offset is not None and not header.attributes & TRANSACTIONAL:
-            raise BatchRefused(ErrorCode.INVALID_TXN_STATE, f"not in the open transaction of producer {header.producer_id}")
+            raise BatchRefused(
+                ErrorCode.INVALID_TXN_STATE,
+                f"not in the open transaction of producer {header.producer_id}",
+            )
 
-    def check_marker(self, producer_id: int, epoch: int, coordinator_epoch: int, transaction_version: int) -> None:
+    def check_marker(
+        self, producer_id: int, epoch: int, coordinator_epoch: int, transaction_version: int
+    ) -> None:
         """Refuse a marker of an older epoch (47), or of an older coordinator (52)."""
         state = self.states.get(producer_id)
         if state is None:
             return
-        bound_to_rise = transaction_version >= BOUND_TO_RISE and state.first_offset is not None  # else a marker may come again
+        bound_to_rise = (
+            transaction_version >= BOUND_TO_RISE and state.first_offset is not None
+        )  # else a marker may come again
         if epoch < state.epoch or (bound_to_rise and epoch == state.epoch):
             raise BatchRefused(
-                ErrorCode.INVALID_PRODUCER_EPOCH, f"a marker of epoch {epoch} for producer {producer_id}, {state.epoch} was seen")
+                ErrorCode.INVALID_PRODUCER_EPOCH,
+                f"a marker of epoch {epoch} for producer {producer_id}, {state.epoch} was seen",
+            )
         if coordinator_epoch < state.coordinator_epoch:
             raise BatchRefused(
                 ErrorCode.TRANSACTION_COORDINATOR_FENCED,
-                f"a marker of coordinator epoch {coordinator_epoch}, {state.coordinator_epoch} was seen")
+                f"a marker of coordinator epoch {coordinator_epoch}, {state.coordinator_epoch} was seen",
+            )
 
-    def marked(self, producer_id: int, epoch: int, coordinator_epoch: int, timestamp: int) -> int | None:
-        """A checked marker was appended; answers where the transaction that it ends began, None if there was nothing to end.
+    def marked(
+        self, producer_id: int, epoch: int, coordinator_epoch: int, timestamp: int
+    ) -> int | None:
+        """A checked marker was appended; answers where the transaction that it ends began, None if
+        there was nothing to end.
 
         Of an id below 0, which no producer has, nothing is remembered.
         """
@@ -162,7 +197,9 @@ class Producers:
             state.batches.clear()
         first_offset, state.first_offset = state.first_offset, None
         asked = self.verifications.get(producer_id)
-        if asked is not None and not (asked.adds and asked.epoch == epoch):  # else it is about what comes behind this marker
+        if asked is not None and not (
+            asked.adds and asked.epoch == epoch
+        ):  # else it is about what comes behind this marker
             del self.verifications[producer_id]
         state.coordinator_epoch = coordinator_epoch
         state.last_timestamp = timestamp
@@ -176,7 +213,11 @@ class Producers:
         if state.epoch != header.producer_epoch:
             state.epoch = header.producer_epoch
             state.batches.clear()
-        state.batches.append(RememberedBatch(header.base_sequence, header.last_sequence, base_offset, header.max_timestamp))
+        state.batches.append(
+            RememberedBatch(
+                header.base_sequence, header.last_sequence, base_offset, header.max_timestamp
+            )
+        )
         state.last_timestamp = header.max_timestamp
         if header.attributes & TRANSACTIONAL:
             self.verifications.pop(header.producer_id, None)
@@ -184,25 +225,33 @@ class Producers:
                 state.first_offset = base_offset
 
     def as_written(self, now_ms: int, expiration_ms: int) -> Producers:
-        """What a broker that starts reads of these: of each producer the newest batch only, and nothing of those that have expired.
+        """What a broker that starts reads of these: of each producer the newest batch only, and
+        nothing of those that have expired.
 
-        Kafka's snapshots of producers hold no more. `now_ms`: wall clock; `expiration_ms`: producer.id.expiration.ms.
+        Kafka's snapshots of producers hold no more. `now_ms`: wall clock; `expiration_ms`:
+        producer.id.expiration.ms.
         """
         read = Producers()
         for producer_id, state in self.states.items():
             if state.first_offset is None and now_ms - state.last_timestamp >= expiration_ms:
                 continue
             one = read.states[producer_id] = ProducerState(state.epoch)
-            one.coordinator_epoch, one.first_offset, one.last_timestamp = state.coordinator_epoch, state.first_offset, state.last_timestamp
+            one.coordinator_epoch, one.first_offset, one.last_timestamp = (
+                state.coordinator_epoch,
+                state.first_offset,
+                state.last_timestamp,
+            )
             if state.batches:
                 one.batches.append(state.batches[-1])
         return read
 
     def expire(self, now_ms: int, expiration_ms: int, elapsed_ms: int) -> None:
-        """Forget producers whose newest record is older than `expiration_ms` (producer.id.expiration.ms), open transactions aside.
+        """Forget producers whose newest record is older than `expiration_ms`
+        (producer.id.expiration.ms), open transactions aside.
 
-        Looks at most every ten minutes, as Kafka does: until then a silent producer is still known. `now_ms`: wall clock, by which
-        records are dated; `elapsed_ms`: a clock that never jumps, by which Kafka's scheduler looks.
+        Looks at most every ten minutes, as Kafka does: until then a silent producer is still known.
+        `now_ms`: wall clock, by which records are dated; `elapsed_ms`: a clock that never jumps, by
+        which Kafka's scheduler looks.
         """
         if self._checked_at is None:
             self._checked_at = elapsed_ms
@@ -210,28 +259,36 @@ class Producers:
             return
         self._checked_at = elapsed_ms
         self.states = {
-            producer_id: state for producer_id, state in self.states.items()
-            if state.first_offset is not None or now_ms - state.last_timestamp < expiration_ms}
+            producer_id: state
+            for producer_id, state in self.states.items()
+            if state.first_offset is not None or now_ms - state.last_timestamp < expiration_ms
+        }
         self.verifications = {
-            producer_id: asked for producer_id, asked in self.verifications.items() if now_ms - asked.asked_ms < expiration_ms}
+            producer_id: asked
+            for producer_id, asked in self.verifications.items()
+            if now_ms - asked.asked_ms < expiration_ms
+        }
 
 
 def _old(header: BatchHeader, current: int) -> BatchRefused:
     return BatchRefused(
-        ErrorCode.INVALID_PRODUCER_EPOCH, f"producer {header.producer_id} has epoch {header.producer_epoch}, {current} was seen")
+        ErrorCode.INVALID_PRODUCER_EPOCH,
+        f"producer {header.producer_id} has epoch {header.producer_epoch}, {current} was seen",
+    )
 
 
 def _out_of_order(header: BatchHeader, expected: int) -> BatchRefused:
     return BatchRefused(
         ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
-        f"producer {header.producer_id} sent sequence {header.base_sequence}, {expected} is next")
+        f"producer {header.producer_id} sent sequence {header.base_sequence}, {expected} is next",
+    )
 
 
 class ProducerIds:
     """The ids that a broker gives to producers: each given once, ascending.
 
-    `block` fetches the next ids to give when those at hand are used up (Kafka's brokers take blocks of 1,000 from the controller);
-    without it all ids from `first` on are at hand.
+    `block` fetches the next ids to give when those at hand are used up (Kafka's brokers take blocks
+    of 1,000 from the controller); without it all ids from `first` on are at hand.
     """
 
     __slots__ = ("_block", "_end", "_next")

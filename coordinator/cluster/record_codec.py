@@ -1,8 +1,9 @@
 """Single records of a batch (format v2): walked over, read, written; and whole batches built.
 
-Owns the varints and the layout of a record, apart from its batch's header. Rules: a walk (`survey`, `survey_opened`) costs well
-under a microsecond a record and is all that an append needs; `measure_records` is for questions about single records. Records
-that came compressed are looked at as far as a `Budget` goes. `read_records` and the builder serve tests, tools and demonstrations.
+Owns the varints and the layout of a record, apart from its batch's header. Rules: a walk (`survey`,
+`survey_opened`) costs well under a microsecond a record and is all that an append needs;
+`measure_records` is for questions about single records. Records that came compressed are looked at
+as far as a `Budget` goes. `read_records` and the builder serve tests, tools and demonstrations.
 Does not depend on logs and topics.
 """
 
@@ -45,7 +46,8 @@ class Record(NamedTuple):
 
 
 class Survey(NamedTuple):
-    """What one walk over a batch's records finds out: timestamps relative to the batch's base, and records without a key."""
+    """What one walk over a batch's records finds out: timestamps relative to the batch's base, and
+    records without a key."""
 
     max_timestamp_delta: int
     min_timestamp_delta: int
@@ -57,8 +59,9 @@ class Survey(NamedTuple):
 def survey(data: bytes, record_count: int, pos: int = 0) -> Survey:
     """Walk over uncompressed records from `pos` to the end.
 
-    Raises BatchRefused INVALID_RECORD (87) when a part does not fit its record, or the records do not fill the bytes exactly;
-    UNKNOWN_SERVER_ERROR (-1) when a record's size has more than five bytes. Kafka does not look at the offsets of such records.
+    Raises BatchRefused INVALID_RECORD (87) when a part does not fit its record, or the records do
+    not fill the bytes exactly; UNKNOWN_SERVER_ERROR (-1) when a record's size has more than five
+    bytes. Kafka does not look at the offsets of such records.
     """
     try:
         return _walk(data, record_count, pos, sized=True)
@@ -69,20 +72,37 @@ def survey(data: bytes, record_count: int, pos: int = 0) -> Survey:
 def survey_opened(opened: Opened, record_count: int, budget: Budget) -> Survey:
     """Walk over records that came compressed, as far as they are open and the budget goes.
 
-    Kafka reads those from a stream, and does not look at the sizes of records (scenario compressed_batches.records_that_are_damaged).
-    Raises BatchRefused INVALID_RECORD (87) when the records end early, or do not fill the bytes exactly.
+    Kafka reads those from a stream, and does not look at the sizes of records (scenario
+    compressed_batches.records_that_are_damaged). Raises BatchRefused INVALID_RECORD (87) when the
+    records end early, or do not fill the bytes exactly.
     """
     most = min(record_count, budget.left)
     try:
-        seen = _walk(opened.data, most, 0, sized=False, whole=opened.whole and most == record_count, most_headers=budget.left)
+        seen = _walk(
+            opened.data,
+            most,
+            0,
+            sized=False,
+            whole=opened.whole and most == record_count,
+            most_headers=budget.left,
+        )
     except (IndexError, VarintTooLong) as fault:
         raise _ends(fault) from None
     budget.spend(most)
     return seen
 
 
-def _walk(data: bytes, record_count: int, pos: int, *, sized: bool, whole: bool = True, most_headers: int = _MASK) -> Survey:  # noqa: C901
-    """The hot path of Produce, so one loop. `sized`: each record must fill its size exactly. IndexError where the bytes end early."""
+def _walk(  # noqa: C901
+    data: bytes,
+    record_count: int,
+    pos: int,
+    *,
+    sized: bool,
+    whole: bool = True,
+    most_headers: int = _MASK,
+) -> Survey:
+    """The hot path of Produce, so one loop. `sized`: each record must fill its size exactly.
+    IndexError where the bytes end early."""
     highest, lowest = -1 << 63, 1 << 63
     keyless: list[int] = []
     in_order = True
@@ -141,7 +161,8 @@ def _walk(data: bytes, record_count: int, pos: int, *, sized: bool, whole: bool 
 
 
 def _skip_headers(data: bytes, pos: int, most: int) -> tuple[int, int]:
-    """The position behind a record's headers, and how many there are. A header needs a key, and may go without a value.
+    """The position behind a record's headers, and how many there are. A header needs a key, and may
+    go without a value.
 
     Raises _TooManyError when there are more than `most`.
     """
@@ -168,7 +189,8 @@ def _skip_headers(data: bytes, pos: int, most: int) -> tuple[int, int]:
 
 
 class Measured(NamedTuple):
-    """One record without its bytes. Offset and timestamp are relative to the batch's; sizes are -1 for what is null."""
+    """One record without its bytes. Offset and timestamp are relative to the batch's; sizes are -1
+    for what is null."""
 
     offset_delta: int
     timestamp_delta: int
@@ -176,7 +198,9 @@ class Measured(NamedTuple):
     value_size: int
 
 
-def measure_records(data: bytes, record_count: int, budget: Budget, *, sized: bool) -> Iterator[Measured]:
+def measure_records(
+    data: bytes, record_count: int, budget: Budget, *, sized: bool
+) -> Iterator[Measured]:
     """The records in plain bytes, each checked when its turn comes; they end where the budget does.
 
     `sized`: each record must fill its size exactly. Raises BatchRefused INVALID_RECORD (87).
@@ -214,11 +238,14 @@ def wrapped(timestamp: int) -> int:
 
 
 def _record_size(data: bytes, pos: int) -> tuple[int, int]:
-    """The same as `read_varint`, but where a record begins: too many bytes there are a fault on which Kafka fails (-1)."""
+    """The same as `read_varint`, but where a record begins: too many bytes there are a fault on
+    which Kafka fails (-1)."""
     try:
         return read_varint(data, pos)
     except VarintTooLong:
-        raise BatchRefused(ErrorCode.UNKNOWN_SERVER_ERROR, "a record size of more than five bytes") from None
+        raise BatchRefused(
+            ErrorCode.UNKNOWN_SERVER_ERROR, "a record size of more than five bytes"
+        ) from None
 
 
 def _signed(data: bytes, pos: int) -> tuple[int, int]:
@@ -232,11 +259,12 @@ def _bytes(data: bytes, pos: int) -> tuple[bytes | None, int]:
         return None, pos
     if pos + size > len(data):
         raise invalid("a record that does not fit its batch")
-    return data[pos:pos + size], pos + size
+    return data[pos : pos + size], pos + size
 
 
 def read_records(header: BatchHeader, payload: bytes) -> Iterator[Record]:
-    """The records in `payload`: the bytes behind the header, already decompressed. Raises BatchRefused 87 and -1 as `survey`."""
+    """The records in `payload`: the bytes behind the header, already decompressed. Raises
+    BatchRefused 87 and -1 as `survey`."""
     pos = 0
     append_time = header.attributes & LOG_APPEND_TIME
     try:
@@ -279,11 +307,19 @@ def encode_record(record: Record, base_offset: int, base_timestamp: int) -> byte
 
 
 def build_batch(
-    values: Iterable[bytes | tuple[bytes | None, bytes | None] | Record | None], *, timestamp: int = 0, base_offset: int = 0,
-    leader_epoch: int = -1, producer_id: int = NO_PRODUCER_ID, producer_epoch: int = -1, base_sequence: int = NO_SEQUENCE,
-    attributes: int = 0, compress: Callable[[bytes], bytes] | None = None,
+    values: Iterable[bytes | tuple[bytes | None, bytes | None] | Record | None],
+    *,
+    timestamp: int = 0,
+    base_offset: int = 0,
+    leader_epoch: int = -1,
+    producer_id: int = NO_PRODUCER_ID,
+    producer_epoch: int = -1,
+    base_sequence: int = NO_SEQUENCE,
+    attributes: int = 0,
+    compress: Callable[[bytes], bytes] | None = None,
 ) -> bytes:
-    """A whole batch. `values`: values, (key, value) pairs or Records; the first two kinds get `timestamp` and the next offset.
+    """A whole batch. `values`: values, (key, value) pairs or Records; the first two kinds get
+    `timestamp` and the next offset.
 
     `attributes` carries the compression number that `compress` stands for.
     """
@@ -300,7 +336,18 @@ def build_batch(
     if compress is not None:
         payload = compress(payload)
     header = BatchHeader(
-        base_offset, HEADER_SIZE - 12 + len(payload), leader_epoch, MAGIC, 0, attributes,
-        records[-1].offset - base_offset if records else -1, first, max((record.timestamp for record in records), default=first),
-        producer_id, producer_epoch, base_sequence, len(records))
+        base_offset,
+        HEADER_SIZE - 12 + len(payload),
+        leader_epoch,
+        MAGIC,
+        0,
+        attributes,
+        records[-1].offset - base_offset if records else -1,
+        first,
+        max((record.timestamp for record in records), default=first),
+        producer_id,
+        producer_epoch,
+        base_sequence,
+        len(records),
+    )
     return seal(header, payload)

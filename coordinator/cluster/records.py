@@ -1,10 +1,11 @@
 """Record batches, format v2: what a broker reads of them and checks in them.
 
-Owns the 61-byte batch header, CRC-32C, and the refusals of a bad batch in Kafka's order. Rule: a batch stays as its producer
-sent it, but for what lies outside its checksum. Does not depend on logs, offsets to come, topics, and records themselves
-(`record_codec`).
+Owns the 61-byte batch header, CRC-32C, and the refusals of a bad batch in Kafka's order. Rule: a
+batch stays as its producer sent it, but for what lies outside its checksum. Does not depend on
+logs, offsets to come, topics, and records themselves (`record_codec`).
 
-Sources: KIP-98 (format v2), KIP-32 (timestamps), KIP-467 (errors per record); order of checks as Kafka 4.3.1 was seen to have.
+Sources: KIP-98 (format v2), KIP-32 (timestamps), KIP-467 (errors per record); order of checks as
+Kafka 4.3.1 was seen to have.
 """
 
 from __future__ import annotations
@@ -24,13 +25,15 @@ HEADER_SIZE = 61
 PRODUCER_ID_END = 51
 """Kafka reads so much of every batch before it looks whether its header is whole."""
 CRC_OFFSET = 17
-CRC_START = 21  # the checksum covers everything from the attributes on: offsets and leader epoch can be stamped
+# the checksum covers everything from the attributes on: offsets and leader epoch can be stamped
+CRC_START = 21
 CODEC_MASK = 0x07
 LOG_APPEND_TIME = 0x08
 TRANSACTIONAL = 0x10
 CONTROL = 0x20
 KNOWN_ATTRIBUTES = 0x7F
-"""All bits that have a meaning; the highest, 0x40, is the delete horizon of compaction (KIP-534)."""
+"""All bits that have a meaning; the highest, 0x40, is the delete horizon of compaction (KIP-534).
+"""
 GZIP, SNAPPY, LZ4, ZSTD = 1, 2, 3, 4
 
 _HEADER = Struct(">qiibIhiqqqhii")
@@ -41,16 +44,25 @@ _MIN_LENGTH = 14  # of anything that was ever called a message
 
 
 class RecordError(NamedTuple):
-    """One record's fault inside a refused batch (KIP-467). `at` counts records from the start of the batch."""
+    """One record's fault inside a refused batch (KIP-467). `at` counts records from the start of
+    the batch."""
 
     at: int
     message: str
 
 
 class BatchRefused(Exception):
-    """A batch that may not be appended. `error` and `records` go on the wire; `message` too, where Kafka sends one."""
+    """A batch that may not be appended. `error` and `records` go on the wire; `message` too, where
+    Kafka sends one."""
 
-    def __init__(self, error: ErrorCode, reason: str, *, message: str | None = None, records: tuple[RecordError, ...] = ()) -> None:
+    def __init__(
+        self,
+        error: ErrorCode,
+        reason: str,
+        *,
+        message: str | None = None,
+        records: tuple[RecordError, ...] = (),
+    ) -> None:
         super().__init__(reason)
         self.error = error
         self.message = message
@@ -67,7 +79,8 @@ def _corrupt(reason: str) -> BatchRefused:
 
 
 class BatchHeader(NamedTuple):
-    """The fixed part of a batch. `length` counts the bytes after itself; timestamps are wall-clock milliseconds."""
+    """The fixed part of a batch. `length` counts the bytes after itself; timestamps are wall-clock
+    milliseconds."""
 
     base_offset: int
     length: int
@@ -139,19 +152,25 @@ def _checksum() -> Callable[[bytes], int]:
 
 
 def is_transactional(data: bytes) -> bool:
-    """Whether the first batch belongs to a transaction. Raises BatchRefused 2 when there cannot be a batch (with a message:
-    Kafka looks here before anything else, and refuses the whole request)."""
+    """Whether the first batch belongs to a transaction. Raises BatchRefused 2 when there cannot be
+    a batch (with a message: Kafka looks here before anything else, and refuses the whole request).
+    """
     size = _next_size(data, 0)
-    return size is not None and size > CRC_START + 1 and data[16] == MAGIC and bool(data[CRC_START + 1] & TRANSACTIONAL)
+    return (
+        size is not None
+        and size > CRC_START + 1
+        and data[16] == MAGIC
+        and bool(data[CRC_START + 1] & TRANSACTIONAL)
+    )
 
 
 def sole_batch(data: bytes, version: int) -> BatchHeader:
     """The one batch that a Produce request of `version` may carry for a partition.
 
-    Bytes after it that make no whole batch are forgiven. Raises BatchRefused: 87 for none, several or an old format,
-    2 for lengths that cannot be, 76 for zstd and -1 for an unknown compression before v7 (later ones are
-    looked at by `check_header`). A batch that ends within its header comes with the missing fields 0:
-    its `size` tells, and `PartitionLog.append` refuses it.
+    Bytes after it that make no whole batch are forgiven. Raises BatchRefused: 87 for none, several
+    or an old format, 2 for lengths that cannot be, 76 for zstd and -1 for an unknown compression
+    before v7 (later ones are looked at by `check_header`). A batch that ends within its header
+    comes with the missing fields 0: its `size` tells, and `PartitionLog.append` refuses it.
     """
     size = _next_size(data, 0)
     if size is None:
@@ -175,20 +194,31 @@ def _next_size(data: bytes, pos: int) -> int | None:
         return None
     length: int = _LENGTH.unpack_from(data, pos + 8)[0]
     if length < _MIN_LENGTH:
-        raise _corrupt(f"Record size {length} is less than the minimum record overhead ({_MIN_LENGTH})")
+        raise _corrupt(
+            f"Record size {length} is less than the minimum record overhead ({_MIN_LENGTH})"
+        )
     if left < CRC_OFFSET:
         return None
     if data[pos + 16] > MAGIC:
-        raise _corrupt(f"Invalid magic found in record: {data[pos + 16] - (data[pos + 16] >> 7 << 8)}")
+        raise _corrupt(
+            f"Invalid magic found in record: {data[pos + 16] - (data[pos + 16] >> 7 << 8)}"
+        )
     return length + 12 if length + 12 <= left else None
 
 
 def check_header(header: BatchHeader) -> None:
-    """Compression number, counts, deltas, control flag and sequence of a client's batch: -1, as Kafka, for the first, else 87."""
+    """Compression number, counts, deltas, control flag and sequence of a client's batch: -1, as
+    Kafka, for the first, else 87."""
     if header.codec > ZSTD:
         raise BatchRefused(ErrorCode.UNKNOWN_SERVER_ERROR, f"compression {header.codec}")
-    if header.last_offset_delta < 0 or header.record_count <= 0 or header.last_offset_delta + 1 != header.record_count:
-        raise invalid(f"{header.record_count} records, last offset delta {header.last_offset_delta}")
+    if (
+        header.last_offset_delta < 0
+        or header.record_count <= 0
+        or header.last_offset_delta + 1 != header.record_count
+    ):
+        raise invalid(
+            f"{header.record_count} records, last offset delta {header.last_offset_delta}"
+        )
     if header.attributes & CONTROL:
         raise invalid("a control batch from a client")
     if header.has_producer and header.base_sequence < 0:
@@ -200,19 +230,33 @@ def stamp(base_offset: int, leader_epoch: int, header: BatchHeader) -> bytes:
     return _STAMP.pack(base_offset, header.length, leader_epoch, header.magic, header.crc)
 
 
-def with_max_timestamp(header: BatchHeader, body: bytes, max_timestamp: int, *, append_time: bool) -> tuple[BatchHeader, bytes]:
-    """The batch under another maximum timestamp and timestamp type, its checksum computed anew (KIP-32).
+def with_max_timestamp(
+    header: BatchHeader, body: bytes, max_timestamp: int, *, append_time: bool
+) -> tuple[BatchHeader, bytes]:
+    """The batch under another maximum timestamp and timestamp type, its checksum computed anew
+    (KIP-32).
 
-    `body` is the checksummed part. The base timestamp stays: readers take the maximum for all records of append time.
-    Attribute bits without a meaning are lost, as Kafka puts the attributes together anew.
+    `body` is the checksummed part. The base timestamp stays: readers take the maximum for all
+    records of append time. Attribute bits without a meaning are lost, as Kafka puts the attributes
+    together anew.
     """
     known = header.attributes & KNOWN_ATTRIBUTES
     attributes = known | LOG_APPEND_TIME if append_time else known & ~LOG_APPEND_TIME
-    body = b"".join((attributes.to_bytes(2, "big", signed=True), body[2:6], _TIMES.pack(header.base_timestamp, max_timestamp), body[22:]))
-    return header._replace(attributes=attributes, max_timestamp=max_timestamp, crc=crc32c(body)), body
+    body = b"".join(
+        (
+            attributes.to_bytes(2, "big", signed=True),
+            body[2:6],
+            _TIMES.pack(header.base_timestamp, max_timestamp),
+            body[22:],
+        )
+    )
+    return header._replace(
+        attributes=attributes, max_timestamp=max_timestamp, crc=crc32c(body)
+    ), body
 
 
 def seal(header: BatchHeader, payload: bytes) -> bytes:
-    """Header and payload as one batch under a right checksum; whatever else the header says, true or not, is kept."""
+    """Header and payload as one batch under a right checksum; whatever else the header says, true
+    or not, is kept."""
     body = _HEADER.pack(*header)[CRC_START:] + payload
     return stamp(header.base_offset, header.leader_epoch, header._replace(crc=crc32c(body))) + body

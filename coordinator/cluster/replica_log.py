@@ -1,8 +1,9 @@
 """One broker's copy of a partition's log, where several brokers hold the partition.
 
-Owns what a copy can do beyond a `PartitionLog`: follow its leader batch by batch (the bytes are shared, not copied), find where
-it diverges from the leader's log by leader epochs (KIP-101, KIP-279), truncate, and keep a high watermark that lags behind its
-end. Rule: what is told about producers and transactions always follows from the batches that are kept. Does not depend on who
+Owns what a copy can do beyond a `PartitionLog`: follow its leader batch by batch (the bytes are
+shared, not copied), find where it diverges from the leader's log by leader epochs (KIP-101,
+KIP-279), truncate, and keep a high watermark that lags behind its end. Rule: what is told about
+producers and transactions always follows from the batches that are kept. Does not depend on who
 leads, who follows and when (`replication`).
 """
 
@@ -28,7 +29,8 @@ class ReplicaLog(PartitionLog):
     def __init__(self, leader_epoch: int = 0) -> None:
         self.committed = 0
         self._known_at_start: list[tuple[int, Producers]] = []
-        """What this broker read of producers each time that it started, and where the log ended then."""
+        """What this broker read of producers each time that it started, and where the log ended
+        then."""
         super().__init__(leader_epoch)
 
     @property
@@ -42,51 +44,69 @@ class ReplicaLog(PartitionLog):
         return self._epochs[-1].epoch
 
     def follow(self, leader: PartitionLog, max_bytes: int | None = None) -> int:
-        """Copy what the leader has beyond this log's end; at most so many bytes, but one batch at least. Answers the bytes.
+        """Copy what the leader has beyond this log's end; at most so many bytes, but one batch at
+        least. Answers the bytes.
 
-        The logs must agree up to this one's end (`diverges_at`). A follower behind the leader's log start begins there anew.
+        The logs must agree up to this one's end (`diverges_at`). A follower behind the leader's log
+        start begins there anew.
         """
         if self.log_end_offset < leader.log_start_offset:
             self._begin_at(leader.log_start_offset)
         copied = 0
-        for i in range(bisect_left(leader._last_offsets, self.log_end_offset), len(leader._last_offsets)):
-            head, body = leader._pieces[2 * i:2 * i + 2]
+        for i in range(
+            bisect_left(leader._last_offsets, self.log_end_offset), len(leader._last_offsets)
+        ):
+            head, body = leader._pieces[2 * i : 2 * i + 2]
             if max_bytes is not None and copied and copied + len(head) + len(body) > max_bytes:
                 break
             self._take(head, body)
             copied += len(head) + len(body)
-        if self.log_end_offset == leader.log_end_offset and leader._epochs[-1].epoch > self._epochs[-1].epoch:
-            self._epochs += [entry for entry in leader._epochs if entry.epoch > self._epochs[-1].epoch]  # epochs without batches yet
+        if (
+            self.log_end_offset == leader.log_end_offset
+            and leader._epochs[-1].epoch > self._epochs[-1].epoch
+        ):
+            self._epochs += [
+                entry for entry in leader._epochs if entry.epoch > self._epochs[-1].epoch
+            ]  # epochs without batches yet
         return copied
 
     def diverges_at(self, leader: PartitionLog) -> int:
-        """The offset from which on this log holds what the leader has not; its own end if there is none."""
+        """The offset from which on this log holds what the leader has not; its own end if there is
+        none."""
         at = self.log_end_offset
         for entry in reversed(self._epochs):
             end = leader.epoch_end(entry.epoch)
-            if end.epoch == entry.epoch:  # both know the epoch: they agree up to where it ends first
+            if (
+                end.epoch == entry.epoch
+            ):  # both know the epoch: they agree up to where it ends first
                 return min(at, end.end_offset)
-            at = min(at, entry.end_offset)  # the leader never saw it: all of it goes (here `end_offset` is where it starts)
+            at = min(
+                at, entry.end_offset
+            )  # the leader never saw it: all of it goes (here `end_offset` is where it starts)
         return min(at, leader.log_end_offset)
 
     def restarted(self, now_ms: int, expiration_ms: int) -> None:
-        """The broker has started again: of producers it knows what Kafka's snapshots keep (`Producers.as_written`)."""
+        """The broker has started again: of producers it knows what Kafka's snapshots keep
+        (`Producers.as_written`)."""
         self.producers = self.producers.as_written(now_ms, expiration_ms)
         end = self.log_end_offset
         if self._known_at_start and self._known_at_start[-1][0] == end:
             self._known_at_start.pop()
-        self._known_at_start.append((end, deepcopy(self.producers) if self.producers.states else Producers()))
+        self._known_at_start.append(
+            (end, deepcopy(self.producers) if self.producers.states else Producers())
+        )
 
     def truncate(self, end: int) -> None:
-        """Drop every batch that holds `end` or a later offset, and the epochs that begin there. Producers and transactions are told again
-        from what is left, those of batches from before a start of the broker as it read them then."""
+        """Drop every batch that holds `end` or a later offset, and the epochs that begin there.
+        Producers and transactions are told again from what is left, those of batches from before a
+        start of the broker as it read them then."""
         if end >= self.log_end_offset:
             while self._epochs and self._epochs[-1].end_offset >= end:
                 self._epochs.pop()
             self._epochs = self._epochs or [EpochEnd(-1, end)]
             return
         kept = bisect_left(self._last_offsets, end)
-        pieces, start = self._pieces[:2 * kept], self.log_start_offset
+        pieces, start = self._pieces[: 2 * kept], self.log_start_offset
         written = [entry for entry in self._known_at_start if entry[0] <= end]
         first = self._header(0).base_offset if kept else end
         self._begin_at(first)
@@ -122,7 +142,12 @@ class ReplicaLog(PartitionLog):
             assert marker.key is not None
             assert marker.value is not None
             coordinator_epoch = int.from_bytes(marker.value[2:6], "big", signed=True)
-            told = Marker(header.producer_id, header.producer_epoch, marker.key[2:4] == b"\0\1", coordinator_epoch)
+            told = Marker(
+                header.producer_id,
+                header.producer_epoch,
+                marker.key[2:4] == b"\0\1",
+                coordinator_epoch,
+            )
             self._marked(told, offset, header.max_timestamp)
             return
         self.producers.appended(header, offset)

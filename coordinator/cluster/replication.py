@@ -1,11 +1,14 @@
-"""Replication: followers copy their leader's log, the high watermark follows, and the leader proposes who is in sync.
+"""Replication: followers copy their leader's log, the high watermark follows, and the leader
+proposes who is in sync.
 
-Owns, for every broker that believes to lead a partition, what it knows of its followers. Rules, as Kafka has them: a follower
-copies only from a leader that it and its leader agree about in the same leader epoch, after truncating to where their logs agree
-(KIP-101, KIP-279); the high watermark is the least log end of the replicas in sync, and stands while there are fewer of them
-than min.insync.replicas (KIP-966); who has not been at the log end for replica.lag.time.max.ms leaves the ISR, and who reached the
-high watermark and the start of the leader's epoch joins it (KIP-497). Each broker acts on its own copy of the metadata. A follower
-copies at once unless it has a `Pace`. Time is told. Does not depend on requests, groups and how the controller decides.
+Owns, for every broker that believes to lead a partition, what it knows of its followers. Rules, as
+Kafka has them: a follower copies only from a leader that it and its leader agree about in the same
+leader epoch, after truncating to where their logs agree (KIP-101, KIP-279); the high watermark is
+the least log end of the replicas in sync, and stands while there are fewer of them than
+min.insync.replicas (KIP-966); who has not been at the log end for replica.lag.time.max.ms leaves
+the ISR, and who reached the high watermark and the start of the leader's epoch joins it (KIP-497).
+Each broker acts on its own copy of the metadata. A follower copies at once unless it has a `Pace`.
+Time is told. Does not depend on requests, groups and how the controller decides.
 """
 
 from __future__ import annotations
@@ -28,14 +31,17 @@ _CHUNK_BYTES = 65_536
 
 
 class Pace(NamedTuple):
-    """How a follower follows: so many milliseconds behind, and at most so many bytes a second (None: any)."""
+    """How a follower follows: so many milliseconds behind, and at most so many bytes a second
+    (None: any)."""
 
     delay_ms: int = 0
     bytes_per_second: int | None = None
 
     def step_ms(self, size: int) -> int:
         """How long it takes to copy that many bytes."""
-        return self.delay_ms + (0 if not self.bytes_per_second else max(1, size * 1000 // self.bytes_per_second))
+        return self.delay_ms + (
+            0 if not self.bytes_per_second else max(1, size * 1000 // self.bytes_per_second)
+        )
 
 
 class Proposal(NamedTuple):
@@ -51,7 +57,8 @@ class Proposal(NamedTuple):
 
 
 class Follower:
-    """What a leader knows of one follower. `log_end` -1: it has not fetched under this leader epoch yet."""
+    """What a leader knows of one follower. `log_end` -1: it has not fetched under this leader epoch
+    yet."""
 
     __slots__ = ("arrives_ms", "lagging_since", "log_end")
 
@@ -62,7 +69,8 @@ class Follower:
 
 
 class Leadership:
-    """A broker's belief that it leads a partition. `start_offset`: where its leader epoch begins."""
+    """A broker's belief that it leads a partition. `start_offset`: where its leader epoch
+    begins."""
 
     __slots__ = ("asks_again_ms", "followers", "leader", "leader_epoch", "start_offset")
 
@@ -75,17 +83,25 @@ class Leadership:
 
 
 class Replication:
-    """Replication of all partitions of a cluster. `images`: each broker's copy of the metadata, with its logs.
+    """Replication of all partitions of a cluster. `images`: each broker's copy of the metadata,
+    with its logs.
 
-    `propose` asks the controller for an ISR and tells whether it was granted; `advanced` hears of a broker's higher high watermark, and of
-    followers that have moved their log start; `progressed` of replicas that are being added: the log end of each, and how many records
-    it lacks.
+    `propose` asks the controller for an ISR and tells whether it was granted; `advanced` hears of a
+    broker's higher high watermark, and of followers that have moved their log start; `progressed`
+    of replicas that are being added: the log end of each, and how many records it lacks.
     """
 
     def __init__(
-        self, images: Mapping[int, Cluster], network: Network, *, lag_max_ms: int, propose: Callable[[Proposal, int], bool],
+        self,
+        images: Mapping[int, Cluster],
+        network: Network,
+        *,
+        lag_max_ms: int,
+        propose: Callable[[Proposal, int], bool],
         advanced: Callable[[int, str, int, int], None],
-        progressed: Callable[[str, int, dict[int, tuple[int, int]], int], None] = lambda _topic, _index, _replicas, _now: None,
+        progressed: Callable[
+            [str, int, dict[int, tuple[int, int]], int], None
+        ] = lambda _topic, _index, _replicas, _now: None,
     ) -> None:
         self.paces: dict[int, Pace] = {}
         self._throttles = Throttles(images)
@@ -97,7 +113,9 @@ class Replication:
         self._progressed = progressed
         self._led: dict[TopicPartition, dict[int, Leadership]] = {}
         self._deadlines: Deadlines[TopicPartition] = Deadlines()
-        self._dirty: OrderedDict[TopicPartition, bool] = OrderedDict()  # True: something changed; False: only time passed
+        self._dirty: OrderedDict[TopicPartition, bool] = (
+            OrderedDict()
+        )  # True: something changed; False: only time passed
         self._running = False
 
     # -- what others tell
@@ -119,7 +137,8 @@ class Replication:
         self.mark_all()
 
     def restarted(self, broker: int, now_ms: int, expiration_ms: int) -> None:
-        """A broker came back: what it led or knew before is forgotten, and of producers it knows what it reads (`ReplicaLog.restarted`)."""
+        """A broker came back: what it led or knew before is forgotten, and of producers it knows
+        what it reads (`ReplicaLog.restarted`)."""
         for topic in self._images[broker].topics.values():
             for partition in topic.partitions:
                 if broker in partition.replicas:
@@ -130,8 +149,8 @@ class Replication:
         self.mark_all()
 
     def run(self, now: int, *, whole: bool = False) -> None:
-        """Look at the partitions that were marked, until nothing changes any more. Where they are many, the rest is due at once, unless
-        it is to be done `whole`."""
+        """Look at the partitions that were marked, until nothing changes any more. Where they are
+        many, the rest is due at once, unless it is to be done `whole`."""
         if self._running:
             return
         self._running = True
@@ -165,22 +184,29 @@ class Replication:
         self.run(now)
 
     def follower(self, leader: int, topic: str, index: int, broker: int) -> Follower | None:
-        """What a leader knows of a follower; None if that broker does not lead, or does not know it."""
+        """What a leader knows of a follower; None if that broker does not lead, or does not know
+        it."""
         leadership = self._led.get((topic, index), {}).get(leader)
         return None if leadership is None else leadership.followers.get(broker)
 
     def low_watermark(self, leader: int, partition: Partition) -> int:
-        """The least log start of a partition's replicas whose brokers its leader believes to be alive (KIP-107)."""
+        """The least log start of a partition's replicas whose brokers its leader believes to be
+        alive (KIP-107)."""
         starts = [partition.log.log_start_offset]
         for broker in partition.replicas:
             known = self._images[leader].brokers.get(broker)
-            own = self._images[broker].partition(partition.topic, partition.index) if broker in self._images else None
+            own = (
+                self._images[broker].partition(partition.topic, partition.index)
+                if broker in self._images
+                else None
+            )
             if known is not None and not known.fenced and own is not None:
                 starts.append(own.log.log_start_offset)
         return min(starts)
 
     def is_unsure(self, leader: int, partition: Partition) -> bool:
-        """Whether a new leader's high watermark has not come to the start of its epoch: records before it may be committed (KIP-207)."""
+        """Whether a new leader's high watermark has not come to the start of its epoch: records
+        before it may be committed (KIP-207)."""
         leadership = self._led.get((partition.topic, partition.index), {}).get(leader)
         return leadership is not None and partition.log.high_watermark < leadership.start_offset
 
@@ -193,7 +219,11 @@ class Replication:
         deadlines = []
         for broker, image in self._images.items():
             partition = image.partition(*at)
-            if partition is None or partition.leader != broker or self._network.hosts[broker] is HostState.STOPPED:
+            if (
+                partition is None
+                or partition.leader != broker
+                or self._network.hosts[broker] is HostState.STOPPED
+            ):
                 leaderships.pop(broker, None)
                 continue
             log = partition.log
@@ -201,7 +231,9 @@ class Replication:
             leadership = leaderships.get(broker)
             if leadership is None or leadership.leader_epoch != partition.leader_epoch:
                 log.assign_epoch(partition.leader_epoch)
-                leadership = leaderships[broker] = Leadership(broker, partition.leader_epoch, log.log_end_offset)
+                leadership = leaderships[broker] = Leadership(
+                    broker, partition.leader_epoch, log.log_end_offset
+                )
             if changed:
                 leadership.asks_again_ms = None
             deadline = self._lead(leadership, partition, log, now)
@@ -214,16 +246,24 @@ class Replication:
         else:
             self._deadlines.cancel(at)
 
-    def _look_at_only_replica(self, at: TopicPartition, leaderships: dict[int, Leadership], now: int) -> bool:
-        """As `_look`, of a partition whose leader is known and holds the only replica: what is written there is committed, and nothing is
-        to be seen to later. False: it is another one."""
+    def _look_at_only_replica(
+        self, at: TopicPartition, leaderships: dict[int, Leadership], now: int
+    ) -> bool:
+        """As `_look`, of a partition whose leader is known and holds the only replica: what is
+        written there is committed, and nothing is to be seen to later. False: it is another one."""
         ((broker, image),) = self._images.items()
         partition, leadership = image.partition(*at), leaderships.get(broker)
         if (
-            leadership is None or partition is None or partition.leader != broker or partition.leader_epoch != leadership.leader_epoch
-            or leadership.followers or len(partition.replicas) != 1 or len(partition.isr) != 1 or partition.adding
+            leadership is None
+            or partition is None
+            or partition.leader != broker
+            or partition.leader_epoch != leadership.leader_epoch
+            or leadership.followers
+            or len(partition.replicas) != 1
+            or len(partition.isr) != 1
+            or partition.adding
             or self._network.hosts[broker] is not HostState.RUNNING
-        ):  # fmt: skip
+        ):
             return False
         log = partition.log
         assert isinstance(log, ReplicaLog), at
@@ -232,8 +272,11 @@ class Replication:
             self._advanced(broker, *at, now)
         return True
 
-    def _lead(self, leadership: Leadership, partition: Partition, log: ReplicaLog, now: int) -> int | None:
-        """Let followers copy, advance the high watermark, propose the ISR; answers when to look again."""
+    def _lead(
+        self, leadership: Leadership, partition: Partition, log: ReplicaLog, now: int
+    ) -> int | None:
+        """Let followers copy, advance the high watermark, propose the ISR; answers when to look
+        again."""
         deadlines: list[int] = []
         for broker in partition.replicas:
             if broker != leadership.leader:
@@ -256,14 +299,30 @@ class Replication:
             deadlines = [again, *(at for at in deadlines if at > now)]
         return min(deadlines, default=None)
 
-    def _tell_progress(self, leadership: Leadership, partition: Partition, log: ReplicaLog, now: int) -> None:
-        ends = {node: max(0, leadership.followers[node].log_end) for node in partition.adding if node in leadership.followers}
+    def _tell_progress(
+        self, leadership: Leadership, partition: Partition, log: ReplicaLog, now: int
+    ) -> None:
+        ends = {
+            node: max(0, leadership.followers[node].log_end)
+            for node in partition.adding
+            if node in leadership.followers
+        }
         if any(end < log.log_end_offset for end in ends.values()):
             self._progressed(
-                partition.topic, partition.index, {node: (end, log.log_end_offset - end) for node, end in ends.items()}, now)
+                partition.topic,
+                partition.index,
+                {node: (end, log.log_end_offset - end) for node, end in ends.items()},
+                now,
+            )
 
     def _follow(
-        self, leadership: Leadership, follower: Follower, broker: int, partition: Partition, log: ReplicaLog, now: int,
+        self,
+        leadership: Leadership,
+        follower: Follower,
+        broker: int,
+        partition: Partition,
+        log: ReplicaLog,
+        now: int,
     ) -> None:
         own = self._replica(broker, leadership, partition)
         if own is None:
@@ -271,10 +330,15 @@ class Replication:
             if follower.lagging_since is None:
                 follower.lagging_since = now
             return
-        pace, rates = self.paces.get(broker), self._throttles.in_force(leadership.leader, broker, partition)
+        pace, rates = (
+            self.paces.get(broker),
+            self._throttles.in_force(leadership.leader, broker, partition),
+        )
         complete = own.log_end_offset == log.log_end_offset and own.last_epoch == log.last_epoch
         held_ms = self._throttles.wait_ms(rates, now, complete=complete) if rates else 0
-        if held_ms == 0 and (pace is None or (follower.arrives_ms is not None and follower.arrives_ms <= now)):
+        if held_ms == 0 and (
+            pace is None or (follower.arrives_ms is not None and follower.arrives_ms <= now)
+        ):
             whole = not rates and (pace is None or pace.bytes_per_second is None)
             start = own.log_start_offset
             copied = self._copy(own, log, None if whole else _CHUNK_BYTES)
@@ -290,10 +354,20 @@ class Replication:
             follower.lagging_since = None
         elif follower.lagging_since is None:
             follower.lagging_since = now
-        if held_ms and behind and (pace is None or (follower.arrives_ms is not None and follower.arrives_ms <= now)):
+        if (
+            held_ms
+            and behind
+            and (pace is None or (follower.arrives_ms is not None and follower.arrives_ms <= now))
+        ):
             follower.arrives_ms = now + min(held_ms, LOOK_AGAIN_MS)
-        elif pace is not None and follower.arrives_ms is None and (
-            behind or own.committed < log.committed or own.log_start_offset < log.log_start_offset
+        elif (
+            pace is not None
+            and follower.arrives_ms is None
+            and (
+                behind
+                or own.committed < log.committed
+                or own.log_start_offset < log.log_start_offset
+            )
         ):
             left = log.bytes_from(own.log_end_offset) if behind else 0
             follower.arrives_ms = now + max(1, pace.step_ms(min(left, _CHUNK_BYTES)))
@@ -307,27 +381,45 @@ class Replication:
             copied = own.follow(log, most)
         own.committed = max(own.committed, min(log.committed, own.log_end_offset))
         if own.log_start_offset < log.log_start_offset <= own.committed:
-            own.delete_records(log.log_start_offset)  # DeleteRecords moved the leader's start (KIP-107)
+            own.delete_records(
+                log.log_start_offset
+            )  # DeleteRecords moved the leader's start (KIP-107)
         return copied
 
-    def _replica(self, broker: int, leadership: Leadership, partition: Partition) -> ReplicaLog | None:
-        """A follower's log, if it can fetch from this leader now: both run, reach each other and agree on leader and epoch."""
+    def _replica(
+        self, broker: int, leadership: Leadership, partition: Partition
+    ) -> ReplicaLog | None:
+        """A follower's log, if it can fetch from this leader now: both run, reach each other and
+        agree on leader and epoch."""
         if not self._network.reaches(leadership.leader, broker):
             return None
         own = self._images[broker].partition(partition.topic, partition.index)
-        if own is None or own.leader != leadership.leader or own.leader_epoch != partition.leader_epoch:
+        if (
+            own is None
+            or own.leader != leadership.leader
+            or own.leader_epoch != partition.leader_epoch
+        ):
             return None
         if broker not in own.replicas:
             return None
         assert isinstance(own.log, ReplicaLog)
         return own.log
 
-    def _advance(self, leadership: Leadership, partition: Partition, log: ReplicaLog, now: int) -> None:
-        """The high watermark is the least log end of the replicas in sync, once there are enough of them."""
+    def _advance(
+        self, leadership: Leadership, partition: Partition, log: ReplicaLog, now: int
+    ) -> None:
+        """The high watermark is the least log end of the replicas in sync, once there are enough of
+        them."""
         topic = self._images[leadership.leader].topics[partition.topic]
-        if len(partition.isr) < min(topic.effective_int("min.insync.replicas"), len(partition.replicas)):
+        if len(partition.isr) < min(
+            topic.effective_int("min.insync.replicas"), len(partition.replicas)
+        ):
             return
-        ends = [leadership.followers[node].log_end for node in partition.isr if node != leadership.leader]
+        ends = [
+            leadership.followers[node].log_end
+            for node in partition.isr
+            if node != leadership.leader
+        ]
         reached = min(ends, default=log.log_end_offset)
         reached = min(reached, log.log_end_offset)
         if reached <= log.committed:
@@ -337,27 +429,44 @@ class Replication:
         for broker, follower in leadership.followers.items():
             own = self._replica(broker, leadership, partition)
             if own is not None and broker in self.paces:  # it learns of it with its next fetch
-                follower.arrives_ms = follower.arrives_ms or now + max(1, self.paces[broker].delay_ms)
+                follower.arrives_ms = follower.arrives_ms or now + max(
+                    1, self.paces[broker].delay_ms
+                )
             elif own is not None:
-                before, own.committed = own.committed, max(own.committed, min(reached, own.log_end_offset))
+                before, own.committed = (
+                    own.committed,
+                    max(own.committed, min(reached, own.log_end_offset)),
+                )
                 if own.committed > before:
                     self._advanced(broker, partition.topic, partition.index, now)
 
-    def _ask(self, leadership: Leadership, partition: Partition, log: ReplicaLog, now: int) -> int | None:
-        """Propose an ISR that fits what is known of the followers; answers when to ask again if the controller did not grant it."""
+    def _ask(
+        self, leadership: Leadership, partition: Partition, log: ReplicaLog, now: int
+    ) -> int | None:
+        """Propose an ISR that fits what is known of the followers; answers when to ask again if the
+        controller did not grant it."""
         if leadership.asks_again_ms is not None and now < leadership.asks_again_ms:
             return leadership.asks_again_ms
         leadership.asks_again_ms = None
         behind = {
-            node for node, follower in leadership.followers.items()
-            if follower.lagging_since is not None and now - follower.lagging_since >= self._lag_max_ms}
+            node
+            for node, follower in leadership.followers.items()
+            if follower.lagging_since is not None
+            and now - follower.lagging_since >= self._lag_max_ms
+        }
         late = [node for node in partition.isr if node in behind]
         nodes = self._images[leadership.leader].brokers
         caught_up = [
-            node for node, follower in leadership.followers.items()
-            if node not in partition.isr and node not in behind and node in partition.replicas and node in nodes and nodes[node].active
+            node
+            for node, follower in leadership.followers.items()
+            if node not in partition.isr
+            and node not in behind
+            and node in partition.replicas
+            and node in nodes
+            and nodes[node].active
             and follower.log_end >= max(log.committed, leadership.start_offset)
-            and self._replica(node, leadership, partition) is not None]
+            and self._replica(node, leadership, partition) is not None
+        ]
         if not late and not caught_up:
             return None
         isr = [node for node in partition.isr if node not in late]
@@ -366,8 +475,18 @@ class Replication:
         else:
             isr = sorted([*isr, caught_up[0]])  # ascending once it grew, as seen on 4.3.1
             reason = f"{caught_up[0]} caught up"
-        granted = self._propose(Proposal(
-            leadership.leader, partition.topic, partition.index, isr, partition.leader_epoch, partition.partition_epoch, reason), now)
+        granted = self._propose(
+            Proposal(
+                leadership.leader,
+                partition.topic,
+                partition.index,
+                isr,
+                partition.leader_epoch,
+                partition.partition_epoch,
+                reason,
+            ),
+            now,
+        )
         if granted:
             self.mark(partition.topic, partition.index)
             return None

@@ -1,10 +1,12 @@
-"""Replication throttles (KIP-73): how fast replicas that are not in sync may be copied, by leader and by follower.
+"""Replication throttles (KIP-73): how fast replicas that are not in sync may be copied, by leader
+and by follower.
 
-Owns how much each broker has copied under a throttle, and when it may copy again. Rules: `leader.replication.throttled.rate` and
-`follower.replication.throttled.rate` are bytes a second of a broker, shared by the replicas that the topic's
-`leader.replication.throttled.replicas` and `follower.replication.throttled.replicas` name (`partition:broker,...`, or `*`); replicas in
-sync are never held up. A leader holds records back, not requests: it hears of a follower that has nothing to copy. Does not depend on how
-replicas are copied.
+Owns how much each broker has copied under a throttle, and when it may copy again. Rules:
+`leader.replication.throttled.rate` and `follower.replication.throttled.rate` are bytes a second of
+a broker, shared by the replicas that the topic's `leader.replication.throttled.replicas` and
+`follower.replication.throttled.replicas` name (`partition:broker,...`, or `*`); replicas in sync
+are never held up. A leader holds records back, not requests: it hears of a follower that has
+nothing to copy. Does not depend on how replicas are copied.
 """
 
 from __future__ import annotations
@@ -19,14 +21,18 @@ LOOK_AGAIN_MS = 1_000
 
 
 class Throttles:
-    """The throttles of all brokers. `images`: each broker's copy of the metadata, with its configuration."""
+    """The throttles of all brokers. `images`: each broker's copy of the metadata, with its
+    configuration."""
 
     def __init__(self, images: Mapping[int, Cluster]) -> None:
         self._images = images
         self._free_ms: dict[tuple[str, int], float] = {}
 
-    def in_force(self, leader: int, follower: int, partition: Partition) -> dict[tuple[str, int], int]:
-        """The rates (bytes a second) that hold a follower up, by side and broker; none for one that is in sync."""
+    def in_force(
+        self, leader: int, follower: int, partition: Partition
+    ) -> dict[tuple[str, int], int]:
+        """The rates (bytes a second) that hold a follower up, by side and broker; none for one that
+        is in sync."""
         if follower in partition.isr:
             return {}
         rates = {}
@@ -36,9 +42,15 @@ class Throttles:
                 rates[side, broker] = rate
         return rates
 
-    def wait_ms(self, rates: Mapping[tuple[str, int], int], now: int, *, complete: bool = False) -> int:
-        """How long until something may be copied; for a follower whose copy is complete, until it may ask."""
-        free = max((self._free_ms.get(seat, 0) for seat in rates if not complete or seat[0] == _FOLLOWER), default=0)
+    def wait_ms(
+        self, rates: Mapping[tuple[str, int], int], now: int, *, complete: bool = False
+    ) -> int:
+        """How long until something may be copied; for a follower whose copy is complete, until it
+        may ask."""
+        free = max(
+            (self._free_ms.get(seat, 0) for seat in rates if not complete or seat[0] == _FOLLOWER),
+            default=0,
+        )
         return max(0, -int(-(free - now) // 1))
 
     def spend(self, rates: Mapping[tuple[str, int], int], copied: int, now: int) -> None:
@@ -54,4 +66,6 @@ class Throttles:
     def _is_named(self, side: str, leader: int, broker: int, partition: Partition) -> bool:
         topic = self._images[leader].topics[partition.topic]
         named = topic.configs.get(f"{side}.replication.throttled.replicas", "")
-        return named.strip() == "*" or f"{partition.index}:{broker}" in [item.strip() for item in named.split(",")]
+        return named.strip() == "*" or f"{partition.index}:{broker}" in [
+            item.strip() for item in named.split(",")
+        ]

@@ -1,7 +1,8 @@
-"""SCRAM credentials (KIP-554): who has which mechanism with how many iterations, kept and shown; nobody logs in with them.
+"""SCRAM credentials (KIP-554): who has which mechanism with how many iterations, kept and shown;
+nobody logs in with them.
 
-Rules are those of Kafka's ScramControlManager and ScramImage, texts included. Salts and passwords are not kept. Does not depend on
-requests.
+Rules are those of Kafka's ScramControlManager and ScramImage, texts included. Salts and passwords
+are not kept. Does not depend on requests.
 """
 
 from __future__ import annotations
@@ -48,7 +49,9 @@ class ScramCredentials:
     def __init__(self) -> None:
         self._iterations: dict[str, dict[int, int]] = {}
 
-    def alter(self, deletions: Iterable[Deletion], upsertions: Iterable[Upsertion]) -> dict[str, ScramRefused | None]:
+    def alter(
+        self, deletions: Iterable[Deletion], upsertions: Iterable[Upsertion]
+    ) -> dict[str, ScramRefused | None]:
         """Change credentials, each user's once. By user: None, or why nothing was changed."""
         results: dict[str, ScramRefused | None] = {}
         changes: dict[str, Deletion | Upsertion] = {}
@@ -71,10 +74,14 @@ class ScramCredentials:
         return list(self._iterations)
 
     def of(self, user: str) -> list[tuple[int, int]]:
-        """Mechanism and iterations of each credential of a user. Raises ScramRefused for one that has none."""
+        """Mechanism and iterations of each credential of a user. Raises ScramRefused for one that
+        has none."""
         found = self._iterations.get(user)
         if found is None:
-            raise ScramRefused(ErrorCode.RESOURCE_NOT_FOUND, f"Attempt to describe a user credential that does not exist: {user}")
+            raise ScramRefused(
+                ErrorCode.RESOURCE_NOT_FOUND,
+                f"Attempt to describe a user credential that does not exist: {user}",
+            )
         return sorted(found.items())
 
     def _why_not(self, change: Deletion | Upsertion) -> ScramRefused | None:
@@ -85,7 +92,10 @@ class ScramCredentials:
         if isinstance(change, Deletion):
             if change.mechanism in self._iterations.get(change.user, {}):
                 return None
-            return ScramRefused(ErrorCode.RESOURCE_NOT_FOUND, "Attempt to delete a user credential that does not exist")
+            return ScramRefused(
+                ErrorCode.RESOURCE_NOT_FOUND,
+                "Attempt to delete a user credential that does not exist",
+            )
         if change.iterations < _LEAST_ITERATIONS:
             return ScramRefused(ErrorCode.UNACCEPTABLE_CREDENTIAL, "Too few iterations")
         if change.iterations > _MOST_ITERATIONS:
@@ -103,4 +113,6 @@ class ScramCredentials:
             del self._iterations[user]
 
 
-_TWICE = ScramRefused(ErrorCode.DUPLICATE_RESOURCE, "A user credential cannot be altered twice in the same request")
+_TWICE = ScramRefused(
+    ErrorCode.DUPLICATE_RESOURCE, "A user credential cannot be altered twice in the same request"
+)

@@ -1,8 +1,9 @@
-"""Topic configurations: the table, checking a topic's own values as Kafka's controller does, and the value in force.
+"""Topic configurations: the table, checking a topic's own values as Kafka's controller does, and
+the value in force.
 
-A topic's value stands before the broker's (`SYNONYMS`), and that before the default. The notation of the table is
-`config_defs.read_table`'s, its order Kafka's: of several bad values the first in it is the one complained of.
-Does not depend on topics and requests: it works on names and texts.
+A topic's value stands before the broker's (`SYNONYMS`), and that before the default. The notation
+of the table is `config_defs.read_table`'s, its order Kafka's: of several bad values the first in it
+is the one complained of. Does not depend on topics and requests: it works on names and texts.
 """
 
 from __future__ import annotations
@@ -55,7 +56,8 @@ remote.log.delete.on.disable boolean false - -
 _MINUTE_MS = 60_000
 _HOUR_MS = 3_600_000
 
-# Topic configuration -> the broker's names for its default, the strongest first, each with the factor to the topic's unit.
+# Topic configuration -> the broker's names for its default, the strongest first, each with the
+# factor to the topic's unit.
 SYNONYMS: dict[str, tuple[tuple[str, int], ...]] = {
     "cleanup.policy": (("log.cleanup.policy", 1),),
     "compression.gzip.level": (("compression.gzip.level", 1),),
@@ -79,7 +81,11 @@ SYNONYMS: dict[str, tuple[tuple[str, int], ...]] = {
     "min.insync.replicas": (("min.insync.replicas", 1),),
     "preallocate": (("log.preallocate", 1),),
     "retention.bytes": (("log.retention.bytes", 1),),
-    "retention.ms": (("log.retention.ms", 1), ("log.retention.minutes", _MINUTE_MS), ("log.retention.hours", _HOUR_MS)),
+    "retention.ms": (
+        ("log.retention.ms", 1),
+        ("log.retention.minutes", _MINUTE_MS),
+        ("log.retention.hours", _HOUR_MS),
+    ),
     "segment.bytes": (("log.segment.bytes", 1),),
     "segment.index.bytes": (("log.index.size.max.bytes", 1),),
     "segment.jitter.ms": (("log.roll.jitter.ms", 1), ("log.roll.jitter.hours", _HOUR_MS)),
@@ -95,22 +101,31 @@ def topic_defs() -> dict[str, ConfigDef]:
 
 
 def validate(values: Mapping[str, str]) -> None:
-    """Check a topic's own values as a whole. Raises ConfigException with Kafka's message (code 40)."""
+    """Check a topic's own values as a whole. Raises ConfigException with Kafka's message (code
+    40)."""
     defs = topic_defs()
     for name in values:
         if name not in defs:
             raise ConfigException(f"Unknown topic config name: {name}")
     typed = {name: of.parse(values[name]) for name, of in defs.items() if name in values}
-    low, high = (typed.get(name, defs[name].parse(defs[name].default)) for name in ("min.compaction.lag.ms", "max.compaction.lag.ms"))
+    low, high = (
+        typed.get(name, defs[name].parse(defs[name].default))
+        for name in ("min.compaction.lag.ms", "max.compaction.lag.ms")
+    )
     assert isinstance(low, int) and isinstance(high, int)
     if low > high:
-        raise ConfigException(f"conflict topic config setting min.compaction.lag.ms ({low}) > max.compaction.lag.ms ({high})")
+        raise ConfigException(
+            f"conflict topic config setting min.compaction.lag.ms ({low}) > max.compaction.lag.ms ({high})"
+        )
     if typed.get("remote.storage.enable"):
-        raise ConfigException("Tiered Storage functionality is disabled in the broker. Topic cannot be configured with remote log storage.")
+        raise ConfigException(
+            "Tiered Storage functionality is disabled in the broker. Topic cannot be configured with remote log storage."
+        )
 
 
 def effective_value(name: str, own: Mapping[str, str], broker: BrokerConfigs) -> ConfigValue:
-    """The typed value in force for a topic whose own values are `own`. Raises KeyError for an unknown name."""
+    """The typed value in force for a topic whose own values are `own`. Raises KeyError for an
+    unknown name."""
     of = topic_defs()[name]
     if name in own:
         return of.parse(own[name])
@@ -121,9 +136,15 @@ def effective_value(name: str, own: Mapping[str, str], broker: BrokerConfigs) ->
     return of.parse(of.default)
 
 
-def effective_texts(own: Mapping[str, str], broker: BrokerConfigs) -> list[tuple[str, str | None, ConfigSource]]:
-    """Every topic configuration by name with the text in force and its source, as CreateTopics v5+ answers them."""
-    return [(name, show(effective_value(name, own, broker)), _source(name, own, broker)) for name in sorted(topic_defs())]
+def effective_texts(
+    own: Mapping[str, str], broker: BrokerConfigs
+) -> list[tuple[str, str | None, ConfigSource]]:
+    """Every topic configuration by name with the text in force and its source, as CreateTopics v5+
+    answers them."""
+    return [
+        (name, show(effective_value(name, own, broker)), _source(name, own, broker))
+        for name in sorted(topic_defs())
+    ]
 
 
 def _source(name: str, own: Mapping[str, str], broker: BrokerConfigs) -> ConfigSource:

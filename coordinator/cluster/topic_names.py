@@ -25,7 +25,8 @@ def why_invalid(name: str) -> str | None:
 
 
 class TopicNames:
-    """The names that there are before a request, and which of them a new name would collide with."""
+    """The names that there are before a request, and which of them a new name would collide
+    with."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self._names = frozenset(names)
@@ -35,12 +36,14 @@ class TopicNames:
         return name in self._names
 
     def colliding(self, name: str) -> str | None:
-        """A topic whose name differs from `name` only in dots and underscores: both would be the same metric's name. Of several the
-        first by name.
+        """A topic whose name differs from `name` only in dots and underscores: both would be the
+        same metric's name. Of several the first by name.
         """
         if "." not in name and "_" not in name:
             return None
         if self._by_metric is None:  # most requests never ask; each later question is one look
-            self._by_metric = {other.replace(".", "_"): other for other in sorted(self._names, reverse=True)}
+            self._by_metric = {
+                other.replace(".", "_"): other for other in sorted(self._names, reverse=True)
+            }
         other = self._by_metric.get(name.replace(".", "_"))
         return None if other == name else other

@@ -1,8 +1,10 @@
-"""What members did with what they were given: which partitions each fetched or committed since its assignment.
+"""What members did with what they were given: which partitions each fetched or committed since its
+assignment.
 
-An interceptor that only looks. It is put before the handlers when somebody first asks whether members have acted, and stays.
-A Fetch names no member: it is attributed by its client id and the partition's owner. Where two members share a client id and
-a partition moved from one to the other, a fetch of the first may be taken for one of the second.
+An interceptor that only looks. It is put before the handlers when somebody first asks whether
+members have acted, and stays. A Fetch names no member: it is attributed by its client id and the
+partition's owner. Where two members share a client id and a partition moved from one to the other,
+a fetch of the first may be taken for one of the second.
 """
 
 from __future__ import annotations
@@ -22,7 +24,8 @@ _KEYS = frozenset({FetchRequest.api_key, OffsetCommitRequest.api_key})
 
 
 class Activity:
-    """The latest fetch of each partition by each client id, and the latest commit by each member, at one broker."""
+    """The latest fetch of each partition by each client id, and the latest commit by each member,
+    at one broker."""
 
     api_keys = _KEYS
 
@@ -43,7 +46,9 @@ class Activity:
                 for row in topic.partitions:
                     self._committed[message.member_id, (name, row.partition_index)] = call.now
 
-    def acted(self, client_id: str, member_id: str, partition: TopicPartition, since_ms: int) -> bool:
+    def acted(
+        self, client_id: str, member_id: str, partition: TopicPartition, since_ms: int
+    ) -> bool:
         """Whether a member fetched a partition, or committed for it, at that instant or later."""
         fetched = self._fetched.get((client_id, partition), -1)
         committed = self._committed.get((member_id, partition), -1)

@@ -1,4 +1,5 @@
-"""Checks of what verbs are given, the same here and at the other end of a control port: what is wrong, and what would be right."""
+"""Checks of what verbs are given, the same here and at the other end of a control port: what is
+wrong, and what would be right."""
 
 from __future__ import annotations
 
@@ -58,7 +59,8 @@ def mapping(name: str, value: object, example: str) -> None:
 
 
 def settings_of(config: Mapping[str, object] | None) -> Mapping[str, object]:
-    """The settings that a peer is given, none for None. Raises ControlError for what is no mapping."""
+    """The settings that a peer is given, none for None. Raises ControlError for what is no
+    mapping."""
     if config is not None:
         mapping("config", config, '{"session.timeout.ms": "10000"}')
     return config or {}
@@ -71,7 +73,8 @@ def group(group_id: object) -> None:
 
 
 def listed(name: str, value: Iterable[Any]) -> list[Any]:
-    """The items of a list. Raises ControlError for one text, which is not meant letter by letter, and for what has no items."""
+    """The items of a list. Raises ControlError for one text, which is not meant letter by letter,
+    and for what has no items."""
     if isinstance(value, (str, bytes)):
         raise ControlError(f"{name} come as a list: [{value!r}]")
     if not isinstance(value, Iterable):
@@ -80,7 +83,8 @@ def listed(name: str, value: Iterable[Any]) -> list[Any]:
 
 
 def new_topic(name: object, partitions: object, replication: object, config: object) -> None:
-    """Raise ControlError for what `create_topic` cannot be given. What Kafka itself refuses is left to it."""
+    """Raise ControlError for what `create_topic` cannot be given. What Kafka itself refuses is left
+    to it."""
     text("name", name)
     whole("partitions", partitions)
     whole("replication", replication)
@@ -92,10 +96,18 @@ def grown(partitions: object) -> None:
     """Raise ControlError for what no topic can have as its number of partitions."""
     whole("partitions", partitions)
     if isinstance(partitions, int) and partitions > _MOST_PARTITIONS:
-        raise ControlError(f"partitions: {partitions}; at most {_MOST_PARTITIONS}, as Kafka counts them")
+        raise ControlError(
+            f"partitions: {partitions}; at most {_MOST_PARTITIONS}, as Kafka counts them"
+        )
 
 
-def records(partition: object, headers: object, timestamp_ms: object, transactional_id: object, abort: object) -> None:
+def records(
+    partition: object,
+    headers: object,
+    timestamp_ms: object,
+    transactional_id: object,
+    abort: object,
+) -> None:
     """Raise ControlError for what `produce` cannot be given."""
     whole_or_none("partition", partition)
     if timestamp_ms is not None:
@@ -104,21 +116,30 @@ def records(partition: object, headers: object, timestamp_ms: object, transactio
         mapping("headers", headers, '{"name": b"value"}')
         for name in headers if isinstance(headers, Mapping) else ():
             text("name of a header", name)
-    if transactional_id is not None and (not isinstance(transactional_id, str) or not transactional_id):
-        raise ControlError(f"transactional_id: {transactional_id!r}; a text of one letter or more is meant")
+    if transactional_id is not None and (
+        not isinstance(transactional_id, str) or not transactional_id
+    ):
+        raise ControlError(
+            f"transactional_id: {transactional_id!r}; a text of one letter or more is meant"
+        )
     flag("abort", abort)
     if abort and transactional_id is None:
         raise ControlError("abort=True: of which transaction? Give transactional_id too")
 
 
 def processed(rows: object) -> list[tuple[str, int, int]]:
-    """What was processed, as (topic, partition, offset) of each record. Raises ControlError for what is none."""
+    """What was processed, as (topic, partition, offset) of each record. Raises ControlError for
+    what is none."""
     meant = "(topic, partition, offset) of each record is meant"
     if isinstance(rows, (str, bytes)) or not isinstance(rows, Iterable):
         raise ControlError(f"processed: {rows!r}; a list with {meant}")
     found = list(rows)
     for row in found:
-        fits = isinstance(row, (tuple, list)) and len(row) == len(_ROW) and all(map(isinstance, row, _ROW))
+        fits = (
+            isinstance(row, (tuple, list))
+            and len(row) == len(_ROW)
+            and all(map(isinstance, row, _ROW))
+        )
         if not fits:
             raise ControlError(f"processed: {row!r}; {meant}, such as ('orders', 0, 17)")
     return [(topic, partition, offset) for topic, partition, offset in found]

@@ -1,7 +1,8 @@
-"""Which words of a Selector the requests of an API can fit at all: a Heartbeat names no topic, a Fetch no generation.
+"""Which words of a Selector the requests of an API can fit at all: a Heartbeat names no topic, a
+Fetch no generation.
 
-A fault that no request can ever meet is refused when it is made. Follows how `matching` reads each word off a request; does not depend on
-any one request.
+A fault that no request can ever meet is refused when it is made. Follows how `matching` reads each
+word off a request; does not depend on any one request.
 """
 
 from __future__ import annotations
@@ -19,7 +20,14 @@ _FIELDS: Final[dict[str, frozenset[str]]] = {
     "member": frozenset({"member_id", "members"}),
     "instance_id": frozenset({"group_instance_id", "instance_id", "members"}),
     "generation": frozenset({"generation_id", "generation_id_or_member_epoch", "member_epoch"}),
-    "transactional_id": frozenset({"transactional_id", "v3_and_below_transactional_id", "transactional_ids", "coordinator_keys"}),
+    "transactional_id": frozenset(
+        {
+            "transactional_id",
+            "v3_and_below_transactional_id",
+            "transactional_ids",
+            "coordinator_keys",
+        }
+    ),
 }
 _SPOKEN: Final = {"instance_id": "group instance id", "transactional_id": "transactional id"}
 
@@ -31,7 +39,9 @@ def check_carried(selector: Selector) -> None:
         return
     for word, names in _FIELDS.items():
         if getattr(selector, word) is not None and not _carries(api, word, names):
-            raise FaultError(f"{word}: a request of {api} names no {_SPOKEN.get(word, word)}: leave it out")
+            raise FaultError(
+                f"{word}: a request of {api} names no {_SPOKEN.get(word, word)}: leave it out"
+            )
 
 
 def _carries(api: str, word: str, names: frozenset[str]) -> bool:

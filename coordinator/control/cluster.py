@@ -1,10 +1,12 @@
-"""Verbs for a cluster, as data: what can be done to its brokers, links, leaders, coordinators and topics, and how each is undone.
+"""Verbs for a cluster, as data: what can be done to its brokers, links, leaders, coordinators and
+topics, and how each is undone.
 
     StopBroker(2, how="crash")        MoveCoordinator("billing", to=3)        CutLink(1, 2)        SlowFollower(3, delay_ms=500)
 
-Owns the words and their checks. `perform` carries a verb out and answers its inverse (None where there is none): performing that
-brings the cluster back to where it was, as far as Kafka can go back. `to_plain` and `from_plain` are the same as JSON values.
-Raises ClusterError at once for what cannot be done, naming what exists; then nothing has changed. Does not depend on sockets.
+Owns the words and their checks. `perform` carries a verb out and answers its inverse (None where
+there is none): performing that brings the cluster back to where it was, as far as Kafka can go
+back. `to_plain` and `from_plain` are the same as JSON values. Raises ClusterError at once for what
+cannot be done, naming what exists; then nothing has changed. Does not depend on sockets.
 """
 
 from __future__ import annotations
@@ -27,7 +29,8 @@ How = Literal["controlled", "crash", "pause"]
 
 @dataclass(frozen=True, slots=True)
 class StopBroker:
-    """Stop a broker: by a controlled shutdown, a crash (as SIGKILL), or a pause (as SIGSTOP). Inverse: StartBroker."""
+    """Stop a broker: by a controlled shutdown, a crash (as SIGKILL), or a pause (as SIGSTOP).
+    Inverse: StartBroker."""
 
     broker: int
     how: How = "controlled"
@@ -51,7 +54,8 @@ class MoveLeader:
 
 @dataclass(frozen=True, slots=True)
 class MoveCoordinator:
-    """Let another broker coordinate a group: it becomes the leader of the group's partition. Inverse: MoveCoordinator back."""
+    """Let another broker coordinate a group: it becomes the leader of the group's partition.
+    Inverse: MoveCoordinator back."""
 
     group: str
     to: int
@@ -59,8 +63,9 @@ class MoveCoordinator:
 
 @dataclass(frozen=True, slots=True)
 class ReassignPartition:
-    """Let a partition move to these brokers, preferred leader first (KIP-455). None cancels a move that is under way, as do the replicas
-    that it had before; none given: a broker that lacks it takes its leader's place. Inverse: ReassignPartition back to those it had."""
+    """Let a partition move to these brokers, preferred leader first (KIP-455). None cancels a move
+    that is under way, as do the replicas that it had before; none given: a broker that lacks it
+    takes its leader's place. Inverse: ReassignPartition back to those it had."""
 
     topic: str
     partition: int
@@ -99,7 +104,8 @@ class HealLink:
 
 @dataclass(frozen=True, slots=True)
 class CutClient:
-    """Let nothing pass between a client, known by its client id, and a broker; connections stay open. Inverse: HealClient."""
+    """Let nothing pass between a client, known by its client id, and a broker; connections stay
+    open. Inverse: HealClient."""
 
     client_id: str
     broker: int
@@ -107,7 +113,8 @@ class CutClient:
 
 @dataclass(frozen=True, slots=True)
 class HealClient:
-    """Let things pass between a client and a broker again; what waited goes on. Inverse: CutClient."""
+    """Let things pass between a client and a broker again; what waited goes on. Inverse:
+    CutClient."""
 
     client_id: str
     broker: int
@@ -115,7 +122,8 @@ class HealClient:
 
 @dataclass(frozen=True, slots=True)
 class SlowFollower:
-    """Let a broker follow its leaders so many milliseconds behind, at so many bytes a second (None: any). Inverse: the pace before."""
+    """Let a broker follow its leaders so many milliseconds behind, at so many bytes a second (None:
+    any). Inverse: the pace before."""
 
     broker: int
     delay_ms: int = 0
@@ -124,7 +132,8 @@ class SlowFollower:
 
 @dataclass(frozen=True, slots=True)
 class SlowLoad:
-    """Let a broker's coordinators take so many milliseconds to load; meanwhile COORDINATOR_LOAD_IN_PROGRESS. Inverse: the time before."""
+    """Let a broker's coordinators take so many milliseconds to load; meanwhile
+    COORDINATOR_LOAD_IN_PROGRESS. Inverse: the time before."""
 
     broker: int
     load_ms: int
@@ -132,8 +141,9 @@ class SlowLoad:
 
 @dataclass(frozen=True, slots=True)
 class JumpClock:
-    """Let the wall clock of a broker's host jump so many milliseconds forward, or back (negative). Timers go on as they were; what is
-    dated by the clock (appended records, commits, offsets that expire) is dated anew. Inverse: JumpClock as far the other way."""
+    """Let the wall clock of a broker's host jump so many milliseconds forward, or back (negative).
+    Timers go on as they were; what is dated by the clock (appended records, commits, offsets that
+    expire) is dated anew. Inverse: JumpClock as far the other way."""
 
     broker: int
     by_ms: int
@@ -141,7 +151,8 @@ class JumpClock:
 
 @dataclass(frozen=True, slots=True)
 class CreateTopic:
-    """Make a topic, with -1 partitions or replicas as many as num.partitions and default.replication.factor say. Inverse: DeleteTopic."""
+    """Make a topic, with -1 partitions or replicas as many as num.partitions and
+    default.replication.factor say. Inverse: DeleteTopic."""
 
     topic: str
     partitions: int = -1
@@ -150,7 +161,8 @@ class CreateTopic:
 
 @dataclass(frozen=True, slots=True)
 class CreatePartitions:
-    """Let a topic have so many partitions in all (KIP-195). No inverse: Kafka takes no partition away."""
+    """Let a topic have so many partitions in all (KIP-195). No inverse: Kafka takes no partition
+    away."""
 
     topic: str
     partitions: int
@@ -158,14 +170,27 @@ class CreatePartitions:
 
 @dataclass(frozen=True, slots=True)
 class DeleteTopic:
-    """Delete a topic, its records, and what groups committed in it. Inverse: CreateTopic with as many partitions and replicas, empty."""
+    """Delete a topic, its records, and what groups committed in it. Inverse: CreateTopic with as
+    many partitions and replicas, empty."""
 
     topic: str
 
 
 _BrokerVerb = (
-    StopBroker | StartBroker | MoveLeader | MoveCoordinator | ReassignPartition | FenceBroker | UnfenceBroker | CutLink | HealLink
-    | CutClient | HealClient | SlowFollower | SlowLoad | JumpClock
+    StopBroker
+    | StartBroker
+    | MoveLeader
+    | MoveCoordinator
+    | ReassignPartition
+    | FenceBroker
+    | UnfenceBroker
+    | CutLink
+    | HealLink
+    | CutClient
+    | HealClient
+    | SlowFollower
+    | SlowLoad
+    | JumpClock
 )
 _TopicVerb = CreateTopic | CreatePartitions | DeleteTopic
 Verb = _BrokerVerb | _TopicVerb
@@ -175,7 +200,11 @@ VERBS: dict[str, type[Any]] = {verb.__name__: verb for verb in get_args(Verb)}
 def perform(hosts: Hosts, verb: Verb, now: int) -> Verb | None:
     """Carry a verb out; answers its inverse. Raises ClusterError."""
     cluster = hosts.cluster
-    inverse = _change_topic(cluster, verb, now) if isinstance(verb, _TopicVerb) else _perform(hosts, cluster, verb, now)
+    inverse = (
+        _change_topic(cluster, verb, now)
+        if isinstance(verb, _TopicVerb)
+        else _perform(hosts, cluster, verb, now)
+    )
     if cluster.log is not None:
         cluster.log.append("fault", type(verb).__name__, at_ms=now, **_logged(verb))
     return inverse
@@ -185,7 +214,9 @@ def _perform(hosts: Hosts, cluster: Brokers, verb: _BrokerVerb, now: int) -> Ver
     match verb:
         case StopBroker(broker, how):
             if how not in get_args(How):
-                raise ClusterError(f"how={how!r}: a broker is stopped by one of {', '.join(get_args(How))}")
+                raise ClusterError(
+                    f"how={how!r}: a broker is stopped by one of {', '.join(get_args(How))}"
+                )
             stop = {"controlled": hosts.shut_down, "crash": hosts.crash, "pause": hosts.pause}[how]
             stop(broker, now)
             return StartBroker(broker)
@@ -200,7 +231,9 @@ def _perform(hosts: Hosts, cluster: Brokers, verb: _BrokerVerb, now: int) -> Ver
             before = hosts.move_leader(CONSUMER_OFFSETS, _partition_of(cluster, group), to, now)
             return MoveCoordinator(group, before)
         case ReassignPartition(topic, partition, replicas):
-            return ReassignPartition(topic, partition, hosts.reassign(topic, partition, replicas, now))
+            return ReassignPartition(
+                topic, partition, hosts.reassign(topic, partition, replicas, now)
+            )
         case FenceBroker(broker):
             hosts.fence(broker, now)
             return UnfenceBroker(broker)
@@ -232,7 +265,9 @@ def _slow_down(hosts: Hosts, cluster: Brokers, verb: SlowFollower | SlowLoad, no
     match verb:
         case SlowFollower(broker, delay_ms, rate):
             if delay_ms < 0 or (rate is not None and rate <= 0):
-                raise ClusterError(f"delay_ms={delay_ms}, bytes_per_second={rate}: neither can be negative, and a rate is above 0")
+                raise ClusterError(
+                    f"delay_ms={delay_ms}, bytes_per_second={rate}: neither can be negative, and a rate is above 0"
+                )
             before_pace = cluster.replication.paces.get(broker, Pace())
             hosts.slow_down(broker, Pace(delay_ms, rate) if delay_ms or rate else None, now)
             return SlowFollower(broker, before_pace.delay_ms, before_pace.bytes_per_second)
@@ -249,7 +284,9 @@ def _change_topic(cluster: Brokers, verb: _TopicVerb, now: int) -> Verb | None:
     metadata = cluster.controller.cluster
     broker = cluster.brokers[metadata.controller_id]
     if not broker.reaches_controller:
-        raise ClusterError(f"topic {verb.topic} stays as it is: there is no controller, for want of brokers that run")
+        raise ClusterError(
+            f"topic {verb.topic} stays as it is: there is no controller, for want of brokers that run"
+        )
     try:
         match verb:
             case CreateTopic(topic, partitions, replication):
@@ -262,7 +299,9 @@ def _change_topic(cluster: Brokers, verb: _TopicVerb, now: int) -> Verb | None:
                 before = metadata.topics.get(topic)
                 topics.delete(broker, now, topic)
                 assert before is not None
-                return CreateTopic(topic, len(before.partitions), len(before.partitions[0].replicas))
+                return CreateTopic(
+                    topic, len(before.partitions), len(before.partitions[0].replicas)
+                )
     except ControlError as error:
         raise ClusterError(str(error)) from None
 
@@ -300,15 +339,21 @@ def from_plain(plain: Mapping[str, Any]) -> Verb:
         if field == "replicas":
             _check_replicas(name, getattr(verb, field))
             continue
-        value, wanted = getattr(verb, field), hint if isinstance(hint, type) else str if hint is How else int
+        value, wanted = (
+            getattr(verb, field),
+            hint if isinstance(hint, type) else str if hint is How else int,
+        )
         optional = hint == int | None and value is None
         if not optional and (not isinstance(value, wanted) or isinstance(value, bool)):
-            raise ClusterError(f"{name}: {field} is {value!r}; give {'a whole number' if wanted is int else 'a text'}")
+            raise ClusterError(
+                f"{name}: {field} is {value!r}; give {'a whole number' if wanted is int else 'a text'}"
+            )
     return verb
 
 
 def wrong_fields(kind: type[Any], values: Iterable[str]) -> str | None:
-    """Which of these fields a verb has not, or else which it misses; None: it is as it should be."""
+    """Which of these fields a verb has not, or else which it misses; None: it is as it should
+    be."""
     known = {field.name: field.default is MISSING for field in fields(kind)}
     needed = [name for name, required in known.items() if required]
     unknown = [name for name in values if name not in known]
@@ -321,6 +366,10 @@ def wrong_fields(kind: type[Any], values: Iterable[str]) -> str | None:
 
 
 def _check_replicas(name: str | None, value: object) -> None:
-    if value is not None and not (isinstance(value, tuple) and all(type(broker) is int for broker in value)):
+    if value is not None and not (
+        isinstance(value, tuple) and all(type(broker) is int for broker in value)
+    ):
         given = list(value) if isinstance(value, tuple) else value
-        raise ClusterError(f"{name}: replicas is {given!r}; give a list of brokers, preferred leader first, such as [2, 3]")
+        raise ClusterError(
+            f"{name}: replicas is {given!r}; give a list of brokers, preferred leader first, such as [2, 3]"
+        )

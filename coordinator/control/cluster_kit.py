@@ -1,7 +1,8 @@
-"""The verbs of a cluster as methods: each builds the data of `cluster`, has it carried out, and can be undone.
+"""The verbs of a cluster as methods: each builds the data of `cluster`, has it carried out, and can
+be undone.
 
-    with kafka.stop_broker(2, how="crash"):      # started again at the end of the block
-        ...
+with kafka.stop_broker(2, how="crash"):      # started again at the end of the block
+    ...
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 
 
 class Done:
-    """A verb that was carried out. `undo` carries its inverse out, once; as a context manager it does so at the end of the block."""
+    """A verb that was carried out. `undo` carries its inverse out, once; as a context manager it
+    does so at the end of the block."""
 
     def __init__(self, verb: Verb, control: Callable[[Verb], Verb | None]) -> None:
         self.verb = verb
@@ -26,7 +28,8 @@ class Done:
         self._control = control
 
     def undo(self) -> None:
-        """Bring the cluster back to where it was, as far as Kafka can go back. Nothing if there is no inverse, or it was done."""
+        """Bring the cluster back to where it was, as far as Kafka can go back. Nothing if there is
+        no inverse, or it was done."""
         inverse, self.inverse = self.inverse, None
         if inverse is not None:
             self._control(inverse)
@@ -34,7 +37,12 @@ class Done:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.undo()
 
     def __repr__(self) -> str:
@@ -42,14 +50,16 @@ class Done:
 
 
 class ClusterKit(ProcessingKit):
-    """What a test can do to the brokers of an emulator that has several. Each raises ClusterError for what cannot be done."""
+    """What a test can do to the brokers of an emulator that has several. Each raises ClusterError
+    for what cannot be done."""
 
     if TYPE_CHECKING:  # the emulator's own
 
         def control(self, verb: Verb) -> Verb | None: ...
 
     def stop_broker(self, broker: int, how: How = "controlled") -> Done:
-        """Stop a broker: "controlled" (its leaders move first), "crash" (as SIGKILL) or "pause" (as SIGSTOP)."""
+        """Stop a broker: "controlled" (its leaders move first), "crash" (as SIGKILL) or "pause" (as
+        SIGSTOP)."""
         from .cluster import StopBroker
 
         return Done(StopBroker(broker, how), self.control)
@@ -72,12 +82,17 @@ class ClusterKit(ProcessingKit):
 
         return Done(MoveCoordinator(group, to), self.control)
 
-    def reassign_partition(self, topic: str, partition: int, replicas: Sequence[int] | None = ()) -> Done:
-        """Let a partition move to these brokers, preferred leader first; without any, one that lacks it takes its leader's place; None
-        cancels a move that is under way."""
+    def reassign_partition(
+        self, topic: str, partition: int, replicas: Sequence[int] | None = ()
+    ) -> Done:
+        """Let a partition move to these brokers, preferred leader first; without any, one that
+        lacks it takes its leader's place; None cancels a move that is under way."""
         from .cluster import ReassignPartition
 
-        return Done(ReassignPartition(topic, partition, None if replicas is None else tuple(replicas)), self.control)
+        return Done(
+            ReassignPartition(topic, partition, None if replicas is None else tuple(replicas)),
+            self.control,
+        )
 
     def fence_broker(self, broker: int) -> Done:
         """Let the controller fence a broker: it leads nothing."""
@@ -92,13 +107,15 @@ class ClusterKit(ProcessingKit):
         return Done(CutLink(one, other), self.control)
 
     def cut_client(self, client_id: str, broker: int) -> Done:
-        """Let nothing pass between a client, known by its client id, and a broker; its connections stay open."""
+        """Let nothing pass between a client, known by its client id, and a broker; its connections
+        stay open."""
         from .cluster import CutClient
 
         return Done(CutClient(client_id, broker), self.control)
 
     def jump_clock(self, broker: int, by_ms: int) -> Done:
-        """Let the wall clock of a broker's host jump so many milliseconds, negative ones back: its timers go on as they were."""
+        """Let the wall clock of a broker's host jump so many milliseconds, negative ones back: its
+        timers go on as they were."""
         from .cluster import JumpClock
 
         return Done(JumpClock(broker, by_ms), self.control)
@@ -109,7 +126,9 @@ class ClusterKit(ProcessingKit):
 
         return Done(SlowLoad(broker, load_ms), self.control)
 
-    def slow_follower(self, broker: int, *, delay_ms: int = 0, bytes_per_second: int | None = None) -> Done:
+    def slow_follower(
+        self, broker: int, *, delay_ms: int = 0, bytes_per_second: int | None = None
+    ) -> Done:
         """Let a broker follow its leaders late and slowly."""
         from .cluster import SlowFollower
 

@@ -1,7 +1,9 @@
-"""The faults in force at a broker: which request meets which, in the order in which they were added.
+"""The faults in force at a broker: which request meets which, in the order in which they were
+added.
 
-Owns the active faults, their counters and who waits for them. It is one interceptor: without faults it is not installed,
-and requests pay nothing for it. Chance is drawn from the generator it is given. It does not depend on sockets and clocks.
+Owns the active faults, their counters and who waits for them. It is one interceptor: without faults
+it is not installed, and requests pay nothing for it. Chance is drawn from the generator it is
+given. It does not depend on sockets and clocks.
 """
 
 from __future__ import annotations
@@ -25,7 +27,8 @@ if TYPE_CHECKING:
 
 
 class Active:
-    """A fault in force. `seen`: requests that it selects; `hits`: those that met its action; `held`: tokens it keeps back."""
+    """A fault in force. `seen`: requests that it selects; `hits`: those that met its action;
+    `held`: tokens it keeps back."""
 
     __slots__ = ("fault", "held", "hits", "number", "on_hit", "seen")
 
@@ -47,10 +50,15 @@ class Active:
 
 
 class FaultEngine:
-    """The faults of one broker, as an interceptor. `log` is told of each hit: fault, call, and what else there is to say."""
+    """The faults of one broker, as an interceptor. `log` is told of each hit: fault, call, and what
+    else there is to say."""
 
     def __init__(
-        self, broker: int, around: Surroundings, random: Random, log: Callable[[Active, Call, str], None] | None = None,
+        self,
+        broker: int,
+        around: Surroundings,
+        random: Random,
+        log: Callable[[Active, Call, str], None] | None = None,
     ) -> None:
         self._active: dict[int, Active] = {}
         self.api_keys: frozenset[int] | None = frozenset()
@@ -63,7 +71,8 @@ class FaultEngine:
 
     @property
     def active(self) -> Mapping[int, Active]:
-        """The faults in force, by number. One fault may be in force at several brokers and counts for all of them."""
+        """The faults in force, by number. One fault may be in force at several brokers and counts
+        for all of them."""
         return self._active
 
     @active.setter
@@ -84,10 +93,17 @@ class FaultEngine:
         self.active = {known: active for known, active in self._active.items() if known != number}
 
     def asked_about(self, key: int) -> Interceptor:
-        """Who is asked about requests of an API: where all its faults name groups, nobody about requests of others."""
+        """Who is asked about requests of an API: where all its faults name groups, nobody about
+        requests of others."""
         api = API_KEYS[key]
-        groups = {each.fault.selector.group for each in self._active.values() if each.fault.selector.api in (None, api)}
-        if None in groups or api == "OffsetFetch" or not hasattr(request_type(key), "group_id"):  # OffsetFetch may name several
+        groups = {
+            each.fault.selector.group
+            for each in self._active.values()
+            if each.fault.selector.api in (None, api)
+        }
+        if (
+            None in groups or api == "OffsetFetch" or not hasattr(request_type(key), "group_id")
+        ):  # OffsetFetch may name several
             return self
 
         def asked(call: Call) -> Verdict:
@@ -167,7 +183,13 @@ class _Plan:
 
     def _refuse(self, api: str, error: int, chosen: Callable[[Place], bool]) -> Refusal | None:
         if isinstance(self._message, FetchRequest):
-            return refuse_fetch(self._message, self._call.version, error, chosen, self._around.fetched(self._message))
+            return refuse_fetch(
+                self._message,
+                self._call.version,
+                error,
+                chosen,
+                self._around.fetched(self._message),
+            )
         return refuse(api, self._message, self._call.version, error, chosen)
 
     def verdict(self) -> Verdict:
@@ -216,4 +238,3 @@ def _encoded(answer: Any, version: int) -> bytes:
 def _garbled(body: bytes) -> bytes:
     """The body with every byte turned over: no length, count or text in it is what it was."""
     return bytes(byte ^ 0xFF for byte in body)
-

@@ -1,9 +1,11 @@
-"""Where an injected error stands in a response: for every API, in the shape that Kafka itself gives it.
+"""Where an injected error stands in a response: for every API, in the shape that Kafka itself gives
+it.
 
-Owns one table of the APIs whose answers hold an error for each topic, partition, group or other item, and one rule for
-those that hold a single error. `refuse` takes the items that are to fail out of a request, so that the handler serves the
-others, and `Refusal.complete` puts the refused items back into the answer, in the order of the request. It does not
-depend on who decided that something fails, nor on the broker's state.
+Owns one table of the APIs whose answers hold an error for each topic, partition, group or other
+item, and one rule for those that hold a single error. `refuse` takes the items that are to fail out
+of a request, so that the handler serves the others, and `Refusal.complete` puts the refused items
+back into the answer, in the order of the request. It does not depend on who decided that something
+fails, nor on the broker's state.
 """
 
 from __future__ import annotations
@@ -33,7 +35,8 @@ class Place(NamedTuple):
 
 
 class Nested(NamedTuple):
-    """An API that answers for each partition of each topic: the names of the lists and indexes in request and response."""
+    """An API that answers for each partition of each topic: the names of the lists and indexes in
+    request and response."""
 
     topics: str
     partitions: str
@@ -46,7 +49,8 @@ class Nested(NamedTuple):
 
 
 class Listed(NamedTuple):
-    """An API that answers for each entry of one list. `key`: the entry's name (None: the entry is the name itself)."""
+    """An API that answers for each entry of one list. `key`: the entry's name (None: the entry is
+    the name itself)."""
 
     entries: str
     key: str | None
@@ -60,31 +64,82 @@ class Listed(NamedTuple):
 _PRODUCE_OTHERS = (("base_offset", -1), ("log_append_time_ms", -1), ("log_start_offset", -1))
 
 NESTED: dict[str, Nested] = {
-    "Produce": Nested("topic_data", "partition_data", "index", "responses", "partition_responses", "index", others=_PRODUCE_OTHERS),
-    "ListOffsets": Nested("topics", "partitions", "partition_index", "topics", "partitions", others=(("timestamp", -1), ("offset", -1))),
+    "Produce": Nested(
+        "topic_data",
+        "partition_data",
+        "index",
+        "responses",
+        "partition_responses",
+        "index",
+        others=_PRODUCE_OTHERS,
+    ),
+    "ListOffsets": Nested(
+        "topics",
+        "partitions",
+        "partition_index",
+        "topics",
+        "partitions",
+        others=(("timestamp", -1), ("offset", -1)),
+    ),
     "OffsetCommit": Nested("topics", "partitions", "partition_index", "topics", "partitions"),
     "TxnOffsetCommit": Nested("topics", "partitions", "partition_index", "topics", "partitions"),
     "OffsetDelete": Nested("topics", "partitions", "partition_index", "topics", "partitions"),
-    "DeleteRecords": Nested("topics", "partitions", "partition_index", "topics", "partitions", others=(("low_watermark", -1),)),
-    "OffsetForLeaderEpoch": Nested("topics", "partitions", "partition", "topics", "partitions", "partition"),
+    "DeleteRecords": Nested(
+        "topics",
+        "partitions",
+        "partition_index",
+        "topics",
+        "partitions",
+        others=(("low_watermark", -1),),
+    ),
+    "OffsetForLeaderEpoch": Nested(
+        "topics", "partitions", "partition", "topics", "partitions", "partition"
+    ),
     "DescribeProducers": Nested("topics", "partition_indexes", None, "topics", "partitions"),
-    "ElectLeaders": Nested("topic_partitions", "partitions", None, "replica_election_results", "partition_result", "partition_id"),
+    "ElectLeaders": Nested(
+        "topic_partitions",
+        "partitions",
+        None,
+        "replica_election_results",
+        "partition_result",
+        "partition_id",
+    ),
     "AddPartitionsToTxn": Nested(
-        "v3_and_below_topics", "partitions", None, "results_by_topic_v3_and_below", "results_by_partition",
-        error="partition_error_code"),
-}  # fmt: skip
+        "v3_and_below_topics",
+        "partitions",
+        None,
+        "results_by_topic_v3_and_below",
+        "results_by_partition",
+        error="partition_error_code",
+    ),
+}
 
 _TOPIC, _GROUP = "topic", "group"
 LISTED: dict[str, Listed] = {
-    "CreateTopics": Listed("topics", "name", "topics", "name", _TOPIC, others=(("num_partitions", -1), ("replication_factor", -1))),
+    "CreateTopics": Listed(
+        "topics",
+        "name",
+        "topics",
+        "name",
+        _TOPIC,
+        others=(("num_partitions", -1), ("replication_factor", -1)),
+    ),
     "CreatePartitions": Listed("topics", "name", "results", "name", _TOPIC),
     "DescribeGroups": Listed("groups", None, "groups", "group_id", _GROUP),
     "ConsumerGroupDescribe": Listed("group_ids", None, "groups", "group_id", _GROUP),
     "DeleteGroups": Listed("groups_names", None, "results", "group_id", _GROUP),
-    "DescribeTransactions": Listed("transactional_ids", None, "transaction_states", "transactional_id", "transactional_id"),
-    "DescribeConfigs": Listed("resources", "resource_name", "results", "resource_name", _TOPIC, ("resource_type",)),
-    "AlterConfigs": Listed("resources", "resource_name", "responses", "resource_name", _TOPIC, ("resource_type",)),
-    "IncrementalAlterConfigs": Listed("resources", "resource_name", "responses", "resource_name", _TOPIC, ("resource_type",)),
+    "DescribeTransactions": Listed(
+        "transactional_ids", None, "transaction_states", "transactional_id", "transactional_id"
+    ),
+    "DescribeConfigs": Listed(
+        "resources", "resource_name", "results", "resource_name", _TOPIC, ("resource_type",)
+    ),
+    "AlterConfigs": Listed(
+        "resources", "resource_name", "responses", "resource_name", _TOPIC, ("resource_type",)
+    ),
+    "IncrementalAlterConfigs": Listed(
+        "resources", "resource_name", "responses", "resource_name", _TOPIC, ("resource_type",)
+    ),
 }
 _MEMBER_ERRORS = frozenset({ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.FENCED_INSTANCE_ID})
 
@@ -92,9 +147,11 @@ Chosen = Callable[[Place], bool]
 
 
 class Refusal(NamedTuple):
-    """What `refuse` made of a request. `rest`: what the handler is to be asked; None: nothing is left.
+    """What `refuse` made of a request. `rest`: what the handler is to be asked; None: nothing is
+    left.
 
-    `complete` makes the whole answer of the handler's answer to the rest (None where nothing was asked).
+    `complete` makes the whole answer of the handler's answer to the rest (None where nothing was
+    asked).
     """
 
     rest: Request | None
@@ -102,18 +159,22 @@ class Refusal(NamedTuple):
 
 
 def refuse(api: str, message: Request, version: int, error: int, chosen: Chosen) -> Refusal | None:
-    """Let the chosen items of a request fail with an error. None: the request holds nothing that is chosen.
+    """Let the chosen items of a request fail with an error. None: the request holds nothing that is
+    chosen.
 
-    `api` is the API's name in Kafka's protocol, such as OffsetCommit. What an answer says of a failed item beside the error
-    is what Kafka says there: no offset, no timestamp, a generic text where the API has one. OffsetFetch before version 8
-    answers for its one group. AddPartitionsToTxn from version 4 is a request between brokers and answers as a whole. Fetch has a
-    module of its own, `fetch_errors`.
+    `api` is the API's name in Kafka's protocol, such as OffsetCommit. What an answer says of a
+    failed item beside the error is what Kafka says there: no offset, no timestamp, a generic text
+    where the API has one. OffsetFetch before version 8 answers for its one group.
+    AddPartitionsToTxn from version 4 is a request between brokers and answers as a whole. Fetch has
+    a module of its own, `fetch_errors`.
     """
     special = _SPECIAL.get(api)
     if special is not None:
         return special(message, version, error, chosen)
     nested, listed = NESTED.get(api), LISTED.get(api)
-    if nested is not None and not (api == "AddPartitionsToTxn" and version >= _BATCHED_TRANSACTIONS):
+    if nested is not None and not (
+        api == "AddPartitionsToTxn" and version >= _BATCHED_TRANSACTIONS
+    ):
         return _refuse_nested(nested, message, error, chosen)
     if listed is not None:
         return _refuse_listed(listed, message, error, chosen)
@@ -131,7 +192,10 @@ _TOP_LEVEL_FETCH_ERROR = 2
 
 
 def _whole(message: Request) -> Place:
-    return Place(group=getattr(message, "group_id", None), transactional_id=getattr(message, "transactional_id", None))
+    return Place(
+        group=getattr(message, "group_id", None),
+        transactional_id=getattr(message, "transactional_id", None),
+    )
 
 
 def _all(response: Response) -> Refusal:
@@ -139,11 +203,14 @@ def _all(response: Response) -> Refusal:
 
 
 def _top_level(message: Request, version: int, error: int) -> Response:
-    """A response whose one error is this. Raises ValueError for an API whose answer has no error at its top."""
+    """A response whose one error is this. Raises ValueError for an API whose answer has no error at
+    its top."""
     kind = response_type(message.api_key)
     fields = {field.name for field in kind.fields if field.carried(version)}
     if "error_code" not in fields:
-        raise ValueError(f"the answer of {kind.__name__.removesuffix('Response')} has no place for an error")
+        raise ValueError(
+            f"the answer of {kind.__name__.removesuffix('Response')} has no place for an error"
+        )
     values: dict[str, Any] = {"error_code": error}
     if "error_message" in fields:
         values["error_message"] = message_of(error)
@@ -155,7 +222,8 @@ def message_of(error: int) -> str:
     return ErrorCode(error).message
 
 
-# -- topics and partitions ---------------------------------------------------------------------------------------------
+# -- topics and partitions
+# ---------------------------------------------------------------------------------------------
 
 
 def _elem(kind: Any, name: str) -> Any:
@@ -166,7 +234,11 @@ def _elem(kind: Any, name: str) -> Any:
 def _same_topic(entry: Any, kind: Any) -> dict[str, Any]:
     """The fields by which a topic is named in a request, under the names of the response."""
     names = {field.name for field in kind.fields}
-    given = {field.name: getattr(entry, field.name) for field in type(entry).fields if field.name in ("name", "topic", "topic_id")}
+    given = {
+        field.name: getattr(entry, field.name)
+        for field in type(entry).fields
+        if field.name in ("name", "topic", "topic_id")
+    }
     return {name: value for name, value in given.items() if name in names}
 
 
@@ -174,7 +246,9 @@ def topic_place(entry: Any, partition: int | None = None) -> Place:
     """What an entry of a request's list of topics is about."""
     name = getattr(entry, "name", None) or getattr(entry, "topic", None) or None
     topic_id = getattr(entry, "topic_id", b"")
-    return Place(topic=name, topic_id=topic_id if topic_id and any(topic_id) else None, partition=partition)
+    return Place(
+        topic=name, topic_id=topic_id if topic_id and any(topic_id) else None, partition=partition
+    )
 
 
 def _refuse_nested(shape: Nested, message: Request, error: int, chosen: Chosen) -> Refusal | None:
@@ -230,7 +304,8 @@ def copied(value: Any, /, **changes: Any) -> Any:
     return type(value)(**(fields | changes))
 
 
-# -- one list ----------------------------------------------------------------------------------------------------------
+# -- one list
+# ----------------------------------------------------------------------------------------------------------
 
 
 def _refuse_listed(shape: Listed, message: Request, error: int, chosen: Chosen) -> Refusal | None:
@@ -245,7 +320,9 @@ def _refuse_listed(shape: Listed, message: Request, error: int, chosen: Chosen) 
 
     def failed(entry: Any, key: str) -> Any:
         same = {name: getattr(entry, name) for name in shape.same}
-        made = entry_kind(**{shape.response_key: key, "error_code": error, **same, **dict(shape.others)})
+        made = entry_kind(
+            **{shape.response_key: key, "error_code": error, **same, **dict(shape.others)}
+        )
         if hasattr(made, "error_message"):
             made.error_message = message_of(error)
         return made
@@ -253,40 +330,62 @@ def _refuse_listed(shape: Listed, message: Request, error: int, chosen: Chosen) 
     def complete(answered: Response | None) -> Response:
         response = kind() if answered is None else answered
         served: Iterator[Any] = iter(getattr(response, shape.response_entries))
-        merged = [failed(entry, key) if mark else next(served) for entry, key, mark in zip(asked, keys, marks, strict=True)]
+        merged = [
+            failed(entry, key) if mark else next(served)
+            for entry, key, mark in zip(asked, keys, marks, strict=True)
+        ]
         setattr(response, shape.response_entries, merged)
         return response
 
     return Refusal(copied(message, **{shape.entries: rest}) if rest else None, complete)
 
 
-# -- APIs with a shape of their own --------------------------------------------------------------------------------------
+# -- APIs with a shape of their own
+# --------------------------------------------------------------------------------------
 
 
-def _refuse_join(message: JoinGroupRequest, version: int, error: int, chosen: Chosen) -> Refusal | None:
+def _refuse_join(
+    message: JoinGroupRequest, version: int, error: int, chosen: Chosen
+) -> Refusal | None:
     if not chosen(_whole(message)):
         return None
     response = _top_level(message, version, error)
-    return _all(copied(response, generation_id=-1, member_id=message.member_id, protocol_name=None if version >= 7 else ""))
+    return _all(
+        copied(
+            response,
+            generation_id=-1,
+            member_id=message.member_id,
+            protocol_name=None if version >= 7 else "",
+        )
+    )
 
 
-def _refuse_leave(message: LeaveGroupRequest, version: int, error: int, chosen: Chosen) -> Refusal | None:
+def _refuse_leave(
+    message: LeaveGroupRequest, version: int, error: int, chosen: Chosen
+) -> Refusal | None:
     """Errors of a member stand beside that member from version 3 on, others at the top (LV-2)."""
     if not chosen(_whole(message)):
         return None
     response: Any = _top_level(message, version, error)
     if version >= _LEAVES_MANY and error in _MEMBER_ERRORS:
         row = _elem(type(response), "members")
-        rows = [row(member_id=m.member_id, group_instance_id=m.group_instance_id, error_code=error) for m in message.members]
+        rows = [
+            row(member_id=m.member_id, group_instance_id=m.group_instance_id, error_code=error)
+            for m in message.members
+        ]
         response = copied(response, error_code=0, members=rows)
     return _all(response)
 
 
-def _refuse_offset_fetch(message: OffsetFetchRequest, version: int, error: int, chosen: Chosen) -> Refusal | None:
+def _refuse_offset_fetch(
+    message: OffsetFetchRequest, version: int, error: int, chosen: Chosen
+) -> Refusal | None:
     """One error a group; before version 8 at the top, in version 1 on each partition (OF-6)."""
     kind: Any = response_type(message.api_key)
     if version >= _FETCHES_GROUPS:
-        return _refuse_listed(Listed("groups", "group_id", "groups", "group_id", _GROUP), message, error, chosen)
+        return _refuse_listed(
+            Listed("groups", "group_id", "groups", "group_id", _GROUP), message, error, chosen
+        )
     if not chosen(_whole(message)):
         return None
     if version >= _TOP_LEVEL_FETCH_ERROR:
@@ -295,18 +394,33 @@ def _refuse_offset_fetch(message: OffsetFetchRequest, version: int, error: int, 
     row_kind = _elem(topic_kind, "partitions")
 
     def rows(indexes: list[int]) -> list[Any]:
-        return [row_kind(partition_index=index, error_code=error, committed_offset=-1) for index in indexes]
+        return [
+            row_kind(partition_index=index, error_code=error, committed_offset=-1)
+            for index in indexes
+        ]
 
-    return _all(kind(topics=[topic_kind(name=topic.name, partitions=rows(topic.partition_indexes)) for topic in message.topics or ()]))
+    return _all(
+        kind(
+            topics=[
+                topic_kind(name=topic.name, partitions=rows(topic.partition_indexes))
+                for topic in message.topics or ()
+            ]
+        )
+    )
 
 
-def _refuse_find(message: FindCoordinatorRequest, version: int, error: int, chosen: Chosen) -> Refusal | None:
-    """One answer a key from version 4 on; a coordinator that is not found has node -1, no host and port -1 (FC-2)."""
+def _refuse_find(
+    message: FindCoordinatorRequest, version: int, error: int, chosen: Chosen
+) -> Refusal | None:
+    """One answer a key from version 4 on; a coordinator that is not found has node -1, no host and
+    port -1 (FC-2)."""
     kind: Any = response_type(message.api_key)
     about = _GROUP if message.key_type == 0 else "transactional_id"
     nowhere = {"node_id": -1, "host": "", "port": -1}
     if version >= _FINDS_MANY:
-        listed = Listed("coordinator_keys", None, "coordinators", "key", about, others=tuple(nowhere.items()))
+        listed = Listed(
+            "coordinator_keys", None, "coordinators", "key", about, others=tuple(nowhere.items())
+        )
         return _refuse_listed(listed, message, error, chosen)
     key: dict[str, Any] = {about: message.key}
     if not chosen(Place(**key)):
@@ -314,13 +428,17 @@ def _refuse_find(message: FindCoordinatorRequest, version: int, error: int, chos
     return _all(kind(error_code=error, error_message=message_of(error), **nowhere))
 
 
-def _refuse_metadata(message: MetadataRequest, version: int, error: int, chosen: Chosen) -> Refusal | None:
-    """The handler answers, and what is said of the chosen topics becomes their error: brokers are always told."""
+def _refuse_metadata(
+    message: MetadataRequest, version: int, error: int, chosen: Chosen
+) -> Refusal | None:
+    """The handler answers, and what is said of the chosen topics becomes their error: brokers are
+    always told."""
 
     def complete(answered: Response | None) -> Response:
         assert isinstance(answered, MetadataResponse)
         answered.topics = [
-            copied(topic, error_code=error, partitions=[]) if chosen(topic_place(topic)) else topic for topic in answered.topics
+            copied(topic, error_code=error, partitions=[]) if chosen(topic_place(topic)) else topic
+            for topic in answered.topics
         ]
         return answered
 
@@ -330,11 +448,20 @@ def _refuse_metadata(message: MetadataRequest, version: int, error: int, chosen:
     return Refusal(message, complete)
 
 
-def _refuse_delete_topics(message: DeleteTopicsRequest, version: int, error: int, chosen: Chosen) -> Refusal | None:
+def _refuse_delete_topics(
+    message: DeleteTopicsRequest, version: int, error: int, chosen: Chosen
+) -> Refusal | None:
     """From version 6 on topics are named by name or id, before that by name."""
     if version >= _DELETES_BY_ID:
-        return _refuse_listed(Listed("topics", "name", "responses", "name", _TOPIC, ("topic_id",)), message, error, chosen)
-    return _refuse_listed(Listed("topic_names", None, "responses", "name", _TOPIC), message, error, chosen)
+        return _refuse_listed(
+            Listed("topics", "name", "responses", "name", _TOPIC, ("topic_id",)),
+            message,
+            error,
+            chosen,
+        )
+    return _refuse_listed(
+        Listed("topic_names", None, "responses", "name", _TOPIC), message, error, chosen
+    )
 
 
 _SPECIAL: dict[str, Callable[[Any, int, int, Chosen], Refusal | None]] = {

@@ -1,7 +1,7 @@
 """Waiting for lines of the event log: which lines are meant, as data, and who waits for them.
 
-A waiter sees the lines that are there already, and each one that is written after that. Called between two requests; how long to
-wait is the waiter's own affair.
+A waiter sees the lines that are there already, and each one that is written after that. Called
+between two requests; how long to wait is the waiter's own affair.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ _SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class EventPattern:
-    """Lines of a type, group and stream, with these fields, from a `mark` on; `count` of them are waited for. None does not matter."""
+    """Lines of a type, group and stream, with these fields, from a `mark` on; `count` of them are
+    waited for. None does not matter."""
 
     kind: str | None = None
     group: str | None = None
@@ -40,7 +41,9 @@ class EventPattern:
     def __post_init__(self) -> None:
         check_words(self.kind, self.group, self.stream, self.fields, self.since)
         if self.kind is None and self.group is None and self.stream is None and not self.fields:
-            raise ExpectationError("wait for which event? Give its type, such as MemberRemoved, a group, a stream or fields")
+            raise ExpectationError(
+                "wait for which event? Give its type, such as MemberRemoved, a group, a stream or fields"
+            )
         if type(self.count) is not int or self.count < 1:
             raise ExpectationError(f"count: {self.count!r}; a whole number from 1 on")
 
@@ -48,21 +51,30 @@ class EventPattern:
     def wanted(self) -> dict[str, Any]:
         """What a line has to say, by its keys."""
         given = {"type": self.kind, "group": self.group, "stream": self.stream}
-        return {name: value for name, value in given.items() if value is not None} | dict(self.fields)
+        return {name: value for name, value in given.items() if value is not None} | dict(
+            self.fields
+        )
 
     def matches(self, line: Line) -> bool:
         """Is this line meant?"""
-        return line["seq"] >= self.since and all(line.get(name) == value for name, value in self.wanted.items())
+        return line["seq"] >= self.since and all(
+            line.get(name) == value for name, value in self.wanted.items()
+        )
 
     def __str__(self) -> str:
         what = ", ".join(f"{name} {value}" for name, value in self.wanted.items())
         return f"{self.count} events with {what}" if self.count > 1 else f"an event with {what}"
 
 
-def check_words(kind: object, group: object, stream: object, fields: Iterable[str], since: object) -> None:
-    """Raise ExpectationError, which says what there is, for a type, a stream or a field that no line can have, or what is no mark."""
+def check_words(
+    kind: object, group: object, stream: object, fields: Iterable[str], since: object
+) -> None:
+    """Raise ExpectationError, which says what there is, for a type, a stream or a field that no
+    line can have, or what is no mark."""
     if type(since) is not int or since < 0:
-        raise ExpectationError(f"since: {since!r}; what mark() answered is meant, a whole number from 0 on")
+        raise ExpectationError(
+            f"since: {since!r}; what mark() answered is meant, a whole number from 0 on"
+        )
     for name, value in (("kind", kind), ("group", group), ("stream", stream)):
         if value is not None and not isinstance(value, str):
             raise ExpectationError(f"{name}: {value!r} is no text")
@@ -74,7 +86,9 @@ def check_words(kind: object, group: object, stream: object, fields: Iterable[st
             raise ExpectationError(reason)
 
 
-def begin(session: KitSession, pattern: EventPattern, log: EventLog, lines: Callable[[], list[Line]]) -> Future[list[Line]]:
+def begin(
+    session: KitSession, pattern: EventPattern, log: EventLog, lines: Callable[[], list[Line]]
+) -> Future[list[Line]]:
     """Wait for events; the future has the first `count` of them."""
     found = [line for line in lines() if pattern.matches(line)]
     hint = f'"type":{json.dumps(pattern.kind)}' if pattern.kind is not None else ""
@@ -100,7 +114,13 @@ def begin(session: KitSession, pattern: EventPattern, log: EventLog, lines: Call
     return future
 
 
-def timed_out(session: KitSession, pattern: EventPattern, future: Future[Any], timeout: float, lines: list[Line]) -> WaitTimeoutError:
+def timed_out(
+    session: KitSession,
+    pattern: EventPattern,
+    future: Future[Any],
+    timeout: float,
+    lines: list[Line],
+) -> WaitTimeoutError:
     """The error of a wait whose time is over: what came instead, the nearest misses first."""
     session.waits.end(future)
     future.cancel()
@@ -114,7 +134,11 @@ def timed_out(session: KitSession, pattern: EventPattern, future: Future[Any], t
     near = [line for line in since if line["type"] == pattern.kind and not pattern.matches(line)]
     told = [
         f"\n  line {line['seq']}, at {line['at_ms']} ms: {line['type']} with "
-        + ", ".join(f"{name} {line.get(name)!r}, not {value!r}" for name, value in wanted.items() if line.get(name) != value)
+        + ", ".join(
+            f"{name} {line.get(name)!r}, not {value!r}"
+            for name, value in wanted.items()
+            if line.get(name) != value
+        )
         for line in near[-_SHOWN:]
     ]
     if near:

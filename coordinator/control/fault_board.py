@@ -1,7 +1,8 @@
 """All faults in force at an emulator, and the handle that a test has on each.
 
-Owns the engines, one a broker, and puts them before the broker's handlers only while there is a fault. Everything here is called
-between two requests; `FaultHandle` is for other threads and goes through a `Runner`.
+Owns the engines, one a broker, and puts them before the broker's handlers only while there is a
+fault. Everything here is called between two requests; `FaultHandle` is for other threads and goes
+through a `Runner`.
 """
 
 from __future__ import annotations
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from ..broker.core import Broker
 
 
-
 class FaultBoard:
     """The faults of all brokers of an emulator."""
 
@@ -42,7 +42,9 @@ class FaultBoard:
 
     def add(self, fault: f.Fault) -> Active:
         """Put a fault in force."""
-        if fault.selector.broker is not None and fault.selector.broker not in [broker.node_id for broker in self._brokers()]:
+        if fault.selector.broker is not None and fault.selector.broker not in [
+            broker.node_id for broker in self._brokers()
+        ]:
             known = ", ".join(str(broker.node_id) for broker in self._brokers())
             raise f.FaultError(f"broker {fault.selector.broker}: there is none; there are: {known}")
         self._numbers += 1
@@ -53,12 +55,15 @@ class FaultBoard:
         return active
 
     def install(self) -> None:
-        """Let every broker that runs know every fault in force. To be called again after a broker was started anew."""
+        """Let every broker that runs know every fault in force. To be called again after a broker
+        was started anew."""
         for broker in self._brokers():
             known = self._engines.get(broker.node_id)
             if known is None or known[0] is not broker:
                 random = Random(f"{self._seed}:faults:{broker.node_id}")
-                engine = FaultEngine(broker.node_id, BrokerSurroundings(broker), random, _logger(broker))
+                engine = FaultEngine(
+                    broker.node_id, BrokerSurroundings(broker), random, _logger(broker)
+                )
                 known = self._engines[broker.node_id] = (broker, engine)
             _, engine = known
             engine.active = self.in_force
@@ -89,8 +94,11 @@ class FaultBoard:
     def never_hit(self) -> list[Active]:
         """Faults that no request met, those left out that may be missed or only observe."""
         return [
-            active for active in self.all
-            if not active.hits and not active.fault.may_miss and not isinstance(active.fault.action, f.Observe)
+            active
+            for active in self.all
+            if not active.hits
+            and not active.fault.may_miss
+            and not isinstance(active.fault.action, f.Observe)
         ]
 
     def forget(self, now: int) -> None:
@@ -104,8 +112,17 @@ def _logger(broker: Broker) -> Callable[[Active, Call, str], None]:
         if broker.log is not None:
             group = getattr(call.message, "group_id", None) or None
             broker.log.append(
-                "fault", "FaultInjected", at_ms=call.now, cause=call.cause, group=group, broker=broker.node_id,
-                api=api, client=call.client_id, action=active.fault.action.kind, fault=str(active.fault))
+                "fault",
+                "FaultInjected",
+                at_ms=call.now,
+                cause=call.cause,
+                group=group,
+                broker=broker.node_id,
+                api=api,
+                client=call.client_id,
+                action=active.fault.action.kind,
+                fault=str(active.fault),
+            )
 
     return note
 
@@ -113,7 +130,9 @@ def _logger(broker: Broker) -> Callable[[Active, Call, str], None]:
 class FaultHandle:
     """A fault in force, as a test holds it. As a context manager it ends with the block."""
 
-    def __init__(self, board: FaultBoard, active: Active, run: Runner, now: Callable[[], int]) -> None:
+    def __init__(
+        self, board: FaultBoard, active: Active, run: Runner, now: Callable[[], int]
+    ) -> None:
         self._board = board
         self._active = active
         self._run = run
@@ -150,7 +169,8 @@ class FaultHandle:
         return self._active.number in self._board.in_force
 
     def begin_hit(self, hits: int = 1) -> Future[None]:
-        """Wait without blocking: the future is done once so many requests have met it. Cancel it to wait no longer."""
+        """Wait without blocking: the future is done once so many requests have met it. Cancel it to
+        wait no longer."""
         if type(hits) is not int or hits < 1:
             raise ControlError(f"hits: {hits!r}; a whole number from 1 on")
         reached: LoopFuture[None] = self._run(LoopFuture)
@@ -174,10 +194,13 @@ class FaultHandle:
 
     def not_hit(self, hits: int, timeout: float) -> ControlError:
         """The error of a wait whose time is over."""
-        return ControlError(f"not hit {hits} time{'s' if hits > 1 else ''} within {timeout:g} s: {self._active}")
+        return ControlError(
+            f"not hit {hits} time{'s' if hits > 1 else ''} within {timeout:g} s: {self._active}"
+        )
 
     def wait_hit(self, hits: int = 1, timeout: float = DEFAULT_TIMEOUT_S) -> Self:
-        """Wait until so many requests have met it, in seconds. Raises ControlError when the time is over."""
+        """Wait until so many requests have met it, in seconds. Raises ControlError when the time is
+        over."""
         arguments.seconds("timeout", timeout)
         reached = self.begin_hit(hits)
         try:
@@ -203,7 +226,12 @@ class FaultHandle:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.remove()
 
     def __str__(self) -> str:

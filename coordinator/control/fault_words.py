@@ -1,4 +1,5 @@
-"""The faults as methods: each builds the data of `faults` and hands it to `add_fault`, here or at the other end of a control port."""
+"""The faults as methods: each builds the data of `faults` and hands it to `add_fault`, here or at
+the other end of a control port."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ MOST_SECONDS = 366 * 86_400
 
 
 class FaultWords(Generic[H]):
-    """What a test can do to requests, in one line each. `add_fault` is given by the class that inherits this."""
+    """What a test can do to requests, in one line each. `add_fault` is given by the class that
+    inherits this."""
 
     if TYPE_CHECKING:
 
@@ -27,11 +29,13 @@ class FaultWords(Generic[H]):
         return self.add_fault(from_plain(given if api is None else given | {"api": api}))
 
     def fail(self, api: str | None, error: str | int | ErrorCode, /, **which: Any) -> H:
-        """Let requests fail: `kafka.fail("OffsetCommit", "REBALANCE_IN_PROGRESS", group="billing", times=1)`.
+        """Let requests fail: `kafka.fail("OffsetCommit", "REBALANCE_IN_PROGRESS", group="billing",
+        times=1)`.
 
-        `which`: the words of `faults.Selector` (group, topic, partition, member, client_id, instance_id, transactional_id, generation,
-        broker, phase) and how often: `nth` (from which on), `times` (how many; all), `probability`, `name`, `may_miss`,
-        `missing_ok` (its topic is made later). The same for all below.
+        `which`: the words of `faults.Selector` (group, topic, partition, member, client_id,
+        instance_id, transactional_id, generation, broker, phase) and how often: `nth` (from which
+        on), `times` (how many; all), `probability`, `name`, `may_miss`, `missing_ok` (its topic is
+        made later). The same for all below.
         """
         return self._fault(api, "fail", which, error=error)
 
@@ -64,7 +68,8 @@ class FaultWords(Generic[H]):
         return self._fault(api, "throttle", which, duration_ms=milliseconds(seconds))
 
     def observe(self, api: str | None = None, /, **which: Any) -> H:
-        """Count requests, and do nothing to them. None at all is an answer, too: an observation that no request met fails no test."""
+        """Count requests, and do nothing to them. None at all is an answer, too: an observation
+        that no request met fails no test."""
         return self._fault(api, "observe", which)
 
 
@@ -72,6 +77,12 @@ def milliseconds(seconds: object) -> int:
     """Seconds as whole milliseconds. Raises FaultError."""
     from .faults import FaultError
 
-    if not isinstance(seconds, int | float) or isinstance(seconds, bool) or not 0 <= seconds <= MOST_SECONDS:
-        raise FaultError(f"seconds: {seconds!r}; a number from 0 on, at most {MOST_SECONDS} (366 days)")
+    if (
+        not isinstance(seconds, int | float)
+        or isinstance(seconds, bool)
+        or not 0 <= seconds <= MOST_SECONDS
+    ):
+        raise FaultError(
+            f"seconds: {seconds!r}; a number from 0 on, at most {MOST_SECONDS} (366 days)"
+        )
     return round(seconds * 1000)

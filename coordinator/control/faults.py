@@ -2,9 +2,9 @@
 
     Fault(Selector(api="OffsetCommit", group="billing"), Fail(ErrorCode.REBALANCE_IN_PROGRESS), times=1)
 
-Owns the words and their checks: every value that cannot be is refused when the fault is made, with what exists instead.
-`to_plain` and `from_plain` are the same as JSON values, for scenario files and HTTP. It does not depend on brokers: who
-carries a fault out is `engine`.
+Owns the words and their checks: every value that cannot be is refused when the fault is made, with
+what exists instead. `to_plain` and `from_plain` are the same as JSON values, for scenario files and
+HTTP. It does not depend on brokers: who carries a fault out is `engine`.
 """
 
 from __future__ import annotations
@@ -21,9 +21,14 @@ API_NAMES: dict[str, int] = {name: key for key, name in API_KEYS.items()}
 """Kafka's names of its APIs, such as OffsetCommit, and their keys."""
 
 PHASES: dict[str, str] = {
-    "empty": "Empty", "joining": "PreparingRebalance", "syncing": "CompletingRebalance", "stable": "Stable", "dead": "Dead",
-    "assigning": "Assigning", "reconciling": "Reconciling",
-}  # fmt: skip
+    "empty": "Empty",
+    "joining": "PreparingRebalance",
+    "syncing": "CompletingRebalance",
+    "stable": "Stable",
+    "dead": "Dead",
+    "assigning": "Assigning",
+    "reconciling": "Reconciling",
+}
 """Where a group is when the request comes: a short word, or the state as Kafka spells it."""
 
 
@@ -32,20 +37,28 @@ class FaultError(ValueError):
 
 
 def choose(word: str, known: Iterable[str], what: str) -> str:
-    """The known word that is meant, whatever its case. Raises FaultError that names the closest ones."""
+    """The known word that is meant, whatever its case. Raises FaultError that names the closest
+    ones."""
     options = list(known)
     if not isinstance(word, str):
         raise FaultError(f"{word!r} is no {what}: give a text")
     for option in options:
         if option.lower() == word.lower():
             return option
-    close = get_close_matches(word, options, 3) or get_close_matches(word.lower(), [option.lower() for option in options], 3)
-    names = [option for option in options if option in close or option.lower() in close] or sorted(options)[:12]
-    raise FaultError(f"{word!r} is no {what}: {'such as ' if not close else 'did you mean '}{', '.join(names)}{'' if close else ', ...'}")
+    close = get_close_matches(word, options, 3) or get_close_matches(
+        word.lower(), [option.lower() for option in options], 3
+    )
+    names = [option for option in options if option in close or option.lower() in close] or sorted(
+        options
+    )[:12]
+    raise FaultError(
+        f"{word!r} is no {what}: {'such as ' if not close else 'did you mean '}{', '.join(names)}{'' if close else ', ...'}"
+    )
 
 
 def api_name(word: str) -> str:
-    """An API's name as Kafka spells it, for any spelling of case, with underscores or without. Raises FaultError."""
+    """An API's name as Kafka spells it, for any spelling of case, with underscores or without.
+    Raises FaultError."""
     return choose(word.replace("_", ""), API_NAMES, "API")
 
 
@@ -55,7 +68,9 @@ def error_code(word: str | int) -> ErrorCode:
         try:
             return ErrorCode(word)
         except ValueError:
-            raise FaultError(f"{word} is no error code of Kafka: they go from -1 to {max(ErrorCode)}") from None
+            raise FaultError(
+                f"{word} is no error code of Kafka: they go from -1 to {max(ErrorCode)}"
+            ) from None
     return ErrorCode[choose(word, ErrorCode.__members__, "error of Kafka")]
 
 
@@ -63,9 +78,10 @@ def error_code(word: str | int) -> ErrorCode:
 class Selector:
     """Which requests are meant. What is None does not matter; all that is given must fit.
 
-    `api` is Kafka's name. `member` is a member id or its beginning. `partition` goes with `topic`. `generation` is what the
-    request says (of a KIP-848 group: the member epoch). `broker` is the node that was asked. `phase` is where the group is when
-    the request comes; of requests that name no group (Fetch, Produce) `group` means those whose client id a member of it has.
+    `api` is Kafka's name. `member` is a member id or its beginning. `partition` goes with `topic`.
+    `generation` is what the request says (of a KIP-848 group: the member epoch). `broker` is the
+    node that was asked. `phase` is where the group is when the request comes; of requests that name
+    no group (Fetch, Produce) `group` means those whose client id a member of it has.
     """
 
     api: str | None = None
@@ -85,7 +101,9 @@ class Selector:
             value = getattr(self, entry.name)
             kind = int if entry.name in ("partition", "generation", "broker") else str
             if value is not None and (not isinstance(value, kind) or isinstance(value, bool)):
-                raise FaultError(f"{entry.name}: {value!r} is no {'whole number' if kind is int else 'text'}")
+                raise FaultError(
+                    f"{entry.name}: {value!r} is no {'whole number' if kind is int else 'text'}"
+                )
         for name in ("group", "topic"):
             if getattr(self, name) == "":
                 raise FaultError(f"{name}: '' names none; leave it out for any")
@@ -95,19 +113,24 @@ class Selector:
             word = choose(self.phase, [*PHASES, *PHASES.values()], "phase of a group")
             object.__setattr__(self, "phase", PHASES.get(word, word))
         if self.generation is not None and self.generation < -2:
-            raise FaultError(f"generation: {self.generation}; they count from 0; -1 and -2 are those of members that have none, or leave")
+            raise FaultError(
+                f"generation: {self.generation}; they count from 0; -1 and -2 are those of members that have none, or leave"
+            )
         if self.partition is not None and self.topic is None:
             raise FaultError(f"partition {self.partition}: of which topic? Give topic too")
 
     def __str__(self) -> str:
-        given = {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name != "api"}
+        given = {
+            entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name != "api"
+        }
         parts = ", ".join(f"{name} {value}" for name, value in given.items() if value is not None)
         return f"{self.api or 'every request'}{' of ' + parts if parts else ''}"
 
 
 @dataclass(frozen=True, slots=True)
 class Fail:
-    """Answer with an error, in its place in the answer. What fails is not done; other items of the request are."""
+    """Answer with an error, in its place in the answer. What fails is not done; other items of the
+    request are."""
 
     error: ErrorCode
     kind: ClassVar[str] = "fail"
@@ -123,7 +146,8 @@ class Fail:
 
 @dataclass(frozen=True, slots=True)
 class Delay:
-    """Handle the request, or send its answer, so many milliseconds later. Its connection waits with it."""
+    """Handle the request, or send its answer, so many milliseconds later. Its connection waits with
+    it."""
 
     duration_ms: int
     answer: bool = False
@@ -168,7 +192,8 @@ class LoseAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Disconnect:
-    """The connection is cut: before the request is handled, or after that, in place of the answer."""
+    """The connection is cut: before the request is handled, or after that, in place of the
+    answer."""
 
     after: bool = False
     kind: ClassVar[str] = "disconnect"
@@ -213,13 +238,26 @@ class Observe:
 
 Action = Fail | Delay | Hold | LoseRequest | LoseAnswer | Disconnect | Garble | Throttle | Observe
 ACTIONS: dict[str, type[Action]] = {
-    action.kind: action for action in (Fail, Delay, Hold, LoseRequest, LoseAnswer, Disconnect, Garble, Throttle, Observe)
+    action.kind: action
+    for action in (
+        Fail,
+        Delay,
+        Hold,
+        LoseRequest,
+        LoseAnswer,
+        Disconnect,
+        Garble,
+        Throttle,
+        Observe,
+    )
 }
 
 
 def _check_ms(value: object) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 1 << 31:
-        raise FaultError(f"duration_ms: {value!r} is no length of time: give whole milliseconds from 0 to {(1 << 31) - 1}")
+        raise FaultError(
+            f"duration_ms: {value!r} is no length of time: give whole milliseconds from 0 to {(1 << 31) - 1}"
+        )
 
 
 def _is_count(value: object) -> bool:
@@ -228,11 +266,12 @@ def _is_count(value: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Requests that are selected, from the `nth` on, `times` of them (None: all), each with a probability, meet an action.
+    """Requests that are selected, from the `nth` on, `times` of them (None: all), each with a
+    probability, meet an action.
 
-    `may_miss`: it is no mistake of a test if no request ever meets it. `missing_ok`: the topic or partition that it names need not be
-    there yet; otherwise a name that there is not is refused, but for CreateTopics, Metadata and DescribeTopicPartitions, which ask about
-    such names.
+    `may_miss`: it is no mistake of a test if no request ever meets it. `missing_ok`: the topic or
+    partition that it names need not be there yet; otherwise a name that there is not is refused,
+    but for CreateTopics, Metadata and DescribeTopicPartitions, which ask about such names.
     """
 
     selector: Selector = field(default_factory=Selector)
@@ -284,7 +323,8 @@ _SELECTORS = tuple(entry.name for entry in fields(Selector))
 
 
 def from_plain(plain: Mapping[str, Any]) -> Fault:
-    """The fault that these JSON values are. Raises FaultError for a key or a value that cannot be."""
+    """The fault that these JSON values are. Raises FaultError for a key or a value that cannot
+    be."""
     if "action" not in plain:
         raise FaultError(f"action is missing: one of {', '.join(ACTIONS)}")
     kind = ACTIONS[choose(str(plain["action"]), ACTIONS, "action")]
@@ -294,7 +334,11 @@ def from_plain(plain: Mapping[str, Any]) -> Fault:
         if key not in known:
             choose(key, known, f"key of a fault that does {kind.kind}")
             raise FaultError(f"{key!r}: keys are written in lower case")
-    missing = [entry.name for entry in fields(kind) if entry.name not in plain and entry.name in ("error", "duration_ms")]
+    missing = [
+        entry.name
+        for entry in fields(kind)
+        if entry.name not in plain and entry.name in ("error", "duration_ms")
+    ]
     if missing:
         raise FaultError(f"{missing[0]} is missing: {kind.kind} needs it")
     action = kind(**{name: plain[name] for name in arguments if name in plain})

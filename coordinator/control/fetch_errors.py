@@ -1,7 +1,8 @@
-"""Injected errors of a Fetch: beside the partition that fails, with its fetch session kept in step (KIP-227).
+"""Injected errors of a Fetch: beside the partition that fails, with its fetch session kept in step
+(KIP-227).
 
-A session's partitions are not named again by each request, so who asks for an error tells what the request reads. It does not
-depend on the broker's sessions.
+A session's partitions are not named again by each request, so who asks for an error tells what the
+request reads. It does not depend on the broker's sessions.
 """
 
 from __future__ import annotations
@@ -15,15 +16,22 @@ from .error_responses import Chosen, Place, Refusal, copied
 
 _FETCHES_BY_ID = 13
 _NO_DATA: dict[str, Any] = {
-    "high_watermark": -1, "last_stable_offset": -1, "log_start_offset": -1, "records": b"", "aborted_transactions": None,
-}  # fmt: skip
+    "high_watermark": -1,
+    "last_stable_offset": -1,
+    "log_start_offset": -1,
+    "records": b"",
+    "aborted_transactions": None,
+}
 
 
-def refuse_fetch(message: FetchRequest, version: int, error: int, chosen: Chosen, reads: Sequence[Place]) -> Refusal | None:
-    """Let chosen partitions of a Fetch fail. `reads`: all that it reads, those of its session included.
+def refuse_fetch(
+    message: FetchRequest, version: int, error: int, chosen: Chosen, reads: Sequence[Place]
+) -> Refusal | None:
+    """Let chosen partitions of a Fetch fail. `reads`: all that it reads, those of its session
+    included.
 
-    The handler is asked, so that the session goes on, but it does not wait for records; what it says of the chosen partitions
-    becomes their error, and those it says nothing of are added.
+    The handler is asked, so that the session goes on, but it does not wait for records; what it
+    says of the chosen partitions becomes their error, and those it says nothing of are added.
     """
     failed = [place for place in reads if chosen(place)]
     if not failed:
@@ -39,8 +47,12 @@ def refuse_fetch(message: FetchRequest, version: int, error: int, chosen: Chosen
             key = topic.topic_id if version >= _FETCHES_BY_ID else topic.topic
             kept[key] = [row for row in topic.partitions if (key, row.partition_index) not in rows]
         for key, index in rows:
-            kept.setdefault(key, []).append(PartitionData(partition_index=index, error_code=error, **_NO_DATA))
-        whole: Response = copied(answered, responses=[_fetched(key, partitions) for key, partitions in kept.items()])
+            kept.setdefault(key, []).append(
+                PartitionData(partition_index=index, error_code=error, **_NO_DATA)
+            )
+        whole: Response = copied(
+            answered, responses=[_fetched(key, partitions) for key, partitions in kept.items()]
+        )
         return whole
 
     return Refusal(copied(message, max_wait_ms=0), complete)

@@ -1,4 +1,5 @@
-"""What a test reads of a group, each property a look at one instant: the same here and at the other end of a control port."""
+"""What a test reads of a group, each property a look at one instant: the same here and at the other
+end of a control port."""
 
 from __future__ import annotations
 
@@ -26,13 +27,16 @@ class _ByPartition(dict[TopicPartition, V]):
 
     def __missing__(self, key: object) -> V:
         if not isinstance(key, tuple) or len(key) != 2:
-            raise NoOffsetError(f"{key!r} is no partition: give the topic and the index, such as committed['orders', 0]")
+            raise NoOffsetError(
+                f"{key!r} is no partition: give the topic and the index, such as committed['orders', 0]"
+            )
         there = ", ".join(f"{topic}-{index}" for topic, index in sorted(self)) or "none"
         raise NoOffsetError(f"{self._what} of {key[0]}-{key[1]}; there is of: {there}")
 
 
 class GroupLooks:
-    """A group as it is now. `snapshot` and `rebalances` are given by the class that inherits this."""
+    """A group as it is now. `snapshot` and `rebalances` are given by the class that inherits
+    this."""
 
     def snapshot(self) -> GroupSnapshot:
         """Everything about the group at this instant."""
@@ -40,9 +44,11 @@ class GroupLooks:
 
     @property
     def rebalances(self) -> list[dict[str, Any]]:
-        """Its rebalances so far: why each began (`because`), when, how long its phases took, who got and lost what. None: an empty list.
+        """Its rebalances so far: why each began (`because`), when, how long its phases took, who
+        got and lost what. None: an empty list.
 
-        They are those of `coordinator explain --format json` (docs/event_log.md). In a consumer group (KIP-848) each group epoch is one.
+        They are those of `coordinator explain --format json` (docs/event_log.md). In a consumer
+        group (KIP-848) each group epoch is one.
         """
         raise NotImplementedError
 
@@ -62,20 +68,25 @@ class GroupLooks:
         return self.snapshot().members
 
     def member(self, name: str) -> MemberSnapshot:
-        """The member with this member id, instance id or client id, or a beginning that only one has. Raises LookupError."""
+        """The member with this member id, instance id or client id, or a beginning that only one
+        has. Raises LookupError."""
         return self.snapshot().member(name)
 
     @property
     def committed(self) -> Mapping[TopicPartition, CommittedOffset]:
-        """Committed offsets: `group.committed["orders", 0].offset`. A partition without one: NoOffsetError, a KeyError."""
+        """Committed offsets: `group.committed["orders", 0].offset`. A partition without one:
+        NoOffsetError, a KeyError."""
         seen = self.snapshot()
         return _ByPartition(seen.committed, f"group {seen.group_id!r} has no committed offset")
 
     @property
     def lag(self) -> Mapping[TopicPartition, int]:
-        """Records behind the end, by partition that is committed or assigned. Of another: NoOffsetError, a KeyError."""
+        """Records behind the end, by partition that is committed or assigned. Of another:
+        NoOffsetError, a KeyError."""
         seen = self.snapshot()
-        return _ByPartition(seen.lag, f"group {seen.group_id!r} has neither an assignment nor a committed offset")
+        return _ByPartition(
+            seen.lag, f"group {seen.group_id!r} has neither an assignment nor a committed offset"
+        )
 
     def __repr__(self) -> str:
         return f"<{self.snapshot()}>"

@@ -1,7 +1,8 @@
 """Snapshots of groups, read off the broker that serves them.
 
-Owns how hard state (members, assignments, offsets), soft state (parked requests, sessions) and what is known of members' activity
-become a `GroupSnapshot`, and the sentence that says whom a group waits for. Called between two requests.
+Owns how hard state (members, assignments, offsets), soft state (parked requests, sessions) and what
+is known of members' activity become a `GroupSnapshot`, and the sentence that says whom a group
+waits for. Called between two requests.
 """
 
 from __future__ import annotations
@@ -21,15 +22,23 @@ if TYPE_CHECKING:
     from ..shards.shard import Shard
 
 Acted = Callable[[str, str, TopicPartition, int], bool]
-"""(client id, member id, partition, since) -> whether that member fetched or committed there since."""
+"""(client id, member id, partition, since) -> whether that member fetched or committed there since.
+"""
 Heard = Callable[[str, str], bool]
-"""(group id, member id) -> whether that member has sent a heartbeat since it was told what it has."""
+"""(group id, member id) -> whether that member has sent a heartbeat since it was told what it has.
+"""
 
 
 def snapshot(
-    broker: Broker, group_id: str, now: int, acted: Acted, connected: Callable[[str], bool], heard: Heard = lambda *_: False,
+    broker: Broker,
+    group_id: str,
+    now: int,
+    acted: Acted,
+    connected: Callable[[str], bool],
+    heard: Heard = lambda *_: False,
 ) -> GroupSnapshot:
-    """The group as it is now; `Dead` if there is none. `connected`: whether a connection of a client id is open."""
+    """The group as it is now; `Dead` if there is none. `connected`: whether a connection of a
+    client id is open."""
     shard = broker.coordinator.shard_of(group_id)
     if shard is None:
         return GroupSnapshot(group_id, "Dead", at_ms=now)
@@ -38,12 +47,18 @@ def snapshot(
     if isinstance(membership, ClassicGroup):
         members = _classic_members(shard, membership, acted, connected)
         about: dict[str, Any] = {
-            "generation": membership.generation, "leader": membership.leader, "assignor": membership.protocol_name,
+            "generation": membership.generation,
+            "leader": membership.leader,
+            "assignor": membership.protocol_name,
             "waiting_for": _waiting_for(membership, members, now),
-        }  # fmt: skip
+        }
     else:
         members = _consumer_members(broker, shard, membership, acted, connected)
-        about = {"type": "consumer", "generation": membership.group_epoch, "assignor": membership.preferred_assignor()}
+        about = {
+            "type": "consumer",
+            "generation": membership.group_epoch,
+            "assignor": membership.preferred_assignor(),
+        }
     committed = {
         key: CommittedOffset(found.offset, found.metadata, found.leader_epoch, found.committed_ms)
         for key, found in sorted(group.offsets.items())
@@ -52,26 +67,51 @@ def snapshot(
         members = [member._replace(heard=heard(group_id, member.member_id)) for member in members]
     assigned = {partition for member in members for partition in member.assignment or ()}
     return GroupSnapshot(
-        group_id, str(group.state), members=tuple(members), committed=committed, lag=_lag(broker, committed, assigned), at_ms=now, **about)
+        group_id,
+        str(group.state),
+        members=tuple(members),
+        committed=committed,
+        lag=_lag(broker, committed, assigned),
+        at_ms=now,
+        **about,
+    )
 
 
-def _classic_members(shard: Shard, group: ClassicGroup, acted: Acted, connected: Callable[[str], bool]) -> list[MemberSnapshot]:
+def _classic_members(
+    shard: Shard, group: ClassicGroup, acted: Acted, connected: Callable[[str], bool]
+) -> list[MemberSnapshot]:
     members = []
     for member in group:
         assignment = _partitions(member.assignment)
-        waits = "JoinGroup" if member.awaiting_join else "SyncGroup" if member.awaiting_sync else None
-        has_acted = assignment is not None and all(acted(member.client_id, member.member_id, p, group.state_since_ms) for p in assignment)
+        waits = (
+            "JoinGroup" if member.awaiting_join else "SyncGroup" if member.awaiting_sync else None
+        )
+        has_acted = assignment is not None and all(
+            acted(member.client_id, member.member_id, p, group.state_since_ms) for p in assignment
+        )
         members.append(
             MemberSnapshot(
-                member.member_id, member.client_id, member.client_host, member.group_instance_id,
-                _topics(member.metadata(group.protocol_name)), assignment,
-                _last_seen(shard, group.group_id, member.member_id, member.session_timeout_ms), waits, has_acted and waits is None,
-                connected(member.client_id)))  # fmt: skip
+                member.member_id,
+                member.client_id,
+                member.client_host,
+                member.group_instance_id,
+                _topics(member.metadata(group.protocol_name)),
+                assignment,
+                _last_seen(shard, group.group_id, member.member_id, member.session_timeout_ms),
+                waits,
+                has_acted and waits is None,
+                connected(member.client_id),
+            )
+        )
     return members
 
 
 def _consumer_members(
-    broker: Broker, shard: Shard, group: ConsumerMembership, acted: Acted, connected: Callable[[str], bool],
+    broker: Broker,
+    shard: Shard,
+    group: ConsumerMembership,
+    acted: Acted,
+    connected: Callable[[str], bool],
 ) -> list[MemberSnapshot]:
     """Members of a KIP-848 group: their assignment is what they were told that they have."""
     names = {topic.id: name for name, topic in broker.cluster.topics.items()}
@@ -79,14 +119,32 @@ def _consumer_members(
     timeout_ms = shard.consumer.environment.settings(group.group_id).session_timeout_ms
     members = []
     for member in group.in_java_order():
-        held = tuple(sorted((names[topic], index) for topic, rows in member.held.items() if topic in names for index in rows))
-        topics = member.topics | (group.regexes.get(member.regex, frozenset()) if member.regex else frozenset())
+        held = tuple(
+            sorted(
+                (names[topic], index)
+                for topic, rows in member.held.items()
+                if topic in names
+                for index in rows
+            )
+        )
+        topics = member.topics | (
+            group.regexes.get(member.regex, frozenset()) if member.regex else frozenset()
+        )
         members.append(
             MemberSnapshot(
-                member.member_id, member.client_id, member.client_host, member.instance_id, tuple(sorted(topics)), held,
-                _last_seen(shard, group.group_id, member.member_id, timeout_ms), None,
-                all(acted(member.client_id, member.member_id, p, since_ms) for p in held), connected(member.client_id),
-                member.member_epoch))  # fmt: skip
+                member.member_id,
+                member.client_id,
+                member.client_host,
+                member.instance_id,
+                tuple(sorted(topics)),
+                held,
+                _last_seen(shard, group.group_id, member.member_id, timeout_ms),
+                None,
+                all(acted(member.client_id, member.member_id, p, since_ms) for p in held),
+                connected(member.client_id),
+                member.member_epoch,
+            )
+        )
     return members
 
 
@@ -110,7 +168,11 @@ def _topics(subscription: bytes) -> tuple[str, ...]:
     return tuple(sorted(topics_only(subscription) or ()))
 
 
-def _lag(broker: Broker, committed: Mapping[TopicPartition, CommittedOffset], assigned: set[TopicPartition]) -> dict[TopicPartition, int]:
+def _lag(
+    broker: Broker,
+    committed: Mapping[TopicPartition, CommittedOffset],
+    assigned: set[TopicPartition],
+) -> dict[TopicPartition, int]:
     """Records behind the end: from what is committed; where nothing is, from the log start."""
     lag = {}
     for key in sorted(assigned | committed.keys()):
@@ -126,13 +188,28 @@ def _waiting_for(classic: Any, members: list[MemberSnapshot], now: int) -> str:
     state = str(classic.state)
     if state == "PreparingRebalance":
         absent = [member.name for member in members if member.waits_for != "JoinGroup"]
-        until = "" if classic.join_deadline is None else f", at most {max(classic.join_deadline - now, 0)} ms more"
+        until = (
+            ""
+            if classic.join_deadline is None
+            else f", at most {max(classic.join_deadline - now, 0)} ms more"
+        )
         if classic.delay_ms is not None:
             return f"the initial rebalance delay runs{until}"
-        pending = f" and {len(classic.pending)} pending member id{'' if len(classic.pending) == 1 else 's'}" if classic.pending else ""
+        pending = (
+            f" and {len(classic.pending)} pending member id{'' if len(classic.pending) == 1 else 's'}"
+            if classic.pending
+            else ""
+        )
         return f"it waits for {', '.join(absent) or 'nobody'}{pending} to rejoin{until}"
     if state == "CompletingRebalance":
-        leader = next((member.name for member in members if member.member_id == classic.leader), classic.leader)
-        until = "" if classic.sync_deadline is None else f", at most {max(classic.sync_deadline - now, 0)} ms more"
+        leader = next(
+            (member.name for member in members if member.member_id == classic.leader),
+            classic.leader,
+        )
+        until = (
+            ""
+            if classic.sync_deadline is None
+            else f", at most {max(classic.sync_deadline - now, 0)} ms more"
+        )
         return f"it waits for the assignment of its leader {leader} (SyncGroup){until}"
     return ""

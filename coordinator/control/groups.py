@@ -1,7 +1,7 @@
 """A group in the hands of a test: look at it, wait for it, act on its members.
 
-Every property is a look at one instant; `wait` returns when everything that was asked for holds at the same instant. It builds
-the data of this package and applies it between two requests.
+Every property is a look at one instant; `wait` returns when everything that was asked for holds at
+the same instant. It builds the data of this package and applies it between two requests.
 """
 
 from __future__ import annotations
@@ -40,10 +40,16 @@ _BY_NAME = 9
 
 
 class GroupHandle(GroupLooks):
-    """One group of a running emulator. The same object serves before the group exists and after it is gone."""
+    """One group of a running emulator. The same object serves before the group exists and after it
+    is gone."""
 
     def __init__(
-        self, run: Runner, session: KitSession, group_id: str, verify: Callable[..., Verification], peer: Callable[..., Any],
+        self,
+        run: Runner,
+        session: KitSession,
+        group_id: str,
+        verify: Callable[..., Verification],
+        peer: Callable[..., Any],
         timeline: Callable[[], dict[str, Any]],
     ) -> None:
         self._run = run
@@ -53,7 +59,8 @@ class GroupHandle(GroupLooks):
         self._session = session
         self.group_id = group_id
 
-    # -- looking -------------------------------------------------------------------------------------------------------
+    # -- looking
+    # -------------------------------------------------------------------------------------------------------
 
     def snapshot(self) -> GroupSnapshot:
         """Everything about the group at this instant."""
@@ -62,24 +69,46 @@ class GroupHandle(GroupLooks):
     @property
     def rebalances(self) -> list[dict[str, Any]]:
         """See `GroupLooks.rebalances`."""
-        told = [group["rebalances"] for group in self._timeline()["groups"] if group["group"] == self.group_id]
+        told = [
+            group["rebalances"]
+            for group in self._timeline()["groups"]
+            if group["group"] == self.group_id
+        ]
         return list(told[0]) if told else []
 
-    # -- waiting -------------------------------------------------------------------------------------------------------
+    # -- waiting
+    # -------------------------------------------------------------------------------------------------------
 
     def wait(
-        self, *, state: str | None = None, members: int | None = None, generation_above: int | None = None,
-        assigned: str | Mapping[str, Iterable[TopicPartition | str]] | None = None, committed: Mapping[TopicPartition, int] | None = None,
-        lag: int | None = None, acted: bool | None = None, heard: bool | None = None, timeout: float = DEFAULT_TIMEOUT_S,
+        self,
+        *,
+        state: str | None = None,
+        members: int | None = None,
+        generation_above: int | None = None,
+        assigned: str | Mapping[str, Iterable[TopicPartition | str]] | None = None,
+        committed: Mapping[TopicPartition, int] | None = None,
+        lag: int | None = None,
+        acted: bool | None = None,
+        heard: bool | None = None,
+        timeout: float = DEFAULT_TIMEOUT_S,
     ) -> GroupSnapshot:
-        """Wait until all that is given holds at once; returns the group as it is then. See `GroupExpectation` for the words.
+        """Wait until all that is given holds at once; returns the group as it is then. See
+        `GroupExpectation` for the words.
 
-        `timeout` in seconds. Raises WaitTimeoutError that says what is missing, what was seen, and whom the group waits for.
+        `timeout` in seconds. Raises WaitTimeoutError that says what is missing, what was seen, and
+        whom the group waits for.
         """
         arguments.seconds("timeout", timeout)
         expectation = GroupExpectation(
-            state=state, members=members, generation_above=generation_above, assigned=assigned, committed=committed, lag=lag, acted=acted,
-            heard=heard)
+            state=state,
+            members=members,
+            generation_above=generation_above,
+            assigned=assigned,
+            committed=committed,
+            lag=lag,
+            acted=acted,
+            heard=heard,
+        )
         future = self.begin_wait(expectation)
         try:
             result: GroupSnapshot = future.result(timeout)
@@ -90,7 +119,9 @@ class GroupHandle(GroupLooks):
     def begin_wait(self, expectation: GroupExpectation) -> Future[Any]:
         """Wait without blocking: the future has the group once it is as expected."""
         if expectation.is_empty:
-            raise ExpectationError("wait for what? Give state, members, generation_above, assigned, committed, lag, acted or heard")
+            raise ExpectationError(
+                "wait for what? Give state, members, generation_above, assigned, committed, lag, acted or heard"
+            )
         session = self._session
 
         def begin() -> Future[Any]:
@@ -100,11 +131,15 @@ class GroupHandle(GroupLooks):
             if expectation.heard:
                 session.watch_heartbeats()
             return session.waits.begin(
-                lambda: expectation.unmet(session.group(self.group_id), session.partitions_of), lambda: session.group(self.group_id))
+                lambda: expectation.unmet(session.group(self.group_id), session.partitions_of),
+                lambda: session.group(self.group_id),
+            )
 
         return self._run(begin)
 
-    def timed_out(self, expectation: GroupExpectation, future: Future[Any], timeout: float) -> WaitTimeoutError:
+    def timed_out(
+        self, expectation: GroupExpectation, future: Future[Any], timeout: float
+    ) -> WaitTimeoutError:
         """The error of a wait whose time is over; nobody waits for it any more."""
 
         def look() -> WaitTimeoutError:
@@ -117,16 +152,20 @@ class GroupHandle(GroupLooks):
         return self._run(look)
 
     def verify(self, *, since: int = 0) -> Verification:
-        """Assertions about what happened to the group, from a `mark` on: each raises AssertionError with the offending lines."""
+        """Assertions about what happened to the group, from a `mark` on: each raises AssertionError
+        with the offending lines."""
         return self._verify(self.group_id, since=since)
 
-    # -- acting --------------------------------------------------------------------------------------------------------
+    # -- acting
+    # --------------------------------------------------------------------------------------------------------
 
     def peer(self, topics: Iterable[str] | None = None, **options: Any) -> Any:
-        """A simulated member of this group, on its way in: a `coordinator.members.live.PeerHandle`; see `Emulator.peer`.
+        """A simulated member of this group, on its way in: a `coordinator.members.live.PeerHandle`;
+        see `Emulator.peer`.
 
-        Its heartbeats come every 100 ms unless `config` has another heartbeat.interval.ms, so that it soon learns of rebalances. In a
-        group of the consumer protocol (KIP-848) the coordinator says how often they come.
+        Its heartbeats come every 100 ms unless `config` has another heartbeat.interval.ms, so that
+        it soon learns of rebalances. In a group of the consumer protocol (KIP-848) the coordinator
+        says how often they come.
         """
         config = dict(options.pop("config", None) or {})
         protocol = options.get("protocol") or config.get("group.protocol") or self.snapshot().type
@@ -135,48 +174,76 @@ class GroupHandle(GroupLooks):
         return self._peer(self.group_id, topics, config=config, **options)
 
     def remove(self, name: str, reason: str = "removed by a test") -> None:
-        """Take a member out, as an administrator does (LeaveGroup): it learns of it by UNKNOWN_MEMBER_ID. Raises LookupError."""
+        """Take a member out, as an administrator does (LeaveGroup): it learns of it by
+        UNKNOWN_MEMBER_ID. Raises LookupError."""
 
         def leave() -> None:
             broker = self._session.serving(self.group_id)
             member = self._session.group(self.group_id).member(name)
-            identity = MemberIdentity(member_id=member.member_id, group_instance_id=member.instance_id, reason=reason)
-            answer = ask(broker, LeaveGroupRequest(group_id=self.group_id, members=[identity]), LeaveGroupResponse, self._session.now())
-            check(answer.error_code or answer.members[0].error_code, f"{member.name} cannot be removed")
+            identity = MemberIdentity(
+                member_id=member.member_id, group_instance_id=member.instance_id, reason=reason
+            )
+            answer = ask(
+                broker,
+                LeaveGroupRequest(group_id=self.group_id, members=[identity]),
+                LeaveGroupResponse,
+                self._session.now(),
+            )
+            check(
+                answer.error_code or answer.members[0].error_code,
+                f"{member.name} cannot be removed",
+            )
 
         self._run(leave)
 
     def expire(self, name: str) -> None:
-        """End a member's session now, as if it had been silent for its whole session timeout. Raises LookupError, ControlError."""
+        """End a member's session now, as if it had been silent for its whole session timeout.
+        Raises LookupError, ControlError."""
 
         def end() -> None:
             member = self._session.group(self.group_id).member(name)
-            operations.expire(self._session.serving(self.group_id), self.group_id, member.member_id, self._session.now())
+            operations.expire(
+                self._session.serving(self.group_id),
+                self.group_id,
+                member.member_id,
+                self._session.now(),
+            )
 
         self._run(end)
 
     def rebalance(self, reason: str = "a test asked for it") -> None:
-        """Let the group rebalance: every member has to join again. Raises ControlError if it has no members or does so already."""
-        self._run(lambda: operations.start_rebalance(self._session.serving(self.group_id), self.group_id, reason, self._session.now()))
+        """Let the group rebalance: every member has to join again. Raises ControlError if it has no
+        members or does so already."""
+        self._run(
+            lambda: operations.start_rebalance(
+                self._session.serving(self.group_id), self.group_id, reason, self._session.now()
+            )
+        )
 
     def fence(self, name: str) -> None:
-        """Take over a static member's identity, as a second process with its group.instance.id does: FENCED_INSTANCE_ID is its end.
+        """Take over a static member's identity, as a second process with its group.instance.id
+        does: FENCED_INSTANCE_ID is its end.
 
-        The one that takes over is a member without a process; it goes when its session ends. Raises LookupError, ControlError.
+        The one that takes over is a member without a process; it goes when its session ends. Raises
+        LookupError, ControlError.
         """
 
         def take_over() -> None:
             member = self._session.group(self.group_id).member(name)
-            operations.fence(self._session.serving(self.group_id), self.group_id, member, self._session.now())
+            operations.fence(
+                self._session.serving(self.group_id), self.group_id, member, self._session.now()
+            )
 
         self._run(take_over)
 
     def lose(self, name: str) -> FaultHandle:
-        """Let a member find out that its partitions are not its own any more: it loses them (onPartitionsLost) and joins again.
+        """Let a member find out that its partitions are not its own any more: it loses them
+        (onPartitionsLost) and joins again.
 
-        Its next heartbeat is answered ILLEGAL_GENERATION, in a KIP-848 group FENCED_MEMBER_EPOCH, as Kafka answers a member that the
-        group went on without; until then nothing changes. The handle is that of this fault: `wait_hit` waits for the heartbeat, and a
-        test fails if there never was one. Raises LookupError, and ControlError for a member that has no partitions.
+        Its next heartbeat is answered ILLEGAL_GENERATION, in a KIP-848 group FENCED_MEMBER_EPOCH,
+        as Kafka answers a member that the group went on without; until then nothing changes. The
+        handle is that of this fault: `wait_hit` waits for the heartbeat, and a test fails if there
+        never was one. Raises LookupError, and ControlError for a member that has no partitions.
         """
 
         def add() -> Active:
@@ -186,10 +253,13 @@ class GroupHandle(GroupLooks):
         return FaultHandle(self._session.faults, self._run(add), self._run, self._session.now)
 
     def commit(self, offsets: Mapping[TopicPartition, int]) -> None:
-        """Set committed offsets as a tool does, while the group has no members. Raises ExpectationError, ControlError."""
+        """Set committed offsets as a tool does, while the group has no members. Raises
+        ExpectationError, ControlError."""
         arguments.mapping("offsets", offsets, '{("orders", 0): 10}')
         if not offsets:
-            raise ControlError('offsets: {}; name at least one partition, such as {("orders", 0): 10}')
+            raise ControlError(
+                'offsets: {}; name at least one partition, such as {("orders", 0): 10}'
+            )
         wanted = GroupExpectation(committed=offsets)
 
         def put() -> None:
@@ -197,16 +267,36 @@ class GroupHandle(GroupLooks):
             there = self._session.group(self.group_id).members
             if there:
                 right = "Kafka lets a tool commit only while there are none: let them leave, or remove them"
-                raise ControlError(f"group {self.group_id!r} has {len(there)} member{'s' if len(there) > 1 else ''}: {right}")
+                raise ControlError(
+                    f"group {self.group_id!r} has {len(there)} member{'s' if len(there) > 1 else ''}: {right}"
+                )
             rows: dict[str, list[OffsetCommitRequestPartition]] = {}
-            for (topic, index), offset in ((partition_of(key), offset) for key, offset in offsets.items()):
-                rows.setdefault(topic, []).append(OffsetCommitRequestPartition(partition_index=index, committed_offset=offset))
-            topics = [OffsetCommitRequestTopic(name=topic, partitions=found) for topic, found in rows.items()]
-            request = OffsetCommitRequest(group_id=self.group_id, generation_id_or_member_epoch=-1, topics=topics)
-            answer = ask(self._session.serving(self.group_id), request, OffsetCommitResponse, self._session.now(), version=_BY_NAME)
+            for (topic, index), offset in (
+                (partition_of(key), offset) for key, offset in offsets.items()
+            ):
+                rows.setdefault(topic, []).append(
+                    OffsetCommitRequestPartition(partition_index=index, committed_offset=offset)
+                )
+            topics = [
+                OffsetCommitRequestTopic(name=topic, partitions=found)
+                for topic, found in rows.items()
+            ]
+            request = OffsetCommitRequest(
+                group_id=self.group_id, generation_id_or_member_epoch=-1, topics=topics
+            )
+            answer = ask(
+                self._session.serving(self.group_id),
+                request,
+                OffsetCommitResponse,
+                self._session.now(),
+                version=_BY_NAME,
+            )
             for answered in answer.topics:
                 for row in answered.partitions:
-                    check(row.error_code, f"{answered.name}-{row.partition_index} cannot be committed for group {self.group_id!r}")
+                    check(
+                        row.error_code,
+                        f"{answered.name}-{row.partition_index} cannot be committed for group {self.group_id!r}",
+                    )
 
         self._run(put)
 
@@ -215,7 +305,12 @@ class GroupHandle(GroupLooks):
 
         def end() -> None:
             broker = self._session.serving(self.group_id)
-            (result,) = ask(broker, DeleteGroupsRequest(groups_names=[self.group_id]), DeleteGroupsResponse, self._session.now()).results
+            (result,) = ask(
+                broker,
+                DeleteGroupsRequest(groups_names=[self.group_id]),
+                DeleteGroupsResponse,
+                self._session.now(),
+            ).results
             check(result.error_code, f"group {self.group_id!r} cannot be deleted")
 
         self._run(end)

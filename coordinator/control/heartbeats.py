@@ -1,7 +1,9 @@
-"""Which members have sent a heartbeat since they were told what they have: the weaker proof that a member knows of its assignment.
+"""Which members have sent a heartbeat since they were told what they have: the weaker proof that a
+member knows of its assignment.
 
-An interceptor that only looks. It is put before the handlers when somebody first waits for heartbeats, and stays. Of who was told before
-that, a heartbeat from then on counts. `activity` is the stronger proof: that a member reads what it was given.
+An interceptor that only looks. It is put before the handlers when somebody first waits for
+heartbeats, and stays. Of who was told before that, a heartbeat from then on counts. `activity` is
+the stronger proof: that a member reads what it was given.
 """
 
 from __future__ import annotations
@@ -17,9 +19,12 @@ if TYPE_CHECKING:
 
 
 class Heartbeats:
-    """Members of any group whose latest answer is that of a heartbeat, and told them nothing new, at one broker."""
+    """Members of any group whose latest answer is that of a heartbeat, and told them nothing new,
+    at one broker."""
 
-    api_keys = frozenset({ConsumerGroupHeartbeatRequest.api_key, HeartbeatRequest.api_key, SyncGroupRequest.api_key})
+    api_keys = frozenset(
+        {ConsumerGroupHeartbeatRequest.api_key, HeartbeatRequest.api_key, SyncGroupRequest.api_key}
+    )
 
     def __init__(self) -> None:
         self._heard: set[tuple[str, str]] = set()
@@ -33,7 +38,9 @@ class Heartbeats:
         if message.api_key not in self.api_keys:
             return
         who = (message.group_id, message.member_id)  # type: ignore[attr-defined]
-        told = isinstance(message, SyncGroupRequest) or getattr(answer, "assignment", None) is not None
+        told = (
+            isinstance(message, SyncGroupRequest) or getattr(answer, "assignment", None) is not None
+        )
         error: int = getattr(answer, "error_code", 0)
         if told or error:
             self._heard.discard(who)
@@ -41,5 +48,6 @@ class Heartbeats:
             self._heard.add(who)
 
     def heard(self, group_id: str, member_id: str) -> bool:
-        """Whether a member has sent a heartbeat, and was told that all is well, since it was last told what it has."""
+        """Whether a member has sent a heartbeat, and was told that all is well, since it was last
+        told what it has."""
         return (group_id, member_id) in self._heard

@@ -1,12 +1,13 @@
-"""The journal: requests of clients and their answers as typed records, to be looked at and asserted on.
+"""The journal: requests of clients and their answers as typed records, to be looked at and asserted
+on.
 
     journal = kafka.journal()
     ...
     journal.verify("OffsetCommit", group="billing", at_most=3)
 
-It begins when it is first asked for and keeps the latest `most` requests, as bytes until somebody looks. Once it had to let one go it
-does not judge any more: what was not looked at is not all right. Which requests are meant is said in the words of faults
-(`faults.Selector`).
+It begins when it is first asked for and keeps the latest `most` requests, as bytes until somebody
+looks. Once it had to let one go it does not judge any more: what was not looked at is not all
+right. Which requests are meant is said in the words of faults (`faults.Selector`).
 """
 
 from __future__ import annotations
@@ -41,11 +42,23 @@ _NEIGHBOURS = 2
 
 
 class Exchange:
-    """One request of a client, and its answer as it left: None while there is none, and for one that was lost or cut off."""
+    """One request of a client, and its answer as it left: None while there is none, and for one
+    that was lost or cut off."""
 
     __slots__ = (
-        "_answer", "_call", "_frame", "_key", "_read", "_token", "answered_ms", "at_ms", "broker", "client_id", "number", "version",
-    )  # fmt: skip
+        "_answer",
+        "_call",
+        "_frame",
+        "_key",
+        "_read",
+        "_token",
+        "answered_ms",
+        "at_ms",
+        "broker",
+        "client_id",
+        "number",
+        "version",
+    )
 
     def __init__(self, number: int, broker: int, token: int, at_ms: int, frame: bytes) -> None:
         self.number = number
@@ -71,7 +84,17 @@ class Exchange:
         if self._call is None:
             *_, at = read_request_header(self._frame)
             message = request_type(self._key).decode(self.version, self._frame, at)
-            self._call = Call(message, self.version, self.client_id, "", self._token, self.at_ms, "", None, self.broker)
+            self._call = Call(
+                message,
+                self.version,
+                self.client_id,
+                "",
+                self._token,
+                self.at_ms,
+                "",
+                None,
+                self.broker,
+            )
         return self._call
 
     @property
@@ -106,8 +129,9 @@ class Exchange:
 class Records:
     """The latest requests of an emulator, of all brokers. Called between two requests.
 
-    While nobody looks, a request is a row of bytes on the brokers' tape; rows become exchanges when somebody does. From its beginning on,
-    tokens number the requests of all brokers, so it is known, too, how many were let go before anybody looked.
+    While nobody looks, a request is a row of bytes on the brokers' tape; rows become exchanges when
+    somebody does. From its beginning on, tokens number the requests of all brokers, so it is known,
+    too, how many were let go before anybody looked.
     """
 
     def __init__(self, brokers: Callable[[], list[Broker]], most: int) -> None:
@@ -141,7 +165,9 @@ class Records:
             elif (answered := waiting.pop(row[0], None)) is not None:
                 answered._take_answer(row[2], row[1])
         first = self._kept[0].number if self._kept else self._count + 1
-        self._open = {key: exchange for key, exchange in waiting.items() if exchange.number >= first}
+        self._open = {
+            key: exchange for key, exchange in waiting.items() if exchange.number >= first
+        }
         return self._kept
 
     @property
@@ -154,17 +180,25 @@ class Records:
         """Those that a selector means."""
         around = {broker.node_id: each for broker, each in self._watched}
         return [
-            each for each in self.kept
+            each
+            for each in self.kept
             if selector.api in (None, each.api)
-            and selects(selector, each.api, each._asked, each.broker, around[each.broker]) is not None
-        ]  # fmt: skip
+            and selects(selector, each.api, each._asked, each.broker, around[each.broker])
+            is not None
+        ]
 
     def unseen(self) -> str:
         """Why it cannot judge; "" if it can."""
         if self.dropped:
             return f"{self.dropped} requests were let go, as only {self.most} are kept: journal(most=...) keeps more"
-        anew = [str(broker.node_id) for broker in self._brokers() if not any(broker is each for each, _ in self._watched)]
-        return f"broker {', '.join(anew)} was started anew, and was not watched since" if anew else ""
+        anew = [
+            str(broker.node_id)
+            for broker in self._brokers()
+            if not any(broker is each for each, _ in self._watched)
+        ]
+        return (
+            f"broker {', '.join(anew)} was started anew, and was not watched since" if anew else ""
+        )
 
     def clear(self) -> None:
         """Forget what was."""
@@ -174,7 +208,8 @@ class Records:
 
 
 class Journal:
-    """The journal in the hands of a test. `which`: the words of `faults.Selector` but for `phase`, which was not looked at."""
+    """The journal in the hands of a test. `which`: the words of `faults.Selector` but for `phase`,
+    which was not looked at."""
 
     def __init__(self, records: Records, run: Runner) -> None:
         self._records = records
@@ -200,12 +235,20 @@ class Journal:
         self._run(self._records.clear)
 
     def verify(
-        self, api: str | None = None, /, *, exactly: int | None = None, at_least: int | None = None, at_most: int | None = None,
+        self,
+        api: str | None = None,
+        /,
+        *,
+        exactly: int | None = None,
+        at_least: int | None = None,
+        at_most: int | None = None,
         **which: Any,
     ) -> list[Exchange]:
-        """So many of these requests came; returns them. Raises AssertionError: the offending ones and those around, or the near misses.
+        """So many of these requests came; returns them. Raises AssertionError: the offending ones
+        and those around, or the near misses.
 
-        It raises one, too, if the journal overflowed, or a broker was not watched: that is not judged.
+        It raises one, too, if the journal overflowed, or a broker was not watched: that is not
+        judged.
         """
         if exactly is None and at_least is None and at_most is None:
             raise ControlError("verify what? Give exactly, at_least or at_most")
@@ -216,7 +259,10 @@ class Journal:
             raise ControlError(f"at_least={at_least} and at_most={at_most}: no number is both")
         selector = _selector(api, which)
         wanted = " and ".join(
-            f"{word} {limit}" for word, limit in (("exactly", exactly), ("at least", at_least), ("at most", at_most)) if limit is not None)
+            f"{word} {limit}"
+            for word, limit in (("exactly", exactly), ("at least", at_least), ("at most", at_most))
+            if limit is not None
+        )
 
         def judged() -> list[Exchange]:
             unseen = self._records.unseen()
@@ -226,7 +272,9 @@ class Journal:
             came = len(found)
             most = min(limit for limit in (exactly, at_most, came) if limit is not None)
             if came > most:
-                raise AssertionError(f"{selector}: {came} came, not {wanted}{self._around(found[most])}")
+                raise AssertionError(
+                    f"{selector}: {came} came, not {wanted}{self._around(found[most])}"
+                )
             if came < max(limit for limit in (exactly, at_least, 0) if limit is not None):
                 raise AssertionError(f"{selector}: {came} came, not {wanted}{self._near(selector)}")
             return found
@@ -262,7 +310,8 @@ def _selector(api: str | None, which: dict[str, Any]) -> Selector:
 
 
 def words_of(api: str | None, which: dict[str, Any]) -> dict[str, Any]:
-    """The words that are given, checked, as plain values: for a journal elsewhere. Raises FaultError."""
+    """The words that are given, checked, as plain values: for a journal elsewhere. Raises
+    FaultError."""
     selector = _selector(api, which)
     given = {entry.name: getattr(selector, entry.name) for entry in fields(selector)}
     return {name: value for name, value in given.items() if value is not None}

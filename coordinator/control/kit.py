@@ -1,9 +1,10 @@
 """The control verbs in Python: what a test can ask of a running emulator, in one line each.
 
-`Kit` is what `Emulator` inherits: topics and records, groups, faults, waits, the clock. It builds the data of this package and
-applies it between two requests; all of its methods may be called from any thread. It does not depend on sockets or asyncio: the
-emulator gives it `run` and what runs there. What carries the methods out is loaded when it is first used: an emulator that is
-only served pays nothing.
+`Kit` is what `Emulator` inherits: topics and records, groups, faults, waits, the clock. It builds
+the data of this package and applies it between two requests; all of its methods may be called from
+any thread. It does not depend on sockets or asyncio: the emulator gives it `run` and what runs
+there. What carries the methods out is loaded when it is first used: an emulator that is only served
+pays nothing.
 """
 
 from __future__ import annotations
@@ -59,20 +60,36 @@ class Kit(ClusterKit, FaultWords["FaultHandle"]):
             self._kit = self.run(self._new_session)
         return self._kit
 
-    # -- topics and records --------------------------------------------------------------------------------------------
+    # -- topics and records
+    # --------------------------------------------------------------------------------------------
 
     def create_topic(
-        self, name: str, partitions: int = -1, *, replication: int = -1, config: Mapping[str, object] | None = None,
+        self,
+        name: str,
+        partitions: int = -1,
+        *,
+        replication: int = -1,
+        config: Mapping[str, object] | None = None,
     ) -> None:
-        """Make a topic; without `partitions` it gets as many as num.partitions says. Raises ControlError, in Kafka's words."""
+        """Make a topic; without `partitions` it gets as many as num.partitions says. Raises
+        ControlError, in Kafka's words."""
         from . import topics
 
-        self._on_broker(lambda broker, now: topics.create(broker, now, name, partitions, replication, config or {}))
+        self._on_broker(
+            lambda broker, now: topics.create(
+                broker, now, name, partitions, replication, config or {}
+            )
+        )
 
     def topics(self) -> dict[str, int]:
         """How many partitions each topic has, Kafka's internal ones left out."""
         return self._on_broker(
-            lambda broker, now: {name: len(topic.partitions) for name, topic in broker.cluster.topics.items() if not topic.internal})
+            lambda broker, now: {
+                name: len(topic.partitions)
+                for name, topic in broker.cluster.topics.items()
+                if not topic.internal
+            }
+        )
 
     def grow_topic(self, name: str, partitions: int) -> None:
         """Give a topic more partitions, `partitions` in all."""
@@ -87,32 +104,48 @@ class Kit(ClusterKit, FaultWords["FaultHandle"]):
         self._on_broker(lambda broker, now: topics.delete(broker, now, name))
 
     def truncate(self, name: str, partition: int, before: int = -1) -> int:
-        """Delete the records of a partition below an offset, all by default; returns where it starts now."""
+        """Delete the records of a partition below an offset, all by default; returns where it
+        starts now."""
         from . import arguments, topics
 
         arguments.whole("partition", partition)
         leader = self._session.leader_of
-        return self._on_broker(lambda broker, now: topics.truncate(leader(name, partition), now, name, partition, before))
+        return self._on_broker(
+            lambda broker, now: topics.truncate(
+                leader(name, partition), now, name, partition, before
+            )
+        )
 
     def end_offsets(self, name: str, *, committed: bool = False) -> dict[int, int]:
-        """The offset behind the last record of each partition that consumers may read; `committed`: read_committed ones."""
+        """The offset behind the last record of each partition that consumers may read; `committed`:
+        read_committed ones."""
         from . import topics
 
         leader = self._session.leader_of
-        return self._on_broker(lambda broker, now: {
-            index: topics.end_offsets(leader(name, index), name, committed=committed)[index]
-            for index in range(len(topics.topic_of(broker, name).partitions))
-        })  # fmt: skip
+        return self._on_broker(
+            lambda broker, now: {
+                index: topics.end_offsets(leader(name, index), name, committed=committed)[index]
+                for index in range(len(topics.topic_of(broker, name).partitions))
+            }
+        )
 
     def produce(
-        self, name: str, values: Iterable[Value], *, partition: int | None = None, keys: Sequence[Value] | None = None,
-        headers: Mapping[str, Value] | None = None, timestamp_ms: int | None = None, transactional_id: str | None = None,
+        self,
+        name: str,
+        values: Iterable[Value],
+        *,
+        partition: int | None = None,
+        keys: Sequence[Value] | None = None,
+        headers: Mapping[str, Value] | None = None,
+        timestamp_ms: int | None = None,
+        transactional_id: str | None = None,
         abort: bool = False,
     ) -> list[Written]:
         """Write records; returns where each was put, in the order of `values`.
 
-        Text is written as UTF-8. Without `partition` a record goes where Java's producer puts its key, records without key go
-        round. `transactional_id`: in one transaction, which is committed, or with `abort` aborted.
+        Text is written as UTF-8. Without `partition` a record goes where Java's producer puts its
+        key, records without key go round. `transactional_id`: in one transaction, which is
+        committed, or with `abort` aborted.
         """
         from ..cluster.record_codec import Record
         from . import arguments, topics
@@ -121,20 +154,34 @@ class Kit(ClusterKit, FaultWords["FaultHandle"]):
         arguments.records(partition, headers, timestamp_ms, transactional_id, abort)
         listed = arguments.listed("values", values)
         if keys is not None and (isinstance(keys, (str, bytes)) or len(keys) != len(listed)):
-            raise ControlError(f"keys: {len(keys)} for {len(listed)} values; give one for each, None for a record without key")
+            raise ControlError(
+                f"keys: {len(keys)} for {len(listed)} values; give one for each, None for a record without key"
+            )
         pairs = tuple((key, _bytes(value)) for key, value in (headers or {}).items())
         leader, coordinating = self._session.leader_of, self._session.coordinating
 
         def write(broker: Broker, now: int) -> list[Written]:
             at_ms = broker.epoch_ms + now if timestamp_ms is None else timestamp_ms
             records = [
-                Record(number, at_ms, None if keys is None else _bytes(keys[number]), _bytes(value), pairs)
+                Record(
+                    number,
+                    at_ms,
+                    None if keys is None else _bytes(keys[number]),
+                    _bytes(value),
+                    pairs,
+                )
                 for number, value in enumerate(listed)
             ]
-            producer = None if transactional_id is None else topics.begin(coordinating(transactional_id), now, transactional_id)
+            producer = (
+                None
+                if transactional_id is None
+                else topics.begin(coordinating(transactional_id), now, transactional_id)
+            )
             written: dict[int, Written] = {}
             for index, found in topics.placed(broker, name, records, partition).items():
-                places = topics.produce(leader(name, index), now, name, index, found, producer=producer)
+                places = topics.produce(
+                    leader(name, index), now, name, index, found, producer=producer
+                )
                 for record, place in zip(found, places, strict=True):
                     written[record.offset] = place
             if producer is not None:
@@ -144,9 +191,15 @@ class Kit(ClusterKit, FaultWords["FaultHandle"]):
         return self._on_broker(write)
 
     def records(
-        self, name: str, partition: int | None = None, *, start: int | None = None, committed: bool = False,
+        self,
+        name: str,
+        partition: int | None = None,
+        *,
+        start: int | None = None,
+        committed: bool = False,
     ) -> list[ReadRecord]:
-        """The records of a partition, or of all one after the other, from an offset on. `committed`: as read_committed reads."""
+        """The records of a partition, or of all one after the other, from an offset on.
+        `committed`: as read_committed reads."""
         from . import arguments, topics
 
         arguments.whole_or_none("partition", partition)
@@ -155,8 +208,18 @@ class Kit(ClusterKit, FaultWords["FaultHandle"]):
         leader = self._session.leader_of
 
         def read(broker: Broker, now: int) -> list[ReadRecord]:
-            indexes = [partition] if partition is not None else range(len(topics.topic_of(broker, name).partitions))
-            return [row for index in indexes for row in topics.read(leader(name, index), name, index, start=start, committed=committed)]
+            indexes = (
+                [partition]
+                if partition is not None
+                else range(len(topics.topic_of(broker, name).partitions))
+            )
+            return [
+                row
+                for index in indexes
+                for row in topics.read(
+                    leader(name, index), name, index, start=start, committed=committed
+                )
+            ]
 
         return self._on_broker(read)
 
@@ -164,7 +227,8 @@ class Kit(ClusterKit, FaultWords["FaultHandle"]):
         session = self._session
         return self.run(lambda: function(session.any_broker(), session.now()))
 
-    # -- groups --------------------------------------------------------------------------------------------------------
+    # -- groups
+    # --------------------------------------------------------------------------------------------------------
 
     def group(self, group_id: str) -> GroupHandle:
         """A group, there or not yet: to look at, to wait for, to act on."""
@@ -180,14 +244,19 @@ class Kit(ClusterKit, FaultWords["FaultHandle"]):
         session = self._session
         return self.run(lambda: sorted(session.group_ids()))
 
-    # -- time ----------------------------------------------------------------------------------------------------------
+    # -- time
+    # ----------------------------------------------------------------------------------------------------------
 
-    def advance(self, seconds: float, *, silent: Collection[str] = (), grace: float = DEFAULT_GRACE_S) -> list[dict[str, Any]]:
-        """Let the coordinators' clock jump, from deadline to deadline; what fell due, in order, as lines of the event log.
+    def advance(
+        self, seconds: float, *, silent: Collection[str] = (), grace: float = DEFAULT_GRACE_S
+    ) -> list[dict[str, Any]]:
+        """Let the coordinators' clock jump, from deadline to deadline; what fell due, in order, as
+        lines of the event log.
 
-        Members that would have sent heartbeats meanwhile keep their sessions: those with an open connection, but for peers that are
-        paused and members named `silent`. Who lives and is awaited by a rebalance gets `grace` seconds of real time, then the clock
-        goes on. Record timestamps, transactions and the expiry of offsets move along; clients' own clocks do not.
+        Members that would have sent heartbeats meanwhile keep their sessions: those with an open
+        connection, but for peers that are paused and members named `silent`. Who lives and is
+        awaited by a rebalance gets `grace` seconds of real time, then the clock goes on. Record
+        timestamps, transactions and the expiry of offsets move along; clients' own clocks do not.
         """
         from . import arguments
 
@@ -198,13 +267,18 @@ class Kit(ClusterKit, FaultWords["FaultHandle"]):
             wait([answered], grace)
         return self.fallen_due(mark)
 
-    def advancing(self, seconds: float, *, silent: Collection[str] = ()) -> Iterator[LoopFuture[None]]:
-        """`advance` in steps, for who drives it: each future is to be waited for, as long as the grace lasts, before the next step."""
+    def advancing(
+        self, seconds: float, *, silent: Collection[str] = ()
+    ) -> Iterator[LoopFuture[None]]:
+        """`advance` in steps, for who drives it: each future is to be waited for, as long as the
+        grace lasts, before the next step."""
         from . import arguments
         from .advancing import Advance
 
         session, names = self._session, arguments.listed("silent", silent)
-        advance = self.run(lambda: Advance(session, milliseconds(seconds), names))  # raises for a name that nobody has
+        advance = self.run(
+            lambda: Advance(session, milliseconds(seconds), names)
+        )  # raises for a name that nobody has
         ended = False
         while not ended:
             ended = self.run(advance.step)
@@ -215,19 +289,30 @@ class Kit(ClusterKit, FaultWords["FaultHandle"]):
                 self.run(partial(session.waits.end, answered))
 
     def fallen_due(self, mark: int) -> list[dict[str, Any]]:
-        """What `advance` answers: what happened since a mark, requests and answers left out. Without a log nothing is known."""
-        return [line for line in self.events(since=mark) if line["stream"] != "wire"] if mark else []
+        """What `advance` answers: what happened since a mark, requests and answers left out.
+        Without a log nothing is known."""
+        return (
+            [line for line in self.events(since=mark) if line["stream"] != "wire"] if mark else []
+        )
 
     def _check_partition(self, topic: str, partition: int) -> None:
         session = self._session
         self.run(lambda: session.check_partition(topic, partition))
 
-    # -- the log -------------------------------------------------------------------------------------------------------
+    # -- the log
+    # -------------------------------------------------------------------------------------------------------
 
     def events(
-        self, kind: str | None = None, *, group: str | None = None, stream: str | None = None, since: int = 0, **fields: Any,
+        self,
+        kind: str | None = None,
+        *,
+        group: str | None = None,
+        stream: str | None = None,
+        since: int = 0,
+        **fields: Any,
     ) -> list[dict[str, Any]]:
-        """Lines of the event log (docs/event_log.md), oldest first: of a type, group or stream, since a `mark`, with these fields.
+        """Lines of the event log (docs/event_log.md), oldest first: of a type, group or stream,
+        since a `mark`, with these fields.
 
         Raises ExpectationError for a type, a stream or a field that there is not.
         """
@@ -237,7 +322,12 @@ class Kit(ClusterKit, FaultWords["FaultHandle"]):
         wanted = {"type": kind, "group": group, "stream": stream} | fields
         given = {name: value for name, value in wanted.items() if value is not None}
         lines = self.run(self._log_lines)
-        return [line for line in lines if line["seq"] >= since and all(line.get(name) == value for name, value in given.items())]
+        return [
+            line
+            for line in lines
+            if line["seq"] >= since
+            and all(line.get(name) == value for name, value in given.items())
+        ]
 
     def begin_wait_for(self, pattern: EventPattern) -> Future[list[dict[str, Any]]]:
         """Wait without blocking: the future has the lines once they are there."""
@@ -247,26 +337,38 @@ class Kit(ClusterKit, FaultWords["FaultHandle"]):
         return self.run(lambda: begin(session, pattern, self.event_log(), self._log_lines))
 
     def wait_for(
-        self, kind: str | None = None, *, group: str | None = None, stream: str | None = None, since: int | None = None, count: int = 1,
-        timeout: float = DEFAULT_TIMEOUT_S, **fields: Any,
+        self,
+        kind: str | None = None,
+        *,
+        group: str | None = None,
+        stream: str | None = None,
+        since: int | None = None,
+        count: int = 1,
+        timeout: float = DEFAULT_TIMEOUT_S,
+        **fields: Any,
     ) -> list[dict[str, Any]]:
-        """Wait for lines of the event log: `kafka.wait_for("MemberRemoved", group="billing", since=mark)`; returns the first `count`.
+        """Wait for lines of the event log: `kafka.wait_for("MemberRemoved", group="billing",
+        since=mark)`; returns the first `count`.
 
-        The words are those of `events`; `since` a `mark`: without one only what happens from now on counts. Raises WaitTimeoutError,
-        which says what else happened to the group meanwhile.
+        The words are those of `events`; `since` a `mark`: without one only what happens from now on
+        counts. Raises WaitTimeoutError, which says what else happened to the group meanwhile.
         """
         from . import arguments
         from .event_waits import EventPattern
 
         arguments.seconds("timeout", timeout)
-        pattern = EventPattern(kind, group, stream, self.mark() if since is None else since, count, fields)
+        pattern = EventPattern(
+            kind, group, stream, self.mark() if since is None else since, count, fields
+        )
         future = self.begin_wait_for(pattern)
         try:
             return future.result(timeout)
         except FutureTimeoutError:
             raise self.timed_out(pattern, future, timeout) from None
 
-    def timed_out(self, pattern: EventPattern, future: Future[Any], timeout: float) -> WaitTimeoutError:
+    def timed_out(
+        self, pattern: EventPattern, future: Future[Any], timeout: float
+    ) -> WaitTimeoutError:
         """The error of a wait for events whose time is over; nobody waits for it any more."""
         from .event_waits import timed_out
 
@@ -274,28 +376,31 @@ class Kit(ClusterKit, FaultWords["FaultHandle"]):
         return self.run(lambda: timed_out(session, pattern, future, timeout, self._log_lines()))
 
     def explain(self, group: str | None = None, generation: int | None = None) -> str:
-        """Why each rebalance happened, in sentences: what `coordinator explain` prints of this run."""
+        """Why each rebalance happened, in sentences: what `coordinator explain` prints of this
+        run."""
         from ..event_log.explain import as_text, timeline_of
 
         timeline = timeline_of(iter(self.run(self._log_lines)), "this run", details=False)
         return "\n".join(as_text(timeline, _views(timeline, group), generation))
 
     def timeline(self, group: str | None = None, generation: int | None = None) -> dict[str, Any]:
-        """The same as plain values: what `coordinator explain --format json` prints (docs/event_log.md); each rebalance, its cause,
-        its durations, and who got and lost what."""
+        """The same as plain values: what `coordinator explain --format json` prints
+        (docs/event_log.md); each rebalance, its cause, its durations, and who got and lost what."""
         from ..event_log.explain import as_plain, timeline_of
 
         timeline = timeline_of(iter(self.run(self._log_lines)), "this run", details=False)
         return as_plain(timeline, _views(timeline, group), generation)
 
     def verify(self, group: str, *, since: int = 0) -> Verification:
-        """Assertions about what happened to a group: `kafka.verify("billing").single_owner().rebalances(at_most=2)`."""
+        """Assertions about what happened to a group:
+        `kafka.verify("billing").single_owner().rebalances(at_most=2)`."""
         from .verification import Verification
 
         return Verification(group, self.run(self._log_lines), self.group(group).snapshot(), since)
 
     def journal(self, most: int | None = None) -> Journal:
-        """Requests of clients and their answers, typed, from the first call of this on: the latest `most` (10,000) are kept."""
+        """Requests of clients and their answers, typed, from the first call of this on: the latest
+        `most` (10,000) are kept."""
         from .journal import MOST, Journal, Records
         from .own_requests import ControlError
 
@@ -305,19 +410,24 @@ class Kit(ClusterKit, FaultWords["FaultHandle"]):
             if session.records is None:
                 session.records = Records(session.brokers, MOST if most is None else most)
             elif most not in (None, session.records.most):
-                raise ControlError(f"most={most}: the journal is kept already, of {session.records.most} requests")
+                raise ControlError(
+                    f"most={most}: the journal is kept already, of {session.records.most} requests"
+                )
             return session.records
 
         return Journal(self.run(records), self.run)
 
-    # -- faults --------------------------------------------------------------------------------------------------------
+    # -- faults
+    # --------------------------------------------------------------------------------------------------------
 
     def add_fault(self, fault: Fault) -> FaultHandle:
         """Put a fault in force; `fail`, `delay` and the other words build one and do this."""
         from .fault_board import FaultHandle
 
         session = self._session
-        return FaultHandle(session.faults, self.run(lambda: session.add_fault(fault)), self.run, session.now)
+        return FaultHandle(
+            session.faults, self.run(lambda: session.add_fault(fault)), self.run, session.now
+        )
 
     def clear_faults(self) -> None:
         """End all faults; requests that they hold back go on."""
@@ -325,11 +435,14 @@ class Kit(ClusterKit, FaultWords["FaultHandle"]):
         self.run(lambda: session.faults.clear(session.now()))
 
     def faults(self, *, ended: bool = False) -> list[FaultHandle]:
-        """The faults in force, in the order in which they were added; with `ended` those, too, that were removed."""
+        """The faults in force, in the order in which they were added; with `ended` those, too, that
+        were removed."""
         from .fault_board import FaultHandle
 
         session = self._session
-        active = self.run(lambda: list(session.faults.all if ended else session.faults.in_force.values()))
+        active = self.run(
+            lambda: list(session.faults.all if ended else session.faults.in_force.values())
+        )
         return [FaultHandle(session.faults, each, self.run, session.now) for each in active]
 
     def missed_faults(self) -> list[str]:
@@ -339,10 +452,12 @@ class Kit(ClusterKit, FaultWords["FaultHandle"]):
         session = self._kit
         return self.run(lambda: [str(active.fault) for active in session.faults.never_hit()])
 
-    # -- the whole -----------------------------------------------------------------------------------------------------
+    # -- the whole
+    # -----------------------------------------------------------------------------------------------------
 
     def reset(self, *, keep_topics: Collection[str] = ()) -> None:
-        """Forget faults, groups and topics, but for those to be kept: clean for the next test. What is kept keeps its records.
+        """Forget faults, groups and topics, but for those to be kept: clean for the next test. What
+        is kept keeps its records.
 
         Raises ControlError for topics that are not there.
         """
@@ -352,18 +467,21 @@ class Kit(ClusterKit, FaultWords["FaultHandle"]):
         self.run(lambda: reset(session, keep_topics))
 
     def snapshot(self) -> Snapshot:
-        """Topics, records, groups, offsets and transactions as they are now, for `restore`: here, any number of times, or at another
-        emulator with the same broker ids. Raises ControlError while a broker does not run."""
+        """Topics, records, groups, offsets and transactions as they are now, for `restore`: here,
+        any number of times, or at another emulator with the same broker ids. Raises ControlError
+        while a broker does not run."""
         from .restoring import take
 
         session = self._session
         return self.run(lambda: take(session))
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Go back to a snapshot. All connections are closed: clients connect anew, and go on with what they find.
+        """Go back to a snapshot. All connections are closed: clients connect anew, and go on with
+        what they find.
 
-        Groups are as a coordinator load finds them: in their last stable generation, with sessions that begin anew. Faults and settings
-        stay. Raises ControlError for what cannot be restored here; then nothing has changed.
+        Groups are as a coordinator load finds them: in their last stable generation, with sessions
+        that begin anew. Faults and settings stay. Raises ControlError for what cannot be restored
+        here; then nothing has changed.
         """
         from .restoring import restore
 
@@ -371,7 +489,8 @@ class Kit(ClusterKit, FaultWords["FaultHandle"]):
         self.run(lambda: restore(session, snapshot))
 
     def story(self) -> str:
-        """What a failed test should show: each group now, its timeline, what each member last sent and heard, and all faults."""
+        """What a failed test should show: each group now, its timeline, what each member last sent
+        and heard, and all faults."""
         from .story import story
 
         session = self._session
@@ -379,11 +498,14 @@ class Kit(ClusterKit, FaultWords["FaultHandle"]):
 
 
 def _views(timeline: Timeline, group: str | None) -> list[GroupView]:
-    """What happened to a group, or to each. Raises ControlError for one that nothing happened to."""
+    """What happened to a group, or to each. Raises ControlError for one that nothing happened
+    to."""
     from .own_requests import ControlError
 
     if group is not None and group not in timeline.groups:
-        raise ControlError(f"nothing has happened to a group {group!r}; the groups of this run are: {', '.join(timeline.groups) or 'none'}")
+        raise ControlError(
+            f"nothing has happened to a group {group!r}; the groups of this run are: {', '.join(timeline.groups) or 'none'}"
+        )
     return [view for name, view in timeline.groups.items() if group in (None, name)]
 
 

@@ -1,8 +1,9 @@
 """Whether a request is one that a fault selects, and which of its items.
 
-Owns how each word of a Selector is read off a request: names, ids and generations stand in fields of their own, items in
-lists. What a request does not say itself (the phase of its group, the groups of a client id, the name of a topic id) is
-asked of a `Surroundings`. It does not depend on what happens to the request then.
+Owns how each word of a Selector is read off a request: names, ids and generations stand in fields
+of their own, items in lists. What a request does not say itself (the phase of its group, the groups
+of a client id, the name of a topic id) is asked of a `Surroundings`. It does not depend on what
+happens to the request then.
 """
 
 from __future__ import annotations
@@ -33,8 +34,11 @@ class Surroundings(Protocol):
         """The partitions that a Fetch reads, those of its session included."""
 
 
-def selects(selector: Selector, api: str, call: Call, broker: int, around: Surroundings) -> Callable[[Place], bool] | None:
-    """None: not this request. Else which of its items are meant; all of them, where nothing selects among items."""
+def selects(
+    selector: Selector, api: str, call: Call, broker: int, around: Surroundings
+) -> Callable[[Place], bool] | None:
+    """None: not this request. Else which of its items are meant; all of them, where nothing selects
+    among items."""
     message = call.message
     if selector.api is not None and selector.api != api:
         return None
@@ -42,7 +46,9 @@ def selects(selector: Selector, api: str, call: Call, broker: int, around: Surro
         return None
     if selector.client_id is not None and selector.client_id != call.client_id:
         return None
-    if selector.member is not None and not any(member.startswith(selector.member) for member in _members(message)):
+    if selector.member is not None and not any(
+        member.startswith(selector.member) for member in _members(message)
+    ):
         return None
     if selector.instance_id is not None and selector.instance_id not in _instances(message):
         return None
@@ -52,7 +58,10 @@ def selects(selector: Selector, api: str, call: Call, broker: int, around: Surro
     if selector.group is not None and selector.group not in groups:
         if groups or not by_client_id(api) or not around.has_client(selector.group, call.client_id):
             return None
-    if selector.transactional_id is not None and selector.transactional_id not in _transactional_ids(api, message):
+    if (
+        selector.transactional_id is not None
+        and selector.transactional_id not in _transactional_ids(api, message)
+    ):
         return None
     if selector.phase is not None and not _in_phase(selector, groups, call, around):
         return None
@@ -62,16 +71,26 @@ def selects(selector: Selector, api: str, call: Call, broker: int, around: Surro
     return chosen
 
 
-def _items(selector: Selector, api: str, groups: list[str], around: Surroundings) -> Callable[[Place], bool]:
+def _items(
+    selector: Selector, api: str, groups: list[str], around: Surroundings
+) -> Callable[[Place], bool]:
     """Which items of a request that fits as a whole are meant."""
     many_groups = selector.group is not None and len(groups) > 1
 
     def chosen(place: Place) -> bool:
         if selector.topic is not None:
-            name = place.topic if place.topic is not None or place.topic_id is None else around.topic_name(place.topic_id)
+            name = (
+                place.topic
+                if place.topic is not None or place.topic_id is None
+                else around.topic_name(place.topic_id)
+            )
             if (name is not None or place.partition is not None) and name != selector.topic:
                 return False
-            if selector.partition is not None and place.partition is not None and place.partition != selector.partition:
+            if (
+                selector.partition is not None
+                and place.partition is not None
+                and place.partition != selector.partition
+            ):
                 return False
         return not (many_groups and place.group is not None and place.group != selector.group)
 
@@ -79,7 +98,8 @@ def _items(selector: Selector, api: str, groups: list[str], around: Surroundings
 
 
 def by_client_id(api: str) -> bool:
-    """Whether requests of this API, which name no group, are a group's if a member of it has their client id."""
+    """Whether requests of this API, which name no group, are a group's if a member of it has their
+    client id."""
     return api in ("Fetch", "Produce", "ListOffsets", "Metadata", "OffsetForLeaderEpoch")
 
 
@@ -108,12 +128,18 @@ def _members(message: Request) -> list[str]:
     member = getattr(message, "member_id", "")
     if member:
         return [member]
-    return [entry.member_id for entry in getattr(message, "members", ()) or () if getattr(entry, "member_id", "")]
+    return [
+        entry.member_id
+        for entry in getattr(message, "members", ()) or ()
+        if getattr(entry, "member_id", "")
+    ]
 
 
 def _instances(message: Request) -> list[str]:
     found = [getattr(message, "group_instance_id", None), getattr(message, "instance_id", None)]
-    found += [getattr(entry, "group_instance_id", None) for entry in getattr(message, "members", ()) or ()]
+    found += [
+        getattr(entry, "group_instance_id", None) for entry in getattr(message, "members", ()) or ()
+    ]
     return [instance for instance in found if instance is not None]
 
 
@@ -126,7 +152,9 @@ def _generation(message: Request) -> int | None:
 
 
 def _transactional_ids(api: str, message: Request) -> list[str]:
-    one = getattr(message, "transactional_id", None) or getattr(message, "v3_and_below_transactional_id", None)
+    one = getattr(message, "transactional_id", None) or getattr(
+        message, "v3_and_below_transactional_id", None
+    )
     if one:
         return [one]
     if api == "FindCoordinator" and message.key_type == 1:  # type: ignore[attr-defined]
@@ -142,13 +170,24 @@ def _places(api: str, message: Any, around: Surroundings) -> list[Place]:
     if nested is not None:
         index = nested.number
         return [
-            Place(_topic(entry), getattr(entry, "topic_id", None), row if index is None else getattr(row, index))
+            Place(
+                _topic(entry),
+                getattr(entry, "topic_id", None),
+                row if index is None else getattr(row, index),
+            )
             for entry in getattr(message, nested.topics) or ()
             for row in getattr(entry, nested.partitions)
         ]
     if api == "OffsetFetch":
-        entries = [*(message.topics or ()), *(topic for group in message.groups for topic in group.topics or ())]
-        return [Place(_topic(entry), getattr(entry, "topic_id", None), index) for entry in entries for index in entry.partition_indexes]
+        entries = [
+            *(message.topics or ()),
+            *(topic for group in message.groups for topic in group.topics or ()),
+        ]
+        return [
+            Place(_topic(entry), getattr(entry, "topic_id", None), index)
+            for entry in entries
+            for index in entry.partition_indexes
+        ]
     names = list(getattr(message, "topic_names", ()) or ())
     listed = getattr(message, "topics", None) or getattr(message, "resources", None) or ()
     named = [_topic(entry) or getattr(entry, "resource_name", None) for entry in listed]

@@ -1,6 +1,8 @@
-"""What an operator does to groups: end a session, start a rebalance, spare members while the clock jumps. Called between two requests.
+"""What an operator does to groups: end a session, start a rebalance, spare members while the clock
+jumps. Called between two requests.
 
-Nothing here is a rule of its own: the coordinator does what it does when a session ends or a rebalance begins, and its log says so.
+Nothing here is a rule of its own: the coordinator does what it does when a session ends or a
+rebalance begins, and its log says so.
 """
 
 from __future__ import annotations
@@ -31,10 +33,13 @@ def shard_of(broker: Broker, group_id: str) -> Shard:
 
 
 def expire(broker: Broker, group_id: str, member_id: str, now: int) -> None:
-    """End a member's session now. Raises ControlError for one that waits in JoinGroup or SyncGroup, which keeps it alive."""
+    """End a member's session now. Raises ControlError for one that waits in JoinGroup or SyncGroup,
+    which keeps it alive."""
     effects = Effects(now)
     if not by_hand.expire(shard_of(broker, group_id), group_id, member_id, effects):
-        raise ControlError(f"{member_id} waits in a JoinGroup or SyncGroup, which keeps its session alive: remove it instead")
+        raise ControlError(
+            f"{member_id} waits in a JoinGroup or SyncGroup, which keeps its session alive: remove it instead"
+        )
     broker.send_replies(effects.outcome(), now)
 
 
@@ -45,30 +50,54 @@ def start_rebalance(broker: Broker, group_id: str, reason: str, now: int) -> Non
     if not by_hand.begin_rebalance(shard, group_id, reason, effects):
         group = shard.groups[group_id]
         if not isinstance(group.membership, ClassicGroup):
-            raise ControlError(f"group {group_id!r} is of the consumer protocol (KIP-848), whose members never rebalance together")
-        raise ControlError(f"group {group_id!r} is {group.state}: only one with members that is not rebalancing can begin to")
+            raise ControlError(
+                f"group {group_id!r} is of the consumer protocol (KIP-848), whose members never rebalance together"
+            )
+        raise ControlError(
+            f"group {group_id!r} is {group.state}: only one with members that is not rebalancing can begin to"
+        )
     broker.send_replies(effects.outcome(), now)
 
 
 def fence(broker: Broker, group_id: str, member: MemberSnapshot, now: int) -> None:
-    """Join with a static member's instance id under a new member id (STA-2). Raises ControlError for a dynamic member."""
+    """Join with a static member's instance id under a new member id (STA-2). Raises ControlError
+    for a dynamic member."""
     if member.instance_id is None:
-        raise ControlError(f"{member.name} is a dynamic member: only one with a group.instance.id can be fenced; remove or expire it")
+        raise ControlError(
+            f"{member.name} is a dynamic member: only one with a group.instance.id can be fenced; remove or expire it"
+        )
     group = shard_of(broker, group_id).groups[group_id].membership
     if not isinstance(group, ClassicGroup):
-        raise ControlError(f"group {group_id!r} is of the consumer protocol (KIP-848): expire {member.name} instead")
+        raise ControlError(
+            f"group {group_id!r} is of the consumer protocol (KIP-848): expire {member.name} instead"
+        )
     known = group.members[member.member_id]
     request = JoinGroupRequest(
-        group_id=group_id, group_instance_id=member.instance_id, session_timeout_ms=known.session_timeout_ms,
-        rebalance_timeout_ms=known.rebalance_timeout_ms, protocol_type=group.protocol_type or "consumer",
-        protocols=[JoinGroupRequestProtocol(name=name, metadata=data) for name, data in known.protocols], reason="a test fences the member")
+        group_id=group_id,
+        group_instance_id=member.instance_id,
+        session_timeout_ms=known.session_timeout_ms,
+        rebalance_timeout_ms=known.rebalance_timeout_ms,
+        protocol_type=group.protocol_type or "consumer",
+        protocols=[
+            JoinGroupRequestProtocol(name=name, metadata=data) for name, data in known.protocols
+        ],
+        reason="a test fences the member",
+    )
     ask_later(broker, request, JoinGroupResponse, now, lambda answer: None)
 
 
 def loss(group: GroupSnapshot, member: MemberSnapshot) -> Fault:
-    """The fault by which a member learns that it lost its partitions. Raises ControlError for one that has none."""
+    """The fault by which a member learns that it lost its partitions. Raises ControlError for one
+    that has none."""
     if not member.assignment:
-        raise ControlError(f"{member.name} has no partitions that it could lose: wait until it has (assigned=...)")
-    api, error = ("Heartbeat", ErrorCode.ILLEGAL_GENERATION) if group.type == "classic" else (
-        "ConsumerGroupHeartbeat", ErrorCode.FENCED_MEMBER_EPOCH)
-    return Fault(Selector(api=api, group=group.group_id, member=member.member_id), Fail(error), times=1)
+        raise ControlError(
+            f"{member.name} has no partitions that it could lose: wait until it has (assigned=...)"
+        )
+    api, error = (
+        ("Heartbeat", ErrorCode.ILLEGAL_GENERATION)
+        if group.type == "classic"
+        else ("ConsumerGroupHeartbeat", ErrorCode.FENCED_MEMBER_EPOCH)
+    )
+    return Fault(
+        Selector(api=api, group=group.group_id, member=member.member_id), Fail(error), times=1
+    )

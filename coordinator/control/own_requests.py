@@ -1,7 +1,8 @@
 """Requests of the kit itself: the same handlers that serve clients, asked without a connection.
 
-So topics are made, records written and offsets committed with the checks, events and error texts that any client meets.
-Faults do not touch these requests. It does not depend on sockets; an answer that has to wait comes by a callback.
+So topics are made, records written and offsets committed with the checks, events and error texts
+that any client meets. Faults do not touch these requests. It does not depend on sockets; an answer
+that has to wait comes by a callback.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ _TOKENS = count(-1, -1)
 
 
 class ControlError(Exception):
-    """Something that was asked of the emulator was refused, or cannot be: what, why, and what would be right.
+    """Something that was asked of the emulator was refused, or cannot be: what, why, and what would
+    be right.
 
     `code`: Kafka's error, where the broker refused it.
     """
@@ -53,7 +55,9 @@ class _Parked:
         """Nothing is ever held."""
 
 
-def ask(broker: Broker, message: Request, kind: type[R], now: int, *, version: int | None = None) -> R:
+def ask(
+    broker: Broker, message: Request, kind: type[R], now: int, *, version: int | None = None
+) -> R:
     """The answer to a request that is answered at once. Raises ControlError for one that is not."""
     answers: list[R] = []
     ask_later(broker, message, kind, now, answers.append, version=version)
@@ -63,7 +67,13 @@ def ask(broker: Broker, message: Request, kind: type[R], now: int, *, version: i
 
 
 def ask_later(
-    broker: Broker, message: Request, kind: type[R], now: int, done: Callable[[R], None], *, version: int | None = None,
+    broker: Broker,
+    message: Request,
+    kind: type[R],
+    now: int,
+    done: Callable[[R], None],
+    *,
+    version: int | None = None,
 ) -> None:
     """Ask, and give the answer to `done`, now or when it comes."""
     api = apis.api(message.api_key)
@@ -71,7 +81,17 @@ def ask_later(
     version = api.highest if version is None else version
     node = broker.cluster.brokers.get(broker.node_id)  # None: it was unregistered
     listener = "PLAINTEXT" if node is None else next(iter(node.endpoints), "PLAINTEXT")
-    call = Call(message, version, CLIENT_ID, "/127.0.0.1", next(_TOKENS), now, listener, None, broker.node_id)
+    call = Call(
+        message,
+        version,
+        CLIENT_ID,
+        "/127.0.0.1",
+        next(_TOKENS),
+        now,
+        listener,
+        None,
+        broker.node_id,
+    )
 
     def give(response: Message | Encoded) -> None:
         if isinstance(response, Encoded):
@@ -85,7 +105,9 @@ def ask_later(
     if result is None:
         broker.parked[call.token] = _Parked(give)
     elif isinstance(result, Special):
-        raise ControlError(f"{apis.title(message.api_key)} was refused{' with its connection' if result is CLOSE else ''}")
+        raise ControlError(
+            f"{apis.title(message.api_key)} was refused{' with its connection' if result is CLOSE else ''}"
+        )
     else:
         give(result)
 

@@ -1,7 +1,9 @@
-"""What an application says it has processed: nothing of that is on the wire, so somebody has to report it.
+"""What an application says it has processed: nothing of that is on the wire, so somebody has to
+report it.
 
-An application in the test's own process calls `kafka.processed(topic, partition, offset)` after each record, or its test does. The
-kit keeps the reports in order; judges of gaps, duplicates and premature commits read them.
+An application in the test's own process calls `kafka.processed(topic, partition, offset)` after
+each record, or its test does. The kit keeps the reports in order; judges of gaps, duplicates and
+premature commits read them.
 """
 
 from __future__ import annotations
@@ -15,13 +17,15 @@ Processed = tuple[str, int, int]
 
 
 class ProcessingKit:
-    """Methods of a running emulator for reports of processed records. They may be called from any thread."""
+    """Methods of a running emulator for reports of processed records. They may be called from any
+    thread."""
 
     _reports: list[Processed] | None = None
     _reported: set[tuple[str, int]]
 
     def processed(self, topic: Any, partition: Any, offset: Any) -> None:
-        """Report that a record is processed. Raises ControlError for what is no topic, partition and offset that can be."""
+        """Report that a record is processed. Raises ControlError for what is no topic, partition
+        and offset that can be."""
         if not isinstance(topic, str):
             raise ControlError(f"topic: {topic!r} is no text")
         for name, value in (("partition", partition), ("offset", offset)):
@@ -40,5 +44,6 @@ class ProcessingKit:
 
     @property
     def processed_records(self) -> list[Processed]:
-        """All that was reported, in order: for `verify(...).no_gaps(...)` and `exactly_once(...)`."""
+        """All that was reported, in order: for `verify(...).no_gaps(...)` and
+        `exactly_once(...)`."""
         return list(self._reports or ())

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 def reset(session: KitSession, keep_topics: Collection[str]) -> None:
     """Forget everything that clients and tests put in, but for topics to be kept.
 
-    Members are taken out of their groups first, as an administrator does. Raises ControlError for topics to keep that are not there.
+    Members are taken out of their groups first, as an administrator does. Raises ControlError for
+    topics to keep that are not there.
     """
     kept = arguments.listed("topics to keep", keep_topics)
     now, broker = session.now(), session.any_broker()
@@ -27,11 +28,20 @@ def reset(session: KitSession, keep_topics: Collection[str]) -> None:
     for group_id in sorted(session.group_ids()):
         broker = session.serving(group_id)
         members = [
-            MemberIdentity(member_id=member.member_id, group_instance_id=member.instance_id, reason="the next test begins")
+            MemberIdentity(
+                member_id=member.member_id,
+                group_instance_id=member.instance_id,
+                reason="the next test begins",
+            )
             for member in session.group(group_id).members
         ]
         if members:
-            ask(broker, LeaveGroupRequest(group_id=group_id, members=members), LeaveGroupResponse, now)
+            ask(
+                broker,
+                LeaveGroupRequest(group_id=group_id, members=members),
+                LeaveGroupResponse,
+                now,
+            )
         ask(broker, DeleteGroupsRequest(groups_names=[group_id]), DeleteGroupsResponse, now)
     broker = session.any_broker()
     for name, topic in list(broker.cluster.topics.items()):

@@ -1,4 +1,5 @@
-"""What the kit keeps of one running emulator: faults, waits and who has acted. Made when the first of them is asked for."""
+"""What the kit keeps of one running emulator: faults, waits and who has acted. Made when the first
+of them is asked for."""
 
 from __future__ import annotations
 
@@ -31,13 +32,19 @@ _BEFORE_TOPICS = ("CreateTopics", "DescribeTopicPartitions", "Metadata")
 class KitSession:
     """One emulator's faults, waits and activity. Everything here is called between two requests.
 
-    `brokers`: those that run; `clock`: the emulator's; `clients`: client ids with an open connection; `own`: member ids of peers of
-    this emulator, with the partitions that each took over; `paused`: those of them that stand still; `disconnect` closes all connections.
+    `brokers`: those that run; `clock`: the emulator's; `clients`: client ids with an open
+    connection; `own`: member ids of peers of this emulator, with the partitions that each took
+    over; `paused`: those of them that stand still; `disconnect` closes all connections.
     """
 
     def __init__(
-        self, brokers: Callable[[], list[Broker]], clock: Clock, seed: int, clients: Callable[[], set[str]],
-        own: Callable[[], dict[str, frozenset[TopicPartition]]], paused: Callable[[], set[str]],
+        self,
+        brokers: Callable[[], list[Broker]],
+        clock: Clock,
+        seed: int,
+        clients: Callable[[], set[str]],
+        own: Callable[[], dict[str, frozenset[TopicPartition]]],
+        paused: Callable[[], set[str]],
         disconnect: Callable[[], None],
     ) -> None:
         self.brokers = brokers
@@ -64,7 +71,14 @@ class KitSession:
         """The broker that leads a partition; any, where nobody that runs leads it."""
         asked = self.any_broker()
         found = asked.cluster.partition(topic, index)
-        return next((broker for broker in self.brokers() if found is not None and broker.node_id == found.leader), asked)
+        return next(
+            (
+                broker
+                for broker in self.brokers()
+                if found is not None and broker.node_id == found.leader
+            ),
+            asked,
+        )
 
     def serving(self, group_id: str) -> Broker:
         """The broker that serves a group now, or would serve it."""
@@ -72,15 +86,30 @@ class KitSession:
             if broker.coordinator.shard_of(group_id) is not None:
                 return broker
         for broker in self.brokers():
-            if not broker.coordinator.availability.error(broker.coordinator.partition_for(group_id)):
+            if not broker.coordinator.availability.error(
+                broker.coordinator.partition_for(group_id)
+            ):
                 return broker
         return self.any_broker()
 
     def coordinating(self, transactional_id: str) -> Broker:
-        """The broker that serves a transactional id; any, where nobody that runs does. Asking makes Kafka's topic for them, if need be."""
+        """The broker that serves a transactional id; any, where nobody that runs does. Asking makes
+        Kafka's topic for them, if need be."""
         asked = self.any_broker()
-        ask(asked, FindCoordinatorRequest(key_type=1, coordinator_keys=[transactional_id]), FindCoordinatorResponse, self.now())
-        return next((broker for broker in self.brokers() if not broker.transactions.availability(transactional_id)), asked)
+        ask(
+            asked,
+            FindCoordinatorRequest(key_type=1, coordinator_keys=[transactional_id]),
+            FindCoordinatorResponse,
+            self.now(),
+        )
+        return next(
+            (
+                broker
+                for broker in self.brokers()
+                if not broker.transactions.availability(transactional_id)
+            ),
+            asked,
+        )
 
     def group_ids(self) -> Iterable[str]:
         """All groups that are served."""
@@ -93,22 +122,37 @@ class KitSession:
         def acted(client_id: str, member_id: str, partition: TopicPartition, since_ms: int) -> bool:
             if member_id in own:
                 return partition in own[member_id]
-            return any(activity.acted(client_id, member_id, partition, since_ms) for _, activity in self._activity.values())
+            return any(
+                activity.acted(client_id, member_id, partition, since_ms)
+                for _, activity in self._activity.values()
+            )
 
         broker = self.serving(group_id)
         watched = self._heartbeats.get(broker.node_id)
-        heard = (lambda *_: False) if watched is None or watched[0] is not broker else watched[1].heard
+        heard = (
+            (lambda *_: False) if watched is None or watched[0] is not broker else watched[1].heard
+        )
         return snapshot(broker, group_id, self.now(), acted, clients.__contains__, heard)
 
     def add_fault(self, fault: Fault) -> Active:
-        """Put a fault in force. Raises FaultError for one that no request can meet, such as that of a topic that there is not.
+        """Put a fault in force. Raises FaultError for one that no request can meet, such as that of
+        a topic that there is not.
 
         `missing_ok`: the topic or partition may come later.
         """
         chosen = fault.selector
         check_carried(chosen)
-        if chosen.topic is not None and not fault.missing_ok and chosen.api not in _BEFORE_TOPICS and chosen.topic not in INTERNAL_TOPICS:
-            known = {name: topic for name, topic in self.any_broker().cluster.topics.items() if not topic.internal}
+        if (
+            chosen.topic is not None
+            and not fault.missing_ok
+            and chosen.api not in _BEFORE_TOPICS
+            and chosen.topic not in INTERNAL_TOPICS
+        ):
+            known = {
+                name: topic
+                for name, topic in self.any_broker().cluster.topics.items()
+                if not topic.internal
+            }
             why, found = "", known.get(chosen.topic)
             if found is None:
                 why = f"topic {chosen.topic!r}: there is none; there are: {', '.join(known) or 'none'}"
@@ -143,7 +187,8 @@ class KitSession:
         partition_of(self.any_broker(), topic, index)
 
     def most_members(self, group_id: str) -> int:
-        """How many members a group can have: by the setting of its protocol, by either as long as it has none."""
+        """How many members a group can have: by the setting of its protocol, by either as long as
+        it has none."""
         broker = self.serving(group_id)
         kind = snapshot(broker, group_id, self.now(), lambda *_: False, lambda _: False)
         names = {"classic": "group.max.size", "consumer": "group.consumer.max.size"}

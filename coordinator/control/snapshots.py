@@ -1,7 +1,8 @@
-"""A group as a test sees it: plain values read off the coordinator at one instant, the same for every way in.
+"""A group as a test sees it: plain values read off the coordinator at one instant, the same for
+every way in.
 
-Owns the shapes and how they read as text. They hold nothing of the coordinator: a snapshot may be kept, compared, sent as
-JSON (`to_plain`) and rebuilt (`from_plain`).
+Owns the shapes and how they read as text. They hold nothing of the coordinator: a snapshot may be
+kept, compared, sent as JSON (`to_plain`) and rebuilt (`from_plain`).
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ TopicPartition = tuple[str, int]
 
 
 class CommittedOffset(NamedTuple):
-    """A committed offset: the next record to read, what the commit said beside it, and when it was made."""
+    """A committed offset: the next record to read, what the commit said beside it, and when it was
+    made."""
 
     offset: int
     metadata: str = ""
@@ -22,11 +24,13 @@ class CommittedOffset(NamedTuple):
 
 
 class MemberSnapshot(NamedTuple):
-    """One member. `assignment`: the partitions it was given; None before it has any, or where its bytes cannot be read.
+    """One member. `assignment`: the partitions it was given; None before it has any, or where its
+    bytes cannot be read.
 
-    `last_seen_ms`: when its session was last renewed. `waits_for`: the request of its that is parked, such as JoinGroup.
-    `acted`: it fetched from, or committed for, each partition of its assignment since it got it. `connected`: a
-    connection of its client is open. `heard`: it has sent a heartbeat since it got it, as far as somebody waits for that.
+    `last_seen_ms`: when its session was last renewed. `waits_for`: the request of its that is
+    parked, such as JoinGroup. `acted`: it fetched from, or committed for, each partition of its
+    assignment since it got it. `connected`: a connection of its client is open. `heard`: it has
+    sent a heartbeat since it got it, as far as somebody waits for that.
     """
 
     member_id: str
@@ -44,7 +48,8 @@ class MemberSnapshot(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What to call it: its instance id, else its client id with the beginning of its member id's unique part."""
+        """What to call it: its instance id, else its client id with the beginning of its member
+        id's unique part."""
         if self.instance_id is not None:
             return self.instance_id
         unique = self.member_id.removeprefix(f"{self.client_id}-")
@@ -52,7 +57,8 @@ class MemberSnapshot(NamedTuple):
 
 
 class GroupSnapshot(NamedTuple):
-    """One group. `generation` of a KIP-848 group is its group epoch. `lag`: records behind the end, by partition committed or assigned."""
+    """One group. `generation` of a KIP-848 group is its group epoch. `lag`: records behind the end,
+    by partition committed or assigned."""
 
     group_id: str
     state: str
@@ -72,7 +78,8 @@ class GroupSnapshot(NamedTuple):
         return self.state != "Dead"
 
     def member(self, name: str) -> MemberSnapshot:
-        """The member with this member id, instance id, client id, or a beginning of one that only one has. Raises LookupError."""
+        """The member with this member id, instance id, client id, or a beginning of one that only
+        one has. Raises LookupError."""
         return find_member(self.members, name, self.group_id)
 
     def assigned(self) -> dict[TopicPartition, list[str]]:
@@ -124,15 +131,20 @@ def _ranges(indexes: list[int]) -> str:
 
 
 def find_member(members: tuple[MemberSnapshot, ...], name: str, group_id: str) -> MemberSnapshot:
-    """The one member that a name means: an exact member id, instance id or client id, else a unique beginning. Raises LookupError."""
+    """The one member that a name means: an exact member id, instance id or client id, else a unique
+    beginning. Raises LookupError."""
     if not isinstance(name, str):
-        raise LookupError(f"{name!r} is no name of a member: a member id, instance id, client id or the beginning of one is")
+        raise LookupError(
+            f"{name!r} is no name of a member: a member id, instance id, client id or the beginning of one is"
+        )
     for exact in (True, False):
         found = [member for member in members if _is_called(member, name, exact)]
         if len(found) == 1:
             return found[0]
         if found:
-            raise LookupError(f"{name!r} is {len(found)} members of group {group_id!r}: {', '.join(m.member_id for m in found)}")
+            raise LookupError(
+                f"{name!r} is {len(found)} members of group {group_id!r}: {', '.join(m.member_id for m in found)}"
+            )
     known = ", ".join(member.member_id for member in members) or "nobody"
     raise LookupError(f"no member {name!r} in group {group_id!r}; its members: {known}")
 
@@ -146,11 +158,19 @@ def to_plain(group: GroupSnapshot) -> dict[str, Any]:
     """A group as JSON values."""
 
     def rows(table: Mapping[TopicPartition, Any]) -> list[dict[str, Any]]:
-        return [{"topic": topic, "partition": index, **_row(value)} for (topic, index), value in table.items()]
+        return [
+            {"topic": topic, "partition": index, **_row(value)}
+            for (topic, index), value in table.items()
+        ]
 
     plain = group._asdict()
     plain["members"] = [
-        member._asdict() | {"assignment": None if member.assignment is None else [list(p) for p in member.assignment]}
+        member._asdict()
+        | {
+            "assignment": None
+            if member.assignment is None
+            else [list(p) for p in member.assignment]
+        }
         for member in group.members
     ]
     return plain | {"committed": rows(group.committed), "lag": rows(group.lag), "text": str(group)}
@@ -164,14 +184,21 @@ def from_plain(plain: Mapping[str, Any]) -> GroupSnapshot:
     """The group that `to_plain` made these values of."""
     values = {name: plain[name] for name in GroupSnapshot._fields if name in plain}
     values["members"] = tuple(
-        MemberSnapshot(**row | {
-            "topics": tuple(row["topics"]),
-            "assignment": None if row["assignment"] is None else tuple((topic, index) for topic, index in row["assignment"]),
-        })
+        MemberSnapshot(
+            **row
+            | {
+                "topics": tuple(row["topics"]),
+                "assignment": None
+                if row["assignment"] is None
+                else tuple((topic, index) for topic, index in row["assignment"]),
+            }
+        )
         for row in plain["members"]
-    )  # fmt: skip
+    )
     values["committed"] = {
-        (row["topic"], row["partition"]): CommittedOffset(**{name: row[name] for name in CommittedOffset._fields})
+        (row["topic"], row["partition"]): CommittedOffset(
+            **{name: row[name] for name in CommittedOffset._fields}
+        )
         for row in plain["committed"]
     }
     values["lag"] = {(row["topic"], row["partition"]): row["lag"] for row in plain["lag"]}

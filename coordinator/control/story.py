@@ -1,4 +1,5 @@
-"""The report of a failed test: each group as it stands, how it came there, what its members last sent and heard, and the faults."""
+"""The report of a failed test: each group as it stands, how it came there, what its members last
+sent and heard, and the faults."""
 
 from __future__ import annotations
 
@@ -20,7 +21,12 @@ def story(session: KitSession, lines: list[Line]) -> str:
     timeline = timeline_of(iter(lines), "this run", details=False)
     for name, view in timeline.groups.items():
         view.rebalances[:] = view.rebalances[-_LAST_REBALANCES:]
-        parts += [f"Now: {session.group(name)}.", *as_text(timeline, [view], None), *_last_words(name, lines), ""]
+        parts += [
+            f"Now: {session.group(name)}.",
+            *as_text(timeline, [view], None),
+            *_last_words(name, lines),
+            "",
+        ]
     if session.faults.all:
         parts += ["Faults:", *(f"  {active}" for active in session.faults.all)]
     return "\n".join(parts)
@@ -38,12 +44,21 @@ def _last_words(group: str, lines: Iterable[Line]) -> list[str]:
             asked[line["seq"]] = who
             last[who] = [line]
         elif line["type"] in ("RequestAnswered", "RequestRefused"):
-            who = asked.get(line["cause"] or -1) or (line.get("member") if line.get("group") == group else None)
+            who = asked.get(line["cause"] or -1) or (
+                line.get("member") if line.get("group") == group else None
+            )
             if who in last and last[who][0]["seq"] == line["cause"]:
                 last[who].append(line)
             elif who and line["cause"] is None:
                 last[who] = [line]
-    return ["Last of each member:", *(f"  {who}: {'; '.join(map(_told, found))}" for who, found in last.items())] if last else []
+    return (
+        [
+            "Last of each member:",
+            *(f"  {who}: {'; '.join(map(_told, found))}" for who, found in last.items()),
+        ]
+        if last
+        else []
+    )
 
 
 def _told(line: Line) -> str:

@@ -1,4 +1,5 @@
-"""What faults and snapshots ask of a running broker about groups and topics: read-only looks, in one place."""
+"""What faults and snapshots ask of a running broker about groups and topics: read-only looks, in
+one place."""
 
 from __future__ import annotations
 
@@ -35,11 +36,24 @@ class BrokerSurroundings:
         return None if topic is None else topic.name
 
     def fetched(self, message: FetchRequest) -> list[Place]:
-        """The partitions that a Fetch reads: those it names, and for an incremental one the rest of its session (KIP-227)."""
-        places = [self._place(topic.topic or topic.topic_id, row.partition) for topic in message.topics for row in topic.partitions]
-        session = self._broker.fetch_sessions.get(message.session_id) if message.session_epoch > 0 else None
+        """The partitions that a Fetch reads: those it names, and for an incremental one the rest of
+        its session (KIP-227)."""
+        places = [
+            self._place(topic.topic or topic.topic_id, row.partition)
+            for topic in message.topics
+            for row in topic.partitions
+        ]
+        session = (
+            self._broker.fetch_sessions.get(message.session_id)
+            if message.session_epoch > 0
+            else None
+        )
         if session is not None:
-            gone = {(topic.topic or topic.topic_id, index) for topic in message.forgotten_topics_data for index in topic.partitions}
+            gone = {
+                (topic.topic or topic.topic_id, index)
+                for topic in message.forgotten_topics_data
+                for index in topic.partitions
+            }
             places += [self._place(*key) for key in session.partitions if key not in gone]
         return list(dict.fromkeys(places))
 

@@ -1,7 +1,8 @@
-"""Assertions about what happened to a group, on the lines of the event log: chained, and each with the lines that speak against it.
+"""Assertions about what happened to a group, on the lines of the event log: chained, and each with
+the lines that speak against it.
 
-The promises are judged by `coordinator.judges`. A promise that cannot be judged fails too, and says why: what was not looked at
-is not all right.
+The promises are judged by `coordinator.judges`. A promise that cannot be judged fails too, and says
+why: what was not looked at is not all right.
 """
 
 from __future__ import annotations
@@ -17,18 +18,31 @@ from .expectations import ExpectationError, partition_of
 from .snapshots import GroupSnapshot, TopicPartition
 
 Line = dict[str, Any]
-_STALE = frozenset({"ILLEGAL_GENERATION", "UNKNOWN_MEMBER_ID", "FENCED_INSTANCE_ID", "STALE_MEMBER_EPOCH", "FENCED_MEMBER_EPOCH"})
+_STALE = frozenset(
+    {
+        "ILLEGAL_GENERATION",
+        "UNKNOWN_MEMBER_ID",
+        "FENCED_INSTANCE_ID",
+        "STALE_MEMBER_EPOCH",
+        "FENCED_MEMBER_EPOCH",
+    }
+)
 _NEIGHBOURS = 3
 REBALANCES = frozenset({"RebalanceStarted", "GroupEpochBumped"})
 """What begins a rebalance of a classic group, and of a consumer group."""
 _REMOVED = frozenset({"MemberRemoved", "ConsumerMemberRemoved"})
-_TELLS_NAMES = frozenset({"MemberJoined", "MemberReplaced", "ConsumerMemberSubscribed", "ConsumerMemberReplaced"})
+_TELLS_NAMES = frozenset(
+    {"MemberJoined", "MemberReplaced", "ConsumerMemberSubscribed", "ConsumerMemberReplaced"}
+)
 
 
 class Verification:
-    """One group's lines, and what is asserted of them. Methods return the object, so that they can be chained."""
+    """One group's lines, and what is asserted of them. Methods return the object, so that they can
+    be chained."""
 
-    def __init__(self, group_id: str, lines: Sequence[Line], group: GroupSnapshot, since: int = 0) -> None:
+    def __init__(
+        self, group_id: str, lines: Sequence[Line], group: GroupSnapshot, since: int = 0
+    ) -> None:
         self._group_id = group_id
         arguments.counted("since", since)
         self._groups = sorted({line["group"] for line in lines if line.get("group")})
@@ -38,24 +52,30 @@ class Verification:
         self._since = since
         self._streams = frozenset({"group", "wire"})
 
-    # -- promises ------------------------------------------------------------------------------------------------------
+    # -- promises
+    # ------------------------------------------------------------------------------------------------------
 
     def single_owner(self) -> Self:
         """Each partition had at most one owner within each generation."""
         return self._judged(SingleOwner)
 
     def revoked_before_assigned(self) -> Self:
-        """No member was told of a partition before its former owner gave it up; members' own word, so peers of the emulator only."""
+        """No member was told of a partition before its former owner gave it up; members' own word,
+        so peers of the emulator only."""
         return self._judged(RevokedBeforeAssigned)
 
     def no_stale_commit(self) -> Self:
-        """No member committed, or tried to commit, after it had lost its generation, nor for partitions that it was not given."""
+        """No member committed, or tried to commit, after it had lost its generation, nor for
+        partitions that it was not given."""
         self._judged(CommitsStayWithinGeneration)
         self._judged(CommitsStayWithinAssignment)
         for line in self._refusals("offset_commit", "txn_offset_commit"):
             stale = _STALE.intersection(line["errors"])
             if stale:
-                self._fail(f"a commit was refused with {', '.join(sorted(stale))}: whoever sent it had lost its generation", line)
+                self._fail(
+                    f"a commit was refused with {', '.join(sorted(stale))}: whoever sent it had lost its generation",
+                    line,
+                )
         return self
 
     def _judged(self, kind: type[Judge]) -> Self:
@@ -67,31 +87,56 @@ class Verification:
             first = verdict.findings[0]
             line = next(line for line in self._all if line["seq"] == first.seq)
             more = f" (and {len(verdict.findings) - 1} more)" if len(verdict.findings) > 1 else ""
-            self._fail(f"{verdict.judge}: {first.text}{more}; promised is that {verdict.promise}", line)
+            self._fail(
+                f"{verdict.judge}: {first.text}{more}; promised is that {verdict.promise}", line
+            )
         return self
 
-    # -- counts --------------------------------------------------------------------------------------------------------
+    # -- counts
+    # --------------------------------------------------------------------------------------------------------
 
-    def rebalances(self, exactly: int | None = None, *, at_least: int | None = None, at_most: int | None = None, since: int = 0) -> Self:
-        """So many rebalances began; in a consumer group (KIP-848) each new group epoch is one, as in Kafka's metrics. `since`: a `mark`."""
+    def rebalances(
+        self,
+        exactly: int | None = None,
+        *,
+        at_least: int | None = None,
+        at_most: int | None = None,
+        since: int = 0,
+    ) -> Self:
+        """So many rebalances began; in a consumer group (KIP-848) each new group epoch is one, as
+        in Kafka's metrics. `since`: a `mark`."""
         _check_bounds(exactly, at_least, at_most)
         arguments.counted("since", since)
-        begun = [line for line in self._lines if line["type"] in REBALANCES and line["seq"] >= since]
+        begun = [
+            line for line in self._lines if line["type"] in REBALANCES and line["seq"] >= since
+        ]
         wrong = (
             (exactly is not None and len(begun) != exactly)
             or (at_least is not None and len(begun) < at_least)
             or (at_most is not None and len(begun) > at_most)
         )
         if wrong:
-            wanted = f"{exactly}" if exactly is not None else f"at least {at_least}" if at_least is not None else f"at most {at_most}"
-            reasons = "".join(f"\n  line {line['seq']}, at {line['at_ms']} ms: {line['reason']}" for line in begun)
-            raise AssertionError(f"group {self._group_id!r} rebalanced {len(begun)} times, not {wanted}{reasons}")
+            wanted = (
+                f"{exactly}"
+                if exactly is not None
+                else f"at least {at_least}"
+                if at_least is not None
+                else f"at most {at_most}"
+            )
+            reasons = "".join(
+                f"\n  line {line['seq']}, at {line['at_ms']} ms: {line['reason']}" for line in begun
+            )
+            raise AssertionError(
+                f"group {self._group_id!r} rebalanced {len(begun)} times, not {wanted}{reasons}"
+            )
         return self
 
     def left_cleanly(self, *names: str) -> Self:
-        """These members (all that went, if none is named) left by themselves; none expired, was fenced or missed a rebalance.
+        """These members (all that went, if none is named) left by themselves; none expired, was
+        fenced or missed a rebalance.
 
-        Each is called by its member id, its client id, its group instance id, or the beginning of its member id.
+        Each is called by its member id, its client id, its group instance id, or the beginning of
+        its member id.
         """
         for name in names:
             arguments.text("name of a member", name)
@@ -101,14 +146,21 @@ class Verification:
         for name in names:
             if not any(_is(line, name, names_of) for line in gone):
                 seen = ", ".join(line["member"] for line in gone) or "nobody"
-                raise AssertionError(f"{name!r} did not leave group {self._group_id!r}; who left: {seen}")
+                raise AssertionError(
+                    f"{name!r} did not leave group {self._group_id!r}; who left: {seen}"
+                )
         for line in gone:
-            if (not names or any(_is(line, name, names_of) for name in names)) and line["reason"] != "left":
+            if (not names or any(_is(line, name, names_of) for name in names)) and line[
+                "reason"
+            ] != "left":
                 detail = f" ({line['detail']})" if line["detail"] else ""
-                self._fail(f"{line['member']} did not leave cleanly: {line['reason']}{detail}", line)
+                self._fail(
+                    f"{line['member']} did not leave cleanly: {line['reason']}{detail}", line
+                )
         return self
 
-    # -- offsets -------------------------------------------------------------------------------------------------------
+    # -- offsets
+    # -------------------------------------------------------------------------------------------------------
 
     def committed(self, offsets: Mapping[TopicPartition, int]) -> Self:
         """These offsets are committed now, exactly."""
@@ -118,18 +170,26 @@ class Verification:
             arguments.counted(f"offset of {topic}-{index}", offset)
             found = self._group.committed.get((topic, index))
             if found is None or found.offset != offset:
-                commits = [line for line in self._lines if line["type"] == "OffsetsCommitted" and _commits(line, topic, index) is not None]
+                commits = [
+                    line
+                    for line in self._lines
+                    if line["type"] == "OffsetsCommitted"
+                    and _commits(line, topic, index) is not None
+                ]
                 told = "".join(
                     f"\n  line {line['seq']}, at {line['at_ms']} ms: "
                     f"{line.get('member') or 'no member'} committed {_commits(line, topic, index)}"
                     for line in commits[-5:]
                 )
                 is_at = "nothing is" if found is None else f"{found.offset} is"
-                raise AssertionError(f"{topic}-{index}: {is_at} committed for group {self._group_id!r}, not {offset}{told}")
+                raise AssertionError(
+                    f"{topic}-{index}: {is_at} committed for group {self._group_id!r}, not {offset}{told}"
+                )
         return self
 
     def no_gaps(self, processed: Iterable[tuple[str, int, int]]) -> Self:
-        """Every record below a committed offset was processed. `processed`: (topic, partition, offset) of each that was."""
+        """Every record below a committed offset was processed. `processed`: (topic, partition,
+        offset) of each that was."""
         done: dict[TopicPartition, set[int]] = {}
         for topic, index, offset in arguments.processed(processed):
             done.setdefault((topic, index), set()).add(offset)
@@ -139,7 +199,9 @@ class Verification:
             missing = [offset for offset in range(first, found.offset) if offset not in seen]
             if missing:
                 listed = ", ".join(map(str, missing[:10])) + (", ..." if len(missing) > 10 else "")
-                raise AssertionError(f"{key[0]}-{key[1]} is committed at {found.offset}, but these records were never processed: {listed}")
+                raise AssertionError(
+                    f"{key[0]}-{key[1]} is committed at {found.offset}, but these records were never processed: {listed}"
+                )
         return self
 
     def exactly_once(self, processed: Iterable[tuple[str, int, int]]) -> Self:
@@ -147,30 +209,45 @@ class Verification:
         listed = arguments.processed(processed)
         twice = sorted({row for row in listed if listed.count(row) > 1})
         if twice:
-            told = ", ".join(f"{topic}-{index} offset {offset}" for topic, index, offset in twice[:10])
-            raise AssertionError(f"group {self._group_id!r}: processed more than once: {told}{', ...' if len(twice) > 10 else ''}")
+            told = ", ".join(
+                f"{topic}-{index} offset {offset}" for topic, index, offset in twice[:10]
+            )
+            raise AssertionError(
+                f"group {self._group_id!r}: processed more than once: {told}{', ...' if len(twice) > 10 else ''}"
+            )
         return self.no_gaps(listed)
 
-    # -- inside --------------------------------------------------------------------------------------------------------
+    # -- inside
+    # --------------------------------------------------------------------------------------------------------
 
     def _known(self) -> None:
         """Of a group that nothing happened to nothing can be said: its name may be misspelt."""
         if self._group_id not in self._groups:
             there = ", ".join(self._groups) or "none"
-            raise AssertionError(f"not judged: nothing happened to a group {self._group_id!r}; the groups of this run are: {there}")
+            raise AssertionError(
+                f"not judged: nothing happened to a group {self._group_id!r}; the groups of this run are: {there}"
+            )
 
     def _names(self) -> dict[str, set[str]]:
-        """What else than by its id each member is called: by its client id and its group instance id."""
+        """What else than by its id each member is called: by its client id and its group instance
+        id."""
         found: dict[str, set[str]] = {}
         for line in self._all:
             if line["type"] in _TELLS_NAMES:
                 told = line.get("subscription") or line
                 found.setdefault(line["member"], set()).update(
-                    name for name in (told.get("client_id"), told.get("group_instance_id")) if isinstance(name, str))
+                    name
+                    for name in (told.get("client_id"), told.get("group_instance_id"))
+                    if isinstance(name, str)
+                )
         return found
 
     def _refusals(self, *apis: str) -> Iterable[Line]:
-        return (line for line in self._lines if line["type"] == "RequestRefused" and line.get("api") in apis)
+        return (
+            line
+            for line in self._lines
+            if line["type"] == "RequestRefused" and line.get("api") in apis
+        )
 
     def _fail(self, what: str, line: Line) -> None:
         at = self._all.index(line)
@@ -183,12 +260,16 @@ def _check_bounds(exactly: int | None, at_least: int | None, at_most: int | None
     """Raise ExpectationError for counts that no run could be within, or every run would be."""
     bounds: dict[str, object] = {"exactly": exactly, "at_least": at_least, "at_most": at_most}
     for name, bound in bounds.items():
-        if bound is not None and (not isinstance(bound, int) or isinstance(bound, bool) or bound < 0):
+        if bound is not None and (
+            not isinstance(bound, int) or isinstance(bound, bool) or bound < 0
+        ):
             raise ExpectationError(f"{name}: {bound!r}; a whole number from 0 on")
     if not any(bound is not None for bound in bounds.values()):
         raise ExpectationError("how many rebalances? Give a number, at_least or at_most")
     if exactly is not None and (at_least is not None or at_most is not None):
-        raise ExpectationError(f"{exactly} rebalances exactly: that leaves nothing for at_least and at_most to say")
+        raise ExpectationError(
+            f"{exactly} rebalances exactly: that leaves nothing for at_least and at_most to say"
+        )
     if at_least is not None and at_most is not None and at_least > at_most:
         raise ExpectationError(f"at_least={at_least} and at_most={at_most}: no number is both")
 
@@ -199,14 +280,23 @@ def _is(line: Line, name: str, names_of: Mapping[str, Collection[str]]) -> bool:
 
 
 def _commits(line: Line, topic: str, index: int) -> int | None:
-    return next((row["offset"] for row in line["offsets"] if (row["topic"], row["partition"]) == (topic, index)), None)
+    return next(
+        (
+            row["offset"]
+            for row in line["offsets"]
+            if (row["topic"], row["partition"]) == (topic, index)
+        ),
+        None,
+    )
 
 
 _HIDDEN = frozenset({"seq", "at_ms", "run", "stream", "type", "cause", "group", "durable"})
 
 
 def _shown(line: Line) -> str:
-    fields = ", ".join(f"{name} {value}" for name, value in line.items() if name not in _HIDDEN and not isinstance(value, list | dict))
+    fields = ", ".join(
+        f"{name} {value}"
+        for name, value in line.items()
+        if name not in _HIDDEN and not isinstance(value, list | dict)
+    )
     return f"line {line['seq']}, at {line['at_ms']} ms: {line['type']}{': ' + fields if fields else ''}"
-
-

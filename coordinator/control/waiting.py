@@ -1,8 +1,10 @@
-"""Waits of tests: conditions that are looked at again after everything that happens, until they hold.
+"""Waits of tests: conditions that are looked at again after everything that happens, until they
+hold.
 
-A condition is a function that says what is still missing; it is called between two requests. Waiters on other threads and on
-event loops get a `concurrent.futures.Future`; one that would hold up the loop which has to bring it about refuses to be waited for. It
-does not depend on clocks: how long to wait is the waiter's own affair.
+A condition is a function that says what is still missing; it is called between two requests.
+Waiters on other threads and on event loops get a `concurrent.futures.Future`; one that would hold
+up the loop which has to bring it about refuses to be waited for. It does not depend on clocks: how
+long to wait is the waiter's own affair.
 """
 
 from __future__ import annotations
@@ -19,11 +21,13 @@ Unmet = Callable[[], tuple[str, ...]]
 
 
 class WaitTimeoutError(AssertionError):
-    """A condition did not come about in time: what is missing, what was seen instead, and whom everybody waits for."""
+    """A condition did not come about in time: what is missing, what was seen instead, and whom
+    everybody waits for."""
 
 
 class LoopFuture(Future[T]):
-    """The result of a wait, made on the emulator's own loop: blocking that loop until it is there would never end."""
+    """The result of a wait, made on the emulator's own loop: blocking that loop until it is there
+    would never end."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -35,10 +39,12 @@ class LoopFuture(Future[T]):
             self.cancel()
             raise ControlError(
                 "waiting here would hold up the loop that the emulator runs on: await the same of coordinator.testing.AsyncKafka(kafka), "
-                "which the fixture akafka is, or let the emulator have a thread of its own (`with Emulator(...)`, the fixture kafka)")
+                "which the fixture akafka is, or let the emulator have a thread of its own (`with Emulator(...)`, the fixture kafka)"
+            )
 
     def result(self, timeout: float | None = None) -> T:
-        """See `Future.result`. Raises ControlError on the emulator's own loop while there is none."""
+        """See `Future.result`. Raises ControlError on the emulator's own loop while there is
+        none."""
         self.check_thread()
         return super().result(timeout)
 
@@ -74,7 +80,8 @@ class WaitBoard:
         return bool(self._waits)
 
     def begin(self, unmet: Unmet, value: Callable[[], Any]) -> LoopFuture[Any]:
-        """Wait until `unmet` gives nothing; the future then has what `value` gives at that instant."""
+        """Wait until `unmet` gives nothing; the future then has what `value` gives at that
+        instant."""
         wait = _Wait(unmet, value)
         if not wait.look():
             self._waits.append(wait)

@@ -1,4 +1,5 @@
-"""The demo's consumer written with aiokafka. Consumes, reports, commits; SIGTERM makes it leave the group."""
+"""The demo's consumer written with aiokafka. Consumes, reports, commits; SIGTERM makes it leave the
+group."""
 
 from __future__ import annotations
 
@@ -41,21 +42,30 @@ async def main() -> None:
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     consumer = AIOKafkaConsumer(
-        bootstrap_servers=args.bootstrap, group_id=args.group, client_id="aiokafka", auto_offset_reset="earliest",
-        enable_auto_commit=False, session_timeout_ms=SESSION_TIMEOUT_MS, heartbeat_interval_ms=HEARTBEAT_INTERVAL_MS,
-        metadata_max_age_ms=METADATA_MAX_AGE_MS, partition_assignment_strategy=[RangePartitionAssignor],
-    )  # fmt: skip
+        bootstrap_servers=args.bootstrap,
+        group_id=args.group,
+        client_id="aiokafka",
+        auto_offset_reset="earliest",
+        enable_auto_commit=False,
+        session_timeout_ms=SESSION_TIMEOUT_MS,
+        heartbeat_interval_ms=HEARTBEAT_INTERVAL_MS,
+        metadata_max_age_ms=METADATA_MAX_AGE_MS,
+        partition_assignment_strategy=[RangePartitionAssignor],
+    )
     consumer.subscribe([args.topic], listener=Listener())
     await consumer.start()
     while not stop.is_set():
         batch = await consumer.getmany(timeout_ms=200)
         if not batch:
             continue
-        tell_consumed({tp.partition: (records[0].offset, records[-1].offset) for tp, records in batch.items()})
+        tell_consumed(
+            {tp.partition: (records[0].offset, records[-1].offset) for tp, records in batch.items()}
+        )
         offsets = {tp: records[-1].offset + 1 for tp, records in batch.items()}
         try:
             await consumer.commit(offsets)
-        except KafkaError as error:  # a rebalance came first: whoever has the partition next reads these records again
+        # a rebalance came first: whoever has the partition next reads these records again
+        except KafkaError as error:
             tell("commit refused", error=repr(error))
         else:
             tell_committed({tp.partition: offset for tp, offset in offsets.items()})

@@ -1,4 +1,5 @@
-"""The demo's consumer written with confluent-kafka (librdkafka). Consumes, reports, commits; SIGTERM makes it leave the group."""
+"""The demo's consumer written with confluent-kafka (librdkafka). Consumes, reports, commits;
+SIGTERM makes it leave the group."""
 
 from __future__ import annotations
 
@@ -37,12 +38,19 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
     consumer = Consumer(
         {
-            "bootstrap.servers": args.bootstrap, "group.id": args.group, "client.id": "confluent-kafka", "auto.offset.reset": "earliest",
-            "enable.auto.commit": False, "session.timeout.ms": SESSION_TIMEOUT_MS, "heartbeat.interval.ms": HEARTBEAT_INTERVAL_MS,
-            "topic.metadata.refresh.interval.ms": METADATA_MAX_AGE_MS, "metadata.max.age.ms": METADATA_MAX_AGE_MS,
-            "partition.assignment.strategy": "range", "fetch.wait.max.ms": 100,
+            "bootstrap.servers": args.bootstrap,
+            "group.id": args.group,
+            "client.id": "confluent-kafka",
+            "auto.offset.reset": "earliest",
+            "enable.auto.commit": False,
+            "session.timeout.ms": SESSION_TIMEOUT_MS,
+            "heartbeat.interval.ms": HEARTBEAT_INTERVAL_MS,
+            "topic.metadata.refresh.interval.ms": METADATA_MAX_AGE_MS,
+            "metadata.max.age.ms": METADATA_MAX_AGE_MS,
+            "partition.assignment.strategy": "range",
+            "fetch.wait.max.ms": 100,
         }
-    )  # fmt: skip
+    )
     consumer.subscribe([args.topic], on_assign=assigned, on_revoke=revoked, on_lost=revoked)
     while not stop.is_set():
         spans: dict[int, tuple[int, int]] = {}
@@ -55,8 +63,12 @@ def main() -> None:
         tell_consumed(spans)
         offsets = {partition: last + 1 for partition, (_, last) in spans.items()}
         try:
-            done = consumer.commit(offsets=[TopicPartition(args.topic, p, o) for p, o in offsets.items()], asynchronous=False)
-        except KafkaException as error:  # a rebalance came first: whoever has the partition next reads these records again
+            done = consumer.commit(
+                offsets=[TopicPartition(args.topic, p, o) for p, o in offsets.items()],
+                asynchronous=False,
+            )
+        # a rebalance came first: whoever has the partition next reads these records again
+        except KafkaException as error:
             tell("commit refused", error=repr(error))
         else:
             tell_committed({tp.partition: tp.offset for tp in done or () if tp.error is None})

@@ -1,4 +1,5 @@
-"""The demo's consumer written with kafka-python. Consumes, reports, commits; SIGTERM makes it leave the group."""
+"""The demo's consumer written with kafka-python. Consumes, reports, commits; SIGTERM makes it leave
+the group."""
 
 from __future__ import annotations
 
@@ -40,21 +41,36 @@ def main() -> None:
     stop = Event()
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
     consumer = KafkaConsumer(
-        bootstrap_servers=args.bootstrap, group_id=args.group, client_id="kafka-python", auto_offset_reset="earliest",
-        enable_auto_commit=False, session_timeout_ms=SESSION_TIMEOUT_MS, heartbeat_interval_ms=HEARTBEAT_INTERVAL_MS,
-        metadata_max_age_ms=METADATA_MAX_AGE_MS, partition_assignment_strategy=[RangePartitionAssignor],
-    )  # fmt: skip
+        bootstrap_servers=args.bootstrap,
+        group_id=args.group,
+        client_id="kafka-python",
+        auto_offset_reset="earliest",
+        enable_auto_commit=False,
+        session_timeout_ms=SESSION_TIMEOUT_MS,
+        heartbeat_interval_ms=HEARTBEAT_INTERVAL_MS,
+        metadata_max_age_ms=METADATA_MAX_AGE_MS,
+        partition_assignment_strategy=[RangePartitionAssignor],
+    )
     consumer.subscribe([args.topic], listener=Listener())
-    consumer.partitions_for_topic(args.topic)  # else it may learn its topic while it joins, and lose that join
+    consumer.partitions_for_topic(
+        args.topic
+    )  # else it may learn its topic while it joins, and lose that join
     while not stop.is_set():
-        batch = consumer.poll(timeout_ms=2000)  # this library can lose a join (and fall silent) when a poll ends in the midst of it
+        batch = consumer.poll(
+            timeout_ms=2000
+        )  # this library can lose a join (and fall silent) when a poll ends in the midst of it
         if not batch:
             continue
-        tell_consumed({tp.partition: (records[0].offset, records[-1].offset) for tp, records in batch.items()})
-        offsets = {tp: OffsetAndMetadata(records[-1].offset + 1, "", -1) for tp, records in batch.items()}
+        tell_consumed(
+            {tp.partition: (records[0].offset, records[-1].offset) for tp, records in batch.items()}
+        )
+        offsets = {
+            tp: OffsetAndMetadata(records[-1].offset + 1, "", -1) for tp, records in batch.items()
+        }
         try:
             consumer.commit(offsets)
-        except KafkaError as error:  # a rebalance came first: whoever has the partition next reads these records again
+        # a rebalance came first: whoever has the partition next reads these records again
+        except KafkaError as error:
             tell("commit refused", error=repr(error))
         else:
             tell_committed({tp.partition: offset.offset for tp, offset in offsets.items()})

@@ -1,7 +1,9 @@
-"""The judges: was every record consumed, did a partition ever have two owners, did a committed offset go back?
+"""The judges: was every record consumed, did a partition ever have two owners, did a committed
+offset go back?
 
-They look at the event log and at what the players reported, and at nothing else. Each gives its faults, none if all is well,
-and what it based that on; a judge that saw nothing to judge finds fault with that.
+They look at the event log and at what the players reported, and at nothing else. Each gives its
+faults, none if all is well, and what it based that on; a judge that saw nothing to judge finds
+fault with that.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ _MOST_TOLD = 5
 
 
 class Finding(NamedTuple):
-    """What one judge found. `faults` is empty if all is well; `evidence` says what that rests on."""
+    """What one judge found. `faults` is empty if all is well; `evidence` says what that rests
+    on."""
 
     title: str
     faults: list[str]
@@ -36,29 +39,41 @@ def judge(topic: str, lines: Sequence[Line], reports: Sequence[Report]) -> list[
 
 
 def every_record_was_consumed(reports: Iterable[Report]) -> Finding:
-    """Each record that was acknowledged to the producer was handed to some consumer, at least once."""
+    """Each record that was acknowledged to the producer was handed to some consumer, at least
+    once."""
     produced: dict[int, set[int]] = defaultdict(set)
     consumed: dict[int, set[int]] = defaultdict(set)
     deliveries = 0
     for report in reports:
         if report.type in ("produced", "consumed"):
             for text, (first, last) in report.fields["spans"].items():
-                (produced if report.type == "produced" else consumed)[int(text)].update(range(first, last + 1))
+                (produced if report.type == "produced" else consumed)[int(text)].update(
+                    range(first, last + 1)
+                )
                 deliveries += (last - first + 1) * (report.type == "consumed")
     faults = []
     for partition, offsets in sorted(produced.items()):
         missed = offsets - consumed[partition]
         if missed:
-            faults.append(f"partition {partition}: offsets {ranges(missed)} were produced and never consumed")
+            faults.append(
+                f"partition {partition}: offsets {ranges(missed)} were produced and never consumed"
+            )
     records = sum(map(len, produced.values()))
     if not records:
         faults.append("nothing was produced")
     again = deliveries - sum(map(len, consumed.values()))
-    return Finding("every record was consumed at least once", faults, f"{records} records, {again} of them delivered more than once")
+    return Finding(
+        "every record was consumed at least once",
+        faults,
+        f"{records} records, {again} of them delivered more than once",
+    )
 
 
-def no_partition_had_two_owners(topic: str, lines: Iterable[Line], reports: Iterable[Report]) -> Finding:
-    """In no generation of the log is a partition given to two members; nor did two consumers hold it at one time."""
+def no_partition_had_two_owners(
+    topic: str, lines: Iterable[Line], reports: Iterable[Report]
+) -> Finding:
+    """In no generation of the log is a partition given to two members; nor did two consumers hold
+    it at one time."""
     faults, generations = [], 0
     for line in lines:
         if line["type"] == "GenerationStored":
@@ -69,7 +84,9 @@ def no_partition_had_two_owners(topic: str, lines: Iterable[Line], reports: Iter
                     owners[partition].append(member["member_id"])
             for partition, names in sorted(owners.items()):
                 if len(names) > 1:
-                    faults.append(f"generation {line['generation']}: partition {partition} belongs to {listed(names)}")
+                    faults.append(
+                        f"generation {line['generation']}: partition {partition} belongs to {listed(names)}"
+                    )
     holdings, takeovers = _held(reports)
     faults += takeovers
     if not generations or not holdings:
@@ -82,11 +99,14 @@ def _assigned(topic: str, blob: str) -> Iterable[int]:
     if not blob:
         return ()
     assignment = Assignment.decode(bytes.fromhex(blob))
-    return [number for name, numbers in assignment.partitions if name == topic for number in numbers]
+    return [
+        number for name, numbers in assignment.partitions if name == topic for number in numbers
+    ]
 
 
 def _held(reports: Iterable[Report]) -> tuple[int, list[str]]:
-    """How often partitions were handed out by the consumers' own word, and who took one that another still held.
+    """How often partitions were handed out by the consumers' own word, and who took one that
+    another still held.
 
     A consumer holds a partition from `assigned` on until `revoked`, `leaving`, or `killed`.
     """
@@ -98,7 +118,9 @@ def _held(reports: Iterable[Report]) -> tuple[int, list[str]]:
             for partition in report.fields["partitions"]:
                 other = holder.setdefault(partition, report.who)
                 if other != report.who:
-                    faults.append(f"partition {partition}: {report.who} took it while {other} held it")
+                    faults.append(
+                        f"partition {partition}: {report.who} took it while {other} held it"
+                    )
                     holder[partition] = report.who
         elif report.type in ("revoked", "leaving", "killed"):
             given_up = report.fields.get("partitions", list(holder))
@@ -106,8 +128,11 @@ def _held(reports: Iterable[Report]) -> tuple[int, list[str]]:
     return times, faults
 
 
-def committed_offsets_never_went_back(topic: str, lines: Iterable[Line], reports: Iterable[Report]) -> Finding:
-    """Per partition, the log's commits only grow, and so do those that consumers were told to have succeeded."""
+def committed_offsets_never_went_back(
+    topic: str, lines: Iterable[Line], reports: Iterable[Report]
+) -> Finding:
+    """Per partition, the log's commits only grow, and so do those that consumers were told to have
+    succeeded."""
     logged = [
         (offset["partition"], offset["offset"], f"seq {line['seq']}")
         for line in lines
@@ -125,10 +150,16 @@ def committed_offsets_never_went_back(topic: str, lines: Iterable[Line], reports
     last = _last(logged)
     for partition, offset in sorted(_last(told).items()):
         if last.get(partition, -1) < offset:
-            faults.append(f"partition {partition}: a consumer was told that {offset} is committed, the log ends at {last.get(partition)}")
+            faults.append(
+                f"partition {partition}: a consumer was told that {offset} is committed, the log ends at {last.get(partition)}"
+            )
     if not logged or not told:
         faults.append("nothing was committed")
-    return Finding("committed offsets never went back", faults, f"{len(logged)} offsets committed, on {len(last)} partitions")
+    return Finding(
+        "committed offsets never went back",
+        faults,
+        f"{len(logged)} offsets committed, on {len(last)} partitions",
+    )
 
 
 def _backwards(commits: Iterable[tuple[int, int, str]], source: str) -> list[str]:
@@ -136,7 +167,9 @@ def _backwards(commits: Iterable[tuple[int, int, str]], source: str) -> list[str
     faults = []
     for partition, offset, where in commits:
         if offset < highest.get(partition, -1):
-            faults.append(f"partition {partition}: back from {highest[partition]} to {offset} ({where}, by {source})")
+            faults.append(
+                f"partition {partition}: back from {highest[partition]} to {offset} ({where}, by {source})"
+            )
         highest[partition] = max(offset, highest.get(partition, -1))
     return faults
 
@@ -150,4 +183,8 @@ def shown(finding: Finding) -> list[str]:
     mark = "ok  " if not finding.faults else "FAIL"
     rest = len(finding.faults) - _MOST_TOLD
     more = [f"       ... and {rest} more"] if rest > 0 else []
-    return [f"  {mark} {finding.title} ({finding.evidence})", *(f"       {fault}" for fault in finding.faults[:_MOST_TOLD]), *more]
+    return [
+        f"  {mark} {finding.title} ({finding.evidence})",
+        *(f"       {fault}" for fault in finding.faults[:_MOST_TOLD]),
+        *more,
+    ]

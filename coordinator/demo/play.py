@@ -1,4 +1,5 @@
-"""The demo's plot: three consumers join, one leaves, one is killed, the topic grows; told as it happens, then judged."""
+"""The demo's plot: three consumers join, one leaves, one is killed, the topic grows; told as it
+happens, then judged."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ _INDENT = " " * 12
 
 
 class Play:
-    """One performance. `perform` plays it; then `lines` and `company.reports` are what the judges look at."""
+    """One performance. `perform` plays it; then `lines` and `company.reports` are what the judges
+    look at."""
 
     def __init__(self, company: Company, log: Path, say: Callable[[str], None] = print) -> None:
         self.company = company
@@ -38,36 +40,62 @@ class Play:
 
     def perform(self) -> None:
         """The whole plot. Raises PlayerError when something does not come about."""
-        self._announce(f"The server starts, with topic {TOPIC} of {PARTITIONS} partitions. So does a producer, which writes all along.")
+        self._announce(
+            f"The server starts, with topic {TOPIC} of {PARTITIONS} partitions. So does a producer, which writes all along."
+        )
         address = start_server(self.company, TOPIC, PARTITIONS, self.log)
         self._tail = _tail(self.log)
-        self.company.start("producer", "coordinator.demo.producer", "--bootstrap", address, "--topic", TOPIC)
-        self._wait("the first records", lambda: any(report.type == "produced" for report in self.company.reports))
+        self.company.start(
+            "producer", "coordinator.demo.producer", "--bootstrap", address, "--topic", TOPIC
+        )
+        self._wait(
+            "the first records",
+            lambda: any(report.type == "produced" for report in self.company.reports),
+        )
         self._join(1, "kafka-python", "consumer_kafka_python", address)
         self._join(2, "aiokafka", "consumer_aiokafka", address)
         self._join(3, "confluent-kafka", "consumer_confluent", address)
-        self._announce("The aiokafka consumer leaves in good order: it says goodbye, so the others need not wait for it.")
+        self._announce(
+            "The aiokafka consumer leaves in good order: it says goodbye, so the others need not wait for it."
+        )
         generation = self._group().generation
         self.company.stop("aiokafka")
         self._stable("two members after one left", 2, generation)
-        self._announce("The confluent-kafka consumer is killed, without a goodbye: only silence tells, after its session timeout of 6 s.")
+        self._announce(
+            "The confluent-kafka consumer is killed, without a goodbye: only silence tells, after its session timeout of 6 s."
+        )
         generation = self._group().generation
         self.company.kill("confluent-kafka")
         self._stable("one member after the killed one expired", 1, generation)
         self._join(2, "aiokafka", "consumer_aiokafka", address, again=True)
-        self._announce(f"The topic grows to {MORE_PARTITIONS} partitions. The leader sees it when it refreshes its metadata, within 2 s.")
+        self._announce(
+            f"The topic grows to {MORE_PARTITIONS} partitions. The leader sees it when it refreshes its metadata, within 2 s."
+        )
         _grow(address)
-        self._wait(f"{MORE_PARTITIONS} partitions assigned", lambda: self._assigned() == MORE_PARTITIONS)
+        self._wait(
+            f"{MORE_PARTITIONS} partitions assigned", lambda: self._assigned() == MORE_PARTITIONS
+        )
         self._scene()
         self._finish()
 
     # -- scenes
 
-    def _join(self, members: int, name: str, module: str, address: str, again: bool = False) -> None:
+    def _join(
+        self, members: int, name: str, module: str, address: str, again: bool = False
+    ) -> None:
         self._announce(f"A{'nother' if again else ''} consumer starts that is written with {name}.")
         generation = self._group().generation if members > 1 else 0
         name = f"{name}-again" if again else name
-        self.company.start(name, f"coordinator.demo.{module}", "--bootstrap", address, "--topic", TOPIC, "--group", GROUP)
+        self.company.start(
+            name,
+            f"coordinator.demo.{module}",
+            "--bootstrap",
+            address,
+            "--topic",
+            TOPIC,
+            "--group",
+            GROUP,
+        )
         self._stable(f"{name} in the group", members, generation)
 
     def _stable(self, what: str, members: int, after: int) -> None:
@@ -83,7 +111,9 @@ class Play:
         self._scene()
 
     def _finish(self) -> None:
-        self._announce("The producer stops; once everything is consumed and committed, the consumers leave and the server stops.")
+        self._announce(
+            "The producer stops; once everything is consumed and committed, the consumers leave and the server stops."
+        )
         self.company.stop("producer")
         self._wait("the producer's end", lambda: not self.company.players["producer"].running)
         self.company.players["producer"].wait()
@@ -93,12 +123,16 @@ class Play:
         self._wait("an empty group", lambda: self._group().state == "Empty")
         for name in ("kafka-python", "aiokafka", "aiokafka-again"):
             if self.company.players[name].wait() != 0:
-                raise PlayerError(f"{name} did not end well; see {self.company.players[name].complaints}")
+                raise PlayerError(
+                    f"{name} did not end well; see {self.company.players[name].complaints}"
+                )
         self.company.stop(SERVER)
         status = self.company.players[SERVER].wait()
         self._pump()
         if status != 0:
-            raise PlayerError(f"the server ended with status {status}; see {self.company.players[SERVER].complaints}")
+            raise PlayerError(
+                f"the server ended with status {status}; see {self.company.players[SERVER].complaints}"
+            )
 
     # -- looking
 
@@ -107,7 +141,10 @@ class Play:
 
     def _assigned(self) -> int:
         """How many partitions the members have."""
-        return sum(len((member.assignment or {}).get(TOPIC, ())) for member in self._group().members.values())
+        return sum(
+            len((member.assignment or {}).get(TOPIC, ()))
+            for member in self._group().members.values()
+        )
 
     def _all_committed(self) -> bool:
         ends: dict[int, int] = {}
@@ -132,7 +169,9 @@ class Play:
         end = time.monotonic() + _PATIENCE_S
         while not reached():
             if time.monotonic() > end:
-                raise PlayerError(f"waited {_PATIENCE_S:.0f} s for {what}, in vain; the log may tell why: coordinator explain {self.log}")
+                raise PlayerError(
+                    f"waited {_PATIENCE_S:.0f} s for {what}, in vain; the log may tell why: coordinator explain {self.log}"
+                )
             self._turn()
 
     def _turn(self) -> None:
@@ -195,7 +234,9 @@ def run(folder: Path, log: Path, say: Callable[[str], None] = print) -> bool:
     well = not trouble and not any(finding.faults for finding in findings)
     if well:
         generations = play.lines[-1].get("generation", 0)
-        say(f"PASSED: three client libraries, one group, {generations} generations, nothing lost and nothing shared. Log: {log}")
+        say(
+            f"PASSED: three client libraries, one group, {generations} generations, nothing lost and nothing shared. Log: {log}"
+        )
     else:
         say(f"FAILED: {trouble or 'a judge found fault, see above'}. Log: {log}")
     sys.stdout.flush()

@@ -1,4 +1,5 @@
-"""The demo's processes: a server, a producer, consumers. Started as children, read line by line, never left behind.
+"""The demo's processes: a server, a producer, consumers. Started as children, read line by line,
+never left behind.
 
 Owns the children and their output. Does not depend on the plot.
 """
@@ -24,7 +25,8 @@ class PlayerError(Exception):
 
 
 class Player:
-    """One child process. What it prints is read by a thread of its own; what it complains about goes to a file."""
+    """One child process. What it prints is read by a thread of its own; what it complains about
+    goes to a file."""
 
     def __init__(self, name: str, module: str, args: Sequence[str], folder: Path) -> None:
         self.name = name
@@ -32,7 +34,11 @@ class Player:
         self._lines: SimpleQueue[str | None] = SimpleQueue()
         with self.complaints.open("wb") as err:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", module, *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=err, text=True
+                [sys.executable, "-m", module, *args],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=err,
+                text=True,
             )
         self._reader = Thread(target=self._read, name=f"reads {name}", daemon=True)
         self._reader.start()
@@ -81,17 +87,21 @@ class Player:
         self._reader.join(_PATIENCE_S)
 
     def wait(self, timeout_s: float = _PATIENCE_S) -> int:
-        """Its exit status, once it ended and everything it said was read. Raises PlayerError if it does not end."""
+        """Its exit status, once it ended and everything it said was read. Raises PlayerError if it
+        does not end."""
         try:
             status = self._process.wait(timeout_s)
         except subprocess.TimeoutExpired:
-            raise PlayerError(f"{self.name} did not stop within {timeout_s:.0f} s; see {self.complaints}") from None
+            raise PlayerError(
+                f"{self.name} did not stop within {timeout_s:.0f} s; see {self.complaints}"
+            ) from None
         self._reader.join(_PATIENCE_S)
         return status
 
 
 class Company:
-    """All players of one performance. Use it with `with`: whoever still runs at the end is killed."""
+    """All players of one performance. Use it with `with`: whoever still runs at the end is
+    killed."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -113,7 +123,8 @@ class Company:
         return player
 
     def listen(self) -> list[Report]:
-        """What was reported since the last call. Raises PlayerError if somebody ended unasked, or talks nonsense."""
+        """What was reported since the last call. Raises PlayerError if somebody ended unasked, or
+        talks nonsense."""
         news = []
         for name, player in self.players.items():
             ended = not player.running
@@ -121,9 +132,13 @@ class Company:
                 try:
                     news.append(Report.parse(name, text))
                 except (ValueError, KeyError):
-                    raise PlayerError(f"{name} said something that is no report: {text.strip()!r}") from None
+                    raise PlayerError(
+                        f"{name} said something that is no report: {text.strip()!r}"
+                    ) from None
             if ended and name in self._expected_to_run:
-                raise PlayerError(f"{name} ended with status {player.wait()}: {_last_words(player.complaints)}")
+                raise PlayerError(
+                    f"{name} ended with status {player.wait()}: {_last_words(player.complaints)}"
+                )
         self.reports += news
         return news
 
@@ -146,7 +161,15 @@ SERVER = "server"
 
 def start_server(company: Company, topic: str, partitions: int, log: Path) -> str:
     """Start `coordinator serve`; its address, once it listens. Raises PlayerError."""
-    args = ["serve", "--listen", "127.0.0.1:0", "--topic", f"{topic}:{partitions}", "--log", str(log)]
+    args = [
+        "serve",
+        "--listen",
+        "127.0.0.1:0",
+        "--topic",
+        f"{topic}:{partitions}",
+        "--log",
+        str(log),
+    ]
     server = company.start(SERVER, "coordinator", *args)
     end = time.monotonic() + _PATIENCE_S
     while (left := end - time.monotonic()) > 0:

@@ -1,4 +1,5 @@
-"""The demo's producer (kafka-python): numbered records to all partitions in turn, until SIGTERM; reports what was acknowledged."""
+"""The demo's producer (kafka-python): numbered records to all partitions in turn, until SIGTERM;
+reports what was acknowledged."""
 
 from __future__ import annotations
 
@@ -19,7 +20,11 @@ def main() -> None:
     stop = Event()
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
     producer = KafkaProducer(
-        bootstrap_servers=args.bootstrap, client_id="producer", acks="all", metadata_max_age_ms=METADATA_MAX_AGE_MS, linger_ms=5
+        bootstrap_servers=args.bootstrap,
+        client_id="producer",
+        acks="all",
+        metadata_max_age_ms=METADATA_MAX_AGE_MS,
+        linger_ms=5,
     )
     number = 0
     while not stop.wait(_PAUSE_S):
@@ -27,7 +32,11 @@ def main() -> None:
         sent = []
         for _ in range(_RECORDS_A_TURN):
             value = f"record {number}".encode()
-            sent.append(producer.send(args.topic, value=value, partition=partitions[number % len(partitions)]))
+            sent.append(
+                producer.send(
+                    args.topic, value=value, partition=partitions[number % len(partitions)]
+                )
+            )
             number += 1
         spans: dict[str, list[int]] = {}
         for future in sent:

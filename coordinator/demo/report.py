@@ -1,4 +1,5 @@
-"""What the demo's players tell: JSON lines on standard output, each with the wall clock; and the options they all take."""
+"""What the demo's players tell: JSON lines on standard output, each with the wall clock; and the
+options they all take."""
 
 from __future__ import annotations
 

@@ -1,7 +1,9 @@
-"""The event log: one JSON Lines file that a run can be understood, replayed and drawn from (docs/event_log.md).
+"""The event log: one JSON Lines file that a run can be understood, replayed and drawn from
+(docs/event_log.md).
 
-`EventLog` writes it; `read` yields its lines as plain dictionaries and needs nothing else; `coordinator.event_log.replay`
-gives group events back as the groups' own values; `coordinator.event_log.timeline` and `.sentences` explain.
+`EventLog` writes it; `read` yields its lines as plain dictionaries and needs nothing else;
+`coordinator.event_log.replay` gives group events back as the groups' own values;
+`coordinator.event_log.timeline` and `.sentences` explain.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""The consumers' blobs in a log, as partitions by topic; and what differs between two of them. Unreadable ones are None."""
+"""The consumers' blobs in a log, as partitions by topic; and what differs between two of them.
+Unreadable ones are None."""
 
 from __future__ import annotations
 
@@ -28,12 +29,14 @@ def decoded(decode: Callable[[bytes], T], text: str) -> T | None:
 
 
 def assignment(text: str) -> Partitions | None:
-    """An assignment's partitions by topic, which nobody may change; no bytes at all are an empty one."""
+    """An assignment's partitions by topic, which nobody may change; no bytes at all are an empty
+    one."""
     return _short_assignment(text) if len(text) <= _SHORT else _assignment(text)
 
 
 def own_assignment(text: str, protocol_type: str | None) -> Partitions | None:
-    """As `assignment`, and nobody else's: by it a member is known to have gone on with it. None in a group that is none of consumers."""
+    """As `assignment`, and nobody else's: by it a member is known to have gone on with it. None in
+    a group that is none of consumers."""
     given = assignment(text) if protocol_type == "consumer" else None
     return None if given is None else dict(given)
 
@@ -68,13 +71,19 @@ def minus(some: Partitions, others: Partitions) -> Partitions:
     """What is in `some` and not in `others`."""
     if not some or some == others:
         return {}
-    left = {topic: tuple(sorted(set(numbers).difference(others.get(topic, ())))) for topic, numbers in some.items()}
+    left = {
+        topic: tuple(sorted(set(numbers).difference(others.get(topic, ()))))
+        for topic, numbers in some.items()
+    }
     return {topic: numbers for topic, numbers in left.items() if numbers}
 
 
 def both(some: Partitions, others: Partitions) -> Partitions:
     """What is in `some` and in `others`."""
-    shared = {topic: tuple(sorted(set(numbers).intersection(others.get(topic, ())))) for topic, numbers in some.items()}
+    shared = {
+        topic: tuple(sorted(set(numbers).intersection(others.get(topic, ()))))
+        for topic, numbers in some.items()
+    }
     return {topic: numbers for topic, numbers in shared.items() if numbers}
 
 
@@ -87,16 +96,20 @@ COOPERATIVE = "cooperative-sticky"
 
 
 def is_cooperative(protocols: Iterable[tuple[str, Subscription | None]]) -> bool:
-    """Does a member with these assignors and subscriptions keep its partitions while it joins (KIP-429)?
+    """Does a member with these assignors and subscriptions keep its partitions while it joins
+    (KIP-429)?
 
-    A consumer is cooperative if all its assignors can be. Of assignors that Kafka does not ship only the member's bytes tell: an
-    eager member has given everything up before it joins, so whoever claims owned partitions is cooperative.
+    A consumer is cooperative if all its assignors can be. Of assignors that Kafka does not ship
+    only the member's bytes tell: an eager member has given everything up before it joins, so
+    whoever claims owned partitions is cooperative.
     """
     claims = False
     for name, subscription in protocols:
         if name in _EAGER:
             return False
-        claims = claims or name == COOPERATIVE or bool(subscription and subscription.owned_partitions)
+        claims = (
+            claims or name == COOPERATIVE or bool(subscription and subscription.owned_partitions)
+        )
     return claims
 
 
@@ -105,9 +118,11 @@ _EAGER = frozenset({"range", "roundrobin", "sticky"})
 
 
 def claims(assignor: str | None, text: str) -> tuple[Partitions, int] | None:
-    """What a subscription in hexadecimal claims for a sticky assignor, and since which generation; None if the assignor does not look.
+    """What a subscription in hexadecimal claims for a sticky assignor, and since which generation;
+    None if the assignor does not look.
 
-    `sticky` reads user data (UD-1, UD-2), `cooperative-sticky` the owned partitions and the generation beside them (UD-3).
+    `sticky` reads user data (UD-1, UD-2), `cooperative-sticky` the owned partitions and the
+    generation beside them (UD-3).
     """
     if assignor not in ("sticky", COOPERATIVE):
         return None
@@ -119,5 +134,10 @@ def claims(assignor: str | None, text: str) -> tuple[Partitions, int] | None:
     if assignor == COOPERATIVE and not read.user_data:
         return by_topic(read.owned_partitions), read.generation_id
     told = decode_sticky(java_form(read.user_data))
-    owned = by_topic(told.owned.items()) if assignor == "sticky" else by_topic(read.owned_partitions)
-    return owned, -1 if told.generation is None else told.generation  # librdkafka's cooperative-sticky writes sticky's bytes
+    owned = (
+        by_topic(told.owned.items()) if assignor == "sticky" else by_topic(read.owned_partitions)
+    )
+    return (
+        owned,
+        -1 if told.generation is None else told.generation,
+    )  # librdkafka's cooperative-sticky writes sticky's bytes

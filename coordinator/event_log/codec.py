@@ -1,7 +1,9 @@
-"""Events as plain dictionaries, and group events back. Derived from the events' own field types, so a new event needs no code here.
+"""Events as plain dictionaries, and group events back. Derived from the events' own field types, so
+a new event needs no code here.
 
-Two fields of group events move into the envelope: `member_id` is the line's `member` (left out when empty), `generation` its `generation`.
-Bytes are hex. Tuples are arrays, pairs and nested values are objects. Going back is exact: `from_plain(to_plain(e)) == e`.
+Two fields of group events move into the envelope: `member_id` is the line's `member` (left out when
+empty), `generation` its `generation`. Bytes are hex. Tuples are arrays, pairs and nested values are
+objects. Going back is exact: `from_plain(to_plain(e)) == e`.
 """
 
 from __future__ import annotations
@@ -20,7 +22,12 @@ Plain = dict[str, Any]
 _Convert = Callable[[Any], Any]
 
 _IN_ENVELOPE: Final = {"member_id": "member", "generation": "generation"}
-_NAMES: Final = {int: "an integer", str: "a string", bool: "true or false", bytes: "a string of hex digits"}
+_NAMES: Final = {
+    int: "an integer",
+    str: "a string",
+    bool: "true or false",
+    bytes: "a string of hex digits",
+}
 _REQUIRED: Final = object()
 
 
@@ -29,7 +36,8 @@ class CodecError(ValueError):
 
 
 class Field(NamedTuple):
-    """One field of an event. `write` and `read` None: the value is the same on both sides but for its check."""
+    """One field of an event. `write` and `read` None: the value is the same on both sides but for
+    its check."""
 
     name: str
     key: str
@@ -48,7 +56,8 @@ class Shape(NamedTuple):
 
 
 class Writing(NamedTuple):
-    """How events of a type are written: which of their fields stand in the envelope (None: none), and the text of all others."""
+    """How events of a type are written: which of their fields stand in the envelope (None: none),
+    and the text of all others."""
 
     name: str
     durable: str
@@ -60,7 +69,9 @@ class Writing(NamedTuple):
 class Writings(dict[type, Writing]):
     """How events of a kind are written, by type; each is made when it is needed first."""
 
-    def __init__(self, shapes_: Callable[[], dict[type, Shape]], in_envelope: Mapping[str, str]) -> None:
+    def __init__(
+        self, shapes_: Callable[[], dict[type, Shape]], in_envelope: Mapping[str, str]
+    ) -> None:
         super().__init__()
         self._shapes, self._in_envelope = shapes_, in_envelope
 
@@ -71,27 +82,45 @@ class Writings(dict[type, Writing]):
 
 def _writing(shape: Shape, in_envelope: Mapping[str, str]) -> Writing:
     at = {field.key: index for index, field in enumerate(shape.fields)}
-    member, generation = (at.get(key) if key in in_envelope.values() else None for key in ("member", "generation"))
-    rest = fields_text(shape.type, tuple((field.name, field.key) for field in shape.fields if field.key not in in_envelope.values()))
+    member, generation = (
+        at.get(key) if key in in_envelope.values() else None for key in ("member", "generation")
+    )
+    rest = fields_text(
+        shape.type,
+        tuple(
+            (field.name, field.key)
+            for field in shape.fields
+            if field.key not in in_envelope.values()
+        ),
+    )
     return Writing(shape.name, str(shape.durable).lower(), member, generation, rest)
 
 
 @cache
 def shapes() -> dict[type, Shape]:
     """The shape of every event type."""
-    return {kind: Shape(kind, kind.__name__, kind in DURABLE, _fields(kind, _IN_ENVELOPE)) for kind in get_args(Event)}
+    return {
+        kind: Shape(kind, kind.__name__, kind in DURABLE, _fields(kind, _IN_ENVELOPE))
+        for kind in get_args(Event)
+    }
 
 
 @cache
 def transaction_shapes() -> dict[type, Shape]:
     """The shape of every event type of a transactional id."""
-    return {kind: Shape(kind, kind.__name__, True, _fields(kind, {})) for kind in get_args(TransactionEvent)}
+    return {
+        kind: Shape(kind, kind.__name__, True, _fields(kind, {}))
+        for kind in get_args(TransactionEvent)
+    }
 
 
 @cache
 def coordinator_shapes() -> dict[type, Shape]:
     """The shape of every event type of the group coordinator itself."""
-    return {kind: Shape(kind, kind.__name__, False, _fields(kind, {})) for kind in get_args(AvailabilityEvent)}
+    return {
+        kind: Shape(kind, kind.__name__, False, _fields(kind, {}))
+        for kind in get_args(AvailabilityEvent)
+    }
 
 
 @cache
@@ -106,7 +135,8 @@ COORDINATOR_WRITING: Final = Writings(coordinator_shapes, {})
 
 
 def to_plain(event: Event) -> Plain:
-    """An event's fields in their order, under the log's keys; without its type, `group` and `durable`."""
+    """An event's fields in their order, under the log's keys; without its type, `group` and
+    `durable`."""
     out: Plain = {}
     for (_, key, write, _, _), value in zip(shapes()[type(event)].fields, event, strict=True):
         out[key] = value if write is None or value is None else write(value)
@@ -127,13 +157,15 @@ def to_plain_member(member: StoredMember) -> Plain:
 
 
 def transaction_from_plain(line: Mapping[str, Any]) -> TransactionEvent:
-    """The event that a line of stream `transaction` holds. Keys it does not know are ignored. Raises CodecError."""
+    """The event that a line of stream `transaction` holds. Keys it does not know are ignored.
+    Raises CodecError."""
     event: TransactionEvent = _of_stream(line, transaction_shapes(), "transaction")
     return event
 
 
 def coordinator_from_plain(line: Mapping[str, Any]) -> AvailabilityEvent:
-    """The event that a line of stream `coordinator` holds. Keys it does not know are ignored. Raises CodecError."""
+    """The event that a line of stream `coordinator` holds. Keys it does not know are ignored.
+    Raises CodecError."""
     event: AvailabilityEvent = _of_stream(line, coordinator_shapes(), "coordinator")
     return event
 
@@ -142,15 +174,20 @@ def _of_stream(line: Mapping[str, Any], shapes_of_stream: Mapping[type, Shape], 
     by_name = {shape.name: shape for shape in shapes_of_stream.values()}
     shape = by_name.get(line["type"])
     if shape is None:
-        raise CodecError(f"unknown {stream} event {line['type']!r}: this version folds {', '.join(sorted(by_name))}")
+        raise CodecError(
+            f"unknown {stream} event {line['type']!r}: this version folds {', '.join(sorted(by_name))}"
+        )
     return _build(shape.type, shape.fields, line, shape.name)
 
 
 def from_plain(line: Mapping[str, Any]) -> Event:
-    """The event that a line of stream `group` holds. Keys it does not know are ignored. Raises CodecError."""
+    """The event that a line of stream `group` holds. Keys it does not know are ignored. Raises
+    CodecError."""
     shape = types_by_name().get(line["type"])
     if shape is None:
-        raise CodecError(f"unknown group event {line['type']!r}: this version folds {', '.join(sorted(types_by_name()))}")
+        raise CodecError(
+            f"unknown group event {line['type']!r}: this version folds {', '.join(sorted(types_by_name()))}"
+        )
     event: Event = _build(shape.type, shape.fields, line, shape.name)
     return event
 
@@ -228,7 +265,11 @@ def _array(write: _Convert | None, read: _Convert) -> tuple[_Convert, _Convert]:
 
 
 def _pair(keys: tuple[str, str], kinds: tuple[Any, ...]) -> tuple[_Convert, _Convert]:
-    (first, second), (write_one, read_one), (write_two, read_two) = keys, _converters(kinds[0]), _converters(kinds[1])
+    (first, second), (write_one, read_one), (write_two, read_two) = (
+        keys,
+        _converters(kinds[0]),
+        _converters(kinds[1]),
+    )
     assert write_one is None, "the first of a pair is a name"
 
     def write(pair: tuple[Any, Any]) -> Plain:

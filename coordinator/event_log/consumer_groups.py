@@ -1,4 +1,5 @@
-"""Events of consumer groups (KIP-848) as notes of a timeline; the words are those of `consumer_story`."""
+"""Events of consumer groups (KIP-848) as notes of a timeline; the words are those of
+`consumer_story`."""
 
 from __future__ import annotations
 
@@ -21,8 +22,11 @@ def follow_consumer_event(group: GroupView, line: Line) -> None:
     group.state = group.followed.state()
 
 
-def note_consumer_event(group: GroupView, line: Line, chain: Callable[[int | None], list[Line]]) -> None:
-    """Tell one event of a consumer group, and remember what later sentences need. `chain`: as `Timeline.chain`."""
+def note_consumer_event(
+    group: GroupView, line: Line, chain: Callable[[int | None], list[Line]]
+) -> None:
+    """Tell one event of a consumer group, and remember what later sentences need. `chain`: as
+    `Timeline.chain`."""
     if group.consumers is None or group.epochs is None:
         group.consumers, group.epochs = ConsumerStory(), Epochs()
     sentence = group.consumers.tell(line)
@@ -31,5 +35,14 @@ def note_consumer_event(group: GroupView, line: Line, chain: Callable[[int | Non
     member = line.get("member")
     names = [printable(member)] if member else []
     group.entries.append(
-        Note(line["at_ms"], line["seq"], line["type"], group.generation, names, line, last_ms=line["at_ms"], sentence=sentence)
+        Note(
+            line["at_ms"],
+            line["seq"],
+            line["type"],
+            group.generation,
+            names,
+            line,
+            last_ms=line["at_ms"],
+            sentence=sentence,
+        )
     )

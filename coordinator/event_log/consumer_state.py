@@ -1,7 +1,8 @@
-"""Which state a consumer group (KIP-848) is in, by its events: how many members have all of their target at the last epoch.
+"""Which state a consumer group (KIP-848) is in, by its events: how many members have all of their
+target at the last epoch.
 
-Each event is folded in a time that does not depend on how many members there are. Reads lines of a log, and does not depend on the
-coordinator.
+Each event is folded in a time that does not depend on how many members there are. Reads lines of a
+log, and does not depend on the coordinator.
 """
 
 from __future__ import annotations
@@ -34,7 +35,11 @@ class ConsumerState:
             return "Empty"
         if self.epoch > self.assignment_epoch:
             return "Assigning"
-        return "Stable" if self._settled_at[self.assignment_epoch] == len(self.members) else "Reconciling"
+        return (
+            "Stable"
+            if self._settled_at[self.assignment_epoch] == len(self.members)
+            else "Reconciling"
+        )
 
     def follow(self, line: Line) -> None:
         """One event."""

@@ -1,6 +1,8 @@
-"""Consumer groups (KIP-848) in plain sentences: who joined, what each epoch is for, who waits for whom to revoke what, and since when.
+"""Consumer groups (KIP-848) in plain sentences: who joined, what each epoch is for, who waits for
+whom to revoke what, and since when.
 
-Follows the events of one group as far as the sentences need it. Does not depend on the coordinator: it reads lines of a log.
+Follows the events of one group as far as the sentences need it. Does not depend on the coordinator:
+it reads lines of a log.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ Partitions = dict[str, tuple[int, ...]]
 
 
 class ConsumerStory(ConsumerState):
-    """What is known of a consumer group: its epochs, its members' targets, what each has and has yet to revoke."""
+    """What is known of a consumer group: its epochs, its members' targets, what each has and has
+    yet to revoke."""
 
     def begin(self, *, classic: bool = False) -> None:
         """Forget what was known: another membership begins."""
@@ -36,7 +39,11 @@ class ConsumerStory(ConsumerState):
         return _TELL[line["type"]](self, line)
 
     def _created(self, line: Line) -> str:
-        instead = ", in the place of an empty classic group; its offsets stay" if line["replaced_classic"] else ""
+        instead = (
+            ", in the place of an empty classic group; its offsets stay"
+            if line["replaced_classic"]
+            else ""
+        )
         return f"The group is a consumer group (KIP-848) from now on{instead}."
 
     def _reset(self, line: Line) -> str:
@@ -57,7 +64,11 @@ class ConsumerStory(ConsumerState):
         if line["topic_regex"]:
             wanted.append(f"what matches {printable(line['topic_regex'])}")
         protocol = "consumer" if line["classic"] is None else "classic"
-        verb = f"joined with the {protocol} protocol and" if member == self._came else "says of itself that it"
+        verb = (
+            f"joined with the {protocol} protocol and"
+            if member == self._came
+            else "says of itself that it"
+        )
         return f"Member {who} {verb} subscribes to {listed(wanted) or 'nothing'}."
 
     def _replaced(self, line: Line) -> str:
@@ -72,7 +83,9 @@ class ConsumerStory(ConsumerState):
         member = line["member"]
         for known in (self.targets, self.has, self.revoking):
             known.pop(member, None)
-        return f"Member {printable(member)} is no longer in the group ({printable(line['reason'])})."
+        return (
+            f"Member {printable(member)} is no longer in the group ({printable(line['reason'])})."
+        )
 
     def _bumped(self, line: Line) -> str:
         return f"The group went to epoch {self.epoch}: {printable(line['reason'])}."
@@ -85,7 +98,10 @@ class ConsumerStory(ConsumerState):
         begun = f"Assignor {printable(line['assignor'])} computed the target of epoch {self.assignment_epoch}"
         if len(changed) > _MOST_TOLD:
             return f"{begun}: it differs for {len(changed)} members."
-        told = [f"{printable(member)} is to have {partitions(target)}" for member, target in changed.items()]
+        told = [
+            f"{printable(member)} is to have {partitions(target)}"
+            for member, target in changed.items()
+        ]
         return f"{begun}: {listed(told) or 'nothing changes'}."
 
     def _failed(self, line: Line) -> str:
@@ -94,7 +110,10 @@ class ConsumerStory(ConsumerState):
 
     def _reconciled(self, line: Line) -> str:
         member, who, epoch = line["member"], printable(line["member"]), line["member_epoch"]
-        has, revoking = self.has[member], self.revoking[member] = _by_topic(line["held"]), _by_topic(line["revoking"])
+        has, revoking = self.has[member], self.revoking[member] = (
+            _by_topic(line["held"]),
+            _by_topic(line["revoking"]),
+        )
         if line["state"] == "stable" and epoch >= 0:
             return f"Member {who} is at epoch {epoch} and has {partitions(has)}, which is all it is to have."
         if epoch < 0:
@@ -112,7 +131,9 @@ class ConsumerStory(ConsumerState):
                 continue
             held = _common(missing, _plus(self.has.get(other, {}), self.revoking.get(other, {})))
             if held:
-                waits.append(f"{partitions(held)}, which {printable(other)} has yet to revoke (it is at epoch {epoch})")
+                waits.append(
+                    f"{partitions(held)}, which {printable(other)} has yet to revoke (it is at epoch {epoch})"
+                )
         return listed(waits) or partitions(missing)
 
     def _resolved(self, line: Line) -> str:
@@ -134,15 +155,23 @@ def _by_topic(rows: Iterable[Mapping[str, Any]]) -> Partitions:
 
 
 def _minus(some: Partitions, others: Partitions) -> Partitions:
-    return {topic: tuple(n for n in numbers if n not in others.get(topic, ())) for topic, numbers in some.items()}
+    return {
+        topic: tuple(n for n in numbers if n not in others.get(topic, ()))
+        for topic, numbers in some.items()
+    }
 
 
 def _plus(some: Partitions, others: Partitions) -> Partitions:
-    return {topic: tuple({*some.get(topic, ()), *others.get(topic, ())}) for topic in {**some, **others}}
+    return {
+        topic: tuple({*some.get(topic, ()), *others.get(topic, ())}) for topic in {**some, **others}
+    }
 
 
 def _common(some: Partitions, others: Partitions) -> Partitions:
-    shared = {topic: tuple(n for n in numbers if n in others.get(topic, ())) for topic, numbers in some.items()}
+    shared = {
+        topic: tuple(n for n in numbers if n in others.get(topic, ()))
+        for topic, numbers in some.items()
+    }
     return {topic: numbers for topic, numbers in shared.items() if numbers}
 
 

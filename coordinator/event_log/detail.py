@@ -1,4 +1,5 @@
-"""The steps of a rebalance as sentences: how members learn of it, what they send, and how they are answered. Wording only."""
+"""The steps of a rebalance as sentences: how members learn of it, what they send, and how they are
+answered. Wording only."""
 
 from __future__ import annotations
 
@@ -8,21 +9,28 @@ from .views import Step
 from .words import duration, listed, partitions, printable
 
 _APIS = {
-    "join_group": "JoinGroup", "sync_group": "SyncGroup", "leave_group": "LeaveGroup", "heartbeat": "heartbeat",
+    "join_group": "JoinGroup",
+    "sync_group": "SyncGroup",
+    "leave_group": "LeaveGroup",
+    "heartbeat": "heartbeat",
     "consumer_group_heartbeat": "ConsumerGroupHeartbeat",
-    "offset_commit": "OffsetCommit", "txn_offset_commit": "TxnOffsetCommit",
-}  # fmt: skip
+    "offset_commit": "OffsetCommit",
+    "txn_offset_commit": "TxnOffsetCommit",
+}
 _CALLBACKS = {
-    "PartitionsRevoked": "is told that {} are revoked", "PartitionsLost": "is told that {} are lost",
+    "PartitionsRevoked": "is told that {} are revoked",
+    "PartitionsLost": "is told that {} are lost",
     "PartitionsAssigned": "is told that {} are assigned",
-}  # fmt: skip
+}
 
 
 def sentence(step: Step) -> str:
     """One step."""
     line = step.line
     if line["stream"] == "member":
-        held = partitions(by_topic((row["topic"], [row["partition"]]) for row in line["partitions"]))
+        held = partitions(
+            by_topic((row["topic"], [row["partition"]]) for row in line["partitions"])
+        )
         return f"{step.name}'s application {_CALLBACKS[line['type']].format(held)}."
     who, api = _who(step), api_name(line)
     match line["type"]:

@@ -1,4 +1,5 @@
-"""What every line of the log has in common: its keys and their order, the streams, the header. Values only, no reading or writing."""
+"""What every line of the log has in common: its keys and their order, the streams, the header.
+Values only, no reading or writing."""
 
 from __future__ import annotations
 
@@ -12,10 +13,20 @@ HEADER_TYPE: Final = "RunStarted"
 GAP_TYPE: Final = "LogGap"
 """Wire lines are missing here: the file could not be written when they came."""
 
-STREAMS: Final = (HEADER_STREAM, "group", "coordinator", "transaction", "cluster", "wire", "member", "fault")
+STREAMS: Final = (
+    HEADER_STREAM,
+    "group",
+    "coordinator",
+    "transaction",
+    "cluster",
+    "wire",
+    "member",
+    "fault",
+)
 
 PLACES: Final = ("group", "generation", "member", "broker", "topic", "partition")
-"""Where a line belongs; left out where they do not apply. They come in this order, after seq, at_ms, run, stream, type, cause."""
+"""Where a line belongs; left out where they do not apply. They come in this order, after seq,
+at_ms, run, stream, type, cause."""
 
 LOG_MODES: Final = ("new", "append", "replace")
 """What may become of a file that is there already when a log is opened (`log_file`)."""

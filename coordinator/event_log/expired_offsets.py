@@ -1,4 +1,5 @@
-"""Offsets that expired because a wall clock had jumped, as a note of a group's timeline. Other expiries are none: they are routine."""
+"""Offsets that expired because a wall clock had jumped, as a note of a group's timeline. Other
+expiries are none: they are routine."""
 
 from __future__ import annotations
 
@@ -30,9 +31,20 @@ def note_expiry(timeline: Clocked, group: GroupView, line: Line) -> None:
         gone.setdefault(row["topic"], []).append(row["partition"])
     told = (
         f"The offsets committed for {partitions(gone)} expired (EXP-1): the wall clock of broker {broker}'s host has jumped and is now "
-        f"{_span(abs(ahead_ms))} {'ahead of' if ahead_ms > 0 else 'behind'} what it would be.")
+        f"{_span(abs(ahead_ms))} {'ahead of' if ahead_ms > 0 else 'behind'} what it would be."
+    )
     group.entries.append(
-        Note(line["at_ms"], line["seq"], line["type"], group.generation, [], line, last_ms=line["at_ms"], sentence=told))
+        Note(
+            line["at_ms"],
+            line["seq"],
+            line["type"],
+            group.generation,
+            [],
+            line,
+            last_ms=line["at_ms"],
+            sentence=told,
+        )
+    )
 
 
 def _span(ms: int) -> str:

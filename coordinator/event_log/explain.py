@@ -1,4 +1,5 @@
-"""A timeline as text for people and as plain values for programs (docs/event_log.md, "coordinator explain")."""
+"""A timeline as text for people and as plain values for programs (docs/event_log.md, "coordinator
+explain")."""
 
 from __future__ import annotations
 
@@ -9,7 +10,15 @@ from .consumer_epochs import EpochView, plain
 from .detail import sentence
 from .notes import told
 from .reader import Line, LineNumbers, LogError, numbered
-from .sentences import INFERRED, because, claims_told, rebalance_protocol, standing_still, why, without_owner
+from .sentences import (
+    INFERRED,
+    because,
+    claims_told,
+    rebalance_protocol,
+    standing_still,
+    why,
+    without_owner,
+)
 from .timeline import Timeline
 from .views import Change, GroupView, MemberView, Note, Pause, Rebalance, Share
 from .words import counted, duration, instant, partitions, printable
@@ -20,8 +29,8 @@ T = TypeVar("T")
 
 
 def timeline_of(lines: Iterable[Line], name: str = "log", *, details: bool = False) -> Timeline:
-    """The timeline of a whole log; `details` for `as_text` with details. Raises LogError for a line that lacks what its type has, and what
-    reading raises."""
+    """The timeline of a whole log; `details` for `as_text` with details. Raises LogError for a line
+    that lacks what its type has, and what reading raises."""
     timeline = Timeline(details=details)
     timeline.numbers = LineNumbers(name)
     for number, line in numbered(lines):
@@ -33,12 +42,21 @@ def timeline_of(lines: Iterable[Line], name: str = "log", *, details: bool = Fal
     return timeline
 
 
-_UNFIT: Final = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, AssertionError)
+_UNFIT: Final = (
+    LookupError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    ArithmeticError,
+    AssertionError,
+)
 """What reading or telling a line ends in that lacks what its type has, or holds something else."""
 
 
 def _no_log(timeline: Timeline, seq: int, what: str, error: Exception) -> LogError:
-    return timeline.numbers.error(seq, f"no {what} as docs/event_log.md has it ({type(error).__name__}: {error})")
+    return timeline.numbers.error(
+        seq, f"no {what} as docs/event_log.md has it ({type(error).__name__}: {error})"
+    )
 
 
 def _told(timeline: Timeline, entry: Entry, tell: Callable[[Entry], T]) -> T:
@@ -46,24 +64,39 @@ def _told(timeline: Timeline, entry: Entry, tell: Callable[[Entry], T]) -> T:
     try:
         return tell(entry)
     except _UNFIT as error:
-        kind = "RebalanceStarted, or what belongs to it," if isinstance(entry, Rebalance) else entry.kind
+        kind = (
+            "RebalanceStarted, or what belongs to it,"
+            if isinstance(entry, Rebalance)
+            else entry.kind
+        )
         raise _no_log(timeline, entry.seq, kind, error) from error
 
 
 def selected(group: GroupView, generation: int | None) -> list[Rebalance | Note]:
     """A group's entries, all or those of one generation."""
-    return [entry for entry in group.entries if generation is None or entry.generation == generation]
+    return [
+        entry for entry in group.entries if generation is None or entry.generation == generation
+    ]
 
 
-# -- text --------------------------------------------------------------------------------------------------------------
+# -- text
+# --------------------------------------------------------------------------------------------------------------
 
 
-def as_text(timeline: Timeline, groups: Iterable[GroupView], generation: int | None = None) -> Iterator[str]:
-    """Lines for a terminal. Of a timeline with details also how members learned of each rebalance, step by step."""
+def as_text(
+    timeline: Timeline, groups: Iterable[GroupView], generation: int | None = None
+) -> Iterator[str]:
+    """Lines for a terminal. Of a timeline with details also how members learned of each rebalance,
+    step by step."""
     groups = list(groups)
     header = timeline.header
     yield f"run {printable(header.get('run', '?'))} of {printable(header.get('product', '?'))}, {duration(timeline.end_ms)} long"
-    if any(share.pause is not None for group in groups for rebalance in group.rebalances for share in rebalance.shares):
+    if any(
+        share.pause is not None
+        for group in groups
+        for rebalance in group.rebalances
+        for share in rebalance.shares
+    ):
         yield f"Who stood still is inferred from requests, unless the line says so by the member's own word: {INFERRED}."
     for group in groups:
         yield ""
@@ -74,7 +107,11 @@ def as_text(timeline: Timeline, groups: Iterable[GroupView], generation: int | N
 
 
 def _rows(entry: Rebalance | Note) -> list[str]:
-    return list(_block(entry)) if isinstance(entry, Rebalance) else [f"  {instant(entry.at_ms):>10}  {told(entry)}"]
+    return (
+        list(_block(entry))
+        if isinstance(entry, Rebalance)
+        else [f"  {instant(entry.at_ms):>10}  {told(entry)}"]
+    )
 
 
 def _summary(group: GroupView) -> str:
@@ -87,7 +124,9 @@ def _summary(group: GroupView) -> str:
     if group.given_up_as:
         parts[0] += " when the coordinator gave it up"
     if state not in ("Empty", "Dead") and group.members:
-        parts.append(f"{len(group.members)} member{'s' if len(group.members) > 1 else ''}, leader {group.leader}")
+        parts.append(
+            f"{len(group.members)} member{'s' if len(group.members) > 1 else ''}, leader {group.leader}"
+        )
         if group.assignor is not None:
             parts.append(f"assignor {printable(group.assignor)}")
     if group.commits:
@@ -104,12 +143,16 @@ def _block(rebalance: Rebalance) -> Iterator[str]:
     if rebalance.members:
         phases = [f"join phase {duration((rebalance.generation_ms or 0) - rebalance.started_ms)}"]
         if rebalance.stored_ms is not None:
-            phases.append(f"sync phase {duration(rebalance.stored_ms - (rebalance.generation_ms or 0))}")
+            phases.append(
+                f"sync phase {duration(rebalance.stored_ms - (rebalance.generation_ms or 0))}"
+            )
         kind = rebalance_protocol(rebalance)
         assignor = f"assignor {printable(rebalance.assignor or '?')}{f' ({kind})' if kind else ''}"
         yield f"{pad}{', '.join(phases)}; leader {rebalance.leader}, {assignor}"
     yield from (f"{pad}  {row}" for row in [*share_rows(rebalance.shares), *gone_rows(rebalance)])
-    yield from (f"{pad}{line}" for line in (without_owner(rebalance), claims_told(rebalance)) if line)
+    yield from (
+        f"{pad}{line}" for line in (without_owner(rebalance), claims_told(rebalance)) if line
+    )
 
 
 def outcome(rebalance: Rebalance) -> str:
@@ -117,7 +160,11 @@ def outcome(rebalance: Rebalance) -> str:
     match rebalance.outcome:
         case "stable":
             stored_ms = rebalance.stored_ms or 0
-            length = "" if rebalance.ended_ms is None else f" for {duration(rebalance.ended_ms - stored_ms)}"
+            length = (
+                ""
+                if rebalance.ended_ms is None
+                else f" for {duration(rebalance.ended_ms - stored_ms)}"
+            )
             return f"Stable from {instant(stored_ms)} on{length}, with {counted('member', rebalance.members)}"
         case "empty":
             return "Empty"
@@ -136,23 +183,36 @@ def share_rows(shares: list[Share], *, moves_only: bool = False) -> Iterator[str
         if share.partitions is None:
             yield f"{share.name:{width}}  {share.bytes} bytes that are no consumer's assignment"
             continue
-        moves = [f"+ {partitions(share.added)}"] if share.added and share.added != share.partitions else []
+        moves = (
+            [f"+ {partitions(share.added)}"]
+            if share.added and share.added != share.partitions
+            else []
+        )
         moves += [f"- {partitions(share.revoked)}"] if share.revoked else []
         moves += [] if moves_only else standing_still(share)
-        yield f"{share.name:{width}}  {partitions(share.partitions)}" + (f"   ({', '.join(moves)})" if moves else "")
+        yield f"{share.name:{width}}  {partitions(share.partitions)}" + (
+            f"   ({', '.join(moves)})" if moves else ""
+        )
 
 
 def gone_rows(rebalance: Rebalance) -> Iterator[str]:
     """One line for each member that was removed on the way and had partitions."""
     for gone in rebalance.gone:
-        silence = "" if gone.silent_since_ms is None else f"; nothing is known of it since {instant(gone.silent_since_ms)}"
+        silence = (
+            ""
+            if gone.silent_since_ms is None
+            else f"; nothing is known of it since {instant(gone.silent_since_ms)}"
+        )
         yield f"{gone.name} is gone and had {partitions(gone.had)}{silence}"
 
 
-# -- plain values ------------------------------------------------------------------------------------------------------
+# -- plain values
+# ------------------------------------------------------------------------------------------------------
 
 
-def as_plain(timeline: Timeline, groups: Iterable[GroupView], generation: int | None = None) -> dict[str, Any]:
+def as_plain(
+    timeline: Timeline, groups: Iterable[GroupView], generation: int | None = None
+) -> dict[str, Any]:
     """The timeline as plain values for JSON; instants and durations in milliseconds."""
     header = timeline.header
     return {
@@ -169,10 +229,18 @@ def as_plain(timeline: Timeline, groups: Iterable[GroupView], generation: int | 
                 "assignor": group.assignor,
                 "members": [_member(member) for member in group.members.values()],
                 "rebalances": [
-                    *[_told(timeline, entry, _rebalance) for entry in selected(group, generation) if isinstance(entry, Rebalance)],
+                    *[
+                        _told(timeline, entry, _rebalance)
+                        for entry in selected(group, generation)
+                        if isinstance(entry, Rebalance)
+                    ],
                     *[_epoch(epoch) for epoch in _epochs(group, generation)],
                 ],
-                "notes": [_told(timeline, entry, _note) for entry in selected(group, generation) if isinstance(entry, Note)],
+                "notes": [
+                    _told(timeline, entry, _note)
+                    for entry in selected(group, generation)
+                    if isinstance(entry, Note)
+                ],
             }
             for group in groups
         ],
@@ -212,10 +280,21 @@ def _rebalance(rebalance: Rebalance) -> dict[str, Any]:
         "changes": [_change(change) for change in rebalance.changes],
         "causes": [_cause(line) for line in rebalance.causes],
         "assignments": [_share(share) for share in rebalance.shares],
-        "gone": [{"name": gone.name, "partitions": gone.had, "silent_since_ms": gone.silent_since_ms} for gone in rebalance.gone],
+        "gone": [
+            {"name": gone.name, "partitions": gone.had, "silent_since_ms": gone.silent_since_ms}
+            for gone in rebalance.gone
+        ],
         "unowned_partition_ms": rebalance.unowned.partition_ms,
         "unowned_longest_ms": rebalance.unowned.longest_ms,
-        "steps": [{"seq": step.line["seq"], "at_ms": step.at_ms, "times": step.times, "text": sentence(step)} for step in rebalance.steps],
+        "steps": [
+            {
+                "seq": step.line["seq"],
+                "at_ms": step.at_ms,
+                "times": step.times,
+                "text": sentence(step),
+            }
+            for step in rebalance.steps
+        ],
     }
 
 
@@ -230,8 +309,12 @@ def _epoch(epoch: EpochView) -> dict[str, Any]:
 
 def _change(change: Change) -> dict[str, Any]:
     return {
-        "seq": change.seq, "at_ms": change.at_ms, "type": change.kind, "members": change.members, "reason": change.line.get("reason"),
-    }  # fmt: skip
+        "seq": change.seq,
+        "at_ms": change.at_ms,
+        "type": change.kind,
+        "members": change.members,
+        "reason": change.line.get("reason"),
+    }
 
 
 def _cause(line: Line) -> dict[str, Any]:
@@ -241,11 +324,18 @@ def _cause(line: Line) -> dict[str, Any]:
 
 def _share(share: Share) -> dict[str, Any]:
     return {
-        "name": share.name, "member_id": share.member_id, "partitions": share.partitions, "added": share.added, "revoked": share.revoked,
-        "rebalance_protocol": "cooperative" if share.cooperative else "eager", "kept": share.kept, "resumed_ms": share.resumed_ms,
-        "claimed": share.claimed, "claimed_generation": share.claimed_generation if share.claimed else None,
+        "name": share.name,
+        "member_id": share.member_id,
+        "partitions": share.partitions,
+        "added": share.added,
+        "revoked": share.revoked,
+        "rebalance_protocol": "cooperative" if share.cooperative else "eager",
+        "kept": share.kept,
+        "resumed_ms": share.resumed_ms,
+        "claimed": share.claimed,
+        "claimed_generation": share.claimed_generation if share.claimed else None,
         "stopped": None if share.pause is None else _pause(share.pause),
-    }  # fmt: skip
+    }
 
 
 def _pause(pause: Pause) -> dict[str, Any]:
@@ -259,4 +349,10 @@ def _pause(pause: Pause) -> dict[str, Any]:
 
 
 def _note(note: Note) -> dict[str, Any]:
-    return {"seq": note.seq, "at_ms": note.at_ms, "type": note.kind, "members": note.members, "text": told(note)}
+    return {
+        "seq": note.seq,
+        "at_ms": note.at_ms,
+        "type": note.kind,
+        "members": note.members,
+        "text": told(note),
+    }

@@ -1,8 +1,10 @@
-"""Opening the file of a log: what happens to one that is there already, and to a last line that was cut short.
+"""Opening the file of a log: what happens to one that is there already, and to a last line that was
+cut short.
 
-Rules: `new` never touches a regular file that exists; `append` continues a log and nothing else, after it has cut off a last
-line that its writer did not finish; `replace` empties the file. The file is unbuffered and in append mode, so that what was
-written is known to the byte, and so that somebody who empties the file meanwhile leaves no hole. Does not depend on events.
+Rules: `new` never touches a regular file that exists; `append` continues a log and nothing else,
+after it has cut off a last line that its writer did not finish; `replace` empties the file. The
+file is unbuffered and in append mode, so that what was written is known to the byte, and so that
+somebody who empties the file meanwhile leaves no hole. Does not depend on events.
 """
 
 from __future__ import annotations
@@ -38,12 +40,15 @@ class LogExistsError(FileExistsError):
 def open_log(path: str | PathLike[str], mode: LogMode) -> tuple[FileIO, Collection[str]]:
     """The file, ready for a new run's header, and the names of the runs in it.
 
-    Raises LogExistsError (mode `new`), LogError for a file that is no log (mode `append`), and OSError.
+    Raises LogExistsError (mode `new`), LogError for a file that is no log (mode `append`), and
+    OSError.
     """
     if mode not in LOG_MODES:
         raise ValueError(f"log mode {mode!r}: it is one of {', '.join(LOG_MODES)}")
     path = fspath(path)
-    if os.path.exists(path) and not os.path.isfile(path):  # a device or a pipe: it holds nothing that could be lost
+    if os.path.exists(path) and not os.path.isfile(
+        path
+    ):  # a device or a pipe: it holds nothing that could be lost
         return _open(path, "wb"), ()
     if mode == "append" and os.path.isfile(path):
         names = _complete(path)
@@ -59,13 +64,16 @@ def _open(path: str, mode: str) -> FileIO:
 
 
 def _complete(path: str) -> Collection[str]:
-    """Cut off an unfinished last line, and tell the runs' names. Raises LogError for a file that is no log."""
+    """Cut off an unfinished last line, and tell the runs' names. Raises LogError for a file that is
+    no log."""
     with open(path, "r+b") as file:
         size = file.seek(0, SEEK_END)
         tail = _last_line(file, size)
         if tail and not tail.endswith(b"\n"):
             if len(tail) == size and not tail.startswith(b'{"seq":0,'):
-                raise LogError(path, 1, "no event log, so nothing is appended to it (docs/event_log.md)")
+                raise LogError(
+                    path, 1, "no event log, so nothing is appended to it (docs/event_log.md)"
+                )
             if _is_object(tail):  # only its newline is missing
                 file.write(b"\n")
             else:
@@ -74,7 +82,11 @@ def _complete(path: str) -> Collection[str]:
             return ()
     found = runs(path)
     if not found or found[0].number != 1:
-        raise LogError(path, 1, "no event log, so nothing is appended to it: its first line is not a run header (docs/event_log.md)")
+        raise LogError(
+            path,
+            1,
+            "no event log, so nothing is appended to it: its first line is not a run header (docs/event_log.md)",
+        )
     return {run.name for run in found}
 
 

@@ -1,6 +1,7 @@
 """The log told while it grows: each line that a newcomer should see, as text. Follows a `Timeline`.
 
-A rebalance is told as it goes. Who stood still is told once every SyncGroup has been answered, because it is not known before.
+A rebalance is told as it goes. Who stood still is told once every SyncGroup has been answered,
+because it is not known before.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ class Narrator:
 
     def __init__(self) -> None:
         self.timeline = Timeline()
-        self._still: dict[str, Rebalance] = {}  # by group: Stable, but not every SyncGroup has been answered
+        self._still: dict[
+            str, Rebalance
+        ] = {}  # by group: Stable, but not every SyncGroup has been answered
         self._said_how_known = False
 
     def tell(self, line: Line) -> list[str]:
@@ -32,7 +35,9 @@ class Narrator:
         group = line.get("group", "")
         still = self._still.get(group)
         over = line["type"] in ("RebalanceStarted", "GroupUnloaded", "GroupDeleted")
-        if still is None or not (over or all(share.resumed_ms is not None for share in still.shares)):
+        if still is None or not (
+            over or all(share.resumed_ms is not None for share in still.shares)
+        ):
             return told
         del self._still[group]
         going_on = self._going_on(line, still)
@@ -40,11 +45,20 @@ class Narrator:
 
     def _tell(self, line: Line) -> list[str]:
         if line["stream"] == "cluster" and line["type"] == "PartitionsAdded":
-            return [self._stamped(line, f"topic {printable(line['topic'])} grew to {line['partitions']} partitions")]
+            return [
+                self._stamped(
+                    line,
+                    f"topic {printable(line['topic'])} grew to {line['partitions']} partitions",
+                )
+            ]
         group = self.timeline.groups.get(line.get("group", ""))
         if group is None or line["stream"] not in ("group", "wire", "fault"):
             return []
-        if group.entries and isinstance(group.entries[-1], Note) and group.entries[-1].seq == line["seq"]:
+        if (
+            group.entries
+            and isinstance(group.entries[-1], Note)
+            and group.entries[-1].seq == line["seq"]
+        ):
             return [self._stamped(line, told(group.entries[-1]))]
         current = group.current
         match line["type"]:
@@ -60,19 +74,29 @@ class Narrator:
                 return [self._stamped(line, self._generation(current))]
             case "GenerationStored" if current is not None and current.stored_ms == line["at_ms"]:
                 self._still[group.group] = current
-                return [self._stamped(line, f"generation {group.generation} is Stable; who has what:"), *self._ending(current)]
+                return [
+                    self._stamped(line, f"generation {group.generation} is Stable; who has what:"),
+                    *self._ending(current),
+                ]
             case "GroupEmptied" if current is not None:
                 return [self._stamped(line, "the group is Empty"), *self._ending(current)]
-            case "RequestRefused" if line.get("api") == "heartbeat" and "REBALANCE_IN_PROGRESS" in line["errors"]:
+            case "RequestRefused" if (
+                line.get("api") == "heartbeat" and "REBALANCE_IN_PROGRESS" in line["errors"]
+            ):
                 return self._learning(group, line)
         return []
 
     def _learning(self, group: GroupView, line: Line) -> list[str]:
-        """The heartbeat by which a member learns that it has to join again (HB-1): the first of each rebalance."""
+        """The heartbeat by which a member learns that it has to join again (HB-1): the first of
+        each rebalance."""
         member = group.members.get(line.get("member", ""))
         if member is None or member.learned_by != line["seq"]:
             return []
-        return [self._stamped(line, f"{member.name} learns of it: its heartbeat is answered REBALANCE_IN_PROGRESS")]
+        return [
+            self._stamped(
+                line, f"{member.name} learns of it: its heartbeat is answered REBALANCE_IN_PROGRESS"
+            )
+        ]
 
     def _going_on(self, line: Line, rebalance: Rebalance) -> list[str]:
         """When all have their assignments: who stood still, and what had no owner."""
@@ -111,7 +135,8 @@ class Narrator:
         ]
 
     def _bars(self, current: Rebalance) -> list[str]:
-        """For each member a picture of what it has, if all have partitions of one topic that is not too large."""
+        """For each member a picture of what it has, if all have partitions of one topic that is not
+        too large."""
         topics = {topic for share in current.shares for topic in share.partitions or {}}
         size = self.timeline.partitions.get(next(iter(topics), ""), 0)
         if len(topics) != 1 or not 0 < size <= _LONGEST_BAR:
@@ -124,7 +149,8 @@ class Narrator:
 
 
 def _ending_of(group: GroupView) -> str:
-    """What a rebalance means for the generation before (HB-1, OC-3); "" if no other member was in it."""
+    """What a rebalance means for the generation before (HB-1, OC-3); "" if no other member was in
+    it."""
     current = group.current
     if current is None or current.state_before == "Empty":
         return ""

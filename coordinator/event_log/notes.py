@@ -1,4 +1,5 @@
-"""Notes beside the rebalances as sentences: refusals that matter, zombies, restarts, loads. Wording only."""
+"""Notes beside the rebalances as sentences: refusals that matter, zombies, restarts, loads. Wording
+only."""
 
 from __future__ import annotations
 
@@ -73,7 +74,11 @@ def _departed(departed: Departed, generation: int | None) -> str:
     since = f"at {instant(departed.at_ms)}"
     if departed.reason == "left":
         return f"It had left {since}."
-    how = f"replaced by a newer instance {since}" if departed.reason == "replaced" else f"removed {since} ({printable(departed.reason)})"
+    how = (
+        f"replaced by a newer instance {since}"
+        if departed.reason == "replaced"
+        else f"removed {since} ({printable(departed.reason)})"
+    )
     if not departed.held:
         return f"It was {how}, and owned nothing then."
     return f"It is a zombie: {how}, it still believes that it owns {partitions(departed.held)} of generation {departed.generation}."

@@ -1,15 +1,18 @@
-"""Who consumes which partitions of one group, who stands still from when to when, and for how long a partition has no owner.
+"""Who consumes which partitions of one group, who stands still from when to when, and for how long
+a partition has no owner.
 
-A member that writes its callbacks into the log (stream `member`) is taken at its word. For all others the instants are inferred from what
-passes over the wire:
+A member that writes its callbacks into the log (stream `member`) is taken at its word. For all
+others the instants are inferred from what passes over the wire:
 
-* An eager member stops everything before it sends JoinGroup (onPartitionsRevoked), and goes on when its SyncGroup is answered, with
-  whatever it was given, be it the same as before.
-* A cooperative member goes on with what it keeps. When its SyncGroup is answered it gives up what it no longer has, and begins what is new.
-* A member that is removed counts as owner until then: the log cannot know when a silent process really stopped.
+* An eager member stops everything before it sends JoinGroup (onPartitionsRevoked), and goes on when
+  its SyncGroup is answered, with whatever it was given, be it the same as before.
+* A cooperative member goes on with what it keeps. When its SyncGroup is answered it gives up what
+  it no longer has, and begins what is new.
+* A member that is removed counts as owner until then: the log cannot know when a silent process
+  really stopped.
 
-Each partition is touched once for each assignment, JoinGroup or removal that names it, so the work is linear in the log. Depends on views
-alone; it does not know which line brought an instant about.
+Each partition is touched once for each assignment, JoinGroup or removal that names it, so the work
+is linear in the log. Depends on views alone; it does not know which line brought an instant about.
 """
 
 from __future__ import annotations
@@ -29,7 +32,8 @@ class Ownership:
         self._owners: dict[str, dict[int, str]] = {}
         self._unowned_since: dict[str, dict[int, int]] = {}
 
-    # -- inferred from requests ----------------------------------------------------------------------------------------
+    # -- inferred from requests
+    # ----------------------------------------------------------------------------------------
 
     def joins(self, member: MemberView, at_ms: int) -> None:
         """The member's JoinGroup was seen."""
@@ -58,7 +62,8 @@ class Ownership:
             member.pause.removed = True
             self._end_pause(member, at_ms)
 
-    # -- told by the member itself -------------------------------------------------------------------------------------
+    # -- told by the member itself
+    # -------------------------------------------------------------------------------------
 
     def told_given_up(self, member: MemberView, partitions: Partitions, at_ms: int) -> None:
         """The member says that these were revoked or lost."""
@@ -68,14 +73,22 @@ class Ownership:
         else:
             self._give_up(member, both(member.held, partitions), at_ms)
 
-    def told_assigned(self, member: MemberView, partitions: Partitions, generation: int, at_ms: int, unowned: Unowned) -> None:
+    def told_assigned(
+        self,
+        member: MemberView,
+        partitions: Partitions,
+        generation: int,
+        at_ms: int,
+        unowned: Unowned,
+    ) -> None:
         """The member says that these were assigned, beside what it has."""
         member.tells = True
         self._take(member, partitions, at_ms, unowned)
         member.held, member.held_generation = joined(member.held, partitions), generation
         self._end_pause(member, at_ms)
 
-    # -- the group as a whole ------------------------------------------------------------------------------------------
+    # -- the group as a whole
+    # ------------------------------------------------------------------------------------------
 
     def keep_topics(self, topics: Collection[str]) -> None:
         """Nobody waits for partitions of topics that no member subscribes to."""
@@ -87,11 +100,14 @@ class Ownership:
         self._owners.clear()
         self._unowned_since.clear()
 
-    # -- parts ---------------------------------------------------------------------------------------------------------
+    # -- parts
+    # ---------------------------------------------------------------------------------------------------------
 
     def _stop(self, member: MemberView, partitions: Partitions, at_ms: int, *, known: bool) -> None:
         if member.pause is None and partitions:
-            member.pause = Pause(member.name, partitions, at_ms, known=known, learned_ms=member.learned_ms)
+            member.pause = Pause(
+                member.name, partitions, at_ms, known=known, learned_ms=member.learned_ms
+            )
         self._give_up(member, partitions, at_ms)
 
     @staticmethod
@@ -101,7 +117,10 @@ class Ownership:
 
     def _give_up(self, member: MemberView, partitions: Partitions, at_ms: int) -> None:
         for topic, numbers in partitions.items():
-            owners, since = self._owners.setdefault(topic, {}), self._unowned_since.setdefault(topic, {})
+            owners, since = (
+                self._owners.setdefault(topic, {}),
+                self._unowned_since.setdefault(topic, {}),
+            )
             for number in numbers:
                 if owners.get(number) == member.member_id:
                     del owners[number]
@@ -109,7 +128,9 @@ class Ownership:
         if partitions:
             member.held = {} if partitions is member.held else minus(member.held, partitions)
 
-    def _take(self, member: MemberView, partitions: Partitions, at_ms: int, unowned: Unowned) -> None:
+    def _take(
+        self, member: MemberView, partitions: Partitions, at_ms: int, unowned: Unowned
+    ) -> None:
         for topic, numbers in partitions.items():
             owners, since = self._owners.setdefault(topic, {}), self._unowned_since.get(topic, {})
             for number in numbers:

@@ -1,9 +1,11 @@
-"""Reading a log as plain dictionaries: what a page, a report or a pipeline needs. Does not depend on groups or on the protocol.
+"""Reading a log as plain dictionaries: what a page, a report or a pipeline needs. Does not depend
+on groups or on the protocol.
 
-A file may hold several runs, one after the other; each begins with its header. `read` gives the last run, or the one that is
-asked for by name; `runs` lists them. Lenient where a log may honestly be odd: a last line cut short (its writer was killed) is
-left out, unknown types, streams and fields are kept. Anything else that is no log is refused with file, line, and what would
-be right; a hostile file raises LogError and nothing else.
+A file may hold several runs, one after the other; each begins with its header. `read` gives the
+last run, or the one that is asked for by name; `runs` lists them. Lenient where a log may honestly
+be odd: a last line cut short (its writer was killed) is left out, unknown types, streams and fields
+are kept. Anything else that is no log is refused with file, line, and what would be right; a
+hostile file raises LogError and nothing else.
 """
 
 from __future__ import annotations
@@ -21,7 +23,13 @@ from .strict_json import loads
 
 Line = dict[str, Any]
 
-_KINDS: tuple[tuple[str, type], ...] = (("seq", int), ("at_ms", int), ("run", str), ("stream", str), ("type", str))
+_KINDS: tuple[tuple[str, type], ...] = (
+    ("seq", int),
+    ("at_ms", int),
+    ("run", str),
+    ("stream", str),
+    ("type", str),
+)
 _NAMES = {int: "an integer", str: "a string"}
 _HEADER_MARK: Final = f'"{HEADER_TYPE}"'
 _HEADER_BYTES: Final = _HEADER_MARK.encode()
@@ -36,7 +44,8 @@ class LogError(ValueError):
 
 
 class Run(NamedTuple):
-    """One run in a file: its name, the number of its header's line (from 1), and where that line begins (in bytes)."""
+    """One run in a file: its name, the number of its header's line (from 1), and where that line
+    begins (in bytes)."""
 
     name: str
     number: int
@@ -44,7 +53,8 @@ class Run(NamedTuple):
 
 
 class Lines(Iterator[Line]):
-    """The lines of one run as dictionaries. `name` is the log's, `number` that of the line given last."""
+    """The lines of one run as dictionaries. `name` is the log's, `number` that of the line given
+    last."""
 
     def __init__(self, texts: Iterable[str], name: str, before: int = 0) -> None:
         self.name = name
@@ -88,14 +98,17 @@ def read(path: str | PathLike[str], run: str | None = None) -> Iterator[Line]:
     name = fspath(path)
     found = runs(path)
     at = _chosen(found, run, name)
-    if not found or found[0].number != 1:  # no log from its first line on: reading it says what is wrong
+    if (
+        not found or found[0].number != 1
+    ):  # no log from its first line on: reading it says what is wrong
         return Lines(_texts(path, 0, None), name)
     end = found[at + 1].offset if at + 1 < len(found) else None
     return Lines(_texts(path, found[at].offset, end), name, found[at].number - 1)
 
 
 def read_lines(lines: Iterable[str], name: str = "log", run: str | None = None) -> Iterator[Line]:
-    """The same from lines of text. One without its newline can only be the last; if it is cut short it is left out."""
+    """The same from lines of text. One without its newline can only be the last; if it is cut short
+    it is left out."""
     found: list[Run] = []
     texts: list[str] = []
     kept: tuple[list[str], int] = texts, 0
@@ -113,7 +126,8 @@ def read_lines(lines: Iterable[str], name: str = "log", run: str | None = None) 
 
 
 class LineNumbers:
-    """Which line of a log has which `seq`. A log that was filtered has gaps; each of them is kept, and nothing else."""
+    """Which line of a log has which `seq`. A log that was filtered has gaps; each of them is kept,
+    and nothing else."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -161,7 +175,11 @@ def _run_begun_by(text: str) -> str | None:
         line = loads(text)
     except ValueError:
         return None
-    if not isinstance(line, dict) or (line.get("type"), line.get("seq")) != (HEADER_TYPE, 0) or not isinstance(line.get("run"), str):
+    if (
+        not isinstance(line, dict)
+        or (line.get("type"), line.get("seq")) != (HEADER_TYPE, 0)
+        or not isinstance(line.get("run"), str)
+    ):
         return None
     return str(line["run"])
 
@@ -195,22 +213,31 @@ class Parser:
         except ValueError as error:
             if not text.endswith("\n"):
                 return None
-            raise self._error(f"not JSON ({error}): a log has one JSON object a line, such as `coordinator serve --log` writes") from None
+            raise self._error(
+                f"not JSON ({error}): a log has one JSON object a line, such as `coordinator serve --log` writes"
+            ) from None
         if not isinstance(line, dict):
-            raise self._error(f"{shortened(text)} is JSON, but no object: a log has one JSON object a line")
+            raise self._error(
+                f"{shortened(text)} is JSON, but no object: a log has one JSON object a line"
+            )
         self._check(line)
         return line
 
     def finish(self) -> None:
         """The end was reached. Raises LogError if there was no line at all."""
         if self.seq < 0:
-            raise LogError(self.name, 1, "empty: the first line of a log is its run header (seq 0, RunStarted)")
+            raise LogError(
+                self.name, 1, "empty: the first line of a log is its run header (seq 0, RunStarted)"
+            )
 
     def _check(self, line: Line) -> None:
         get = line.get
         seq, cause = get("seq"), get("cause")
         if not (
-            type(seq) is int and type(get("at_ms")) is int and type(get("run")) is str and type(get("stream")) is str
+            type(seq) is int
+            and type(get("at_ms")) is int
+            and type(get("run")) is str
+            and type(get("stream")) is str
             and type(get("type")) is str
         ):
             self._no_envelope(line)
@@ -228,13 +255,21 @@ class Parser:
 
     def _no_envelope(self, line: Line) -> NoReturn:
         key, kind = next((key, kind) for key, kind in _KINDS if type(line.get(key)) is not kind)
-        found = f"{shortened(line[key])} where {_NAMES[kind]} should be" if key in line else f"no such field; it is {_NAMES[kind]}"
-        raise self._error(f'"{key}": {found}. Is this an event log? docs/event_log.md has its envelope')
+        found = (
+            f"{shortened(line[key])} where {_NAMES[kind]} should be"
+            if key in line
+            else f"no such field; it is {_NAMES[kind]}"
+        )
+        raise self._error(
+            f'"{key}": {found}. Is this an event log? docs/event_log.md has its envelope'
+        )
 
     def _check_header(self, line: Mapping[str, Any]) -> None:
         if line["type"] != HEADER_TYPE:
             kind = shortened(line["type"])
-            raise self._error(f"{kind} comes first: the first line of a log is its run header (seq 0, {HEADER_TYPE})")
+            raise self._error(
+                f"{kind} comes first: the first line of a log is its run header (seq 0, {HEADER_TYPE})"
+            )
         version = line.get("format")
         if type(version) is not int or not 1 <= version <= FORMAT_VERSION:
             raise self._error(

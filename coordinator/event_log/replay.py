@@ -1,8 +1,10 @@
-"""Events from a log as values: those of groups for GroupCoordinator.replay (all of them) and .load (durable ones), those of
-transactional ids for TransactionCoordinator.replay; and both coordinators replayed from a log.
+"""Events from a log as values: those of groups for GroupCoordinator.replay (all of them) and .load
+(durable ones), those of transactional ids for TransactionCoordinator.replay; and both coordinators
+replayed from a log.
 
-A log that somebody made up may hold events that do not follow from each other. `replayed_groups` and `replayed_transactions` raise
-LogError with the line for them, as for everything else that is no log.
+A log that somebody made up may hold events that do not follow from each other. `replayed_groups`
+and `replayed_transactions` raise LogError with the line for them, as for everything else that is no
+log.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ T = TypeVar("T")
 
 
 def group_events(lines: Iterable[Line], name: str = "log") -> Iterator[LoggedEvent]:
-    """The events of groups and of their coordinator among `lines`, in order. Raises LogError for one that cannot be folded."""
+    """The events of groups and of their coordinator among `lines`, in order. Raises LogError for
+    one that cannot be folded."""
     clocks = Clocks()
     for number, line in numbered(lines):
         if line["type"] == JUMP:
@@ -39,16 +42,22 @@ def group_events(lines: Iterable[Line], name: str = "log") -> Iterator[LoggedEve
         except CodecError as error:
             raise LogError(name, number, str(error)) from None
         except KeyError:
-            raise LogError(name, number, f'{line["type"]}: a group event names its "group"') from None
+            raise LogError(
+                name, number, f'{line["type"]}: a group event names its "group"'
+            ) from None
 
 
 def read_group_events(path: str | PathLike[str], run: str | None = None) -> Iterator[LoggedEvent]:
-    """The group events of a log file: of its last run, or of the one asked for by name. Raises LogError and OSError."""
+    """The group events of a log file: of its last run, or of the one asked for by name. Raises
+    LogError and OSError."""
     return group_events(read(path, run), fspath(path))
 
 
-def transaction_events(lines: Iterable[Line], name: str = "log") -> Iterator[LoggedTransactionEvent]:
-    """The events of transactional ids among `lines`, in order. Raises LogError for one that cannot be folded."""
+def transaction_events(
+    lines: Iterable[Line], name: str = "log"
+) -> Iterator[LoggedTransactionEvent]:
+    """The events of transactional ids among `lines`, in order. Raises LogError for one that cannot
+    be folded."""
     for number, line in numbered(lines):
         if line["stream"] != "transaction":
             continue
@@ -58,8 +67,11 @@ def transaction_events(lines: Iterable[Line], name: str = "log") -> Iterator[Log
             raise LogError(name, number, str(error)) from None
 
 
-def replayed_groups(lines: Iterable[Line], config: GroupConfig, now: int, name: str = "log") -> GroupCoordinator:
-    """The group coordinator that the lines lead to, all sessions beginning at `now`. Raises LogError."""
+def replayed_groups(
+    lines: Iterable[Line], config: GroupConfig, now: int, name: str = "log"
+) -> GroupCoordinator:
+    """The group coordinator that the lines lead to, all sessions beginning at `now`. Raises
+    LogError."""
     follow = _Followed(lines, name)
     return follow.replayed(lambda: GroupCoordinator.replay(config, group_events(follow, name), now))
 
@@ -67,9 +79,12 @@ def replayed_groups(lines: Iterable[Line], config: GroupConfig, now: int, name: 
 def replayed_transactions(
     lines: Iterable[Line], config: TransactionConfig, fresh: Callable[[], int], name: str = "log"
 ) -> TransactionCoordinator:
-    """The transaction coordinator that the lines lead to; `fresh` draws producer ids. Raises LogError."""
+    """The transaction coordinator that the lines lead to; `fresh` draws producer ids. Raises
+    LogError."""
     follow = _Followed(lines, name)
-    return follow.replayed(lambda: TransactionCoordinator.replay(config, fresh, transaction_events(follow, name)))
+    return follow.replayed(
+        lambda: TransactionCoordinator.replay(config, fresh, transaction_events(follow, name))
+    )
 
 
 class _Followed(Iterator[Line]):
@@ -87,11 +102,19 @@ class _Followed(Iterator[Line]):
         return line
 
     def replayed(self, replay: Callable[[], T]) -> T:
-        """What `replay` returns. Raises LogError where an event does not follow from those before it."""
+        """What `replay` returns. Raises LogError where an event does not follow from those before
+        it."""
         try:
             return replay()
         except LogError:
             raise
-        except (LookupError, AssertionError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+        except (
+            LookupError,
+            AssertionError,
+            TypeError,
+            ValueError,
+            AttributeError,
+            ArithmeticError,
+        ) as error:
             why = f"does not follow from the lines before it ({type(error).__name__}: {error})"
             raise LogError(self._name, self.number, f"{self._what} {why}") from error

@@ -1,8 +1,9 @@
-"""The log of several brokers, replayed: the cluster, the groups that each broker served, and their transactional ids.
+"""The log of several brokers, replayed: the cluster, the groups that each broker served, and their
+transactional ids.
 
-Owns how the lines of several coordinators follow from each other. Rules: durable events belong to their partition, whoever wrote them,
-until a LogTruncated says that a later leader had them not; a broker that loads a partition folds those that count then. Does not
-depend on who wrote the log.
+Owns how the lines of several coordinators follow from each other. Rules: durable events belong to
+their partition, whoever wrote them, until a LogTruncated says that a later leader had them not; a
+broker that loads a partition folds those that count then. Does not depend on who wrote the log.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ class _Row(NamedTuple):
 
 
 class ReplayedBrokers:
-    """What the lines of a log of several brokers lead to. `configs`: any broker's; `config`: the groups'."""
+    """What the lines of a log of several brokers lead to. `configs`: any broker's; `config`: the
+    groups'."""
 
     def __init__(self, lines: Iterable[Line], configs: BrokerConfigs, config: GroupConfig) -> None:
         self.cluster = Cluster(cluster_id="", controller_id=1, brokers=(), configs=configs)
@@ -73,7 +75,9 @@ class ReplayedBrokers:
                 if event is not None:
                     evolve_cluster(self.cluster, event)
             case "transaction":
-                self._transactions.append((line["seq"], line["at_ms"], transaction_from_plain(line)))
+                self._transactions.append(
+                    (line["seq"], line["at_ms"], transaction_from_plain(line))
+                )
             case "coordinator":
                 self._coordinate(line)
             case "group":

@@ -1,4 +1,5 @@
-"""The why of a rebalance in one plain sentence, and what stood still meanwhile. Wording only: the facts come from `timeline`."""
+"""The why of a rebalance in one plain sentence, and what stood still meanwhile. Wording only: the
+facts come from `timeline`."""
 
 from __future__ import annotations
 
@@ -10,12 +11,21 @@ from .blobs import both
 from .views import Awaited, Change, Partitions, Pause, Rebalance, Share
 from .words import counted, duration, instant, listed, partitions, printable
 
-_APIS = {"join_group": "its JoinGroup", "sync_group": "its SyncGroup", "offset_commit": "an offset commit", "heartbeat": "a heartbeat"}
+_APIS = {
+    "join_group": "its JoinGroup",
+    "sync_group": "its SyncGroup",
+    "offset_commit": "an offset commit",
+    "heartbeat": "a heartbeat",
+}
 
 
 def why(rebalance: Rebalance) -> str:
     """One sentence: what began this rebalance, what came in its course, how it ended."""
-    begun = f"Generation {rebalance.generation} began" if rebalance.generation is not None else "A rebalance began"
+    begun = (
+        f"Generation {rebalance.generation} began"
+        if rebalance.generation is not None
+        else "A rebalance began"
+    )
     if rebalance.outcome == "empty":
         begun = f"The group became empty in generation {rebalance.generation}"
     clauses = [f"{begun} because {because(rebalance)}", *_course(rebalance)]
@@ -45,12 +55,22 @@ def _joined(rebalance: Rebalance, trigger: Change) -> str:
 
 
 def _rejoined(rebalance: Rebalance, trigger: Change) -> str:
-    note, who = trigger.note, f"{'leader' if trigger.note.get('leads') else 'member'} {trigger.members[0]}"
+    note, who = (
+        trigger.note,
+        f"{'leader' if trigger.note.get('leads') else 'member'} {trigger.members[0]}",
+    )
     if note.get("grown"):
-        topics = listed([f"topic {printable(topic)} grew to {count} partitions" for topic, count in note["grown"]])
+        topics = listed(
+            [
+                f"topic {printable(topic)} grew to {count} partitions"
+                for topic, count in note["grown"]
+            ]
+        )
         return f"{topics} and {who}, which saw it, asked to join again"
     if note.get("topics_added") or note.get("topics_dropped"):
-        changes = [f"added {topic}" for topic in note["topics_added"]] + [f"dropped {topic}" for topic in note["topics_dropped"]]
+        changes = [f"added {topic}" for topic in note["topics_added"]] + [
+            f"dropped {topic}" for topic in note["topics_dropped"]
+        ]
         return f"{who} changed its subscription ({printable(', '.join(changes))})"
     if note.get("given_up"):
         return f"{who} gave up {partitions(note['given_up'])} and joined again, so that others can have them (cooperative rebalancing)"
@@ -69,7 +89,8 @@ def _removed(rebalance: Rebalance, trigger: Change) -> str:
 
 
 def removal(change: Change) -> str:
-    """Who was removed and why: "member a expired after 6 s of silence (its last sign of life was ...)"."""
+    """Who was removed and why: "member a expired after 6 s of silence (its last sign of life was
+    ...)"."""
     who, line = counted("member", change.members), change.line
     detail = line.get("detail")
     match line["reason"]:
@@ -118,7 +139,9 @@ _CODES = frozenset(map(int, ErrorCode))
 
 
 def _loaded(rebalance: Rebalance, trigger: Change) -> str:
-    return "the coordinator that loaded the group found more members in it than group.max.size allows"
+    return (
+        "the coordinator that loaded the group found more members in it than group.max.size allows"
+    )
 
 
 _TRIGGERS: dict[str, Callable[[Rebalance, Change], str]] = {
@@ -131,39 +154,69 @@ _TRIGGERS: dict[str, Callable[[Rebalance, Change], str]] = {
 }
 
 
-# -- what came in the course of a rebalance ----------------------------------------------------------------------------
+# -- what came in the course of a rebalance
+# ----------------------------------------------------------------------------
 
 
 def _course(rebalance: Rebalance) -> list[str]:
     clauses = []
     if rebalance.delay_ms:
-        clauses.append(f"first members were waited for {duration(rebalance.delay_ms)} or longer (group.initial.rebalance.delay.ms)")
+        clauses.append(
+            f"first members were waited for {duration(rebalance.delay_ms)} or longer (group.initial.rebalance.delay.ms)"
+        )
     changes = rebalance.changes
     joined = _unique(changes, "MemberJoined")
     new = frozenset(joined)  # there may be thousands
     rejoined = [name for name in _unique(changes, "MemberRejoined") if name not in new]
     if rejoined:
-        last_ms = max(change.at_ms for change in changes if change.kind == "MemberRejoined" and change.members[0] not in new)
-        clauses.append(f"{counted('member', rejoined)} rejoined {_within(last_ms - rebalance.started_ms)}{_last_of(rebalance, rejoined)}")
+        last_ms = max(
+            change.at_ms
+            for change in changes
+            if change.kind == "MemberRejoined" and change.members[0] not in new
+        )
+        clauses.append(
+            f"{counted('member', rejoined)} rejoined {_within(last_ms - rebalance.started_ms)}{_last_of(rebalance, rejoined)}"
+        )
     if joined:
         clauses.append(f"{counted('member', joined)} joined meanwhile")
     clauses += [_replacement(change) for change in changes if change.kind == "MemberReplaced"]
-    clauses += [_meanwhile(change) for change in _gathered([change for change in changes if change.kind == "MemberRemoved"])]
-    clauses += [f"{change.members[0]} leads now, because the leader did not rejoin" for change in changes if change.kind == "LeaderElected"]
+    clauses += [
+        _meanwhile(change)
+        for change in _gathered([change for change in changes if change.kind == "MemberRemoved"])
+    ]
+    clauses += [
+        f"{change.members[0]} leads now, because the leader did not rejoin"
+        for change in changes
+        if change.kind == "LeaderElected"
+    ]
     if rebalance.awaited is not None and rebalance.generation_ms is not None:
         clauses += _wait(rebalance.awaited, rebalance.generation_ms - rebalance.started_ms)
-    if rebalance.stored_ms is not None and rebalance.stored_ms - (rebalance.generation_ms or 0) >= _WORTH_TELLING_MS:
+    if (
+        rebalance.stored_ms is not None
+        and rebalance.stored_ms - (rebalance.generation_ms or 0) >= _WORTH_TELLING_MS
+    ):
         took = duration(rebalance.stored_ms - (rebalance.generation_ms or 0))
-        clauses.append(f"the sync phase waited {took} for the assignment, which leader {rebalance.leader} sends with its SyncGroup")
+        clauses.append(
+            f"the sync phase waited {took} for the assignment, which leader {rebalance.leader} sends with its SyncGroup"
+        )
     return clauses
 
 
 def _last_of(rebalance: Rebalance, rejoined: list[str]) -> str:
     """Who of those that rejoined was awaited last, if the join phase ended with that."""
     awaited = rebalance.awaited
-    if awaited is None or awaited.kind != "MemberRejoined" or awaited.members[0] not in rejoined or len(rejoined) < 2:
+    if (
+        awaited is None
+        or awaited.kind != "MemberRejoined"
+        or awaited.members[0] not in rejoined
+        or len(rejoined) < 2
+    ):
         return ""
-    alone = "" if awaited.before_ms is None else f", {duration((rebalance.generation_ms or 0) - awaited.before_ms)} after the one before"
+    alone = (
+        ""
+        if awaited.before_ms is None
+        else f", {duration((rebalance.generation_ms or 0) - awaited.before_ms)} after the one before"
+    )
     return f" ({awaited.members[0]} was awaited last{alone})"
 
 
@@ -172,13 +225,21 @@ def _wait(awaited: Awaited, length_ms: int) -> list[str]:
     name = listed(awaited.members[:3])
     match awaited.kind, awaited.reason:
         case "PendingMemberRemoved", "left":
-            return [f"the join phase waited {duration(length_ms)}, until member id {name} was given back by its client"]
+            return [
+                f"the join phase waited {duration(length_ms)}, until member id {name} was given back by its client"
+            ]
         case "PendingMemberRemoved", _:
-            return [f"the join phase waited {duration(length_ms)} for member id {name}, which was handed out and never came back (MID-6)"]
+            return [
+                f"the join phase waited {duration(length_ms)} for member id {name}, which was handed out and never came back (MID-6)"
+            ]
         case "MemberRemoved", "session expired":
-            return [f"the join phase waited {duration(length_ms)}, until the session of {name} expired"]
+            return [
+                f"the join phase waited {duration(length_ms)}, until the session of {name} expired"
+            ]
         case "MemberRemoved", "did not rejoin in time":
-            return [f"the join phase lasted {duration(length_ms)}, the whole rebalance timeout (REB-4)"]
+            return [
+                f"the join phase lasted {duration(length_ms)}, the whole rebalance timeout (REB-4)"
+            ]
         case "MemberRemoved", "left":
             return [f"the join phase waited {duration(length_ms)}, until {name} left"]
         case _:
@@ -186,7 +247,9 @@ def _wait(awaited: Awaited, length_ms: int) -> list[str]:
 
 
 def _unique(changes: list[Change], kind: str) -> list[str]:
-    return list(dict.fromkeys(name for change in changes if change.kind == kind for name in change.members))
+    return list(
+        dict.fromkeys(name for change in changes if change.kind == kind for name in change.members)
+    )
 
 
 def _within(took_ms: int) -> str:
@@ -204,7 +267,14 @@ def _gathered(removals: list[Change]) -> list[Change]:
         key = (change.line["reason"], change.at_ms, change.line.get("detail"))
         if key in together:
             first = together[key]
-            together[key] = Change(first.seq, first.at_ms, first.kind, [*first.members, *change.members], first.line, first.note)
+            together[key] = Change(
+                first.seq,
+                first.at_ms,
+                first.kind,
+                [*first.members, *change.members],
+                first.line,
+                first.note,
+            )
         else:
             together[key] = change
     return list(together.values())
@@ -214,7 +284,8 @@ def _meanwhile(change: Change) -> str:
     return removal(change) + (" meanwhile" if change.line["reason"] == "left" else "")
 
 
-# -- who stood still ---------------------------------------------------------------------------------------------------
+# -- who stood still
+# ---------------------------------------------------------------------------------------------------
 
 
 INFERRED = "an eager member stops from its JoinGroup until its SyncGroup is answered, a cooperative one never stops with what it keeps"
@@ -235,7 +306,9 @@ def stood_still(rebalance: Rebalance) -> str:
 def rebalance_protocol(rebalance: Rebalance) -> str:
     """`eager`, `cooperative`, or both if members differ; "" if nobody is a consumer."""
     kinds = {share.cooperative for share in rebalance.shares if share.partitions is not None}
-    return " and ".join([*(["eager"] if False in kinds else []), *(["cooperative"] if True in kinds else [])])
+    return " and ".join(
+        [*(["eager"] if False in kinds else []), *(["cooperative"] if True in kinds else [])]
+    )
 
 
 def standing_still(share: Share) -> list[str]:
@@ -245,7 +318,9 @@ def standing_still(share: Share) -> list[str]:
         clauses.append(f"stands still since {instant(pause.from_ms)}{_by_whom(pause)}")
     elif pause is not None and pause.to_ms is not None:
         span = f"from {instant(pause.from_ms)} to {instant(pause.to_ms)}"
-        clauses.append(f"stood still for {duration(pause.to_ms - pause.from_ms)}, {span}{_by_whom(pause)}")
+        clauses.append(
+            f"stood still for {duration(pause.to_ms - pause.from_ms)}, {span}{_by_whom(pause)}"
+        )
     if share.cooperative and share.kept and share.partitions:
         whole = share.kept == share.partitions and not share.revoked
         clauses.append("never stopped" if whole else f"never stopped with {partitions(share.kept)}")
@@ -279,7 +354,8 @@ def _all_alike(rebalance: Rebalance) -> bool:
 
 
 def claims_told(rebalance: Rebalance) -> str:
-    """Who keeps what because of which bytes, when the assignor looks at claims; "" if it does not or nobody claimed."""
+    """Who keeps what because of which bytes, when the assignor looks at claims; "" if it does not
+    or nobody claimed."""
     shares = [share for share in rebalance.shares if share.claimed is not None]
     if not any(share.claimed for share in shares):
         return ""

@@ -1,7 +1,9 @@
-"""Requests, answers and callbacks on the way to each generation, in order: what `explain --detail` shows beside the sentences.
+"""Requests, answers and callbacks on the way to each generation, in order: what `explain --detail`
+shows beside the sentences.
 
-Collects while `timeline` folds, and only if it is asked to. The same refusal of the same member within one rebalance is one step with a
-count: a member that waits for a slow one may be told REBALANCE_IN_PROGRESS hundreds of times.
+Collects while `timeline` folds, and only if it is asked to. The same refusal of the same member
+within one rebalance is one step with a count: a member that waits for a slow one may be told
+REBALANCE_IN_PROGRESS hundreds of times.
 """
 
 from __future__ import annotations
@@ -60,7 +62,10 @@ class Steps:
     def _add(group: GroupView, step: Step) -> None:
         current = group.current
         late = step.line["type"] == "PartitionsAssigned" or step.line.get("api") == "sync_group"
-        if current is not None and (group.state in ("PreparingRebalance", "CompletingRebalance") or (group.state == "Stable" and late)):
+        if current is not None and (
+            group.state in ("PreparingRebalance", "CompletingRebalance")
+            or (group.state == "Stable" and late)
+        ):
             current.steps.append(step)
         else:
             group.steps.append(step)

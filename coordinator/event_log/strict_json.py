@@ -1,7 +1,8 @@
 """JSON as a log may hold it: what Python's parser takes and a log never has is refused.
 
-Owns the bounds: whole numbers of 64 bits, no NaN and no infinity, `MOST_LEVELS` of nesting. Ordinary lines are read at the
-speed of Python's own parser. Every refusal is a ValueError. Does not depend on what the lines mean.
+Owns the bounds: whole numbers of 64 bits, no NaN and no infinity, `MOST_LEVELS` of nesting.
+Ordinary lines are read at the speed of Python's own parser. Every refusal is a ValueError. Does not
+depend on what the lines mean.
 """
 
 from __future__ import annotations
@@ -11,14 +12,19 @@ import re
 from typing import Any, Final, NoReturn
 
 MOST_LEVELS: Final = 32
-"""How deep objects and arrays of a line may stand within each other. The emulator's own lines have four levels."""
+"""How deep objects and arrays of a line may stand within each other. The emulator's own lines have
+four levels."""
 
 _INT_BOUND: Final = 1 << 63
 _FLAT: Final = bytes.maketrans(b"123456789E", b"000000000e")
-"""All digits become 0: whether there is a long number is then a search for one text, the cheapest that there is."""
+"""All digits become 0: whether there is a long number is then a search for one text, the cheapest
+that there is."""
 _LONG: Final = b"0" * 19
-_LARGE: Final = re.compile(r"(?:^|[:,\[\s])-?(?:9[0-9]{18}|[0-9]{20}|[0-9]+(?:\.[0-9]+)?[eE][+-]?[0-9]{3})")
-"""Finds a number that may be out of bounds: whole numbers of 19 digits that begin with 0 to 8 have 64 bits."""
+_LARGE: Final = re.compile(
+    r"(?:^|[:,\[\s])-?(?:9[0-9]{18}|[0-9]{20}|[0-9]+(?:\.[0-9]+)?[eE][+-]?[0-9]{3})"
+)
+"""Finds a number that may be out of bounds: whole numbers of 19 digits that begin with 0 to 8 have
+64 bits."""
 
 
 def loads(text: str) -> Any:
@@ -34,7 +40,8 @@ def loads(text: str) -> Any:
 
 
 def _quickly(text: str) -> Any:
-    """What `json.loads` says. An object and its newline are read without looking for what may stand around it."""
+    """What `json.loads` says. An object and its newline are read without looking for what may stand
+    around it."""
     if text.startswith("{"):
         value, end = _raw(text)
         if end == len(text) or text[end:] == "\n":
@@ -43,7 +50,8 @@ def _quickly(text: str) -> Any:
 
 
 def _has_large_numbers(text: str) -> bool:
-    """May a number of the text be out of bounds? Hexadecimal texts have as many digits, and are none."""
+    """May a number of the text be out of bounds? Hexadecimal texts have as many digits, and are
+    none."""
     flat = text.encode("utf-8", "surrogatepass").translate(_FLAT)
     if _LONG in flat or b"0e000" in flat or b"0e+" in flat or b"0e-" in flat:
         return _LARGE.search(text) is not None
@@ -84,4 +92,6 @@ def _constant(name: str) -> NoReturn:
 
 
 _raw: Final = json.JSONDecoder().raw_decode
-_strictly: Final = json.JSONDecoder(parse_int=_whole, parse_float=_real, parse_constant=_constant).decode
+_strictly: Final = json.JSONDecoder(
+    parse_int=_whole, parse_float=_real, parse_constant=_constant
+).decode

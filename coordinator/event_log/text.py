@@ -1,7 +1,9 @@
-"""The text of a line's values, made at once: functions for a type of events, which are compiled from the events' own field types.
+"""The text of a line's values, made at once: functions for a type of events, which are compiled
+from the events' own field types.
 
-What they write is to the byte what Python's JSON encoder writes of the plain values (`codec`), without spaces. A line is one text put
-together of such values, where an encoder would go through a dictionary that was made for it. Does not depend on what lines there are.
+What they write is to the byte what Python's JSON encoder writes of the plain values (`codec`),
+without spaces. A line is one text put together of such values, where an encoder would go through a
+dictionary that was made for it. Does not depend on what lines there are.
 """
 
 from __future__ import annotations
@@ -35,10 +37,14 @@ def value_text(value: object) -> str:
 
 
 def fields_text(kind: type, keys: tuple[tuple[str, str], ...]) -> Callable[[Any], str]:
-    """The function that writes these fields of an event, given by name and key: `,"key":value` each."""
+    """The function that writes these fields of an event, given by name and key: `,"key":value`
+    each."""
     hints, env = get_type_hints(kind), _environment()
     names = list(hints)
-    pieces = [f',{text(key)}:{_braced(_expression(hints[name], f"e[{names.index(name)}]", env))}' for name, key in keys]
+    pieces = [
+        f",{text(key)}:{_braced(_expression(hints[name], f'e[{names.index(name)}]', env))}"
+        for name, key in keys
+    ]
     return _compiled(pieces, env)
 
 
@@ -56,7 +62,8 @@ def _braced(expression: str) -> str:
 
 
 def _expression(hint: Any, value: str, env: dict[str, Any]) -> str:
-    """The expression that makes the text of a value; it holds no quotes and no backslash, for it stands within an f-string."""
+    """The expression that makes the text of a value; it holds no quotes and no backslash, for it
+    stands within an f-string."""
     if isinstance(hint, UnionType):
         (inner,) = (part for part in get_args(hint) if part is not NoneType)
         env["NULL"] = "null"
@@ -90,9 +97,15 @@ def _function(hint: Any) -> Callable[[Any], str]:
 
 
 def _object(fields: list[tuple[str, Any]], env: dict[str, Any]) -> Callable[[Any], str]:
-    rows = [f"{text(key)}:{_braced(_expression(hint, f'e[{index}]', env))}" for index, (key, hint) in enumerate(fields)]
+    rows = [
+        f"{text(key)}:{_braced(_expression(hint, f'e[{index}]', env))}"
+        for index, (key, hint) in enumerate(fields)
+    ]
     return _compiled(["{{", ",".join(rows), "}}"], env)
 
 
-PAIRS: Final[dict[tuple[type, ...], tuple[str, str]]] = {(str, bytes): ("name", "metadata"), (str, int): ("topic", "partition")}
+PAIRS: Final[dict[tuple[type, ...], tuple[str, str]]] = {
+    (str, bytes): ("name", "metadata"),
+    (str, int): ("topic", "partition"),
+}
 """The keys of pairs."""

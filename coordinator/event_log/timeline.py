@@ -1,7 +1,9 @@
-"""A log folded into what a person asks about: each group's rebalances, who took part, who got what, who stood still, and what caused it.
+"""A log folded into what a person asks about: each group's rebalances, who took part, who got what,
+who stood still, and what caused it.
 
-Works line by line, so a log can be followed while it grows, and in time linear in the log. Reads plain dictionaries
-(`coordinator.event_log.read`) and does not depend on the group coordinator. Lines of unknown types are passed over.
+Works line by line, so a log can be followed while it grows, and in time linear in the log. Reads
+plain dictionaries (`coordinator.event_log.read`) and does not depend on the group coordinator.
+Lines of unknown types are passed over.
 """
 
 from __future__ import annotations
@@ -10,19 +12,46 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from .blobs import COOPERATIVE, both, by_topic, claims, is_cooperative, minus, own_assignment, subscription
+from .blobs import (
+    COOPERATIVE,
+    both,
+    by_topic,
+    claims,
+    is_cooperative,
+    minus,
+    own_assignment,
+    subscription,
+)
 from .consumer_groups import KINDS, follow_consumer_event, note_consumer_event
 from .expired_offsets import note_expiry
 from .ownership import Ownership
 from .reader import Line, LineNumbers
 from .refusals import Refusals
 from .steps import Steps
-from .views import Change, Departed, Gone, GroupView, MemberView, Partitions, Rebalance, Share, Unowned
+from .views import (
+    Change,
+    Departed,
+    Gone,
+    GroupView,
+    MemberView,
+    Partitions,
+    Rebalance,
+    Share,
+    Unowned,
+)
 from .waits import awaited, last_sign
 
-_NOBODYS_CAUSE = frozenset({
-    "OffsetsCommitted", "OffsetsPending", "PendingOffsetsEnded", "RequestAnswered", "RequestRefused", "ConnectionOpened",
-    "ConnectionClosed"})
+_NOBODYS_CAUSE = frozenset(
+    {
+        "OffsetsCommitted",
+        "OffsetsPending",
+        "PendingOffsetsEnded",
+        "RequestAnswered",
+        "RequestRefused",
+        "ConnectionOpened",
+        "ConnectionClosed",
+    }
+)
 """Types of lines that no rebalance goes back to; nor does any to what members and records say."""
 _ABOUT_OFFSETS = frozenset({"offset_fetch", "offset_commit"})
 """Requests that bring about no rebalance."""
@@ -30,7 +59,8 @@ _MOST_CAUSES = 64
 
 
 class Timeline:
-    """All groups of a log. `feed` it line by line. `details`: keep each request and answer that belongs to a rebalance, too.
+    """All groups of a log. `feed` it line by line. `details`: keep each request and answer that
+    belongs to a rebalance, too.
 
     `stories`: tell what happens in consumer groups (KIP-848); else only their state is followed.
     """
@@ -64,7 +94,9 @@ class Timeline:
             if kind == "PartitionsAdded":
                 self._grown.append(line)
         elif kind == "JumpClock":
-            self.clocks_ahead_ms[line["broker"]] = self.clocks_ahead_ms.get(line["broker"], 0) + line["by_ms"]
+            self.clocks_ahead_ms[line["broker"]] = (
+                self.clocks_ahead_ms.get(line["broker"], 0) + line["by_ms"]
+            )
         elif stream == "wire":
             self._wire(line)
             if self._steps is None and line.get("api") in _ABOUT_OFFSETS and kind != "RequestSeen":
@@ -84,14 +116,16 @@ class Timeline:
             group.generation = line.get("generation", group.generation)
 
     def chain(self, seq: int | None) -> list[Line]:
-        """A line and its causes, back to what came from outside, but `_MOST_CAUSES` at most: chains share their beginnings."""
+        """A line and its causes, back to what came from outside, but `_MOST_CAUSES` at most: chains
+        share their beginnings."""
         chain: list[Line] = []
         while seq is not None and seq in self._lines and len(chain) < _MOST_CAUSES:
             chain.append(self._lines[seq])
             seq = chain[-1]["cause"]
         return chain
 
-    # -- one event each ------------------------------------------------------------------------------------------------
+    # -- one event each
+    # ------------------------------------------------------------------------------------------------
 
     def _wire(self, line: Line) -> None:
         group = self.groups.get(line.get("group", ""))
@@ -106,13 +140,16 @@ class Timeline:
         elif kind in ("RequestSeen", "RequestRefused"):
             if member is not None and not errors:
                 member.seen_ms, member.seen_by = line["at_ms"], line.get("api", "")
-                if line.get("api") == "heartbeat" and member.learned_ms is None:  # successful ones are not in the log
+                if (
+                    line.get("api") == "heartbeat" and member.learned_ms is None
+                ):  # successful ones are not in the log
                     member.learned_ms, member.learned_by = line["at_ms"], line["seq"]
             if kind == "RequestRefused" and errors:
                 self._refusals.refused(group, member, line, injected)
 
     def _answered(self, group: GroupView, member: MemberView, line: Line) -> None:
-        """Answers that come without an event of the group: to a member that joins or syncs while the group is Stable (JOIN-4, STA-8)."""
+        """Answers that come without an event of the group: to a member that joins or syncs while
+        the group is Stable (JOIN-4, STA-8)."""
         if group.state != "Stable":
             return
         if line["api"] == "join_group" and not member.cooperative:
@@ -124,7 +161,11 @@ class Timeline:
         """A member's own word on what its application was told."""
         group = self.groups.get(line.get("group", ""))
         member = group.members.get(line.get("member", "")) if group is not None else None
-        if group is None or member is None or line["type"] not in ("PartitionsAssigned", "PartitionsRevoked", "PartitionsLost"):
+        if (
+            group is None
+            or member is None
+            or line["type"] not in ("PartitionsAssigned", "PartitionsRevoked", "PartitionsLost")
+        ):
             return
         partitions: dict[str, list[int]] = {}
         for row in line["partitions"]:
@@ -132,7 +173,9 @@ class Timeline:
         ownership = self._ownership[group.group]
         if line["type"] == "PartitionsAssigned":
             generation = line.get("generation", group.generation)
-            ownership.told_assigned(member, by_topic(partitions.items()), generation, line["at_ms"], _unowned(group))
+            ownership.told_assigned(
+                member, by_topic(partitions.items()), generation, line["at_ms"], _unowned(group)
+            )
         else:
             ownership.told_given_up(member, by_topic(partitions.items()), line["at_ms"])
         if self._steps is not None:
@@ -141,12 +184,21 @@ class Timeline:
     def _goes_on(self, group: GroupView, member: MemberView, at_ms: int) -> None:
         self._ownership[group.group].goes_on(member, group.generation, at_ms, _unowned(group))
         current = group.current
-        share = current.share_by_id.get(member.member_id) if current is not None and current.outcome == "stable" else None
+        share = (
+            current.share_by_id.get(member.member_id)
+            if current is not None and current.outcome == "stable"
+            else None
+        )
         if share is not None and share.resumed_ms is None:
             share.resumed_ms = at_ms
 
     def _created(self, group: GroupView, line: Line) -> None:
-        group.state, group.created_ms, group.assignor, group.given_up_as = "Empty", line["at_ms"], None, ""
+        group.state, group.created_ms, group.assignor, group.given_up_as = (
+            "Empty",
+            line["at_ms"],
+            None,
+            "",
+        )
 
     def _pending(self, group: GroupView, line: Line) -> None:
         group.name(line["member"])
@@ -168,7 +220,9 @@ class Timeline:
         """Take over what a member asks for; returns how that differs from before."""
         before, after = member.subscription, None
         if group.protocol_type == "consumer" and line["protocols"]:
-            subscriptions = [(row["name"], subscription(row["metadata"])) for row in line["protocols"]]
+            subscriptions = [
+                (row["name"], subscription(row["metadata"])) for row in line["protocols"]
+            ]
             after = subscriptions[0][1]
             member.cooperative = is_cooperative(subscriptions)
         member.subscription = after
@@ -201,7 +255,11 @@ class Timeline:
     def _replaced(self, group: GroupView, line: Line) -> None:
         old = group.member(line["replaced"])
         new = group.member(line["member"])
-        new.client_id, new.client_host, new.assignment = old.client_id, old.client_host, old.assignment
+        new.client_id, new.client_host, new.assignment = (
+            old.client_id,
+            old.client_host,
+            old.assignment,
+        )
         new.group_instance_id, new.subscription = line["group_instance_id"], old.subscription
         self._depart(group, old, line, "replaced")
         del group.members[line["replaced"]]
@@ -213,8 +271,13 @@ class Timeline:
             group.note(line, [new.name, old.name])
 
     def _removed(self, group: GroupView, line: Line) -> None:
-        member = group.members.pop(line["member"], None) or MemberView(line["member"], group.name(line["member"]) or "")
-        note: dict[str, Any] = {"last_sign": last_sign(group, member, line), "led": group.leader == member.name}
+        member = group.members.pop(line["member"], None) or MemberView(
+            line["member"], group.name(line["member"]) or ""
+        )
+        note: dict[str, Any] = {
+            "last_sign": last_sign(group, member, line),
+            "led": group.leader == member.name,
+        }
         group.leader = group.name(line["leader"])
         had = self._depart(group, member, line, line["reason"])
         if had:
@@ -224,14 +287,20 @@ class Timeline:
         self._change(group, line, [member.name], note)
 
     def _depart(self, group: GroupView, member: MemberView, line: Line, reason: str) -> Partitions:
-        """A member id goes; returns what it had, or would have had again at the end of its rebalance."""
+        """A member id goes; returns what it had, or would have had again at the end of its
+        rebalance."""
         had = member.pause.partitions if member.pause is not None else member.held
-        group.departed[member.member_id] = Departed(member.name, line["at_ms"], reason, member.held, member.held_generation)
+        group.departed[member.member_id] = Departed(
+            member.name, line["at_ms"], reason, member.held, member.held_generation
+        )
         self._ownership[group.group].removed(member, line["at_ms"])
         return had
 
-    def _change(self, group: GroupView, line: Line, members: list[str], note: dict[str, Any] | None = None) -> None:
-        """A change of membership: part of the rebalance that runs, else kept for the one that it may start."""
+    def _change(
+        self, group: GroupView, line: Line, members: list[str], note: dict[str, Any] | None = None
+    ) -> None:
+        """A change of membership: part of the rebalance that runs, else kept for the one that it
+        may start."""
         change = Change(line["seq"], line["at_ms"], line["type"], members, line, note or {})
         current = group.current
         if group.state == "PreparingRebalance" and current is not None:
@@ -245,11 +314,21 @@ class Timeline:
 
     def _rebalance(self, group: GroupView, line: Line) -> None:
         before, group.waiting = group.waiting, []
-        trigger = before[-1] if before and before[-1].seq == line["cause"] else self._other_trigger(group, line)
+        trigger = (
+            before[-1]
+            if before and before[-1].seq == line["cause"]
+            else self._other_trigger(group, line)
+        )
         if before and before[-1] is trigger:
             before.pop()
-            together: list[Change] = []  # leaves of one batch, members that did not sync: one trigger
-            while before and before[-1].kind == trigger.kind and before[-1].line["cause"] == trigger.line["cause"]:
+            together: list[
+                Change
+            ] = []  # leaves of one batch, members that did not sync: one trigger
+            while (
+                before
+                and before[-1].kind == trigger.kind
+                and before[-1].line["cause"] == trigger.line["cause"]
+            ):
                 together.append(before.pop())
             trigger.members[:0] = [name for change in reversed(together) for name in change.members]
         others = before
@@ -257,9 +336,18 @@ class Timeline:
         if previous is not None and previous.ended_ms is None:
             self._end(previous, line["at_ms"], "interrupted")
         group.current = Rebalance(
-            group.group, line["seq"], line["at_ms"], trigger, line["reason"], group.state, line["delay_ms"], self.chain(line["cause"]),
-            changes=others, gone=group.gone, steps=group.steps,
-        )  # fmt: skip
+            group.group,
+            line["seq"],
+            line["at_ms"],
+            trigger,
+            line["reason"],
+            group.state,
+            line["delay_ms"],
+            self.chain(line["cause"]),
+            changes=others,
+            gone=group.gone,
+            steps=group.steps,
+        )
         group.entries.append(group.current)
         group.gone, group.steps = [], []
         group.state = "PreparingRebalance"
@@ -267,7 +355,13 @@ class Timeline:
     def _other_trigger(self, group: GroupView, line: Line) -> Change:
         cause = self._lines.get(line["cause"]) if line["cause"] is not None else None
         cause = cause or line
-        return Change(cause["seq"], cause["at_ms"], cause["type"], [group.name(cause["member"]) or ""] if "member" in cause else [], cause)
+        return Change(
+            cause["seq"],
+            cause["at_ms"],
+            cause["type"],
+            [group.name(cause["member"]) or ""] if "member" in cause else [],
+            cause,
+        )
 
     def _end(self, rebalance: Rebalance, at_ms: int, outcome: str) -> None:
         rebalance.ended_ms = at_ms
@@ -275,12 +369,20 @@ class Timeline:
             rebalance.outcome = outcome
 
     def _generation(self, group: GroupView, line: Line) -> None:
-        group.state, group.assignor, group.leader = "CompletingRebalance", line["protocol_name"], group.name(line["leader"])
+        group.state, group.assignor, group.leader = (
+            "CompletingRebalance",
+            line["protocol_name"],
+            group.name(line["leader"]),
+        )
         group.rearmed = (line["at_ms"], f"the start of generation {line['generation']}")
         group.members = {member_id: group.member(member_id) for member_id in line["members"]}
         current = group.current
         if current is not None:
-            current.generation, current.generation_ms, current.outcome = line["generation"], line["at_ms"], "syncing"
+            current.generation, current.generation_ms, current.outcome = (
+                line["generation"],
+                line["at_ms"],
+                "syncing",
+            )
             current.leader, current.assignor = group.leader, group.assignor
             current.members = [group.member(member_id).name for member_id in line["members"]]
             current.awaited = awaited(group, current, line["at_ms"])
@@ -296,16 +398,25 @@ class Timeline:
     def _stored(self, group: GroupView, line: Line) -> None:
         current, rows = group.current, line["members"]
         group.stored = frozenset(row["member_id"] for row in rows)
-        if group.state in ("Stable", "Dead") or current is None:  # a static member was replaced, or a snapshot restored: no rebalance
+        if (
+            group.state in ("Stable", "Dead") or current is None
+        ):  # a static member was replaced, or a snapshot restored: no rebalance
             for row in rows:
-                group.member(row["member_id"]).assignment = own_assignment(row["assignment"], group.protocol_type)
+                group.member(row["member_id"]).assignment = own_assignment(
+                    row["assignment"], group.protocol_type
+                )
             return
         shares = [self._share(group, row, line) for row in rows]
         group.state = "Stable"
         group.rearmed = (line["at_ms"], "the answer to its SyncGroup")
         current.stored_ms, current.outcome, current.shares = line["at_ms"], "stable", shares
         current.share_by_id = {share.member_id: share for share in shares}
-        wanted = {topic for member in group.members.values() if member.subscription for topic in member.subscription.topics}
+        wanted = {
+            topic
+            for member in group.members.values()
+            if member.subscription
+            for topic in member.subscription.topics
+        }
         self._ownership[group.group].keep_topics(wanted)
         for member in group.members.values():
             if member.synced:
@@ -313,25 +424,41 @@ class Timeline:
 
     def _share(self, group: GroupView, row: dict[str, Any], line: Line) -> Share:
         member = group.member(row["member_id"])
-        before, now = member.assignment or {}, own_assignment(row["assignment"], group.protocol_type)
+        before, now = (
+            member.assignment or {},
+            own_assignment(row["assignment"], group.protocol_type),
+        )
         member.assignment = now
         share = Share(
-            member.name, member.member_id, now, len(row["assignment"]) // 2, minus(now or {}, before), minus(before, now or {}),
-            member.cooperative, both(member.held, now or {}), member.pause,
-        )  # fmt: skip
+            member.name,
+            member.member_id,
+            now,
+            len(row["assignment"]) // 2,
+            minus(now or {}, before),
+            minus(before, now or {}),
+            member.cooperative,
+            both(member.held, now or {}),
+            member.pause,
+        )
         if line["protocol_name"] in ("sticky", COOPERATIVE) and group.protocol_type == "consumer":
             share.claim = partial(claims, line["protocol_name"], row["subscription"])
         return share
 
     def _rejected(self, group: GroupView, line: Line) -> None:
-        group.waiting.append(Change(line["seq"], line["at_ms"], line["type"], [group.leader or ""], line))
+        group.waiting.append(
+            Change(line["seq"], line["at_ms"], line["type"], [group.leader or ""], line)
+        )
 
     def _emptied(self, group: GroupView, line: Line) -> None:
         group.state, group.leader, group.assignor, group.stored = "Empty", None, None, frozenset()
         self._ownership[group.group].clear()
         current = group.current
         if current is not None:
-            current.generation, current.generation_ms, current.outcome = line["generation"], line["at_ms"], "empty"
+            current.generation, current.generation_ms, current.outcome = (
+                line["generation"],
+                line["at_ms"],
+                "empty",
+            )
             current.awaited = awaited(group, current, line["at_ms"])
 
     def _committed(self, group: GroupView, line: Line) -> None:
@@ -363,7 +490,11 @@ class Timeline:
         for member_id, member in group.members.items():
             if member_id not in group.stored:
                 self._depart(group, member, line, "not in the stored group")
-        group.members = {member_id: view for member_id, view in group.members.items() if member_id in group.stored}
+        group.members = {
+            member_id: view
+            for member_id, view in group.members.items()
+            if member_id in group.stored
+        }
         group.rearmed = (line["at_ms"], "the loading of the group")
         group.note(line)
 

@@ -1,4 +1,5 @@
-"""The types of lines that a log can have, by stream. docs/event_log.md says what each means; a test compares this list with it."""
+"""The types of lines that a log can have, by stream. docs/event_log.md says what each means; a test
+compares this list with it."""
 
 from __future__ import annotations
 
@@ -8,46 +9,165 @@ from typing import Final
 TYPES: Final[dict[str, tuple[str, ...]]] = {
     "run": ("RunStarted",),
     "group": (
-        "GroupCreated", "MemberPending", "PendingMemberRemoved", "MemberJoined", "MemberRejoined", "MemberReplaced", "MemberRemoved",
-        "LeaderElected", "RebalanceStarted", "DelayExtended", "JoinPhaseExtended", "GenerationStarted", "GroupEmptied", "MemberSynced",
-        "GenerationStored", "AssignmentRejected", "OffsetsCommitted", "OffsetsPending", "PendingOffsetsEnded", "OffsetsRemoved",
-        "GroupDeleted", "GroupUnloaded", "GroupLoaded", "ConsumerGroupCreated", "MembershipReset", "ConsumerGroupUpgraded",
-        "ConsumerGroupDowngraded", "ConsumerMemberSubscribed", "ConsumerMemberReplaced", "ConsumerMemberRemoved", "GroupEpochBumped",
-        "TargetAssigned", "AssignmentFailed", "ConsumerMemberReconciled", "TopicRegexResolved", "TopicRegexForgotten",
+        "GroupCreated",
+        "MemberPending",
+        "PendingMemberRemoved",
+        "MemberJoined",
+        "MemberRejoined",
+        "MemberReplaced",
+        "MemberRemoved",
+        "LeaderElected",
+        "RebalanceStarted",
+        "DelayExtended",
+        "JoinPhaseExtended",
+        "GenerationStarted",
+        "GroupEmptied",
+        "MemberSynced",
+        "GenerationStored",
+        "AssignmentRejected",
+        "OffsetsCommitted",
+        "OffsetsPending",
+        "PendingOffsetsEnded",
+        "OffsetsRemoved",
+        "GroupDeleted",
+        "GroupUnloaded",
+        "GroupLoaded",
+        "ConsumerGroupCreated",
+        "MembershipReset",
+        "ConsumerGroupUpgraded",
+        "ConsumerGroupDowngraded",
+        "ConsumerMemberSubscribed",
+        "ConsumerMemberReplaced",
+        "ConsumerMemberRemoved",
+        "GroupEpochBumped",
+        "TargetAssigned",
+        "AssignmentFailed",
+        "ConsumerMemberReconciled",
+        "TopicRegexResolved",
+        "TopicRegexForgotten",
     ),
     "coordinator": (
-        "PartitionsUnloaded", "PartitionsLoading", "PartitionsLoaded", "PartitionsEmptied", "LogTruncated", "CoordinatorStopped"),
+        "PartitionsUnloaded",
+        "PartitionsLoading",
+        "PartitionsLoaded",
+        "PartitionsEmptied",
+        "LogTruncated",
+        "CoordinatorStopped",
+    ),
     "transaction": (
-        "ProducerInitialized", "PartitionsEnlisted", "TransactionPrepared", "TransactionCompleted", "TransactionalIdExpired",
+        "ProducerInitialized",
+        "PartitionsEnlisted",
+        "TransactionPrepared",
+        "TransactionCompleted",
+        "TransactionalIdExpired",
         "TransactionalIdDeleted",
     ),
     "wire": (
-        "RequestSeen", "RequestAnswered", "RequestRefused", "ConnectionRefused", "TopicAutoCreated", "ApiNotServed", "LogGap"),
+        "RequestSeen",
+        "RequestAnswered",
+        "RequestRefused",
+        "ConnectionRefused",
+        "TopicAutoCreated",
+        "ApiNotServed",
+        "LogGap",
+    ),
     "cluster": (
-        "TopicCreated", "TopicDeleted", "PartitionsAdded", "BrokerRegistered", "BrokerUnfenced", "BrokerFenced", "BrokerShutdownStarted",
-        "BrokerUnregistered", "ControllerElected", "ControllerLost", "LeaderElected", "LeaderLost", "IsrShrunk", "IsrExpanded",
-        "ElrChanged", "ReassignmentProgressed", "ReassignmentStep", "DeletionPostponed", "ReassignmentStarted", "ReassignmentCompleted",
-        "ReassignmentCancelled", "ReplicasReordered", "FeatureChanged", "ConfigChanged",
+        "TopicCreated",
+        "TopicDeleted",
+        "PartitionsAdded",
+        "BrokerRegistered",
+        "BrokerUnfenced",
+        "BrokerFenced",
+        "BrokerShutdownStarted",
+        "BrokerUnregistered",
+        "ControllerElected",
+        "ControllerLost",
+        "LeaderElected",
+        "LeaderLost",
+        "IsrShrunk",
+        "IsrExpanded",
+        "ElrChanged",
+        "ReassignmentProgressed",
+        "ReassignmentStep",
+        "DeletionPostponed",
+        "ReassignmentStarted",
+        "ReassignmentCompleted",
+        "ReassignmentCancelled",
+        "ReplicasReordered",
+        "FeatureChanged",
+        "ConfigChanged",
     ),
     "member": (
-        "PartitionsAssigned", "PartitionsRevoked", "PartitionsLost", "MemberStarted", "MemberClosing", "MemberClosed", "MemberCrashed",
-        "MemberFailed", "ApplicationStalled", "ApplicationResumed", "RecordsPolled", "RecordsProcessed", "PositionReset", "Rewound",
-        "CommitEnded", "ProducerStarted", "ProducerClosing", "ProducerClosed", "ProducerCrashed", "ProducerFailed", "RecordsSent",
-        "RecordsDelivered", "TransactionEnded",
+        "PartitionsAssigned",
+        "PartitionsRevoked",
+        "PartitionsLost",
+        "MemberStarted",
+        "MemberClosing",
+        "MemberClosed",
+        "MemberCrashed",
+        "MemberFailed",
+        "ApplicationStalled",
+        "ApplicationResumed",
+        "RecordsPolled",
+        "RecordsProcessed",
+        "PositionReset",
+        "Rewound",
+        "CommitEnded",
+        "ProducerStarted",
+        "ProducerClosing",
+        "ProducerClosed",
+        "ProducerCrashed",
+        "ProducerFailed",
+        "RecordsSent",
+        "RecordsDelivered",
+        "TransactionEnded",
     ),
     "fault": (
-        "FaultInjected", "SnapshotRestored", "CutMember", "MemberHealed", "SlowMember", "MemberSpedUp", "PauseMember", "MemberResumed",
-        "ResetMember", "RequestFaultBegan", "RequestFaultEnded", "FaultSkipped", "RunEnded",
-        "StopBroker", "StartBroker", "MoveLeader", "MoveCoordinator", "ReassignPartition", "FenceBroker", "UnfenceBroker", "CutLink",
-        "HealLink", "CutClient", "HealClient", "SlowFollower", "SlowLoad", "JumpClock", "JumpMemberClock",
-        "CreateTopic", "CreatePartitions", "DeleteTopic",
+        "FaultInjected",
+        "SnapshotRestored",
+        "CutMember",
+        "MemberHealed",
+        "SlowMember",
+        "MemberSpedUp",
+        "PauseMember",
+        "MemberResumed",
+        "ResetMember",
+        "RequestFaultBegan",
+        "RequestFaultEnded",
+        "FaultSkipped",
+        "RunEnded",
+        "StopBroker",
+        "StartBroker",
+        "MoveLeader",
+        "MoveCoordinator",
+        "ReassignPartition",
+        "FenceBroker",
+        "UnfenceBroker",
+        "CutLink",
+        "HealLink",
+        "CutClient",
+        "HealClient",
+        "SlowFollower",
+        "SlowLoad",
+        "JumpClock",
+        "JumpMemberClock",
+        "CreateTopic",
+        "CreatePartitions",
+        "DeleteTopic",
     ),
-    "data": ("RecordsAppended", "RecordsServed", "MarkerWritten", "ConnectionOpened", "ConnectionClosed"),
-}  # fmt: skip
+    "data": (
+        "RecordsAppended",
+        "RecordsServed",
+        "MarkerWritten",
+        "ConnectionOpened",
+        "ConnectionClosed",
+    ),
+}
 
 
 def unknown_type(kind: str, stream: str | None = None) -> str:
-    """Why no line can be of this type, of this stream if one is given, and what is meant instead; "" if one can."""
+    """Why no line can be of this type, of this stream if one is given, and what is meant instead;
+    "" if one can."""
     known = [name for each, names in TYPES.items() if stream in (None, each) for name in names]
     if kind in known:
         return ""
@@ -56,5 +176,11 @@ def unknown_type(kind: str, stream: str | None = None) -> str:
         return f"{kind} is a line of the stream {elsewhere[0]}, not of {stream}"
     by_lower = {name.lower(): name for name in known}
     close = [by_lower[name] for name in get_close_matches(kind.lower(), by_lower, 3)]
-    told = f"did you mean {', '.join(close)}?" if close else f"such as {', '.join(known[:6])}; docs/event_log.md has all"
-    return f"{kind!r} is no type of line{'' if stream is None else f' of the stream {stream}'}: {told}"
+    told = (
+        f"did you mean {', '.join(close)}?"
+        if close
+        else f"such as {', '.join(known[:6])}; docs/event_log.md has all"
+    )
+    return (
+        f"{kind!r} is no type of line{'' if stream is None else f' of the stream {stream}'}: {told}"
+    )

@@ -1,7 +1,9 @@
-"""A log that is written nowhere: whoever asked for it is given each line at once, as a reader would find it in a file.
+"""A log that is written nowhere: whoever asked for it is given each line at once, as a reader would
+find it in a file.
 
-For a simulation whose log is folded while it runs, and then needed no more: holding all of it takes more memory than the world. Most lines
-are made without their text, as long as nobody else listens to it. Depends on the writer, which makes the text of all others.
+For a simulation whose log is folded while it runs, and then needed no more: holding all of it takes
+more memory than the world. Most lines are made without their text, as long as nobody else listens
+to it. Depends on the writer, which makes the text of all others.
 """
 
 from __future__ import annotations
@@ -21,18 +23,27 @@ _AS_IT_IS: Final = frozenset({str, int, bool, float, type(None)})
 
 
 class UnwrittenLog(EventLog):
-    """An event log of one run. `take` is given every line, the header first; the line is its own from then on, but for the members of a
-    GenerationStored: those that are the same as in the one before are the same objects.
+    """An event log of one run. `take` is given every line, the header first; the line is its own
+    from then on, but for the members of a GenerationStored: those that are the same as in the one
+    before are the same objects.
 
     `wire`: whether it wants those about requests, which are more than half of all.
     """
 
-    def __init__(self, take: Callable[[Line], None], *, seed: int | None = None, epoch_ms: int = 0, wire: bool = True) -> None:
+    def __init__(
+        self,
+        take: Callable[[Line], None],
+        *,
+        seed: int | None = None,
+        epoch_ms: int = 0,
+        wire: bool = True,
+    ) -> None:
         super().__init__(seed=seed, epoch_ms=epoch_ms)
         self.wire = wire
         self._take = take
         self._rows: dict[str, tuple[StoredMember, Plain]] = {}
-        """The members of the last generation that was stored: each as the event has it, and as a line has it."""
+        """The members of the last generation that was stored: each as the event has it, and as a
+        line has it."""
         lines, loads = self.lines, json.loads
 
         def follow(text: str) -> None:
@@ -42,7 +53,9 @@ class UnwrittenLog(EventLog):
         follow(lines[0])
         self.followers.append(follow)
 
-    def append(self, stream: str, kind: str, /, *, at_ms: int, cause: int | None = None, **fields: Any) -> int:
+    def append(
+        self, stream: str, kind: str, /, *, at_ms: int, cause: int | None = None, **fields: Any
+    ) -> int:
         """As `EventLog.append`."""
         if self.heard is not None or len(self.followers) > 1:
             return super().append(stream, kind, at_ms=at_ms, cause=cause, **fields)
@@ -56,7 +69,13 @@ class UnwrittenLog(EventLog):
         return self.seq
 
     def group_event(
-        self, group: str, generation: int | None, event: Event, at_ms: int, cause: int | None, broker: int | None = None,
+        self,
+        group: str,
+        generation: int | None,
+        event: Event,
+        at_ms: int,
+        cause: int | None,
+        broker: int | None = None,
     ) -> int:
         """As `EventLog.group_event`."""
         if self.heard is not None or len(self.followers) > 1:
@@ -82,12 +101,21 @@ class UnwrittenLog(EventLog):
         return self.seq
 
     def listener_event(
-        self, kind: str, at_ms: int, group: str, generation: int | None, member: str, client: str, member_epoch: int | None,
+        self,
+        kind: str,
+        at_ms: int,
+        group: str,
+        generation: int | None,
+        member: str,
+        client: str,
+        member_epoch: int | None,
         partitions: Iterable[tuple[str, int]],
-    ) -> int:  # fmt: skip
+    ) -> int:
         """As `EventLog.listener_event`."""
         if self.heard is not None or len(self.followers) > 1:
-            return super().listener_event(kind, at_ms, group, generation, member, client, member_epoch, partitions)
+            return super().listener_event(
+                kind, at_ms, group, generation, member, client, member_epoch, partitions
+            )
         line = self._line("member", kind, at_ms, None)
         line["group"] = group
         if generation is not None:
@@ -103,7 +131,14 @@ class UnwrittenLog(EventLog):
 
     def _line(self, stream: str, kind: str, at_ms: int, cause: int | None) -> Line:
         self.seq += 1
-        return {"seq": self.seq, "at_ms": at_ms, "run": self.run, "stream": stream, "type": kind, "cause": cause}
+        return {
+            "seq": self.seq,
+            "at_ms": at_ms,
+            "run": self.run,
+            "stream": stream,
+            "type": kind,
+            "cause": cause,
+        }
 
     def _members(self, members: tuple[StoredMember, ...]) -> list[Plain]:
         before = self._rows

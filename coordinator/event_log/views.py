@@ -1,7 +1,7 @@
 """What a timeline is made of: groups, members, rebalances and notes, as plain records.
 
-`timeline` fills them from the log, `ownership` fills what concerns stopping and consuming, `sentences` and `explain` put them into words.
-Instants and durations are whole milliseconds.
+`timeline` fills them from the log, `ownership` fills what concerns stopping and consuming,
+`sentences` and `explain` put them into words. Instants and durations are whole milliseconds.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ Partitions = dict[str, tuple[int, ...]]
 
 @dataclass(slots=True)
 class Pause:
-    """A time in which a member consumed nothing although it had partitions: an eager member's way through a rebalance."""
+    """A time in which a member consumed nothing although it had partitions: an eager member's way
+    through a rebalance."""
 
     name: str
     partitions: Partitions  # what it had when it stopped
@@ -46,7 +47,9 @@ class MemberView:
     client_host: str = ""
     group_instance_id: str | None = None
     subscription: Subscription | None = None
-    assignment: Partitions | None = None  # None: none yet, or bytes that are no assignment of a consumer
+    assignment: Partitions | None = (
+        None  # None: none yet, or bytes that are no assignment of a consumer
+    )
     seen_ms: int = 0
     seen_by: str = ""  # what it was last seen by
     cooperative: bool = False  # its rebalance protocol; else eager
@@ -54,7 +57,9 @@ class MemberView:
     held: Partitions = field(default_factory=dict)  # what it consumes, as far as it knows itself
     held_generation: int = -1  # the generation in which it was given that
     pause: Pause | None = None  # while it stands still
-    learned_ms: int | None = None  # when its heartbeat was first answered REBALANCE_IN_PROGRESS in this rebalance
+    learned_ms: int | None = (
+        None  # when its heartbeat was first answered REBALANCE_IN_PROGRESS in this rebalance
+    )
     learned_by: int = -1  # the number of that line
     tells: bool = False  # its own callbacks are in the log, so that nothing has to be inferred
 
@@ -73,7 +78,8 @@ class Departed:
 
 @dataclass(slots=True)
 class Change:
-    """One thing that happened to the membership: why a rebalance began, or what came in its course."""
+    """One thing that happened to the membership: why a rebalance began, or what came in its
+    course."""
 
     seq: int
     at_ms: int
@@ -98,10 +104,14 @@ class Share:
     added: Partitions
     revoked: Partitions
     cooperative: bool = False
-    kept: Partitions = field(default_factory=dict)  # what it went on consuming all through the rebalance: cooperative members only
+    kept: Partitions = field(
+        default_factory=dict
+    )  # what it went on consuming all through the rebalance: cooperative members only
     pause: Pause | None = None  # how long it stood still on the way here
     resumed_ms: int | None = None  # when its SyncGroup was answered
-    claim: Callable[[], tuple[Partitions, int] | None] = _no_claim  # reads what its JoinGroup claimed for a sticky assignor
+    claim: Callable[[], tuple[Partitions, int] | None] = (
+        _no_claim  # reads what its JoinGroup claimed for a sticky assignor
+    )
 
     @property
     def claimed(self) -> Partitions | None:
@@ -196,7 +206,9 @@ class Note:
     members: list[str]
     line: Line
     departed: Departed | None = None  # a refusal of somebody who was a member once
-    held: Partitions = field(default_factory=dict)  # a refusal of a member with another generation: what it consumes
+    held: Partitions = field(
+        default_factory=dict
+    )  # a refusal of a member with another generation: what it consumes
     times: int = 1  # how often the same happened in a row
     last_ms: int = 0
     sentence: str = ""  # of an event of a consumer group: the note in words
@@ -213,7 +225,9 @@ class GroupView:
     consumers: ConsumerStory | None = None  # what is known of it as a consumer group (KIP-848)
     followed: ConsumerState | None = None  # the same where its story is not told
     epochs: Epochs | None = None  # its rebalances as a consumer group
-    given_up_as: str = ""  # its state when a coordinator gave it up, while it is Dead for that reason
+    given_up_as: str = (
+        ""  # its state when a coordinator gave it up, while it is Dead for that reason
+    )
     generation: int = 0
     leader: str | None = None
     assignor: str | None = None
@@ -225,12 +239,20 @@ class GroupView:
     names_taken: set[str] = field(default_factory=set)
     departed: dict[str, Departed] = field(default_factory=dict)
     gone: list[Gone] = field(default_factory=list)  # since the last rebalance began
-    pending_gone: tuple[int, str, str] | None = None  # the last pending id that was taken back: when, its name, why
-    stored: frozenset[str] = frozenset()  # the members that a coordinator which loads the group will find
+    pending_gone: tuple[int, str, str] | None = (
+        None  # the last pending id that was taken back: when, its name, why
+    )
+    stored: frozenset[str] = (
+        frozenset()
+    )  # the members that a coordinator which loads the group will find
     commits: int = 0
     rearmed: tuple[int, str] = (0, "")  # when all sessions began anew, and at what
-    waiting: list[Change] = field(default_factory=list)  # changes that no rebalance has taken up yet
-    steps: list[Step] = field(default_factory=list)  # with details only: those that no rebalance has taken up yet
+    waiting: list[Change] = field(
+        default_factory=list
+    )  # changes that no rebalance has taken up yet
+    steps: list[Step] = field(
+        default_factory=list
+    )  # with details only: those that no rebalance has taken up yet
 
     @property
     def rebalances(self) -> list[Rebalance]:
@@ -254,6 +276,14 @@ class GroupView:
 
     def note(self, line: Line, members: list[str] | None = None) -> Note:
         """Add a note about a line."""
-        note = Note(line["at_ms"], line["seq"], line["type"], self.generation, members or [], line, last_ms=line["at_ms"])
+        note = Note(
+            line["at_ms"],
+            line["seq"],
+            line["type"],
+            self.generation,
+            members or [],
+            line,
+            last_ms=line["at_ms"],
+        )
         self.entries.append(note)
         return note

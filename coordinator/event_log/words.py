@@ -1,4 +1,5 @@
-"""Numbers and names as a reader likes them: durations, instants, lists, partition ranges, short member names."""
+"""Numbers and names as a reader likes them: durations, instants, lists, partition ranges, short
+member names."""
 
 from __future__ import annotations
 
@@ -46,18 +47,28 @@ def ranges(numbers: Collection[int]) -> str:
     start = 0
     for at in range(1, len(ordered) + 1):
         if at == len(ordered) or ordered[at] != ordered[at - 1] + 1:
-            parts.append(str(ordered[start]) if at == start + 1 else f"{ordered[start]}-{ordered[at - 1]}")
+            parts.append(
+                str(ordered[start]) if at == start + 1 else f"{ordered[start]}-{ordered[at - 1]}"
+            )
             start = at
     return ", ".join(parts)
 
 
 def partitions(by_topic: Mapping[str, Collection[int]]) -> str:
     """`orders 0-5, 8; payments 1`, or `nothing`."""
-    return "; ".join(f"{printable(topic)} {ranges(numbers)}" for topic, numbers in by_topic.items() if numbers) or "nothing"
+    return (
+        "; ".join(
+            f"{printable(topic)} {ranges(numbers)}"
+            for topic, numbers in by_topic.items()
+            if numbers
+        )
+        or "nothing"
+    )
 
 
 def split_member_id(member_id: str) -> tuple[str, str]:
-    """The name in front (client id or group instance id) and the uuid of a member id minted by the coordinator (MID-1)."""
+    """The name in front (client id or group instance id) and the uuid of a member id minted by the
+    coordinator (MID-1)."""
     front, uuid = member_id[: -_UUID_CHARS - 1], member_id[-_UUID_CHARS:]
     if len(member_id) > _UUID_CHARS and member_id[-_UUID_CHARS - 1] == "-" and uuid.count("-") == 4:
         return front, uuid
@@ -65,7 +76,8 @@ def split_member_id(member_id: str) -> tuple[str, str]:
 
 
 def short_name(member_id: str, taken: Container[str]) -> str:
-    """The name in front and the first letters of the uuid, as many as it takes to be unlike the names that are taken."""
+    """The name in front and the first letters of the uuid, as many as it takes to be unlike the
+    names that are taken."""
     front, uuid = split_member_id(member_id)
     front = printable(front) or "member"
     if not uuid:

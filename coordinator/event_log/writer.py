@@ -1,12 +1,14 @@
-"""Writing the log: lines are numbered, kept in order, and handed to the file when `flush` is called.
+"""Writing the log: lines are numbered, kept in order, and handed to the file when `flush` is
+called.
 
-Same calls, same bytes: nothing here reads a clock or a random number, and keys come in a fixed order. The driver calls
-`flush` before replies leave, so a log never knows less than a client does.
+Same calls, same bytes: nothing here reads a clock or a random number, and keys come in a fixed
+order. The driver calls `flush` before replies leave, so a log never knows less than a client does.
 
-When the file cannot be written (no space is left, say), `writable` turns False and one message tells so. Lines that were
-accepted before wait in memory, in order and to the byte; every later `flush` tries again. Whoever changes anything that is
-logged asks `writable` first and refuses or puts it off; lines of stream `wire` are left out meanwhile and counted, and a
-`LogGap` tells how many once the file takes lines again. So nothing is written twice and no change is missing.
+When the file cannot be written (no space is left, say), `writable` turns False and one message
+tells so. Lines that were accepted before wait in memory, in order and to the byte; every later
+`flush` tries again. Whoever changes anything that is logged asks `writable` first and refuses or
+puts it off; lines of stream `wire` are left out meanwhile and counted, and a `LogGap` tells how
+many once the file takes lines again. So nothing is written twice and no change is missing.
 """
 
 from __future__ import annotations
@@ -35,8 +37,8 @@ _ENOUGH_LINES: Final = 1024
 class EventLog:
     """One run's log, in a file (`EventLog.open`) or in memory (`EventLog()`).
 
-    `run` names the run (default: the seed in hexadecimal), `epoch_ms` is the wall clock of the driver's zero, `config` what
-    is in force.
+    `run` names the run (default: the seed in hexadecimal), `epoch_ms` is the wall clock of the
+    driver's zero, `config` what is in force.
     """
 
     text = staticmethod(text)
@@ -45,12 +47,21 @@ class EventLog:
     """Any plain value as it stands in a line."""
 
     def __init__(
-        self, file: BinaryIO | RawIOBase | None = None, *, run: str | None = None, seed: int | None = None, epoch_ms: int = 0,
-        config: Mapping[str, object] | None = None, name: str = "event log", most_lines: int | None = None,
-    ) -> None:  # fmt: skip
-        """`file`: unbuffered, so that what a failed write has written is known. Raises OSError if it does not take the header.
+        self,
+        file: BinaryIO | RawIOBase | None = None,
+        *,
+        run: str | None = None,
+        seed: int | None = None,
+        epoch_ms: int = 0,
+        config: Mapping[str, object] | None = None,
+        name: str = "event log",
+        most_lines: int | None = None,
+    ) -> None:
+        """`file`: unbuffered, so that what a failed write has written is known. Raises OSError if
+        it does not take the header.
 
-        `most_lines`: a log in memory keeps its header and about so many of its latest lines (None: all).
+        `most_lines`: a log in memory keeps its header and about so many of its latest lines (None:
+        all).
         """
         self.dropped = 0
         """How many lines a log in memory has let go."""
@@ -58,7 +69,8 @@ class EventLog:
         self.data = False
         """Whether lines of stream `data` are written; whoever owns the log turns it on."""
         self.wire = True
-        """Whether lines of stream `wire` about requests are written; where nobody reads them, they are numbered only."""
+        """Whether lines of stream `wire` about requests are written; where nobody reads them, they
+        are numbered only."""
         self.heard: Callable[[str, str], None] | None = None
         """Told the type of every line, and the line; it must not write lines itself."""
         self.run = run if run is not None else f"{seed or 0:x}"
@@ -69,63 +81,105 @@ class EventLog:
         self.writable = True
         """Whether lines reach the file. While they do not, nothing that is logged may change."""
         self.tell: Callable[[str], None] = lambda message: None
-        """Told, in a sentence, when the file stops and when it begins again to take lines; the driver gives it."""
+        """Told, in a sentence, when the file stops and when it begins again to take lines; the
+        driver gives it."""
         self.followers: list[Callable[[str], None]] = []
         """Each is called with every line, as it stands in the log, when it is written."""
         self._file = file
-        self._unwritten = b""  # accepted, on its way to a file that does not take it; may begin in the midst of a line
-        self._left_out: list[int] = []  # how many wire lines are left out while it does not; the first and last one's instant
+        # accepted, on its way to a file that does not take it; may begin in the midst of a line
+        self._unwritten = b""
+        self._left_out: list[
+            int
+            # how many wire lines are left out while it does not; the first and last one's instant
+        ] = []
         self._run = text(self.run)
-        self.lines.append(value_text(
-            {
-                "seq": 0, "at_ms": 0, "run": self.run, "stream": HEADER_STREAM, "type": HEADER_TYPE, "cause": None,
-                "format": FORMAT_VERSION, "product": f"coordinator {__version__}", "seed": seed, "epoch_ms": epoch_ms,
-                "config": dict(sorted((config or {}).items())),
-            }))  # fmt: skip
+        self.lines.append(
+            value_text(
+                {
+                    "seq": 0,
+                    "at_ms": 0,
+                    "run": self.run,
+                    "stream": HEADER_STREAM,
+                    "type": HEADER_TYPE,
+                    "cause": None,
+                    "format": FORMAT_VERSION,
+                    "product": f"coordinator {__version__}",
+                    "seed": seed,
+                    "epoch_ms": epoch_ms,
+                    "config": dict(sorted((config or {}).items())),
+                }
+            )
+        )
         failure = self._hand_over()
         if failure is not None:
             raise failure
 
     @classmethod
     def open(
-        cls, path: str | PathLike[str], *, mode: LogMode = "new", run: str | None = None, seed: int | None = None, epoch_ms: int = 0,
+        cls,
+        path: str | PathLike[str],
+        *,
+        mode: LogMode = "new",
+        run: str | None = None,
+        seed: int | None = None,
+        epoch_ms: int = 0,
         config: Mapping[str, object] | None = None,
-    ) -> EventLog:  # fmt: skip
-        """Begin a run's log in a file. `mode`: `new` refuses a file that exists, `append` adds a run to it, `replace` empties it.
+    ) -> EventLog:
+        """Begin a run's log in a file. `mode`: `new` refuses a file that exists, `append` adds a
+        run to it, `replace` empties it.
 
-        Raises LogExistsError, LogError for a file that is no log and cannot be appended to, and OSError.
+        Raises LogExistsError, LogError for a file that is no log and cannot be appended to, and
+        OSError.
         """
         file, taken = open_log(path, mode)
         size = file.seek(0, SEEK_END) if file.seekable() else 0
         try:
-            return cls(file, run=_free_name(run if run is not None else f"{seed or 0:x}", taken), seed=seed, epoch_ms=epoch_ms,
-                       config=config, name=fspath(path))  # fmt: skip
+            return cls(
+                file,
+                run=_free_name(run if run is not None else f"{seed or 0:x}", taken),
+                seed=seed,
+                epoch_ms=epoch_ms,
+                config=config,
+                name=fspath(path),
+            )
         except OSError:
             if file.seekable():
                 file.truncate(size)
             file.close()
             raise
 
-    def append(self, stream: str, kind: str, /, *, at_ms: int, cause: int | None = None, **fields: Any) -> int:
-        """Write one line and return its number. `at_ms`: when it happened, since the driver's zero. `cause`: the number of what
-        made it happen; None for what came from outside.
+    def append(
+        self, stream: str, kind: str, /, *, at_ms: int, cause: int | None = None, **fields: Any
+    ) -> int:
+        """Write one line and return its number. `at_ms`: when it happened, since the driver's zero.
+        `cause`: the number of what made it happen; None for what came from outside.
 
-        Of `fields`, those that are places (`group`, `generation`, `member`, `broker`, `topic`, `partition`) move to the front and
-        are left out when None; the others follow as they are given. Bytes become hex.
+        Of `fields`, those that are places (`group`, `generation`, `member`, `broker`, `topic`,
+        `partition`) move to the front and are left out when None; the others follow as they are
+        given. Bytes become hex.
         """
-        places = "".join([
-            f',"{place}":{value_text(value)}' for place in PLACES if place in fields and (value := fields.pop(place)) is not None])
-        assert fields.keys().isdisjoint(ENVELOPE[: -len(PLACES) - 1]), f"{kind}: a field of the envelope cannot be an event's own"
+        places = "".join(
+            [
+                f',"{place}":{value_text(value)}'
+                for place in PLACES
+                if place in fields and (value := fields.pop(place)) is not None
+            ]
+        )
+        assert fields.keys().isdisjoint(ENVELOPE[: -len(PLACES) - 1]), (
+            f"{kind}: a field of the envelope cannot be an event's own"
+        )
         own = "".join([f",{text(key)}:{value_text(value)}" for key, value in fields.items()])
         return self.add(stream, kind, at_ms, cause, places + own)
 
     def add(self, stream: str, kind: str, at_ms: int, cause: int | None, rest: str) -> int:
-        """As `append`, for who has made the text of the places and of the fields: `,"key":value` each, in this order."""
+        """As `append`, for who has made the text of the places and of the fields: `,"key":value`
+        each, in this order."""
         self.seq = seq = self.seq + 1
         assert cause is None or cause < seq, f"{kind}: its cause {cause} has not happened yet"
         line = (
             f'{{"seq":{seq},"at_ms":{at_ms},"run":{self._run},"stream":"{stream}","type":"{kind}",'
-            f'"cause":{"null" if cause is None else cause}{rest}}}')
+            f'"cause":{"null" if cause is None else cause}{rest}}}'
+        )
         if self.heard is not None:
             self.heard(kind, line)
         self.lines.append(line)
@@ -137,9 +191,16 @@ class EventLog:
         return seq
 
     def group_event(
-        self, group: str, generation: int | None, event: Event, at_ms: int, cause: int | None, broker: int | None = None,
+        self,
+        group: str,
+        generation: int | None,
+        event: Event,
+        at_ms: int,
+        cause: int | None,
+        broker: int | None = None,
     ) -> int:
-        """Write one event of a group, `generation` being the group's after it (None: a consumer group); returns its number.
+        """Write one event of a group, `generation` being the group's after it (None: a consumer
+        group); returns its number.
 
         `broker`: which of several brokers coordinates the group.
         """
@@ -147,46 +208,88 @@ class EventLog:
         values: tuple[Any, ...] = event
         if how.generation is not None:
             generation = values[how.generation]
-        places = f',"group":{text(group)}' if generation is None else f',"group":{text(group)},"generation":{generation}'
+        places = (
+            f',"group":{text(group)}'
+            if generation is None
+            else f',"group":{text(group)},"generation":{generation}'
+        )
         if how.member is not None and (member := values[how.member]):
             places += f',"member":{text(member)}'
         if broker is not None:
             places += f',"broker":{broker}'
-        return self.add("group", how.name, at_ms, cause, f'{places},"durable":{how.durable}{how.rest(event)}')
+        return self.add(
+            "group", how.name, at_ms, cause, f'{places},"durable":{how.durable}{how.rest(event)}'
+        )
 
     def listener_event(
-        self, kind: str, at_ms: int, group: str, generation: int | None, member: str, client: str, member_epoch: int | None,
+        self,
+        kind: str,
+        at_ms: int,
+        group: str,
+        generation: int | None,
+        member: str,
+        client: str,
+        member_epoch: int | None,
         partitions: Iterable[tuple[str, int]],
-    ) -> int:  # fmt: skip
-        """Write what a member's listener was told of partitions, topic and number each; returns its number.
+    ) -> int:
+        """Write what a member's listener was told of partitions, topic and number each; returns its
+        number.
 
-        `generation`: of a member of a classic group; `member_epoch`: of one of a consumer group. `member`: its id, empty if it has none.
+        `generation`: of a member of a classic group; `member_epoch`: of one of a consumer group.
+        `member`: its id, empty if it has none.
         """
-        rows = ",".join([f'{{"topic":{text(topic)},"partition":{number}}}' for topic, number in partitions])
+        rows = ",".join(
+            [f'{{"topic":{text(topic)},"partition":{number}}}' for topic, number in partitions]
+        )
         of = "" if generation is None else f',"generation":{generation}'
         who = f',"member":{text(member)}' if member else ""
         epoch = "" if member_epoch is None else f',"member_epoch":{member_epoch}'
-        rest = f',"group":{text(group)}{of}{who},"client":{text(client)}{epoch},"partitions":[{rows}]'
+        rest = (
+            f',"group":{text(group)}{of}{who},"client":{text(client)}{epoch},"partitions":[{rows}]'
+        )
         return self.add("member", kind, at_ms, None, rest)
 
-    def transaction_event(self, event: TransactionEvent, at_ms: int, cause: int | None, broker: int | None = None) -> int:
-        """Write one event of a transactional id, of several brokers' by `broker`; returns its number."""
-        return self._plain_event("transaction", TRANSACTION_WRITING[type(event)], event, at_ms, cause, broker)
+    def transaction_event(
+        self, event: TransactionEvent, at_ms: int, cause: int | None, broker: int | None = None
+    ) -> int:
+        """Write one event of a transactional id, of several brokers' by `broker`; returns its
+        number."""
+        return self._plain_event(
+            "transaction", TRANSACTION_WRITING[type(event)], event, at_ms, cause, broker
+        )
 
-    def coordinator_event(self, event: AvailabilityEvent, at_ms: int, cause: int | None, broker: int | None = None) -> int:
-        """Write one event of the group coordinator itself, of several that of `broker`; returns its number."""
-        return self._plain_event("coordinator", COORDINATOR_WRITING[type(event)], event, at_ms, cause, broker)
+    def coordinator_event(
+        self, event: AvailabilityEvent, at_ms: int, cause: int | None, broker: int | None = None
+    ) -> int:
+        """Write one event of the group coordinator itself, of several that of `broker`; returns its
+        number."""
+        return self._plain_event(
+            "coordinator", COORDINATOR_WRITING[type(event)], event, at_ms, cause, broker
+        )
 
-    def _plain_event(self, stream: str, how: Writing, event: Any, at_ms: int, cause: int | None, broker: int | None) -> int:
+    def _plain_event(
+        self,
+        stream: str,
+        how: Writing,
+        event: Any,
+        at_ms: int,
+        cause: int | None,
+        broker: int | None,
+    ) -> int:
         of = "" if broker is None else f',"broker":{broker}'
         return self.add(stream, how.name, at_ms, cause, of + how.rest(event))
 
     def leave_out(self, at_ms: int) -> None:
         """Count a line of stream `wire` that is not written because the file takes none now."""
-        self._left_out = [self._left_out[0] + 1, self._left_out[1], at_ms] if self._left_out else [1, at_ms, at_ms]
+        self._left_out = (
+            [self._left_out[0] + 1, self._left_out[1], at_ms]
+            if self._left_out
+            else [1, at_ms, at_ms]
+        )
 
     def flush(self) -> None:
-        """Hand what waits to the operating system. Cheap when nothing waits. What cannot be written waits for the next time."""
+        """Hand what waits to the operating system. Cheap when nothing waits. What cannot be written
+        waits for the next time."""
         if self._file is None:
             if self._most_lines is not None and len(self.lines) > 2 * self._most_lines:
                 gone = len(self.lines) - self._most_lines
@@ -207,7 +310,8 @@ class EventLog:
             )
 
     def _hand_over(self) -> OSError | None:
-        """Write what waits, as much of it as the file takes; why it does not take the rest, if so."""
+        """Write what waits, as much of it as the file takes; why it does not take the rest, if
+        so."""
         if self._file is None:
             return None
         if self.lines:
@@ -235,7 +339,9 @@ class EventLog:
             self._left_out = []
             self.append("wire", GAP_TYPE, at_ms=last_ms, left_out=count, since_ms=first_ms)
             missing = f"; {count} line{'s' if count > 1 else ''} about requests meanwhile {'are' if count > 1 else 'is'} left out"
-        self.tell(f"the event log {self.name} can be written again, and nothing that changed is missing{missing}")
+        self.tell(
+            f"the event log {self.name} can be written again, and nothing that changed is missing{missing}"
+        )
         self.flush()
 
     def close(self) -> None:
@@ -245,7 +351,9 @@ class EventLog:
         self.flush()
         lost = self._unwritten.count(b"\n")
         if lost:
-            self.tell(f"the event log {self.name} ends {lost} line{'s' if lost > 1 else ''} too early: they could not be written")
+            self.tell(
+                f"the event log {self.name} ends {lost} line{'s' if lost > 1 else ''} too early: they could not be written"
+            )
         self._file.close()
         self._file = None
 

@@ -1,4 +1,5 @@
-"""How clients are told that __consumer_offsets could not be written (ERR-1, ERR-2). Does not depend on groups."""
+"""How clients are told that __consumer_offsets could not be written (ERR-1, ERR-2). Does not depend
+on groups."""
 
 from __future__ import annotations
 
@@ -24,6 +25,10 @@ def client_append_error(error: ErrorCode) -> ErrorCode:
 
 
 def client_operation_error(error: ErrorCode) -> ErrorCode:
-    """The error clients see when a whole operation failed with `error`: as ERR-2, and NETWORK_EXCEPTION is told as
-    COORDINATOR_LOAD_IN_PROGRESS (ERR-1)."""
-    return _E.COORDINATOR_LOAD_IN_PROGRESS if error is _E.NETWORK_EXCEPTION else client_append_error(error)
+    """The error clients see when a whole operation failed with `error`: as ERR-2, and
+    NETWORK_EXCEPTION is told as COORDINATOR_LOAD_IN_PROGRESS (ERR-1)."""
+    return (
+        _E.COORDINATOR_LOAD_IN_PROGRESS
+        if error is _E.NETWORK_EXCEPTION
+        else client_append_error(error)
+    )

@@ -1,4 +1,5 @@
-"""What can be configured of groups, in Kafka's own units (CFG-1). Plain values; who reads files or flags is elsewhere."""
+"""What can be configured of groups, in Kafka's own units (CFG-1). Plain values; who reads files or
+flags is elsewhere."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ from .consumer.environment import Environment
 
 @dataclass(slots=True)
 class GroupConfig:
-    """Settings of the group coordinator, with Kafka 4.3.1's defaults. May be changed while groups live."""
+    """Settings of the group coordinator, with Kafka 4.3.1's defaults. May be changed while groups
+    live."""
 
     min_session_timeout_ms: int = 6_000
     max_session_timeout_ms: int = 1_800_000
@@ -25,8 +27,11 @@ class GroupConfig:
     consumer: Environment | None = None
     """What consumer groups need from outside (KIP-848); None: they are not served."""
     record_limit: Callable[[], int] = lambda: 1_048_588
-    """Largest record batch that __consumer_offsets takes now, in bytes: assignments above it cannot be stored (ERR-2)."""
+    """Largest record batch that __consumer_offsets takes now, in bytes: assignments above it cannot
+    be stored (ERR-2)."""
     clock_ms: int = 0
-    """How far the wall clock of the broker's host has jumped: commits are dated by it, and offsets expire by it (EXP-1)."""
+    """How far the wall clock of the broker's host has jumped: commits are dated by it, and offsets
+    expire by it (EXP-1)."""
     append_error: ErrorCode = ErrorCode.NONE
-    """What writing to __consumer_offsets answers; anything but NONE lets every write fail with it (ERR-1, ERR-2)."""
+    """What writing to __consumer_offsets answers; anything but NONE lets every write fail with it
+    (ERR-1, ERR-2)."""

@@ -1,7 +1,8 @@
 """Which function decides about which request, for requests that name one group.
 
-A request about membership is decided by the membership that the group has; one about offsets is decided for the group as a
-whole. `without_group` answers a request whose group does not exist, unless the request is one that creates its group.
+A request about membership is decided by the membership that the group has; one about offsets is
+decided for the group as a whole. `without_group` answers a request whose group does not exist,
+unless the request is one that creates its group.
 """
 
 from __future__ import annotations
@@ -26,7 +27,12 @@ from .classic.decide.sync import decide_sync, refuse_sync
 from .classic.model import ClassicGroup
 from .config import GroupConfig
 from .group import Group
-from .offsets.decide import decide_commit, decide_offset_delete, decide_transactional_commit, refuse_commit_without_group
+from .offsets.decide import (
+    decide_commit,
+    decide_offset_delete,
+    decide_transactional_commit,
+    refuse_commit_without_group,
+)
 from .refusals import refusal
 from .requests import Decision, RequestContext
 
@@ -46,7 +52,9 @@ _OF_OFFSETS: dict[type, Decide] = {
 }
 
 
-def decide(group: Group, request: RequestMessage, context: RequestContext, now: int, config: GroupConfig) -> Decision:
+def decide(
+    group: Group, request: RequestMessage, context: RequestContext, now: int, config: GroupConfig
+) -> Decision:
     """What a request does to an existing, or just created, group."""
     kind = type(request)
     of_membership = _OF_MEMBERSHIP.get(kind)
@@ -61,11 +69,15 @@ class Entry(NamedTuple):
     """How a kind of request is received, before any group is looked at."""
 
     creates: str | None = None
-    """How GroupCreated names this kind of request; None: it never creates a group (JOIN-1, OC-1, TXN-3)."""
-    refuse_creation: Callable[[Any, RequestContext], ErrorCode] = lambda request, context: ErrorCode.NONE
+    """How GroupCreated names this kind of request; None: it never creates a group (JOIN-1, OC-1,
+    TXN-3)."""
+    refuse_creation: Callable[[Any, RequestContext], ErrorCode] = lambda request, context: (
+        ErrorCode.NONE
+    )
     """Why this request may not create its group."""
     without_group: Callable[[Any, RequestContext], Response] | None = None
-    """The response where the group does not exist and the request does not create it; None: UNKNOWN_MEMBER_ID."""
+    """The response where the group does not exist and the request does not create it; None:
+    UNKNOWN_MEMBER_ID."""
     refuse: Callable[[Any, RequestContext, GroupConfig], ErrorCode] | None = None
     """The checks that need no group."""
     refuse_first: bool = False
@@ -78,18 +90,26 @@ ENTRIES: dict[type, Entry] = {
     HeartbeatRequest: Entry(),
     JoinGroupRequest: Entry(
         creates="join",
-        refuse_creation=lambda request, context: ErrorCode.UNKNOWN_MEMBER_ID if request.member_id else ErrorCode.NONE,
+        refuse_creation=lambda request, context: (
+            ErrorCode.UNKNOWN_MEMBER_ID if request.member_id else ErrorCode.NONE
+        ),
         refuse=refuse_join,
     ),
     SyncGroupRequest: Entry(refuse=refuse_sync, refuse_first=True),
     LeaveGroupRequest: Entry(without_group=leave_without_group),
-    OffsetCommitRequest: Entry(creates="commit", refuse_creation=refuse_commit_without_group, empty_group_id=True),
+    OffsetCommitRequest: Entry(
+        creates="commit", refuse_creation=refuse_commit_without_group, empty_group_id=True
+    ),
     TxnOffsetCommitRequest: Entry(
         creates="commit",
-        refuse_creation=lambda request, context: ErrorCode.ILLEGAL_GENERATION if request.generation_id >= 0 else ErrorCode.NONE,
+        refuse_creation=lambda request, context: (
+            ErrorCode.ILLEGAL_GENERATION if request.generation_id >= 0 else ErrorCode.NONE
+        ),
     ),
     OffsetDeleteRequest: Entry(
-        without_group=lambda request, context: refusal(request, context, ErrorCode.GROUP_ID_NOT_FOUND),
+        without_group=lambda request, context: refusal(
+            request, context, ErrorCode.GROUP_ID_NOT_FOUND
+        ),
     ),
 }
 

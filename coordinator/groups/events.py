@@ -1,8 +1,10 @@
-"""Everything that can have happened to a group: past-tense values, and the only thing that changes a group.
+"""Everything that can have happened to a group: past-tense values, and the only thing that changes
+a group.
 
-Instants and durations are milliseconds. A durable event is one that Kafka writes to __consumer_offsets: a coordinator that
-loads a group folds those alone (PST-1, ERR-7); explanation and replay fold all of them. Events hold the outcome of every
-rule that was applied (who leads now, until when), so that folding them needs no rule.
+Instants and durations are milliseconds. A durable event is one that Kafka writes to
+__consumer_offsets: a coordinator that loads a group folds those alone (PST-1, ERR-7); explanation
+and replay fold all of them. Events hold the outcome of every rule that was applied (who leads now,
+until when), so that folding them needs no rule.
 """
 
 from __future__ import annotations
@@ -30,7 +32,13 @@ from .classic.events import (
 )
 from .consumer.events import AssignmentFailed, ConsumerEvent
 from .lifecycle import GroupCreated, GroupDeleted, GroupLoaded, GroupUnloaded
-from .offsets.events import CommittedOffset, OffsetsCommitted, OffsetsPending, OffsetsRemoved, PendingOffsetsEnded
+from .offsets.events import (
+    CommittedOffset,
+    OffsetsCommitted,
+    OffsetsPending,
+    OffsetsRemoved,
+    PendingOffsetsEnded,
+)
 
 __all__ = [
     "DATED",
@@ -93,9 +101,19 @@ Event = (
 )
 
 #: The events that Kafka writes down; a load folds only these (PST-1, PST-5, ERR-7).
-DURABLE: frozenset[type] = frozenset({
-    GroupCreated, GenerationStored, GroupEmptied, OffsetsCommitted, OffsetsPending, PendingOffsetsEnded, OffsetsRemoved, GroupDeleted,
-    *get_args(ConsumerEvent),
-}) - {AssignmentFailed}  # fmt: skip
-#: The events that are folded at the instant that the wall clock of the broker's host tells: it jumps, and offsets expire by it (EXP-1).
+DURABLE: frozenset[type] = frozenset(
+    {
+        GroupCreated,
+        GenerationStored,
+        GroupEmptied,
+        OffsetsCommitted,
+        OffsetsPending,
+        PendingOffsetsEnded,
+        OffsetsRemoved,
+        GroupDeleted,
+        *get_args(ConsumerEvent),
+    }
+) - {AssignmentFailed}
+#: The events that are folded at the instant that the wall clock of the broker's host tells: it
+#: jumps, and offsets expire by it (EXP-1).
 DATED: frozenset[type] = frozenset({OffsetsCommitted, OffsetsPending, GroupEmptied})

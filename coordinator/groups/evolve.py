@@ -1,4 +1,5 @@
-"""(group, event) -> group: the only writer of a group. It hands each event to the part of the group that it changes.
+"""(group, event) -> group: the only writer of a group. It hands each event to the part of the group
+that it changes.
 
 The group is changed in place: copying thousands of members for each event would cost too much.
 """

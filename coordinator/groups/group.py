@@ -1,8 +1,8 @@
 """Group: a group id, the group's offsets, and its membership. Only `evolve` writes it.
 
-Offsets belong to the group whatever protocol its members speak, so a group keeps them when its membership is replaced by one
-of another protocol. What a group needs to know of its membership is the `Membership` protocol; every kind of membership
-answers it for itself.
+Offsets belong to the group whatever protocol its members speak, so a group keeps them when its
+membership is replaced by one of another protocol. What a group needs to know of its membership is
+the `Membership` protocol; every kind of membership answers it for itself.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ class Membership(Protocol):
         ...
 
     def is_subscribed_to(self, topic: str) -> bool:
-        """Whether members subscribe to a topic, which keeps its offsets from expiring and from deletion (EXP-3, OD-2)."""
+        """Whether members subscribe to a topic, which keeps its offsets from expiring and from
+        deletion (EXP-3, OD-2)."""
         ...
 
     def commit_proves_life(self) -> bool:
@@ -46,7 +47,8 @@ class Membership(Protocol):
         ...
 
     def offsets_unused_since_ms(self) -> int | None:
-        """The instant since which the retention of all offsets counts; None: each counts from its commit (EXP-1)."""
+        """The instant since which the retention of all offsets counts; None: each counts from its
+        commit (EXP-1)."""
         ...
 
 
@@ -56,9 +58,12 @@ class Group:
     __slots__ = ("group_id", "membership", "offsets", "pending_offsets")
 
     def __init__(self, group_id: str, now: int, *, loading: bool = False) -> None:
-        """A group without members and offsets. `loading`: it is about to be folded from durable events alone (ERR-7)."""
+        """A group without members and offsets. `loading`: it is about to be folded from durable
+        events alone (ERR-7)."""
         self.group_id = group_id
-        self.membership: ClassicGroup | ConsumerMembership = ClassicGroup(group_id, now, loading=loading)
+        self.membership: ClassicGroup | ConsumerMembership = ClassicGroup(
+            group_id, now, loading=loading
+        )
         self.offsets = Offsets()
         self.pending_offsets = PendingOffsets()
 
@@ -82,7 +87,8 @@ class Group:
 
     @property
     def generation(self) -> int | None:
-        """The number of the current membership agreement; None in a consumer group, which has epochs instead."""
+        """The number of the current membership agreement; None in a consumer group, which has
+        epochs instead."""
         return None if self.consumer is not None else self.classic.generation
 
     @property
@@ -91,8 +97,13 @@ class Group:
         return self.membership.members
 
     def snapshot(self) -> dict[str, object]:
-        """The group's whole hard state as plain values, shared with nobody: equal snapshots mean equal groups."""
-        return {**self.membership.snapshot(), "offsets": copy(self.offsets), "pending_offsets": copy(self.pending_offsets)}
+        """The group's whole hard state as plain values, shared with nobody: equal snapshots mean
+        equal groups."""
+        return {
+            **self.membership.snapshot(),
+            "offsets": copy(self.offsets),
+            "pending_offsets": copy(self.pending_offsets),
+        }
 
     def __repr__(self) -> str:
         return f"Group({self.membership!r}, {len(self.offsets)} offsets)"

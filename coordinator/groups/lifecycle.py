@@ -1,4 +1,5 @@
-"""What happens to a group as a whole, whatever protocol its members speak: it comes to be, it ends, its coordinator changes.
+"""What happens to a group as a whole, whatever protocol its members speak: it comes to be, it ends,
+its coordinator changes.
 
 Values only. See `events` for the union of everything that can happen to a group.
 """
@@ -9,13 +10,15 @@ from typing import NamedTuple
 
 
 class GroupCreated(NamedTuple):
-    """A group came to be, Empty: by a JoinGroup without member id or by a commit without generation (JOIN-1, OC-1)."""
+    """A group came to be, Empty: by a JoinGroup without member id or by a commit without generation
+    (JOIN-1, OC-1)."""
 
     by: str  # "join" or "commit"
 
 
 class GroupDeleted(NamedTuple):
-    """The group and its offsets are gone: by DeleteGroups, or Empty without offsets at a cleanup (DG-1, EXP-6)."""
+    """The group and its offsets are gone: by DeleteGroups, or Empty without offsets at a cleanup
+    (DG-1, EXP-6)."""
 
     reason: str
 

@@ -1,7 +1,8 @@
-"""Groups that move between the protocols: a classic group becomes a consumer group, and back (K8-MIG-1, K8-MIG-2).
+"""Groups that move between the protocols: a classic group becomes a consumer group, and back
+(K8-MIG-1, K8-MIG-2).
 
-Pure: the group as it is goes in, the event that says what it becomes comes out. It depends on both kinds of membership, and neither
-depends on it.
+Pure: the group as it is goes in, the event that says what it becomes comes out. It depends on both
+kinds of membership, and neither depends on it.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from .consumer.target import told
 
 
 def refuse_upgrade(group: ClassicGroup, environment: Environment) -> None:
-    """Raises Refused with GROUP_ID_NOT_FOUND if a classic group with members may not become a consumer group (K8-MIG-1)."""
+    """Raises Refused with GROUP_ID_NOT_FOUND if a classic group with members may not become a
+    consumer group (K8-MIG-1)."""
     why = None
     if not environment.migration.allows_upgrade:
         why = "online upgrade is disabled."
@@ -36,32 +38,56 @@ def refuse_upgrade(group: ClassicGroup, environment: Environment) -> None:
 
 
 def upgraded(group: ClassicGroup, environment: Environment) -> tuple[cev.ConsumerEvent, ...]:
-    """What a classic group with members becomes. Raises Refused for members whose bytes cannot be read (K8-MIG-1)."""
+    """What a classic group with members becomes. Raises Refused for members whose bytes cannot be
+    read (K8-MIG-1)."""
     members: list[Member] = []
     named: list[tuple[str, ...]] = []
     topics = environment.topics
     owners: set[tuple[bytes, int]] = set()
     for member in group:
         held = _held(group.group_id, member.assignment, group.generation, environment)
-        claimed = {(topic_id, partition) for topic_id, partitions in held.items() for partition in partitions}
+        claimed = {
+            (topic_id, partition)
+            for topic_id, partitions in held.items()
+            for partition in partitions
+        }
         if claimed & owners:
-            raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)  # as Kafka, which keeps one owner for a partition
+            raise Refused(
+                ErrorCode.UNKNOWN_SERVER_ERROR
+            )  # as Kafka, which keeps one owner for a partition
         owners |= claimed
         try:
             subscription = Subscription.decode(member.metadata(group.protocol_name))
         except WireError as fault:
             raise _unreadable(group.group_id, fault) from None
         named.append(subscription.topics)
-        members.append(Member(
-            member.member_id, group.generation, group.generation, instance_id=member.group_instance_id, rack_id=subscription.rack_id,
-            client_id=member.client_id, client_host=member.client_host, rebalance_timeout_ms=member.rebalance_timeout_ms,
-            topics=frozenset(subscription.topics), held=held, classic=cev.ClassicSettings(member.session_timeout_ms, member.protocols),
-        ))  # fmt: skip
+        members.append(
+            Member(
+                member.member_id,
+                group.generation,
+                group.generation,
+                instance_id=member.group_instance_id,
+                rack_id=subscription.rack_id,
+                client_id=member.client_id,
+                client_host=member.client_host,
+                rebalance_timeout_ms=member.rebalance_timeout_ms,
+                topics=frozenset(subscription.topics),
+                held=held,
+                classic=cev.ClassicSettings(member.session_timeout_ms, member.protocols),
+            )
+        )
     first, *others = [member.topics for member in members]
     subscribed_to = first.union(*others)
-    targets = [cev.Target(m.member_id, told({t: tuple(p) for t, p in m.held.items()}, topics)) for m in members]
+    targets = [
+        cev.Target(m.member_id, told({t: tuple(p) for t, p in m.held.items()}, topics))
+        for m in members
+    ]
     return (
-        cev.ConsumerGroupUpgraded(group.generation, metadata_hash(subscribed_to, topics), tuple(m.member_id for m in members)),
+        cev.ConsumerGroupUpgraded(
+            group.generation,
+            metadata_hash(subscribed_to, topics),
+            tuple(m.member_id for m in members),
+        ),
         *map(subscribed, members, named),
         cev.TargetAssigned(group.generation, None, tuple(targets)),
         *(reconciled(member, topics) for member in members),
@@ -97,7 +123,9 @@ def _unreadable(group_id: str, fault: WireError) -> Refused:
     return Refused(ErrorCode.GROUP_ID_NOT_FOUND, text)
 
 
-def downgraded(group: ConsumerMembership, wanted: Downgrade, environment: Environment) -> cev.ConsumerGroupDowngraded:
+def downgraded(
+    group: ConsumerMembership, wanted: Downgrade, environment: Environment
+) -> cev.ConsumerGroupDowngraded:
     """What a consumer group becomes whose last members use the classic protocol (K8-MIG-2)."""
     stay: list[tuple[Member, Partitions]] = [
         (member, group.target(member.member_id))
@@ -106,16 +134,34 @@ def downgraded(group: ConsumerMembership, wanted: Downgrade, environment: Enviro
     ]
     if wanted.joining is not None:
         stay.append((wanted.joining, group.target(wanted.replaced or "")))
-    name = select_protocol([member.classic.protocols for member, _ in stay if member.classic is not None])
+    name = select_protocol(
+        [member.classic.protocols for member, _ in stay if member.classic is not None]
+    )
     members = []
     for member, target in stay:
         assert member.classic is not None
-        metadata = next((data for protocol, data in member.classic.protocols if protocol == name), b"")
-        members.append(cev.DowngradedMember(
-            member.member_id, member.instance_id, member.client_id, member.client_host, member.classic.session_timeout_ms,
-            member.rebalance_timeout_ms, member.classic.protocols, assignment_blob(dict(target), metadata, environment.topics),
-        ))  # fmt: skip
+        metadata = next(
+            (data for protocol, data in member.classic.protocols if protocol == name), b""
+        )
+        members.append(
+            cev.DowngradedMember(
+                member.member_id,
+                member.instance_id,
+                member.client_id,
+                member.client_host,
+                member.classic.session_timeout_ms,
+                member.rebalance_timeout_ms,
+                member.classic.protocols,
+                assignment_blob(dict(target), metadata, environment.topics),
+            )
+        )
     leader = members[0].member_id  # the first that is added (LEAD-1)
     return cev.ConsumerGroupDowngraded(
-        group.group_epoch, PROTOCOL_TYPE, name, leader, wanted.leaving, wanted.reason, tuple(members)
-    )  # fmt: skip
+        group.group_epoch,
+        PROTOCOL_TYPE,
+        name,
+        leader,
+        wanted.leaving,
+        wanted.reason,
+        tuple(members),
+    )

@@ -1,6 +1,8 @@
-"""How many bytes what a group writes takes in a record batch of __consumer_offsets, as Kafka lays it out (PST-2, PST-3).
+"""How many bytes what a group writes takes in a record batch of __consumer_offsets, as Kafka lays
+it out (PST-2, PST-3).
 
-A batch that is larger than the partition takes is not written, and whatever asked for it fails as a whole (ERR-1, ERR-2).
+A batch that is larger than the partition takes is not written, and whatever asked for it fails as a
+whole (ERR-1, ERR-2).
 """
 
 from __future__ import annotations
@@ -15,13 +17,15 @@ _LENGTH: Final = 2
 """Bytes of a text's length. A text that is null has no others."""
 _BATCH_HEADER: Final = 61
 _MOST_OF_A_COMMIT: Final = 1_000
-"""Bytes that one partition's part of a commit has at most, but for its metadata and three times the length of the group's id."""
+"""Bytes that one partition's part of a commit has at most, but for its metadata and three times the
+length of the group's id."""
 _VALUE_OF_AN_OFFSET: Final = 2 + 8 + 4 + 8 + 1
 """Version, offset, leader epoch, instant, number of tagged fields; without the metadata."""
 _TOPIC_ID: Final = 1 + 1 + 16
 """A tagged field of commits that belong to no transaction."""
 _VALUE_THAT_EXPIRES: Final = 2 + 8 + _LENGTH + 8 + 8
-"""The value of a commit that says how long it is to be kept: an older version, without leader epoch and topic id."""
+"""The value of a commit that says how long it is to be kept: an older version, without leader epoch
+and topic id."""
 
 
 def generation_size(group_id: str, record: GenerationStored) -> int:
@@ -35,9 +39,16 @@ def generation_size(group_id: str, record: GenerationStored) -> int:
     return _BATCH_HEADER + _record_size(0, 2 + _LENGTH + _utf8_size(group_id), value)
 
 
-def commit_exceeds(group_id: str, offsets: tuple[CommittedOffset, ...], limit: int, *, pending: bool) -> bool:
-    """Whether the batch of a commit, with a record for each partition, is larger than that. `pending`: it is part of a transaction."""
-    if len(offsets) * (_MOST_OF_A_COMMIT + 3 * len(group_id)) + 3 * sum([len(each.metadata) for each in offsets]) <= limit:
+def commit_exceeds(
+    group_id: str, offsets: tuple[CommittedOffset, ...], limit: int, *, pending: bool
+) -> bool:
+    """Whether the batch of a commit, with a record for each partition, is larger than that.
+    `pending`: it is part of a transaction."""
+    if (
+        len(offsets) * (_MOST_OF_A_COMMIT + 3 * len(group_id))
+        + 3 * sum([len(each.metadata) for each in offsets])
+        <= limit
+    ):
         return False
     return _commit_size(group_id, offsets, pending) > limit
 

@@ -1,7 +1,7 @@
 """The response that refuses a whole request, for each kind of request that names one group.
 
-Each kind has its own place for an error. Whoever refuses only says the error: availability, a missing group, a log that
-cannot be written.
+Each kind has its own place for an error. Whoever refuses only says the error: availability, a
+missing group, a log that cannot be written.
 """
 
 from __future__ import annotations
@@ -10,7 +10,10 @@ from collections.abc import Callable
 from typing import Any
 
 from ..errors import ErrorCode
-from ..wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
+from ..wire.messages.consumer_group_heartbeat import (
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse,
+)
 from ..wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from ..wire.messages.join_group import JoinGroupRequest
 from ..wire.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse
@@ -24,8 +27,11 @@ from .classic.responses import in_version, join_error, sync_error
 from .offsets.decide import commit_response, transactional_response
 from .requests import RequestContext
 
-#: The coordinator's own state: a JoinGroup refused for it is answered without its member id (ERR-4, ERR-5).
-_ABOUT_THE_PARTITION = frozenset({ErrorCode.NOT_COORDINATOR, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS})
+#: The coordinator's own state: a JoinGroup refused for it is answered without its member id (ERR-4,
+#: ERR-5).
+_ABOUT_THE_PARTITION = frozenset(
+    {ErrorCode.NOT_COORDINATOR, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS}
+)
 
 
 def refusal(message: RequestMessage, context: RequestContext, error: ErrorCode) -> Response:
@@ -40,12 +46,16 @@ def _join(message: JoinGroupRequest, error: ErrorCode) -> Response:
 
 def _heartbeat(message: HeartbeatRequest, error: ErrorCode) -> Response:
     """While its partition is loading every heartbeat is told that all is well (ERR-4)."""
-    return HeartbeatResponse(error_code=ErrorCode.NONE if error is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS else error)
+    return HeartbeatResponse(
+        error_code=ErrorCode.NONE if error is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS else error
+    )
 
 
 _REFUSALS: dict[type, Callable[[Any, ErrorCode], Response]] = {
     HeartbeatRequest: _heartbeat,
-    ConsumerGroupHeartbeatRequest: lambda message, error: ConsumerGroupHeartbeatResponse(error_code=error),
+    ConsumerGroupHeartbeatRequest: lambda message, error: ConsumerGroupHeartbeatResponse(
+        error_code=error
+    ),
     JoinGroupRequest: _join,
     SyncGroupRequest: lambda message, error: sync_error(error),
     LeaveGroupRequest: lambda message, error: LeaveGroupResponse(error_code=error),

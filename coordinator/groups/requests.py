@@ -1,6 +1,8 @@
-"""What goes into deciding and what comes out of it: requests, decisions, and what has to be settled after a decision.
+"""What goes into deciding and what comes out of it: requests, decisions, and what has to be settled
+after a decision.
 
-Values only. Every `decide` function has the signature (group or membership, request, context, now, config) -> Decision.
+Values only. Every `decide` function has the signature (group or membership, request, context, now,
+config) -> Decision.
 """
 
 from __future__ import annotations
@@ -55,9 +57,10 @@ class Then(Enum):
 class Decision(NamedTuple):
     """What is decided for one request.
 
-    `events` are folded first, then `then` is settled, then the reply goes out; `answer` makes the reply where it shows the
-    group as it is after that. `parks`: the request waits for an event, on behalf of that member. `alive`: the session of the
-    request's member is renewed, even where the request is refused.
+    `events` are folded first, then `then` is settled, then the reply goes out; `answer` makes the
+    reply where it shows the group as it is after that. `parks`: the request waits for an event, on
+    behalf of that member. `alive`: the session of the request's member is renewed, even where the
+    request is refused.
     """
 
     events: tuple[Event, ...] = ()

@@ -1,4 +1,5 @@
-"""Groups as DescribeGroups and ListGroups show them (A.13, A.15). Nothing here decides or changes anything."""
+"""Groups as DescribeGroups and ListGroups show them (A.13, A.15). Nothing here decides or changes
+anything."""
 
 from __future__ import annotations
 
@@ -16,13 +17,22 @@ _TELLS_MISSING = 6
 
 
 def describe(group: Group | None, group_id: str, api_version: int) -> DescribedGroup:
-    """A group as DescribeGroups shows it; metadata and chosen protocol only when Stable (DSC-1, DSC-2, DSC-3)."""
-    if group is None or not isinstance(group.membership, ClassicGroup) or group.membership.is_dead():
+    """A group as DescribeGroups shows it; metadata and chosen protocol only when Stable (DSC-1,
+    DSC-2, DSC-3)."""
+    if (
+        group is None
+        or not isinstance(group.membership, ClassicGroup)
+        or group.membership.is_dead()
+    ):
         missing = DescribedGroup(group_id=group_id, group_state=str(DEAD))
         if api_version >= _TELLS_MISSING:
             missing.error_code = ErrorCode.GROUP_ID_NOT_FOUND
             is_other = group is not None and group.consumer is not None
-            missing.error_message = f"Group {group_id} is not a classic group." if is_other else f"Group {group_id} not found."
+            missing.error_message = (
+                f"Group {group_id} is not a classic group."
+                if is_other
+                else f"Group {group_id} not found."
+            )
         return missing
     classic = group.membership
     stable = classic.state is STABLE
@@ -45,14 +55,26 @@ def describe(group: Group | None, group_id: str, api_version: int) -> DescribedG
     )
 
 
-def listed(groups: Iterable[Group], states: Collection[str], types: Collection[str]) -> list[ListedGroup]:
-    """The groups that match both filters, which ignore case, and blanks around states; an empty filter matches all (LST-1..LST-3)."""
+def listed(
+    groups: Iterable[Group], states: Collection[str], types: Collection[str]
+) -> list[ListedGroup]:
+    """The groups that match both filters, which ignore case, and blanks around states; an empty
+    filter matches all (LST-1..LST-3)."""
     wanted_states = {state.strip().lower() for state in states}
     wanted_types = {kind.lower() for kind in types}
     rows = []
     for group in groups:
         kind, state = "classic" if group.consumer is None else "consumer", str(group.state)
-        if (not wanted_types or kind in wanted_types) and (not wanted_states or state.lower() in wanted_states):
+        if (not wanted_types or kind in wanted_types) and (
+            not wanted_states or state.lower() in wanted_states
+        ):
             protocol_type = group.membership.protocol_type or ""
-            rows.append(ListedGroup(group_id=group.group_id, protocol_type=protocol_type, group_state=state, group_type=kind))
+            rows.append(
+                ListedGroup(
+                    group_id=group.group_id,
+                    protocol_type=protocol_type,
+                    group_state=state,
+                    group_type=kind,
+                )
+            )
     return rows

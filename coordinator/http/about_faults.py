@@ -1,4 +1,5 @@
-"""Faults: put in force, look, wait until they are met, release, end. Their words are those of `coordinator.control.faults`."""
+"""Faults: put in force, look, wait until they are met, release, end. Their words are those of
+`coordinator.control.faults`."""
 
 from __future__ import annotations
 
@@ -17,31 +18,68 @@ if TYPE_CHECKING:
 
 def fault_schema() -> dict[str, Any]:
     """JSON Schema of a fault, from its data."""
-    properties: dict[str, Any] = {"action": {"enum": list(f.ACTIONS), "description": "what happens to the requests that are selected"}}
+    properties: dict[str, Any] = {
+        "action": {
+            "enum": list(f.ACTIONS),
+            "description": "what happens to the requests that are selected",
+        }
+    }
     for action in f.ACTIONS.values():
         for entry in fields(action):
-            known = {"error": {"type": ["string", "integer"], "description": "Kafka's error, by name or number"}}
+            known = {
+                "error": {
+                    "type": ["string", "integer"],
+                    "description": "Kafka's error, by name or number",
+                }
+            }
             kind = {"type": "boolean"} if entry.type == "bool" else {"type": "integer"}
-            properties[entry.name] = known.get(entry.name, kind) | {"description": f"of {_whose(entry.name)}"}
+            properties[entry.name] = known.get(entry.name, kind) | {
+                "description": f"of {_whose(entry.name)}"
+            }
     for entry in fields(f.Selector):
-        properties[entry.name] = {"type": "integer" if "int" in str(entry.type) else "string", "description": "which requests"}
+        properties[entry.name] = {
+            "type": "integer" if "int" in str(entry.type) else "string",
+            "description": "which requests",
+        }
     properties["api"] |= {"enum": list(f.API_NAMES)}
     properties["phase"] |= {"enum": [*f.PHASES, *dict.fromkeys(f.PHASES.values())]}
     properties |= {
         "nth": {"type": "integer", "default": 1, "description": "from which of these requests on"},
         "times": {"type": ["integer", "null"], "description": "how many of them; without it all"},
         "probability": {"type": "number", "default": 1, "description": "above 0, at most 1"},
-        "name": {"type": "string"}, "may_miss": {"type": "boolean", "default": False},
-        "missing_ok": {"type": "boolean", "default": False, "description": "the topic or partition may be made later"},
-    }  # fmt: skip
-    return {"type": "object", "properties": properties, "required": ["action"], "additionalProperties": False}
+        "name": {"type": "string"},
+        "may_miss": {"type": "boolean", "default": False},
+        "missing_ok": {
+            "type": "boolean",
+            "default": False,
+            "description": "the topic or partition may be made later",
+        },
+    }
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": ["action"],
+        "additionalProperties": False,
+    }
 
 
 def _whose(name: str) -> str:
-    return ", ".join(kind for kind, action in f.ACTIONS.items() if name in [entry.name for entry in fields(action)])
+    return ", ".join(
+        kind
+        for kind, action in f.ACTIONS.items()
+        if name in [entry.name for entry in fields(action)]
+    )
 
 
-FAULT = object_of(number=NUMBER, text=TEXT, fault=fault_schema(), in_force=FLAG, hits=NUMBER, seen=NUMBER, held=NUMBER)
+FAULT = object_of(
+    number=NUMBER,
+    text=TEXT,
+    fault=fault_schema(),
+    in_force=FLAG,
+    hits=NUMBER,
+    seen=NUMBER,
+    held=NUMBER,
+)
 """A fault as it is told: what it is, and how often it was met."""
 
 
@@ -62,7 +100,8 @@ class Release:
 
 @operation("POST", "/faults", body=Raw, schema=fault_schema(), answer=FAULT)
 def fault_add(port: Port, body: Raw) -> Any:
-    """Put a fault in force: {"action": "fail", "error": "REBALANCE_IN_PROGRESS", "api": "OffsetCommit", "group": "billing", "times": 1}."""
+    """Put a fault in force: {"action": "fail", "error": "REBALANCE_IN_PROGRESS", "api":
+    "OffsetCommit", "group": "billing", "times": 1}."""
     return shown(port.kafka.add_fault(f.from_plain(body.plain)))
 
 
@@ -118,6 +157,11 @@ def fault_remove(port: Port, body: Any, fault: str) -> Any:
 def shown(fault: FaultHandle) -> dict[str, Any]:
     """A fault as it is told."""
     return {
-        "number": fault.number, "text": str(fault), "fault": f.to_plain(fault.fault), "in_force": fault.in_force, "hits": fault.hits,
-        "seen": fault.seen, "held": fault.held,
-    }  # fmt: skip
+        "number": fault.number,
+        "text": str(fault),
+        "fault": f.to_plain(fault.fault),
+        "in_force": fault.in_force,
+        "hits": fault.hits,
+        "seen": fault.seen,
+        "held": fault.held,
+    }

@@ -20,30 +20,67 @@ if TYPE_CHECKING:
 
 _PARTITION = {"type": "array", "prefixItems": [TEXT, NUMBER], "minItems": 2, "maxItems": 2}
 _MEMBER = object_of(
-    member_id=TEXT, client_id=TEXT, client_host=TEXT, instance_id={"type": ["string", "null"]}, topics=list_of(TEXT),
-    assignment={"anyOf": [list_of(_PARTITION), {"type": "null"}]}, last_seen_ms=NUMBER, waits_for={"type": ["string", "null"]}, acted=FLAG,
-    connected=FLAG, epoch={"type": ["integer", "null"]}, heard=FLAG,
-)  # fmt: skip
-_COMMITTED = object_of(topic=TEXT, partition=NUMBER, offset=NUMBER, metadata=TEXT, leader_epoch=NUMBER, committed_ms=NUMBER)
+    member_id=TEXT,
+    client_id=TEXT,
+    client_host=TEXT,
+    instance_id={"type": ["string", "null"]},
+    topics=list_of(TEXT),
+    assignment={"anyOf": [list_of(_PARTITION), {"type": "null"}]},
+    last_seen_ms=NUMBER,
+    waits_for={"type": ["string", "null"]},
+    acted=FLAG,
+    connected=FLAG,
+    epoch={"type": ["integer", "null"]},
+    heard=FLAG,
+)
+_COMMITTED = object_of(
+    topic=TEXT,
+    partition=NUMBER,
+    offset=NUMBER,
+    metadata=TEXT,
+    leader_epoch=NUMBER,
+    committed_ms=NUMBER,
+)
 GROUP = object_of(
-    group_id=TEXT, state={"enum": list(STATES)}, type=TEXT, generation=NUMBER, leader={"type": ["string", "null"]},
-    assignor={"type": ["string", "null"]}, members=list_of(_MEMBER), committed=list_of(_COMMITTED),
-    lag=list_of(object_of(topic=TEXT, partition=NUMBER, lag=NUMBER)), at_ms=NUMBER, waiting_for=TEXT, text=TEXT,
-)  # fmt: skip
+    group_id=TEXT,
+    state={"enum": list(STATES)},
+    type=TEXT,
+    generation=NUMBER,
+    leader={"type": ["string", "null"]},
+    assignor={"type": ["string", "null"]},
+    members=list_of(_MEMBER),
+    committed=list_of(_COMMITTED),
+    lag=list_of(object_of(topic=TEXT, partition=NUMBER, lag=NUMBER)),
+    at_ms=NUMBER,
+    waiting_for=TEXT,
+    text=TEXT,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """What a group is to become; whatever is left out does not matter, all else has to hold at the same instant."""
+    """What a group is to become; whatever is left out does not matter, all else has to hold at the
+    same instant."""
 
     state: str | None = told(f"one of {', '.join(STATES)}; or a short word, such as joining", None)
     members: int | None = told("exactly so many", None)
-    generation_above: int | None = told("a later generation (of a KIP-848 group: epoch) than this one", None)
-    assigned: str | dict[str, list[str]] | None = told('"all", or partitions by member: {"client": ["orders-0"]}', None)
-    committed: dict[str, int] | None = told('offsets at least as high, by partition: {"orders-0": 10}', None)
+    generation_above: int | None = told(
+        "a later generation (of a KIP-848 group: epoch) than this one", None
+    )
+    assigned: str | dict[str, list[str]] | None = told(
+        '"all", or partitions by member: {"client": ["orders-0"]}', None
+    )
+    committed: dict[str, int] | None = told(
+        'offsets at least as high, by partition: {"orders-0": 10}', None
+    )
     lag: int | None = told("at most so many records behind, over all partitions", None)
-    acted: bool | None = told("every member fetched from, or committed for, each partition it was given", None)
-    heard: bool | None = told("every member of the group, which is Stable, has sent a heartbeat since it was told what it has", None)
+    acted: bool | None = told(
+        "every member fetched from, or committed for, each partition it was given", None
+    )
+    heard: bool | None = told(
+        "every member of the group, which is Stable, has sent a heartbeat since it was told what it has",
+        None,
+    )
     timeout: float | None = told("how long to wait, in seconds (30)", None)
 
 
@@ -81,46 +118,75 @@ class Processed:
 class Check:
     """One assertion. Its words are those of `GroupHandle.verify()`."""
 
-    check: str = told("single_owner, revoked_before_assigned, no_stale_commit, rebalances, left_cleanly, committed, no_gaps, exactly_once")
+    check: str = told(
+        "single_owner, revoked_before_assigned, no_stale_commit, rebalances, left_cleanly, committed, no_gaps, exactly_once"
+    )
     exactly: int | None = told("rebalances: exactly so many", None)
     at_least: int | None = told("rebalances: at least so many", None)
     at_most: int | None = told("rebalances: at most so many", None)
     members: list[str] | None = told("left_cleanly: which members, all that went if left out", None)
     offsets: dict[str, int] | None = told('committed: offsets by partition, {"orders-0": 10}', None)
-    processed: list[Processed] | None = told("no_gaps, exactly_once: what the application has processed", None)
+    processed: list[Processed] | None = told(
+        "no_gaps, exactly_once: what the application has processed", None
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Checks:
     """What is asserted of a group."""
 
-    checks: list[Check] = told('such as [{"check": "single_owner"}, {"check": "rebalances", "at_most": 2}]')
+    checks: list[Check] = told(
+        'such as [{"check": "single_owner"}, {"check": "rebalances", "at_most": 2}]'
+    )
     since: int = told("a mark: only what happened from then on", 0)
 
 
-@operation("GET", "/groups", answer=object_of(groups=list_of(object_of(group_id=TEXT, state=TEXT, type=TEXT, members=NUMBER))))
+@operation(
+    "GET",
+    "/groups",
+    answer=object_of(
+        groups=list_of(object_of(group_id=TEXT, state=TEXT, type=TEXT, members=NUMBER))
+    ),
+)
 def group_list(port: Port, body: Any) -> Any:
     """All groups, by id."""
     seen = [port.kafka.group(name).snapshot() for name in port.kafka.groups()]
-    return {"groups": [{"group_id": g.group_id, "state": g.state, "type": g.type, "members": len(g.members)} for g in seen]}
+    return {
+        "groups": [
+            {"group_id": g.group_id, "state": g.state, "type": g.type, "members": len(g.members)}
+            for g in seen
+        ]
+    }
 
 
 @operation("GET", "/groups/{group}", answer=GROUP)
 def group_describe(port: Port, body: Any, group: str) -> Any:
-    """A group as it is now: state, generation, members, committed offsets, lag. One that does not exist is Dead."""
+    """A group as it is now: state, generation, members, committed offsets, lag. One that does not
+    exist is Dead."""
     return to_plain(port.kafka.group(group).snapshot())
 
 
 @operation("POST", "/groups/{group}/wait", body=Expectation, answer=GROUP, waits=True)
 async def group_wait(port: Port, body: Expectation, group: str) -> Any:
-    """Wait until everything that is given holds at the same instant; answers the group as it is then. Status 409 when the time is over."""
+    """Wait until everything that is given holds at the same instant; answers the group as it is
+    then. Status 409 when the time is over."""
     timeout = timeout_of(body.timeout)
     assigned = body.assigned
     if isinstance(assigned, dict):
-        assigned = {name: [f"{topic}-{index}" for topic, index in map(partition, rows)] for name, rows in assigned.items()}
+        assigned = {
+            name: [f"{topic}-{index}" for topic, index in map(partition, rows)]
+            for name, rows in assigned.items()
+        }
     expectation = GroupExpectation(
-        state=body.state, members=body.members, generation_above=body.generation_above, assigned=assigned, lag=body.lag, acted=body.acted,
-        heard=body.heard, committed=None if body.committed is None else by_partition(body.committed))  # fmt: skip
+        state=body.state,
+        members=body.members,
+        generation_above=body.generation_above,
+        assigned=assigned,
+        lag=body.lag,
+        acted=body.acted,
+        heard=body.heard,
+        committed=None if body.committed is None else by_partition(body.committed),
+    )
     handle = port.kafka.group(group)
     future = handle.begin_wait(expectation)
     if not await until(future, timeout):
@@ -128,10 +194,21 @@ async def group_wait(port: Port, body: Expectation, group: str) -> Any:
     return to_plain(future.result())
 
 
-@operation("GET", "/groups/{group}/rebalances", body=Rebalances, answer=object_of(rebalances=list_of({"type": "object"})))
+@operation(
+    "GET",
+    "/groups/{group}/rebalances",
+    body=Rebalances,
+    answer=object_of(rebalances=list_of({"type": "object"})),
+)
 def group_rebalances(port: Port, body: Rebalances, group: str) -> Any:
     """The rebalances so far: why each began, how long it took, and who got and lost what."""
-    return {"rebalances": [row for row in port.kafka.group(group).rebalances if body.generation in (None, row["generation"])]}
+    return {
+        "rebalances": [
+            row
+            for row in port.kafka.group(group).rebalances
+            if body.generation in (None, row["generation"])
+        ]
+    }
 
 
 @operation("GET", "/groups/{group}/explain", body=Rebalances, answer=object_of(text=TEXT))
@@ -141,10 +218,14 @@ def group_explain(port: Port, body: Rebalances, group: str) -> Any:
 
 
 @operation(
-    "POST", "/groups/{group}/verify", body=Checks,
-    answer=object_of(holds=FLAG, checks=list_of(object_of(check=TEXT, holds=FLAG, failure=TEXT))))  # fmt: skip
+    "POST",
+    "/groups/{group}/verify",
+    body=Checks,
+    answer=object_of(holds=FLAG, checks=list_of(object_of(check=TEXT, holds=FLAG, failure=TEXT))),
+)
 def group_verify(port: Port, body: Checks, group: str) -> Any:
-    """Assertions about what happened to a group. `failure` says what speaks against one, with the lines of the log around it."""
+    """Assertions about what happened to a group. `failure` says what speaks against one, with the
+    lines of the log around it."""
     calls = [_checked(check) for check in body.checks]
     if not calls:
         raise ExpectationError(f"checks: give at least one of {', '.join(CHECKS)}")
@@ -159,13 +240,20 @@ def group_verify(port: Port, body: Checks, group: str) -> Any:
 
 
 def _checked(check: Check) -> Callable[[Verification], object]:
-    """What a check calls. Raises ExpectationError for words that it does not have, before anything is judged."""
-    words = {name for name in ("exactly", "at_least", "at_most", "members", "offsets", "processed") if getattr(check, name) is not None}
+    """What a check calls. Raises ExpectationError for words that it does not have, before anything
+    is judged."""
+    words = {
+        name
+        for name in ("exactly", "at_least", "at_most", "members", "offsets", "processed")
+        if getattr(check, name) is not None
+    }
     if check.check not in CHECKS:
         raise ExpectationError(f"{check.check!r} is no check: there are {', '.join(CHECKS)}")
     allowed, needed, call = CHECKS[check.check]
     for word in sorted(words - allowed):
-        raise ExpectationError(f"{check.check} has no {word!r}: {', '.join(sorted(allowed)) or 'it takes no words'}")
+        raise ExpectationError(
+            f"{check.check} has no {word!r}: {', '.join(sorted(allowed)) or 'it takes no words'}"
+        )
     if needed and not words:
         raise ExpectationError(f"{check.check}: give {' or '.join(sorted(allowed))}")
     return lambda verification: call(verification, check)
@@ -180,16 +268,20 @@ CHECKS: dict[str, tuple[set[str], bool, Callable[[Verification, Check], object]]
     "revoked_before_assigned": (set(), False, lambda v, c: v.revoked_before_assigned()),
     "no_stale_commit": (set(), False, lambda v, c: v.no_stale_commit()),
     "rebalances": (
-        {"exactly", "at_least", "at_most"}, True, lambda v, c: v.rebalances(c.exactly, at_least=c.at_least, at_most=c.at_most)),
+        {"exactly", "at_least", "at_most"},
+        True,
+        lambda v, c: v.rebalances(c.exactly, at_least=c.at_least, at_most=c.at_most),
+    ),
     "left_cleanly": ({"members"}, False, lambda v, c: v.left_cleanly(*c.members or ())),
     "committed": ({"offsets"}, True, lambda v, c: v.committed(by_partition(c.offsets or {}))),
     "no_gaps": ({"processed"}, True, lambda v, c: v.no_gaps(_rows(c))),
     "exactly_once": ({"processed"}, True, lambda v, c: v.exactly_once(_rows(c))),
-}  # fmt: skip
+}
 """The checks: their words, whether one is needed, and what is called."""
 
 
-# -- acting ------------------------------------------------------------------------------------------------------------
+# -- acting
+# ------------------------------------------------------------------------------------------------------------
 
 
 @operation("POST", "/groups/{group}/rebalance", body=Reason, answer=DONE)
@@ -201,7 +293,8 @@ def group_rebalance(port: Port, body: Reason, group: str) -> Any:
 
 @operation("POST", "/groups/{group}/members/{member}/remove", body=Reason, answer=DONE)
 def group_remove(port: Port, body: Reason, group: str, member: str) -> Any:
-    """Take a member out, as an administrator does (LeaveGroup): it learns of it by UNKNOWN_MEMBER_ID."""
+    """Take a member out, as an administrator does (LeaveGroup): it learns of it by
+    UNKNOWN_MEMBER_ID."""
     _existing(port, group).remove(member, *_reason(body))
     return {"done": True}
 
@@ -222,7 +315,8 @@ def group_fence(port: Port, body: Any, group: str, member: str) -> Any:
 
 @operation("POST", "/groups/{group}/members/{member}/lose", answer=FAULT)
 def group_lose(port: Port, body: Any, group: str, member: str) -> Any:
-    """Let a member find out that it lost its partitions, by the answer to its next heartbeat; answers the fault that does so."""
+    """Let a member find out that it lost its partitions, by the answer to its next heartbeat;
+    answers the fault that does so."""
     return shown(_existing(port, group).lose(member))
 
 
@@ -250,6 +344,3 @@ def _existing(port: Port, group: str) -> GroupHandle:
     if group not in known:
         raise NotThereError(f"there is no group {group!r}; there are: {', '.join(known) or 'none'}")
     return port.kafka.group(group)
-
-
-

@@ -12,8 +12,18 @@ from .port import ControlPeer, Port, timeout_of
 from .shapes import told
 
 _PEER = object_of(
-    peer=NUMBER, group=TEXT, client_id=TEXT, member_id=TEXT, state=TEXT, generation=NUMBER, owned=list_of(TEXT), is_leader=FLAG,
-    paused=FLAG, ended=FLAG, fault=TEXT)  # fmt: skip
+    peer=NUMBER,
+    group=TEXT,
+    client_id=TEXT,
+    member_id=TEXT,
+    state=TEXT,
+    generation=NUMBER,
+    owned=list_of(TEXT),
+    is_leader=FLAG,
+    paused=FLAG,
+    ended=FLAG,
+    fault=TEXT,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +32,15 @@ class NewPeer:
 
     group: str = told("the group it joins")
     topics: list[str] | None = told("what it subscribes to", None)
-    pattern: str | None = told("instead of topics, a regular expression that whole names must match", None)
+    pattern: str | None = told(
+        "instead of topics, a regular expression that whole names must match", None
+    )
     config: dict[str, str | int | float | bool] = told("a consumer's settings by Kafka's names", {})
     keep_going: bool = told("a fault does not end it", False)
     protocol: str | None = told("classic or consumer (KIP-848)", None)
-    listener: Any = told("a listener of rebalances is Python code: it cannot be given over HTTP", None)
+    listener: Any = told(
+        "a listener of rebalances is Python code: it cannot be given over HTTP", None
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +65,26 @@ class Seek:
 class Leave:
     """How a peer ends."""
 
-    leave: bool | None = told("whether it says so (LeaveGroup); without it a static member does not", None)
+    leave: bool | None = told(
+        "whether it says so (LeaveGroup); without it a static member does not", None
+    )
 
 
 @operation("POST", "/peers", body=NewPeer, answer=_PEER)
 def peer_start(port: Port, body: NewPeer) -> Any:
     """Start a simulated member, on its way into a group."""
     if body.listener is not None:
-        raise TypeError("listener: it is Python code, which cannot be given over HTTP; read /events with stream=member instead")
-    handle = port.kafka.peer(body.group, body.topics, pattern=body.pattern, config=body.config, keep_going=body.keep_going,
-                             protocol=body.protocol)
+        raise TypeError(
+            "listener: it is Python code, which cannot be given over HTTP; read /events with stream=member instead"
+        )
+    handle = port.kafka.peer(
+        body.group,
+        body.topics,
+        pattern=body.pattern,
+        config=body.config,
+        keep_going=body.keep_going,
+        protocol=body.protocol,
+    )
     return _shown(port.add_peer(body.group, handle))
 
 
@@ -78,9 +102,12 @@ def peer_describe(port: Port, body: Any, peer: str) -> Any:
 
 @operation("POST", "/peers/{peer}/wait", body=Settled, answer=_PEER, waits=True)
 async def peer_wait(port: Port, body: Settled, peer: str) -> Any:
-    """Wait until it is settled in a generation: with its part of the assignment, and no reason to join again."""
+    """Wait until it is settled in a generation: with its part of the assignment, and no reason to
+    join again."""
     found = port.peer(peer)
-    await found.handle.stable(timeout_of(body.timeout), members=body.members, after_generation=body.after_generation)
+    await found.handle.stable(
+        timeout_of(body.timeout), members=body.members, after_generation=body.after_generation
+    )
     return _shown(found)
 
 
@@ -145,7 +172,15 @@ async def peer_stop(port: Port, body: Leave, peer: str) -> Any:
 def _shown(peer: ControlPeer) -> dict[str, Any]:
     handle = peer.handle
     return {
-        "peer": peer.number, "group": peer.group, "client_id": handle.client_id, "member_id": handle.member_id, "state": str(handle.state),
-        "generation": handle.generation, "owned": [f"{tp.topic}-{tp.partition}" for tp in handle.owned], "is_leader": handle.is_leader,
-        "paused": handle.paused, "ended": handle.ended, "fault": "" if handle.fault is None else str(handle.fault),
-    }  # fmt: skip
+        "peer": peer.number,
+        "group": peer.group,
+        "client_id": handle.client_id,
+        "member_id": handle.member_id,
+        "state": str(handle.state),
+        "generation": handle.generation,
+        "owned": [f"{tp.topic}-{tp.partition}" for tp in handle.owned],
+        "is_leader": handle.is_leader,
+        "paused": handle.paused,
+        "ended": handle.ended,
+        "fault": "" if handle.fault is None else str(handle.fault),
+    }

@@ -1,4 +1,5 @@
-"""Snapshots of the whole emulator: taken, kept under a number while the port is open, restored any number of times."""
+"""Snapshots of the whole emulator: taken, kept under a number while the port is open, restored any
+number of times."""
 
 from __future__ import annotations
 
@@ -10,13 +11,18 @@ from .plain import DONE, NUMBER, TEXT, list_of, object_of
 from .port import Port
 
 _SNAPSHOT = object_of(
-    snapshot=NUMBER, topics=list_of(object_of(name=TEXT, partitions=NUMBER)), records=NUMBER, groups=list_of(TEXT),
-    transactional_ids=list_of(TEXT))  # fmt: skip
+    snapshot=NUMBER,
+    topics=list_of(object_of(name=TEXT, partitions=NUMBER)),
+    records=NUMBER,
+    groups=list_of(TEXT),
+    transactional_ids=list_of(TEXT),
+)
 
 
 @operation("POST", "/snapshots", answer=_SNAPSHOT)
 def snapshot_take(port: Port, body: Any) -> Any:
-    """Keep topics, records, groups, offsets and transactions as they are now; answers under which number."""
+    """Keep topics, records, groups, offsets and transactions as they are now; answers under which
+    number."""
     number = port.add_snapshot(port.kafka.snapshot())
     return _shown(number, port.snapshot(str(number)))
 
@@ -29,7 +35,8 @@ def snapshot_list(port: Port, body: Any) -> Any:
 
 @operation("POST", "/snapshots/{snapshot}/restore", answer=DONE)
 def snapshot_restore(port: Port, body: Any, snapshot: str) -> Any:
-    """Go back to a snapshot; all connections of Kafka clients are closed. It can be restored again."""
+    """Go back to a snapshot; all connections of Kafka clients are closed. It can be restored
+    again."""
     port.kafka.restore(port.snapshot(snapshot))
     return {"done": True}
 
@@ -43,6 +50,11 @@ def snapshot_forget(port: Port, body: Any, snapshot: str) -> Any:
 
 def _shown(number: int, snapshot: Snapshot) -> dict[str, Any]:
     return {
-        "snapshot": number, "topics": [{"name": topic.name, "partitions": len(topic.partitions)} for topic in snapshot.topics],
-        "records": snapshot.records, "groups": list(snapshot.groups), "transactional_ids": list(snapshot.transactions),
-    }  # fmt: skip
+        "snapshot": number,
+        "topics": [
+            {"name": topic.name, "partitions": len(topic.partitions)} for topic in snapshot.topics
+        ],
+        "records": snapshot.records,
+        "groups": list(snapshot.groups),
+        "transactional_ids": list(snapshot.transactions),
+    }

@@ -47,12 +47,17 @@ def event_list(port: Port, body: Lines) -> Any:
     """Lines of the event log (docs/event_log.md), oldest first."""
     if body.limit < 1:
         raise ShapeError(f"limit: {body.limit}; at least 1")
-    return {"events": port.kafka.events(body.type, group=body.group, stream=body.stream, since=body.since)[-body.limit :]}
+    return {
+        "events": port.kafka.events(
+            body.type, group=body.group, stream=body.stream, since=body.since
+        )[-body.limit :]
+    }
 
 
 @operation("POST", "/events/wait", body=AwaitedLines, answer=object_of(events=LINES), waits=True)
 async def event_wait(port: Port, body: AwaitedLines) -> Any:
-    """Wait for lines of the event log; answers the first of them. Status 409 when the time is over."""
+    """Wait for lines of the event log; answers the first of them. Status 409 when the time is
+    over."""
     timeout = timeout_of(body.timeout)
     since = port.kafka.mark() if body.since is None else body.since
     pattern = EventPattern(body.type, body.group, body.stream, since, body.count, body.fields)
@@ -78,11 +83,13 @@ def explain(port: Port, body: Which) -> Any:
 
 @operation("GET", "/timeline", body=Which, answer={"type": "object"})
 def timeline(port: Port, body: Which) -> Any:
-    """The same as values: each rebalance, its cause, its durations, who got and lost what (docs/event_log.md)."""
+    """The same as values: each rebalance, its cause, its durations, who got and lost what
+    (docs/event_log.md)."""
     return port.kafka.timeline(body.group, body.generation)
 
 
 @operation("GET", "/story", answer=object_of(text=TEXT))
 def story(port: Port, body: Any) -> Any:
-    """What a failed test should show: each group now, its timeline, what each member last sent and heard, and all faults."""
+    """What a failed test should show: each group now, its timeline, what each member last sent and
+    heard, and all faults."""
     return {"text": port.kafka.story()}

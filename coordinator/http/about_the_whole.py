@@ -20,7 +20,10 @@ class Jump:
 
     seconds: float = told("so many seconds")
     silent: list[str] = told("members, by any of their names, that send nothing meanwhile", [])
-    grace: float = told("real seconds in which living members may answer a rebalance that begins on the way", DEFAULT_GRACE_S)
+    grace: float = told(
+        "real seconds in which living members may answer a rebalance that begins on the way",
+        DEFAULT_GRACE_S,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,19 +33,25 @@ class Clean:
     keep_topics: list[str] = told("topics that stay, with their records", [])
 
 
-@operation("GET", "/", answer=object_of(version=TEXT, bootstrap_servers=TEXT, cluster_id=TEXT, seed=NUMBER))
+@operation(
+    "GET", "/", answer=object_of(version=TEXT, bootstrap_servers=TEXT, cluster_id=TEXT, seed=NUMBER)
+)
 def about(port: Port, body: Any) -> Any:
     """What is served here, and the address for Kafka clients."""
     kafka = port.kafka
     cluster = next(iter(kafka.brokers.values())).cluster
     return {
-        "version": __version__, "bootstrap_servers": kafka.bootstrap_servers, "cluster_id": cluster.cluster_id, "seed": kafka.seed,
-    }  # fmt: skip
+        "version": __version__,
+        "bootstrap_servers": kafka.bootstrap_servers,
+        "cluster_id": cluster.cluster_id,
+        "seed": kafka.seed,
+    }
 
 
 @operation("POST", "/advance", body=Jump, answer=object_of(events=LINES))
 async def advance(port: Port, body: Jump) -> Any:
-    """Let the coordinators' clock jump, from deadline to deadline; answers what fell due, in order. Members that live are spared."""
+    """Let the coordinators' clock jump, from deadline to deadline; answers what fell due, in order.
+    Members that live are spared."""
     kafka, grace = port.kafka, timeout_of(body.grace)
     since = kafka.mark()
     for answered in kafka.advancing(body.seconds, silent=body.silent):

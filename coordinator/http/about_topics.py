@@ -12,8 +12,14 @@ from .port import NotThereError, Port, index_of
 from .shapes import told
 
 _RECORD = object_of(
-    topic=TEXT, partition=NUMBER, offset=NUMBER, timestamp_ms=NUMBER, key=BYTES, value=BYTES,
-    headers=list_of(object_of(name=TEXT, value=BYTES)))  # fmt: skip
+    topic=TEXT,
+    partition=NUMBER,
+    offset=NUMBER,
+    timestamp_ms=NUMBER,
+    key=BYTES,
+    value=BYTES,
+    headers=list_of(object_of(name=TEXT, value=BYTES)),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +41,15 @@ class Grow:
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """Records to be written, in the order of `values`. Text stands for UTF-8; {"base64": "..."} for other bytes; null for none."""
+    """Records to be written, in the order of `values`. Text stands for UTF-8; {"base64": "..."} for
+    other bytes; null for none."""
 
     values: list[Any] = told('such as ["coffee", {"base64": "AAEC"}, null]')
     keys: list[Any] | None = told("one for each value", None)
     headers: dict[str, Any] = told("the same for all", {})
-    partition: int | None = told("where; without it where Java's producer puts the key, records without key go round", None)
+    partition: int | None = told(
+        "where; without it where Java's producer puts the key, records without key go round", None
+    )
     timestamp_ms: int | None = told("Unix milliseconds; without it now", None)
     transactional_id: str | None = told("in one transaction, which is committed", None)
     abort: bool = told("abort the transaction", False)
@@ -70,16 +79,24 @@ class Before:
     before: int = told("delete what is below this offset; without it all there is", -1)
 
 
-@operation("GET", "/topics", answer=object_of(topics=list_of(object_of(name=TEXT, partitions=NUMBER))))
+@operation(
+    "GET", "/topics", answer=object_of(topics=list_of(object_of(name=TEXT, partitions=NUMBER)))
+)
 def topic_list(port: Port, body: Any) -> Any:
     """All topics but Kafka's internal ones."""
-    return {"topics": [{"name": name, "partitions": count} for name, count in port.kafka.topics().items()]}
+    return {
+        "topics": [
+            {"name": name, "partitions": count} for name, count in port.kafka.topics().items()
+        ]
+    }
 
 
 @operation("POST", "/topics", body=NewTopic, answer=DONE)
 def topic_create(port: Port, body: NewTopic) -> Any:
     """Make a topic."""
-    port.kafka.create_topic(body.name, body.partitions, replication=body.replication, config=body.config)
+    port.kafka.create_topic(
+        body.name, body.partitions, replication=body.replication, config=body.config
+    )
     return {"done": True}
 
 
@@ -99,7 +116,12 @@ def topic_grow(port: Port, body: Grow, topic: str) -> Any:
     return {"done": True}
 
 
-@operation("POST", "/topics/{topic}/partitions/{partition}/truncate", body=Before, answer=object_of(start=NUMBER))
+@operation(
+    "POST",
+    "/topics/{topic}/partitions/{partition}/truncate",
+    body=Before,
+    answer=object_of(start=NUMBER),
+)
 def topic_truncate(port: Port, body: Before, topic: str, partition: str) -> Any:
     """Delete the records of a partition below an offset; answers where it starts now."""
     _existing(port, topic)
@@ -109,20 +131,35 @@ def topic_truncate(port: Port, body: Before, topic: str, partition: str) -> Any:
 _WRITTEN = object_of(topic=TEXT, partition=NUMBER, offset=NUMBER)
 
 
-@operation("POST", "/topics/{topic}/records", body=Records, answer=object_of(written=list_of(_WRITTEN)))
+@operation(
+    "POST", "/topics/{topic}/records", body=Records, answer=object_of(written=list_of(_WRITTEN))
+)
 def topic_produce(port: Port, body: Records, topic: str) -> Any:
     """Write records; answers where each was put."""
     _existing(port, topic)
     values = [to_bytes(value, f"values[{number}]") for number, value in enumerate(body.values)]
-    keys = None if body.keys is None else [to_bytes(key, f"keys[{number}]") for number, key in enumerate(body.keys)]
+    keys = (
+        None
+        if body.keys is None
+        else [to_bytes(key, f"keys[{number}]") for number, key in enumerate(body.keys)]
+    )
     headers = {name: to_bytes(value, f"headers.{name}") for name, value in body.headers.items()}
     written = port.kafka.produce(
-        topic, values, partition=body.partition, keys=keys, headers=headers, timestamp_ms=body.timestamp_ms,
-        transactional_id=body.transactional_id, abort=body.abort)  # fmt: skip
+        topic,
+        values,
+        partition=body.partition,
+        keys=keys,
+        headers=headers,
+        timestamp_ms=body.timestamp_ms,
+        transactional_id=body.transactional_id,
+        abort=body.abort,
+    )
     return {"written": [of_written(row) for row in written]}
 
 
-@operation("GET", "/topics/{topic}/records", body=Reading, answer=object_of(records=list_of(_RECORD)))
+@operation(
+    "GET", "/topics/{topic}/records", body=Reading, answer=object_of(records=list_of(_RECORD))
+)
 def topic_records(port: Port, body: Reading, topic: str) -> Any:
     """Records as a consumer gets them."""
     _existing(port, topic)
@@ -132,7 +169,12 @@ def topic_records(port: Port, body: Reading, topic: str) -> Any:
     return {"records": [of_record(row) for row in found[: body.limit]]}
 
 
-@operation("GET", "/topics/{topic}/end-offsets", body=Ends, answer=object_of(offsets=list_of(object_of(partition=NUMBER, offset=NUMBER))))
+@operation(
+    "GET",
+    "/topics/{topic}/end-offsets",
+    body=Ends,
+    answer=object_of(offsets=list_of(object_of(partition=NUMBER, offset=NUMBER))),
+)
 def topic_end_offsets(port: Port, body: Ends, topic: str) -> Any:
     """The offset behind the last record of each partition that consumers may read."""
     _existing(port, topic)

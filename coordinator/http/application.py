@@ -1,7 +1,8 @@
-"""The control port as an ASGI application: routes from the table of operations, checks before them, problem documents after them.
+"""The control port as an ASGI application: routes from the table of operations, checks before them,
+problem documents after them.
 
-Rules: a body is bounded and read whole before anything is done; what waits ends when its client hangs up; what acts is not interrupted.
-Depends on Starlette for routing, requests and answers.
+Rules: a body is bounded and read whole before anything is done; what waits ends when its client
+hangs up; what acts is not interrupted. Depends on Starlette for routing, requests and answers.
 """
 
 from __future__ import annotations
@@ -41,15 +42,27 @@ class Application:
         self._most_body_bytes = most_body_bytes
         self.streams: set[EventStream] = set()
         self._metrics = Metrics(port.kafka)
-        routes = [Route("/openapi.json", self._openapi), Route("/metrics", self._exposition), Route("/events/stream", self._stream)]
+        routes = [
+            Route("/openapi.json", self._openapi),
+            Route("/metrics", self._exposition),
+            Route("/events/stream", self._stream),
+        ]
         entries = sorted(all_operations().values(), key=lambda entry: entry.path.count("{"))
-        routes += [Route(entry.path, self._endpoint(entry), methods=[entry.method]) for entry in entries]
-        self._app: ASGIApp = Starlette(routes=routes, exception_handlers={HTTPException: self._http_error, Exception: self._error})
+        routes += [
+            Route(entry.path, self._endpoint(entry), methods=[entry.method]) for entry in entries
+        ]
+        self._app: ASGIApp = Starlette(
+            routes=routes,
+            exception_handlers={HTTPException: self._http_error, Exception: self._error},
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
-        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        headers = {
+            name.decode("latin-1").lower(): value.decode("latin-1")
+            for name, value in scope["headers"]
+        }
         objection = self._guard.objection(scope["method"], headers, scope["path"])
         if objection is not None:
             await _answer(objection)(scope, receive, send)
@@ -108,7 +121,9 @@ class Application:
             since = query.get("since") or (str(int(again) + 1) if again.isdecimal() else "0")
             if not since.isdecimal():
                 raise ShapeError(f"since: {since!r}; a whole number is meant")
-            stream = EventStream(self._port, read(Lines, {**query, "since": int(since)}, "the query"))
+            stream = EventStream(
+                self._port, read(Lines, {**query, "since": int(since)}, "the query")
+            )
         except Exception as error:
             return _answer(problem_of(error))
         self.streams.add(stream)
@@ -121,17 +136,27 @@ class Application:
                 stream.end()
                 self.streams.discard(stream)
 
-        return StreamingResponse(chunks(), media_type="text/event-stream", headers={"cache-control": "no-store"})
+        return StreamingResponse(
+            chunks(), media_type="text/event-stream", headers={"cache-control": "no-store"}
+        )
 
     async def _http_error(self, request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         path = request.url.path
         if error.status_code == 404:
             paths = sorted({entry.path for entry in all_operations().values()})
-            return _answer(Problem(404, f"there is no {path}: /openapi.json tells what there is: {', '.join(paths)}", "NoSuchPath"))
+            return _answer(
+                Problem(
+                    404,
+                    f"there is no {path}: /openapi.json tells what there is: {', '.join(paths)}",
+                    "NoSuchPath",
+                )
+            )
         if error.status_code == 405:
             allowed = (error.headers or {}).get("Allow", "")
-            return _answer(Problem(405, f"{path} has no {request.method}: it has {allowed}", "NoSuchMethod"))
+            return _answer(
+                Problem(405, f"{path} has no {request.method}: it has {allowed}", "NoSuchMethod")
+            )
         return _answer(Problem(error.status_code, error.detail, "RequestRefused"))
 
     async def _error(self, request: Request, error: Exception) -> Response:
@@ -140,16 +165,19 @@ class Application:
 
 def _answer(problem: Problem) -> Response:
     headers = {"www-authenticate": "Bearer"} if problem.status == 401 else None
-    return JSONResponse(problem.plain(), problem.status, headers, media_type="application/problem+json")
+    return JSONResponse(
+        problem.plain(), problem.status, headers, media_type="application/problem+json"
+    )
 
 
 def _allowing(send: Send, origin: str) -> Send:
     """Send what a browser needs to let a page of an allowed origin read the answer."""
     allowed = [
-        (b"access-control-allow-origin", origin.encode("latin-1")), (b"vary", b"origin"),
+        (b"access-control-allow-origin", origin.encode("latin-1")),
+        (b"vary", b"origin"),
         (b"access-control-allow-headers", b"authorization, content-type, last-event-id"),
         (b"access-control-allow-methods", b"GET, POST, DELETE"),
-    ]  # fmt: skip
+    ]
 
     async def sending(message: Any) -> None:
         if message["type"] == "http.response.start":

@@ -1,7 +1,7 @@
 """A caller of the control port: requests and problem documents, by the standard library alone.
 
-What is refused comes as `Refused`, which has the whole problem document; whoever cannot be reached as `NoControlPort`. Owns no word of
-the kit: `remote` and the command line build on it.
+What is refused comes as `Refused`, which has the whole problem document; whoever cannot be reached
+as `NoControlPort`. Owns no word of the kit: `remote` and the command line build on it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ class Refused(Exception):
 
 
 class Client:
-    """Calls one control port. `url`: such as http://127.0.0.1:8080; `token`: if it needs one. Safe from any thread."""
+    """Calls one control port. `url`: such as http://127.0.0.1:8080; `token`: if it needs one. Safe
+    from any thread."""
 
     def __init__(self, url: str, token: str = "") -> None:
         parts = urlsplit(url if "://" in url else f"http://{url}")
@@ -44,25 +45,37 @@ class Client:
         except ValueError:
             port = None
         if parts.scheme != "http" or not parts.hostname or not port or parts.path not in ("", "/"):
-            raise NoControlPort(f"{url!r} is no address of a control port: give http://host:port, such as http://127.0.0.1:8080")
+            raise NoControlPort(
+                f"{url!r} is no address of a control port: give http://host:port, such as http://127.0.0.1:8080"
+            )
         self._host, self._port, self._token = parts.hostname, port, token
         self.url = f"http://{parts.netloc}"
 
     @classmethod
     def from_environment(cls, url: str | None = None) -> Client:
-        """With the address given, else that of COORDINATOR_CONTROL, and the token of COORDINATOR_CONTROL_TOKEN. Raises NoControlPort."""
+        """With the address given, else that of COORDINATOR_CONTROL, and the token of
+        COORDINATOR_CONTROL_TOKEN. Raises NoControlPort."""
         found = url or os.environ.get(URL_VARIABLE)
         if not found:
-            raise NoControlPort(f"which control port? Give --control http://host:port, or set {URL_VARIABLE}; `serve --control` opens one")
+            raise NoControlPort(
+                f"which control port? Give --control http://host:port, or set {URL_VARIABLE}; `serve --control` opens one"
+            )
         return cls(found, os.environ.get(TOKEN_VARIABLE, ""))
 
     def get(self, path: str, **query: Any) -> Any:
         """What a path answers. `query`: what is None is left out."""
-        given = {name: str(value).lower() if isinstance(value, bool) else value for name, value in query.items() if value is not None}
+        given = {
+            name: str(value).lower() if isinstance(value, bool) else value
+            for name, value in query.items()
+            if value is not None
+        }
         return self.call("GET", path + (f"?{urlencode(given)}" if given else ""))
 
-    def post(self, path: str, body: Mapping[str, Any] | None = None, *, limit_s: float = DEFAULT_LIMIT_S) -> Any:
-        """What a path answers to a body; fields that are None are left out. A `timeout` in the body is waited for."""
+    def post(
+        self, path: str, body: Mapping[str, Any] | None = None, *, limit_s: float = DEFAULT_LIMIT_S
+    ) -> Any:
+        """What a path answers to a body; fields that are None are left out. A `timeout` in the body
+        is waited for."""
         given = {name: value for name, value in (body or {}).items() if value is not None}
         if isinstance(given.get("timeout"), int | float):
             limit_s = max(limit_s, given["timeout"] + _GRACE_S)
@@ -72,7 +85,9 @@ class Client:
         """What a path answers to DELETE."""
         return self.call("DELETE", path)
 
-    def call(self, method: str, path: str, body: bytes | None = None, limit_s: float = DEFAULT_LIMIT_S) -> Any:
+    def call(
+        self, method: str, path: str, body: bytes | None = None, limit_s: float = DEFAULT_LIMIT_S
+    ) -> Any:
         """One request; its JSON, or its text where it is none. Raises Refused, NoControlPort."""
         headers = {"Accept": "application/json"}
         if body is not None:
@@ -88,14 +103,18 @@ class Client:
         except TimeoutError:
             raise NoControlPort(f"{self.url}: no answer within {limit_s:g} s") from None
         except (OSError, http.client.HTTPException) as error:
-            raise NoControlPort(f"{self.url} cannot be asked: {str(error) or type(error).__name__}") from None
+            raise NoControlPort(
+                f"{self.url} cannot be asked: {str(error) or type(error).__name__}"
+            ) from None
         finally:
             connection.close()
         if answer.status >= 400:
             try:
                 raise Refused(json.loads(data))
             except ValueError:
-                raise NoControlPort(f"{self.url} answers {answer.status}, and not as a control port does") from None
+                raise NoControlPort(
+                    f"{self.url} answers {answer.status}, and not as a control port does"
+                ) from None
         return json.loads(data) if kind == "application/json" else data.decode(errors="replace")
 
 

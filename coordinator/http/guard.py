@@ -1,8 +1,9 @@
 """Who is let in: the Host, Origin and token of a request, and its content type.
 
-Rules: a request names loopback or the advertised name as its Host, so that a page whose name was rebound to this machine gets nothing;
-a browser's Origin is refused unless it was allowed; beyond loopback a token is needed; a body is declared as JSON, which a form of
-another site cannot do. Depends on headers only.
+Rules: a request names loopback or the advertised name as its Host, so that a page whose name was
+rebound to this machine gets nothing; a browser's Origin is refused unless it was allowed; beyond
+loopback a token is needed; a body is declared as JSON, which a form of another site cannot do.
+Depends on headers only.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from .problems import Problem
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """`hosts`: names besides loopback by which this port may be called; `origins`: those that are allowed; `token`: "" for none."""
+    """`hosts`: names besides loopback by which this port may be called; `origins`: those that are
+    allowed; `token`: "" for none."""
 
     hosts: Collection[str] = ()
     origins: Collection[str] = ()
@@ -28,10 +30,18 @@ class Guard:
         host = _name(headers.get("host", ""))
         if not _is_loopback(host) and host not in self.hosts:
             known = ", ".join(("localhost", *self.hosts))
-            return Problem(403, f"Host {host!r} is not a name of this port: call it by {known}, or advertise that name", "HostRefused")
+            return Problem(
+                403,
+                f"Host {host!r} is not a name of this port: call it by {known}, or advertise that name",
+                "HostRefused",
+            )
         origin = headers.get("origin")
         if origin is not None and origin not in self.origins:
-            return Problem(403, f"Origin {origin!r} is not allowed: start with --control-allow-origin {origin}", "OriginRefused")
+            return Problem(
+                403,
+                f"Origin {origin!r} is not allowed: start with --control-allow-origin {origin}",
+                "OriginRefused",
+            )
         if method == "OPTIONS":
             return None
         if self.token and not secrets.compare_digest(_token(headers).encode(), self.token.encode()):
@@ -41,7 +51,11 @@ class Guard:
         if method in ("POST", "PUT", "PATCH"):
             kind = headers.get("content-type", "").partition(";")[0].strip().lower()
             if kind != "application/json":
-                return Problem(415, f"Content-Type {kind!r}: send a JSON body, with Content-Type: application/json", "ContentTypeRefused")
+                return Problem(
+                    415,
+                    f"Content-Type {kind!r}: send a JSON body, with Content-Type: application/json",
+                    "ContentTypeRefused",
+                )
         return None
 
 

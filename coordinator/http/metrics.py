@@ -1,9 +1,12 @@
-"""Metrics in Prometheus' text format, by the names of Kafka's own group coordinator (`GroupCoordinatorMetrics` of 4.3).
+"""Metrics in Prometheus' text format, by the names of Kafka's own group coordinator
+(`GroupCoordinatorMetrics` of 4.3).
 
-An MBean `kafka.server:type=group-coordinator-metrics` with the attribute `group-count` and the tag `protocol` is written as
-`kafka_server_group_coordinator_metrics_group_count{protocol="classic"}`, and Yammer's `kafka.coordinator.group:type=GroupMetadataManager,
-name=NumGroups` as `kafka_coordinator_group_groupmetadatamanager_numgroups`: so Prometheus' JMX exporter writes them, and dashboards read
-them. Gauges are read off the groups; counts are taken from the event log while it is written, since the port was opened.
+An MBean `kafka.server:type=group-coordinator-metrics` with the attribute `group-count` and the tag
+`protocol` is written as `kafka_server_group_coordinator_metrics_group_count{protocol="classic"}`,
+and Yammer's `kafka.coordinator.group:type=GroupMetadataManager, name=NumGroups` as
+`kafka_coordinator_group_groupmetadatamanager_numgroups`: so Prometheus' JMX exporter writes them,
+and dashboards read them. Gauges are read off the groups; counts are taken from the event log while
+it is written, since the port was opened.
 """
 
 from __future__ import annotations
@@ -58,7 +61,11 @@ class Metrics:
             self._counts["offset_commit_count"] += len(json.loads(text)["offsets"])
         elif kind == "OffsetsRemoved":
             line = json.loads(text)
-            name = "offset_expiration_count" if line.get("reason") == "expired" else "offset_deletion_count"
+            name = (
+                "offset_expiration_count"
+                if line.get("reason") == "expired"
+                else "offset_deletion_count"
+            )
             self._counts[name] += len(line.get("partitions", ()))
 
     def exposition(self) -> str:
@@ -66,25 +73,58 @@ class Metrics:
         groups = [self._kafka.group(name).snapshot() for name in self._kafka.groups()]
         classic = Counter(group.state for group in groups if group.type != "consumer")
         consumer = Counter(group.state for group in groups if group.type == "consumer")
-        lines = _gauge(_OURS + "group_count", "groups by protocol", "protocol", {
-            "classic": classic.total(), "consumer": consumer.total()})
-        lines += _gauge(_OURS + "classic_group_count", "classic groups by state", "state", {state: classic[state] for state in _CLASSIC})
-        lines += _gauge(_OURS + "consumer_group_count", "KIP-848 groups by state", "state", {
-            state.lower(): consumer[state] for state in _CONSUMER})
-        lines += _gauge(_OURS + "num_partitions", "partitions of __consumer_offsets that are led", "state", self._partitions())
+        lines = _gauge(
+            _OURS + "group_count",
+            "groups by protocol",
+            "protocol",
+            {"classic": classic.total(), "consumer": consumer.total()},
+        )
+        lines += _gauge(
+            _OURS + "classic_group_count",
+            "classic groups by state",
+            "state",
+            {state: classic[state] for state in _CLASSIC},
+        )
+        lines += _gauge(
+            _OURS + "consumer_group_count",
+            "KIP-848 groups by state",
+            "state",
+            {state.lower(): consumer[state] for state in _CONSUMER},
+        )
+        lines += _gauge(
+            _OURS + "num_partitions",
+            "partitions of __consumer_offsets that are led",
+            "state",
+            self._partitions(),
+        )
         for name, told in _COUNTS.items():
-            lines += [f"# HELP {_OURS}{name} {told}", f"# TYPE {_OURS}{name} counter", f"{_OURS}{name} {self._counts[name]}"]
+            lines += [
+                f"# HELP {_OURS}{name} {told}",
+                f"# TYPE {_OURS}{name} counter",
+                f"{_OURS}{name} {self._counts[name]}",
+            ]
         lines += _plain(_YAMMER + "numgroups", "classic groups", classic.total())
         for state in _CLASSIC:
-            lines += _plain(f"{_YAMMER}numgroups{state.lower()}", f"classic groups that are {state}", classic[state])
-        lines += _plain(_YAMMER + "numoffsets", "committed offsets", sum(len(group.committed) for group in groups))
+            lines += _plain(
+                f"{_YAMMER}numgroups{state.lower()}",
+                f"classic groups that are {state}",
+                classic[state],
+            )
+        lines += _plain(
+            _YAMMER + "numoffsets",
+            "committed offsets",
+            sum(len(group.committed) for group in groups),
+        )
         return "\n".join(lines) + "\n"
 
     def _partitions(self) -> Mapping[str, int]:
         states: Counter[str] = Counter()
         for broker in self._kafka.brokers.values():
             availability = broker.coordinator.availability
-            states.update(_STATES.get(availability.of(index), "") for index in range(broker.coordinator.config.offsets_topic_partitions))
+            states.update(
+                _STATES.get(availability.of(index), "")
+                for index in range(broker.coordinator.config.offsets_topic_partitions)
+            )
         return {state: states[state] for state in ("active", "loading", "failed")}
 
 

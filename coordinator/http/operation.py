@@ -1,10 +1,11 @@
-"""One entry of the table of operations, and the table: what is asked, where, with which body, and what does it.
+"""One entry of the table of operations, and the table: what is asked, where, with which body, and
+what does it.
 
     @operation("POST", "/groups/{group}/rebalance", body=Reason)
     def group_rebalance(port, body, group): ...
 
-Routes, checks, `/openapi.json` and the command line's help are read off the table. A function may be a coroutine; it raises the kit's own
-errors. It does not depend on a web framework.
+Routes, checks, `/openapi.json` and the command line's help are read off the table. A function may
+be a coroutine; it raises the kit's own errors. It does not depend on a web framework.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ class Raw:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """`body`: of requests that have one, else what the query may say. `answer`: JSON Schema. `waits`: it ends when its client hangs up."""
+    """`body`: of requests that have one, else what the query may say. `answer`: JSON Schema.
+    `waits`: it ends when its client hangs up."""
 
     name: str
     method: str
@@ -89,7 +91,12 @@ TABLE: dict[str, Operation] = {}
 
 
 def operation(
-    method: str, path: str, *, body: type[Any] = Nothing, answer: dict[str, Any] | None = None, waits: bool = False,
+    method: str,
+    path: str,
+    *,
+    body: type[Any] = Nothing,
+    answer: dict[str, Any] | None = None,
+    waits: bool = False,
     schema: dict[str, Any] | None = None,
 ) -> Callable[[F], F]:
     """Enter a function into the table under its own name."""
@@ -98,7 +105,15 @@ def operation(
         name = call.__name__
         assert name not in TABLE, name
         TABLE[name] = Operation(
-            name=name, method=method, path=path, body=body, answer=answer or {"type": "object"}, call=call, waits=waits, schema=schema)
+            name=name,
+            method=method,
+            path=path,
+            body=body,
+            answer=answer or {"type": "object"},
+            call=call,
+            waits=waits,
+            schema=schema,
+        )
         return call
 
     return enter

@@ -1,4 +1,5 @@
-"""Values of the kit as JSON values, and back: records' bytes, partitions as keys of JSON objects."""
+"""Values of the kit as JSON values, and back: records' bytes, partitions as keys of JSON
+objects."""
 
 from __future__ import annotations
 
@@ -15,10 +16,16 @@ if TYPE_CHECKING:
 BYTES = {
     "description": "bytes: a text stands for its UTF-8, an object holds what is no text in base64, null stands for none",
     "anyOf": [
-        {"type": "string"}, {"type": "null"},
-        {"type": "object", "properties": {"base64": {"type": "string"}}, "required": ["base64"], "additionalProperties": False},
+        {"type": "string"},
+        {"type": "null"},
+        {
+            "type": "object",
+            "properties": {"base64": {"type": "string"}},
+            "required": ["base64"],
+            "additionalProperties": False,
+        },
     ],
-}  # fmt: skip
+}
 """JSON Schema of a record's key, value or header."""
 
 
@@ -33,7 +40,9 @@ def to_bytes(plain: Any, where: str) -> bytes | None:
             return base64.b64decode(plain["base64"], validate=True)
         except binascii.Error:
             raise ShapeError(f"{where}: {plain['base64']!r} is no base64") from None
-    raise ShapeError(f'{where}: {plain!r} cannot stand in a record: a text, null or {{"base64": "..."}} can')
+    raise ShapeError(
+        f'{where}: {plain!r} cannot stand in a record: a text, null or {{"base64": "..."}} can'
+    )
 
 
 def from_bytes(data: bytes | None) -> Any:
@@ -49,10 +58,14 @@ def from_bytes(data: bytes | None) -> Any:
 def of_record(record: ReadRecord) -> dict[str, Any]:
     """A record that was read. Headers are a list, as Kafka has them: a name may come twice."""
     return {
-        "topic": record.topic, "partition": record.partition, "offset": record.offset, "timestamp_ms": record.timestamp_ms,
-        "key": from_bytes(record.key), "value": from_bytes(record.value),
+        "topic": record.topic,
+        "partition": record.partition,
+        "offset": record.offset,
+        "timestamp_ms": record.timestamp_ms,
+        "key": from_bytes(record.key),
+        "value": from_bytes(record.value),
         "headers": [{"name": name, "value": from_bytes(value)} for name, value in record.headers],
-    }  # fmt: skip
+    }
 
 
 def of_written(written: Written) -> dict[str, Any]:

@@ -1,4 +1,5 @@
-"""What the operations act on: the running emulator, the peers that were asked for over HTTP, and how to wait on its loop.
+"""What the operations act on: the running emulator, the peers that were asked for over HTTP, and
+how to wait on its loop.
 
 Everything here runs on the emulator's loop.
 """
@@ -51,7 +52,9 @@ class Port:
         for fault in known:
             if str(fault.number) == number:
                 return fault
-        raise NotThereError(f"there is no fault {number!r}; there are: {', '.join(str(fault.number) for fault in known) or 'none'}")
+        raise NotThereError(
+            f"there is no fault {number!r}; there are: {', '.join(str(fault.number) for fault in known) or 'none'}"
+        )
 
     def add_snapshot(self, snapshot: Snapshot) -> int:
         """Keep a snapshot; answers its number."""
@@ -71,7 +74,9 @@ class Port:
         for known in self.snapshots:
             if str(known) == number:
                 return known
-        raise NotThereError(f"there is no snapshot {number!r}; there are: {', '.join(map(str, self.snapshots)) or 'none'}")
+        raise NotThereError(
+            f"there is no snapshot {number!r}; there are: {', '.join(map(str, self.snapshots)) or 'none'}"
+        )
 
     def add_peer(self, group: str, handle: PeerHandle) -> ControlPeer:
         """Remember a peer under the next number."""
@@ -85,12 +90,21 @@ class Port:
 
     def peer(self, name: str) -> ControlPeer:
         """The peer with this number, or this client id if only one has it. Raises NotThereError."""
-        found = [peer for peer in self._peers.values() if name in (str(peer.number), peer.handle.client_id)]
+        found = [
+            peer
+            for peer in self._peers.values()
+            if name in (str(peer.number), peer.handle.client_id)
+        ]
         if len(found) == 1:
             return found[0]
         if found:
-            raise NotThereError(f"{name!r} is the client id of {len(found)} peers: {', '.join(str(peer.number) for peer in found)}")
-        known = ", ".join(f"{peer.number} ({peer.handle.client_id})" for peer in self._peers.values()) or "none"
+            raise NotThereError(
+                f"{name!r} is the client id of {len(found)} peers: {', '.join(str(peer.number) for peer in found)}"
+            )
+        known = (
+            ", ".join(f"{peer.number} ({peer.handle.client_id})" for peer in self._peers.values())
+            or "none"
+        )
         raise NotThereError(f"there is no peer {name!r}; there are: {known}")
 
     def forget_peer(self, peer: ControlPeer) -> None:
@@ -99,7 +113,8 @@ class Port:
 
 
 async def until(future: Future[Any], timeout: float) -> bool:
-    """Wait for what the kit waits for; False: the time is over. A caller that is cancelled waits no longer. Raises what it ends in."""
+    """Wait for what the kit waits for; False: the time is over. A caller that is cancelled waits no
+    longer. Raises what it ends in."""
     wrapped = asyncio.wrap_future(future)
     try:
         done, _ = await asyncio.wait([wrapped], timeout=timeout)

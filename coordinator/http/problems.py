@@ -1,6 +1,8 @@
-"""What goes wrong as a problem document (RFC 9457): a status, a sentence, and the name of the error, by which a client may tell them apart.
+"""What goes wrong as a problem document (RFC 9457): a status, a sentence, and the name of the
+error, by which a client may tell them apart.
 
-Owns which error of the kit is which status. A fault of our own is 500, one sentence; its traceback goes to the log of the process.
+Owns which error of the kit is which status. A fault of our own is 500, one sentence; its traceback
+goes to the log of the process.
 """
 
 from __future__ import annotations
@@ -27,16 +29,38 @@ from .shapes import ShapeError
 logger = logging.getLogger("coordinator.http")
 
 STATUSES: dict[type[BaseException], int] = {
-    ShapeError: 400, ExpectationError: 400, FaultError: 400, MemberConfigError: 400, TopicError: 400, ConfigError: 400,
-    ConfigException: 400, TypeError: 400, NotThereError: 404, LookupError: 404, WaitTimeoutError: 409, ControlError: 409,
-    ClusterError: 409, FleetError: 409, PeerError: 409, MemberFault: 409, EmulatorError: 409, LogError: 409,
-}  # fmt: skip
-"""The first that an error is an instance of decides; 409 says that what is asked cannot be done as things stand, or did not come about."""
+    ShapeError: 400,
+    ExpectationError: 400,
+    FaultError: 400,
+    MemberConfigError: 400,
+    TopicError: 400,
+    ConfigError: 400,
+    ConfigException: 400,
+    TypeError: 400,
+    NotThereError: 404,
+    LookupError: 404,
+    WaitTimeoutError: 409,
+    ControlError: 409,
+    ClusterError: 409,
+    FleetError: 409,
+    PeerError: 409,
+    MemberFault: 409,
+    EmulatorError: 409,
+    LogError: 409,
+}
+"""The first that an error is an instance of decides; 409 says that what is asked cannot be done as
+things stand, or did not come about."""
 TITLES = {
-    400: "The request is not as it should be", 401: "A token is needed", 403: "This caller is not let in", 404: "There is no such thing",
-    405: "This method is not had here", 409: "It cannot be done, or did not come about", 413: "The body is too large",
-    415: "A body is JSON", 500: "The emulator failed",
-}  # fmt: skip
+    400: "The request is not as it should be",
+    401: "A token is needed",
+    403: "This caller is not let in",
+    404: "There is no such thing",
+    405: "This method is not had here",
+    409: "It cannot be done, or did not come about",
+    413: "The body is too large",
+    415: "A body is JSON",
+    500: "The emulator failed",
+}
 
 
 class Problem(NamedTuple):
@@ -50,7 +74,12 @@ class Problem(NamedTuple):
     def plain(self) -> dict[str, Any]:
         """As JSON values."""
         detail = "\n".join(map(printable, self.detail.split("\n")))
-        about: dict[str, Any] = {"type": "about:blank", "title": TITLES[self.status], "status": self.status, "detail": detail}
+        about: dict[str, Any] = {
+            "type": "about:blank",
+            "title": TITLES[self.status],
+            "status": self.status,
+            "detail": detail,
+        }
         if self.error:
             about["error"] = self.error
         if self.kafka_error is not None:
@@ -61,13 +90,21 @@ class Problem(NamedTuple):
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {
-        "type": {"type": "string"}, "title": {"type": "string"}, "status": {"type": "integer"},
+        "type": {"type": "string"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
         "detail": {"type": "string", "description": "what is wrong, and what there is instead"},
-        "error": {"type": "string", "description": "the kind of error, by which clients may tell them apart"},
-        "kafka_error": {"type": "string", "description": "Kafka's name of the error, where the broker refused"},
+        "error": {
+            "type": "string",
+            "description": "the kind of error, by which clients may tell them apart",
+        },
+        "kafka_error": {
+            "type": "string",
+            "description": "Kafka's name of the error, where the broker refused",
+        },
     },
     "required": ["type", "title", "status", "detail"],
-}  # fmt: skip
+}
 
 
 def problem_of(error: Exception) -> Problem:
@@ -78,4 +115,7 @@ def problem_of(error: Exception) -> Problem:
             text = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
             return Problem(status, text, kind.__name__, getattr(code, "name", None))
     logger.error("the control port: %s", error, exc_info=error)
-    return Problem(500, f"{type(error).__name__}: {error}; this is a mistake of the emulator, whose traceback stands in its own output")
+    return Problem(
+        500,
+        f"{type(error).__name__}: {error}; this is a mistake of the emulator, whose traceback stands in its own output",
+    )

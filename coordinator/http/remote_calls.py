@@ -25,7 +25,9 @@ class Caller:
         """See `Client.get`."""
         return _as_here(lambda: self._client.get(path, **query))
 
-    def post(self, path: str, body: Mapping[str, Any] | None = None, *, limit_s: float = DEFAULT_LIMIT_S) -> Any:
+    def post(
+        self, path: str, body: Mapping[str, Any] | None = None, *, limit_s: float = DEFAULT_LIMIT_S
+    ) -> Any:
         """See `Client.post`."""
         return _as_here(lambda: self._client.post(path, body, limit_s=limit_s))
 
@@ -42,7 +44,8 @@ def _as_here(call: Callable[[], T]) -> T:
 
 
 def error_of(refused: Refused) -> BaseException:
-    """The kit's error that a problem document stands for; ControlError for those that are not the kit's."""
+    """The kit's error that a problem document stands for; ControlError for those that are not the
+    kit's."""
     text, kind = str(refused), _KINDS.get(refused.error)
     code = None if refused.kafka_error is None else ErrorCode[refused.kafka_error]
     if kind is MemberFault:

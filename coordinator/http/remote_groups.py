@@ -23,7 +23,11 @@ class RemoteGroup(GroupLooks):
     """As `GroupHandle`."""
 
     def __init__(
-        self, caller: Caller, group_id: str, verify: Callable[..., Verification], peer: Callable[..., RemotePeer],
+        self,
+        caller: Caller,
+        group_id: str,
+        verify: Callable[..., Verification],
+        peer: Callable[..., RemotePeer],
     ) -> None:
         self._caller = caller
         self._verify = verify
@@ -42,22 +46,47 @@ class RemoteGroup(GroupLooks):
         return told
 
     def wait(
-        self, *, state: str | None = None, members: int | None = None, generation_above: int | None = None,
-        assigned: str | Mapping[str, Iterable[TopicPartition | str]] | None = None, committed: Mapping[TopicPartition, int] | None = None,
-        lag: int | None = None, acted: bool | None = None, heard: bool | None = None, timeout: float = DEFAULT_TIMEOUT_S,
+        self,
+        *,
+        state: str | None = None,
+        members: int | None = None,
+        generation_above: int | None = None,
+        assigned: str | Mapping[str, Iterable[TopicPartition | str]] | None = None,
+        committed: Mapping[TopicPartition, int] | None = None,
+        lag: int | None = None,
+        acted: bool | None = None,
+        heard: bool | None = None,
+        timeout: float = DEFAULT_TIMEOUT_S,
     ) -> GroupSnapshot:
         """See `GroupHandle.wait`."""
         arguments.seconds("timeout", timeout)
         expected = GroupExpectation(
-            state=state, members=members, generation_above=generation_above, assigned=assigned, committed=committed, lag=lag, acted=acted,
-            heard=heard)
+            state=state,
+            members=members,
+            generation_above=generation_above,
+            assigned=assigned,
+            committed=committed,
+            lag=lag,
+            acted=acted,
+            heard=heard,
+        )
         wanted: Any = expected.assigned
         if isinstance(wanted, Mapping):
-            wanted = {name: [row if isinstance(row, str) else f"{row[0]}-{row[1]}" for row in rows] for name, rows in wanted.items()}
+            wanted = {
+                name: [row if isinstance(row, str) else f"{row[0]}-{row[1]}" for row in rows]
+                for name, rows in wanted.items()
+            }
         body = {
-            "state": state, "members": members, "generation_above": generation_above, "assigned": wanted, "lag": lag, "acted": acted,
-            "heard": heard, "committed": None if committed is None else _named(committed), "timeout": timeout,
-        }  # fmt: skip
+            "state": state,
+            "members": members,
+            "generation_above": generation_above,
+            "assigned": wanted,
+            "lag": lag,
+            "acted": acted,
+            "heard": heard,
+            "committed": None if committed is None else _named(committed),
+            "timeout": timeout,
+        }
         return from_plain(self._caller.post(f"{self._path}/wait", body))
 
     def verify(self, *, since: int = 0) -> Verification:

@@ -1,4 +1,5 @@
-"""The journal at the other end of a control port: the same typed records, read from what the port answers."""
+"""The journal at the other end of a control port: the same typed records, read from what the port
+answers."""
 
 from __future__ import annotations
 
@@ -19,9 +20,22 @@ _ALL = 10**9
 
 
 class RemoteExchange:
-    """One request of a client and its answer, as `coordinator.control.journal.Exchange` has them."""
+    """One request of a client and its answer, as `coordinator.control.journal.Exchange` has
+    them."""
 
-    __slots__ = ("_text", "answer", "answered_ms", "api", "at_ms", "broker", "client_id", "error", "number", "request", "version")
+    __slots__ = (
+        "_text",
+        "answer",
+        "answered_ms",
+        "api",
+        "at_ms",
+        "broker",
+        "client_id",
+        "error",
+        "number",
+        "request",
+        "version",
+    )
 
     def __init__(self, row: Mapping[str, Any]) -> None:
         self.number: int = row["number"]
@@ -35,7 +49,10 @@ class RemoteExchange:
         key = API_NAMES[self.api]
         self.request: Message = from_plain(request_type(key), self.version, row["request"])
         self.answer: Message | None = (
-            None if row["answer"] is None else from_plain(response_type(key), self.version, row["answer"]))
+            None
+            if row["answer"] is None
+            else from_plain(response_type(key), self.version, row["answer"])
+        )
         self._text: str = row["text"]
 
     def __str__(self) -> str:
@@ -62,14 +79,23 @@ class RemoteJournal:
     def requests(self, api: str | None = None, /, **which: Any) -> list[RemoteExchange]:
         """See `Journal.requests`."""
         words = words_of(api, which)
-        return [RemoteExchange(row) for row in self._caller.get("/journal", limit=_ALL, **words)["requests"]]
+        return [
+            RemoteExchange(row)
+            for row in self._caller.get("/journal", limit=_ALL, **words)["requests"]
+        ]
 
     def clear(self) -> None:
         """See `Journal.clear`."""
         self._caller.delete("/journal")
 
     def verify(
-        self, api: str | None = None, /, *, exactly: int | None = None, at_least: int | None = None, at_most: int | None = None,
+        self,
+        api: str | None = None,
+        /,
+        *,
+        exactly: int | None = None,
+        at_least: int | None = None,
+        at_most: int | None = None,
         **which: Any,
     ) -> list[RemoteExchange]:
         """See `Journal.verify`."""
@@ -77,7 +103,9 @@ class RemoteJournal:
             raise ControlError("verify what? Give exactly, at_least or at_most")
         words = words_of(api, which)
         body = {"exactly": exactly, "at_least": at_least, "at_most": at_most, **words}
-        told = self._caller.post("/journal/verify", {name: value for name, value in body.items() if value is not None})
+        told = self._caller.post(
+            "/journal/verify", {name: value for name, value in body.items() if value is not None}
+        )
         if not told["holds"]:
             raise AssertionError(told["failure"])
         return [RemoteExchange(row) for row in told["requests"]]

@@ -44,7 +44,7 @@ class RemotePeer:
 
     @property
     def member_id(self) -> str:
-        """"" until it has one."""
+        """ "" until it has one."""
         return str(self._now()["member_id"])
 
     @property
@@ -92,9 +92,17 @@ class RemotePeer:
         """See `PeerHandle.crash`."""
         self._do("crash")
 
-    def wait_stable(self, timeout_s: float = DEFAULT_TIMEOUT_S, *, members: int | None = None, after_generation: int = -1) -> Self:
+    def wait_stable(
+        self,
+        timeout_s: float = DEFAULT_TIMEOUT_S,
+        *,
+        members: int | None = None,
+        after_generation: int = -1,
+    ) -> Self:
         """See `PeerHandle.wait_stable`."""
-        self._do("wait", {"timeout": timeout_s, "members": members, "after_generation": after_generation})
+        self._do(
+            "wait", {"timeout": timeout_s, "members": members, "after_generation": after_generation}
+        )
         return self
 
     def wait_commit(self) -> None:
@@ -109,5 +117,10 @@ class RemotePeer:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.stop()

@@ -27,14 +27,22 @@ class RemoteSnapshot:
         self._caller.delete(path_of("snapshots", self.number))
 
     def __repr__(self) -> str:
-        topics = ", ".join(f"{name}:{partitions}" for name, partitions in self.topics.items()) or "no topics"
+        topics = (
+            ", ".join(f"{name}:{partitions}" for name, partitions in self.topics.items())
+            or "no topics"
+        )
         return f"<Snapshot {self.number} of {topics}; {self.records} records; groups: {', '.join(self.groups) or 'none'}>"
 
 
 def number_of(snapshot: object, caller: Caller) -> int:
-    """Under which number the emulator of `caller` keeps it. Raises ControlError for what it does not."""
+    """Under which number the emulator of `caller` keeps it. Raises ControlError for what it does
+    not."""
     if not isinstance(snapshot, RemoteSnapshot):
-        raise ControlError(f"{snapshot!r} is no snapshot of this emulator: give what its `snapshot()` answered")
+        raise ControlError(
+            f"{snapshot!r} is no snapshot of this emulator: give what its `snapshot()` answered"
+        )
     if snapshot._caller is not caller:
-        raise ControlError(f"{snapshot!r} was taken at another emulator: over HTTP it can be restored only there")
+        raise ControlError(
+            f"{snapshot!r} was taken at another emulator: over HTTP it can be restored only there"
+        )
     return snapshot.number

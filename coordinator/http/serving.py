@@ -1,9 +1,11 @@
-"""The control port on a socket: uvicorn beside the emulator, on the same loop, without threads and without a timer of its own.
+"""The control port on a socket: uvicorn beside the emulator, on the same loop, without threads and
+without a timer of its own.
 
     async with ControlPort(kafka, "127.0.0.1:0") as port:
         port.url
 
-Rules: loopback unless `allow_remote`; beyond loopback a token is needed, given or drawn. Its end ends what waits.
+Rules: loopback unless `allow_remote`; beyond loopback a token is needed, given or drawn. Its end
+ends what waits.
 """
 
 from __future__ import annotations
@@ -37,29 +39,45 @@ class ControlPortError(Exception):
 
 
 class ControlPort:
-    """`address`: host:port, port 0 for a free one. `advertise`: host or host:port by which others call it. `token`: instead of the one in
-    the environment's COORDINATOR_CONTROL_TOKEN; beyond loopback one is drawn if there is none. `origins`: of pages that may call it.
+    """`address`: host:port, port 0 for a free one. `advertise`: host or host:port by which others
+    call it. `token`: instead of the one in the environment's COORDINATOR_CONTROL_TOKEN; beyond
+    loopback one is drawn if there is none. `origins`: of pages that may call it.
 
     Raises ControlPortError for what cannot be, at once or on `start`.
     """
 
     def __init__(
-        self, kafka: Emulator, address: str = "127.0.0.1:0", *, advertise: str | None = None, token: str | None = None,
-        origins: Collection[str] = (), allow_remote: bool = False, most_body_bytes: int = 16 << 20,
+        self,
+        kafka: Emulator,
+        address: str = "127.0.0.1:0",
+        *,
+        advertise: str | None = None,
+        token: str | None = None,
+        origins: Collection[str] = (),
+        allow_remote: bool = False,
+        most_body_bytes: int = 16 << 20,
     ) -> None:
         for package in ("starlette", "uvicorn"):
             if find_spec(package) is None:
-                raise ControlPortError(f"the control port needs the package {package}: pip install 'kafka-group-coordinator[control]'")
+                raise ControlPortError(
+                    f"the control port needs the package {package}: pip install 'kafka-group-coordinator[control]'"
+                )
         self._kafka = kafka
         self.endpoint = _endpoint(address)
         if not self.endpoint.is_loopback and not allow_remote:
-            raise ControlPortError(f"{address} can be reached from other machines: if that is meant, say so (--allow-remote)")
+            raise ControlPortError(
+                f"{address} can be reached from other machines: if that is meant, say so (--allow-remote)"
+            )
         given = os.environ.get(TOKEN_VARIABLE, "") if token is None else token
         self.token_is_drawn = not given and not self.endpoint.is_loopback
         self.token = given or ("" if self.endpoint.is_loopback else secrets.token_urlsafe(24))
         if not self.token.isascii() or any(letter.isspace() for letter in self.token):
             raise ControlPortError(f"{TOKEN_VARIABLE}: a token is made of visible ASCII letters")
-        self._advertised = None if advertise is None else _endpoint(advertise if ":" in advertise else f"{advertise}:0")
+        self._advertised = (
+            None
+            if advertise is None
+            else _endpoint(advertise if ":" in advertise else f"{advertise}:0")
+        )
         self._origins = origins
         self._most_body_bytes = most_body_bytes
         self._server: Server | None = None
@@ -71,12 +89,15 @@ class ControlPort:
         """Where it is reached, as advertised. Known once it is started."""
         shown = self.endpoint
         if self._advertised is not None:
-            shown = shown._replace(host=self._advertised.host, port=self._advertised.port or shown.port)
+            shown = shown._replace(
+                host=self._advertised.host, port=self._advertised.port or shown.port
+            )
         host = shown.host if shown.host not in ("", "0.0.0.0", "::") else "127.0.0.1"
         return f"http://[{host}]:{shown.port}" if ":" in host else f"http://{host}:{shown.port}"
 
     async def start(self) -> Self:
-        """Listen. The emulator runs already. Raises ControlPortError if the address cannot be had."""
+        """Listen. The emulator runs already. Raises ControlPortError if the address cannot be
+        had."""
         import uvicorn
 
         from .application import Application
@@ -90,17 +111,29 @@ class ControlPort:
         except OSError as error:
             held.close()
             why = error.strerror or error
-            raise ControlPortError(f"cannot listen on {host}:{self.endpoint.port}: {why}; port 0 takes a free one") from None
+            raise ControlPortError(
+                f"cannot listen on {host}:{self.endpoint.port}: {why}; port 0 takes a free one"
+            ) from None
         held.setblocking(False)
         self.endpoint = self.endpoint._replace(port=held.getsockname()[1])
         hosts = [] if self._advertised is None else [self._advertised.host]
         if not self.endpoint.is_loopback and self.endpoint.host not in ("", "0.0.0.0", "::"):
             hosts.append(self.endpoint.host)
-        self._application = Application(Port(self._kafka), Guard(hosts, self._origins, self.token), self._most_body_bytes)
+        self._application = Application(
+            Port(self._kafka), Guard(hosts, self._origins, self.token), self._most_body_bytes
+        )
         config = uvicorn.Config(
-            self._application, http="h11", ws="none", lifespan="off", log_config=None, access_log=False, server_header=False,
-            date_header=False, timeout_keep_alive=_IDLE_S, timeout_graceful_shutdown=_LAST_WORDS_S,  # type: ignore[arg-type]
-        )  # fmt: skip
+            self._application,
+            http="h11",
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            date_header=False,
+            timeout_keep_alive=_IDLE_S,
+            timeout_graceful_shutdown=_LAST_WORDS_S,  # type: ignore[arg-type]
+        )
         config.load()
         server = uvicorn.Server(config)
         server.lifespan = config.lifespan_class(config)
@@ -119,13 +152,19 @@ class ControlPort:
     async def __aenter__(self) -> Self:
         return await self.start()
 
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         await self.stop()
 
 
 @contextmanager
 def opened(kafka: Emulator, address: str = "127.0.0.1:0", **options: Any) -> Iterator[ControlPort]:
-    """A control port beside an emulator that runs on a thread of its own: `with Emulator() as kafka, opened(kafka) as port: port.url`."""
+    """A control port beside an emulator that runs on a thread of its own: `with Emulator() as
+    kafka, opened(kafka) as port: port.url`."""
     port = ControlPort(kafka, address, **options)
     loop = kafka.server.loop
     asyncio.run_coroutine_threadsafe(port.start(), loop).result()
@@ -139,4 +178,6 @@ def _endpoint(text: str) -> Endpoint:
     try:
         return Endpoint.parse(text)
     except ValueError:
-        raise ControlPortError(f"{text!r} is no address: give host:port, such as 127.0.0.1:0") from None
+        raise ControlPortError(
+            f"{text!r} is no address: give host:port, such as 127.0.0.1:0"
+        ) from None

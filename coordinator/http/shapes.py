@@ -1,7 +1,9 @@
-"""Bodies of requests as dataclasses: read from JSON with errors that say what is wrong, and told as JSON Schema.
+"""Bodies of requests as dataclasses: read from JSON with errors that say what is wrong, and told as
+JSON Schema.
 
-A field's type is one of str, int, float, bool, Any, `X | None`, `list[X]`, `dict[str, X]`, a Literal, or another such dataclass; its
-comment for readers stands in `field(metadata={"doc": ...})`, which `told` makes. It does not depend on HTTP.
+A field's type is one of str, int, float, bool, Any, `X | None`, `list[X]`, `dict[str, X]`, a
+Literal, or another such dataclass; its comment for readers stands in `field(metadata={"doc":
+...})`, which `told` makes. It does not depend on HTTP.
 """
 
 from __future__ import annotations
@@ -16,8 +18,11 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
 T = TypeVar("T")
 _PLAIN: dict[Any, tuple[str, str]] = {
-    str: ("string", "a text"), int: ("integer", "a whole number"), float: ("number", "a number"), bool: ("boolean", "true or false"),
-}  # fmt: skip
+    str: ("string", "a text"),
+    int: ("integer", "a whole number"),
+    float: ("number", "a number"),
+    bool: ("boolean", "true or false"),
+}
 
 
 class ShapeError(ValueError):
@@ -25,11 +30,16 @@ class ShapeError(ValueError):
 
 
 def told(doc: str, default: Any = MISSING) -> Any:
-    """A field of a body with its meaning; one without default has to be given. A default that is mutable is copied."""
+    """A field of a body with its meaning; one without default has to be given. A default that is
+    mutable is copied."""
     metadata = {"doc": doc}
     if isinstance(default, list | dict):
         return field(default_factory=default.copy, metadata=metadata)
-    return field(metadata=metadata) if default is MISSING else field(default=default, metadata=metadata)
+    return (
+        field(metadata=metadata)
+        if default is MISSING
+        else field(default=default, metadata=metadata)
+    )
 
 
 @lru_cache(maxsize=256)
@@ -45,14 +55,20 @@ def read(kind: type[T], plain: object, where: str = "the body") -> T:
     for name in plain:
         if name not in known:
             close = get_close_matches(str(name), known, 1)
-            hint = f"did you mean {close[0]}?" if close else f"there are: {', '.join(known) or 'none'}"
+            hint = (
+                f"did you mean {close[0]}?" if close else f"there are: {', '.join(known) or 'none'}"
+            )
             raise ShapeError(f"{where}: there is no field {name!r}; {hint}")
     missing = [name for name, entry in known.items() if name not in plain and _required(entry)]
     if missing:
-        raise ShapeError(f"{where}: the field {missing[0]!r} is missing: {known[missing[0]].metadata.get('doc', 'it is needed')}")
+        raise ShapeError(
+            f"{where}: the field {missing[0]!r} is missing: {known[missing[0]].metadata.get('doc', 'it is needed')}"
+        )
     hints = _hints(typing.cast("Any", kind))
     at = "" if where == "the body" else f"{where}."
-    return kind(**{name: _value(hints[name], value, f"{at}{name}") for name, value in plain.items()})
+    return kind(
+        **{name: _value(hints[name], value, f"{at}{name}") for name, value in plain.items()}
+    )
 
 
 def _required(entry: Field[Any]) -> bool:
@@ -67,19 +83,30 @@ def _value(hint: Any, value: Any, where: str) -> Any:
         return _one_of(get_args(hint), value, where)
     if origin is Literal:
         if value not in get_args(hint):
-            raise ShapeError(f"{where}: {_shown(value)}; one of {', '.join(map(str, get_args(hint)))}")
+            raise ShapeError(
+                f"{where}: {_shown(value)}; one of {', '.join(map(str, get_args(hint)))}"
+            )
         return value
     if origin is list:
         if not isinstance(value, list):
-            raise ShapeError(f"{where}: {_shown(value)}; a list is meant, such as [{_shown(value)}]")
-        return [_value(get_args(hint)[0], item, f"{where}[{number}]") for number, item in enumerate(value)]
+            raise ShapeError(
+                f"{where}: {_shown(value)}; a list is meant, such as [{_shown(value)}]"
+            )
+        return [
+            _value(get_args(hint)[0], item, f"{where}[{number}]")
+            for number, item in enumerate(value)
+        ]
     if origin is dict:
         if not isinstance(value, dict):
             raise ShapeError(f"{where}: {_shown(value)}; a JSON object is meant")
-        return {name: _value(get_args(hint)[1], item, f"{where}.{name}") for name, item in value.items()}
+        return {
+            name: _value(get_args(hint)[1], item, f"{where}.{name}") for name, item in value.items()
+        }
     if is_dataclass(hint):
         return read(typing.cast("type", hint), value, where)
-    fits = isinstance(value, int | float if hint is float else hint) and (hint is bool or not isinstance(value, bool))
+    fits = isinstance(value, int | float if hint is float else hint) and (
+        hint is bool or not isinstance(value, bool)
+    )
     if not fits:
         raise ShapeError(f"{where}: {_shown(value)}; {_PLAIN[hint][1]} is meant")
     return value
@@ -106,11 +133,14 @@ def _meant(hint: Any) -> str:
 
 
 def _shown(value: object) -> str:
-    text = "null" if value is None else str(value).lower() if isinstance(value, bool) else repr(value)
+    text = (
+        "null" if value is None else str(value).lower() if isinstance(value, bool) else repr(value)
+    )
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
-# -- as JSON Schema ----------------------------------------------------------------------------------------------------
+# -- as JSON Schema
+# ----------------------------------------------------------------------------------------------------
 
 
 def schema(kind: Any) -> dict[str, Any]:
@@ -126,7 +156,11 @@ def schema(kind: Any) -> dict[str, Any]:
             said = said | {"default": entry.default}
         properties[entry.name] = said
     required = [entry.name for entry in fields(kind) if _required(entry)]
-    about: dict[str, Any] = {"type": "object", "properties": properties, "additionalProperties": False}
+    about: dict[str, Any] = {
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": False,
+    }
     return about | ({"required": required} if required else {})
 
 
@@ -135,7 +169,10 @@ def _schema(hint: Any) -> dict[str, Any]:
     if hint is Any:
         return {}
     if origin in (Union, types.UnionType):
-        options = [_schema(option) if option is not type(None) else {"type": "null"} for option in get_args(hint)]
+        options = [
+            _schema(option) if option is not type(None) else {"type": "null"}
+            for option in get_args(hint)
+        ]
         return {"anyOf": options}
     if origin is Literal:
         return {"enum": list(get_args(hint))}

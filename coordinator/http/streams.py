@@ -1,7 +1,7 @@
 """The event log as server-sent events: what is there first, then each line as it is written.
 
-A reader that is slower than the log is cut off when too many lines wait for it: it may come again with Last-Event-ID. Nothing waits
-for a reader.
+A reader that is slower than the log is cut off when too many lines wait for it: it may come again
+with Last-Event-ID. Nothing waits for a reader.
 """
 
 from __future__ import annotations
@@ -25,12 +25,18 @@ class EventStream:
     """One reader of the log."""
 
     def __init__(self, port: Port, wanted: Lines) -> None:
-        self._wanted = {name: getattr(wanted, name) for name in ("type", "group", "stream") if getattr(wanted, name) is not None}
+        self._wanted = {
+            name: getattr(wanted, name)
+            for name in ("type", "group", "stream")
+            if getattr(wanted, name) is not None
+        }
         self._waiting: deque[str] = deque()
         self._something = asyncio.Event()
         self._ended = False
         self._log = port.kafka.event_log()
-        self._past = port.kafka.events(wanted.type, group=wanted.group, stream=wanted.stream, since=wanted.since)
+        self._past = port.kafka.events(
+            wanted.type, group=wanted.group, stream=wanted.stream, since=wanted.since
+        )
         self._log.followers.append(self._follow)
 
     def _follow(self, text: str) -> None:
@@ -52,7 +58,10 @@ class EventStream:
         try:
             yield ": the event log\n\n"
             for first in range(0, len(self._past), _ENOUGH):
-                yield "".join(_event(line["seq"], json.dumps(line)) for line in self._past[first : first + _ENOUGH])
+                yield "".join(
+                    _event(line["seq"], json.dumps(line))
+                    for line in self._past[first : first + _ENOUGH]
+                )
             self._past = []
             while True:
                 piece = "".join(self._next())

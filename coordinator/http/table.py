@@ -19,7 +19,14 @@ from .operation import TABLE, Operation
 from .port import Port
 
 __all__ = [
-    "about_brokers", "about_faults", "about_groups", "about_peers", "about_requests", "about_snapshots", "about_the_log", "about_the_whole",
+    "about_brokers",
+    "about_faults",
+    "about_groups",
+    "about_peers",
+    "about_requests",
+    "about_snapshots",
+    "about_the_log",
+    "about_the_whole",
     "about_topics",
 ]
 

@@ -1,10 +1,11 @@
-"""Judges of event logs: does a run keep Kafka's promises? Each reads the log alone, whoever wrote it.
+"""Judges of event logs: does a run keep Kafka's promises? Each reads the log alone, whoever wrote
+it.
 
     for verdict in judge(read("run.jsonl")):
         print(verdict)
 
-A judge names the streams that it needs. Where one of them is not in the log it says "not judged", and never that all is well.
-It shares nothing with what it judges.
+A judge names the streams that it needs. Where one of them is not in the log it says "not judged",
+and never that all is well. It shares nothing with what it judges.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """What a judge is: it sees the lines of a log in order and says which of them broke its promise.
 
-Owns the verdicts and their three outcomes. A judge keeps state of its own per group, so one may see the lines of many.
+Owns the verdicts and their three outcomes. A judge keeps state of its own per group, so one may see
+the lines of many.
 """
 
 from __future__ import annotations
@@ -61,13 +62,16 @@ class Judge:
     needs: ClassVar[frozenset[str]] = frozenset({"group"})
     """The streams that have to be in the log."""
     looks_at: ClassVar[frozenset[str] | None] = None
-    """The types of lines that it looks at: others it need not be shown, and it says the same. None: all."""
+    """The types of lines that it looks at: others it need not be shown, and it says the same. None:
+    all."""
     of_streams: ClassVar[frozenset[str] | None] = None
     """The same of streams: of others it need not be shown a line, whatever its type. None: all."""
     timed: ClassVar[bool] = False
-    """Whether it has something to say of the mere passing of time: then it is told when a line comes at its `due_ms` or later."""
+    """Whether it has something to say of the mere passing of time: then it is told when a line
+    comes at its `due_ms` or later."""
     goes_on: ClassVar[bool] = False
-    """Whether what it has seen still counts when a snapshot was restored; others begin anew then, and keep what they have found."""
+    """Whether what it has seen still counts when a snapshot was restored; others begin anew then,
+    and keep what they have found."""
 
     def __init__(self) -> None:
         self.findings: list[Finding] = []

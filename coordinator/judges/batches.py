@@ -1,8 +1,10 @@
-"""What the logs of partitions hold, by a log's stream `data`: batches of records, and how their transactions ended.
+"""What the logs of partitions hold, by a log's stream `data`: batches of records, and how their
+transactions ended.
 
-Owns truncation: what is written below the end of what was there, a batch or a marker, replaces it; but what a broker writes there after
-another one was elected is not in the log for long, and replaces nothing. Judges of records share this reading. They judge no topic of a
-name whose topic was deleted: clients go on for a while with what they had of it, and another one may be called so.
+Owns truncation: what is written below the end of what was there, a batch or a marker, replaces it;
+but what a broker writes there after another one was elected is not in the log for long, and
+replaces nothing. Judges of records share this reading. They judge no topic of a name whose topic
+was deleted: clients go on for a while with what they had of it, and another one may be called so.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ WRITTEN = frozenset({"LeaderElected", "RecordsAppended", "MarkerWritten", "Topic
 
 
 class Batch:
-    """One batch. `outcome`: True when its transaction was committed, False when it was aborted, None while it is open."""
+    """One batch. `outcome`: True when its transaction was committed, False when it was aborted,
+    None while it is open."""
 
     __slots__ = ("first", "last", "line", "outcome", "transactional")
 
@@ -54,7 +57,9 @@ class PartitionBatches:
         self._marked_to = min(self._marked_to, end)
         if not self._batches or self._batches[-1].last < end:
             return []
-        keep = next((at for at in range(len(self._batches), 0, -1) if self._batches[at - 1].last < end), 0)
+        keep = next(
+            (at for at in range(len(self._batches), 0, -1) if self._batches[at - 1].last < end), 0
+        )
         replaced = self._batches[keep:]
         del self._batches[keep:], self._firsts[keep:]
         for lost in replaced:
@@ -100,7 +105,8 @@ class Batches:
         return found
 
     def in_vain(self, line: Line) -> bool:
-        """Was this written by a broker that leads the partition no longer, where its successor has written already?"""
+        """Was this written by a broker that leads the partition no longer, where its successor has
+        written already?"""
         key = line["topic"], line["partition"]
         broker, offset = line.get("broker"), int(line["offset"])
         return self._leaders.get(key, broker) != broker and offset < self.of(*key).end
@@ -150,6 +156,8 @@ class JudgeOfRecords(Judge):
     def _of_topics_that_are_there(self, line: Line) -> Line:
         for rows in ("offsets", "partitions"):
             named = line.get(rows)
-            if isinstance(named, list) and any(isinstance(row, dict) and row.get("topic") in self._deleted for row in named):
+            if isinstance(named, list) and any(
+                isinstance(row, dict) and row.get("topic") in self._deleted for row in named
+            ):
                 line = {**line, rows: [row for row in named if row["topic"] not in self._deleted]}
         return line

@@ -1,4 +1,5 @@
-"""Commits: only of the current generation or epoch, only of what the member was given; offsets go back only when somebody asked."""
+"""Commits: only of the current generation or epoch, only of what the member was given; offsets go
+back only when somebody asked."""
 
 from __future__ import annotations
 
@@ -8,9 +9,18 @@ from .base import Judge, Line
 from .consumer_groups import CHANGES, GroupSeen, KnowsConsumerGroups
 
 _NONE = -1
-_NOT_STABLE = frozenset({
-    "RebalanceStarted", "GroupEmptied", "GroupUnloaded", "GroupDeleted", "ConsumerGroupCreated", "ConsumerGroupUpgraded",
-    "ConsumerGroupDowngraded", "MembershipReset"})
+_NOT_STABLE = frozenset(
+    {
+        "RebalanceStarted",
+        "GroupEmptied",
+        "GroupUnloaded",
+        "GroupDeleted",
+        "ConsumerGroupCreated",
+        "ConsumerGroupUpgraded",
+        "ConsumerGroupDowngraded",
+        "MembershipReset",
+    }
+)
 """After these nothing is known of what a group's members subscribe to."""
 
 
@@ -25,15 +35,27 @@ class CommitsStayWithinGeneration(KnowsConsumerGroups):
     )
     needs = frozenset({"group", "wire"})
     looks_at = CHANGES | {
-        "RequestSeen", "RequestAnswered", "RequestRefused", "MemberJoined", "MemberReplaced", "MemberRemoved", "GroupUnloaded",
-        "GroupEmptied", "GroupLoaded", "GenerationStored", "OffsetsCommitted", "OffsetsPending",
-    }  # fmt: skip
+        "RequestSeen",
+        "RequestAnswered",
+        "RequestRefused",
+        "MemberJoined",
+        "MemberReplaced",
+        "MemberRemoved",
+        "GroupUnloaded",
+        "GroupEmptied",
+        "GroupLoaded",
+        "GenerationStored",
+        "OffsetsCommitted",
+        "OffsetsPending",
+    }
 
     def __init__(self) -> None:
         super().__init__()
         self._requests: dict[int, Line] = {}
         self._members: dict[str, set[str]] = {}
-        self._stored: dict[str, list[str]] = {}  # the members of each group's stored generation: a coordinator loads those (ERR-7)
+        self._stored: dict[
+            str, list[str]
+        ] = {}  # the members of each group's stored generation: a coordinator loads those (ERR-7)
 
     def see(self, line: Line) -> None:
         kind = line["type"]
@@ -78,39 +100,64 @@ class CommitsStayWithinGeneration(KnowsConsumerGroups):
     def _committed(self, line: Line, members: set[str]) -> None:
         member = line.get("member", "")
         if member and member not in members:
-            self.blame(line, f"a commit of {member} was accepted, which is no member of group {line['group']}")
+            self.blame(
+                line,
+                f"a commit of {member} was accepted, which is no member of group {line['group']}",
+            )
         request = self._requests.get(line["cause"] or _NONE)
         if request is None:
             return
         generation = request.get("generation", _NONE)
         if generation != _NONE and generation != line["generation"]:
-            self.blame(line, f"a commit of generation {generation} was accepted in generation {line['generation']}")
+            self.blame(
+                line,
+                f"a commit of generation {generation} was accepted in generation {line['generation']}",
+            )
         if generation == _NONE and members and line["type"] == "OffsetsCommitted" and not member:
-            self.blame(line, f"a commit without generation was accepted while the group had {len(members)} members")
+            self.blame(
+                line,
+                f"a commit without generation was accepted while the group had {len(members)} members",
+            )
 
     def _committed_in_consumer_group(self, line: Line, group: GroupSeen) -> None:
         request = self._requests.get(line["cause"] or _NONE)
-        name, epoch = line.get("member", ""), _NONE if request is None else request.get("generation", _NONE)
+        name, epoch = (
+            line.get("member", ""),
+            _NONE if request is None else request.get("generation", _NONE),
+        )
         pending = line["type"] == "OffsetsPending"
         if not name:
             if group.members and not pending:
-                self.blame(line, f"a commit without member was accepted while the group had {len(group.members)} members")
+                self.blame(
+                    line,
+                    f"a commit without member was accepted while the group had {len(group.members)} members",
+                )
             return
         member = group.members.get(name)
         if member is None:
-            self.blame(line, f"a commit of {name} was accepted, which is no member of group {line['group']}")
+            self.blame(
+                line,
+                f"a commit of {name} was accepted, which is no member of group {line['group']}",
+            )
         elif request is not None and (epoch > member.epoch or (pending and epoch != member.epoch)):
-            self.blame(line, f"a commit of epoch {epoch} of {name} was accepted at its epoch {member.epoch}")
+            self.blame(
+                line,
+                f"a commit of epoch {epoch} of {name} was accepted at its epoch {member.epoch}",
+            )
         elif request is not None and epoch < member.epoch:
             for row in line["offsets"]:
                 since = member.had_since((row["topic"], row["partition"]))
                 if since is None or since > epoch:
                     where = f"{row['topic']}-{row['partition']}"
-                    self.blame(line, f"a commit of epoch {epoch} of {name} was accepted for {where}, which it did not have then")
+                    self.blame(
+                        line,
+                        f"a commit of epoch {epoch} of {name} was accepted for {where}, which it did not have then",
+                    )
 
 
 class _Stored:
-    """A member's part of a stored generation. Its bytes are read when it commits, which most members of large groups do seldom."""
+    """A member's part of a stored generation. Its bytes are read when it commits, which most
+    members of large groups do seldom."""
 
     __slots__ = ("_assignment", "_places", "_subscription")
 
@@ -133,7 +180,8 @@ class _Stored:
 
 
 class CommitsStayWithinAssignment(KnowsConsumerGroups):
-    """A member commits for what it was given. Kafka does not ask for that; an application that breaks it commits for others."""
+    """A member commits for what it was given. Kafka does not ask for that; an application that
+    breaks it commits for others."""
 
     name = "commits_within_assignment"
     promise = (
@@ -159,7 +207,10 @@ class CommitsStayWithinAssignment(KnowsConsumerGroups):
         if kind == "TopicDeleted":
             self._deleted.add(line["topic"])
         if kind == "GenerationStored" and line["protocol_type"] == "consumer":
-            self._given[group] = {row["member_id"]: _Stored(row["assignment"], row["subscription"]) for row in line["members"]}
+            self._given[group] = {
+                row["member_id"]: _Stored(row["assignment"], row["subscription"])
+                for row in line["members"]
+            }
         elif kind == "MemberRejoined":
             given = self._given.get(group, {})
             if line["member"] in given:
@@ -172,7 +223,10 @@ class CommitsStayWithinAssignment(KnowsConsumerGroups):
             for row in line["offsets"]:
                 if (row["topic"], row["partition"]) not in places and row["topic"] not in gone:
                     who = line["member"]
-                    self.blame(line, f"{who} committed {row['topic']}-{row['partition']} at {row['offset']}, which it did not have")
+                    self.blame(
+                        line,
+                        f"{who} committed {row['topic']}-{row['partition']} at {row['offset']}, which it did not have",
+                    )
 
     def _given_to(self, group: str, member: str) -> set[tuple[str, int]] | None:
         consumers = self.consumers.get(group)
@@ -196,12 +250,20 @@ class OffsetsOnlyGoBackWhenAsked(Judge):
         "its topic or group is gone, or it expired, which it does not while a stable group's members subscribe to its topic (EXP-2)"
     )
     looks_at = CHANGES | {
-        "OffsetsPending", "PendingOffsetsEnded", "OffsetsRemoved", "GenerationStored", "RebalanceStarted", "GroupEmptied", "GroupUnloaded"}
+        "OffsetsPending",
+        "PendingOffsetsEnded",
+        "OffsetsRemoved",
+        "GenerationStored",
+        "RebalanceStarted",
+        "GroupEmptied",
+        "GroupUnloaded",
+    }
 
     def __init__(self) -> None:
         super().__init__()
         self._subscribed: dict[str, dict[str, frozenset[str] | str]] = {}
-        """Of each group that is stable, or a consumer group: what each member subscribes to; in hexadecimal, until it is asked for."""
+        """Of each group that is stable, or a consumer group: what each member subscribes to; in
+        hexadecimal, until it is asked for."""
         self._pending: dict[tuple[str, int], dict[tuple[str, int], int]] = {}
 
     def see(self, line: Line) -> None:
@@ -210,16 +272,23 @@ class OffsetsOnlyGoBackWhenAsked(Judge):
             self._removed(line, group)
         elif kind == "OffsetsPending":
             table = self._pending.setdefault((group, line["producer_id"]), {})
-            table.update({(row["topic"], row["partition"]): row["offset"] for row in line["offsets"]})
+            table.update(
+                {(row["topic"], row["partition"]): row["offset"] for row in line["offsets"]}
+            )
         elif kind == "PendingOffsetsEnded":
             table = self._pending.pop((group, line["producer_id"]), {})
             for row in line["partitions"]:
                 if (row["topic"], row["partition"]) not in table:
-                    self.blame(line, f"a transaction ended with an offset of {row['topic']}-{row['partition']} that was never pending")
+                    self.blame(
+                        line,
+                        f"a transaction ended with an offset of {row['topic']}-{row['partition']} that was never pending",
+                    )
             if line["partitions"] and not line["committed"]:
                 self.blame(line, "an aborted transaction changed committed offsets")
         elif kind == "GenerationStored":
-            self._subscribed[group] = {row["member_id"]: row.get("subscription", "") for row in line["members"]}
+            self._subscribed[group] = {
+                row["member_id"]: row.get("subscription", "") for row in line["members"]
+            }
         elif kind == "ConsumerMemberSubscribed":
             self._subscribed.setdefault(group, {})[line["member"]] = frozenset(line["topics"])
         elif kind == "ConsumerMemberReplaced":
@@ -236,12 +305,21 @@ class OffsetsOnlyGoBackWhenAsked(Judge):
         used = next((row for row in line["partitions"] if row["topic"] in subscribed), None)
         if used is not None:
             where = f"{used['topic']}-{used['partition']}"
-            self.blame(line, f"the offset of {where} expired, although members of group {group} subscribe to its topic")
+            self.blame(
+                line,
+                f"the offset of {where} expired, although members of group {group} subscribe to its topic",
+            )
 
 
 def _topics_of(subscribed: frozenset[str] | str) -> frozenset[str]:
     found = subscription(subscribed) if isinstance(subscribed, str) else None
-    return subscribed if isinstance(subscribed, frozenset) else frozenset(found.topics) if found is not None else frozenset()
+    return (
+        subscribed
+        if isinstance(subscribed, frozenset)
+        else frozenset(found.topics)
+        if found is not None
+        else frozenset()
+    )
 
 
 class CommittedOffsetsGrow(Judge):
@@ -253,10 +331,21 @@ class CommittedOffsetsGrow(Judge):
         "or rewound, a deletion or an expiry; or when a commit was held up on its way: over another connection than the later one"
     )
     needs = frozenset({"group", "wire"})
-    looks_at = frozenset({
-        "RequestSeen", "RequestAnswered", "RequestRefused", "PositionReset", "Rewound", "OffsetsCommitted", "OffsetsRemoved",
-        "PendingOffsetsEnded", "GroupDeleted", "GroupUnloaded", "GroupLoaded",
-    })  # fmt: skip
+    looks_at = frozenset(
+        {
+            "RequestSeen",
+            "RequestAnswered",
+            "RequestRefused",
+            "PositionReset",
+            "Rewound",
+            "OffsetsCommitted",
+            "OffsetsRemoved",
+            "PendingOffsetsEnded",
+            "GroupDeleted",
+            "GroupUnloaded",
+            "GroupLoaded",
+        }
+    )
 
     def __init__(self) -> None:
         super().__init__()
@@ -275,12 +364,17 @@ class CommittedOffsetsGrow(Judge):
             for row in line["partitions"]:
                 self._committed.pop((line["group"], row["topic"], row["partition"]), None)
         elif kind in ("GroupDeleted", "GroupUnloaded", "GroupLoaded"):
-            self._committed = {key: found for key, found in self._committed.items() if key[0] != line["group"]}
+            self._committed = {
+                key: found for key, found in self._committed.items() if key[0] != line["group"]
+            }
         elif kind == "OffsetsCommitted":
             peer = self._peers.get(line["cause"] or _NONE, "")
             for row in line["offsets"]:
                 key = (line["group"], row["topic"], row["partition"])
                 before, sender = self._committed.get(key, (0, peer))
                 if row["offset"] < before and sender == peer and line.get("member"):
-                    self.blame(line, f"{line['member']} committed {key[1]}-{key[2]} at {row['offset']} after {before}")
+                    self.blame(
+                        line,
+                        f"{line['member']} committed {key[1]}-{key[2]} at {row['offset']} after {before}",
+                    )
                 self._committed[key] = (row["offset"], peer)

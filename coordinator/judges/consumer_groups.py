@@ -1,6 +1,8 @@
-"""What judges know of consumer groups (KIP-848): who is a member, at which epoch, and what it has, folded from the events' lines.
+"""What judges know of consumer groups (KIP-848): who is a member, at which epoch, and what it has,
+folded from the events' lines.
 
-Owns no promise. Everything it follows is durable, so that a coordinator that loads a group has it, too.
+Owns no promise. Everything it follows is durable, so that a coordinator that loads a group has it,
+too.
 """
 
 from __future__ import annotations
@@ -15,10 +17,20 @@ TopicPartition = tuple[str, int]
 
 LEFT_FOR_NOW = -2
 _STABLE = "stable"
-KINDS = frozenset({
-    "ConsumerGroupCreated", "ConsumerGroupUpgraded", "ConsumerGroupDowngraded", "MembershipReset", "GroupDeleted",
-    "ConsumerMemberSubscribed", "ConsumerMemberReplaced", "ConsumerMemberRemoved", "ConsumerMemberReconciled", "GroupEpochBumped",
-})  # fmt: skip
+KINDS = frozenset(
+    {
+        "ConsumerGroupCreated",
+        "ConsumerGroupUpgraded",
+        "ConsumerGroupDowngraded",
+        "MembershipReset",
+        "GroupDeleted",
+        "ConsumerMemberSubscribed",
+        "ConsumerMemberReplaced",
+        "ConsumerMemberRemoved",
+        "ConsumerMemberReconciled",
+        "GroupEpochBumped",
+    }
+)
 """The events that change a consumer group."""
 CHANGES = KINDS | {"TopicDeleted"}
 """All events that change what is known here."""
@@ -40,7 +52,10 @@ class ConsumerSeen:
     def take(self, line: Line) -> None:
         """What the line says of it holds from now on."""
         self.state = line["state"]
-        self.held, self.revoking = dict(_partitions(line["held"])), dict(_partitions(line["revoking"]))
+        self.held, self.revoking = (
+            dict(_partitions(line["held"])),
+            dict(_partitions(line["revoking"])),
+        )
 
     def had_since(self, partition: TopicPartition) -> int | None:
         """Since which epoch it has a partition; None: it has not."""
@@ -48,7 +63,8 @@ class ConsumerSeen:
 
 
 class GroupSeen:
-    """One consumer group. `members` and what they have are changed by its methods only, which count along."""
+    """One consumer group. `members` and what they have are changed by its methods only, which count
+    along."""
 
     __slots__ = ("_at_rest", "_having", "epoch", "members")
 
@@ -68,7 +84,8 @@ class GroupSeen:
         return self._having.get(partition, [])
 
     def put(self, name: str, epoch: int | None = None, line: Line | None = None) -> None:
-        """A member, new or not, is at an epoch and has what a line says; None: both are as before."""
+        """A member, new or not, is at an epoch and has what a line says; None: both are as
+        before."""
         before = self.members.get(name)
         member = before or ConsumerSeen()
         if before is not None:
@@ -115,7 +132,8 @@ class ConsumerGroups:
         self._changed: GroupSeen | None = None
 
     def see(self, line: Line) -> GroupSeen | None:
-        """Fold a line, also if it is shown again; the group it is about, if that is a consumer group after it and the line changed it."""
+        """Fold a line, also if it is shown again; the group it is about, if that is a consumer
+        group after it and the line changed it."""
         if line is not self._last:
             self._last, self._changed = line, self._fold(line)
         return self._changed
@@ -140,7 +158,8 @@ class ConsumerGroups:
         return group
 
     def _topic_deleted(self, name: str, topic_id: str) -> None:
-        """From now on lines name it by its id; a topic that is made under its name is another one."""
+        """From now on lines name it by its id; a topic that is made under its name is another
+        one."""
         for group in self.groups.values():
             group.rename(name, topic_id)
 
@@ -150,7 +169,8 @@ class ConsumerGroups:
 
 
 class KnowsConsumerGroups(Judge):
-    """A judge to whom consumer groups are known. Those of one panel know them together: each shows them what it is shown itself."""
+    """A judge to whom consumer groups are known. Those of one panel know them together: each shows
+    them what it is shown itself."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,6 +1,8 @@
-"""Members whose process has ended, and for how long each is a member all the same: no longer than its session.
+"""Members whose process has ended, and for how long each is a member all the same: no longer than
+its session.
 
-Owns no promise. A session begins anew where a coordinator loads the group or begins a generation (ERR-7, SES-2).
+Owns no promise. A session begins anew where a coordinator loads the group or begins a generation
+(ERR-7, SES-2).
 """
 
 from __future__ import annotations
@@ -13,7 +15,9 @@ _Key = tuple[str, str]
 """Group and member id."""
 _SESSION_MS = 60_000
 """Of a member of a consumer group, at most (group.consumer.max.session.timeout.ms)."""
-_AGAIN = frozenset({"GroupLoaded", "GenerationStarted", "ConsumerGroupUpgraded", "ConsumerGroupDowngraded"})
+_AGAIN = frozenset(
+    {"GroupLoaded", "GenerationStarted", "ConsumerGroupUpgraded", "ConsumerGroupDowngraded"}
+)
 _GONE = frozenset({"MemberRemoved", "ConsumerMemberRemoved"})
 _REPLACED = frozenset({"MemberReplaced", "ConsumerMemberReplaced"})
 
@@ -54,11 +58,16 @@ class EndedMembers:
         if kind in _AGAIN:
             self._again[group] = line["at_ms"]
         if kind == "GenerationStored":
-            stored = {member["member_id"]: member.get("session_timeout_ms", _SESSION_MS) for member in line.get("members", ())}
+            stored = {
+                member["member_id"]: member.get("session_timeout_ms", _SESSION_MS)
+                for member in line.get("members", ())
+            }
             for member, session_ms in stored.items():
                 self._sessions[group, member] = session_ms
                 self._left.pop((group, member), None)
-            self._leave(line, [key for key in self._ended if key[0] == group and key[1] not in stored])
+            self._leave(
+                line, [key for key in self._ended if key[0] == group and key[1] not in stored]
+            )
         elif kind == "ConsumerMemberSubscribed":
             self._sessions[group, line["member"]] = _SESSION_MS
             self._left.pop((group, line["member"]), None)
@@ -74,7 +83,8 @@ class EndedMembers:
             self._left.setdefault(key, line["at_ms"])
 
     def overdue(self, at_ms: int) -> Iterator[tuple[str, str, int, Line]]:
-        """Who is a member then, although its session is over: group, member id, since when it has ended, the line that tells of that."""
+        """Who is a member then, although its session is over: group, member id, since when it has
+        ended, the line that tells of that."""
         for (group, member), line in self._ended.items():
             session_ms = self._sessions.get((group, member))
             if session_ms is None or self._left.get((group, member), at_ms + 1) <= at_ms:

@@ -1,9 +1,11 @@
-"""Which of two coordinators of one group counts: a broker that does not know yet that it coordinates a group no longer acts on its own.
+"""Which of two coordinators of one group counts: a broker that does not know yet that it
+coordinates a group no longer acts on its own.
 
-Owns what judges see of it. From the event on by which another broker has loaded the group, until it unloads the group or loads it again
-itself, the former coordinator's events change nothing, also after its successor is gone: they are never replicated, and whoever asked it
-is told so in the end (COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR). So judges see none of them, except a commit that it acknowledges all
-the same: that they see just before its answer.
+Owns what judges see of it. From the event on by which another broker has loaded the group, until it
+unloads the group or loads it again itself, the former coordinator's events change nothing, also
+after its successor is gone: they are never replicated, and whoever asked it is told so in the end
+(COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR). So judges see none of them, except a commit that it
+acknowledges all the same: that they see just before its answer.
 """
 
 from __future__ import annotations
@@ -67,4 +69,6 @@ class Coordinators:
 
     def _is_former(self, line: Line, group: str) -> bool:
         broker, loaded_by = line.get("broker"), self._loaded_by.get(group)
-        return broker is not None and ((loaded_by is not None and broker != loaded_by) or broker in self._former.get(group, ()))
+        return broker is not None and (
+            (loaded_by is not None and broker != loaded_by) or broker in self._former.get(group, ())
+        )

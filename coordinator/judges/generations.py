@@ -1,4 +1,5 @@
-"""Generations and epochs only grow, each generation has one leader who is a member, and a static identity one member at a time."""
+"""Generations and epochs only grow, each generation has one leader who is a member, and a static
+identity one member at a time."""
 
 from __future__ import annotations
 
@@ -7,11 +8,19 @@ from typing import Final, NamedTuple
 from .base import Judge, Line
 from .consumer_groups import LEFT_FOR_NOW
 
-_OTHER_MEMBERSHIP: Final = frozenset({
-    "GroupDeleted", "MembershipReset", "ConsumerGroupCreated", "ConsumerGroupUpgraded", "ConsumerGroupDowngraded"})
+_OTHER_MEMBERSHIP: Final = frozenset(
+    {
+        "GroupDeleted",
+        "MembershipReset",
+        "ConsumerGroupCreated",
+        "ConsumerGroupUpgraded",
+        "ConsumerGroupDowngraded",
+    }
+)
 _GENERATIONS_KEPT: Final = 3
 _COPIED_WITHIN_MS: Final = 60_000
-"""What a coordinator wrote longer ago than that, all replicas in sync have, or they are not in sync (replica.lag.time.max.ms)."""
+"""What a coordinator wrote longer ago than that, all replicas in sync have, or they are not in sync
+(replica.lag.time.max.ms)."""
 
 
 class _Holder(NamedTuple):
@@ -39,10 +48,18 @@ class GenerationsGrow(Judge):
         if line["stream"] != "group" or "group" not in line:
             return
         group, kind = line["group"], line["type"]
-        if kind in ("GroupDeleted", "GroupUnloaded", "GroupLoaded", "ConsumerGroupCreated", "MembershipReset"):
+        if kind in (
+            "GroupDeleted",
+            "GroupUnloaded",
+            "GroupLoaded",
+            "ConsumerGroupCreated",
+            "MembershipReset",
+        ):
             self._generations.pop(group, None)
             self._group_epochs.pop(group, None)
-            self._member_epochs = {key: epoch for key, epoch in self._member_epochs.items() if key[0] != group}
+            self._member_epochs = {
+                key: epoch for key, epoch in self._member_epochs.items() if key[0] != group
+            }
             return
         if kind == "GroupEpochBumped":
             self._bumped(line, group)
@@ -55,7 +72,11 @@ class GenerationsGrow(Judge):
             return
         if before is not None and generation < before:
             self.blame(line, f"generation {generation} of group {group} after {before}")
-        elif before is not None and generation == before and kind in ("GenerationStarted", "GroupEmptied"):
+        elif (
+            before is not None
+            and generation == before
+            and kind in ("GenerationStarted", "GroupEmptied")
+        ):
             self.blame(line, f"generation {generation} of group {group} began twice")
         self._generations[group] = generation
 
@@ -78,7 +99,9 @@ class OneLeader(Judge):
 
     name = "one_leader"
     promise = "each generation with members has one leader, which is one of them"
-    looks_at = frozenset({"GroupDeleted", "GroupUnloaded", "GroupLoaded", "GenerationStarted", "GenerationStored"})
+    looks_at = frozenset(
+        {"GroupDeleted", "GroupUnloaded", "GroupLoaded", "GenerationStarted", "GenerationStored"}
+    )
 
     def __init__(self) -> None:
         super().__init__()
@@ -86,18 +109,31 @@ class OneLeader(Judge):
 
     def see(self, line: Line) -> None:
         kind = line["type"]
-        if kind in ("GroupDeleted", "GroupUnloaded", "GroupLoaded"):  # a generation that was not stored begins again (ERR-7)
-            self._leaders = {key: leader for key, leader in self._leaders.items() if key[0] != line["group"]}
+        if kind in (
+            "GroupDeleted",
+            "GroupUnloaded",
+            "GroupLoaded",
+        ):  # a generation that was not stored begins again (ERR-7)
+            self._leaders = {
+                key: leader for key, leader in self._leaders.items() if key[0] != line["group"]
+            }
         if kind not in ("GenerationStarted", "GenerationStored"):
             return
-        members = [member if isinstance(member, str) else member["member_id"] for member in line["members"]]
+        members = [
+            member if isinstance(member, str) else member["member_id"] for member in line["members"]
+        ]
         leader = line["leader"]
         if members and leader not in members:
-            self.blame(line, f"generation {line['generation']} is led by {leader}, which is not a member of it")
+            self.blame(
+                line,
+                f"generation {line['generation']} is led by {leader}, which is not a member of it",
+            )
         if kind == "GenerationStarted":
             other = self._leaders.setdefault((line["group"], line["generation"]), leader)
             if other != leader:
-                self.blame(line, f"generation {line['generation']} has two leaders, {other} and {leader}")
+                self.blame(
+                    line, f"generation {line['generation']} has two leaders, {other} and {leader}"
+                )
 
 
 class StaticIdentity(Judge):
@@ -110,21 +146,33 @@ class StaticIdentity(Judge):
         "a broker that crashed may not have told the others all"
     )
     looks_at = _OTHER_MEMBERSHIP | {
-        "LeaderElected", "GroupLoaded", "MemberJoined", "ConsumerMemberSubscribed", "MemberRemoved", "ConsumerMemberRemoved",
-        "MemberReplaced", "ConsumerMemberReplaced", "GenerationStored",
-    }  # fmt: skip
+        "LeaderElected",
+        "GroupLoaded",
+        "MemberJoined",
+        "ConsumerMemberSubscribed",
+        "MemberRemoved",
+        "ConsumerMemberRemoved",
+        "MemberReplaced",
+        "ConsumerMemberReplaced",
+        "GenerationStored",
+    }
 
     def __init__(self) -> None:
         super().__init__()
         self._holders: dict[str, dict[str, _Holder]] = {}
         self._stored: dict[str, dict[int, dict[str, _Holder]]] = {}
-        """Of each group's latest generations, as far as they are stored for certain: a coordinator loads those (ERR-7)."""
+        """Of each group's latest generations, as far as they are stored for certain: a coordinator
+        loads those (ERR-7)."""
         self._consumers: set[str] = set()
         self._unclean = False
 
     def see(self, line: Line) -> None:
         kind, group = line["type"], line.get("group", "")
-        if kind == "LeaderElected" and line.get("topic") == "__consumer_offsets" and "nclean" in str(line.get("reason", "")):
+        if (
+            kind == "LeaderElected"
+            and line.get("topic") == "__consumer_offsets"
+            and "nclean" in str(line.get("reason", ""))
+        ):
             self._unclean = True
         elif line["stream"] == "group":
             self._of_group(line, kind, group, self._holders.setdefault(group, {}))
@@ -139,20 +187,35 @@ class StaticIdentity(Judge):
             if kind in ("ConsumerGroupCreated", "ConsumerGroupUpgraded"):
                 self._consumers.add(group)
         elif kind in ("MemberRemoved", "ConsumerMemberRemoved"):
-            for instance in [instance for instance, holder in holders.items() if holder.member == line["member"]]:
+            for instance in [
+                instance for instance, holder in holders.items() if holder.member == line["member"]
+            ]:
                 del holders[instance]
         elif kind == "MemberReplaced":
             holders[line["group_instance_id"]] = _Holder(line["member"], line["at_ms"])
-            for stored in self._stored.get(group, {}).values():  # whether that is stored depends on how it came back
+            for stored in self._stored.get(
+                group, {}
+            ).values():  # whether that is stored depends on how it came back
                 stored.pop(line["group_instance_id"], None)
         elif kind == "ConsumerMemberReplaced":
-            holders[line["subscription"]["group_instance_id"]] = _Holder(line["member"], line["at_ms"])
-        elif kind in ("MemberJoined", "ConsumerMemberSubscribed") and line["group_instance_id"] is not None:
+            holders[line["subscription"]["group_instance_id"]] = _Holder(
+                line["member"], line["at_ms"]
+            )
+        elif (
+            kind in ("MemberJoined", "ConsumerMemberSubscribed")
+            and line["group_instance_id"] is not None
+        ):
             self._took(line, line["group_instance_id"], line["member"])
         elif kind == "GenerationStored":
-            named = {row["group_instance_id"]: row["member_id"] for row in line["members"] if row["group_instance_id"] is not None}
+            named = {
+                row["group_instance_id"]: row["member_id"]
+                for row in line["members"]
+                if row["group_instance_id"] is not None
+            }
             known = self._stored.setdefault(group, {})
-            known[line["generation"]] = {instance: _Holder(member, line["at_ms"]) for instance, member in named.items()}
+            known[line["generation"]] = {
+                instance: _Holder(member, line["at_ms"]) for instance, member in named.items()
+            }
             for old in sorted(known)[:-_GENERATIONS_KEPT]:
                 del known[old]
             for row in line["members"]:
@@ -161,7 +224,11 @@ class StaticIdentity(Judge):
 
     def _loaded(self, line: Line, group: str, holders: dict[str, _Holder]) -> None:
         if group in self._consumers:
-            kept = {instance: holder for instance, holder in holders.items() if holder.since < line["at_ms"] - _COPIED_WITHIN_MS}
+            kept = {
+                instance: holder
+                for instance, holder in holders.items()
+                if holder.since < line["at_ms"] - _COPIED_WITHIN_MS
+            }
         else:
             kept = dict(self._stored.get(group, {}).get(line.get("generation", -1), {}))
         holders.clear()

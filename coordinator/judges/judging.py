@@ -5,36 +5,65 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from .base import Judge, Judgement, Line, Verdict
-from .commits import CommitsStayWithinAssignment, CommitsStayWithinGeneration, CommittedOffsetsGrow, OffsetsOnlyGoBackWhenAsked
+from .commits import (
+    CommitsStayWithinAssignment,
+    CommitsStayWithinGeneration,
+    CommittedOffsetsGrow,
+    OffsetsOnlyGoBackWhenAsked,
+)
 from .consumer_groups import ConsumerGroups, KnowsConsumerGroups
 from .former_coordinators import ANSWERS, Coordinators
 from .generations import GenerationsGrow, OneLeader, StaticIdentity
 from .ownership import RevokedBeforeAssigned, SingleOwner
-from .records import AcknowledgedRecordsStay, DuplicatesAreUncommitted, IdempotentWritesOnce, NoRecordLostToTheGroup
+from .records import (
+    AcknowledgedRecordsStay,
+    DuplicatesAreUncommitted,
+    IdempotentWritesOnce,
+    NoRecordLostToTheGroup,
+)
 from .requests import AnsweredOnce
 from .sessions import SessionsEnd
 from .timeouts import TimeoutsEnd
 from .transactions import OnlyCommittedIsRead, PipelinesWriteOnce
 
 ALL: tuple[type[Judge], ...] = (
-    SingleOwner, RevokedBeforeAssigned, CommitsStayWithinGeneration, CommitsStayWithinAssignment, OffsetsOnlyGoBackWhenAsked,
-    GenerationsGrow, OneLeader, StaticIdentity, AnsweredOnce, CommittedOffsetsGrow, NoRecordLostToTheGroup, DuplicatesAreUncommitted,
-    AcknowledgedRecordsStay, IdempotentWritesOnce, OnlyCommittedIsRead, PipelinesWriteOnce, SessionsEnd,
+    SingleOwner,
+    RevokedBeforeAssigned,
+    CommitsStayWithinGeneration,
+    CommitsStayWithinAssignment,
+    OffsetsOnlyGoBackWhenAsked,
+    GenerationsGrow,
+    OneLeader,
+    StaticIdentity,
+    AnsweredOnce,
+    CommittedOffsetsGrow,
+    NoRecordLostToTheGroup,
+    DuplicatesAreUncommitted,
+    AcknowledgedRecordsStay,
+    IdempotentWritesOnce,
+    OnlyCommittedIsRead,
+    PipelinesWriteOnce,
+    SessionsEnd,
     TimeoutsEnd,
-)  # fmt: skip
+)
 """Every judge that a log alone is enough for."""
 
 
 class Panel:
-    """Judges of one log: `see` its lines in order, then take the `verdicts`. A judge is shown only lines of the types that it looks at.
+    """Judges of one log: `see` its lines in order, then take the `verdicts`. A judge is shown only
+    lines of the types that it looks at.
 
-    `judges`: what makes each, such as its class. `group`: of this group only. `streams`: those that the log has, for one that is known to
-    have them although no line of theirs was written.
+    `judges`: what makes each, such as its class. `group`: of this group only. `streams`: those that
+    the log has, for one that is known to have them although no line of theirs was written.
     """
 
     def __init__(
-        self, judges: Sequence[Callable[[], Judge]] = ALL, *, group: str | None = None, streams: frozenset[str] | None = None
-    ) -> None:  # fmt: skip
+        self,
+        judges: Sequence[Callable[[], Judge]] = ALL,
+        *,
+        group: str | None = None,
+        streams: frozenset[str] | None = None,
+    ) -> None:
         self._kinds = judges
         self._group = group
         self._streams = set(streams or ())
@@ -49,7 +78,12 @@ class Panel:
         """Look at the next line."""
         stream, kind = line["stream"], line["type"]
         if kind == "SnapshotRestored":
-            self._sit([one if one.goes_on else _anew(one, anew) for one, anew in zip(self._sitting, self._kinds, strict=True)])
+            self._sit(
+                [
+                    one if one.goes_on else _anew(one, anew)
+                    for one, anew in zip(self._sitting, self._kinds, strict=True)
+                ]
+            )
         if stream == "group" or kind in ANSWERS:
             self._streams.add(stream)
             for counted in self._coordinators.sort_out(line):
@@ -72,8 +106,12 @@ class Panel:
 
     def _looking_at(self, stream: str, kind: str) -> list[Callable[[Line], None]]:
         self._streams.add(stream)
-        of_stream = [one for one in self._sitting if one.of_streams is None or stream in one.of_streams]
-        found = self._shown[stream, kind] = [one.see for one in of_stream if one.looks_at is None or kind in one.looks_at]
+        of_stream = [
+            one for one in self._sitting if one.of_streams is None or stream in one.of_streams
+        ]
+        found = self._shown[stream, kind] = [
+            one.see for one in of_stream if one.looks_at is None or kind in one.looks_at
+        ]
         return found
 
     def _sit(self, judges: list[Judge]) -> None:
@@ -87,7 +125,8 @@ class Panel:
                 one.consumers = together
 
     def verdicts(self, since: int = 0, streams: frozenset[str] = frozenset()) -> Iterator[Verdict]:
-        """The log has ended. `since`: findings before this line do not count. `streams`: as of Panel."""
+        """The log has ended. `since`: findings before this line do not count. `streams`: as of
+        Panel."""
         if not self._over:
             self._over = True
             for one in self._timed:
@@ -101,14 +140,24 @@ class Panel:
                 why = f"the log has no stream {' and no stream '.join(missing)}"
                 yield Verdict(one.name, one.promise, Judgement.NOT_JUDGED, (), why)
             else:
-                yield Verdict(one.name, one.promise, Judgement.BROKEN if findings else Judgement.KEPT, findings)
+                yield Verdict(
+                    one.name,
+                    one.promise,
+                    Judgement.BROKEN if findings else Judgement.KEPT,
+                    findings,
+                )
 
 
 def judge(
-    lines: Iterable[Line], judges: Sequence[Callable[[], Judge]] | None = None, *, group: str | None = None, since: int = 0,
+    lines: Iterable[Line],
+    judges: Sequence[Callable[[], Judge]] | None = None,
+    *,
+    group: str | None = None,
+    since: int = 0,
     streams: frozenset[str] | None = None,
 ) -> list[Verdict]:
-    """What each judge says of a log, all judges by default. `judges`, `group`, `streams`: as of Panel.
+    """What each judge says of a log, all judges by default. `judges`, `group`, `streams`: as of
+    Panel.
 
     `since`: findings before this line do not count (what came before is seen all the same).
     """

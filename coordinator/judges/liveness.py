@@ -1,6 +1,8 @@
-"""Liveness: when nothing is done to a group any more, it comes to rest. Both judges have a bound, which their maker gives.
+"""Liveness: when nothing is done to a group any more, it comes to rest. Both judges have a bound,
+which their maker gives.
 
-What was done stands in the log: lines of stream `fault`, and the comings, goings and stalls of members in stream `member`.
+What was done stands in the log: lines of stream `fault`, and the comings, goings and stalls of
+members in stream `member`.
 """
 
 from __future__ import annotations
@@ -12,9 +14,17 @@ from .consumer_groups import ConsumerGroups
 from .ended_members import EndedMembers
 from .settled import Settled
 
-_DONE_TO_MEMBERS = frozenset({
-    "MemberStarted", "MemberClosing", "MemberClosed", "MemberCrashed", "MemberFailed", "ApplicationStalled", "ApplicationResumed",
-})  # fmt: skip
+_DONE_TO_MEMBERS = frozenset(
+    {
+        "MemberStarted",
+        "MemberClosing",
+        "MemberClosed",
+        "MemberCrashed",
+        "MemberFailed",
+        "ApplicationStalled",
+        "ApplicationResumed",
+    }
+)
 _BUSY = frozenset({"RebalanceStarted", "GenerationStarted", "GroupUnloaded"})
 _AT_REST = frozenset({"GenerationStored", "GroupEmptied", "GroupDeleted"})
 _NOTHING_DONE = frozenset({"RunEnded", "FaultSkipped"})
@@ -26,7 +36,8 @@ class _Change(NamedTuple):
 
 
 class StableWithin(Judge):
-    """Once nothing is done any more, a group is Stable (or Empty) within the bound, and stays so; the dead are out of it."""
+    """Once nothing is done any more, a group is Stable (or Empty) within the bound, and stays so;
+    the dead are out of it."""
 
     name = "stable_within"
     promise = (
@@ -53,14 +64,18 @@ class StableWithin(Judge):
         self.passed(line["at_ms"])
         self._ended.see(line)
         self._settled.see(line)
-        if (line["stream"] == "fault" and kind not in _NOTHING_DONE) or (line["stream"] == "member" and kind in _DONE_TO_MEMBERS):
+        if (line["stream"] == "fault" and kind not in _NOTHING_DONE) or (
+            line["stream"] == "member" and kind in _DONE_TO_MEMBERS
+        ):
             self._quiet_since = line["at_ms"]
         elif line["stream"] != "group":
             return
         elif (group := self._consumers.see(line)) is not None:
             self._changes.setdefault(line["group"], []).append(_Change(line, group.rests()))
         elif kind in _BUSY or kind in _AT_REST or kind == "GroupLoaded":
-            rests = kind in _AT_REST or (kind == "GroupLoaded" and line["state"] in ("Stable", "Empty"))
+            rests = kind in _AT_REST or (
+                kind == "GroupLoaded" and line["state"] in ("Stable", "Empty")
+            )
             self._changes.setdefault(line["group"], []).append(_Change(line, rests))
 
     def passed(self, now_ms: int) -> None:
@@ -71,18 +86,29 @@ class StableWithin(Judge):
         if self._ended_at < due:
             return
         for group, member, since, line in self._ended.overdue(due):
-            self.blame(line, f"{member} has ended, and is a member of group {group} still, {due - since} ms later")
+            self.blame(
+                line,
+                f"{member} has ended, and is a member of group {group} still, {due - since} ms later",
+            )
         restless = False
         for group, changes in self._changes.items():
             before = [change for change in changes if change.line["at_ms"] <= due]
             restless |= not changes[-1].rests or len(before) < len(changes)
             if before and not before[-1].rests:
                 line = before[-1].line
-                self.blame(line, f"{line['type']} came last in group {group}, {self._bound_ms} ms after the last churn or fault")
+                self.blame(
+                    line,
+                    f"{line['type']} came last in group {group}, {self._bound_ms} ms after the last churn or fault",
+                )
             for change in changes[len(before) :]:
                 if change.line["type"] in ("RebalanceStarted", "GroupEpochBumped"):
-                    self.blame(change.line, f"group {group} rebalances, although nothing was done to it since {self._quiet_since} ms")
-        for unsettled in () if restless else self._settled.unsettled(self._consumers, self._quiet_since):
+                    self.blame(
+                        change.line,
+                        f"group {group} rebalances, although nothing was done to it since {self._quiet_since} ms",
+                    )
+        for unsettled in (
+            () if restless else self._settled.unsettled(self._consumers, self._quiet_since)
+        ):
             self.blame(unsettled.line, unsettled.text)
 
 
@@ -102,4 +128,7 @@ class FewRebalances(Judge):
         if line["type"] in ("GenerationStarted", "TargetAssigned"):
             begun = self._begun[line["group"]] = self._begun.get(line["group"], 0) + 1
             if begun == self._most + 1:
-                self.blame(line, f"group {line['group']} begins its generation number {begun}; {self._most} are allowed")
+                self.blame(
+                    line,
+                    f"group {line['group']} begins its generation number {begun}; {self._most} are allowed",
+                )

@@ -1,4 +1,5 @@
-"""Who owns a partition: never two members of one generation, and never a new owner before the old one gave it up."""
+"""Who owns a partition: never two members of one generation, and never a new owner before the old
+one gave it up."""
 
 from __future__ import annotations
 
@@ -8,7 +9,8 @@ from .consumer_groups import CHANGES, LEFT_FOR_NOW, GroupSeen, KnowsConsumerGrou
 
 
 def owners_of(line: Line) -> dict[TopicPartition, list[str]]:
-    """Who was given each partition by a GenerationStored; members whose bytes cannot be read have none."""
+    """Who was given each partition by a GenerationStored; members whose bytes cannot be read have
+    none."""
     owners: dict[TopicPartition, list[str]] = {}
     for member in line["members"]:
         for topic, numbers in (assignment(member["assignment"]) or {}).items():
@@ -29,24 +31,37 @@ class SingleOwner(KnowsConsumerGroups):
 
     def see(self, line: Line) -> None:
         group = self.consumers.see(line)
-        if group is not None and line["type"] in ("ConsumerMemberReconciled", "ConsumerMemberReplaced"):
+        if group is not None and line["type"] in (
+            "ConsumerMemberReconciled",
+            "ConsumerMemberReplaced",
+        ):
             self._see_member(line, group)
         if line["type"] != "GenerationStored" or line["protocol_type"] != "consumer":
             return
         for (topic, number), members in owners_of(line).items():
             if len(members) > 1:
                 names = " and ".join(members)
-                self.blame(line, f"{topic}-{number} was given to {names} in generation {line['generation']}")
+                self.blame(
+                    line,
+                    f"{topic}-{number} was given to {names} in generation {line['generation']}",
+                )
 
     def _see_member(self, line: Line, group: GroupSeen) -> None:
-        """K8-REC-5: from the event that gives a partition until the one that takes it away it is nobody else's."""
+        """K8-REC-5: from the event that gives a partition until the one that takes it away it is
+        nobody else's."""
         name = line["member"]
         had = group.members[name]
         for partition in {**had.held, **had.revoking}:
             for other in group.having(partition):
                 if other != name:
-                    where, since = f"{partition[0]}-{partition[1]}", group.members[other].had_since(partition)
-                    self.blame(line, f"{where} was given to {name} at epoch {had.epoch}, and {other} has it since epoch {since}")
+                    where, since = (
+                        f"{partition[0]}-{partition[1]}",
+                        group.members[other].had_since(partition),
+                    )
+                    self.blame(
+                        line,
+                        f"{where} was given to {name} at epoch {had.epoch}, and {other} has it since epoch {since}",
+                    )
 
 
 class RevokedBeforeAssigned(Judge):
@@ -61,11 +76,26 @@ class RevokedBeforeAssigned(Judge):
         "(K8-LV-2); a topic that was deleted and is made again under its name is another one"
     )
     needs = frozenset({"group", "member"})
-    looks_at = frozenset({
-        "PartitionsAssigned", "PartitionsRevoked", "PartitionsLost", "MemberJoined", "MemberRejoined", "MemberRemoved", "MemberReplaced",
-        "GenerationStarted", "GroupDeleted", "GroupLoaded", "ConsumerMemberSubscribed", "ConsumerMemberReconciled",
-        "ConsumerMemberRemoved", "ConsumerMemberReplaced", "ConsumerGroupDowngraded", "TopicDeleted",
-    })  # fmt: skip
+    looks_at = frozenset(
+        {
+            "PartitionsAssigned",
+            "PartitionsRevoked",
+            "PartitionsLost",
+            "MemberJoined",
+            "MemberRejoined",
+            "MemberRemoved",
+            "MemberReplaced",
+            "GenerationStarted",
+            "GroupDeleted",
+            "GroupLoaded",
+            "ConsumerMemberSubscribed",
+            "ConsumerMemberReconciled",
+            "ConsumerMemberRemoved",
+            "ConsumerMemberReplaced",
+            "ConsumerGroupDowngraded",
+            "TopicDeleted",
+        }
+    )
 
     def __init__(self) -> None:
         super().__init__()
@@ -74,7 +104,8 @@ class RevokedBeforeAssigned(Judge):
         self._static: set[tuple[str, str]] = set()
         self._removed: set[tuple[str, str]] = set()
         self._of_client: dict[tuple[str, str], str] = {}
-        """The member id of each client, which it has forgotten when it tells that its partitions are lost."""
+        """The member id of each client, which it has forgotten when it tells that its partitions
+        are lost."""
 
     def see(self, line: Line) -> None:
         kind, group, member = line["type"], line.get("group", ""), line.get("member", "")
@@ -91,28 +122,51 @@ class RevokedBeforeAssigned(Judge):
                         del self._holders[key]
         elif kind in ("MemberJoined", "MemberRejoined"):
             self._rejoined.setdefault(group, set()).add(member)
-        elif kind == "GenerationStarted":  # a static member that did not rejoin stays a member, and does not know (KIP-345)
+        elif (
+            kind == "GenerationStarted"
+        ):  # a static member that did not rejoin stays a member, and does not know (KIP-345)
             rejoined = self._rejoined.pop(group, set())
             self._holders = {
-                key: holder for key, holder in self._holders.items()
+                key: holder
+                for key, holder in self._holders.items()
                 if key[0] != group or holder in rejoined or (group, holder) not in self._static
             }
         elif kind in ("MemberRemoved", "ConsumerMemberRemoved", "GroupDeleted"):
             gone = kind == "GroupDeleted"
             self._holders = {
-                key: holder for key, holder in self._holders.items() if key[0] != group or not (gone or holder == member)}
+                key: holder
+                for key, holder in self._holders.items()
+                if key[0] != group or not (gone or holder == member)
+            }
         elif kind == "ConsumerMemberReconciled" and line["member_epoch"] == LEFT_FOR_NOW:
-            kept = {(row["topic"], partition) for row in line["held"] for partition in row["partitions"]}
-            self._holders = {key: holder for key, holder in self._holders.items() if (key[0], holder) != (group, member) or key[1:] in kept}
+            kept = {
+                (row["topic"], partition) for row in line["held"] for partition in row["partitions"]
+            }
+            self._holders = {
+                key: holder
+                for key, holder in self._holders.items()
+                if (key[0], holder) != (group, member) or key[1:] in kept
+            }
         elif kind == "TopicDeleted":
-            self._holders = {key: holder for key, holder in self._holders.items() if key[1] != line["topic"]}
+            self._holders = {
+                key: holder for key, holder in self._holders.items() if key[1] != line["topic"]
+            }
         elif kind == "ConsumerGroupDowngraded":
-            self._holders = {key: holder for key, holder in self._holders.items() if key[0] != group or holder not in line["left"]}
+            self._holders = {
+                key: holder
+                for key, holder in self._holders.items()
+                if key[0] != group or holder not in line["left"]
+            }
         elif kind in ("MemberReplaced", "ConsumerMemberReplaced"):
             if line.get("parked", False):
                 self._rejoined.setdefault(group, set()).add(member)
-            old = (group, line["replaced"])  # who comes back has nothing until it is told, and may rejoin before that
-            self._holders = {key: holder for key, holder in self._holders.items() if (key[0], holder) != old}
+            old = (
+                group,
+                line["replaced"],
+            )  # who comes back has nothing until it is told, and may rejoin before that
+            self._holders = {
+                key: holder for key, holder in self._holders.items() if (key[0], holder) != old
+            }
 
     def _see_membership(self, line: Line, kind: str, group: str, member: str) -> None:
         if kind in ("MemberJoined", "ConsumerMemberSubscribed"):
@@ -121,7 +175,9 @@ class RevokedBeforeAssigned(Judge):
             self._removed.add((group, member))
         elif kind in ("MemberReplaced", "ConsumerMemberReplaced"):
             self._removed.add((group, line["replaced"]))
-        elif kind == "GroupLoaded":  # a coordinator loads the members of the stored generation (ERR-7)
+        elif (
+            kind == "GroupLoaded"
+        ):  # a coordinator loads the members of the stored generation (ERR-7)
             self._removed = {key for key in self._removed if key[0] != group}
         if kind in ("MemberJoined", "MemberReplaced") and line.get("group_instance_id") is not None:
             self._static.add((group, member))

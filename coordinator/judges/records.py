@@ -1,4 +1,5 @@
-"""Records: none lost to the group, none read twice but what was not committed, and none lost that was acknowledged."""
+"""Records: none lost to the group, none read twice but what was not committed, and none lost that
+was acknowledged."""
 
 from __future__ import annotations
 
@@ -26,9 +27,15 @@ class NoRecordLostToTheGroup(JudgeOfRecords):
     )
     needs = frozenset({"group", "member", "data"})
     looks_at = WRITTEN | {
-        "RecordsServed", "MemberStarted", "RecordsPolled", "PositionReset", "OffsetsCommitted", "OffsetsPending", "PendingOffsetsEnded",
+        "RecordsServed",
+        "MemberStarted",
+        "RecordsPolled",
+        "PositionReset",
+        "OffsetsCommitted",
+        "OffsetsPending",
+        "PendingOffsetsEnded",
         "PartitionsAssigned",
-    }  # fmt: skip
+    }
 
     def __init__(self) -> None:
         super().__init__()
@@ -73,7 +80,8 @@ class NoRecordLostToTheGroup(JudgeOfRecords):
                 self._commit(line, key, row["offset"], by_member=by_member)
         elif kind == "OffsetsPending":
             self._pending.setdefault((line["group"], line["producer_id"]), {}).update(
-                {(row["topic"], row["partition"]): row["offset"] for row in line["offsets"]})
+                {(row["topic"], row["partition"]): row["offset"] for row in line["offsets"]}
+            )
         elif kind == "PendingOffsetsEnded":
             pending = self._pending.pop((line["group"], line["producer_id"]), {})
             for key, _ in _keys(line, "partitions"):
@@ -83,10 +91,13 @@ class NoRecordLostToTheGroup(JudgeOfRecords):
     def _served(self, line: Line, client: str) -> None:
         self._fetch.add(client)
         if client in self._groups:  # all of it may be aborted: then nobody is given any
-            self._committed_only.setdefault(self._groups[client], line["isolation"] == "read_committed")
+            self._committed_only.setdefault(
+                self._groups[client], line["isolation"] == "read_committed"
+            )
 
     def _is_of_who_fetches(self, group: str, member: str) -> bool:
-        """Is this a member, and none that is known to have been given nothing from any partition?"""
+        """Is this a member, and none that is known to have been given nothing from any
+        partition?"""
         client = self._clients.get((group, member))
         return bool(member) and (client is None or client in self._fetch)
 
@@ -94,12 +105,19 @@ class NoRecordLostToTheGroup(JudgeOfRecords):
         since, given = self._checked.get(key), self._given.get(key)
         if by_member and since is not None:
             for batch in self._batches.of(key[1], key[2]).between(since, offset - 1):
-                if self._committed_only.get(key[0]) and batch.transactional and batch.outcome is not True:
+                if (
+                    self._committed_only.get(key[0])
+                    and batch.transactional
+                    and batch.outcome is not True
+                ):
                     continue
                 first, last = max(batch.first, since), min(batch.last, offset - 1)
                 missing = first if given is None else given.missing(first, last)
                 if missing is not None:
-                    self.blame(line, f"group {key[0]} has committed {key[1]}-{key[2]} up to {offset}, but nobody in it was given {missing}")
+                    self.blame(
+                        line,
+                        f"group {key[0]} has committed {key[1]}-{key[2]} up to {offset}, but nobody in it was given {missing}",
+                    )
                     break
         if since is not None:
             self._checked[key] = offset
@@ -115,10 +133,21 @@ class DuplicatesAreUncommitted(Judge):
         "when the partition was assigned, or where the offset is out of range"
     )
     needs = frozenset({"group", "member", "wire"})
-    looks_at = frozenset({
-        "OffsetsCommitted", "RequestAnswered", "RequestRefused", "OffsetsPending", "PendingOffsetsEnded", "OffsetsRemoved", "GroupDeleted",
-        "PartitionsAssigned", "PositionReset", "Rewound", "RecordsPolled",
-    })  # fmt: skip
+    looks_at = frozenset(
+        {
+            "OffsetsCommitted",
+            "RequestAnswered",
+            "RequestRefused",
+            "OffsetsPending",
+            "PendingOffsetsEnded",
+            "OffsetsRemoved",
+            "GroupDeleted",
+            "PartitionsAssigned",
+            "PositionReset",
+            "Rewound",
+            "RecordsPolled",
+        }
+    )
 
     def __init__(self) -> None:
         super().__init__()
@@ -127,7 +156,8 @@ class DuplicatesAreUncommitted(Judge):
         self._pending: dict[tuple[str, int], dict[tuple[str, int], int]] = {}
         self._next: dict[tuple[str, _Key], int] = {}
         self._to_be_found: set[tuple[str, _Key]] = set()
-        """What was committed when a client was assigned the partition: it is to be told, or something later."""
+        """What was committed when a client was assigned the partition: it is to be told, or
+        something later."""
 
     def see(self, line: Line) -> None:
         kind = line["type"]
@@ -137,19 +167,30 @@ class DuplicatesAreUncommitted(Judge):
                 self._unanswered[line["cause"]] = offsets
         elif kind in ("RequestAnswered", "RequestRefused"):
             written = self._unanswered.pop(line["cause"] or -1, {})
-            if kind == "RequestAnswered":  # refused: it was not replicated in time, and may count later
+            if (
+                kind == "RequestAnswered"
+            ):  # refused: it was not replicated in time, and may count later
                 self._committed.update(written)
         elif kind == "OffsetsPending":
             self._pending.setdefault((line["group"], line["producer_id"]), {}).update(
-                {(row["topic"], row["partition"]): row["offset"] for row in line["offsets"]})
+                {(row["topic"], row["partition"]): row["offset"] for row in line["offsets"]}
+            )
         elif kind == "PendingOffsetsEnded":
             pending = self._pending.pop((line["group"], line["producer_id"]), {})
-            self._committed.update({key: pending[key[1:]] for key, _ in _keys(line, "partitions") if key[1:] in pending})
+            self._committed.update(
+                {
+                    key: pending[key[1:]]
+                    for key, _ in _keys(line, "partitions")
+                    if key[1:] in pending
+                }
+            )
         elif kind == "OffsetsRemoved":
             for key, _ in _keys(line, "partitions"):
                 self._committed.pop(key, None)
         elif kind == "GroupDeleted":
-            self._committed = {key: offset for key, offset in self._committed.items() if key[0] != line["group"]}
+            self._committed = {
+                key: offset for key, offset in self._committed.items() if key[0] != line["group"]
+            }
         elif line["stream"] == "member" and "group" in line:
             self._member(line, kind)
 
@@ -165,14 +206,20 @@ class DuplicatesAreUncommitted(Judge):
             key = (line["group"], line["topic"], line["partition"])
             told_none = kind == "PositionReset" and line["why"] == "no offset is committed"
             if told_none and key in self._committed and (client, key) in self._to_be_found:
-                self.blame(line, f"{client} found no committed offset of {key[1]}-{key[2]}, which is {self._committed[key]}")
+                self.blame(
+                    line,
+                    f"{client} found no committed offset of {key[1]}-{key[2]}, which is {self._committed[key]}",
+                )
             self._next[client, key] = line["offset"]
         elif kind == "RecordsPolled":
             key = (line["group"], line["topic"], line["partition"])
             for first, last in line["ranges"]:
                 least = self._next.get((client, key), 0)
                 if first < least:
-                    self.blame(line, f"{client} was given {key[1]}-{key[2]} from {first} on, although it should be at {least} or later")
+                    self.blame(
+                        line,
+                        f"{client} was given {key[1]}-{key[2]} from {first} on, although it should be at {least} or later",
+                    )
                 self._next[client, key] = last + 1
 
 
@@ -192,11 +239,17 @@ class AcknowledgedRecordsStay(JudgeOfRecords):
         self._batches = Batches()
         self._acknowledged: dict[tuple[str, int], Offsets] = {}
         self._unclean: set[tuple[str, int]] = set()
-        """Partitions whose leader was elected uncleanly and has not appended since: its first batch tells what it has lost."""
+        """Partitions whose leader was elected uncleanly and has not appended since: its first batch
+        tells what it has lost."""
 
     def look(self, line: Line) -> None:
         kind = line["type"]
-        if kind == "RecordsDelivered" and line["failed"] is None and line["acks"] in ("all", "-1") and line["offset"] >= 0:
+        if (
+            kind == "RecordsDelivered"
+            and line["failed"] is None
+            and line["acks"] in ("all", "-1")
+            and line["offset"] >= 0
+        ):
             offsets = self._acknowledged.setdefault((line["topic"], line["partition"]), Offsets())
             offsets.add(line["offset"], line["offset"] + line["count"] - 1)
         elif kind == "RecordsPolled":
@@ -204,9 +257,15 @@ class AcknowledgedRecordsStay(JudgeOfRecords):
             for first, last in line["ranges"]:
                 offsets.add(first, last)
         elif line["stream"] in ("data", "cluster"):
-            if kind == "LeaderElected" and "partition" in line and "nclean" in str(line.get("reason", "")):
+            if (
+                kind == "LeaderElected"
+                and "partition" in line
+                and "nclean" in str(line.get("reason", ""))
+            ):
                 self._unclean.add((line["topic"], line["partition"]))
-            written = kind in ("RecordsAppended", "MarkerWritten") and not self._batches.in_vain(line)
+            written = kind in ("RecordsAppended", "MarkerWritten") and not self._batches.in_vain(
+                line
+            )
             self._batches.see(line)
             if written:
                 self._written(line)
@@ -222,7 +281,10 @@ class AcknowledgedRecordsStay(JudgeOfRecords):
             return
         lost = acknowledged.overlaps(line["offset"], 1 << 62)
         if lost is not None:
-            self.blame(line, f"{line['topic']}-{line['partition']}: offset {lost} was acknowledged or given away, and is written anew")
+            self.blame(
+                line,
+                f"{line['topic']}-{line['partition']}: offset {lost} was acknowledged or given away, and is written anew",
+            )
             acknowledged.cut(line["offset"])
 
 
@@ -248,7 +310,10 @@ class IdempotentWritesOnce(JudgeOfRecords):
 
     def _may_be_forgotten(self, line: Line) -> bool:
         ahead = self._clocks.get(line.get("broker", 1), 0) - self._clocks.get(line["client"], 0)
-        return ahead >= _EXPIRATION_MS and line["at_ms"] >= self._began_at[line["topic"], line["partition"]] + _LOOKS_EVERY_MS
+        return (
+            ahead >= _EXPIRATION_MS
+            and line["at_ms"] >= self._began_at[line["topic"], line["partition"]] + _LOOKS_EVERY_MS
+        )
 
     def look(self, line: Line) -> None:
         if line["type"] in ("JumpClock", "JumpMemberClock"):
@@ -259,7 +324,9 @@ class IdempotentWritesOnce(JudgeOfRecords):
         appended = line["type"] == "RecordsAppended" and not self._batches.in_vain(line)
         self._batches.see(line)
         for lost in self._batches.replaced:
-            self._ends.get((line["topic"], line["partition"]), {}).pop(_of_producer(lost.line), None)
+            self._ends.get((line["topic"], line["partition"]), {}).pop(
+                _of_producer(lost.line), None
+            )
         if not appended or line["producer_id"] < 0:
             return
         key = _of_producer(line)
@@ -268,7 +335,10 @@ class IdempotentWritesOnce(JudgeOfRecords):
         self._began_at.setdefault((line["topic"], line["partition"]), line["at_ms"])
         if before is not None and before < line["offset"] and not self._may_be_forgotten(line):
             where = f"{line['topic']}-{line['partition']}"
-            self.blame(line, f"{where}: the batch of producer {key[0]} with sequence {key[2]} is at {before} and at {line['offset']}")
+            self.blame(
+                line,
+                f"{where}: the batch of producer {key[0]} with sequence {key[2]} is at {before} and at {line['offset']}",
+            )
         known[key] = line["last_offset"]
 
 

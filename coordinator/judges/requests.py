@@ -1,4 +1,5 @@
-"""Requests: each is answered at most once, and none is forgotten while its member lives; a refusal has changed nothing."""
+"""Requests: each is answered at most once, and none is forgotten while its member lives; a refusal
+has changed nothing."""
 
 from __future__ import annotations
 
@@ -6,24 +7,35 @@ from typing import Final
 
 from .base import NEVER, Judge, Line
 
-_OF_GROUPS: Final = frozenset({"join_group", "sync_group", "leave_group", "offset_commit", "offset_fetch"})
-_FENCED: Final = frozenset({"UNKNOWN_MEMBER_ID", "ILLEGAL_GENERATION", "FENCED_INSTANCE_ID", "STALE_MEMBER_EPOCH"})
+_OF_GROUPS: Final = frozenset(
+    {"join_group", "sync_group", "leave_group", "offset_commit", "offset_fetch"}
+)
+_FENCED: Final = frozenset(
+    {"UNKNOWN_MEMBER_ID", "ILLEGAL_GENERATION", "FENCED_INSTANCE_ID", "STALE_MEMBER_EPOCH"}
+)
 """Who is told one of these has changed no offsets."""
 _PARKED: Final = ("join_group", "sync_group")
 _JOINS: Final = frozenset({"MemberJoined", "MemberRejoined", "MemberReplaced"})
 _ANSWERING: Final = {
-    "GenerationStarted": ("join_group",), "GenerationStored": ("sync_group",), "RebalanceStarted": ("sync_group",),
-    "AssignmentRejected": ("sync_group",), "GroupUnloaded": _PARKED,
-}  # fmt: skip
+    "GenerationStarted": ("join_group",),
+    "GenerationStored": ("sync_group",),
+    "RebalanceStarted": ("sync_group",),
+    "AssignmentRejected": ("sync_group",),
+    "GroupUnloaded": _PARKED,
+}
 """The events of a group that end the waiting of all its members' requests of these kinds."""
 _GONE: Final = frozenset({"GroupDeleted", "GroupLoaded", "ConsumerGroupUpgraded"})
-_TAKES_OUT: Final = frozenset({"MemberRemoved", "PendingMemberRemoved", "ConsumerMemberRemoved", "ConsumerGroupDowngraded"})
+_TAKES_OUT: Final = frozenset(
+    {"MemberRemoved", "PendingMemberRemoved", "ConsumerMemberRemoved", "ConsumerGroupDowngraded"}
+)
 WITHIN_MS: Final = 60_000
-"""So long may an answer take: it waits until what its request wrote is replicated, offsets.commit.timeout.ms (5 s) at most."""
+"""So long may an answer take: it waits until what its request wrote is replicated,
+offsets.commit.timeout.ms (5 s) at most."""
 
 
 class AnsweredOnce(Judge):
-    """No request is answered twice, none that its client still waits for is forgotten. `within_ms`: how long an answer may take."""
+    """No request is answered twice, none that its client still waits for is forgotten. `within_ms`:
+    how long an answer may take."""
 
     name = "answered_once"
     promise = (
@@ -34,11 +46,28 @@ class AnsweredOnce(Judge):
         "generation, has changed no offset, and a commit of a member that tells of itself is stored if it is acknowledged"
     )
     needs = frozenset({"wire"})
-    looks_at = _JOINS | _GONE | _TAKES_OUT | _ANSWERING.keys() | {
-        "RequestSeen", "RequestAnswered", "RequestRefused", "MemberSynced", "ConnectionOpened", "ConnectionClosed",
-        "FaultInjected", "StopBroker", "StartBroker", "OffsetsCommitted", "OffsetsPending", "SnapshotRestored", "RunEnded",
-        "MemberStarted",
-    }  # fmt: skip
+    looks_at = (
+        _JOINS
+        | _GONE
+        | _TAKES_OUT
+        | _ANSWERING.keys()
+        | {
+            "RequestSeen",
+            "RequestAnswered",
+            "RequestRefused",
+            "MemberSynced",
+            "ConnectionOpened",
+            "ConnectionClosed",
+            "FaultInjected",
+            "StopBroker",
+            "StartBroker",
+            "OffsetsCommitted",
+            "OffsetsPending",
+            "SnapshotRestored",
+            "RunEnded",
+            "MemberStarted",
+        }
+    )
     timed = True
     goes_on = True
 
@@ -48,7 +77,8 @@ class AnsweredOnce(Judge):
         self._open: set[int] = set()
         self._answered: set[int] = set()
         self._changed: set[int] = set()
-        """The requests that are not answered yet and have changed offsets, or taken a member out."""
+        """The requests that are not answered yet and have changed offsets, or taken a member out.
+        """
         self._leaves: dict[int, Line] = {}
         self._commits: dict[int, Line] = {}
         self._loaded: set[str] = set()
@@ -80,7 +110,9 @@ class AnsweredOnce(Judge):
             self._connected.add(line["peer"])
         elif kind == "ConnectionClosed":
             self._connected.discard(line["peer"])
-            self._forget([seq for seq, request in self._waits.items() if request["peer"] == line["peer"]])
+            self._forget(
+                [seq for seq, request in self._waits.items() if request["peer"] == line["peer"]]
+            )
         elif kind == "FaultInjected":
             self._forget([cause] if cause in self._waits else [])
         elif kind != "RunEnded":  # a broker that stands still or is gone answers nobody
@@ -105,15 +137,28 @@ class AnsweredOnce(Judge):
         self._open.discard(cause)
         self._answered.add(cause)
         self._forget([cause] if cause in self._waits else [])
-        changed, leaves, commit = cause in self._changed, self._leaves.pop(cause, None), self._commits.pop(cause, None)
+        changed, leaves, commit = (
+            cause in self._changed,
+            self._leaves.pop(cause, None),
+            self._commits.pop(cause, None),
+        )
         self._changed.discard(cause)
         errors = line.get("errors", ())
         if changed and leaves is None and len(errors) == 1 and errors[0] in _FENCED:
-            self.blame(line, f"the {line['api']} of line {cause} was refused with {errors[0]}, and has changed offsets all the same")
+            self.blame(
+                line,
+                f"the {line['api']} of line {cause} was refused with {errors[0]}, and has changed offsets all the same",
+            )
         if leaves is not None and not (changed or errors or leaves["group"] in self._loaded):
-            self.blame(line, f"{leaves['member']} has left group {leaves['group']}, and nobody was taken out")
+            self.blame(
+                line,
+                f"{leaves['member']} has left group {leaves['group']}, and nobody was taken out",
+            )
         if commit is not None and not (changed or errors):
-            self.blame(line, f"the commit of {commit['client']}, line {cause}, was acknowledged, and is not stored")
+            self.blame(
+                line,
+                f"the commit of {commit['client']}, line {cause}, was acknowledged, and is not stored",
+            )
 
     def _of_group(self, line: Line, kind: str, group: str, cause: int | None) -> None:
         if kind in _TAKES_OUT and cause in self._open:
@@ -129,7 +174,14 @@ class AnsweredOnce(Judge):
                 self._due.pop(cause, None)
         elif kind in _ANSWERING:
             of_some = kind in ("GenerationStarted", "GenerationStored")
-            told = {member if isinstance(member, str) else member["member_id"] for member in line["members"]} if of_some else None
+            told = (
+                {
+                    member if isinstance(member, str) else member["member_id"]
+                    for member in line["members"]
+                }
+                if of_some
+                else None
+            )
             self._let_go(group, line["at_ms"], _ANSWERING[kind], told)
         elif kind == "MemberRemoved":
             parked = self._parked.get(group, {})
@@ -138,10 +190,14 @@ class AnsweredOnce(Judge):
             self._loaded.add(group)
             self._forget(list(self._parked.pop(group, {}).values()))
 
-    def _let_go(self, group: str, at_ms: int, kinds: tuple[str, ...], members: set[str] | None) -> None:
+    def _let_go(
+        self, group: str, at_ms: int, kinds: tuple[str, ...], members: set[str] | None
+    ) -> None:
         """What these members, all by default, have waited for has come."""
         parked = self._parked.get(group, {})
-        for key in [key for key in parked if key[1] in kinds and (members is None or key[0] in members)]:
+        for key in [
+            key for key in parked if key[1] in kinds and (members is None or key[0] in members)
+        ]:
             self._expect(parked.pop(key), at_ms)
 
     def _expect(self, seq: int, at_ms: int) -> None:
@@ -157,6 +213,9 @@ class AnsweredOnce(Judge):
     def passed(self, now_ms: int) -> None:
         for seq in [seq for seq, due in self._due.items() if due < now_ms]:
             request = self._waits[seq]
-            self.blame(request, f"the {request['api']} of {request['client']} has no answer at {now_ms} ms, and waits for nobody")
+            self.blame(
+                request,
+                f"the {request['api']} of {request['client']} has no answer at {now_ms} ms, and waits for nobody",
+            )
             self._forget([seq])
         self.due_ms = min(self._due.values(), default=NEVER - 1) + 1

@@ -1,8 +1,11 @@
-"""Sessions end: who sends nothing any more is a member no longer than its session lasts, also while the run goes on.
+"""Sessions end: who sends nothing any more is a member no longer than its session lasts, also while
+the run goes on.
 
-Owns who is silent: a process that was killed, has ended or is paused, or whose way to the brokers is cut. Heartbeats do not stand in the
-log, so of other members nothing is said here. Sessions begin anew where a coordinator loads the group or stores a generation (ERR-7,
-REB-6), and whatever is done to brokers meanwhile may keep one from ending; who waits for an answer to a JoinGroup does not expire (SES-3).
+Owns who is silent: a process that was killed, has ended or is paused, or whose way to the brokers
+is cut. Heartbeats do not stand in the log, so of other members nothing is said here. Sessions begin
+anew where a coordinator loads the group or stores a generation (ERR-7, REB-6), and whatever is done
+to brokers meanwhile may keep one from ending; who waits for an answer to a JoinGroup does not
+expire (SES-3).
 """
 
 from __future__ import annotations
@@ -21,19 +24,52 @@ _HELD_BACK_MS: Final = 120_000
 _FORGOTTEN_MS: Final = 3_600_000
 """Who was in no generation for so long after it fell silent will be in none."""
 _SEEN_LATE_MS: Final = 1_000
-"""A clock that is set forward passes many ends at once: the coordinator acts on them before so much more has passed."""
-_UNDONE_BY: Final = {"StopBroker": "StartBroker", "FenceBroker": "UnfenceBroker", "CutLink": "HealLink", "CutClient": "HealClient"}
+"""A clock that is set forward passes many ends at once: the coordinator acts on them before so much
+more has passed."""
+_UNDONE_BY: Final = {
+    "StopBroker": "StartBroker",
+    "FenceBroker": "UnfenceBroker",
+    "CutLink": "HealLink",
+    "CutClient": "HealClient",
+}
 _UNDOES: Final = frozenset(_UNDONE_BY.values())
-_OF_REQUESTS: Final = frozenset({"RequestFaultBegan", "RequestFaultEnded", "FaultSkipped", "RunEnded", "JumpMemberClock", "ResetMember"})
+_OF_REQUESTS: Final = frozenset(
+    {
+        "RequestFaultBegan",
+        "RequestFaultEnded",
+        "FaultSkipped",
+        "RunEnded",
+        "JumpMemberClock",
+        "ResetMember",
+    }
+)
 _ENDS: Final = frozenset({"MemberCrashed", "MemberClosed"})
 _GOES_ON: Final = frozenset({"MemberResumed", "MemberHealed", "MemberSpedUp"})
 _JOINING: Final = frozenset({"RebalanceStarted", "GenerationStarted", "GroupUnloaded"})
-_GROUP_GONE: Final = frozenset({"GroupEmptied", "GroupDeleted", "ConsumerGroupCreated", "ConsumerGroupUpgraded", "ConsumerGroupDowngraded",
-                                "MembershipReset"})  # fmt: skip
+_GROUP_GONE: Final = frozenset(
+    {
+        "GroupEmptied",
+        "GroupDeleted",
+        "ConsumerGroupCreated",
+        "ConsumerGroupUpgraded",
+        "ConsumerGroupDowngraded",
+        "MembershipReset",
+    }
+)
 
-_OF_SESSIONS: Final = _JOINING | _GROUP_GONE | {
-    "GenerationStored", "GroupLoaded", "ConsumerMemberSubscribed", "MemberReplaced", "ConsumerMemberReplaced", "MemberRemoved",
-    "ConsumerMemberRemoved"}  # fmt: skip
+_OF_SESSIONS: Final = (
+    _JOINING
+    | _GROUP_GONE
+    | {
+        "GenerationStored",
+        "GroupLoaded",
+        "ConsumerMemberSubscribed",
+        "MemberReplaced",
+        "ConsumerMemberReplaced",
+        "MemberRemoved",
+        "ConsumerMemberRemoved",
+    }
+)
 """The events of groups after which sessions begin, end, or are counted again."""
 _FORGETS_EVERY_MS: Final = 60_000
 
@@ -47,7 +83,8 @@ class _Silent(NamedTuple):
 
 
 class SessionsEnd(Judge):
-    """Who is silent for longer than its session is a member no longer. `grace_ms`: allowed beyond that, such as the delays of links."""
+    """Who is silent for longer than its session is a member no longer. `grace_ms`: allowed beyond
+    that, such as the delays of links."""
 
     name = "sessions_end"
     promise = (
@@ -68,7 +105,8 @@ class SessionsEnd(Judge):
         """The silent of each group, by member id; whether they are members does not matter here."""
         self._slowed: Counter[str] = Counter()
         self._cuts: Counter[str] = Counter()
-        """Of each client, how many faults last that slow its links down, and how many that cut them."""
+        """Of each client, how many faults last that slow its links down, and how many that cut
+        them."""
         self._partly: set[str] = set()
         """Clients of which at least one of the lasting cuts leaves a way."""
         self._sessions: dict[str, dict[str, int]] = {}
@@ -82,7 +120,8 @@ class SessionsEnd(Judge):
         self._now = 0
         self._forgets_at = 0
         self._look_at = 0
-        """When there may be something to say of the silent again, if nothing happens to a group, a member or a broker until then."""
+        """When there may be something to say of the silent again, if nothing happens to a group, a
+        member or a broker until then."""
 
     def see(self, line: Line) -> None:
         self._now = line["at_ms"]
@@ -121,7 +160,9 @@ class SessionsEnd(Judge):
 
     def _falls_silent(self, line: Line, client: str, group: str | None = None) -> None:
         self._look_at = 0
-        for (of, name), member in self._clients.items() if group is None else self._only(group, client):
+        for (of, name), member in (
+            self._clients.items() if group is None else self._only(group, client)
+        ):
             if name == client:
                 self._silent.setdefault(of, {})[member] = _Silent(line, client)
 
@@ -134,7 +175,11 @@ class SessionsEnd(Judge):
         client = line.get("client", "")
         if kind == "FaultInjected":
             self._anew[client] = line["at_ms"] + _HELD_BACK_MS
-        elif kind == "PauseMember" or (kind == "CutMember" and line.get("broker") is None and line.get("direction") != "from_broker"):
+        elif kind == "PauseMember" or (
+            kind == "CutMember"
+            and line.get("broker") is None
+            and line.get("direction") != "from_broker"
+        ):
             self._cuts[client] += kind == "CutMember"
             self._falls_silent(line, client)
         elif kind in _GOES_ON:
@@ -176,7 +221,9 @@ class SessionsEnd(Judge):
     def _of_group(self, line: Line, kind: str) -> None:
         group = line.get("group", "")
         if kind == "GenerationStored":
-            self._sessions[group] = {member["member_id"]: member["session_timeout_ms"] for member in line["members"]}
+            self._sessions[group] = {
+                member["member_id"]: member["session_timeout_ms"] for member in line["members"]
+            }
             self._begin_anew(line, group)
         elif kind == "GroupLoaded":
             self._begin_anew(line, group)
@@ -188,7 +235,11 @@ class SessionsEnd(Judge):
             self._joining.discard(group)
             self._anew[group] = line["at_ms"]
         elif kind == "ConsumerMemberSubscribed":
-            session_ms = line["classic"]["session_timeout_ms"] if line["classic"] else self._consumer_session_ms or _CONSUMER_SESSION_MS
+            session_ms = (
+                line["classic"]["session_timeout_ms"]
+                if line["classic"]
+                else self._consumer_session_ms or _CONSUMER_SESSION_MS
+            )
             self._sessions.setdefault(group, {})[line["member"]] = session_ms
         elif kind in ("MemberReplaced", "ConsumerMemberReplaced"):
             members = self._sessions.setdefault(group, {})
@@ -210,9 +261,19 @@ class SessionsEnd(Judge):
         """When a silent member should be one no more; None: nobody can say now."""
         group, member = key
         session_ms = self._sessions.get(group, {}).get(member)
-        if session_ms is None or group in self._joining or self._is_slow(who.client) or +self._undone:
+        if (
+            session_ms is None
+            or group in self._joining
+            or self._is_slow(who.client)
+            or +self._undone
+        ):
             return None
-        begun: int = max(who.line["at_ms"], self._disturbed_at, self._anew.get(group, 0), self._anew.get(who.client, 0))
+        begun: int = max(
+            who.line["at_ms"],
+            self._disturbed_at,
+            self._anew.get(group, 0),
+            self._anew.get(who.client, 0),
+        )
         return begun + session_ms + self._grace_ms
 
     def _members(self) -> list[tuple[_Key, _Silent]]:
@@ -245,7 +306,11 @@ class SessionsEnd(Judge):
         """Who is no member, and has been silent for long."""
         for group, silent in self._silent.items():
             members = self._sessions.get(group, {})
-            for member in [member for member, who in silent.items() if self._now > who.line["at_ms"] + _FORGOTTEN_MS]:
+            for member in [
+                member
+                for member, who in silent.items()
+                if self._now > who.line["at_ms"] + _FORGOTTEN_MS
+            ]:
                 if member not in members:
                     del silent[member]
 
@@ -258,5 +323,9 @@ class SessionsEnd(Judge):
     def _accuse(self, key: _Key, who: _Silent) -> None:
         group, member = key
         session_ms = self._sessions[group][member]
-        still = f"at {self._now} ms it is a member still, although its session lasts {session_ms} ms"
-        self.blame(who.line, f"{member} of group {group} falls silent ({who.line['type']}): {still}")
+        still = (
+            f"at {self._now} ms it is a member still, although its session lasts {session_ms} ms"
+        )
+        self.blame(
+            who.line, f"{member} of group {group} falls silent ({who.line['type']}): {still}"
+        )

@@ -1,7 +1,9 @@
-"""What holds of a group that has come to rest: its members' applications have what it gave them, and each partition is somebody's.
+"""What holds of a group that has come to rest: its members' applications have what it gave them,
+and each partition is somebody's.
 
-Owns no promise; `liveness` asks when a run is over. A member is passed over while its application is at work on what it was given, or
-something is still done to it or to requests: it may not have heard yet.
+Owns no promise; `liveness` asks when a run is over. A member is passed over while its application
+is at work on what it was given, or something is still done to it or to requests: it may not have
+heard yet.
 """
 
 from __future__ import annotations
@@ -14,7 +16,12 @@ from ..event_log.blobs import assignment, subscription
 from .base import Line
 from .consumer_groups import ConsumerGroups, TopicPartition
 
-_UNDOES: Final = {"MemberHealed": "CutMember", "MemberSpedUp": "SlowMember", "MemberResumed": "PauseMember", "HealClient": "CutClient"}
+_UNDOES: Final = {
+    "MemberHealed": "CutMember",
+    "MemberSpedUp": "SlowMember",
+    "MemberResumed": "PauseMember",
+    "HealClient": "CutClient",
+}
 _HOLDS_UP: Final = frozenset(_UNDOES.values())
 _ENDS: Final = frozenset({"MemberCrashed", "MemberClosed", "MemberClosing", "MemberFailed"})
 _SUBSCRIBES: Final = frozenset({"ConsumerMemberSubscribed", "ConsumerMemberReplaced"})
@@ -45,7 +52,8 @@ class Settled:
         self._last: dict[str, Line] = {}
         """What changed each consumer group last."""
         self._topics: dict[str, dict[str, list[str]]] = {}
-        """Of each consumer group, what its members subscribe to; a group with a pattern has an entry for ""."""
+        """Of each consumer group, what its members subscribe to; a group with a pattern has an
+        entry for ""."""
         self._made: dict[TopicPartition, int] = {}
         self._began: dict[str, int] = {}
         """When the first member of each group began."""
@@ -98,33 +106,52 @@ class Settled:
     def _of_group(self, line: Line, kind: str, group: str) -> None:
         if kind in ("GenerationStored", "ConsumerGroupDowngraded"):
             self._stored[group] = line
-            self._members[group] = {row.get("client_id", ""): row["member_id"] for row in line.get("members", ())}
-        elif kind in ("GroupEmptied", "GroupDeleted", "ConsumerGroupCreated", "ConsumerGroupUpgraded", "MembershipReset"):
+            self._members[group] = {
+                row.get("client_id", ""): row["member_id"] for row in line.get("members", ())
+            }
+        elif kind in (
+            "GroupEmptied",
+            "GroupDeleted",
+            "ConsumerGroupCreated",
+            "ConsumerGroupUpgraded",
+            "MembershipReset",
+        ):
             self._stored.pop(group, None)
             self._members.pop(group, None)
             self._topics.pop(group, None)
         elif kind in _SUBSCRIBES:
             said = line if kind == "ConsumerMemberSubscribed" else line["subscription"]
             self._members.setdefault(group, {})[said["client_id"]] = line["member"]
-            self._topics.setdefault(group, {})[line["member"]] = [*said["topics"], *([""] if said["topic_regex"] else [])]
+            self._topics.setdefault(group, {})[line["member"]] = [
+                *said["topics"],
+                *([""] if said["topic_regex"] else []),
+            ]
         if kind == "ConsumerMemberReconciled" or kind in _SUBSCRIBES:
             self._last[group] = line
 
     def _of_topic(self, line: Line, kind: str) -> None:
         if kind == "TopicCreated":
-            self._made.update(((line["topic"], number), line["at_ms"]) for number in range(line["partitions"]))
+            self._made.update(
+                ((line["topic"], number), line["at_ms"]) for number in range(line["partitions"])
+            )
         elif kind == "PartitionsAdded":
             self._made.update(((line["topic"], number), line["at_ms"]) for number in line["added"])
         elif kind == "TopicDeleted":
             self._gone.add(line["topic"])
-            for partition in [partition for partition in self._made if partition[0] == line["topic"]]:
+            for partition in [
+                partition for partition in self._made if partition[0] == line["topic"]
+            ]:
                 del self._made[partition]
 
     def unsettled(self, consumers: ConsumerGroups, since_ms: int) -> Iterator[Unsettled]:
-        """What is wrong at the end of the log, of groups that are at rest. `since_ms`: when the last was done to them."""
+        """What is wrong at the end of the log, of groups that are at rest. `since_ms`: when the
+        last was done to them."""
         for group, line in self._stored.items():
             if line.get("protocol_type") == "consumer":
-                has = {row["member_id"]: _flat(assignment(row.get("assignment", "")) or {}) for row in line["members"]}
+                has = {
+                    row["member_id"]: _flat(assignment(row.get("assignment", "")) or {})
+                    for row in line["members"]
+                }
                 yield from self._of_applications(group, line, has)
                 named = {topic for row in line["members"] for topic in _subscribed(row)}
                 yield from self._of_partitions(group, line, named, has, self._began.get(group, 0))
@@ -132,24 +159,48 @@ class Settled:
             if seen.members and group in self._last:
                 has = {name: set(member.held) for name, member in seen.members.items()}
                 yield from self._of_applications(group, self._last[group], has)
-                named = {topic for name in seen.members for topic in self._topics.get(group, {}).get(name, [""])}
+                named = {
+                    topic
+                    for name in seen.members
+                    for topic in self._topics.get(group, {}).get(name, [""])
+                }
                 yield from self._of_partitions(group, self._last[group], named, has, since_ms)
 
-    def _of_applications(self, group: str, line: Line, has: dict[str, set[TopicPartition]]) -> Iterator[Unsettled]:
+    def _of_applications(
+        self, group: str, line: Line, has: dict[str, set[TopicPartition]]
+    ) -> Iterator[Unsettled]:
         for (of, client), own in self._own.items():
             name = self._ids.get((of, client)) or self._members.get(group, {}).get(client, "")
             given = has.get(name) if of == group else None
-            if given is None or (of, client) in self._busy or self._held_up[client] > 0 or self._request_faults > 0:
+            if (
+                given is None
+                or (of, client) in self._busy
+                or self._held_up[client] > 0
+                or self._request_faults > 0
+            ):
                 continue
-            for partitions, said in ((given - own, "was not told that it has"), (own - given, "was not told that it lost")):
-                partition = min((each for each in partitions if each[0] not in self._gone), default=None)
+            for partitions, said in (
+                (given - own, "was not told that it has"),
+                (own - given, "was not told that it lost"),
+            ):
+                partition = min(
+                    (each for each in partitions if each[0] not in self._gone), default=None
+                )
                 if partition is not None:
-                    yield Unsettled(line, f"{client} of group {group} {said} {partition[0]}-{partition[1]}")
+                    yield Unsettled(
+                        line, f"{client} of group {group} {said} {partition[0]}-{partition[1]}"
+                    )
 
     def _of_partitions(
-        self, group: str, line: Line, topics: set[str], has: dict[str, set[TopicPartition]], since_ms: int
+        self,
+        group: str,
+        line: Line,
+        topics: set[str],
+        has: dict[str, set[TopicPartition]],
+        since_ms: int,
     ) -> Iterator[Unsettled]:
-        """What nobody has although somebody subscribes to it and it was there at `since_ms`: later ones may not have been noticed."""
+        """What nobody has although somebody subscribes to it and it was there at `since_ms`: later
+        ones may not have been noticed."""
         if "" in topics:
             return
         owned = set[TopicPartition]().union(*has.values())

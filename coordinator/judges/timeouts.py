@@ -1,7 +1,7 @@
 """What has a timeout ends when it is over: join phases, sync phases, transactions.
 
-Owns what judges know of these timeouts: those of the members as they joined with them, and those of producers. While something is done to
-brokers, and for a while after that, nobody is held to them.
+Owns what judges know of these timeouts: those of the members as they joined with them, and those of
+producers. While something is done to brokers, and for a while after that, nobody is held to them.
 """
 
 from __future__ import annotations
@@ -12,20 +12,46 @@ from typing import Final, NamedTuple
 from .base import NEVER, Judge, Line
 
 _GRACE_MS: Final = 10_000
-"""For brokers that look whether something is over every so often, and for a live driver that is late."""
+"""For brokers that look whether something is over every so often, and for a live driver that is
+late."""
 LOOKS_MS: Final = 10_000
 """transaction.abort.timed.out.transaction.cleanup.interval.ms"""
 _JOINS: Final = frozenset({"MemberJoined", "MemberRejoined", "MemberReplaced"})
-_PHASE_ENDS: Final = frozenset({
-    "GenerationStored", "GroupEmptied", "GroupDeleted", "GroupUnloaded", "GroupLoaded", "ConsumerGroupUpgraded", "AssignmentRejected"})
-_UNDONE_BY: Final = {"StopBroker": "StartBroker", "FenceBroker": "UnfenceBroker", "CutLink": "HealLink"}
+_PHASE_ENDS: Final = frozenset(
+    {
+        "GenerationStored",
+        "GroupEmptied",
+        "GroupDeleted",
+        "GroupUnloaded",
+        "GroupLoaded",
+        "ConsumerGroupUpgraded",
+        "AssignmentRejected",
+    }
+)
+_UNDONE_BY: Final = {
+    "StopBroker": "StartBroker",
+    "FenceBroker": "UnfenceBroker",
+    "CutLink": "HealLink",
+}
 _UNDOES: Final = frozenset(_UNDONE_BY.values())
-_TO_BROKERS: Final = _UNDOES | _UNDONE_BY.keys() | {"MoveLeader", "MoveCoordinator", "ReassignPartition", "SlowFollower", "SlowLoad",
-                                                     "DeleteTopic", "SnapshotRestored"}  # fmt: skip
+_TO_BROKERS: Final = (
+    _UNDOES
+    | _UNDONE_BY.keys()
+    | {
+        "MoveLeader",
+        "MoveCoordinator",
+        "ReassignPartition",
+        "SlowFollower",
+        "SlowLoad",
+        "DeleteTopic",
+        "SnapshotRestored",
+    }
+)
 
 
 class _Due(NamedTuple):
-    """What has to have ended at an instant: `line` began it, `timeout_ms` is how long it may last."""
+    """What has to have ended at an instant: `line` began it, `timeout_ms` is how long it may
+    last."""
 
     at_ms: int
     timeout_ms: int
@@ -33,7 +59,8 @@ class _Due(NamedTuple):
 
 
 class TimeoutsEnd(Judge):
-    """A rebalance waits for nobody longer than the longest rebalance timeout, and a transaction is open no longer than its timeout.
+    """A rebalance waits for nobody longer than the longest rebalance timeout, and a transaction is
+    open no longer than its timeout.
 
     `looks_ms`: how often its coordinator looks for transactions that are open for too long.
     """
@@ -44,10 +71,23 @@ class TimeoutsEnd(Judge):
         "only while nobody but static members that are away is in it (REB-5); a sync phase lasts no longer than that timeout (SYNC-6); a "
         "transaction is aborted when its timeout is over; not while something is done to brokers"
     )
-    looks_at = _JOINS | _PHASE_ENDS | _TO_BROKERS | {
-        "MemberRemoved", "RebalanceStarted", "JoinPhaseExtended", "GenerationStarted", "ProducerInitialized", "PartitionsEnlisted",
-        "TransactionPrepared", "TransactionalIdDeleted", "TransactionalIdExpired", "RunEnded",
-    }  # fmt: skip
+    looks_at = (
+        _JOINS
+        | _PHASE_ENDS
+        | _TO_BROKERS
+        | {
+            "MemberRemoved",
+            "RebalanceStarted",
+            "JoinPhaseExtended",
+            "GenerationStarted",
+            "ProducerInitialized",
+            "PartitionsEnlisted",
+            "TransactionPrepared",
+            "TransactionalIdDeleted",
+            "TransactionalIdExpired",
+            "RunEnded",
+        }
+    )
     timed = True
 
     def __init__(self, looks_ms: int = LOOKS_MS) -> None:
@@ -94,17 +134,24 @@ class TimeoutsEnd(Judge):
             self._expect(group, max([line["delay_ms"] or 0, *timeouts.values()]), line)
         elif kind == "JoinPhaseExtended":
             if here:
-                self.blame(line, f"group {group} waits once more for members that did not rejoin, although {min(here)} did")
+                self.blame(
+                    line,
+                    f"group {group} waits once more for members that did not rejoin, although {min(here)} did",
+                )
             self._expect(group, max(timeouts.values(), default=0), line)
         elif kind == "GenerationStarted":
             here.clear()
-            timeouts = self._timeouts[group] = {member: timeouts.get(member, 0) for member in line["members"]}
+            timeouts = self._timeouts[group] = {
+                member: timeouts.get(member, 0) for member in line["members"]
+            }
             self._expect(group, max(timeouts.values(), default=0), line)
         elif kind in _PHASE_ENDS:
             self._phases.pop(group, None)
             here.clear()
             if kind == "GenerationStored":
-                self._timeouts[group] = {row["member_id"]: row["rebalance_timeout_ms"] for row in line["members"]}
+                self._timeouts[group] = {
+                    row["member_id"]: row["rebalance_timeout_ms"] for row in line["members"]
+                }
 
     def _of_transaction(self, line: Line, kind: str, name: str, now: int) -> None:
         if kind == "ProducerInitialized":
@@ -112,7 +159,9 @@ class TimeoutsEnd(Judge):
         elif kind == "PartitionsEnlisted":
             if name not in self._transactions and name in self._transaction_ms:
                 timeout_ms = self._transaction_ms[name]
-                self._transactions[name] = _Due(now + timeout_ms + self._looks_ms + _GRACE_MS, timeout_ms, line)
+                self._transactions[name] = _Due(
+                    now + timeout_ms + self._looks_ms + _GRACE_MS, timeout_ms, line
+                )
                 self.due_ms = min(self.due_ms, self._transactions[name].at_ms + 1)
         else:
             self._transactions.pop(name, None)
@@ -129,9 +178,26 @@ class TimeoutsEnd(Judge):
                     of[name] = due._replace(at_ms=max(now_ms, later))
                     continue
                 del of[name]
-                what = f"transaction of {name}" if of is self._transactions else f"{_PHASES[due.line['type']]} phase of group {name}"
-                self.blame(due.line, f"the {what} goes on at {now_ms} ms, although its timeout is {due.timeout_ms} ms")
-        self.due_ms = min((due.at_ms for of in (self._phases, self._transactions) for due in of.values()), default=NEVER - 1) + 1
+                what = (
+                    f"transaction of {name}"
+                    if of is self._transactions
+                    else f"{_PHASES[due.line['type']]} phase of group {name}"
+                )
+                self.blame(
+                    due.line,
+                    f"the {what} goes on at {now_ms} ms, although its timeout is {due.timeout_ms} ms",
+                )
+        self.due_ms = (
+            min(
+                (due.at_ms for of in (self._phases, self._transactions) for due in of.values()),
+                default=NEVER - 1,
+            )
+            + 1
+        )
 
 
-_PHASES: Final = {"RebalanceStarted": "join", "JoinPhaseExtended": "join", "GenerationStarted": "sync"}
+_PHASES: Final = {
+    "RebalanceStarted": "join",
+    "JoinPhaseExtended": "join",
+    "GenerationStarted": "sync",
+}

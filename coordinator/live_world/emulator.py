@@ -1,4 +1,5 @@
-"""Brokers of our own for a live run: a scenario's cluster on loopback sockets, on the loop of its members."""
+"""Brokers of our own for a live run: a scenario's cluster on loopback sockets, on the loop of its
+members."""
 
 from __future__ import annotations
 
@@ -44,10 +45,20 @@ class OwnCluster(Cluster):
 
 async def start(scenario: Scenario, seed: int, log: EventLog, epoch_ms: int) -> OwnCluster:
     """Start a scenario's brokers on free ports."""
-    configs = [BrokerConfigs(scenario.broker_config, node_id=node) for node in range(1, scenario.brokers + 1)]
-    brokers = Brokers(ClusterOptions(
-        configs=configs, random=Random(seed), epoch_ms=epoch_ms, topics=topic_options(scenario.topics), log=log,
-        metadata_delay_ms=scenario.metadata_delay_ms))
+    configs = [
+        BrokerConfigs(scenario.broker_config, node_id=node)
+        for node in range(1, scenario.brokers + 1)
+    ]
+    brokers = Brokers(
+        ClusterOptions(
+            configs=configs,
+            random=Random(seed),
+            epoch_ms=epoch_ms,
+            topics=topic_options(scenario.topics),
+            log=log,
+            metadata_delay_ms=scenario.metadata_delay_ms,
+        )
+    )
     server = ClusterServer(brokers, asyncio.get_running_loop())
     await server.listen([Endpoint("PLAINTEXT", "127.0.0.1", 0)])
     cluster = OwnCluster(server, seed)

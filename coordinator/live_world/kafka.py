@@ -1,7 +1,9 @@
-"""Any Kafka as the cluster of a live run: its topics are made before and removed afterwards; what befalls its brokers is not ours.
+"""Any Kafka as the cluster of a live run: its topics are made before and removed afterwards; what
+befalls its brokers is not ours.
 
-Raises KafkaError, in words for whoever typed the command, for a cluster that a scenario cannot have: too few brokers, another
-configuration than the scenario's, topics or groups of the same names. Nothing there is changed before all of that is known.
+Raises KafkaError, in words for whoever typed the command, for a cluster that a scenario cannot
+have: too few brokers, another configuration than the scenario's, topics or groups of the same
+names. Nothing there is changed before all of that is known.
 """
 
 from __future__ import annotations
@@ -50,7 +52,12 @@ class Kafka:
             self._check(sorted({topic for topic, _ in existing}))
             self._check_configs()
             self._create()
-            self._wait(lambda: len(self._admin.replicas(list(self._scenario.topics))) == sum(self._scenario.topics.values()))
+            self._wait(
+                lambda: (
+                    len(self._admin.replicas(list(self._scenario.topics)))
+                    == sum(self._scenario.topics.values())
+                )
+            )
             for group in self._groups():
                 self._wait(lambda group=group: self._coordinator(group) is not None)  # type: ignore[misc]
         except AdminError as error:
@@ -59,7 +66,10 @@ class Kafka:
     def cluster(self) -> Cluster:
         """As a live world has it. To be made on a running loop."""
         known = {address: node for node, address in self._nodes.items()}
-        addresses = [Address(known.get(each, -1 - number), *each) for number, each in enumerate(self._bootstrap)]
+        addresses = [
+            Address(known.get(each, -1 - number), *each)
+            for number, each in enumerate(self._bootstrap)
+        ]
         cluster = Cluster(addresses, LoopClock(asyncio.get_running_loop()))
         cluster.nodes = sorted({*cluster.nodes, *self._nodes})
         return cluster
@@ -87,7 +97,10 @@ class Kafka:
         """Take out members of ours that died in the run, whose sessions have not ended yet."""
         described = self._admin.ask(DescribeGroupsRequest(groups=[group]), 5, node).groups[0]
         if described.members:
-            gone = [MemberIdentity(member_id=each.member_id, group_instance_id=each.group_instance_id) for each in described.members]
+            gone = [
+                MemberIdentity(member_id=each.member_id, group_instance_id=each.group_instance_id)
+                for each in described.members
+            ]
             self._admin.ask(LeaveGroupRequest(group_id=group, members=gone), 5, node)
 
     # -- looking
@@ -95,15 +108,24 @@ class Kafka:
     def _check(self, existing: list[str]) -> None:
         scenario = self._scenario
         if len(self._nodes) < scenario.brokers:
-            raise KafkaError(f"{scenario.lines['brokers']}: {scenario.brokers} brokers, but this cluster has {len(self._nodes)}")
+            raise KafkaError(
+                f"{scenario.lines['brokers']}: {scenario.brokers} brokers, but this cluster has {len(self._nodes)}"
+            )
         if existing:
             raise KafkaError(
                 f"{scenario.lines['topics']}: topic {existing[0]} exists on this cluster already; a scenario makes its topics and removes "
-                f"them in the end: give it another name, or another cluster")
-        there = {group.group_id for node in self._nodes for group in self._admin.ask(ListGroupsRequest(), 3, node).groups}
+                f"them in the end: give it another name, or another cluster"
+            )
+        there = {
+            group.group_id
+            for node in self._nodes
+            for group in self._admin.ask(ListGroupsRequest(), 3, node).groups
+        }
         for group in self._groups():
             if group in there:
-                raise KafkaError(f"group {group} exists on this cluster already; a scenario begins with a new one: set members.NAME.group")
+                raise KafkaError(
+                    f"group {group} exists on this cluster already; a scenario begins with a new one: set members.NAME.group"
+                )
 
     def _check_configs(self) -> None:
         """What the file says must be so there; what it does not say is told if it differs."""
@@ -115,7 +137,9 @@ class Kafka:
             said = f"{name} is {found[name]} on this cluster, and {value} in the scenario"
             if DEFAULT_BROKER_CONFIG.get(name) != value:
                 where = self._scenario.lines["brokers"]
-                raise KafkaError(f"{where}: {said}; set the broker's, or --set brokers.config.{name}={found[name]}")
+                raise KafkaError(
+                    f"{where}: {said}; set the broker's, or --set brokers.config.{name}={found[name]}"
+                )
             self.notes.append(said)
 
     def _groups(self) -> list[str]:
@@ -127,11 +151,16 @@ class Kafka:
         return None if found.error_code else found.node_id
 
     def _create(self) -> None:
-        topics = [CreatableTopic(name=name, num_partitions=count, replication_factor=-1) for name, count in self._scenario.topics.items()]
+        topics = [
+            CreatableTopic(name=name, num_partitions=count, replication_factor=-1)
+            for name, count in self._scenario.topics.items()
+        ]
         answer = self._admin.ask(CreateTopicsRequest(topics=topics, timeout_ms=30_000), 7)
         for row in answer.topics:
             if row.error_code:
-                raise KafkaError(f"topic {row.name} cannot be made: {row.error_message or ErrorCode(row.error_code).name}")
+                raise KafkaError(
+                    f"topic {row.name} cannot be made: {row.error_message or ErrorCode(row.error_code).name}"
+                )
         self._made = True
 
     @staticmethod

@@ -26,8 +26,15 @@ _OF_MEMBERS = frozenset({"member", "fault"})
 Began = Callable[[str, LiveWorld], None]
 
 
-def run_live(scenario: Scenario, seed: int, log: EventLog, kafka: Kafka | None = None, began: Began | None = None) -> int:
-    """Let the scenario happen in real time; the log is flushed. Answers how many members there were at the end.
+def run_live(
+    scenario: Scenario,
+    seed: int,
+    log: EventLog,
+    kafka: Kafka | None = None,
+    began: Began | None = None,
+) -> int:
+    """Let the scenario happen in real time; the log is flushed. Answers how many members there were
+    at the end.
 
     `kafka`: prepared; None: on an emulator of our own. `began` is told where brokers listen, and
     given the world before time passes. An error in a member or a broker is raised.
@@ -37,23 +44,49 @@ def run_live(scenario: Scenario, seed: int, log: EventLog, kafka: Kafka | None =
 
 
 def _warm_up(scenario: Scenario) -> None:
-    """A little of it in virtual time: messages' codecs are compiled when they are first used, which would make the first requests late."""
+    """A little of it in virtual time: messages' codecs are compiled when they are first used, which
+    would make the first requests late."""
     members = tuple(replace(kind, count=min(kind.count, 2)) for kind in scenario.members)
     producers = tuple(replace(kind, count=min(kind.count, 1)) for kind in scenario.producers)
-    run_scenario(replace(scenario, members=members, producers=producers, churn=(), faults=(), duration_ms=_WARM_UP_MS), 1, EventLog())
+    run_scenario(
+        replace(
+            scenario,
+            members=members,
+            producers=producers,
+            churn=(),
+            faults=(),
+            duration_ms=_WARM_UP_MS,
+        ),
+        1,
+        EventLog(),
+    )
 
 
-async def _run(scenario: Scenario, seed: int, log: EventLog, kafka: Kafka | None, began: Began | None) -> int:
+async def _run(
+    scenario: Scenario, seed: int, log: EventLog, kafka: Kafka | None, began: Began | None
+) -> int:
     epoch_ms = int(time.time() * 1000)
     log.data = True
-    cluster: Cluster = kafka.cluster() if kafka is not None else await emulator.start(scenario, seed, log, epoch_ms)
+    cluster: Cluster = (
+        kafka.cluster()
+        if kafka is not None
+        else await emulator.start(scenario, seed, log, epoch_ms)
+    )
     world = LiveWorld(
-        cluster, seed=seed, log=log, epoch_ms=epoch_ms, delay_ms=scenario.delay_ms, bytes_per_second=scenario.bandwidth)
+        cluster,
+        seed=seed,
+        log=log,
+        epoch_ms=epoch_ms,
+        delay_ms=scenario.delay_ms,
+        bytes_per_second=scenario.bandwidth,
+    )
     try:
         Churn(world, scenario)
         Nemesis(world, scenario)
         if began is not None:
-            began(",".join(f"{address.host}:{address.port}" for address in cluster.addresses), world)
+            began(
+                ",".join(f"{address.host}:{address.port}" for address in cluster.addresses), world
+            )
         await world.pass_time(scenario.duration_ms)
         members = len(world.members)
         log.append("fault", "RunEnded", at_ms=world.now)
@@ -66,6 +99,9 @@ async def _run(scenario: Scenario, seed: int, log: EventLog, kafka: Kafka | None
         await cluster.stop()
 
 
-def live_verdicts(scenario: Scenario, lines: Iterable[dict[str, object]], *, foreign: bool) -> list[Verdict]:
-    """What the judges say; of a log that members alone have written, those that need more say that they do not judge."""
+def live_verdicts(
+    scenario: Scenario, lines: Iterable[dict[str, object]], *, foreign: bool
+) -> list[Verdict]:
+    """What the judges say; of a log that members alone have written, those that need more say that
+    they do not judge."""
     return verdicts(scenario, lines, _OF_MEMBERS) if foreign else verdicts(scenario, lines)

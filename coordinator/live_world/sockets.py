@@ -1,7 +1,8 @@
-"""A client's connections on real sockets, behind the same pipes as in the simulated world: delays, cuts and pauses happen in them.
+"""A client's connections on real sockets, behind the same pipes as in the simulated world: delays,
+cuts and pauses happen in them.
 
-Owns the sockets. Rules: what a cut or slow link holds back waits on our side; a connection that cannot be opened is as one that the
-broker refuses. Does not depend on what is asked.
+Owns the sockets. Rules: what a cut or slow link holds back waits on our side; a connection that
+cannot be opened is as one that the broker refuses. Does not depend on what is asked.
 """
 
 from __future__ import annotations
@@ -34,9 +35,15 @@ class SocketConnection(ClientSide):
     """One connection to a real broker."""
 
     def __init__(
-        self, world: RealTime, host: str, node: int, address: tuple[str, int], answered: Answered, lost: Lost,
+        self,
+        world: RealTime,
+        host: str,
+        node: int,
+        address: tuple[str, int],
+        answered: Answered,
+        lost: Lost,
         highest: Mapping[int, int] | None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._live = world
         self._address = address
         self._opening: asyncio.Task[None] | None = None
@@ -110,9 +117,12 @@ class _Stream(asyncio.Protocol):
 
 
 class SocketTransport:
-    """Connections of one client, whose name is its host's too (`members.driver.Transport`). `highest`: as a `Channel` takes it."""
+    """Connections of one client, whose name is its host's too (`members.driver.Transport`).
+    `highest`: as a `Channel` takes it."""
 
-    def __init__(self, world: RealTime, host: str, highest: Mapping[int, int] | None = None) -> None:
+    def __init__(
+        self, world: RealTime, host: str, highest: Mapping[int, int] | None = None
+    ) -> None:
         self._world = world
         self._host = host
         self._highest = highest
@@ -126,10 +136,13 @@ class SocketTransport:
         self._world.loop.call_soon(self._world.guard, action)
 
     def connect(self, node: Node | None, turn: int, answered: Answered, lost: Lost) -> Any:
-        """A connection to a broker; None: to the `turn`-th of the addresses known from the start, around and around."""
+        """A connection to a broker; None: to the `turn`-th of the addresses known from the start,
+        around and around."""
         if node is None:
             addresses = self._world.addresses()
             number, host, port = addresses[turn % len(addresses)]
         else:
             number, host, port = node
-        return SocketConnection(self._world, self._host, number, (host, port), answered, lost, self._highest)
+        return SocketConnection(
+            self._world, self._host, number, (host, port), answered, lost, self._highest
+        )

@@ -1,7 +1,8 @@
 """A live world: a scenario's members on one event loop, in real time.
 
-Owns the agenda, which is the loop's, and the end of the run. Rules: an instant is never early by the world's own clock; an error in
-anything that happens ends the run. Does not depend on whose the brokers are.
+Owns the agenda, which is the loop's, and the end of the run. Rules: an instant is never early by
+the world's own clock; an error in anything that happens ends the run. Does not depend on whose the
+brokers are.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from ..simulator.client_hosts import Client, ClientHosts
 from .sockets import SocketConnection, SocketTransport
 
 _LATER_S = 0.0002
-"""Timers fire a fraction of a millisecond late, so that the clock, which counts whole milliseconds, never shows one too few."""
+"""Timers fire a fraction of a millisecond late, so that the clock, which counts whole milliseconds,
+never shows one too few."""
 
 
 class Address(NamedTuple):
@@ -56,8 +58,15 @@ class LiveWorld(ClientHosts):
     """Members on real sockets. To be made on a running loop."""
 
     def __init__(
-        self, cluster: Cluster, *, seed: int, log: EventLog, epoch_ms: int, delay_ms: tuple[int, int], bytes_per_second: int,
-    ) -> None:  # fmt: skip
+        self,
+        cluster: Cluster,
+        *,
+        seed: int,
+        log: EventLog,
+        epoch_ms: int,
+        delay_ms: tuple[int, int],
+        bytes_per_second: int,
+    ) -> None:
         super().__init__(seed=seed, log=log, delay_ms=delay_ms, bytes_per_second=bytes_per_second)
         self.epoch_ms = epoch_ms
         self.cluster = cluster
@@ -127,7 +136,9 @@ class LiveWorld(ClientHosts):
         if self._timer is not None:
             self._timer.cancel()
         self._timer_at = deadline
-        self._timer = self.loop.call_at(self._clock.loop_time(deadline) + _LATER_S, self.guard, self._look)
+        self._timer = self.loop.call_at(
+            self._clock.loop_time(deadline) + _LATER_S, self.guard, self._look
+        )
 
     def _look(self) -> None:
         self._timer = None
@@ -139,7 +150,8 @@ class LiveWorld(ClientHosts):
             self._rearm(following)
 
     async def leave(self, within_s: float) -> bool:
-        """Let all members leave their groups; did all in time? What they do now is not logged any more."""
+        """Let all members leave their groups; did all in time? What they do now is not logged any
+        more."""
         self.log = EventLog(seed=self.seed)
         for host in [host for host in self.frozen if isinstance(host, str)]:
             self.thaw(host)
@@ -174,5 +186,3 @@ class LiveWorld(ClientHosts):
     def settle(self) -> None:
         """What follows every piece of work of the brokers that was done from outside."""
         self.cluster.settle()
-
-

@@ -1,9 +1,11 @@
 """The other side of the protocol: one consumer-group member, as pure as the groups are.
 
-Responses and time go in; requests, callbacks and the next deadline come out: `Member` speaks the classic protocol, `ConsumerMember`
-the consumer protocol (KIP-848), and `make_member` makes the one that a configuration asks for. Nothing here has a clock, randomness or
-sockets; `coordinator.members.live` drives the same machines over real ones, against any Kafka. A member knows only what the
-wire tells it: no group, no cluster, no broker is imported here. This is the one place where a subscription meets an assignor.
+Responses and time go in; requests, callbacks and the next deadline come out: `Member` speaks the
+classic protocol, `ConsumerMember` the consumer protocol (KIP-848), and `make_member` makes the one
+that a configuration asks for. Nothing here has a clock, randomness or sockets;
+`coordinator.members.live` drives the same machines over real ones, against any Kafka. A member
+knows only what the wire tells it: no group, no cluster, no broker is imported here. This is the one
+place where a subscription meets an assignor.
 """
 
 from __future__ import annotations

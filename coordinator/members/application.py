@@ -1,8 +1,10 @@
-"""An application that consumes, as a pure machine: it polls, takes its time over what it got, and commits as it is told to.
+"""An application that consumes, as a pure machine: it polls, takes its time over what it got, and
+commits as it is told to.
 
-Owns the loop of the application: poll, process, commit, and for a pipeline the transaction around what it writes. Rules: while it
-processes or waits for a commit it does not poll, so a slow one outlives max.poll.interval.ms (CLI-14); it never polls before it
-has finished what it polled. What it does is told line by line (`tell`). Does not depend on clocks and connections.
+Owns the loop of the application: poll, process, commit, and for a pipeline the transaction around
+what it writes. Rules: while it processes or waits for a commit it does not poll, so a slow one
+outlives max.poll.interval.ms (CLI-14); it never polls before it has finished what it polled. What
+it does is told line by line (`tell`). Does not depend on clocks and connections.
 """
 
 from __future__ import annotations
@@ -28,7 +30,8 @@ _MOST_TURNS: Final = 10_000
 
 
 class CommitPolicy(Enum):
-    """When positions are committed. `AUTO`: by the consumer (enable.auto.commit); `TRANSACTION`: with what a pipeline writes."""
+    """When positions are committed. `AUTO`: by the consumer (enable.auto.commit); `TRANSACTION`:
+    with what a pipeline writes."""
 
     AUTO = "auto"
     BATCH = "batch"
@@ -57,12 +60,19 @@ def ranges(offsets: Iterable[int]) -> list[list[int]]:
 
 
 class Application:
-    """One consuming application. `processing_ms`: how long it takes over a record. `output`: the partitions a pipeline writes to."""
+    """One consuming application. `processing_ms`: how long it takes over a record. `output`: the
+    partitions a pipeline writes to."""
 
     def __init__(
-        self, consumer: Consumer, tell: Tell, *, policy: CommitPolicy = CommitPolicy.AUTO, processing_ms: int = 0,
-        producer: Producer | None = None, output: tuple[TopicPartition, ...] = (),
-    ) -> None:  # fmt: skip
+        self,
+        consumer: Consumer,
+        tell: Tell,
+        *,
+        policy: CommitPolicy = CommitPolicy.AUTO,
+        processing_ms: int = 0,
+        producer: Producer | None = None,
+        output: tuple[TopicPartition, ...] = (),
+    ) -> None:
         self.consumer = consumer
         self.producer = producer
         self.stalled = False
@@ -120,20 +130,31 @@ class Application:
         self._see_generation()
         for reset in self.consumer.resets():
             topic, number = reset.partition
-            self._tell("PositionReset", topic=topic, partition=number, offset=reset.offset, why=reset.why)
+            self._tell(
+                "PositionReset", topic=topic, partition=number, offset=reset.offset, why=reset.why
+            )
         if not polled:
             return False
         isolation = self.consumer.member.config.isolation_level
         for partition, records in polled:
             found = ranges(record.offset for record in records)
-            self._tell("RecordsPolled", topic=partition.topic, partition=partition.partition, ranges=found, isolation=isolation)
+            self._tell(
+                "RecordsPolled",
+                topic=partition.topic,
+                partition=partition.partition,
+                ranges=found,
+                isolation=isolation,
+            )
         self._batch = polled
-        self._work.extend((partition, record) for partition, records in polled for record in records)
+        self._work.extend(
+            (partition, record) for partition, records in polled for record in records
+        )
         self._begin_work(now)
         return True
 
     def _see_generation(self) -> None:
-        """As KafkaConsumer.groupMetadata() keeps it: the last one that was known, also when the member has none any more."""
+        """As KafkaConsumer.groupMetadata() keeps it: the last one that was known, also when the
+        member has none any more."""
         if self.consumer.member.generation.generation_id >= 0:
             self._last_known = self.consumer.member.generation
 
@@ -165,7 +186,12 @@ class Application:
     def _finished(self, partition: TopicPartition, records: Iterable[ReadRecord]) -> None:
         offsets = [record.offset for record in records]
         self.processed += len(offsets)
-        self._tell("RecordsProcessed", topic=partition.topic, partition=partition.partition, ranges=ranges(offsets))
+        self._tell(
+            "RecordsProcessed",
+            topic=partition.topic,
+            partition=partition.partition,
+            ranges=ranges(offsets),
+        )
 
     # -- a pipeline
 
@@ -179,11 +205,15 @@ class Application:
         for partition, records in self._batch:
             for record in records:
                 target = self._output[partition.partition % len(self._output)]
-                ticket = producer.send(target, f"{partition.topic}-{partition.partition}@{record.offset}".encode(), now)
+                ticket = producer.send(
+                    target, f"{partition.topic}-{partition.partition}@{record.offset}".encode(), now
+                )
                 self._sources[ticket] = [partition.topic, partition.partition, record.offset]
             offsets[partition] = Position(records[-1].offset + 1)
         self._see_generation()
-        producer.transactions.send_offsets(member.config.group_id, self._last_known, member.config.group_instance_id, offsets)
+        producer.transactions.send_offsets(
+            member.config.group_id, self._last_known, member.config.group_instance_id, offsets
+        )
         producer.transactions.end(commit=True)
         producer.tick(now)
 
@@ -202,7 +232,12 @@ class Application:
         """What was aborted is read again, as far as it is still this member's."""
         for partition, records in self._batch:
             if partition in self.consumer.member.owned:
-                self._tell("Rewound", topic=partition.topic, partition=partition.partition, offset=records[0].offset)
+                self._tell(
+                    "Rewound",
+                    topic=partition.topic,
+                    partition=partition.partition,
+                    offset=records[0].offset,
+                )
                 self.consumer.seek(partition, records[0].offset)
 
     # -- what its driver tells
@@ -211,21 +246,39 @@ class Application:
         """Something that a client's machine had for its application."""
         match effect:
             case Committed(number, offsets, fault):
-                rows = [{"topic": topic, "partition": number_, "offset": at.offset} for (topic, number_), at in offsets.items()]
+                rows = [
+                    {"topic": topic, "partition": number_, "offset": at.offset}
+                    for (topic, number_), at in offsets.items()
+                ]
                 self._tell("CommitEnded", offsets=rows, failed=_name(fault))
                 if number == self._commit:
                     self._commit = None
-                    if isinstance(fault, CommitFailed):  # the partitions are others' by now, and so is the work
+                    if isinstance(
+                        fault, CommitFailed
+                    ):  # the partitions are others' by now, and so is the work
                         self._work.clear()
             case Sent(tickets, partition, producer_id, epoch, sequence):
                 sources = [self._sources[ticket] for ticket in tickets if ticket in self._sources]
                 self._tell(
-                    "RecordsSent", topic=partition.topic, partition=partition.partition, producer_id=producer_id, producer_epoch=epoch,
-                    sequence=sequence, count=len(tickets), sources=sources)
+                    "RecordsSent",
+                    topic=partition.topic,
+                    partition=partition.partition,
+                    producer_id=producer_id,
+                    producer_epoch=epoch,
+                    sequence=sequence,
+                    count=len(tickets),
+                    sources=sources,
+                )
             case Delivered(tickets, partition, offset, fault):
                 self._tell(
-                    "RecordsDelivered", topic=partition.topic, partition=partition.partition, offset=offset, count=len(tickets), acks="all",
-                    failed=_name(fault))
+                    "RecordsDelivered",
+                    topic=partition.topic,
+                    partition=partition.partition,
+                    offset=offset,
+                    count=len(tickets),
+                    acks="all",
+                    failed=_name(fault),
+                )
             case TransactionEnded():
                 self._transaction_ended(effect)
 

@@ -1,4 +1,5 @@
-"""Exponential backoff with jitter, as the Java clients do it (KIP-580). The chance comes from outside."""
+"""Exponential backoff with jitter, as the Java clients do it (KIP-580). The chance comes from
+outside."""
 
 from __future__ import annotations
 
@@ -9,7 +10,8 @@ _JITTER = 0.2
 
 
 class Backoff:
-    """Durations that double from `initial_ms` to `most_ms`, each off by up to 20 % (CLI-1). `chance` draws from 0 to 1."""
+    """Durations that double from `initial_ms` to `most_ms`, each off by up to 20 % (CLI-1).
+    `chance` draws from 0 to 1."""
 
     __slots__ = ("_attempts", "_chance", "_initial_ms", "_most_ms")
 

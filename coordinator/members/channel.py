@@ -1,8 +1,10 @@
-"""A client's side of one connection as bytes: requests in, frames out, answers matched to what they answer.
+"""A client's side of one connection as bytes: requests in, frames out, answers matched to what they
+answer.
 
-Opens with ApiVersions (KIP-511: too new a version is answered in version 0, and asked again); what is asked before its answer
-waits. Each request goes out in the highest version both sides have, each answer comes back in the newest shape. Does not depend on
-sockets; bytes that are no answer raise WireError, and the connection is to be closed.
+Opens with ApiVersions (KIP-511: too new a version is answered in version 0, and asked again); what
+is asked before its answer waits. Each request goes out in the highest version both sides have, each
+answer comes back in the newest shape. Does not depend on sockets; bytes that are no answer raise
+WireError, and the connection is to be closed.
 """
 
 from __future__ import annotations
@@ -45,12 +47,16 @@ def _has_plain_header(key: int, version: int) -> bool:
 @lru_cache(maxsize=8)
 def _ranges(body: bytes, version: int) -> Ranges:
     """What an answer to ApiVersions says; the same bytes come from every connection to a broker."""
-    return {row.api_key: (row.min_version, row.max_version) for row in ApiVersionsResponse.decode(version, body).api_keys}
+    return {
+        row.api_key: (row.min_version, row.max_version)
+        for row in ApiVersionsResponse.decode(version, body).api_keys
+    }
 
 
 @lru_cache(maxsize=4)
 def _metadata(body: bytes, version: int) -> tuple[bytes, MetadataResponse]:
-    """An answer to Metadata, which is large, is the same for all until something changes, and is never changed itself: all share it."""
+    """An answer to Metadata, which is large, is the same for all until something changes, and is
+    never changed itself: all share it."""
     return body, MetadataResponse.decode(version, body)
 
 
@@ -58,18 +64,33 @@ class Channel:
     """One connection. `output` is what is to be written; whoever writes it clears it."""
 
     __slots__ = (
-        "_asked", "_buffer", "_client_id", "_correlation", "_headers", "_heartbeats", "_highest", "_ranges", "_sized", "_version",
-        "_waiting", "metadata", "output",
-    )  # fmt: skip
+        "_asked",
+        "_buffer",
+        "_client_id",
+        "_correlation",
+        "_headers",
+        "_heartbeats",
+        "_highest",
+        "_ranges",
+        "_sized",
+        "_version",
+        "_waiting",
+        "metadata",
+        "output",
+    )
 
-    def __init__(self, client_id: str, software_version: str, highest: Mapping[int, int] | None = None) -> None:
-        """`highest`: the highest version of an API that this client speaks, where it is lower than `requests.OURS`."""
+    def __init__(
+        self, client_id: str, software_version: str, highest: Mapping[int, int] | None = None
+    ) -> None:
+        """`highest`: the highest version of an API that this client speaks, where it is lower than
+        `requests.OURS`."""
         self._highest = highest or {}
         self._heartbeats: tuple[tuple[str, str], tuple[int, int]] | None = None
         self._sized: tuple[Request, int] | None = None
         self._client_id = client_id
         self._headers: dict[int, tuple[int, bytes]] = {}
-        """Of each API the version, and what stands between the correlation id and the body of a request."""
+        """Of each API the version, and what stands between the correlation id and the body of a
+        request."""
         self._version = software_version
         self._correlation = 0
         self._ranges: Ranges | None = None
@@ -83,7 +104,8 @@ class Channel:
         self._hello(_ASKED_VERSION)
 
     def ask(self, message: Request, context: Any) -> None:
-        """Send a request; its answer comes with `context`. Raises Unsupported (WireError) for what this broker cannot be told."""
+        """Send a request; its answer comes with `context`. Raises Unsupported (WireError) for what
+        this broker cannot be told."""
         if self._ranges is None:
             self._waiting.append((message, context))
             return
@@ -91,7 +113,8 @@ class Channel:
         self._put(message.api_key, version, fit(message, version), context)
 
     def receive(self, data: bytes | memoryview) -> list[tuple[Any, Response | Unsupported]]:
-        """Take bytes; the answers in them, in order. Raises WireError on bytes that are no answer to anything."""
+        """Take bytes; the answers in them, in order. Raises WireError on bytes that are no answer
+        to anything."""
         buffer = self._buffer + bytes(data) if self._buffer else bytes(data)
         answers: list[tuple[Any, Response | Unsupported]] = []
         pos, end = 0, len(buffer)
@@ -107,14 +130,17 @@ class Channel:
         return answers
 
     def unanswered(self) -> list[Any]:
-        """The contexts of all that was asked and will not be answered, when the connection is gone."""
+        """The contexts of all that was asked and will not be answered, when the connection is
+        gone."""
         contexts = [context for key, _, context in self._asked.values() if key != _API_VERSIONS]
         return contexts + [context for _, context in self._waiting]
 
     @property
     def is_idle(self) -> bool:
         """Are versions known, and is nothing waited for or to be written?"""
-        return self._ranges is not None and not (self._asked or self._waiting or self._buffer or self.output)
+        return self._ranges is not None and not (
+            self._asked or self._waiting or self._buffer or self.output
+        )
 
     @property
     def correlation(self) -> int:
@@ -127,15 +153,25 @@ class Channel:
         return choose(message, self._ranges)
 
     def sizes(self, message: Request, response: Response | bytes) -> tuple[int, int]:
-        """How many bytes this request and this answer to it have; of an answer, its body will do. Raises Unsupported, WireError."""
+        """How many bytes this request and this answer to it have; of an answer, its body will do.
+        Raises Unsupported, WireError."""
         key, version = message.api_key, self.version(message)
         if self._sized is None or self._sized[0] is not message:
-            self._sized = message, len(frame(request_header(key, version, 0, self._client_id), fit(message, version).encode(version)))
+            self._sized = (
+                message,
+                len(
+                    frame(
+                        request_header(key, version, 0, self._client_id),
+                        fit(message, version).encode(version),
+                    )
+                ),
+            )
         answer = response if isinstance(response, bytes) else response.encode(version)
         return self._sized[1], 8 + response_header_version(key, version) + len(answer)
 
     def heartbeat_sizes(self, message: Heartbeat, response: Response) -> tuple[int, int]:
-        """As `sizes`, of a heartbeat that says and is answered nothing new: the same for each of a member."""
+        """As `sizes`, of a heartbeat that says and is answered nothing new: the same for each of a
+        member."""
         whom = (message.group_id, message.member_id)
         if self._heartbeats is None or self._heartbeats[0] != whom:
             self._heartbeats = (whom, self.sizes(message, response))
@@ -150,14 +186,25 @@ class Channel:
         body = message.encode(version)
         known = self._headers.get(key)
         if known is None or known[0] != version:
-            known = self._headers[key] = version, request_header(key, version, 0, self._client_id)[_HEAD.size - 4 :]
+            known = self._headers[key] = (
+                version,
+                request_header(key, version, 0, self._client_id)[_HEAD.size - 4 :],
+            )
         rest = known[1]
-        if not (key == _PRODUCE and isinstance(message, ProduceRequest) and message.acks == 0):  # that one has no answer
+        if not (
+            key == _PRODUCE and isinstance(message, ProduceRequest) and message.acks == 0
+        ):  # that one has no answer
             self._asked[self._correlation] = (key, version, context)
-        self.output.append(_HEAD.pack(_HEAD.size - 4 + len(rest) + len(body), key, version, self._correlation) + rest + body)
+        self.output.append(
+            _HEAD.pack(_HEAD.size - 4 + len(rest) + len(body), key, version, self._correlation)
+            + rest
+            + body
+        )
 
     def _hello(self, version: int) -> None:
-        hello = ApiVersionsRequest(client_software_name=SOFTWARE_NAME, client_software_version=self._version)
+        hello = ApiVersionsRequest(
+            client_software_name=SOFTWARE_NAME, client_software_version=self._version
+        )
         self._put(_API_VERSIONS, version, hello, None)
 
     def _take(self, data: bytes, answers: list[tuple[Any, Response | Unsupported]]) -> None:
@@ -178,7 +225,9 @@ class Channel:
             response = response_type(key).decode(version, data, pos)
         answers.append((context, lift(response, version)))
 
-    def _greeted(self, body: bytes, version: int, answers: list[tuple[Any, Response | Unsupported]]) -> None:
+    def _greeted(
+        self, body: bytes, version: int, answers: list[tuple[Any, Response | Unsupported]]
+    ) -> None:
         if len(body) >= 2 and _INT16.unpack_from(body)[0] == ErrorCode.UNSUPPORTED_VERSION:
             highest = _ranges(body, 0).get(_API_VERSIONS, (0, 0))[1]
             if highest >= version:
@@ -187,7 +236,10 @@ class Channel:
             return
         self._ranges = _ranges(body, version)
         if self._highest:
-            self._ranges = {key: (low, min(high, self._highest.get(key, high))) for key, (low, high) in self._ranges.items()}
+            self._ranges = {
+                key: (low, min(high, self._highest.get(key, high)))
+                for key, (low, high) in self._ranges.items()
+            }
         waiting, self._waiting = self._waiting, []
         for message, context in waiting:
             try:

@@ -1,4 +1,5 @@
-"""A close under way: commits first, then the member leaves, then the end; no later than its deadline."""
+"""A close under way: commits first, then the member leaves, then the end; no later than its
+deadline."""
 
 from __future__ import annotations
 
@@ -8,7 +9,8 @@ from .participant import Participant
 
 
 class Closing:
-    """Where a close stands. `leave`: True also lets a static member leave for good, False lets nobody (KIP-1092); None as configured."""
+    """Where a close stands. `leave`: True also lets a static member leave for good, False lets
+    nobody (KIP-1092); None as configured."""
 
     __slots__ = ("committing", "deadline", "ended", "fault", "leave", "leaving")
 
@@ -25,7 +27,11 @@ def committed(m: Participant, closing: Closing, now: int) -> bool:
     """Are all commits through, the last one of auto-commit included?"""
     if not closing.committing:
         closing.committing = True
-        if m.prepare_commit is not None:  # the one before a rebalance, if it is to be repeated, would come after the last one, with less
+        if (
+            m.prepare_commit is not None
+            # the one before a rebalance, if it is to be repeated, would come after the last one,
+            # with less
+        ):
             offsets.end(m, m.prepare_commit, None)
         offsets.commit_for_own_sake(m, closing.deadline, now)
     offsets.push(m, now)

@@ -1,4 +1,5 @@
-"""What a member knows of topics: one answer to Metadata as an immutable view, and the part of it a leader compares (CLI-19).
+"""What a member knows of topics: one answer to Metadata as an immutable view, and the part of it a
+leader compares (CLI-19).
 
 Many members may share one view. Does not depend on when metadata is asked for.
 """
@@ -27,7 +28,8 @@ REFRESHED: frozenset[ErrorCode] = frozenset(
 """Errors of a topic or a partition for which Java asks for metadata again."""
 
 Snapshot = tuple[tuple[str, tuple[tuple[int, frozenset[str]], ...]], ...]
-"""Topic by topic, its partitions, each with the racks of its replicas (none unless the member has a rack of its own)."""
+"""Topic by topic, its partitions, each with the racks of its replicas (none unless the member has a
+rack of its own)."""
 
 
 class TopicView(NamedTuple):
@@ -46,7 +48,13 @@ class ClusterView:
 
     __slots__ = ("_snapshots", "asked", "errors", "topics", "unsettled")
 
-    def __init__(self, asked: frozenset[str] | None, topics: Iterable[TopicView], errors: dict[str, ErrorCode], unsettled: bool) -> None:
+    def __init__(
+        self,
+        asked: frozenset[str] | None,
+        topics: Iterable[TopicView],
+        errors: dict[str, ErrorCode],
+        unsettled: bool,
+    ) -> None:
         self.asked = asked
         self.topics = {topic.name: topic for topic in topics}
         self.errors = errors
@@ -57,7 +65,8 @@ class ClusterView:
 
     @classmethod
     def of(cls, response: MetadataResponse, asked: frozenset[str] | None) -> ClusterView:
-        """Read an answer to a request for these topics. The same answer, which must not change, is read once for all who ask."""
+        """Read an answer to a request for these topics. The same answer, which must not change, is
+        read once for all who ask."""
         global _recent  # replaced as a whole: several threads may read
         for known, theirs, view in _recent:
             if known is response and theirs == asked:
@@ -75,10 +84,23 @@ class ClusterView:
     @classmethod
     def _read(cls, response: MetadataResponse, asked: frozenset[str] | None) -> ClusterView:
         rack_of = {broker.node_id: broker.rack for broker in response.brokers}
-        errors = {topic.name: code_of(topic.error_code) for topic in response.topics if topic.error_code and topic.name is not None}
-        topics = [_topic(topic, rack_of.get) for topic in response.topics if not topic.error_code and topic.name is not None]
+        errors = {
+            topic.name: code_of(topic.error_code)
+            for topic in response.topics
+            if topic.error_code and topic.name is not None
+        }
+        topics = [
+            _topic(topic, rack_of.get)
+            for topic in response.topics
+            if not topic.error_code and topic.name is not None
+        ]
         absent = any(error in REFRESHED for error in errors.values())
-        leaderless = any(code_of(row.error_code) in REFRESHED for topic in response.topics for row in topic.partitions if row.error_code)
+        leaderless = any(
+            code_of(row.error_code) in REFRESHED
+            for topic in response.topics
+            for row in topic.partitions
+            if row.error_code
+        )
         return cls(asked, topics, errors, absent or leaderless)
 
     def covers(self, topics: frozenset[str] | None) -> bool:
@@ -90,11 +112,15 @@ class ClusterView:
         return {name: len(self.topics[name].partitions) for name in topics if name in self.topics}
 
     def racks(self, topics: Iterable[str]) -> dict[str, list[list[str]]] | None:
-        """The racks of each partition's replicas, for an assignor; None if no broker has told a rack."""
+        """The racks of each partition's replicas, for an assignor; None if no broker has told a
+        rack."""
         known = [self.topics[name] for name in topics if name in self.topics]
         if not any(rack is not None for topic in known for row in topic.racks for rack in row):
             return None
-        return {topic.name: [[rack for rack in row if rack is not None] for row in topic.racks] for topic in known}
+        return {
+            topic.name: [[rack for rack in row if rack is not None] for row in topic.racks]
+            for topic in known
+        }
 
     def snapshot(self, topics: frozenset[str], with_racks: bool) -> Snapshot:
         """What a leader compares to see that it has to assign anew (CLI-19)."""
@@ -102,7 +128,9 @@ class ClusterView:
         snapshot = self._snapshots.get(key)
         if snapshot is None:
             known = [self.topics[name] for name in sorted(topics) if name in self.topics]
-            snapshot = self._snapshots[key] = tuple([(topic.name, _compared(topic, with_racks)) for topic in known])
+            snapshot = self._snapshots[key] = tuple(
+                [(topic.name, _compared(topic, with_racks)) for topic in known]
+            )
         return snapshot
 
 
@@ -113,10 +141,21 @@ _recent: tuple[tuple[MetadataResponse, frozenset[str] | None, ClusterView], ...]
 def _topic(topic: MetadataResponseTopic, rack_of: Callable[[int], str | None]) -> TopicView:
     rows = sorted(topic.partitions, key=lambda row: row.partition_index)
     racks = tuple([tuple([rack_of(node) for node in row.replica_nodes]) for row in rows])
-    return TopicView(topic.name or "", topic.is_internal, tuple([row.partition_index for row in rows]), racks, topic.topic_id)
+    return TopicView(
+        topic.name or "",
+        topic.is_internal,
+        tuple([row.partition_index for row in rows]),
+        racks,
+        topic.topic_id,
+    )
 
 
 def _compared(topic: TopicView, with_racks: bool) -> tuple[tuple[int, frozenset[str]], ...]:
     if not with_racks:
         return tuple([(index, frozenset()) for index in topic.partitions])
-    return tuple([(i, frozenset([rack for rack in racks if rack])) for i, racks in zip(topic.partitions, topic.racks, strict=True)])
+    return tuple(
+        [
+            (i, frozenset([rack for rack in racks if rack]))
+            for i, racks in zip(topic.partitions, topic.racks, strict=True)
+        ]
+    )

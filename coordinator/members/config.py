@@ -1,7 +1,8 @@
 """A member's configuration: the Java consumer's names and defaults (CLI-1), and what Java refuses.
 
-Owns the table of names, the reading of text, and the checks between settings. Keys that only concern fetching and security
-are not known here: an unknown name is refused, because a typing error that is ignored costs an afternoon.
+Owns the table of names, the reading of text, and the checks between settings. Keys that only
+concern fetching and security are not known here: an unknown name is refused, because a typing error
+that is ignored costs an afternoon.
 """
 
 from __future__ import annotations
@@ -19,7 +20,11 @@ _DEFAULT_ASSIGNORS: Final = ("range", "cooperative-sticky")
 _TEXT, _BOOL, _MS, _LIST = "text", "true or false", "milliseconds", "list"
 CLASSIC: Final = "classic"
 CONSUMER: Final = "consumer"
-_CLASSIC_ONLY: Final = ("partition.assignment.strategy", "session.timeout.ms", "heartbeat.interval.ms")
+_CLASSIC_ONLY: Final = (
+    "partition.assignment.strategy",
+    "session.timeout.ms",
+    "heartbeat.interval.ms",
+)
 """What the coordinator decides in the consumer protocol; Java refuses to be told."""
 _ISOLATION: Final = ("read_uncommitted", "read_committed")
 
@@ -34,7 +39,8 @@ def _setting(name: str, kind: str, default: Any) -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberConfig:
-    """The settings of one member. Raises MemberConfigError for what cannot be. Durations are milliseconds."""
+    """The settings of one member. Raises MemberConfigError for what cannot be. Durations are
+    milliseconds."""
 
     group_id: str = _setting("group.id", _TEXT, "")
     client_id: str = _setting("client.id", _TEXT, "")
@@ -43,7 +49,9 @@ class MemberConfig:
     group_remote_assignor: str | None = _setting("group.remote.assignor", _TEXT, None)
     """The assignor that the coordinator shall run (KIP-848); None: its default."""
     client_rack: str = _setting("client.rack", _TEXT, "")
-    assignors: tuple[str | Callable[[], Assignor], ...] = _setting("partition.assignment.strategy", _LIST, _DEFAULT_ASSIGNORS)
+    assignors: tuple[str | Callable[[], Assignor], ...] = _setting(
+        "partition.assignment.strategy", _LIST, _DEFAULT_ASSIGNORS
+    )
     """Names as `assignors.by_name` takes them, or what makes an assignor, such as its class."""
     session_timeout_ms: int = _setting("session.timeout.ms", _MS, 45_000)
     heartbeat_interval_ms: int = _setting("heartbeat.interval.ms", _MS, 3_000)
@@ -70,49 +78,88 @@ class MemberConfig:
         for name, value in properties.items():
             if name not in known:
                 close = get_close_matches(str(name), known, 1)
-                raise MemberConfigError(f"{name} is no setting of a member{f': {close[0]} is' if close else ''}")
+                raise MemberConfigError(
+                    f"{name} is no setting of a member{f': {close[0]} is' if close else ''}"
+                )
             entry = known[name]
             values[entry.name] = _read(name, entry.metadata["kind"], value)
         told = [name for name in _CLASSIC_ONLY if name in properties]
         if told and str(values.get("group_protocol", CLASSIC)).lower() == CONSUMER:
-            raise MemberConfigError(f"{told[0]} cannot be set with group.protocol=consumer: the coordinator decides it")
+            raise MemberConfigError(
+                f"{told[0]} cannot be set with group.protocol=consumer: the coordinator decides it"
+            )
         return cls(**values)
 
     def __post_init__(self) -> None:
         if not self.group_id:
             raise MemberConfigError("group.id is missing: a member belongs to a group")
         instance = self.group_instance_id
-        if instance is not None and (not _INSTANCE_ID.fullmatch(instance) or instance in (".", "..")):
-            raise MemberConfigError(f"group.instance.id {instance!r} is none: 1 to 249 of a-z A-Z 0-9 . _ - (and not . or ..)")  # VER-17
+        if instance is not None and (
+            not _INSTANCE_ID.fullmatch(instance) or instance in (".", "..")
+        ):
+            raise MemberConfigError(
+                f"group.instance.id {instance!r} is none: 1 to 249 of a-z A-Z 0-9 . _ - (and not . or ..)"
+            )  # VER-17
         if self.group_protocol.lower() not in (CLASSIC, CONSUMER):
-            raise MemberConfigError(f"group.protocol {self.group_protocol!r} is none of {CLASSIC}, {CONSUMER}")
+            raise MemberConfigError(
+                f"group.protocol {self.group_protocol!r} is none of {CLASSIC}, {CONSUMER}"
+            )
         if self.group_remote_assignor is not None and not self.speaks_consumer:
-            raise MemberConfigError("group.remote.assignor cannot be set with group.protocol=classic: the leader of the group assigns")
+            raise MemberConfigError(
+                "group.remote.assignor cannot be set with group.protocol=classic: the leader of the group assigns"
+            )
         for entry in fields(self):
-            least = 0 if entry.name in ("retry_backoff_ms", "retry_backoff_max_ms", "metadata_max_age_ms", "auto_commit_interval_ms") else 1
+            least = (
+                0
+                if entry.name
+                in (
+                    "retry_backoff_ms",
+                    "retry_backoff_max_ms",
+                    "metadata_max_age_ms",
+                    "auto_commit_interval_ms",
+                )
+                else 1
+            )
             if entry.metadata["kind"] == _MS and getattr(self, entry.name) < least:
-                raise MemberConfigError(f"{entry.metadata['name']} {getattr(self, entry.name)}: at least {least}")
+                raise MemberConfigError(
+                    f"{entry.metadata['name']} {getattr(self, entry.name)}: at least {least}"
+                )
         if self.heartbeat_interval_ms >= self.session_timeout_ms:
             pair = f"heartbeat.interval.ms {self.heartbeat_interval_ms}, session.timeout.ms {self.session_timeout_ms}"
-            raise MemberConfigError(f"{pair}: the first must be lower, a third of the second is usual")
+            raise MemberConfigError(
+                f"{pair}: the first must be lower, a third of the second is usual"
+            )
         if self.isolation_level not in _ISOLATION:
-            raise MemberConfigError(f"isolation.level {self.isolation_level!r} is none of {', '.join(_ISOLATION)}")
+            raise MemberConfigError(
+                f"isolation.level {self.isolation_level!r} is none of {', '.join(_ISOLATION)}"
+            )
         if not self.assignors:
-            raise MemberConfigError("partition.assignment.strategy is empty: name at least one assignor, such as range")
+            raise MemberConfigError(
+                "partition.assignment.strategy is empty: name at least one assignor, such as range"
+            )
         if len(set(self.assignors)) < len(self.assignors):
-            raise MemberConfigError(f"partition.assignment.strategy names one twice: {', '.join(map(str, self.assignors))}")
+            raise MemberConfigError(
+                f"partition.assignment.strategy names one twice: {', '.join(map(str, self.assignors))}"
+            )
 
     def make_assignors(self) -> tuple[Assignor, ...]:
-        """New assignors for one member, in the order of the list, which is the order of its vote."""
+        """New assignors for one member, in the order of the list, which is the order of its
+        vote."""
         made = []
         for name in self.assignors:
             try:
                 made.append(by_name(name) if isinstance(name, str) else name())
-            except Exception as error:  # a user's class may fail in any way while it is found and made
-                raise MemberConfigError(f"partition.assignment.strategy: {name}: {error}") from error
+            except (
+                Exception
+            ) as error:  # a user's class may fail in any way while it is found and made
+                raise MemberConfigError(
+                    f"partition.assignment.strategy: {name}: {error}"
+                ) from error
         names = [assignor.name for assignor in made]
         if len(set(names)) < len(names):
-            raise MemberConfigError(f"partition.assignment.strategy: two assignors are called alike: {', '.join(names)}")
+            raise MemberConfigError(
+                f"partition.assignment.strategy: two assignors are called alike: {', '.join(names)}"
+            )
         return tuple(made)
 
     def having(self, **values: Any) -> Self:
@@ -133,7 +180,9 @@ class MemberConfig:
 def _pair(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals:
-        raise MemberConfigError(f"{text!r} is no setting: write name=value, such as session.timeout.ms=6000")
+        raise MemberConfigError(
+            f"{text!r} is no setting: write name=value, such as session.timeout.ms=6000"
+        )
     return name.strip(), value.strip()
 
 
@@ -141,7 +190,9 @@ def _read(name: str, kind: str, value: object) -> object:
     text = str(value).strip()
     if kind == _MS:
         if isinstance(value, bool) or not re.fullmatch(r"-?\d{1,10}", text):
-            raise MemberConfigError(f"{name} {text!r} is no whole number of milliseconds, of at most {(1 << 31) - 1}")
+            raise MemberConfigError(
+                f"{name} {text!r} is no whole number of milliseconds, of at most {(1 << 31) - 1}"
+            )
         if int(text) >= 1 << 31:
             raise MemberConfigError(f"{name} {text}: at most {(1 << 31) - 1}")
         return int(text)
@@ -150,6 +201,16 @@ def _read(name: str, kind: str, value: object) -> object:
             raise MemberConfigError(f"{name} {text!r}: true or false")
         return text.lower() == "true"
     if kind == _LIST:
-        parts = text.split(",") if isinstance(value, str) else list(value) if isinstance(value, Iterable) else [value]
-        return tuple(part for part in (part.strip() if isinstance(part, str) else part for part in parts) if part)
+        parts = (
+            text.split(",")
+            if isinstance(value, str)
+            else list(value)
+            if isinstance(value, Iterable)
+            else [value]
+        )
+        return tuple(
+            part
+            for part in (part.strip() if isinstance(part, str) else part for part in parts)
+            if part
+        )
     return None if value is None else text

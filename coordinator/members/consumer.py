@@ -1,4 +1,5 @@
-"""A whole consumer: a member of a group that also reads what it owns. As pure as the member: bytes and time in, requests out.
+"""A whole consumer: a member of a group that also reads what it owns. As pure as the member: bytes
+and time in, requests out.
 
     consumer = Consumer(MemberConfig(group_id="billing"), FetchConfig(auto_offset_reset="earliest"), listener)
     consumer.subscribe(["orders"], now)
@@ -6,8 +7,8 @@
     for effect in consumer.take(): ...           # as a member's, and requests to the leaders of partitions
     consumer.receive(number, response, now)      # an answer, whoever it came from
 
-Rules: `poll` commits automatically what polls before it handed out, and nothing newer (at least once); positions move with
-what is handed out. Everything else is the member's.
+Rules: `poll` commits automatically what polls before it handed out, and nothing newer (at least
+once); positions move with what is handed out. Everything else is the member's.
 """
 
 from __future__ import annotations
@@ -29,23 +30,37 @@ from .requests import Unsupported
 
 
 class Consumer:
-    """A member, of either group protocol, and its fetcher. `member` may be given; else it is made from `config`."""
+    """A member, of either group protocol, and its fetcher. `member` may be given; else it is made
+    from `config`."""
 
     def __init__(
-        self, config: MemberConfig, fetch: FetchConfig, listener: RebalanceListener | None = None, *,
-        chance: Callable[[], float] = lambda: 0.5, now: int = 0, member: GroupMember | None = None,
-    ) -> None:  # fmt: skip
-        self.member: GroupMember = make_member(config, listener, chance=chance, now=now) if member is None else member
+        self,
+        config: MemberConfig,
+        fetch: FetchConfig,
+        listener: RebalanceListener | None = None,
+        *,
+        chance: Callable[[], float] = lambda: 0.5,
+        now: int = 0,
+        member: GroupMember | None = None,
+    ) -> None:
+        self.member: GroupMember = (
+            make_member(config, listener, chance=chance, now=now) if member is None else member
+        )
         backoff = Backoff(config.retry_backoff_ms, config.retry_backoff_max_ms, chance)
         self.fetcher = Fetcher(
-            fetch, committed=config.isolation_level == "read_committed", timeout_ms=config.request_timeout_ms, backoff=backoff)
+            fetch,
+            committed=config.isolation_level == "read_committed",
+            timeout_ms=config.request_timeout_ms,
+            backoff=backoff,
+        )
 
     def subscribe(self, topics: Iterable[str], now: int) -> None:
         """As `Member.subscribe`."""
         self.member.subscribe(topics, now)
 
     def poll(self, now: int) -> list[Polled]:
-        """The application calls in; up to max.poll.records records. Raises MemberFault; the next poll goes on."""
+        """The application calls in; up to max.poll.records records. Raises MemberFault; the next
+        poll goes on."""
         member = self.member
         member.poll(now)
         self._adopt()
@@ -57,7 +72,9 @@ class Consumer:
 
     def _adopt(self) -> None:
         member = self.member
-        self.fetcher.assign(member.owned, member.positions, known=member.positions_known, going=member.going)
+        self.fetcher.assign(
+            member.owned, member.positions, known=member.positions_known, going=member.going
+        )
         found = self.fetcher.found()
         for partition, position in found.items():
             member.seek(partition, position)
@@ -71,11 +88,19 @@ class Consumer:
         """Read on from there. Raises KeyError if the partition is not owned."""
         self.member.seek(partition, position)
 
-    def commit(self, now: int, offsets: Mapping[TopicPartition, Position] | None = None, *, retry: bool = True) -> int:
+    def commit(
+        self,
+        now: int,
+        offsets: Mapping[TopicPartition, Position] | None = None,
+        *,
+        retry: bool = True,
+    ) -> int:
         """As `Member.commit`."""
         return self.member.commit(now, offsets, retry=retry)
 
-    def close(self, now: int, timeout_ms: int = DEFAULT_CLOSE_TIMEOUT_MS, *, leave: bool | None = None) -> None:
+    def close(
+        self, now: int, timeout_ms: int = DEFAULT_CLOSE_TIMEOUT_MS, *, leave: bool | None = None
+    ) -> None:
         """As `Member.close`."""
         self.member.close(now, timeout_ms, leave=leave)
 
@@ -83,7 +108,11 @@ class Consumer:
 
     def receive(self, number: int, response: Response, now: int) -> bool:
         """An answer came. False: nothing new for `poll` or `take`."""
-        return self.fetcher.receive(number, response, now) if number < 0 else self.member.receive(number, response, now)
+        return (
+            self.fetcher.receive(number, response, now)
+            if number < 0
+            else self.member.receive(number, response, now)
+        )
 
     def failed(self, number: int, now: int) -> None:
         """No answer will come."""

@@ -1,13 +1,19 @@
-"""ConsumerGroupHeartbeat: when one is sent, what it carries, and what each answer does (K8-CL-2, K8-CL-3).
+"""ConsumerGroupHeartbeat: when one is sent, what it carries, and what each answer does (K8-CL-2,
+K8-CL-3).
 
-Read off Java 4.3.1's ConsumerHeartbeatRequestManager, with one difference: a heartbeat that was refused with an error that is to be
-retried waits for its backoff in every state. Does not depend on how an assignment is taken over.
+Read off Java 4.3.1's ConsumerHeartbeatRequestManager, with one difference: a heartbeat that was
+refused with an error that is to be retried waits for its backoff in every state. Does not depend on
+how an assignment is taken over.
 """
 
 from __future__ import annotations
 
 from ..errors import ErrorCode
-from ..wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse, TopicPartitions
+from ..wire.messages.consumer_group_heartbeat import (
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse,
+    TopicPartitions,
+)
 from ..wire.schema import Response
 from . import discovery, offsets
 from .consumer_membership import ConsumerMembership, SentFields
@@ -30,20 +36,31 @@ from .consumer_states import (
     UNSUBSCRIBED,
     LocalAssignment,
 )
-from .faults import FencedInstance, GroupAuthorizationFailed, GroupFull, MemberFault, Refused, code_of
+from .faults import (
+    FencedInstance,
+    GroupAuthorizationFailed,
+    GroupFull,
+    MemberFault,
+    Refused,
+    code_of,
+)
 from .participant import InFlight
 
 API = "ConsumerGroupHeartbeat"
-NOT_SERVED = "the cluster does not serve the consumer protocol: group.protocol=classic until it does"
+NOT_SERVED = (
+    "the cluster does not serve the consumer protocol: group.protocol=classic until it does"
+)
 _LOST_COORDINATOR = frozenset({ErrorCode.COORDINATOR_NOT_AVAILABLE, ErrorCode.NOT_COORDINATOR})
 _FENCED = frozenset({ErrorCode.FENCED_MEMBER_EPOCH, ErrorCode.UNKNOWN_MEMBER_ID})
 
 
-# -- sending -----------------------------------------------------------------------------------------------------------
+# -- sending
+# -----------------------------------------------------------------------------------------------------------
 
 
 def beat(m: ConsumerMembership, now: int) -> None:
-    """Do what is due: look for the coordinator, leave because the application does not poll, or send a heartbeat."""
+    """Do what is due: look for the coordinator, leave because the application does not poll, or
+    send a heartbeat."""
     if m.state not in IN_GROUP:
         return
     if m.coordinator is None:
@@ -90,39 +107,75 @@ def _message(m: ConsumerMembership) -> ConsumerGroupHeartbeatRequest:
     if (joins and pattern is not None) or sent.regex != pattern:
         sent.regex = pattern
         regex = pattern or ""
-    if config.group_remote_assignor is not None and (joins or sent.server_assignor != config.group_remote_assignor):
+    if config.group_remote_assignor is not None and (
+        joins or sent.server_assignor != config.group_remote_assignor
+    ):
         assignor = sent.server_assignor = config.group_remote_assignor
     if joins or sent.assignment != m.current:
         sent.assignment = m.current
-        owned = [TopicPartitions(topic_id=topic, partitions=list(numbers)) for topic, numbers in m.current.partitions.items()]
+        owned = [
+            TopicPartitions(topic_id=topic, partitions=list(numbers))
+            for topic, numbers in m.current.partitions.items()
+        ]
     return ConsumerGroupHeartbeatRequest(
-        group_id=config.group_id, member_id=m.member_id, member_epoch=m.member_epoch, instance_id=config.group_instance_id,
-        rack_id=config.rack if joins else None, rebalance_timeout_ms=timeout_ms, subscribed_topic_names=names,
-        subscribed_topic_regex=regex, server_assignor=assignor, topic_partitions=owned,
-    )  # fmt: skip
+        group_id=config.group_id,
+        member_id=m.member_id,
+        member_epoch=m.member_epoch,
+        instance_id=config.group_instance_id,
+        rack_id=config.rack if joins else None,
+        rebalance_timeout_ms=timeout_ms,
+        subscribed_topic_names=names,
+        subscribed_topic_regex=regex,
+        server_assignor=assignor,
+        topic_partitions=owned,
+    )
 
 
 def is_quiet(m: ConsumerMembership) -> bool:
-    """Is a member in its group, with nothing on its way and nothing to be done or told before something falls due?
+    """Is a member in its group, with nothing on its way and nothing to be done or told before
+    something falls due?
 
-    Said only of a member that subscribes to topics by name and whose next heartbeat is due before its poll runs out.
+    Said only of a member that subscribes to topics by name and whose next heartbeat is due before
+    its poll runs out.
     """
     pulse, sent = m.pulse, m.sent
     return not (
-        m.state is not STABLE or m.in_flight or not m.settled or m.coordinator is None or pulse.in_flight is not None or m.effects
-        or m.commits or m.fault is not None or m.reconciling is not None or m.prepare_commit is not None or m.offsets_in_flight
-        or m.offsets_fault is not None or m.metadata_in_flight is not False or m.topics_fault is not None or m.subscription_is_new
-        or m.subscribed.regex is not None or m.subscribed.pattern is not None or sent.regex is not None
-        or sent.names != m.subscribed.topics or sent.assignment != m.current
-        or sent.rebalance_timeout_ms != m.config.max_poll_interval_ms or sent.server_assignor != m.config.group_remote_assignor
-        or pulse.beat_at < pulse.retry_at or pulse.beat_at >= pulse.poll_expires_at or not pulse.interval_ms
-    )  # fmt: skip
+        m.state is not STABLE
+        or m.in_flight
+        or not m.settled
+        or m.coordinator is None
+        or pulse.in_flight is not None
+        or m.effects
+        or m.commits
+        or m.fault is not None
+        or m.reconciling is not None
+        or m.prepare_commit is not None
+        or m.offsets_in_flight
+        or m.offsets_fault is not None
+        or m.metadata_in_flight is not False
+        or m.topics_fault is not None
+        or m.subscription_is_new
+        or m.subscribed.regex is not None
+        or m.subscribed.pattern is not None
+        or sent.regex is not None
+        or sent.names != m.subscribed.topics
+        or sent.assignment != m.current
+        or sent.rebalance_timeout_ms != m.config.max_poll_interval_ms
+        or sent.server_assignor != m.config.group_remote_assignor
+        or pulse.beat_at < pulse.retry_at
+        or pulse.beat_at >= pulse.poll_expires_at
+        or not pulse.interval_ms
+    )
 
 
 def unchanged(m: ConsumerMembership) -> ConsumerGroupHeartbeatRequest:
     """The heartbeat of a member that has nothing to tell."""
     return ConsumerGroupHeartbeatRequest(
-        group_id=m.config.group_id, member_id=m.member_id, member_epoch=m.member_epoch, instance_id=m.config.group_instance_id)
+        group_id=m.config.group_id,
+        member_id=m.member_id,
+        member_epoch=m.member_epoch,
+        instance_id=m.config.group_instance_id,
+    )
 
 
 def skip(m: ConsumerMembership, count: int, sent_at: int) -> None:
@@ -141,7 +194,8 @@ def leave_epoch(m: ConsumerMembership) -> int:
 
 
 def leave(m: ConsumerMembership, epoch: int, now: int, *, stale: bool = False) -> bool:
-    """Say that it leaves, if there is anybody to say it to. Was it said? `stale`: what it owned is lost at the next poll."""
+    """Say that it leaves, if there is anybody to say it to. Was it said? `stale`: what it owned is
+    lost at the next poll."""
     if m.state not in IN_GROUP:
         return False
     m.move(LEAVING)
@@ -149,7 +203,10 @@ def leave(m: ConsumerMembership, epoch: int, now: int, *, stale: bool = False) -
     told = m.coordinator is not None
     if told:
         message = ConsumerGroupHeartbeatRequest(
-            group_id=m.config.group_id, member_id=m.member_id, member_epoch=epoch, instance_id=m.config.group_instance_id
+            group_id=m.config.group_id,
+            member_id=m.member_id,
+            member_epoch=epoch,
+            instance_id=m.config.group_instance_id,
         )
         m.send(message, now, node=m.coordinator)
     m.sent = SentFields()
@@ -160,11 +217,15 @@ def leave(m: ConsumerMembership, epoch: int, now: int, *, stale: bool = False) -
     return told
 
 
-# -- answers -----------------------------------------------------------------------------------------------------------
+# -- answers
+# -----------------------------------------------------------------------------------------------------------
 
 
-def on_heartbeat(m: ConsumerMembership, sent: InFlight, response: Response | None, now: int) -> None:
-    """Take the answer (K8-CL-3). What answers a leave, or a heartbeat that was sent before one, changes nothing."""
+def on_heartbeat(
+    m: ConsumerMembership, sent: InFlight, response: Response | None, now: int
+) -> None:
+    """Take the answer (K8-CL-3). What answers a leave, or a heartbeat that was sent before one,
+    changes nothing."""
     if sent.message is not m.pulse.in_flight or m.state not in TAKES_ASSIGNMENTS:
         return
     if not isinstance(response, ConsumerGroupHeartbeatResponse):
@@ -185,7 +246,13 @@ def _on_success(m: ConsumerMembership, response: ConsumerGroupHeartbeatResponse,
     if m.state is STABLE:
         m.acknowledged = True
     if response.assignment is not None:
-        _take_target(m, {row.topic_id: tuple(sorted(row.partitions)) for row in response.assignment.topic_partitions})
+        _take_target(
+            m,
+            {
+                row.topic_id: tuple(sorted(row.partitions))
+                for row in response.assignment.topic_partitions
+            },
+        )
 
 
 def _take_target(m: ConsumerMembership, partitions: dict[bytes, tuple[int, ...]]) -> None:
@@ -194,7 +261,10 @@ def _take_target(m: ConsumerMembership, partitions: dict[bytes, tuple[int, ...]]
     if m.target != m.current:
         m.acknowledged = False
         m.move(RECONCILING)
-    elif m.state in (RECONCILING, JOINING):  # joined anew with what it has, or what it waited for was taken back
+    elif m.state in (
+        RECONCILING,
+        JOINING,
+    ):  # joined anew with what it has, or what it waited for was taken back
         m.acknowledged = True
         m.stop_reconciling()
         m.move(STABLE)
@@ -229,10 +299,14 @@ def _fault(m: ConsumerMembership, error: ErrorCode, message: str) -> MemberFault
     if error is ErrorCode.GROUP_AUTHORIZATION_FAILED:
         return GroupAuthorizationFailed(API, error, f"group {m.config.group_id}", retriable=False)
     if error in (ErrorCode.FENCED_INSTANCE_ID, ErrorCode.UNRELEASED_INSTANCE_ID):
-        return FencedInstance(API, error, f"group.instance.id {m.config.group_instance_id}: {message}", retriable=False)
+        return FencedInstance(
+            API,
+            error,
+            f"group.instance.id {m.config.group_instance_id}: {message}",
+            retriable=False,
+        )
     if error is ErrorCode.GROUP_MAX_SIZE_REACHED:
         return GroupFull(API, error, f"group {m.config.group_id}: {message}", retriable=False)
     if error is ErrorCode.UNSUPPORTED_VERSION:
         return Refused(API, error, NOT_SERVED, retriable=False)
     return Refused(API, error, message, retriable=False)
-

@@ -1,9 +1,11 @@
-"""One consumer-group member of the consumer protocol (KIP-848): driven as a classic `Member` is, with the same callbacks.
+"""One consumer-group member of the consumer protocol (KIP-848): driven as a classic `Member` is,
+with the same callbacks.
 
     member = ConsumerMember(MemberConfig(group_id="billing", group_protocol="consumer"), listener, chance=random.random)
 
-Heartbeats say what it wants and what it owns, and bring what it gets: nobody joins a round, no member leads. `tick` sends them; an
-assignment is taken over inside `poll`, because callbacks are the application's. Java's rules and names (K8-CL-1 to K8-CL-4).
+Heartbeats say what it wants and what it owns, and bring what it gets: nobody joins a round, no
+member leads. `tick` sends them; an assignment is taken over inside `poll`, because callbacks are
+the application's. Java's rules and names (K8-CL-1 to K8-CL-4).
 """
 
 from __future__ import annotations
@@ -13,7 +15,10 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import ClassVar
 
-from ..wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
+from ..wire.messages.consumer_group_heartbeat import (
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse,
+)
 from ..wire.schema import Response
 from . import consumer_heartbeats, discovery, offsets, reconciling, topics
 from .closing import Closing, committed
@@ -36,18 +41,31 @@ class ConsumerMember(GroupMember):
 
     __slots__ = ("_m",)
 
-    ANSWERS: ClassVar[AnswerTable] = {**GroupMember.ANSWERS, ConsumerGroupHeartbeatRequest: consumer_heartbeats.on_heartbeat}
+    ANSWERS: ClassVar[AnswerTable] = {
+        **GroupMember.ANSWERS,
+        ConsumerGroupHeartbeatRequest: consumer_heartbeats.on_heartbeat,
+    }
 
     def __init__(
-        self, config: MemberConfig, listener: RebalanceListener | None = None, *, chance: Callable[[], float] = lambda: 0.5, now: int = 0,
+        self,
+        config: MemberConfig,
+        listener: RebalanceListener | None = None,
+        *,
+        chance: Callable[[], float] = lambda: 0.5,
+        now: int = 0,
         member_id: str | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         if not config.speaks_consumer:
-            raise MemberConfigError("group.protocol=classic: that is what a Member speaks, not a ConsumerMember")
-        self._p = self._m = ConsumerMembership(config, listener or SilentListener(), chance, now, member_id)
+            raise MemberConfigError(
+                "group.protocol=classic: that is what a Member speaks, not a ConsumerMember"
+            )
+        self._p = self._m = ConsumerMembership(
+            config, listener or SilentListener(), chance, now, member_id
+        )
         self._closing = None
 
-    # -- what it is ----------------------------------------------------------------------------------------------------
+    # -- what it is
+    # ----------------------------------------------------------------------------------------------------
 
     @property
     def state(self) -> ConsumerState:
@@ -76,7 +94,8 @@ class ConsumerMember(GroupMember):
 
     @property
     def going(self) -> Partitions:
-        """What the assignment that it takes over has no more, while the commit before that is under way (K8-CL-4)."""
+        """What the assignment that it takes over has no more, while the commit before that is under
+        way (K8-CL-4)."""
         return reconciling.going(self._m)
 
     @property
@@ -84,10 +103,12 @@ class ConsumerMember(GroupMember):
         """Reasons are not told in this protocol."""
         return ""
 
-    # -- what the application asks for ---------------------------------------------------------------------------------
+    # -- what the application asks for
+    # ---------------------------------------------------------------------------------
 
     def subscribe(self, topics_: Iterable[str], now: int) -> None:
-        """Ask for topics by name, in place of what was asked for; the next heartbeat says so. None at all: `unsubscribe`."""
+        """Ask for topics by name, in place of what was asked for; the next heartbeat says so. None
+        at all: `unsubscribe`."""
         names = topic_names(topics_)
         if not names:
             self.unsubscribe(now)
@@ -96,8 +117,11 @@ class ConsumerMember(GroupMember):
         self._new_topics(now)
 
     def subscribe_pattern(self, pattern: str | re.Pattern[str], now: int) -> None:
-        """Ask for all topics whose whole name the coordinator finds to match, now and later (K8-RX-1): a pattern in RE2's syntax."""
-        self._m.subscribed.ask_for((), None, pattern if isinstance(pattern, str) else pattern.pattern)
+        """Ask for all topics whose whole name the coordinator finds to match, now and later
+        (K8-RX-1): a pattern in RE2's syntax."""
+        self._m.subscribed.ask_for(
+            (), None, pattern if isinstance(pattern, str) else pattern.pattern
+        )
         self._new_topics(now)
 
     def _new_topics(self, now: int) -> None:
@@ -122,7 +146,8 @@ class ConsumerMember(GroupMember):
             m.subscribed.ask_for((), None)
 
     def enforce_rebalance(self, reason: str = "the application asked for it") -> None:
-        """Nothing: the coordinator decides when to assign anew. Java's consumer takes this call so, too."""
+        """Nothing: the coordinator decides when to assign anew. Java's consumer takes this call so,
+        too."""
 
     def beat_soon(self, now: int) -> None:
         """Let the next heartbeat be due now; where none is on its way."""
@@ -131,7 +156,8 @@ class ConsumerMember(GroupMember):
     def poll(self, now: int) -> bool:
         """The application calls in. True: it has taken over what it was assigned.
 
-        Raises MemberFault for what the application has to know; the next poll goes on, unless the member is FATAL.
+        Raises MemberFault for what the application has to know; the next poll goes on, unless the
+        member is FATAL.
         """
         m = self._m
         if self._closing is not None or not m.subscribed.wanted:
@@ -161,7 +187,8 @@ class ConsumerMember(GroupMember):
                 reconciling.lose(m)
             raise fault
 
-    # -- for drivers that skip heartbeats which change nothing ---------------------------------------------------------
+    # -- for drivers that skip heartbeats which change nothing
+    # ---------------------------------------------------------
 
     @property
     def is_quiet(self) -> bool:
@@ -194,16 +221,20 @@ class ConsumerMember(GroupMember):
         else:
             m.pulse.poll_expires_at = now + m.config.max_poll_interval_ms
 
-    # -- its driver ----------------------------------------------------------------------------------------------------
+    # -- its driver
+    # ----------------------------------------------------------------------------------------------------
 
     def next_poll(self) -> int | None:
-        """When `poll` has something to do of its own accord, provided that the application polls."""
+        """When `poll` has something to do of its own accord, provided that the application
+        polls."""
         m = self._m
         if self._closing is not None or not m.subscribed.wanted or m.state is FATAL:
             return None
         if m.coordinator is None:
             return None if m.find_in_flight else m.find_again_at
-        return offsets.next_deadline(m, settled=m.member_epoch > JOIN_EPOCH and m.reconciling is None)
+        return offsets.next_deadline(
+            m, settled=m.member_epoch > JOIN_EPOCH and m.reconciling is None
+        )
 
     def _beat(self, now: int) -> None:
         consumer_heartbeats.beat(self._m, now)
@@ -212,11 +243,22 @@ class ConsumerMember(GroupMember):
         return consumer_heartbeats.next_deadline(self._m)
 
     def _is_news(self, response: Response) -> bool:
-        return type(response) is not ConsumerGroupHeartbeatResponse or response.assignment is not None or not self._m.settled
+        return (
+            type(response) is not ConsumerGroupHeartbeatResponse
+            or response.assignment is not None
+            or not self._m.settled
+        )
 
     def _cannot_say(self, sent: InFlight, fault: Unsupported) -> None:
-        if isinstance(sent.message, ConsumerGroupHeartbeatRequest) and sent.message.member_epoch >= JOIN_EPOCH:
-            known = f"{fault}; {consumer_heartbeats.NOT_SERVED}" if sent.message.subscribed_topic_regex is None else str(fault)
+        if (
+            isinstance(sent.message, ConsumerGroupHeartbeatRequest)
+            and sent.message.member_epoch >= JOIN_EPOCH
+        ):
+            known = (
+                f"{fault}; {consumer_heartbeats.NOT_SERVED}"
+                if sent.message.subscribed_topic_regex is None
+                else str(fault)
+            )
             consumer_heartbeats.fail(self._m, Unsupported(known))
 
     def _close(self, closing: Closing, now: int) -> None:
@@ -234,7 +276,11 @@ class ConsumerMember(GroupMember):
             except MemberFault as fault:
                 closing.fault = fault
             if leaves or m.config.group_instance_id is not None:
-                consumer_heartbeats.leave(m, LEAVE_EPOCH if closing.leave is True else consumer_heartbeats.leave_epoch(m), now)
+                consumer_heartbeats.leave(
+                    m,
+                    LEAVE_EPOCH if closing.leave is True else consumer_heartbeats.leave_epoch(m),
+                    now,
+                )
         waits = any(_leaves(sent) or sent.commit is not None for sent in m.in_flight.values())
         if now >= closing.deadline or not waits:
             closing.ended = True
@@ -244,6 +290,7 @@ class ConsumerMember(GroupMember):
 
 
 def _leaves(sent: InFlight) -> bool:
-    return isinstance(sent.message, ConsumerGroupHeartbeatRequest) and sent.message.member_epoch < JOIN_EPOCH
-
-
+    return (
+        isinstance(sent.message, ConsumerGroupHeartbeatRequest)
+        and sent.message.member_epoch < JOIN_EPOCH
+    )

@@ -1,7 +1,9 @@
-"""The state of one member in the consumer protocol (KIP-848), and the moves that every part of it makes.
+"""The state of one member in the consumer protocol (KIP-848), and the moves that every part of it
+makes.
 
-Parts work on it: `consumer_heartbeats`, `reconciling`, `consumer_leaving`; and `discovery`, `topics` and `offsets`, which it shares
-with classic members. Owns what a new epoch means for commits (K8-OFF-1). Does not depend on responses.
+Parts work on it: `consumer_heartbeats`, `reconciling`, `consumer_leaving`; and `discovery`,
+`topics` and `offsets`, which it shares with classic members. Owns what a new epoch means for
+commits (K8-OFF-1). Does not depend on responses.
 """
 
 from __future__ import annotations
@@ -13,7 +15,15 @@ from ..errors import ErrorCode
 from ..wire.schema import Request
 from .backoff import Backoff
 from .config import MemberConfig
-from .consumer_states import JOIN_EPOCH, MOVES, NO_ASSIGNMENT, STABLE, UNSUBSCRIBED, ConsumerState, LocalAssignment
+from .consumer_states import (
+    JOIN_EPOCH,
+    MOVES,
+    NO_ASSIGNMENT,
+    STABLE,
+    UNSUBSCRIBED,
+    ConsumerState,
+    LocalAssignment,
+)
 from .effects import RebalanceListener
 from .faults import CommitFailed, FencedInstance, MemberFault, Refused
 from .participant import InFlight, Participant
@@ -36,7 +46,8 @@ class SentFields:
 
 
 class ConsumerPulse:
-    """When the member heartbeats and until when its application has to poll. The interval is the coordinator's to say."""
+    """When the member heartbeats and until when its application has to poll. The interval is the
+    coordinator's to say."""
 
     __slots__ = ("backoff", "beat_at", "in_flight", "interval_ms", "poll_expires_at", "retry_at")
 
@@ -71,7 +82,8 @@ class ConsumerPulse:
         self.retry_at = now + self.backoff.next()
 
     def at_once(self, now: int) -> None:
-        """Forget what was sent, the backoff included: the next heartbeat is due as soon as it can be sent."""
+        """Forget what was sent, the backoff included: the next heartbeat is due as soon as it can
+        be sent."""
         self.in_flight = None
         self.backoff.reset()
         self.beat_at = self.retry_at = now
@@ -96,7 +108,12 @@ class ConsumerMembership(Participant):
     )
 
     def __init__(
-        self, config: MemberConfig, listener: RebalanceListener, chance: Callable[[], float], now: int, member_id: str | None
+        self,
+        config: MemberConfig,
+        listener: RebalanceListener,
+        chance: Callable[[], float],
+        now: int,
+        member_id: str | None,
     ) -> None:
         super().__init__(config, listener, chance, now)
         self.state: ConsumerState = UNSUBSCRIBED
@@ -108,7 +125,8 @@ class ConsumerMembership(Participant):
         self.current: LocalAssignment = NO_ASSIGNMENT
         """What was taken over last."""
         self.names: dict[bytes, str] = {}
-        """Topic ids of the assignment that were resolved; kept while the topic is assigned, whatever becomes of the metadata."""
+        """Topic ids of the assignment that were resolved; kept while the topic is assigned,
+        whatever becomes of the metadata."""
         self.reconciling: LocalAssignment | None = None
         """The assignment that is being taken over while the commit before it is under way."""
         self.sent = SentFields()
@@ -125,7 +143,8 @@ class ConsumerMembership(Participant):
         self.state = state
 
     def take_epoch(self, epoch: int) -> None:
-        """The epoch from now on; commits name it only while the member is in the group (above 0)."""
+        """The epoch from now on; commits name it only while the member is in the group (above
+        0)."""
         self.member_epoch = epoch
         self.generation = Generation(epoch if epoch > JOIN_EPOCH else -1, self.member_id)
 
@@ -154,17 +173,28 @@ class ConsumerMembership(Participant):
         return None
 
     def on_commit_refused(self, sent: InFlight, error: ErrorCode, where: str) -> MemberFault | None:
-        """K8-OFF-1: a stale epoch is made good by the next heartbeat, and only commits ahead of a rebalance wait for that."""
+        """K8-OFF-1: a stale epoch is made good by the next heartbeat, and only commits ahead of a
+        rebalance wait for that."""
         if error is ErrorCode.STALE_MEMBER_EPOCH:
             commit = sent.commit
-            waits = commit is not None and commit.is_own and commit.expires_at is not None and self.member_epoch > JOIN_EPOCH
+            waits = (
+                commit is not None
+                and commit.is_own
+                and commit.expires_at is not None
+                and self.member_epoch > JOIN_EPOCH
+            )
             if waits:
                 return Refused("OffsetCommit", error, where, retriable=True)
             return CommitFailed(f"{error.name}: the member epoch has gone on since")
         if error is ErrorCode.UNKNOWN_MEMBER_ID:
             return CommitFailed(f"{error.name}: the group has gone on without this member")
         if error is ErrorCode.FENCED_INSTANCE_ID:
-            return FencedInstance("OffsetCommit", error, f"group.instance.id {self.config.group_instance_id}", retriable=False)
+            return FencedInstance(
+                "OffsetCommit",
+                error,
+                f"group.instance.id {self.config.group_instance_id}",
+                retriable=False,
+            )
         return None
 
     def fetch_identity(self) -> tuple[str | None, int]:
@@ -182,7 +212,8 @@ class ConsumerMembership(Participant):
 
 
 def new_member_id(chance: Callable[[], float]) -> str:
-    """A random UUID in 22 characters of URL-safe base64, as Kafka writes them; never with "-" in front."""
+    """A random UUID in 22 characters of URL-safe base64, as Kafka writes them; never with "-" in
+    front."""
     while True:
         raw = bytearray(int(chance() * 256) & 0xFF for _ in range(_ID_BYTES))
         raw[6] = raw[6] & 0x0F | 0x40

@@ -1,7 +1,8 @@
-"""The states of a member in the consumer protocol (KIP-848) and how they follow each other, as data (K8-CL-1).
+"""The states of a member in the consumer protocol (KIP-848) and how they follow each other, as data
+(K8-CL-1).
 
-Also what it holds itself to: an assignment by topic ids, and the number under which it took it over. Does not depend on why a
-member moves.
+Also what it holds itself to: an assignment by topic ids, and the number under which it took it
+over. Does not depend on why a member moves.
 """
 
 from __future__ import annotations
@@ -52,7 +53,8 @@ MOVES: Final[dict[ConsumerState, frozenset[ConsumerState]]] = {
     LEAVING: frozenset({UNSUBSCRIBED, STALE, FATAL}),
     FATAL: frozenset(),
 }
-"""What may follow each state. Java's PREPARE_LEAVING lasts as long as a callback does, which returns at once here."""
+"""What may follow each state. Java's PREPARE_LEAVING lasts as long as a callback does, which
+returns at once here."""
 
 IN_GROUP: Final = frozenset({JOINING, RECONCILING, ACKNOWLEDGING, STABLE, LEAVING})
 """States in which a member heartbeats."""
@@ -67,7 +69,8 @@ LEAVE_FOR_NOW_EPOCH: Final = -2
 
 
 class LocalAssignment(NamedTuple):
-    """Partitions by topic id, and how many assignments came before: the same partitions assigned anew are acknowledged anew."""
+    """Partitions by topic id, and how many assignments came before: the same partitions assigned
+    anew are acknowledged anew."""
 
     number: int
     partitions: Mapping[bytes, tuple[int, ...]]

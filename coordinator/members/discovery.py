@@ -1,4 +1,5 @@
-"""Finding the coordinator, and forgetting it (CLI-6, CLI-13): a change of coordinator does not touch the generation."""
+"""Finding the coordinator, and forgetting it (CLI-6, CLI-13): a change of coordinator does not
+touch the generation."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ _GROUP = 0
 
 
 def ready(m: Participant, now: int) -> bool:
-    """Is the coordinator known? If not, a lookup is sent as soon as the backoff allows. Raises what made the last one fatal."""
+    """Is the coordinator known? If not, a lookup is sent as soon as the backoff allows. Raises what
+    made the last one fatal."""
     if m.coordinator is not None:
         return True
     if m.fatal_find is not None:
@@ -34,7 +36,11 @@ def look_up(m: Participant, now: int) -> None:
 def on_find(m: Participant, sent: InFlight, response: Response | None, now: int) -> None:
     """Take the answer; no answer counts as a retriable failure."""
     m.find_in_flight = False
-    row = response.coordinators[0] if isinstance(response, FindCoordinatorResponse) and response.coordinators else None
+    row = (
+        response.coordinators[0]
+        if isinstance(response, FindCoordinatorResponse) and response.coordinators
+        else None
+    )
     if row is not None and not row.error_code:
         m.coordinator = Node(row.node_id, row.host, row.port)
         m.find_backoff.reset()
@@ -44,7 +50,9 @@ def on_find(m: Participant, sent: InFlight, response: Response | None, now: int)
     if row is None:
         return
     if row.error_code == ErrorCode.GROUP_AUTHORIZATION_FAILED:
-        m.fatal_find = GroupAuthorizationFailed("FindCoordinator", row.error_code, f"group {m.config.group_id}")
+        m.fatal_find = GroupAuthorizationFailed(
+            "FindCoordinator", row.error_code, f"group {m.config.group_id}"
+        )
         return
     fault = Refused("FindCoordinator", row.error_code)
     if not fault.retriable:
@@ -52,7 +60,8 @@ def on_find(m: Participant, sent: InFlight, response: Response | None, now: int)
 
 
 def forget(m: Participant, why: str, *, disconnected: bool = False) -> None:
-    """The coordinator is unknown from now on; unless it was lost anyway, its connection is closed."""
+    """The coordinator is unknown from now on; unless it was lost anyway, its connection is
+    closed."""
     if m.coordinator is None:
         return
     node, m.coordinator = m.coordinator, None

@@ -1,11 +1,13 @@
-"""Carrying out what a client wants: its connections, over any transport. No clock, no sockets: both come with the transport.
+"""Carrying out what a client wants: its connections, over any transport. No clock, no sockets: both
+come with the transport.
 
     driver = Driver(transport, consumer, first_broker=0)
     told = driver.perform(consumer.take())        # what is for the application, such as Committed and Delivered
 
-Owns the connections of one client: to its coordinator, to any broker, and one for data to each broker. Rules: a client's machine
-is told of every answer and every loss; afterwards `turn` of whoever drives it is called, or `rearm` if there is nothing new for
-the application. The simulator gives it its links, and `members.live` sockets.
+Owns the connections of one client: to its coordinator, to any broker, and one for data to each
+broker. Rules: a client's machine is told of every answer and every loss; afterwards `turn` of
+whoever drives it is called, or `rearm` if there is nothing new for the application. The simulator
+gives it its links, and `members.live` sockets.
 """
 
 from __future__ import annotations
@@ -27,9 +29,16 @@ Lost = Callable[[list[Any], str], None]
 
 @lru_cache(maxsize=64)
 def metadata_request(question: FetchMetadata) -> MetadataRequest:
-    """The request that asks it: the same for all members that ask the same, and not to be changed."""
-    asked = None if question.topics is None else [MetadataRequestTopic(name=name) for name in sorted(question.topics)]
-    return MetadataRequest(topics=asked, allow_auto_topic_creation=question.allow_auto_topic_creation)
+    """The request that asks it: the same for all members that ask the same, and not to be
+    changed."""
+    asked = (
+        None
+        if question.topics is None
+        else [MetadataRequestTopic(name=name) for name in sorted(question.topics)]
+    )
+    return MetadataRequest(
+        topics=asked, allow_auto_topic_creation=question.allow_auto_topic_creation
+    )
 
 
 class Link(Protocol):
@@ -52,7 +61,8 @@ class Transport(Protocol):
         """Milliseconds since the driver's zero."""
 
     def connect(self, node: Node | None, turn: int, answered: Answered, lost: Lost) -> Link:
-        """A connection to a broker; None: to one of those known from the start, the `turn`-th that is tried."""
+        """A connection to a broker; None: to one of those known from the start, the `turn`-th that
+        is tried."""
 
     def soon(self, action: Callable[[], None]) -> None:
         """Call `action` after what happens now."""
@@ -88,8 +98,13 @@ class Driver:
     """The connections of one client. `turn` is called after everything that the client was told."""
 
     def __init__(
-        self, transport: Transport, client: Any, turn: Callable[[], None], rearm: Callable[[], None], first_broker: int = 0,
-    ) -> None:  # fmt: skip
+        self,
+        transport: Transport,
+        client: Any,
+        turn: Callable[[], None],
+        rearm: Callable[[], None],
+        first_broker: int = 0,
+    ) -> None:
         self._rearm = rearm
         self._transport = transport
         self._client: MetadataClient = client
@@ -125,7 +140,11 @@ class Driver:
 
     def reset(self) -> None:
         """The network ends all its connections."""
-        links = [self._any, self._coordinator[1] if self._coordinator else None, *self._data.values()]
+        links = [
+            self._any,
+            self._coordinator[1] if self._coordinator else None,
+            *self._data.values(),
+        ]
         for link in links:
             if link is not None:
                 link.reset()
@@ -158,7 +177,11 @@ class Driver:
             return known[1]
         self._hang_up()
         link: list[Link] = []
-        link.append(self._transport.connect(node, 0, self._answered, lambda unanswered, why: self._lost_coordinator(link, why)))
+        link.append(
+            self._transport.connect(
+                node, 0, self._answered, lambda unanswered, why: self._lost_coordinator(link, why)
+            )
+        )
         self._coordinator = node, link[0]
         return link[0]
 
@@ -166,16 +189,28 @@ class Driver:
         found = self._data.get(node)
         if found is None:
             link: list[Link] = []
-            link.append(self._transport.connect(
-                node, 0, self._answered, lambda unanswered, why: self._lost_broker(node, link, unanswered)))
+            link.append(
+                self._transport.connect(
+                    node,
+                    0,
+                    self._answered,
+                    lambda unanswered, why: self._lost_broker(node, link, unanswered),
+                )
+            )
             found = self._data[node] = link[0]
         return found
 
     def _ask_any(self, message: Request, context: Any) -> None:
         if self._any is None:
             link: list[Link] = []
-            link.append(self._transport.connect(
-                None, self._tries, self._answered, lambda unanswered, why: self._lost_any(link, unanswered)))
+            link.append(
+                self._transport.connect(
+                    None,
+                    self._tries,
+                    self._answered,
+                    lambda unanswered, why: self._lost_any(link, unanswered),
+                )
+            )
             self._any = link[0]
         self._ask(self._any, message, context)
 

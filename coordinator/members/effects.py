@@ -1,7 +1,8 @@
 """What a member wants done: plain values for its driver, in the order they are to be done.
 
-Callbacks are not among them: the application's `RebalanceListener` is called inside `Member.poll` and `Member.close`, at the
-points where Java calls it, because a member goes on only when a callback has returned.
+Callbacks are not among them: the application's `RebalanceListener` is called inside `Member.poll`
+and `Member.close`, at the points where Java calls it, because a member goes on only when a callback
+has returned.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ class Position(NamedTuple):
 class Send(NamedTuple):
     """Send a request and give the answer to `Member.receive`, or `Member.failed`, under its number.
 
-    `node`: the coordinator, on this member's own connection; None: any broker. Versions are the driver's to choose
-    (`requests.choose`). How long an answer may take is the member's own affair.
+    `node`: the coordinator, on this member's own connection; None: any broker. Versions are the
+    driver's to choose (`requests.choose`). How long an answer may take is the member's own affair.
     """
 
     number: int
@@ -51,14 +52,16 @@ class Disconnect(NamedTuple):
 
 
 class FetchMetadata(NamedTuple):
-    """Ask any broker for these topics (None: all) and give the answer to `Member.metadata` or `Member.metadata_failed`."""
+    """Ask any broker for these topics (None: all) and give the answer to `Member.metadata` or
+    `Member.metadata_failed`."""
 
     topics: frozenset[str] | None
     allow_auto_topic_creation: bool
 
 
 class AskBroker(NamedTuple):
-    """Send a request on this client's connection for data to that broker; the answer goes to `receive`, or `failed`, under its number."""
+    """Send a request on this client's connection for data to that broker; the answer goes to
+    `receive`, or `failed`, under its number."""
 
     number: int
     node: Node
@@ -81,7 +84,8 @@ class Committed(NamedTuple):
 
 
 class Closed(NamedTuple):
-    """The member has ended; nothing more will come from it. `fault`: what went wrong on the way out."""
+    """The member has ended; nothing more will come from it. `fault`: what went wrong on the way
+    out."""
 
     fault: MemberFault | None
 
@@ -90,7 +94,8 @@ Effect: TypeAlias = Send | Disconnect | FetchMetadata | AskBroker | DropBroker |
 
 
 class RebalanceListener(Protocol):
-    """The application's callbacks, as Java's ConsumerRebalanceListener. Partitions come sorted by topic and number."""
+    """The application's callbacks, as Java's ConsumerRebalanceListener. Partitions come sorted by
+    topic and number."""
 
     def on_partitions_revoked(self, partitions: tuple[TopicPartition, ...]) -> None:
         """Partitions are about to be given up; committing for them is still possible."""

@@ -1,7 +1,9 @@
-"""What a member tells its application when something goes wrong: one exception class a kind, Kafka's code where there is one.
+"""What a member tells its application when something goes wrong: one exception class a kind,
+Kafka's code where there is one.
 
-Rules: `retriable` faults are retried by the machine itself and reach nobody but an asynchronous commit; every message says
-what is to be done where something can be done. Does not depend on when each is raised.
+Rules: `retriable` faults are retried by the machine itself and reach nobody but an asynchronous
+commit; every message says what is to be done where something can be done. Does not depend on when
+each is raised.
 """
 
 from __future__ import annotations
@@ -12,7 +14,12 @@ from typing import Final
 from ..errors import ErrorCode
 
 RETRIED_AT_ONCE: Final = frozenset(
-    {ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION, ErrorCode.REBALANCE_IN_PROGRESS, ErrorCode.MEMBER_ID_REQUIRED}
+    {
+        ErrorCode.UNKNOWN_MEMBER_ID,
+        ErrorCode.ILLEGAL_GENERATION,
+        ErrorCode.REBALANCE_IN_PROGRESS,
+        ErrorCode.MEMBER_ID_REQUIRED,
+    }
 )
 """Failures of a join that are followed by another try without backoff (CLI-4)."""
 
@@ -20,7 +27,9 @@ RETRIED_AT_ONCE: Final = frozenset(
 class MemberFault(Exception):
     """Something that went wrong. `code`: Kafka's error, if it was one."""
 
-    def __init__(self, message: str, code: ErrorCode | None = None, *, retriable: bool = False) -> None:
+    def __init__(
+        self, message: str, code: ErrorCode | None = None, *, retriable: bool = False
+    ) -> None:
         super().__init__(message)
         self.code = code
         self.retriable = retriable
@@ -34,10 +43,16 @@ class MemberFault(Exception):
 class Refused(MemberFault):
     """The coordinator answered with an error."""
 
-    def __init__(self, api: str, code: int, hint: str = "", *, retriable: bool | None = None) -> None:
+    def __init__(
+        self, api: str, code: int, hint: str = "", *, retriable: bool | None = None
+    ) -> None:
         known = code_of(code)
         message = f"{api}: {known.name} ({code}): {known.message}"
-        super().__init__(f"{message} {hint}".rstrip(), known, retriable=known.retriable if retriable is None else retriable)
+        super().__init__(
+            f"{message} {hint}".rstrip(),
+            known,
+            retriable=known.retriable if retriable is None else retriable,
+        )
 
 
 class Disconnected(MemberFault):
@@ -64,7 +79,10 @@ class TopicAuthorizationFailed(MemberFault):
 
     def __init__(self, topics: Iterable[str]) -> None:
         self.topics = frozenset(topics)
-        super().__init__(f"not authorized to access topics: {', '.join(sorted(self.topics))}", ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+        super().__init__(
+            f"not authorized to access topics: {', '.join(sorted(self.topics))}",
+            ErrorCode.TOPIC_AUTHORIZATION_FAILED,
+        )
 
 
 class InvalidTopic(MemberFault):
@@ -72,21 +90,30 @@ class InvalidTopic(MemberFault):
 
     def __init__(self, topics: Iterable[str]) -> None:
         self.topics = frozenset(topics)
-        super().__init__(f"invalid topic names: {', '.join(sorted(self.topics))}", ErrorCode.INVALID_TOPIC_EXCEPTION)
+        super().__init__(
+            f"invalid topic names: {', '.join(sorted(self.topics))}",
+            ErrorCode.INVALID_TOPIC_EXCEPTION,
+        )
 
 
 class CommitFailed(MemberFault):
-    """The commit came from a member that is no longer part of the group; its partitions may belong to others by now."""
+    """The commit came from a member that is no longer part of the group; its partitions may belong
+    to others by now."""
 
     def __init__(self, why: str) -> None:
-        super().__init__(f"the commit failed: {why}; poll more often, or raise max.poll.interval.ms")
+        super().__init__(
+            f"the commit failed: {why}; poll more often, or raise max.poll.interval.ms"
+        )
 
 
 class RebalanceInProgress(MemberFault):
     """The commit met a rebalance: poll until it has ended, then commit what is still owned."""
 
     def __init__(self, why: str) -> None:
-        super().__init__(f"the commit has to wait: {why}; poll, then commit again", ErrorCode.REBALANCE_IN_PROGRESS)
+        super().__init__(
+            f"the commit has to wait: {why}; poll, then commit again",
+            ErrorCode.REBALANCE_IN_PROGRESS,
+        )
 
 
 class BadAssignment(MemberFault):
@@ -102,7 +129,8 @@ class ListenerFault(MemberFault):
 
 
 class AssignorFault(MemberFault):
-    """The assignor broke a rule. `rule`: which; `partition`: the one it shows at, as "topic-3", if there is one."""
+    """The assignor broke a rule. `rule`: which; `partition`: the one it shows at, as "topic-3", if
+    there is one."""
 
     def __init__(self, assignor: str, rule: str, detail: str, partition: str | None = None) -> None:
         super().__init__(f"assignor {assignor!r} broke the rule {rule!r}: {detail}")

@@ -1,9 +1,12 @@
-"""Fetching: from positions to records (KIP-74, KIP-98), and where to begin when there is no position (`auto.offset.reset`).
+"""Fetching: from positions to records (KIP-74, KIP-98), and where to begin when there is no
+position (`auto.offset.reset`).
 
-Owns what was fetched and not yet handed out. Rules: one fetch a broker at a time, for partitions with nothing left to hand out;
-a record is handed out once for each time its partition is assigned; with read_committed those of aborted transactions are left
-out. A position moves when records are handed out, never before: it is what the next commit says. Sessions (KIP-227) and reading
-from followers (KIP-392) are not used. Does not depend on membership: whoever drives it says which partitions are owned.
+Owns what was fetched and not yet handed out. Rules: one fetch a broker at a time, for partitions
+with nothing left to hand out; a record is handed out once for each time its partition is assigned;
+with read_committed those of aborted transactions are left out. A position moves when records are
+handed out, never before: it is what the next commit says. Sessions (KIP-227) and reading from
+followers (KIP-392) are not used. Does not depend on membership: whoever drives it says which
+partitions are owned.
 """
 
 from __future__ import annotations
@@ -15,8 +18,19 @@ from typing import Final, NamedTuple
 from assignors import TopicPartition
 
 from ..errors import ErrorCode
-from ..wire.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic, PartitionData
-from ..wire.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsResponse, ListOffsetsTopic
+from ..wire.messages.fetch import (
+    FetchPartition,
+    FetchRequest,
+    FetchResponse,
+    FetchTopic,
+    PartitionData,
+)
+from ..wire.messages.list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    ListOffsetsTopic,
+)
 from ..wire.primitives import WireError
 from ..wire.schema import Response
 from .backoff import Backoff
@@ -27,20 +41,31 @@ from .leaders import Leaders
 from .record_batches import ReadRecord, read_batches
 
 _TIMESTAMP_OF: Final = {"latest": -1, "earliest": -2}
-_LEADER_MOVED: Final = frozenset({
-    ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH, ErrorCode.UNKNOWN_LEADER_EPOCH, ErrorCode.LEADER_NOT_AVAILABLE,
-    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.REPLICA_NOT_AVAILABLE, ErrorCode.KAFKA_STORAGE_ERROR, ErrorCode.LISTENER_NOT_FOUND,
-    ErrorCode.OFFSET_NOT_AVAILABLE,
-})  # fmt: skip
+_LEADER_MOVED: Final = frozenset(
+    {
+        ErrorCode.NOT_LEADER_OR_FOLLOWER,
+        ErrorCode.FENCED_LEADER_EPOCH,
+        ErrorCode.UNKNOWN_LEADER_EPOCH,
+        ErrorCode.LEADER_NOT_AVAILABLE,
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        ErrorCode.REPLICA_NOT_AVAILABLE,
+        ErrorCode.KAFKA_STORAGE_ERROR,
+        ErrorCode.LISTENER_NOT_FOUND,
+        ErrorCode.OFFSET_NOT_AVAILABLE,
+    }
+)
 
 
 class NoOffset(MemberFault):
-    """A partition has no position, and auto.offset.reset = none forbids to choose one. `partition`: which."""
+    """A partition has no position, and auto.offset.reset = none forbids to choose one. `partition`:
+    which."""
 
     def __init__(self, partition: TopicPartition, why: str) -> None:
         self.partition = partition
         where = f"{partition.topic}-{partition.partition}"
-        super().__init__(f"{where}: {why}, and auto.offset.reset is none: seek, or set it to earliest or latest")
+        super().__init__(
+            f"{where}: {why}, and auto.offset.reset is none: seek, or set it to earliest or latest"
+        )
 
 
 class Polled(NamedTuple):
@@ -66,7 +91,8 @@ class _Reading:
     def __init__(self) -> None:
         self.buffer: deque[ReadRecord] = deque()
         self.given: Position | None = None
-        """The position that this was read from on: another one means that the application has moved it."""
+        """The position that this was read from on: another one means that the application has moved
+        it."""
         self.end = 0
         self.epoch = -1
         self.asked = False
@@ -76,9 +102,12 @@ class _Reading:
 
 
 class Fetcher:
-    """Reads owned partitions. `committed`: isolation.level is read_committed. Answers go to `receive`."""
+    """Reads owned partitions. `committed`: isolation.level is read_committed. Answers go to
+    `receive`."""
 
-    def __init__(self, config: FetchConfig, *, committed: bool, timeout_ms: int, backoff: Backoff) -> None:
+    def __init__(
+        self, config: FetchConfig, *, committed: bool, timeout_ms: int, backoff: Backoff
+    ) -> None:
         self.config = config
         self.leaders = Leaders(timeout_ms, backoff)
         self.resets: list[Reset] = []
@@ -94,13 +123,18 @@ class Fetcher:
     # -- positions
 
     def assign(
-        self, owned: Iterable[TopicPartition], positions: Mapping[TopicPartition, Position], *, known: bool,
+        self,
+        owned: Iterable[TopicPartition],
+        positions: Mapping[TopicPartition, Position],
+        *,
+        known: bool,
         going: Iterable[TopicPartition] = (),
-    ) -> None:  # fmt: skip
-        """What is owned now, and from where. `known`: a partition without a position has no committed offset.
+    ) -> None:
+        """What is owned now, and from where. `known`: a partition without a position has no
+        committed offset.
 
-        `going`: what is about to be given up, and is neither fetched nor handed out any more: it would be processed twice
-        (KAFKA-14196).
+        `going`: what is about to be given up, and is neither fetched nor handed out any more: it
+        would be processed twice (KAFKA-14196).
         """
         owned = set(owned)
         self._going = frozenset(going)
@@ -136,12 +170,17 @@ class Fetcher:
     def found(self) -> dict[TopicPartition, Position]:
         """The positions that were chosen by auto.offset.reset, once."""
         found, self._found = self._found, {}
-        return {partition: position for partition, position in found.items() if partition in self._readings}
+        return {
+            partition: position
+            for partition, position in found.items()
+            if partition in self._readings
+        }
 
     # -- handing out
 
     def poll(self) -> list[Polled]:
-        """Up to max.poll.records records. Raises MemberFault for what the application has to know, once."""
+        """Up to max.poll.records records. Raises MemberFault for what the application has to know,
+        once."""
         if self._fault is not None:
             fault, self._fault = self._fault, None
             raise fault
@@ -151,13 +190,16 @@ class Fetcher:
             if left and reading.buffer and partition not in self._going:
                 count = min(left, len(reading.buffer))
                 left -= count
-                polled.append(Polled(partition, tuple(reading.buffer.popleft() for _ in range(count))))
+                polled.append(
+                    Polled(partition, tuple(reading.buffer.popleft() for _ in range(count)))
+                )
         for each in polled:  # who was read comes last next time
             self._readings[each.partition] = self._readings.pop(each.partition)
         return polled
 
     def moved(self) -> dict[TopicPartition, Position]:
-        """Where each partition stands now that `poll` has handed out records; those that have not moved are left out."""
+        """Where each partition stands now that `poll` has handed out records; those that have not
+        moved are left out."""
         moved = {}
         for partition, reading in self._readings.items():
             if reading.given is None or reading.resetting:
@@ -180,7 +222,9 @@ class Fetcher:
             reading.again_at = 0  # what is in the way from now on is an answer, which calls again
             leader = self.leaders.of(partition)
             if leader is not None:
-                (lost if reading.resetting else by_node).setdefault(leader.node, []).append(partition)
+                (lost if reading.resetting else by_node).setdefault(leader.node, []).append(
+                    partition
+                )
         for node, partitions in lost.items():
             self._list_offsets(node, partitions, now)
         for node, partitions in by_node.items():
@@ -197,32 +241,53 @@ class Fetcher:
             assert leader is not None
             reading.asked = True
             ends[partition] = reading.end
-            topics.setdefault(partition.topic, []).append(FetchPartition(
-                partition=partition.partition, current_leader_epoch=leader.epoch, fetch_offset=reading.end,
-                partition_max_bytes=config.max_partition_fetch_bytes))
+            topics.setdefault(partition.topic, []).append(
+                FetchPartition(
+                    partition=partition.partition,
+                    current_leader_epoch=leader.epoch,
+                    fetch_offset=reading.end,
+                    partition_max_bytes=config.max_partition_fetch_bytes,
+                )
+            )
         message = FetchRequest(
-            max_wait_ms=config.fetch_max_wait_ms, min_bytes=config.fetch_min_bytes, max_bytes=config.fetch_max_bytes,
-            isolation_level=int(self._committed), topics=[FetchTopic(topic=name, partitions=rows) for name, rows in topics.items()])
+            max_wait_ms=config.fetch_max_wait_ms,
+            min_bytes=config.fetch_min_bytes,
+            max_bytes=config.fetch_max_bytes,
+            isolation_level=int(self._committed),
+            topics=[FetchTopic(topic=name, partitions=rows) for name, rows in topics.items()],
+        )
         self._busy.add(node)
-        self.leaders.ask(node, message, now, lambda response, at: self._on_fetch(node, ends, response, at))
+        self.leaders.ask(
+            node, message, now, lambda response, at: self._on_fetch(node, ends, response, at)
+        )
 
     def _list_offsets(self, node: Node, partitions: list[TopicPartition], now: int) -> None:
         timestamp = _TIMESTAMP_OF[self.config.auto_offset_reset]
         topics: dict[str, list[ListOffsetsPartition]] = {}
         for partition in partitions:
             self._readings[partition].asked = True
-            topics.setdefault(partition.topic, []).append(ListOffsetsPartition(partition_index=partition.partition, timestamp=timestamp))
+            topics.setdefault(partition.topic, []).append(
+                ListOffsetsPartition(partition_index=partition.partition, timestamp=timestamp)
+            )
         message = ListOffsetsRequest(
-            replica_id=-1, isolation_level=int(self._committed),
-            topics=[ListOffsetsTopic(name=name, partitions=rows) for name, rows in topics.items()])
+            replica_id=-1,
+            isolation_level=int(self._committed),
+            topics=[ListOffsetsTopic(name=name, partitions=rows) for name, rows in topics.items()],
+        )
         asked = tuple(partitions)
-        self.leaders.ask(node, message, now, lambda response, at: self._on_offsets(asked, response, at))
+        self.leaders.ask(
+            node, message, now, lambda response, at: self._on_offsets(asked, response, at)
+        )
 
     def next_deadline(self) -> int | None:
         """When `ask` or the leaders' `tick` has something to do."""
         due = self.leaders.next_deadline()
         for partition, reading in self._readings.items():
-            if self._lacks(partition, reading) and reading.again_at and (due is None or reading.again_at < due):
+            if (
+                self._lacks(partition, reading)
+                and reading.again_at
+                and (due is None or reading.again_at < due)
+            ):
                 due = reading.again_at
         return due
 
@@ -234,11 +299,17 @@ class Fetcher:
 
     # -- answers
 
-    def _on_fetch(self, node: Node, ends: Mapping[TopicPartition, int], response: Response | None, now: int) -> None:
+    def _on_fetch(
+        self, node: Node, ends: Mapping[TopicPartition, int], response: Response | None, now: int
+    ) -> None:
         self._busy.discard(node)
         rows: dict[TopicPartition, PartitionData] = {}
         if isinstance(response, FetchResponse):
-            rows = {TopicPartition(topic.topic, row.partition_index): row for topic in response.responses for row in topic.partitions}
+            rows = {
+                TopicPartition(topic.topic, row.partition_index): row
+                for topic in response.responses
+                for row in topic.partitions
+            }
         for partition, end in ends.items():
             reading = self._readings.get(partition)
             if reading is None:
@@ -258,7 +329,9 @@ class Fetcher:
 
     def _take(self, partition: TopicPartition, reading: _Reading, row: PartitionData) -> None:
         try:
-            aborted = sorted((each.first_offset, each.producer_id) for each in row.aborted_transactions or ())
+            aborted = sorted(
+                (each.first_offset, each.producer_id) for each in row.aborted_transactions or ()
+            )
             skipped: set[int] = set()
             for batch in read_batches(row.records or b""):
                 while aborted and aborted[0][0] <= batch.last_offset:
@@ -266,29 +339,45 @@ class Fetcher:
                 if batch.control:
                     skipped.discard(batch.producer_id)
                 elif not (self._committed and batch.transactional and batch.producer_id in skipped):
-                    reading.buffer.extend(record for record in batch.records if record.offset >= reading.end)
+                    reading.buffer.extend(
+                        record for record in batch.records if record.offset >= reading.end
+                    )
                 reading.end = max(reading.end, batch.last_offset + 1)
                 reading.epoch = batch.leader_epoch
         except WireError as error:
-            self._fault = self._fault or MemberFault(f"Fetch: {partition.topic}-{partition.partition}: {error}")
+            self._fault = self._fault or MemberFault(
+                f"Fetch: {partition.topic}-{partition.partition}: {error}"
+            )
 
-    def _on_error(self, partition: TopicPartition, reading: _Reading, error: ErrorCode, now: int) -> None:
+    def _on_error(
+        self, partition: TopicPartition, reading: _Reading, error: ErrorCode, now: int
+    ) -> None:
         if error is ErrorCode.OFFSET_OUT_OF_RANGE:
             self._begin_reset(partition, reading, f"offset {reading.end} is out of range")
         elif error in _LEADER_MOVED or error.retriable:
             self._again(partition, reading, now, forget=error in _LEADER_MOVED)
         else:
-            self._fault = self._fault or Refused("Fetch", error, f"{partition.topic}-{partition.partition}", retriable=False)
+            self._fault = self._fault or Refused(
+                "Fetch", error, f"{partition.topic}-{partition.partition}", retriable=False
+            )
 
-    def _again(self, partition: TopicPartition, reading: _Reading, now: int, *, forget: bool) -> None:
+    def _again(
+        self, partition: TopicPartition, reading: _Reading, now: int, *, forget: bool
+    ) -> None:
         reading.again_at = now + self._backoff.next()
         if forget:
             self.leaders.forget([partition])
 
-    def _on_offsets(self, asked: tuple[TopicPartition, ...], response: Response | None, now: int) -> None:
+    def _on_offsets(
+        self, asked: tuple[TopicPartition, ...], response: Response | None, now: int
+    ) -> None:
         rows = {}
         if isinstance(response, ListOffsetsResponse):
-            rows = {TopicPartition(topic.name, row.partition_index): row for topic in response.topics for row in topic.partitions}
+            rows = {
+                TopicPartition(topic.name, row.partition_index): row
+                for topic in response.topics
+                for row in topic.partitions
+            }
         for partition in asked:
             reading = self._readings.get(partition)
             if reading is None:

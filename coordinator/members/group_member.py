@@ -1,7 +1,8 @@
-"""What every member is to its driver, whichever group protocol it speaks: `Member` (classic) and `ConsumerMember` (KIP-848).
+"""What every member is to its driver, whichever group protocol it speaks: `Member` (classic) and
+`ConsumerMember` (KIP-848).
 
-Owns the bookkeeping of requests and answers, positions, commits, metadata and the way out. What a protocol does in `poll`, when it
-heartbeats and how it leaves is the subclass's.
+Owns the bookkeeping of requests and answers, positions, commits, metadata and the way out. What a
+protocol does in `poll`, when it heartbeats and how it leaves is the subclass's.
 """
 
 from __future__ import annotations
@@ -53,7 +54,8 @@ class GroupMember(ABC):
     _p: Participant
     """Its state, which a protocol's own member knows more of."""
 
-    # -- what a protocol adds ------------------------------------------------------------------------------------------
+    # -- what a protocol adds
+    # ------------------------------------------------------------------------------------------
 
     @property
     @abstractmethod
@@ -63,7 +65,8 @@ class GroupMember(ABC):
     @property
     @abstractmethod
     def is_leader(self) -> bool:
-        """Did it assign in this generation? Never, in the consumer protocol: the coordinator assigns."""
+        """Did it assign in this generation? Never, in the consumer protocol: the coordinator
+        assigns."""
 
     @property
     @abstractmethod
@@ -73,7 +76,8 @@ class GroupMember(ABC):
     @property
     @abstractmethod
     def going(self) -> Partitions:
-        """Partitions that it is about to give up: what was fetched of them is not handed out any more (CLI-23, K8-CL-4)."""
+        """Partitions that it is about to give up: what was fetched of them is not handed out any
+        more (CLI-23, K8-CL-4)."""
 
     @property
     @abstractmethod
@@ -82,7 +86,8 @@ class GroupMember(ABC):
 
     @abstractmethod
     def subscribe(self, topics_: Iterable[str], now: int) -> None:
-        """Ask for topics by a list of names, in place of what was asked for; none at all: `unsubscribe`.
+        """Ask for topics by a list of names, in place of what was asked for; none at all:
+        `unsubscribe`.
 
         Raises MemberConfigError for what are no names.
         """
@@ -97,7 +102,8 @@ class GroupMember(ABC):
 
     @abstractmethod
     def enforce_rebalance(self, reason: str = "the application asked for it") -> None:
-        """Join anew at the next poll, whatever the group does (KIP-568). Nothing in the consumer protocol, as with Java's consumer."""
+        """Join anew at the next poll, whatever the group does (KIP-568). Nothing in the consumer
+        protocol, as with Java's consumer."""
 
     @abstractmethod
     def beat_soon(self, now: int) -> None:
@@ -112,11 +118,13 @@ class GroupMember(ABC):
 
     @abstractmethod
     def next_poll(self) -> int | None:
-        """When `poll` has something to do of its own accord, provided that the application polls."""
+        """When `poll` has something to do of its own accord, provided that the application
+        polls."""
 
     @abstractmethod
     def _beat(self, now: int) -> None:
-        """Send a heartbeat, leave, look for the coordinator: what is due without the application."""
+        """Send a heartbeat, leave, look for the coordinator: what is due without the
+        application."""
 
     @abstractmethod
     def _next_beat(self) -> int | None:
@@ -134,12 +142,14 @@ class GroupMember(ABC):
     def _cannot_say(self, sent: InFlight, fault: Unsupported) -> None:
         """A request of the protocol's own cannot be sent to this broker."""
 
-    # -- for drivers that skip heartbeats which change nothing ---------------------------------------------------------
+    # -- for drivers that skip heartbeats which change nothing
+    # ---------------------------------------------------------
 
     @property
     @abstractmethod
     def is_quiet(self) -> bool:
-        """Is it in its group, with nothing on its way, and does it do nothing but heartbeat before something falls due?"""
+        """Is it in its group, with nothing on its way, and does it do nothing but heartbeat before
+        something falls due?"""
 
     @property
     @abstractmethod
@@ -157,7 +167,8 @@ class GroupMember(ABC):
 
     @abstractmethod
     def skip_heartbeats(self, count: int, sent_at: int, answered_at: int) -> None:
-        """Be as after so many heartbeats that were answered well, the last one at these instants. It is to be polled then."""
+        """Be as after so many heartbeats that were answered well, the last one at these instants.
+        It is to be polled then."""
 
     @abstractmethod
     def skip_poll(self, now: int) -> None:
@@ -165,7 +176,8 @@ class GroupMember(ABC):
 
     @property
     def metadata_due(self) -> int | None:
-        """When a quiet member asks for metadata, to see what has changed; None: it needs something new, or subscribes to nothing."""
+        """When a quiet member asks for metadata, to see what has changed; None: it needs something
+        new, or subscribes to nothing."""
         return None if self._p.metadata_needed else topics.next_deadline(self._p)
 
     @property
@@ -181,7 +193,8 @@ class GroupMember(ABC):
         return FetchMetadata(wanted, m.config.allow_auto_create_topics) if known else None
 
     def skip_metadata(self, asked_at: int, answered_at: int) -> None:
-        """Be as after metadata that are the same as before. It was polled when it asked; it is to be polled now."""
+        """Be as after metadata that are the same as before. It was polled when it asked; it is to
+        be polled now."""
         view = self._p.view
         assert view is not None
         offsets.auto_commit(self._p, asked_at)
@@ -189,9 +202,12 @@ class GroupMember(ABC):
 
     @property
     def commits_at(self) -> int | None:
-        """When a quiet member commits all its positions of its own accord; None: it does not, or does not know them all yet."""
+        """When a quiet member commits all its positions of its own accord; None: it does not, or
+        does not know them all yet."""
         m = self._p
-        knows = m.config.enable_auto_commit and m.subscribed.positions and m.subscribed.positions_known
+        knows = (
+            m.config.enable_auto_commit and m.subscribed.positions and m.subscribed.positions_known
+        )
         return m.next_auto_commit_at if knows else None
 
     def commit_request(self) -> OffsetCommitRequest:
@@ -199,10 +215,12 @@ class GroupMember(ABC):
         return offsets.request(self._p, self._p.subscribed.positions)
 
     def skip_commit(self, sent_at: int) -> None:
-        """Be as after a commit of all positions that was sent then and answered well. It is to be polled as when the answer came."""
+        """Be as after a commit of all positions that was sent then and answered well. It is to be
+        polled as when the answer came."""
         offsets.skip_commit(self._p, sent_at)
 
-    # -- what it is ----------------------------------------------------------------------------------------------------
+    # -- what it is
+    # ----------------------------------------------------------------------------------------------------
 
     @property
     def config(self) -> MemberConfig:
@@ -211,7 +229,8 @@ class GroupMember(ABC):
 
     @property
     def generation(self) -> Generation:
-        """Generation, member id and assignor as it believes them to be; in the consumer protocol the member epoch stands for the first."""
+        """Generation, member id and assignor as it believes them to be; in the consumer protocol
+        the member epoch stands for the first."""
         return self._p.generation
 
     @property
@@ -221,7 +240,8 @@ class GroupMember(ABC):
 
     @property
     def subscription(self) -> frozenset[str]:
-        """The topics it asks for by name; with a pattern that it matches itself, those that match."""
+        """The topics it asks for by name; with a pattern that it matches itself, those that
+        match."""
         return self._p.subscribed.topics
 
     @property
@@ -244,32 +264,49 @@ class GroupMember(ABC):
         """Has it ended?"""
         return self._closing is not None and self._closing.ended
 
-    # -- what the application asks for ---------------------------------------------------------------------------------
+    # -- what the application asks for
+    # ---------------------------------------------------------------------------------
 
     def seek(self, partition: TopicPartition, position: Position | int) -> None:
-        """Set the position in an owned partition: what the next commit says. Raises KeyError if it is not owned."""
+        """Set the position in an owned partition: what the next commit says. Raises KeyError if it
+        is not owned."""
         subscribed = self._p.subscribed
         if partition not in subscribed.owned:
             raise KeyError(f"{partition} is not owned")
-        subscribed.positions[partition] = position if isinstance(position, Position) else Position(position)
+        subscribed.positions[partition] = (
+            position if isinstance(position, Position) else Position(position)
+        )
 
     def seek_all(self, position: Position) -> None:
         """Set the position in every owned partition."""
         subscribed = self._p.subscribed
         known = len(subscribed.positions) == len(subscribed.owned)
-        subscribed.positions.update(dict.fromkeys(subscribed.positions if known else self.owned, position))
+        subscribed.positions.update(
+            dict.fromkeys(subscribed.positions if known else self.owned, position)
+        )
 
-    def commit(self, now: int, offsets_: Mapping[TopicPartition, Position] | None = None, *, retry: bool = True) -> int:
-        """Commit positions (all, if none are named); the end comes as `Committed` under the number returned.
+    def commit(
+        self,
+        now: int,
+        offsets_: Mapping[TopicPartition, Position] | None = None,
+        *,
+        retry: bool = True,
+    ) -> int:
+        """Commit positions (all, if none are named); the end comes as `Committed` under the number
+        returned.
 
-        `retry`: retriable failures are retried until default.api.timeout.ms, as commitSync does; else told, as commitAsync does.
+        `retry`: retriable failures are retried until default.api.timeout.ms, as commitSync does;
+        else told, as commitAsync does.
         """
         m = self._p
         expires_at = now + m.config.default_api_timeout_ms if retry else None
-        return offsets.commit(m, m.subscribed.positions if offsets_ is None else offsets_, expires_at, now).number
+        return offsets.commit(
+            m, m.subscribed.positions if offsets_ is None else offsets_, expires_at, now
+        ).number
 
     def pump(self, now: int) -> None:
-        """The application waits for a commit and does not poll: send what waits for the coordinator or for its next try."""
+        """The application waits for a commit and does not poll: send what waits for the coordinator
+        or for its next try."""
         offsets.push(self._p, now)
 
     @property
@@ -281,19 +318,25 @@ class GroupMember(ABC):
             return None if m.find_in_flight else m.find_again_at
         return min(waiting, default=None)
 
-    def close(self, now: int, timeout_ms: int = DEFAULT_CLOSE_TIMEOUT_MS, *, leave: bool | None = None) -> None:
-        """Commit (auto-commit), give everything up, leave, end; `Closed` comes when that is done, or time is up.
+    def close(
+        self, now: int, timeout_ms: int = DEFAULT_CLOSE_TIMEOUT_MS, *, leave: bool | None = None
+    ) -> None:
+        """Commit (auto-commit), give everything up, leave, end; `Closed` comes when that is done,
+        or time is up.
 
-        `leave`: True also lets a static member leave for good, False lets nobody (KIP-1092); None as configured.
+        `leave`: True also lets a static member leave for good, False lets nobody (KIP-1092); None
+        as configured.
         """
         if self._closing is None:
             self._closing = Closing(now + timeout_ms, leave)
         self._close(self._closing, now)
 
-    # -- what the driver tells -----------------------------------------------------------------------------------------
+    # -- what the driver tells
+    # -----------------------------------------------------------------------------------------
 
     def receive(self, number: int, response: Response, now: int) -> bool:
-        """An answer came, in its newest shape (`requests.lift`). False: nothing new for `poll` or `take`, as after most heartbeats."""
+        """An answer came, in its newest shape (`requests.lift`). False: nothing new for `poll` or
+        `take`, as after most heartbeats."""
         self._answer(number, response, now)
         return bool(self._p.effects) or self._closing is not None or self._is_news(response)
 
@@ -305,7 +348,8 @@ class GroupMember(ABC):
         self._answer(number, None, now)
 
     def unsupported(self, number: int, fault: Unsupported, now: int) -> None:
-        """The request was never sent: the broker's versions cannot carry it (VER-18). `poll` raises that, a commit ends with it."""
+        """The request was never sent: the broker's versions cannot carry it (VER-18). `poll` raises
+        that, a commit ends with it."""
         m = self._p
         sent = m.in_flight.pop(number, None)
         if sent is None:
@@ -319,7 +363,8 @@ class GroupMember(ABC):
         self._go_on(now)
 
     def disconnected(self, now: int) -> None:
-        """The connection to the coordinator is gone, and with it all answers that were to come on it."""
+        """The connection to the coordinator is gone, and with it all answers that were to come on
+        it."""
         m = self._p
         discovery.forget(m, "the connection was lost", disconnected=True)
         for number in [number for number, sent in m.in_flight.items() if sent.node is not None]:
@@ -345,7 +390,8 @@ class GroupMember(ABC):
         topics.on_failure(self._p, now)
 
     def tick(self, now: int) -> None:
-        """Do what has fallen due without the application: request timeouts, heartbeats, discovery, the end of a close."""
+        """Do what has fallen due without the application: request timeouts, heartbeats, discovery,
+        the end of a close."""
         m = self._p
         overdue = [number for number, sent in m.in_flight.items() if now >= sent.deadline]
         if overdue:
@@ -374,9 +420,17 @@ class GroupMember(ABC):
         if self._closing is not None:
             if self._closing.ended:
                 return None
-            waits = m.coordinator is None and not m.find_in_flight and any(not commit.in_flight for commit in m.commits.values())
-            find_at = m.find_again_at if waits else None  # what is on its way to a coordinator that was given up needs no other
-            due = earlier(earlier(self._closing.deadline, offsets.next_deadline(m, settled=False)), find_at)
+            waits = (
+                m.coordinator is None
+                and not m.find_in_flight
+                and any(not commit.in_flight for commit in m.commits.values())
+            )
+            find_at = (
+                m.find_again_at if waits else None
+            )  # what is on its way to a coordinator that was given up needs no other
+            due = earlier(
+                earlier(self._closing.deadline, offsets.next_deadline(m, settled=False)), find_at
+            )
         else:
             due = earlier(self._next_beat(), topics.next_deadline(m))
         for sent in m.in_flight.values():

@@ -1,8 +1,10 @@
-"""Heartbeats, and what falls due without the application: Java's heartbeat thread (CLI-11, CLI-12, CLI-14).
+"""Heartbeats, and what falls due without the application: Java's heartbeat thread (CLI-11, CLI-12,
+CLI-14).
 
-A heartbeat that is refused with an error of the group's is retried after a backoff; only FENCED_INSTANCE_ID reaches the
-application, at its next poll. Read off Java 4.3.1's own classes: GROUP_AUTHORIZATION_FAILED and unknown errors fail the one
-heartbeat and no more, so that in the end the session runs out.
+A heartbeat that is refused with an error of the group's is retried after a backoff; only
+FENCED_INSTANCE_ID reaches the application, at its next poll. Read off Java 4.3.1's own classes:
+GROUP_AUTHORIZATION_FAILED and unknown errors fail the one heartbeat and no more, so that in the end
+the session runs out.
 """
 
 from __future__ import annotations
@@ -20,7 +22,8 @@ POLL_EXPIRED = "the application did not poll within max.poll.interval.ms"
 
 
 def beat(m: Membership, now: int) -> None:
-    """Do what has fallen due: look for the coordinator, give it up, leave, or send a heartbeat; one thing at a time."""
+    """Do what has fallen due: look for the coordinator, give it up, leave, or send a heartbeat; one
+    thing at a time."""
     if m.state not in JOINED or m.beat_fault is not None:
         return
     pulse = m.pulse
@@ -40,9 +43,15 @@ def request(m: Membership) -> HeartbeatRequest:
     """The heartbeat of its generation."""
     generation = m.generation
     if m.heartbeat is None or m.heartbeat[0] is not generation:
-        m.heartbeat = generation, HeartbeatRequest(
-            group_id=m.config.group_id, generation_id=generation.generation_id, member_id=generation.member_id,
-            group_instance_id=m.config.group_instance_id)
+        m.heartbeat = (
+            generation,
+            HeartbeatRequest(
+                group_id=m.config.group_id,
+                generation_id=generation.generation_id,
+                member_id=generation.member_id,
+                group_instance_id=m.config.group_instance_id,
+            ),
+        )
     return m.heartbeat[1]
 
 
@@ -56,22 +65,38 @@ def next_deadline(m: Membership) -> int | None:
 
 
 def is_quiet(m: Membership) -> bool:
-    """Is a member in its group, with nothing on its way and nothing to be done before something falls due?
+    """Is a member in its group, with nothing on its way and nothing to be done before something
+    falls due?
 
-    Said only of a member that subscribes to topics by name and whose first heartbeat is due before its session and poll run out.
+    Said only of a member that subscribes to topics by name and whose first heartbeat is due before
+    its session and poll run out.
     """
     pulse = m.pulse
     return not (
-        m.state is not STABLE or m.in_flight or m.join is not None or m.rejoin_needed or m.coordinator is None
-        or m.beat_fault is not None or joining.rejoin_needed(m) or pulse.in_flight or m.effects or m.commits
-        or m.prepare_commit is not None or m.offsets_in_flight or m.offsets_fault is not None or m.metadata_in_flight is not False
-        or m.topics_fault is not None or m.view is not m.view_seen or m.subscribed.pattern is not None
+        m.state is not STABLE
+        or m.in_flight
+        or m.join is not None
+        or m.rejoin_needed
+        or m.coordinator is None
+        or m.beat_fault is not None
+        or joining.rejoin_needed(m)
+        or pulse.in_flight
+        or m.effects
+        or m.commits
+        or m.prepare_commit is not None
+        or m.offsets_in_flight
+        or m.offsets_fault is not None
+        or m.metadata_in_flight is not False
+        or m.topics_fault is not None
+        or m.view is not m.view_seen
+        or m.subscribed.pattern is not None
         or pulse.beat_at >= min(pulse.session_expires_at, pulse.poll_expires_at)
-    )  # fmt: skip
+    )
 
 
 def skip(m: Membership, count: int, sent_at: int, answered_at: int) -> None:
-    """So many heartbeats were sent and answered well, the last one at these instants; a quiet member has sent nothing else."""
+    """So many heartbeats were sent and answered well, the last one at these instants; a quiet
+    member has sent nothing else."""
     m.number += count
     if not m.subscribed.positions:
         offsets.skip_empty_commits(m, sent_at, m.config.heartbeat_interval_ms, count)
@@ -94,20 +119,30 @@ def on_heartbeat(m: Membership, sent: InFlight, response: Response | None, now: 
         m.pulse.received(now)  # proof of life all the same
         if m.state is STABLE:
             m.request_rejoin("the group rebalances, says the answer to a heartbeat")
-    elif error in (ErrorCode.ILLEGAL_GENERATION, ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.FENCED_INSTANCE_ID):
+    elif error in (
+        ErrorCode.ILLEGAL_GENERATION,
+        ErrorCode.UNKNOWN_MEMBER_ID,
+        ErrorCode.FENCED_INSTANCE_ID,
+    ):
         _on_expelled(m, sent, error, now)
     else:
         m.pulse.failed(now)
 
 
 def _on_expelled(m: Membership, sent: InFlight, error: ErrorCode, now: int) -> None:
-    """The coordinator does not know this member, or not in this generation. Old news are no news."""
+    """The coordinator does not know this member, or not in this generation. Old news are no
+    news."""
     if m.generation != sent.generation:
         m.pulse.received(now)
         return
-    m.reset_and_rejoin(f"{error.name} in the answer to a heartbeat", keep_member_id=error is ErrorCode.ILLEGAL_GENERATION)
+    m.reset_and_rejoin(
+        f"{error.name} in the answer to a heartbeat",
+        keep_member_id=error is ErrorCode.ILLEGAL_GENERATION,
+    )
     if error is ErrorCode.FENCED_INSTANCE_ID:
-        m.beat_fault = FencedInstance("Heartbeat", error, f"group.instance.id {m.config.group_instance_id}")
+        m.beat_fault = FencedInstance(
+            "Heartbeat", error, f"group.instance.id {m.config.group_instance_id}"
+        )
         m.pulse.in_flight = False
     else:
         m.pulse.failed(now)

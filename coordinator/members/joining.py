@@ -1,8 +1,8 @@
 """JoinGroup and SyncGroup: the join loop, and what each answer does (CLI-4 to CLI-10).
 
-The loop runs inside `poll`, as in Java; answers are taken whenever they come, and the SyncGroup follows a good JoinGroup at
-once, also while the application does not poll. A fault that is not to be retried leaves through `poll`, and the next poll
-tries again.
+The loop runs inside `poll`, as in Java; answers are taken whenever they come, and the SyncGroup
+follows a good JoinGroup at once, also while the application does not poll. A fault that is not to
+be retried leaves through `poll`, and the next poll tries again.
 """
 
 from __future__ import annotations
@@ -10,7 +10,11 @@ from __future__ import annotations
 from ..errors import ErrorCode
 from ..wire.consumer_protocol import Subscription, TopicPartitions
 from ..wire.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
-from ..wire.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment, SyncGroupResponse
+from ..wire.messages.sync_group import (
+    SyncGroupRequest,
+    SyncGroupRequestAssignment,
+    SyncGroupResponse,
+)
 from ..wire.schema import Response
 from . import discovery, leading, rebalancing, topics
 from .faults import (
@@ -66,7 +70,8 @@ def _request_once(m: Membership, reason: str) -> None:
 
 
 def join_if_needed(m: Membership, now: int) -> bool:
-    """Go as far into the group as is possible now; True when nothing is left to do. Raises what is not to be retried."""
+    """Go as far into the group as is possible now; True when nothing is left to do. Raises what is
+    not to be retried."""
     while rejoin_needed(m):
         if not discovery.ready(m, now) or now < m.join_again_at:
             return False
@@ -93,12 +98,15 @@ def _take_success(m: Membership, assignment: bytes, now: int) -> None:
         m.join_backoff.reset()
         m.needs_join_prepare = True
     else:
-        m.reset_and_rejoin("the generation ended between SyncGroup and its completion", keep_member_id=False)
+        m.reset_and_rejoin(
+            "the generation ended between SyncGroup and its completion", keep_member_id=False
+        )
     m.join = None
 
 
 def _take_failure(m: Membership, fault: MemberFault, now: int) -> bool:
-    """Decide what follows a failed attempt: True to try at once, False after a backoff; else raise."""
+    """Decide what follows a failed attempt: True to try at once, False after a backoff; else
+    raise."""
     m.join = None
     m.request_rejoin(f"the last try to join ended with {fault.name}")
     if fault.code in RETRIED_AT_ONCE:
@@ -109,7 +117,8 @@ def _take_failure(m: Membership, fault: MemberFault, now: int) -> bool:
     return False
 
 
-# -- JoinGroup ---------------------------------------------------------------------------------------------------------
+# -- JoinGroup
+# ---------------------------------------------------------------------------------------------------------
 
 
 def _send_join(m: Membership, now: int) -> None:
@@ -120,11 +129,18 @@ def _send_join(m: Membership, now: int) -> None:
     m.join = JoinAttempt()
     m.pattern_refreshed = False
     message = JoinGroupRequest(
-        group_id=config.group_id, session_timeout_ms=config.session_timeout_ms, rebalance_timeout_ms=config.max_poll_interval_ms,
-        member_id=m.generation.member_id, group_instance_id=config.group_instance_id, protocol_type=PROTOCOL_TYPE,
-        protocols=protocols, reason=m.rejoin_reason[:_MOST_REASON_CHARS],
-    )  # fmt: skip
-    timeout_ms = min(max(config.request_timeout_ms, config.max_poll_interval_ms + JOIN_LAPSE_MS), INT_MAX)
+        group_id=config.group_id,
+        session_timeout_ms=config.session_timeout_ms,
+        rebalance_timeout_ms=config.max_poll_interval_ms,
+        member_id=m.generation.member_id,
+        group_instance_id=config.group_instance_id,
+        protocol_type=PROTOCOL_TYPE,
+        protocols=protocols,
+        reason=m.rejoin_reason[:_MOST_REASON_CHARS],
+    )
+    timeout_ms = min(
+        max(config.request_timeout_ms, config.max_poll_interval_ms + JOIN_LAPSE_MS), INT_MAX
+    )
     m.send(message, now, node=m.coordinator, timeout_ms=timeout_ms)
 
 
@@ -140,8 +156,12 @@ def _protocols(m: Membership) -> list[JoinGroupRequestProtocol]:
         except Exception as error:
             detail = f"subscription_user_data raised {type(error).__name__}: {error}"
             raise AssignorFault(assignor.name, "gives user data", detail) from error
-        subscription = Subscription(names, user_data, owned, m.generation.generation_id, m.config.rack)
-        protocols.append(JoinGroupRequestProtocol(name=assignor.name, metadata=subscription.encode()))
+        subscription = Subscription(
+            names, user_data, owned, m.generation.generation_id, m.config.rack
+        )
+        protocols.append(
+            JoinGroupRequestProtocol(name=assignor.name, metadata=subscription.encode())
+        )
     return protocols
 
 
@@ -163,12 +183,22 @@ def on_join(m: Membership, sent: InFlight, response: Response | None, now: int) 
     elif response.error_code:
         _on_join_error(m, attempt, sent, response)
     elif response.protocol_type is not None and response.protocol_type != PROTOCOL_TYPE:
-        attempt.fail(Refused("JoinGroup", ErrorCode.INCONSISTENT_GROUP_PROTOCOL, f"the group is of type {response.protocol_type!r}"))
+        attempt.fail(
+            Refused(
+                "JoinGroup",
+                ErrorCode.INCONSISTENT_GROUP_PROTOCOL,
+                f"the group is of type {response.protocol_type!r}",
+            )
+        )
     elif m.state is not PREPARING_REBALANCE:
-        attempt.fail(MemberFault("JoinGroup: the member left while it was answered", retriable=True))
+        attempt.fail(
+            MemberFault("JoinGroup: the member left while it was answered", retriable=True)
+        )
     else:
         m.move(COMPLETING_REBALANCE)
-        m.generation = Generation(response.generation_id, response.member_id, response.protocol_name)
+        m.generation = Generation(
+            response.generation_id, response.member_id, response.protocol_name
+        )
         m.pulse.in_flight = False
         m.pulse.reset(now)  # heartbeats begin before SyncGroup is answered (CLI-7)
         if response.leader == response.member_id:
@@ -178,7 +208,9 @@ def on_join(m: Membership, sent: InFlight, response: Response | None, now: int) 
             _send_sync(m, [], now)
 
 
-def _on_join_error(m: Membership, attempt: JoinAttempt, sent: InFlight, response: JoinGroupResponse) -> None:
+def _on_join_error(
+    m: Membership, attempt: JoinAttempt, sent: InFlight, response: JoinGroupResponse
+) -> None:
     error = code_of(response.error_code)
     if error is ErrorCode.MEMBER_ID_REQUIRED:
         m.generation = Generation(member_id=response.member_id)
@@ -197,9 +229,13 @@ def _refusal(api: str, error: ErrorCode, m: Membership) -> MemberFault:
     if error in RETRIED_AT_ONCE or error in _LOST_COORDINATOR:
         return Refused(api, error, retriable=True)
     if error is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
-        return Refused(api, error, retriable=api == "JoinGroup")  # CLI-9: fatal in answer to SyncGroup
+        return Refused(
+            api, error, retriable=api == "JoinGroup"
+        )  # CLI-9: fatal in answer to SyncGroup
     if error is ErrorCode.FENCED_INSTANCE_ID:
-        return FencedInstance(api, error, f"group.instance.id {config.group_instance_id}", retriable=False)
+        return FencedInstance(
+            api, error, f"group.instance.id {config.group_instance_id}", retriable=False
+        )
     if error is ErrorCode.GROUP_AUTHORIZATION_FAILED:
         return GroupAuthorizationFailed(api, error, f"group {config.group_id}", retriable=False)
     if error is ErrorCode.GROUP_MAX_SIZE_REACHED:
@@ -209,11 +245,13 @@ def _refusal(api: str, error: ErrorCode, m: Membership) -> MemberFault:
     return Refused(api, error, "" if error in _FATAL_JOIN else "unexpected here", retriable=False)
 
 
-# -- leading -----------------------------------------------------------------------------------------------------------
+# -- leading
+# -----------------------------------------------------------------------------------------------------------
 
 
 def lead(m: Membership, now: int) -> None:
-    """Assign, now or when the metadata of the whole group's topics has come (CLI-8). A fault ends the attempt."""
+    """Assign, now or when the metadata of the whole group's topics has come (CLI-8). A fault ends
+    the attempt."""
     response = m.election
     if response is None or m.join is None:
         return
@@ -228,11 +266,19 @@ def lead(m: Membership, now: int) -> None:
         return
     m.election = None
     m.assignment_snapshot = m.snapshot
-    _send_sync(m, [SyncGroupRequestAssignment(member_id=name, assignment=data) for name, data in assignments.items()], now)
+    _send_sync(
+        m,
+        [
+            SyncGroupRequestAssignment(member_id=name, assignment=data)
+            for name, data in assignments.items()
+        ],
+        now,
+    )
 
 
 def _assignments(m: Membership, response: JoinGroupResponse) -> dict[str, bytes] | None:
-    """What the leader hands in; None: metadata are needed first. A static leader that came back may be told to skip it."""
+    """What the leader hands in; None: metadata are needed first. A static leader that came back may
+    be told to skip it."""
     wishes = leading.read_wishes(response)
     if not leading.knows_group(m, wishes):
         return None
@@ -240,7 +286,8 @@ def _assignments(m: Membership, response: JoinGroupResponse) -> dict[str, bytes]
     return {} if response.skip_assignment else leading.assign(m, response, wishes)
 
 
-# -- SyncGroup ---------------------------------------------------------------------------------------------------------
+# -- SyncGroup
+# ---------------------------------------------------------------------------------------------------------
 
 
 def _send_sync(m: Membership, assignments: list[SyncGroupRequestAssignment], now: int) -> None:
@@ -250,10 +297,14 @@ def _send_sync(m: Membership, assignments: list[SyncGroupRequestAssignment], now
         return
     generation = m.generation
     message = SyncGroupRequest(
-        group_id=m.config.group_id, generation_id=generation.generation_id, member_id=generation.member_id,
-        group_instance_id=m.config.group_instance_id, protocol_type=PROTOCOL_TYPE, protocol_name=generation.protocol_name,
+        group_id=m.config.group_id,
+        generation_id=generation.generation_id,
+        member_id=generation.member_id,
+        group_instance_id=m.config.group_instance_id,
+        protocol_type=PROTOCOL_TYPE,
+        protocol_name=generation.protocol_name,
         assignments=assignments,
-    )  # fmt: skip
+    )
     m.send(message, now, node=m.coordinator)
 
 
@@ -267,10 +318,20 @@ def on_sync(m: Membership, sent: InFlight, response: Response | None, now: int) 
     elif response.error_code:
         _on_sync_error(m, attempt, sent, code_of(response.error_code))
     elif response.protocol_type is not None and response.protocol_type != PROTOCOL_TYPE:
-        attempt.fail(Refused("SyncGroup", ErrorCode.INCONSISTENT_GROUP_PROTOCOL, f"the group is of type {response.protocol_type!r}"))
+        attempt.fail(
+            Refused(
+                "SyncGroup",
+                ErrorCode.INCONSISTENT_GROUP_PROTOCOL,
+                f"the group is of type {response.protocol_type!r}",
+            )
+        )
     elif m.generation == NO_GENERATION or m.state is not COMPLETING_REBALANCE:
-        attempt.fail(Refused("SyncGroup", ErrorCode.ILLEGAL_GENERATION, "the generation has ended meanwhile"))
-    elif response.protocol_name is not None and response.protocol_name != m.generation.protocol_name:
+        attempt.fail(
+            Refused("SyncGroup", ErrorCode.ILLEGAL_GENERATION, "the generation has ended meanwhile")
+        )
+    elif (
+        response.protocol_name is not None and response.protocol_name != m.generation.protocol_name
+    ):
         hint = f"the group assigned by {response.protocol_name!r}, joined was {m.generation.protocol_name!r}"
         attempt.fail(Refused("SyncGroup", ErrorCode.INCONSISTENT_GROUP_PROTOCOL, hint))
     else:
@@ -283,7 +344,10 @@ def on_sync(m: Membership, sent: InFlight, response: Response | None, now: int) 
 def _on_sync_error(m: Membership, attempt: JoinAttempt, sent: InFlight, error: ErrorCode) -> None:
     if error in (ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION):
         if m.generation == sent.generation:
-            m.reset_and_rejoin(f"{error.name} in the answer to SyncGroup", keep_member_id=error is ErrorCode.ILLEGAL_GENERATION)
+            m.reset_and_rejoin(
+                f"{error.name} in the answer to SyncGroup",
+                keep_member_id=error is ErrorCode.ILLEGAL_GENERATION,
+            )
     elif error in _LOST_COORDINATOR:
         discovery.forget(m, f"SyncGroup was answered {error.name}")
     attempt.fail(_refusal("SyncGroup", error, m))

@@ -1,7 +1,9 @@
-"""Requests to the leaders of partitions: who leads what, what is on its way to whom, and when an answer is overdue.
+"""Requests to the leaders of partitions: who leads what, what is on its way to whom, and when an
+answer is overdue.
 
-Owns the metadata of leaders (asked for when something is unknown or stale, after a backoff), the numbers of requests, which are
-negative so that they never meet those of a `Member`, and their deadlines. Does not depend on what is fetched or produced.
+Owns the metadata of leaders (asked for when something is unknown or stale, after a backoff), the
+numbers of requests, which are negative so that they never meet those of a `Member`, and their
+deadlines. Does not depend on what is fetched or produced.
 """
 
 from __future__ import annotations
@@ -36,7 +38,17 @@ class _Asked(NamedTuple):
 class Leaders:
     """One client's requests to brokers. `chance` draws from 0 to 1; durations are milliseconds."""
 
-    __slots__ = ("_asked", "_backoff", "_known", "_metadata_again_at", "_metadata_in_flight", "_number", "_timeout_ms", "effects", "wanted")
+    __slots__ = (
+        "_asked",
+        "_backoff",
+        "_known",
+        "_metadata_again_at",
+        "_metadata_in_flight",
+        "_number",
+        "_timeout_ms",
+        "effects",
+        "wanted",
+    )
 
     def __init__(self, timeout_ms: int, backoff: Backoff) -> None:
         self.effects: list[Effect] = []
@@ -74,14 +86,21 @@ class Leaders:
         if self.wanted and not self._metadata_in_flight and now >= self._metadata_again_at:
             self._metadata_in_flight = True
             topics = [MetadataRequestTopic(name=name) for name in sorted(self.wanted)]
-            self.ask(None, MetadataRequest(topics=topics, allow_auto_topic_creation=False), now, self._on_metadata)
+            self.ask(
+                None,
+                MetadataRequest(topics=topics, allow_auto_topic_creation=False),
+                now,
+                self._on_metadata,
+            )
 
     def _on_metadata(self, response: Response | None, now: int) -> None:
         self._metadata_in_flight = False
         if isinstance(response, MetadataResponse):
             nodes = {row.node_id: Node(row.node_id, row.host, row.port) for row in response.brokers}
             for topic in response.topics:
-                rows = [row for row in topic.partitions if not row.error_code and row.leader_id in nodes]
+                rows = [
+                    row for row in topic.partitions if not row.error_code and row.leader_id in nodes
+                ]
                 if topic.name is not None and rows and len(rows) == len(topic.partitions):
                     self.wanted.discard(topic.name)
                 for row in rows:
@@ -95,11 +114,22 @@ class Leaders:
 
     # -- requests
 
-    def ask(self, node: Node | None, message: Request, now: int, answered: OnAnswer, timeout_ms: int | None = None) -> int:
+    def ask(
+        self,
+        node: Node | None,
+        message: Request,
+        now: int,
+        answered: OnAnswer,
+        timeout_ms: int | None = None,
+    ) -> int:
         """Put a request among the effects; `node` None: any broker will do."""
         self._number -= 1
         self._asked[self._number] = _Asked(now + (timeout_ms or self._timeout_ms), node, answered)
-        self.effects.append(Send(self._number, None, message) if node is None else AskBroker(self._number, node, message))
+        self.effects.append(
+            Send(self._number, None, message)
+            if node is None
+            else AskBroker(self._number, node, message)
+        )
         return self._number
 
     def tell(self, node: Node, message: Request) -> None:
@@ -122,7 +152,9 @@ class Leaders:
                 continue
             if asked.node is not None:
                 self.effects.append(DropBroker(asked.node, "a request was not answered in time"))
-                for other in [other for other, each in self._asked.items() if each.node == asked.node]:
+                for other in [
+                    other for other, each in self._asked.items() if each.node == asked.node
+                ]:
                     self.receive(other, None, now)
             else:
                 self.receive(number, None, now)

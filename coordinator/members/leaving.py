@@ -1,4 +1,5 @@
-"""Leaving the group, and the way out of everything: LeaveGroup, close, unsubscribe (CLI-14, CLI-25)."""
+"""Leaving the group, and the way out of everything: LeaveGroup, close, unsubscribe (CLI-14,
+CLI-25)."""
 
 from __future__ import annotations
 
@@ -20,15 +21,28 @@ _WAITED_FOR = (LeaveGroupRequest, OffsetCommitRequest)
 
 
 def leave_group(m: Membership, reason: str, now: int, *, static_too: bool = False) -> bool:
-    """Tell the coordinator, if there is anything to tell (CLI-14), and reset everything. Was it told?
+    """Tell the coordinator, if there is anything to tell (CLI-14), and reset everything. Was it
+    told?
 
-    Static members do not leave, so that they may come back; unless `static_too` (KIP-1092's LEAVE_GROUP).
+    Static members do not leave, so that they may come back; unless `static_too` (KIP-1092's
+    LEAVE_GROUP).
     """
     is_dynamic = m.config.group_instance_id is None
-    told = (is_dynamic or static_too) and m.coordinator is not None and m.state is not UNJOINED and m.generation.member_id != ""
+    told = (
+        (is_dynamic or static_too)
+        and m.coordinator is not None
+        and m.state is not UNJOINED
+        and m.generation.member_id != ""
+    )
     if told:
-        who = MemberIdentity(member_id=m.generation.member_id, group_instance_id=m.config.group_instance_id, reason=reason)
-        m.send(LeaveGroupRequest(group_id=m.config.group_id, members=[who]), now, node=m.coordinator)
+        who = MemberIdentity(
+            member_id=m.generation.member_id,
+            group_instance_id=m.config.group_instance_id,
+            reason=reason,
+        )
+        m.send(
+            LeaveGroupRequest(group_id=m.config.group_id, members=[who]), now, node=m.coordinator
+        )
     m.reset_and_rejoin("the member left of its own will", keep_member_id=False)
     m.join = None
     m.election = None
@@ -61,7 +75,9 @@ def close(m: Membership, closing: Closing, now: int) -> None:
         leaves = m.config.leave_group_on_close if closing.leave is None else closing.leave
         if leaves:
             leave_group(m, CLOSED, now, static_too=closing.leave is True)
-    if now >= closing.deadline or not any(isinstance(sent.message, _WAITED_FOR) for sent in m.in_flight.values()):
+    if now >= closing.deadline or not any(
+        isinstance(sent.message, _WAITED_FOR) for sent in m.in_flight.values()
+    ):
         closing.ended = True
         m.in_flight.clear()
         m.state = UNJOINED

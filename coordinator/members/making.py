@@ -12,10 +12,15 @@ from .member import Member
 
 
 def make_member(
-    config: MemberConfig, listener: RebalanceListener | None = None, *, chance: Callable[[], float], now: int = 0,
+    config: MemberConfig,
+    listener: RebalanceListener | None = None,
+    *,
+    chance: Callable[[], float],
+    now: int = 0,
     member_id: str | None = None,
-) -> GroupMember:  # fmt: skip
-    """A member of the group protocol that `config` names. `member_id`: only for the consumer protocol, whose members choose their own.
+) -> GroupMember:
+    """A member of the group protocol that `config` names. `member_id`: only for the consumer
+    protocol, whose members choose their own.
 
     Raises MemberConfigError for assignors that cannot be had, or that do not go together.
     """

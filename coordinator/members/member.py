@@ -7,8 +7,9 @@
     member.receive(number, response, now)     # an answer; then poll again
     member.tick(now)                          # when next_deadline() has come: heartbeats, timeouts; poll again, if the application does
 
-`tick` is Java's heartbeat thread, `poll` the application's: a member whose application stalls is ticked and not polled, and
-leaves after max.poll.interval.ms (CLI-14). Time is told in milliseconds; chance only jitters backoffs. One thread at a time.
+`tick` is Java's heartbeat thread, `poll` the application's: a member whose application stalls is
+ticked and not polled, and leaves after max.poll.interval.ms (CLI-14). Time is told in milliseconds;
+chance only jitters backoffs. One thread at a time.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ from .subscription import Partitions, topic_names
 
 
 class Member(GroupMember):
-    """A member of one group. Raises MemberConfigError for assignors that cannot be had, or that do not go together."""
+    """A member of one group. Raises MemberConfigError for assignors that cannot be had, or that do
+    not go together."""
 
     __slots__ = ("_m",)
 
@@ -51,14 +53,26 @@ class Member(GroupMember):
     }
 
     def __init__(
-        self, config: MemberConfig, listener: RebalanceListener | None = None, *, chance: Callable[[], float] = lambda: 0.5, now: int = 0,
-    ) -> None:  # fmt: skip
+        self,
+        config: MemberConfig,
+        listener: RebalanceListener | None = None,
+        *,
+        chance: Callable[[], float] = lambda: 0.5,
+        now: int = 0,
+    ) -> None:
         assignors = config.make_assignors()
         try:
             protocol = common_protocol(assignors)
         except AssignorError as error:
             raise MemberConfigError(f"partition.assignment.strategy: {error}") from error
-        self._p = self._m = Membership(config, assignors, protocol.name == "COOPERATIVE", listener or SilentListener(), chance, now)
+        self._p = self._m = Membership(
+            config,
+            assignors,
+            protocol.name == "COOPERATIVE",
+            listener or SilentListener(),
+            chance,
+            now,
+        )
         self._closing = None
 
     @property
@@ -93,7 +107,8 @@ class Member(GroupMember):
         return self._m.rejoin_reason
 
     def subscribe(self, topics_: Iterable[str], now: int) -> None:
-        """Ask for topics by a list of names, in place of what was asked for; none at all: `unsubscribe`.
+        """Ask for topics by a list of names, in place of what was asked for; none at all:
+        `unsubscribe`.
 
         Raises MemberConfigError for what are no names.
         """
@@ -140,7 +155,9 @@ class Member(GroupMember):
         m, subscribed = self._m, self._m.subscribed
         if self._closing is not None or not subscribed.wanted:
             return False
-        asks = m.metadata_needed or now >= m.metadata_expires_at  # most polls find nothing to do: what is not due is not called
+        asks = (
+            m.metadata_needed or now >= m.metadata_expires_at
+        )  # most polls find nothing to do: what is not due is not called
         if asks:
             topics.ask(m, now)
         if m.topics_fault is not None:
@@ -173,7 +190,8 @@ class Member(GroupMember):
             raise fault
 
     def _pattern_is_fresh(self, now: int) -> bool:
-        """CLI-20: before joining by pattern, metadata are asked for once more if the backoff allows."""
+        """CLI-20: before joining by pattern, metadata are asked for once more if the backoff
+        allows."""
         m = self._m
         if m.join is None and not m.pattern_refreshed and now >= m.metadata_again_at:
             m.pattern_refreshed = True
@@ -242,13 +260,21 @@ class Member(GroupMember):
             m.join.fail(fault)
 
     def next_poll(self) -> int | None:
-        """When `poll` has something to do of its own accord, provided that the application polls."""
+        """When `poll` has something to do of its own accord, provided that the application
+        polls."""
         m = self._m
         if self._closing is not None or not m.subscribed.wanted:
             return None
         if m.coordinator is None:
             return None if m.find_in_flight else m.find_again_at
         rejoins = joining.rejoin_needed(m)
-        waits_for_metadata = m.subscribed.pattern is not None and not topics.is_fresh(m)  # `tick` asks, the answer polls
-        waits_for_backoff = rejoins and m.join is None and m.prepare_commit is None and not waits_for_metadata
-        return earlier(m.join_again_at if waits_for_backoff else None, offsets.next_deadline(m, settled=not rejoins))
+        waits_for_metadata = m.subscribed.pattern is not None and not topics.is_fresh(
+            m
+        )  # `tick` asks, the answer polls
+        waits_for_backoff = (
+            rejoins and m.join is None and m.prepare_commit is None and not waits_for_metadata
+        )
+        return earlier(
+            m.join_again_at if waits_for_backoff else None,
+            offsets.next_deadline(m, settled=not rejoins),
+        )

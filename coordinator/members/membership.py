@@ -1,8 +1,10 @@
-"""The state of one classic member, and the few moves that every part of it makes: reset, ask to rejoin.
+"""The state of one classic member, and the few moves that every part of it makes: reset, ask to
+rejoin.
 
-Parts work on it as the functions in `groups` work on a group: `discovery`, `joining`, `rebalancing`, `heartbeats`, `offsets`,
-`leaving`, `topics`. Owns what a reset means (CLI-3) and what an error of a commit means for a member of a generation (CLI-15,
-CLI-16). Does not depend on responses.
+Parts work on it as the functions in `groups` work on a group: `discovery`, `joining`,
+`rebalancing`, `heartbeats`, `offsets`, `leaving`, `topics`. Owns what a reset means (CLI-3) and
+what an error of a commit means for a member of a generation (CLI-15, CLI-16). Does not depend on
+responses.
 """
 
 from __future__ import annotations
@@ -20,7 +22,16 @@ from .effects import RebalanceListener
 from .faults import CommitFailed, FencedInstance, MemberFault, RebalanceInProgress
 from .participant import InFlight, Participant
 from .pulse import Pulse
-from .states import MOVES, NO_GENERATION, PREPARING_REBALANCE, REBALANCING, STABLE, UNJOINED, Generation, MemberState
+from .states import (
+    MOVES,
+    NO_GENERATION,
+    PREPARING_REBALANCE,
+    REBALANCING,
+    STABLE,
+    UNJOINED,
+    Generation,
+    MemberState,
+)
 
 _EXPELLED = frozenset({ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION})
 
@@ -70,9 +81,14 @@ class Membership(Participant):
     )
 
     def __init__(
-        self, config: MemberConfig, assignors: tuple[Assignor, ...], cooperative: bool, listener: RebalanceListener,
-        chance: Callable[[], float], now: int,
-    ) -> None:  # fmt: skip
+        self,
+        config: MemberConfig,
+        assignors: tuple[Assignor, ...],
+        cooperative: bool,
+        listener: RebalanceListener,
+        chance: Callable[[], float],
+        now: int,
+    ) -> None:
         super().__init__(config, listener, chance, now)
         self.assignors = assignors
         self.cooperative = cooperative
@@ -115,7 +131,9 @@ class Membership(Participant):
     def reset_and_rejoin(self, reason: str, *, keep_member_id: bool) -> None:
         """Out of the generation; what is owned will be lost at the next join-prepare (CLI-23)."""
         self.state = UNJOINED
-        self.generation = Generation(member_id=self.generation.member_id) if keep_member_id else NO_GENERATION
+        self.generation = (
+            Generation(member_id=self.generation.member_id) if keep_member_id else NO_GENERATION
+        )
         self.request_rejoin(reason)
         self.needs_join_prepare = True
 
@@ -126,7 +144,8 @@ class Membership(Participant):
         self.pulse.reset_session(now)
 
     def refuse_commit(self) -> MemberFault | None:
-        """CLI-15: without a part in a generation there is nothing to commit as; the coordinator is not asked."""
+        """CLI-15: without a part in a generation there is nothing to commit as; the coordinator is
+        not asked."""
         if not self.subscribed.wanted or self.state is STABLE:
             return None
         if self.state in REBALANCING:
@@ -138,7 +157,12 @@ class Membership(Participant):
         unchanged = self.generation == sent.generation
         if error is ErrorCode.FENCED_INSTANCE_ID:
             if unchanged:
-                return FencedInstance("OffsetCommit", error, f"group.instance.id {self.config.group_instance_id}", retriable=False)
+                return FencedInstance(
+                    "OffsetCommit",
+                    error,
+                    f"group.instance.id {self.config.group_instance_id}",
+                    retriable=False,
+                )
             if self.state is PREPARING_REBALANCE:
                 return RebalanceInProgress("the group rebalances")
             return CommitFailed("the group has gone on without this member")
@@ -148,7 +172,10 @@ class Membership(Participant):
         if error in _EXPELLED:
             if not unchanged and self.state is PREPARING_REBALANCE:
                 return RebalanceInProgress("this member joins anew")
-            self.reset_and_rejoin(f"{error.name} in the answer to OffsetCommit", keep_member_id=error is ErrorCode.ILLEGAL_GENERATION)
+            self.reset_and_rejoin(
+                f"{error.name} in the answer to OffsetCommit",
+                keep_member_id=error is ErrorCode.ILLEGAL_GENERATION,
+            )
             return CommitFailed(f"{error.name}: the group has gone on without this member")
         return None
 

@@ -1,7 +1,9 @@
-"""Committed offsets: commits, automatic and by hand, and the fetch that gives an owned partition its position (CLI-15 to 17).
+"""Committed offsets: commits, automatic and by hand, and the fetch that gives an owned partition
+its position (CLI-15 to 17).
 
-A member that owns partitions has positions for those whose committed offset it fetched; where nothing is committed there is
-no position until the application sets one. Only positions are committed.
+A member that owns partitions has positions for those whose committed offset it fetched; where
+nothing is committed there is no position until the application sets one. Only positions are
+committed.
 """
 
 from __future__ import annotations
@@ -17,7 +19,12 @@ from ..wire.messages.offset_commit import (
     OffsetCommitRequestTopic,
     OffsetCommitResponse,
 )
-from ..wire.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup, OffsetFetchRequestTopics, OffsetFetchResponse
+from ..wire.messages.offset_fetch import (
+    OffsetFetchRequest,
+    OffsetFetchRequestGroup,
+    OffsetFetchRequestTopics,
+    OffsetFetchResponse,
+)
 from ..wire.schema import Response
 from . import discovery
 from .effects import Committed, Position
@@ -35,14 +42,19 @@ from .states import NO_GENERATION
 from .subscription import Partitions
 
 Offsets = Mapping[TopicPartition, Position]
-_REDISCOVER = frozenset({ErrorCode.COORDINATOR_NOT_AVAILABLE, ErrorCode.NOT_COORDINATOR, ErrorCode.REQUEST_TIMED_OUT})
+_REDISCOVER = frozenset(
+    {ErrorCode.COORDINATOR_NOT_AVAILABLE, ErrorCode.NOT_COORDINATOR, ErrorCode.REQUEST_TIMED_OUT}
+)
 _RETRY = frozenset({ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION})
 
 
-# -- committing --------------------------------------------------------------------------------------------------------
+# -- committing
+# --------------------------------------------------------------------------------------------------------
 
 
-def commit(m: Participant, offsets: Offsets, expires_at: int | None, now: int, *, is_own: bool = False) -> Commit:
+def commit(
+    m: Participant, offsets: Offsets, expires_at: int | None, now: int, *, is_own: bool = False
+) -> Commit:
     """Begin a commit; it is sent at once if the coordinator is known."""
     m.number += 1
     begun = Commit(m.number, dict(offsets), expires_at, now, is_own=is_own)
@@ -54,12 +66,21 @@ def commit(m: Participant, offsets: Offsets, expires_at: int | None, now: int, *
 
 
 def push(m: Participant, now: int) -> None:
-    """Send the commits that wait for the coordinator or for their next try; end those whose time is up."""
+    """Send the commits that wait for the coordinator or for their next try; end those whose time is
+    up."""
     if not m.commits:
         return
     for waiting in [commit for commit in m.commits.values() if not commit.in_flight]:
         if waiting.expires_at is not None and now >= waiting.expires_at:
-            end(m, waiting, MemberFault("the commit did not get through in time", ErrorCode.REQUEST_TIMED_OUT, retriable=True))
+            end(
+                m,
+                waiting,
+                MemberFault(
+                    "the commit did not get through in time",
+                    ErrorCode.REQUEST_TIMED_OUT,
+                    retriable=True,
+                ),
+            )
         elif m.fatal_find is not None:
             end(m, waiting, m.fatal_find)
         elif m.coordinator is None:
@@ -82,16 +103,23 @@ def request(m: Participant, offsets: Offsets) -> OffsetCommitRequest:
     by_topic: dict[str, list[OffsetCommitRequestPartition]] = {}
     for (topic, number), position in offsets.items():
         row = OffsetCommitRequestPartition(
-            partition_index=number, committed_offset=position.offset, committed_leader_epoch=position.leader_epoch,
+            partition_index=number,
+            committed_offset=position.offset,
+            committed_leader_epoch=position.leader_epoch,
             committed_metadata=position.metadata,
-        )  # fmt: skip
+        )
         by_topic.setdefault(topic, []).append(row)
     generation = m.generation if m.subscribed.wanted else NO_GENERATION
     return OffsetCommitRequest(
-        group_id=m.config.group_id, generation_id_or_member_epoch=generation.generation_id, member_id=generation.member_id,
+        group_id=m.config.group_id,
+        generation_id_or_member_epoch=generation.generation_id,
+        member_id=generation.member_id,
         group_instance_id=m.config.group_instance_id if m.subscribed.wanted else None,
-        topics=[OffsetCommitRequestTopic(name=topic, partitions=rows) for topic, rows in by_topic.items()],
-    )  # fmt: skip
+        topics=[
+            OffsetCommitRequestTopic(name=topic, partitions=rows)
+            for topic, rows in by_topic.items()
+        ],
+    )
 
 
 def end(m: Participant, commit: Commit, fault: MemberFault | None) -> None:
@@ -124,7 +152,9 @@ def on_commit(m: Participant, sent: InFlight, response: Response | None, now: in
     end(m, commit, fault)
 
 
-def _commit_fault(m: Participant, sent: InFlight, response: OffsetCommitResponse) -> MemberFault | None:
+def _commit_fault(
+    m: Participant, sent: InFlight, response: OffsetCommitResponse
+) -> MemberFault | None:
     unauthorized = []
     for topic in response.topics:
         for row in topic.partitions:
@@ -140,16 +170,21 @@ def _commit_fault(m: Participant, sent: InFlight, response: OffsetCommitResponse
 
 def _first_fault(m: Participant, sent: InFlight, error: ErrorCode, where: str) -> MemberFault:
     if error is ErrorCode.GROUP_AUTHORIZATION_FAILED:
-        return GroupAuthorizationFailed("OffsetCommit", error, f"group {m.config.group_id}", retriable=False)
+        return GroupAuthorizationFailed(
+            "OffsetCommit", error, f"group {m.config.group_id}", retriable=False
+        )
     if error in _RETRY:
         return Refused("OffsetCommit", error, where, retriable=True)
     if error in _REDISCOVER:
         discovery.forget(m, f"OffsetCommit was answered {error.name}")
         return Refused("OffsetCommit", error, where, retriable=True)
-    return m.on_commit_refused(sent, error, where) or Refused("OffsetCommit", error, where, retriable=False)
+    return m.on_commit_refused(sent, error, where) or Refused(
+        "OffsetCommit", error, where, retriable=False
+    )
 
 
-# -- the machine's own commits -----------------------------------------------------------------------------------------
+# -- the machine's own commits
+# -----------------------------------------------------------------------------------------
 
 
 def auto_commit(m: Participant, now: int) -> None:
@@ -167,27 +202,36 @@ def skip_commit(m: Participant, sent_at: int) -> None:
 
 
 def skip_empty_commits(m: Participant, last: int, interval_ms: int, polls: int) -> None:
-    """A member without positions was polled so often, at whole intervals up to `last`: when its next automatic commit is due then."""
+    """A member without positions was polled so often, at whole intervals up to `last`: when its
+    next automatic commit is due then."""
     if not m.config.enable_auto_commit:
         return
     first = last - (polls - 1) * interval_ms
-    begins = max(0, -((first - m.next_auto_commit_at) // interval_ms))  # the first poll at which one was due
+    begins = max(
+        0, -((first - m.next_auto_commit_at) // interval_ms)
+    )  # the first poll at which one was due
     if begins < polls:
         every = max(1, -(-m.config.auto_commit_interval_ms // interval_ms))
         commits = (polls - 1 - begins) // every + 1
         m.number += commits  # each was nothing, and took a number
-        m.next_auto_commit_at = first + (begins + (commits - 1) * every) * interval_ms + m.config.auto_commit_interval_ms
+        m.next_auto_commit_at = (
+            first
+            + (begins + (commits - 1) * every) * interval_ms
+            + m.config.auto_commit_interval_ms
+        )
 
 
 def commit_for_own_sake(m: Participant, expires_at: int, now: int) -> Commit | None:
-    """A last commit of all positions, retried until that instant; None if there is nothing to commit or no auto-commit."""
+    """A last commit of all positions, retried until that instant; None if there is nothing to
+    commit or no auto-commit."""
     if not m.config.enable_auto_commit or not m.subscribed.positions:
         return None
     return commit(m, m.subscribed.positions, expires_at, now, is_own=True)
 
 
 def commit_before_rebalance(m: Participant, now: int) -> bool:
-    """CLI-23 (a): True when the auto-commit is through, has failed for good, or the rebalance timeout is over."""
+    """CLI-23 (a): True when the auto-commit is through, has failed for good, or the rebalance
+    timeout is over."""
     assert m.join_prepare_expires_at is not None
     if m.prepare_commit is not None:
         if now < m.join_prepare_expires_at:
@@ -205,11 +249,13 @@ def commit_before_rebalance(m: Participant, now: int) -> bool:
     return False
 
 
-# -- fetching ----------------------------------------------------------------------------------------------------------
+# -- fetching
+# ----------------------------------------------------------------------------------------------------------
 
 
 def look_up_positions(m: Participant, now: int) -> None:
-    """Ask for the committed offsets of owned partitions whose are not known. Raises what made the last try fail for good."""
+    """Ask for the committed offsets of owned partitions whose are not known. Raises what made the
+    last try fail for good."""
     if m.offsets_fault is not None:
         fault, m.offsets_fault = m.offsets_fault, None
         raise fault
@@ -217,23 +263,35 @@ def look_up_positions(m: Participant, now: int) -> None:
     if not unknown or m.offsets_in_flight or now < m.offsets_again_at or m.coordinator is None:
         return
     m.offsets_in_flight = True
-    topics = [OffsetFetchRequestTopics(name=name, partition_indexes=numbers) for name, numbers in _by_topic(unknown).items()]
+    topics = [
+        OffsetFetchRequestTopics(name=name, partition_indexes=numbers)
+        for name, numbers in _by_topic(unknown).items()
+    ]
     member_id, epoch = m.fetch_identity()
     message = OffsetFetchRequest(
-        groups=[OffsetFetchRequestGroup(group_id=m.config.group_id, member_id=member_id, member_epoch=epoch, topics=topics)],
+        groups=[
+            OffsetFetchRequestGroup(
+                group_id=m.config.group_id, member_id=member_id, member_epoch=epoch, topics=topics
+            )
+        ],
         require_stable=m.config.isolation_level == "read_committed",
-    )  # fmt: skip
+    )
     m.send(message, now, node=m.coordinator)
 
 
 def next_deadline(m: Participant, *, settled: bool) -> int | None:
-    """When `poll` has something to do about offsets. Only who is `settled` commits automatically and looks up positions."""
+    """When `poll` has something to do about offsets. Only who is `settled` commits automatically
+    and looks up positions."""
     due: int | None = None
     if settled:
         subscribed = m.subscribed
         if m.config.enable_auto_commit and subscribed.positions:
             due = m.next_auto_commit_at
-        if not m.offsets_in_flight and (due is None or m.offsets_again_at < due) and not subscribed.positions_known:
+        if (
+            not m.offsets_in_flight
+            and (due is None or m.offsets_again_at < due)
+            and not subscribed.positions_known
+        ):
             due = m.offsets_again_at
     if m.prepare_commit is not None and m.join_prepare_expires_at is not None:
         due = m.join_prepare_expires_at if due is None else min(due, m.join_prepare_expires_at)
@@ -259,7 +317,12 @@ def on_offsets(m: Participant, sent: InFlight, response: Response | None, now: i
         return
     group = response.groups[0]
     faults = [(code_of(group.error_code), "")] if group.error_code else []
-    faults += [(code_of(p.error_code), f"{t.name}-{p.partition_index}") for t in group.topics for p in t.partitions if p.error_code]
+    faults += [
+        (code_of(p.error_code), f"{t.name}-{p.partition_index}")
+        for t in group.topics
+        for p in t.partitions
+        if p.error_code
+    ]
     if faults:
         _on_fetch_error(m, *faults[0], [topic.name for topic in group.topics], now)
         return
@@ -271,18 +334,26 @@ def on_offsets(m: Participant, sent: InFlight, response: Response | None, now: i
             if partition in owned:
                 m.subscribed.looked_up.add(partition)
                 if row.committed_offset >= 0 and partition not in m.subscribed.positions:
-                    m.subscribed.positions[partition] = Position(row.committed_offset, row.committed_leader_epoch, row.metadata or "")
+                    m.subscribed.positions[partition] = Position(
+                        row.committed_offset, row.committed_leader_epoch, row.metadata or ""
+                    )
 
 
-def _on_fetch_error(m: Participant, error: ErrorCode, where: str, topics: list[str], now: int) -> None:
+def _on_fetch_error(
+    m: Participant, error: ErrorCode, where: str, topics: list[str], now: int
+) -> None:
     m.offsets_again_at = now + m.offsets_backoff.next()
     if error in (ErrorCode.COORDINATOR_NOT_AVAILABLE, ErrorCode.NOT_COORDINATOR):
         discovery.forget(m, f"OffsetFetch was answered {error.name}")
     elif error is ErrorCode.GROUP_AUTHORIZATION_FAILED:
-        m.offsets_fault = GroupAuthorizationFailed("OffsetFetch", error, f"group {m.config.group_id}", retriable=False)
+        m.offsets_fault = GroupAuthorizationFailed(
+            "OffsetFetch", error, f"group {m.config.group_id}", retriable=False
+        )
     elif error is ErrorCode.TOPIC_AUTHORIZATION_FAILED:
         m.offsets_fault = TopicAuthorizationFailed(topics)
     elif m.refetches_offsets(error):
         pass  # asked again after the backoff
-    elif error is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION or not (error.retriable or error is ErrorCode.UNSTABLE_OFFSET_COMMIT):
+    elif error is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION or not (
+        error.retriable or error is ErrorCode.UNSTABLE_OFFSET_COMMIT
+    ):
         m.offsets_fault = Refused("OffsetFetch", error, where, retriable=False)

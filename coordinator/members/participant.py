@@ -1,7 +1,9 @@
-"""What every member knows and does, whichever group protocol it speaks: its requests, its coordinator, its topics and its offsets.
+"""What every member knows and does, whichever group protocol it speaks: its requests, its
+coordinator, its topics and its offsets.
 
-`Membership` (classic) and `ConsumerMembership` (KIP-848) add their own state to it; `discovery`, `topics` and `offsets` work on it
-alone. Owns no rule of a protocol: what differs between the two is asked of the subclass. Does not depend on responses.
+`Membership` (classic) and `ConsumerMembership` (KIP-848) add their own state to it; `discovery`,
+`topics` and `offsets` work on it alone. Owns no rule of a protocol: what differs between the two is
+asked of the subclass. Does not depend on responses.
 """
 
 from __future__ import annotations
@@ -39,7 +41,13 @@ class Commit:
     __slots__ = ("again_at", "expires_at", "in_flight", "is_own", "number", "offsets")
 
     def __init__(
-        self, number: int, offsets: Mapping[TopicPartition, Position], expires_at: int | None, again_at: int, *, is_own: bool
+        self,
+        number: int,
+        offsets: Mapping[TopicPartition, Position],
+        expires_at: int | None,
+        again_at: int,
+        *,
+        is_own: bool,
     ) -> None:
         self.number = number
         self.offsets = offsets
@@ -53,7 +61,8 @@ class Commit:
 
 
 class Participant:
-    """One member's knowledge that does not depend on its protocol. `chance` draws from 0 to 1; it only jitters backoffs."""
+    """One member's knowledge that does not depend on its protocol. `chance` draws from 0 to 1; it
+    only jitters backoffs."""
 
     __slots__ = (
         "chance",
@@ -88,7 +97,13 @@ class Participant:
         "view",
     )
 
-    def __init__(self, config: MemberConfig, listener: RebalanceListener, chance: Callable[[], float], now: int) -> None:
+    def __init__(
+        self,
+        config: MemberConfig,
+        listener: RebalanceListener,
+        chance: Callable[[], float],
+        now: int,
+    ) -> None:
         self.config = config
         self.listener = listener
         self.chance = chance
@@ -97,7 +112,8 @@ class Participant:
         self.number = 0
         self.subscribed = Subscribed(config.exclude_internal_topics)
         self.generation: Generation = NO_GENERATION
-        """What goes into its commits: the generation, or in the consumer protocol the member epoch, and the member id."""
+        """What goes into its commits: the generation, or in the consumer protocol the member epoch,
+        and the member id."""
         # coordinator
         self.coordinator: Node | None = None
         self.find_in_flight = False
@@ -131,7 +147,13 @@ class Participant:
         return Backoff(self.config.retry_backoff_ms, self.config.retry_backoff_max_ms, self.chance)
 
     def send(
-        self, message: Request, now: int, *, node: Node | None = None, timeout_ms: int | None = None, commit: Commit | None = None
+        self,
+        message: Request,
+        now: int,
+        *,
+        node: Node | None = None,
+        timeout_ms: int | None = None,
+        commit: Commit | None = None,
     ) -> None:
         """Put a request among the effects; its answer comes back under the number it gets here."""
         self.number += 1
@@ -150,7 +172,8 @@ class Participant:
         raise NotImplementedError
 
     def on_commit_refused(self, sent: InFlight, error: ErrorCode, where: str) -> MemberFault | None:
-        """What an error of the group means for a commit, and for the member; None: it is none of the protocol's own errors."""
+        """What an error of the group means for a commit, and for the member; None: it is none of
+        the protocol's own errors."""
         raise NotImplementedError
 
     def fetch_identity(self) -> tuple[str | None, int]:
@@ -158,5 +181,6 @@ class Participant:
         raise NotImplementedError
 
     def refetches_offsets(self, error: ErrorCode) -> bool:
-        """Does this error of OffsetFetch only say that the membership is about to change, so that it is asked again?"""
+        """Does this error of OffsetFetch only say that the membership is about to change, so that
+        it is asked again?"""
         raise NotImplementedError

@@ -10,11 +10,18 @@ from ..errors import ErrorCode
 from .effects import Effect
 from .faults import MemberFault
 
-FENCED: Final = frozenset({ErrorCode.INVALID_PRODUCER_EPOCH, ErrorCode.PRODUCER_FENCED, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED})
+FENCED: Final = frozenset(
+    {
+        ErrorCode.INVALID_PRODUCER_EPOCH,
+        ErrorCode.PRODUCER_FENCED,
+        ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+    }
+)
 
 
 class Delivered(NamedTuple):
-    """How some records of one partition fared, in the order they were sent. `offset`: of the first one, -1 with acks=0.
+    """How some records of one partition fared, in the order they were sent. `offset`: of the first
+    one, -1 with acks=0.
 
     `fault` None: they are written. Otherwise they may or may not be, unless the fault is a refusal.
     """
@@ -26,7 +33,8 @@ class Delivered(NamedTuple):
 
 
 class Sent(NamedTuple):
-    """A batch goes out for the first time: whose records it has, and under which producer id, epoch and sequence number."""
+    """A batch goes out for the first time: whose records it has, and under which producer id, epoch
+    and sequence number."""
 
     tickets: tuple[int, ...]
     partition: TopicPartition
@@ -36,7 +44,8 @@ class Sent(NamedTuple):
 
 
 class TransactionEnded(NamedTuple):
-    """The transaction is over. `fault`: it could not be committed; abort it, or give up if the producer is `fatal`."""
+    """The transaction is over. `fault`: it could not be committed; abort it, or give up if the
+    producer is `fatal`."""
 
     committed: bool
     fault: MemberFault | None

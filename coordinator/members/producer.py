@@ -6,10 +6,12 @@
     for effect in producer.take(): ...       # requests, and `Delivered`, `TransactionEnded`
     producer.receive(number, response, now)
 
-Owns batching and retries. Rules: at most one batch a partition is on its way, so order is kept; a batch is sent again as it was,
-with the same sequence numbers, until it is answered or delivery.timeout.ms is over. Transactions are `transactions`.
+Owns batching and retries. Rules: at most one batch a partition is on its way, so order is kept; a
+batch is sent again as it was, with the same sequence numbers, until it is answered or
+delivery.timeout.ms is over. Transactions are `transactions`.
 
-Sources: KIP-98 (idempotence, transactions), KIP-360 (a new epoch after a gap), KIP-91 (delivery.timeout.ms).
+Sources: KIP-98 (idempotence, transactions), KIP-360 (a new epoch after a gap), KIP-91
+(delivery.timeout.ms).
 """
 
 from __future__ import annotations
@@ -22,7 +24,13 @@ from assignors import TopicPartition
 
 from ..errors import ErrorCode
 from ..wire.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
-from ..wire.messages.produce import PartitionProduceData, PartitionProduceResponse, ProduceRequest, ProduceResponse, TopicProduceData
+from ..wire.messages.produce import (
+    PartitionProduceData,
+    PartitionProduceResponse,
+    ProduceRequest,
+    ProduceResponse,
+    TopicProduceData,
+)
 from ..wire.schema import Response
 from .backoff import Backoff
 from .effects import Node
@@ -36,14 +44,24 @@ from .transactions import Transactions
 
 _RECORD_OVERHEAD: Final = 32
 _STALE: Final = frozenset({ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, ErrorCode.UNKNOWN_PRODUCER_ID})
-_LEADER_MOVED: Final = frozenset({
-    ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.LEADER_NOT_AVAILABLE, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
-    ErrorCode.KAFKA_STORAGE_ERROR, ErrorCode.NETWORK_EXCEPTION,
-})  # fmt: skip
-_ONCE_MORE: Final = frozenset({
-    ErrorCode.NOT_ENOUGH_REPLICAS, ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND, ErrorCode.REQUEST_TIMED_OUT,
-    ErrorCode.CONCURRENT_TRANSACTIONS, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
-})  # fmt: skip
+_LEADER_MOVED: Final = frozenset(
+    {
+        ErrorCode.NOT_LEADER_OR_FOLLOWER,
+        ErrorCode.LEADER_NOT_AVAILABLE,
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        ErrorCode.KAFKA_STORAGE_ERROR,
+        ErrorCode.NETWORK_EXCEPTION,
+    }
+)
+_ONCE_MORE: Final = frozenset(
+    {
+        ErrorCode.NOT_ENOUGH_REPLICAS,
+        ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND,
+        ErrorCode.REQUEST_TIMED_OUT,
+        ErrorCode.CONCURRENT_TRANSACTIONS,
+        ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+    }
+)
 
 
 class _Waiting(NamedTuple):
@@ -74,15 +92,21 @@ class _Partition:
 
 
 class Producer:
-    """One producer. `wall_ms`: the wall clock, in Unix milliseconds, of instant 0; it may be set again. `chance` only jitters backoffs."""
+    """One producer. `wall_ms`: the wall clock, in Unix milliseconds, of instant 0; it may be set
+    again. `chance` only jitters backoffs."""
 
-    def __init__(self, config: ProducerConfig, *, wall_ms: int = 0, chance: Callable[[], float] = lambda: 0.5) -> None:
+    def __init__(
+        self, config: ProducerConfig, *, wall_ms: int = 0, chance: Callable[[], float] = lambda: 0.5
+    ) -> None:
         self.config = config
         self.fatal: MemberFault | None = None
         """What makes the producer useless for good."""
         self.producer_id = self.producer_epoch = -1
         self.backoff = Backoff(config.retry_backoff_ms, config.retry_backoff_max_ms, chance)
-        self.leaders = Leaders(config.request_timeout_ms, Backoff(config.retry_backoff_ms, config.retry_backoff_max_ms, chance))
+        self.leaders = Leaders(
+            config.request_timeout_ms,
+            Backoff(config.retry_backoff_ms, config.retry_backoff_max_ms, chance),
+        )
         self.told: list[ProducerEffect] = []
         self.transactions = Transactions(self) if config.transactional_id is not None else None
         self.wall_ms = wall_ms
@@ -94,15 +118,20 @@ class Producer:
 
     # -- what the application calls
 
-    def send(self, partition: TopicPartition, value: bytes | None, now: int, key: bytes | None = None) -> int:
-        """Queue a record; what becomes of it is told as `Delivered` under the ticket returned. Raises the fatal fault, if there is one."""
+    def send(
+        self, partition: TopicPartition, value: bytes | None, now: int, key: bytes | None = None
+    ) -> int:
+        """Queue a record; what becomes of it is told as `Delivered` under the ticket returned.
+        Raises the fatal fault, if there is one."""
         if self.fatal is not None:
             raise self.fatal
         if self.transactions is not None:
             self.transactions.uses(partition)
         self._tickets += 1
         record = NewRecord(key, value, self.wall_ms + now)
-        self._partitions.setdefault(partition, _Partition()).queue.append(_Waiting(self._tickets, record, now))
+        self._partitions.setdefault(partition, _Partition()).queue.append(
+            _Waiting(self._tickets, record, now)
+        )
         return self._tickets
 
     @property
@@ -176,17 +205,26 @@ class Producer:
 
     def _may_send(self, partition: TopicPartition) -> bool:
         """Is nothing but time in the way of a batch for this partition?"""
-        if self._needs_id or (self.transactions is not None and not self.transactions.may_send(partition)):
+        if self._needs_id or (
+            self.transactions is not None and not self.transactions.may_send(partition)
+        ):
             return False
         return self.leaders.of(partition) is not None
 
     def _flush(self, now: int) -> None:
         by_node: dict[Node, list[TopicPartition]] = {}
         for partition, each in self._partitions.items():
-            if each.in_flight or now < each.again_at or not (each.batch is not None or each.queue) or not self._may_send(partition):
+            if (
+                each.in_flight
+                or now < each.again_at
+                or not (each.batch is not None or each.queue)
+                or not self._may_send(partition)
+            ):
                 continue
             if each.batch is None:
-                linger = self.config.linger_ms and not (self.transactions is not None and self.transactions.ending)
+                linger = self.config.linger_ms and not (
+                    self.transactions is not None and self.transactions.ending
+                )
                 if linger and now < each.queue[0].sent_at + self.config.linger_ms:
                     continue
                 each.batch = self._make_batch(partition, each)
@@ -202,15 +240,22 @@ class Producer:
         while each.queue and (not taken or size < self.config.batch_size):
             waiting = each.queue.popleft()
             taken.append(waiting)
-            size += _RECORD_OVERHEAD + len(waiting.record.value or b"") + len(waiting.record.key or b"")
+            size += (
+                _RECORD_OVERHEAD + len(waiting.record.value or b"") + len(waiting.record.key or b"")
+            )
         sequence = each.sequence if self.config.enable_idempotence else -1
         each.sequence += len(taken)
         each.tries = 0
         tickets = tuple(waiting.ticket for waiting in taken)
         self.told.append(Sent(tickets, partition, self.producer_id, self.producer_epoch, sequence))
         return _Batch(
-            tickets, tuple(waiting.record for waiting in taken), taken[0].sent_at + self.config.delivery_timeout_ms, sequence,
-            self.producer_id, self.producer_epoch)
+            tickets,
+            tuple(waiting.record for waiting in taken),
+            taken[0].sent_at + self.config.delivery_timeout_ms,
+            sequence,
+            self.producer_id,
+            self.producer_epoch,
+        )
 
     def _produce(self, node: Node, partitions: list[TopicPartition], now: int) -> None:
         acks = self.config.acks_number
@@ -223,39 +268,68 @@ class Producer:
             batches[partition] = batch
             each.in_flight = acks != 0
             records = build_batch(
-                batch.records, producer_id=batch.producer_id, producer_epoch=batch.producer_epoch, base_sequence=batch.sequence,
-                transactional=self.transactions is not None)
-            topics.setdefault(partition.topic, []).append(PartitionProduceData(index=partition.partition, records=records))
+                batch.records,
+                producer_id=batch.producer_id,
+                producer_epoch=batch.producer_epoch,
+                base_sequence=batch.sequence,
+                transactional=self.transactions is not None,
+            )
+            topics.setdefault(partition.topic, []).append(
+                PartitionProduceData(index=partition.partition, records=records)
+            )
         message = ProduceRequest(
-            transactional_id=self.config.transactional_id, acks=acks, timeout_ms=self.config.request_timeout_ms,
-            topic_data=[TopicProduceData(name=name, partition_data=rows) for name, rows in topics.items()])
+            transactional_id=self.config.transactional_id,
+            acks=acks,
+            timeout_ms=self.config.request_timeout_ms,
+            topic_data=[
+                TopicProduceData(name=name, partition_data=rows) for name, rows in topics.items()
+            ],
+        )
         if acks:
-            self.leaders.ask(node, message, now, lambda response, at: self._on_produced(batches, response, at))
+            self.leaders.ask(
+                node, message, now, lambda response, at: self._on_produced(batches, response, at)
+            )
             return
         self.leaders.tell(node, message)
         for partition, batch in batches.items():
             self._partitions[partition].batch = None
             self.told.append(Delivered(batch.tickets, partition, -1, None))
 
-    def _on_produced(self, batches: dict[TopicPartition, _Batch], response: Response | None, now: int) -> None:
+    def _on_produced(
+        self, batches: dict[TopicPartition, _Batch], response: Response | None, now: int
+    ) -> None:
         rows: dict[TopicPartition, PartitionProduceResponse] = {}
         if isinstance(response, ProduceResponse):
-            rows = {TopicPartition(topic.name, row.index): row for topic in response.responses for row in topic.partition_responses}
+            rows = {
+                TopicPartition(topic.name, row.index): row
+                for topic in response.responses
+                for row in topic.partition_responses
+            }
         for partition, batch in batches.items():
             each = self._partitions[partition]
             if each.batch is not batch:
                 continue
             each.in_flight = False
             row = rows.get(partition)
-            error = ErrorCode.NETWORK_EXCEPTION if row is None else code_of(row.error_code) if row.error_code else ErrorCode.NONE
+            error = (
+                ErrorCode.NETWORK_EXCEPTION
+                if row is None
+                else code_of(row.error_code)
+                if row.error_code
+                else ErrorCode.NONE
+            )
             if error in (ErrorCode.NONE, ErrorCode.DUPLICATE_SEQUENCE_NUMBER):
                 self.backoff.reset()
-                self._delivered(partition, each, batch, row.base_offset if row is not None else -1, None)
+                self._delivered(
+                    partition, each, batch, row.base_offset if row is not None else -1, None
+                )
             else:
                 self._on_error(partition, each, batch, error, now)
         self.tick(now)
 
-    def _on_error(self, partition: TopicPartition, each: _Partition, batch: _Batch, error: ErrorCode, now: int) -> None:
+    def _on_error(
+        self, partition: TopicPartition, each: _Partition, batch: _Batch, error: ErrorCode, now: int
+    ) -> None:
         fault = Refused("Produce", error, f"{partition.topic}-{partition.partition}")
         if error in _LEADER_MOVED:
             self.leaders.forget([partition])
@@ -272,14 +346,23 @@ class Producer:
         elif self.config.enable_idempotence:  # the broker's sequence is not ours any more (KIP-360)
             self._renew()
 
-    def _delivered(self, partition: TopicPartition, each: _Partition, batch: _Batch, offset: int, fault: MemberFault | None) -> None:
+    def _delivered(
+        self,
+        partition: TopicPartition,
+        each: _Partition,
+        batch: _Batch,
+        offset: int,
+        fault: MemberFault | None,
+    ) -> None:
         each.batch = None
         self.told.append(Delivered(batch.tickets, partition, offset, fault))
 
     def _expire(self, now: int) -> None:
         for partition, each in self._partitions.items():
             where = f"{partition.topic}-{partition.partition}"
-            late = MemberFault(f"{where}: not delivered within delivery.timeout.ms", ErrorCode.REQUEST_TIMED_OUT)
+            late = MemberFault(
+                f"{where}: not delivered within delivery.timeout.ms", ErrorCode.REQUEST_TIMED_OUT
+            )
             batch = each.batch
             if batch is not None and now >= batch.expires_at:
                 each.in_flight = False
@@ -310,7 +393,8 @@ class Producer:
     # -- producer id
 
     def _renew(self) -> None:
-        """A new epoch, in which every sequence begins anew; what is on its way stays in the old one."""
+        """A new epoch, in which every sequence begins anew; what is on its way stays in the old
+        one."""
         self._needs_id = True
         self.restart_sequences()
 
@@ -322,8 +406,11 @@ class Producer:
     def _init(self, now: int) -> None:
         self._init_in_flight = True
         message = InitProducerIdRequest(
-            transactional_id=None, transaction_timeout_ms=self.config.transaction_timeout_ms, producer_id=self.producer_id,
-            producer_epoch=self.producer_epoch)
+            transactional_id=None,
+            transaction_timeout_ms=self.config.transaction_timeout_ms,
+            producer_id=self.producer_id,
+            producer_epoch=self.producer_epoch,
+        )
         self.leaders.ask(None, message, now, self._on_init)
 
     def _on_init(self, response: Response | None, now: int) -> None:
@@ -332,7 +419,11 @@ class Producer:
             self.has_id(response.producer_id, response.producer_epoch)
             self.tick(now)
             return
-        error = code_of(response.error_code) if isinstance(response, InitProducerIdResponse) else ErrorCode.NETWORK_EXCEPTION
+        error = (
+            code_of(response.error_code)
+            if isinstance(response, InitProducerIdResponse)
+            else ErrorCode.NETWORK_EXCEPTION
+        )
         if isinstance(response, InitProducerIdResponse) and not error.retriable:
             self.fail(Refused("InitProducerId", error))
         self._init_again_at = now + self.backoff.next()
@@ -348,4 +439,8 @@ class Producer:
 
     def partitions(self) -> Iterable[TopicPartition]:
         """Those with records that wait or are on their way."""
-        return [partition for partition, each in self._partitions.items() if each.queue or each.batch is not None]
+        return [
+            partition
+            for partition, each in self._partitions.items()
+            if each.queue or each.batch is not None
+        ]

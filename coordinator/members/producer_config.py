@@ -13,7 +13,8 @@ _ACKS: Final = {"all": -1, "-1": -1, "0": 0, "1": 1}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProducerConfig:
-    """The settings of one producer. Raises MemberConfigError for what does not go together. Durations are milliseconds."""
+    """The settings of one producer. Raises MemberConfigError for what does not go together.
+    Durations are milliseconds."""
 
     client_id: str = setting("client.id", TEXT, "")
     acks: str = setting("acks", TEXT, "all", words=tuple(_ACKS))
@@ -32,11 +33,14 @@ class ProducerConfig:
         if self.transactional_id is not None and not self.enable_idempotence:
             raise MemberConfigError("transactional.id needs enable.idempotence = true")
         if self.enable_idempotence and self.acks_number != -1:
-            raise MemberConfigError(f"enable.idempotence = true needs acks = all, not {self.acks}: set one of them")
+            raise MemberConfigError(
+                f"enable.idempotence = true needs acks = all, not {self.acks}: set one of them"
+            )
         if self.delivery_timeout_ms < self.linger_ms + self.request_timeout_ms:
             raise MemberConfigError(
                 f"delivery.timeout.ms {self.delivery_timeout_ms}: at least linger.ms + request.timeout.ms, "
-                f"{self.linger_ms + self.request_timeout_ms}")
+                f"{self.linger_ms + self.request_timeout_ms}"
+            )
 
     @property
     def acks_number(self) -> int:

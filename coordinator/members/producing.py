@@ -1,7 +1,7 @@
 """An application that produces at a steady rate, as a pure machine: in transactions, or not.
 
-Owns when which record is sent, and to which partition. Each record's value names its sender and number. What becomes of records
-is told line by line. Does not depend on clocks and connections.
+Owns when which record is sent, and to which partition. Each record's value names its sender and
+number. What becomes of records is told line by line. Does not depend on clocks and connections.
 """
 
 from __future__ import annotations
@@ -18,15 +18,26 @@ from .transactions import TransactionState
 
 
 class Producing:
-    """One producing application. `rate`: records a second. `transaction_ms`: how long each transaction is kept open.
+    """One producing application. `rate`: records a second. `transaction_ms`: how long each
+    transaction is kept open.
 
-    `abort_every`: every so many transactions one is aborted by the application; 0: none. `until`: when it stops; None: never.
+    `abort_every`: every so many transactions one is aborted by the application; 0: none. `until`:
+    when it stops; None: never.
     """
 
     def __init__(
-        self, producer: Producer, partitions: Sequence[TopicPartition], tell: Tell, *, name: str, now: int, rate: int,
-        transaction_ms: int = 1000, abort_every: int = 0, until: int | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        producer: Producer,
+        partitions: Sequence[TopicPartition],
+        tell: Tell,
+        *,
+        name: str,
+        now: int,
+        rate: int,
+        transaction_ms: int = 1000,
+        abort_every: int = 0,
+        until: int | None = None,
+    ) -> None:
         self.producer = producer
         self.sent = 0
         """How many records it has sent."""
@@ -45,7 +56,9 @@ class Producing:
     def done(self) -> bool:
         """Has it sent all that it would, and heard of it?"""
         open_ = self.producer.transactions is not None and self.producer.transactions.state not in (
-            TransactionState.READY, TransactionState.NEW)
+            TransactionState.READY,
+            TransactionState.NEW,
+        )
         return self.producer.idle and not open_
 
     def turn(self, now: int) -> None:
@@ -67,8 +80,12 @@ class Producing:
             partition = self._partitions[self.sent % len(self._partitions)]
             producer.send(partition, f"{self._name}#{self.sent}".encode(), now)
             self.sent += 1
-        if transactions is not None and (now >= self._opened_at + self._transaction_ms or self._is_over(now)):
-            transactions.end(commit=not (self._abort_every and self._transactions % self._abort_every == 0))
+        if transactions is not None and (
+            now >= self._opened_at + self._transaction_ms or self._is_over(now)
+        ):
+            transactions.end(
+                commit=not (self._abort_every and self._transactions % self._abort_every == 0)
+            )
 
     def _due(self, now: int) -> bool:
         at = self._next_at()
@@ -99,18 +116,33 @@ class Producing:
         match effect:
             case Sent(tickets, partition, producer_id, epoch, sequence):
                 self._tell(
-                    "RecordsSent", topic=partition.topic, partition=partition.partition, producer_id=producer_id, producer_epoch=epoch,
-                    sequence=sequence, count=len(tickets), sources=[])
+                    "RecordsSent",
+                    topic=partition.topic,
+                    partition=partition.partition,
+                    producer_id=producer_id,
+                    producer_epoch=epoch,
+                    sequence=sequence,
+                    count=len(tickets),
+                    sources=[],
+                )
             case Delivered(tickets, partition, offset, fault):
                 self._tell(
-                    "RecordsDelivered", topic=partition.topic, partition=partition.partition, offset=offset, count=len(tickets),
-                    acks=self.producer.config.acks, failed=_name(fault))
+                    "RecordsDelivered",
+                    topic=partition.topic,
+                    partition=partition.partition,
+                    offset=offset,
+                    count=len(tickets),
+                    acks=self.producer.config.acks,
+                    failed=_name(fault),
+                )
             case TransactionEnded(committed, fault):
                 self._tell("TransactionEnded", committed=committed, failed=_name(fault))
                 transactions = self.producer.transactions
                 if fault is None or self.producer.fatal is not None or transactions is None:
                     return
-                if transactions.state is TransactionState.OPEN:  # else `turn` saw the fault before this was told, and aborts already
+                if (
+                    transactions.state is TransactionState.OPEN
+                ):  # else `turn` saw the fault before this was told, and aborts already
                     transactions.end(commit=False)
 
 

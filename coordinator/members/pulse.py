@@ -12,7 +12,14 @@ from .config import MemberConfig
 class Pulse:
     """Deadlines of one member. All instants are milliseconds since the driver's zero."""
 
-    __slots__ = ("_backoff", "beat_at", "config", "in_flight", "poll_expires_at", "session_expires_at")
+    __slots__ = (
+        "_backoff",
+        "beat_at",
+        "config",
+        "in_flight",
+        "poll_expires_at",
+        "session_expires_at",
+    )
 
     def __init__(self, config: MemberConfig, backoff: Backoff, now: int) -> None:
         self.config = config

@@ -1,8 +1,10 @@
-"""The two ends of a rebalance for the application: before JoinGroup and after SyncGroup (CLI-23 to CLI-25, KIP-429).
+"""The two ends of a rebalance for the application: before JoinGroup and after SyncGroup (CLI-23 to
+CLI-25, KIP-429).
 
-Eager: everything is revoked before joining. Cooperative: what stays is kept, what has to move is revoked after the leader
-said so, and the member joins once more. What a member owned in a generation that it lost is lost, not revoked.
-Callbacks that raise do not stop the rest; the first exception is raised at the end, as Java does.
+Eager: everything is revoked before joining. Cooperative: what stays is kept, what has to move is
+revoked after the leader said so, and the member joins once more. What a member owned in a
+generation that it lost is lost, not revoked. Callbacks that raise do not stop the rest; the first
+exception is raised at the end, as Java does.
 """
 
 from __future__ import annotations
@@ -40,14 +42,21 @@ def prepare(m: Membership, now: int) -> bool:
 
 
 def going(m: Membership) -> Partitions:
-    """What is given up before the next JoinGroup, while the auto-commit before it is under way (CLI-23): nobody reads it any more."""
+    """What is given up before the next JoinGroup, while the auto-commit before it is under way
+    (CLI-23): nobody reads it any more."""
     if m.prepare_commit is None:
         return ()
     return _unsubscribed(m) if m.cooperative and m.generation.is_set else m.subscribed.owned
 
 
 def _unsubscribed(m: Membership) -> Partitions:
-    return tuple([partition for partition in in_order(m.subscribed.owned) if partition.topic not in m.subscribed.topics])
+    return tuple(
+        [
+            partition
+            for partition in in_order(m.subscribed.owned)
+            if partition.topic not in m.subscribed.topics
+        ]
+    )
 
 
 def _give_up(m: Membership) -> None:
@@ -62,7 +71,15 @@ def _give_up(m: Membership) -> None:
         revoked = _unsubscribed(m)
         if revoked:
             fault = call(m.listener.on_partitions_revoked, revoked)
-            subscribed.own(tuple([partition for partition in subscribed.owned if partition.topic in subscribed.topics]))
+            subscribed.own(
+                tuple(
+                    [
+                        partition
+                        for partition in subscribed.owned
+                        if partition.topic in subscribed.topics
+                    ]
+                )
+            )
     else:
         fault = call(m.listener.on_partitions_revoked, owned)
         subscribed.own(())
@@ -85,7 +102,13 @@ def complete(m: Membership, data: bytes, now: int) -> None:
         m.assignment_snapshot = None  # only leaders watch (CLI-21)
     assignor = assignor_called(m, m.generation.protocol_name)
     assignment = _read(data)
-    assigned = tuple([TopicPartition(topic, number) for topic, numbers in assignment.partitions for number in numbers])
+    assigned = tuple(
+        [
+            TopicPartition(topic, number)
+            for topic, numbers in assignment.partitions
+            for number in numbers
+        ]
+    )
     subscribed = m.subscribed
     if not subscribed.accepts(assigned):
         m.request_rejoin("the assignment has topics that are not subscribed to (any more)")
@@ -96,9 +119,13 @@ def complete(m: Membership, data: bytes, now: int) -> None:
     if m.cooperative and owned - given:
         revoked = in_order(owned - given)
         fault = call(m.listener.on_partitions_revoked, revoked)
-        m.request_rejoin(f"partitions were revoked for others to take: {', '.join(map(str, revoked))}")
+        m.request_rejoin(
+            f"partitions were revoked for others to take: {', '.join(map(str, revoked))}"
+        )
     _follow_leader(m, assigned)
-    unheard = _tell_assignor(assignor, Plan(assigned, assignment.user_data), m.generation.generation_id)
+    unheard = _tell_assignor(
+        assignor, Plan(assigned, assignment.user_data), m.generation.generation_id
+    )
     m.next_auto_commit_at = now + m.config.auto_commit_interval_ms
     subscribed.own(assigned)
     told = call(m.listener.on_partitions_assigned, added)
@@ -121,7 +148,11 @@ def _tell_assignor(assignor: Assignor, plan: Plan, generation: int) -> MemberFau
     try:
         assignor.on_assignment(plan, generation)
     except Exception as error:
-        return AssignorFault(assignor.name, "takes an assignment", f"on_assignment raised {type(error).__name__}: {error}")
+        return AssignorFault(
+            assignor.name,
+            "takes an assignment",
+            f"on_assignment raised {type(error).__name__}: {error}",
+        )
     return None
 
 
@@ -137,7 +168,8 @@ def _read(data: bytes) -> Assignment:
 
 
 def leave_prepare(m: Membership) -> None:
-    """Before leaving (CLI-25): everything is revoked, or lost if the generation is gone or in the making. Raises ListenerFault."""
+    """Before leaving (CLI-25): everything is revoked, or lost if the generation is gone or in the
+    making. Raises ListenerFault."""
     owned = in_order(m.subscribed.owned)
     if not owned:
         return
@@ -149,9 +181,11 @@ def leave_prepare(m: Membership) -> None:
 
 
 def assignor_called(m: Membership, name: str | None) -> Assignor:
-    """The configured assignor of this name. Raises BadAssignment if the coordinator chose another."""
+    """The configured assignor of this name. Raises BadAssignment if the coordinator chose
+    another."""
     for assignor in m.assignors:
         if assignor.name == name:
             return assignor
-    raise BadAssignment(f"the coordinator chose the assignor {name!r}, configured are {', '.join(a.name for a in m.assignors)}")
-
+    raise BadAssignment(
+        f"the coordinator chose the assignor {name!r}, configured are {', '.join(a.name for a in m.assignors)}"
+    )

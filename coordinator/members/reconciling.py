@@ -1,8 +1,9 @@
 """Taking over an assignment in the consumer protocol, and losing what is gone (K8-CL-4).
 
-Auto-commit, then what goes is revoked, then what comes is assigned, then the next heartbeat acknowledges. Topics come by id: those
-whose names the metadata do not tell yet wait, the others are taken over meanwhile. A callback that raises leaves the member where
-it was: the next poll tries again, and nothing is acknowledged, so that in the end the coordinator puts it out of the group.
+Auto-commit, then what goes is revoked, then what comes is assigned, then the next heartbeat
+acknowledges. Topics come by id: those whose names the metadata do not tell yet wait, the others are
+taken over meanwhile. A callback that raises leaves the member where it was: the next poll tries
+again, and nothing is acknowledged, so that in the end the coordinator puts it out of the group.
 """
 
 from __future__ import annotations
@@ -11,14 +12,24 @@ from assignors import TopicPartition
 
 from . import offsets, topics
 from .consumer_membership import ConsumerMembership
-from .consumer_states import ACKNOWLEDGING, FENCED, JOIN_EPOCH, JOINING, RECONCILING, STALE, UNSUBSCRIBED, LocalAssignment
+from .consumer_states import (
+    ACKNOWLEDGING,
+    FENCED,
+    JOIN_EPOCH,
+    JOINING,
+    RECONCILING,
+    STALE,
+    UNSUBSCRIBED,
+    LocalAssignment,
+)
 from .faults import ListenerFault
 from .rebalancing import call
 from .subscription import Partitions, in_order
 
 
 def join_if_out(m: ConsumerMembership) -> None:
-    """What is due when the application polls: lose what a fence or a silence took away, join (again). Raises ListenerFault."""
+    """What is due when the application polls: lose what a fence or a silence took away, join
+    (again). Raises ListenerFault."""
     if m.state is UNSUBSCRIBED and m.subscription_is_new:
         m.subscription_is_new = False
         _join(m)
@@ -47,11 +58,17 @@ def lose(m: ConsumerMembership) -> None:
 
 
 def give_up(m: ConsumerMembership) -> None:
-    """Before it leaves: everything is revoked, or lost if it is no member any more. Raises ListenerFault when all is forgotten."""
+    """Before it leaves: everything is revoked, or lost if it is no member any more. Raises
+    ListenerFault when all is forgotten."""
     owned = in_order(m.subscribed.owned)
     fault = None
     if owned:
-        fault = call(m.listener.on_partitions_revoked if m.member_epoch > JOIN_EPOCH else m.listener.on_partitions_lost, owned)
+        fault = call(
+            m.listener.on_partitions_revoked
+            if m.member_epoch > JOIN_EPOCH
+            else m.listener.on_partitions_lost,
+            owned,
+        )
     m.subscribed.own(())
     m.forget_assignment()
     if fault is not None:
@@ -65,7 +82,9 @@ def reconcile(m: ConsumerMembership, now: int) -> None:
     if m.reconciling is None:
         resolved = _resolve(m)
         if not m.current.is_none and resolved.partitions == m.current.partitions:
-            if resolved != m.current:  # as much as can be had for now; the rest follows the metadata
+            if (
+                resolved != m.current
+            ):  # as much as can be had for now; the rest follows the metadata
                 m.current = resolved
                 m.move(ACKNOWLEDGING)
             return
@@ -79,7 +98,8 @@ def reconcile(m: ConsumerMembership, now: int) -> None:
 
 
 def going(m: ConsumerMembership) -> Partitions:
-    """What the assignment that is being taken over has no more, while the auto-commit before that is under way (K8-CL-4)."""
+    """What the assignment that is being taken over has no more, while the auto-commit before that
+    is under way (K8-CL-4)."""
     if m.reconciling is None or m.prepare_commit is None:
         return ()
     given = set(_named(m, m.reconciling))
@@ -107,7 +127,11 @@ def _raise(fault: ListenerFault | None) -> None:
 
 def _resolve(m: ConsumerMembership) -> LocalAssignment:
     """The part of the target whose topics have names here; for the rest metadata are asked for."""
-    known = {topic.topic_id: topic.name for topic in m.view.topics.values()} if m.view is not None else {}
+    known = (
+        {topic.topic_id: topic.name for topic in m.view.topics.values()}
+        if m.view is not None
+        else {}
+    )
     for topic in m.target.partitions:
         if topic in known:
             m.names[topic] = known[topic]
@@ -115,8 +139,17 @@ def _resolve(m: ConsumerMembership) -> LocalAssignment:
     if not unresolved:
         return m.target
     topics.need(m)
-    return LocalAssignment(m.target.number, {topic: rows for topic, rows in m.target.partitions.items() if topic in m.names})
+    return LocalAssignment(
+        m.target.number,
+        {topic: rows for topic, rows in m.target.partitions.items() if topic in m.names},
+    )
 
 
 def _named(m: ConsumerMembership, assignment: LocalAssignment) -> Partitions:
-    return tuple([TopicPartition(m.names[topic], number) for topic, numbers in assignment.partitions.items() for number in numbers])
+    return tuple(
+        [
+            TopicPartition(m.names[topic], number)
+            for topic, numbers in assignment.partitions.items()
+            for number in numbers
+        ]
+    )

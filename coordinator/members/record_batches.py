@@ -1,7 +1,8 @@
 """Record batches (format v2) as clients see them: built to be produced, read after a fetch.
 
-Owns the layout of a batch and of its records, and its checksum. Plain and gzip batches are read; a batch in another compression
-raises WireError that names it. Does not depend on requests, and not on how brokers keep logs.
+Owns the layout of a batch and of its records, and its checksum. Plain and gzip batches are read; a
+batch in another compression raises WireError that names it. Does not depend on requests, and not on
+how brokers keep logs.
 
 Sources: KIP-98 (format v2), KIP-32 (timestamps).
 """
@@ -45,7 +46,8 @@ class ReadRecord(NamedTuple):
 
 
 class ReadBatch(NamedTuple):
-    """A batch as it was fetched: records, or, `control`, the end of a transaction, which `aborts` or commits it."""
+    """A batch as it was fetched: records, or, `control`, the end of a transaction, which `aborts`
+    or commits it."""
 
     base_offset: int
     last_offset: int
@@ -58,7 +60,12 @@ class ReadBatch(NamedTuple):
 
 
 def build_batch(
-    records: Sequence[NewRecord], *, producer_id: int = -1, producer_epoch: int = -1, base_sequence: int = -1, transactional: bool = False
+    records: Sequence[NewRecord],
+    *,
+    producer_id: int = -1,
+    producer_epoch: int = -1,
+    base_sequence: int = -1,
+    transactional: bool = False,
 ) -> bytes:
     """One uncompressed batch of at least one record."""
     base = records[0].timestamp
@@ -74,14 +81,28 @@ def build_batch(
         payload += body
     latest = max(record.timestamp for record in records)
     attributes = _TRANSACTIONAL if transactional else 0
-    checked = _CHECKED.pack(
-        attributes, len(records) - 1, base, latest, producer_id, producer_epoch, base_sequence, len(records)) + payload
-    header = _HEADER.pack(0, len(checked) + 9, -1, _MAGIC, _crc32c(checked), 0, 0, 0, 0, 0, 0, 0, 0)[:_CHECKED_FROM]
+    checked = (
+        _CHECKED.pack(
+            attributes,
+            len(records) - 1,
+            base,
+            latest,
+            producer_id,
+            producer_epoch,
+            base_sequence,
+            len(records),
+        )
+        + payload
+    )
+    header = _HEADER.pack(
+        0, len(checked) + 9, -1, _MAGIC, _crc32c(checked), 0, 0, 0, 0, 0, 0, 0, 0
+    )[:_CHECKED_FROM]
     return header + checked
 
 
 def read_batches(data: bytes) -> Iterator[ReadBatch]:
-    """The whole batches in `data`, in order; one that is cut short at the end is left out. Raises WireError."""
+    """The whole batches in `data`, in order; one that is cut short at the end is left out. Raises
+    WireError."""
     pos = 0
     while pos + 12 <= len(data):
         length = int.from_bytes(data[pos + 8 : pos + 12], "big", signed=True)
@@ -95,21 +116,45 @@ def read_batches(data: bytes) -> Iterator[ReadBatch]:
 
 
 def _read_batch(data: bytes) -> ReadBatch:
-    base, _, epoch, magic, crc, attributes, last_delta, base_timestamp, latest, producer, _, _, count = _HEADER.unpack_from(data)
+    (
+        base,
+        _,
+        epoch,
+        magic,
+        crc,
+        attributes,
+        last_delta,
+        base_timestamp,
+        latest,
+        producer,
+        _,
+        _,
+        count,
+    ) = _HEADER.unpack_from(data)
     if magic != _MAGIC:
         raise WireError(f"a record batch of format {magic}: 2 is read")
     if _crc32c(data[_CHECKED_FROM:]) != crc:
         raise WireError(f"the record batch at offset {base} fails its checksum")
     control = bool(attributes & _CONTROL)
     try:
-        records = tuple(_records(_opened(data[_HEADER_SIZE:], attributes & _CODEC), base, base_timestamp, count))
+        records = tuple(
+            _records(_opened(data[_HEADER_SIZE:], attributes & _CODEC), base, base_timestamp, count)
+        )
         aborts = control and _CONTROL_KEY.unpack_from(records[0].key or b"")[1] == _ABORT
     except (IndexError, error) as fault:
         raise WireError(f"the record batch at offset {base} ends early") from fault
     if attributes & 0x08:  # append time: the batch's own holds for all
         records = tuple(record._replace(timestamp=latest) for record in records)
     return ReadBatch(
-        base, base + last_delta, epoch, producer, bool(attributes & _TRANSACTIONAL), control, aborts, () if control else records)
+        base,
+        base + last_delta,
+        epoch,
+        producer,
+        bool(attributes & _TRANSACTIONAL),
+        control,
+        aborts,
+        () if control else records,
+    )
 
 
 def _opened(payload: bytes, codec: int) -> bytes:
@@ -117,7 +162,9 @@ def _opened(payload: bytes, codec: int) -> bytes:
         return payload
     if codec != _GZIP:
         name = _CODECS[codec] if codec < len(_CODECS) else str(codec)
-        raise WireError(f"a record batch compressed with {name}: this consumer reads plain and gzip batches")
+        raise WireError(
+            f"a record batch compressed with {name}: this consumer reads plain and gzip batches"
+        )
     from zlib import MAX_WBITS, decompress
     from zlib import error as damaged
 

@@ -1,9 +1,11 @@
 """Which version of a request goes out, and one shape for requests and answers of all versions.
 
-The machine speaks the newest shape; older brokers get an older version of the same (`fit`), and what they answer is brought
-back to the newest shape (`lift`). Highest versions are those of the Java consumer 4.3.1, but that commits and fetches of offsets
-name topics, so they stay at version 9 (topic ids begin with 10), in both protocols. Records are fetched and produced by topic
-names too (Fetch 12, Produce 11), and partitions are added to transactions one request ahead, as clients before KIP-890 do.
+The machine speaks the newest shape; older brokers get an older version of the same (`fit`), and
+what they answer is brought back to the newest shape (`lift`). Highest versions are those of the
+Java consumer 4.3.1, but that commits and fetches of offsets name topics, so they stay at version 9
+(topic ids begin with 10), in both protocols. Records are fetched and produced by topic names too
+(Fetch 12, Produce 11), and partitions are added to transactions one request ahead, as clients
+before KIP-890 do.
 """
 
 from __future__ import annotations
@@ -17,7 +19,11 @@ from ..wire.messages.add_partitions_to_txn import AddPartitionsToTxnRequest
 from ..wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from ..wire.messages.end_txn import EndTxnRequest
 from ..wire.messages.fetch import FetchRequest
-from ..wire.messages.find_coordinator import Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
+from ..wire.messages.find_coordinator import (
+    Coordinator,
+    FindCoordinatorRequest,
+    FindCoordinatorResponse,
+)
 from ..wire.messages.heartbeat import HeartbeatRequest
 from ..wire.messages.init_producer_id import InitProducerIdRequest
 from ..wire.messages.join_group import JoinGroupRequest
@@ -43,18 +49,39 @@ from .faults import MemberFault
 Ranges = Mapping[int, tuple[int, int]]
 """API key -> lowest and highest version that a broker serves."""
 
-_JOIN, _SYNC, _HEARTBEAT, _LEAVE = JoinGroupRequest.api_key, SyncGroupRequest.api_key, HeartbeatRequest.api_key, LeaveGroupRequest.api_key
+_JOIN, _SYNC, _HEARTBEAT, _LEAVE = (
+    JoinGroupRequest.api_key,
+    SyncGroupRequest.api_key,
+    HeartbeatRequest.api_key,
+    LeaveGroupRequest.api_key,
+)
 _COMMIT, _FETCH = OffsetCommitRequest.api_key, OffsetFetchRequest.api_key
 _TXN_COMMIT = TxnOffsetCommitRequest.api_key
-_FIND, _METADATA, _CONSUMER_HEARTBEAT = FindCoordinatorRequest.api_key, MetadataRequest.api_key, ConsumerGroupHeartbeatRequest.api_key
+_FIND, _METADATA, _CONSUMER_HEARTBEAT = (
+    FindCoordinatorRequest.api_key,
+    MetadataRequest.api_key,
+    ConsumerGroupHeartbeatRequest.api_key,
+)
 
 OURS: Final[Ranges] = {
-    _METADATA: (1, 13), _COMMIT: (2, 9), _FETCH: (1, 9), _FIND: (0, 6), _JOIN: (0, 9), _HEARTBEAT: (0, 4), _LEAVE: (0, 5), _SYNC: (0, 5),
-    ProduceRequest.api_key: (3, 11), FetchRequest.api_key: (4, 12), ListOffsetsRequest.api_key: (1, 11),
-    InitProducerIdRequest.api_key: (0, 5), AddPartitionsToTxnRequest.api_key: (0, 3), AddOffsetsToTxnRequest.api_key: (0, 4),
-    EndTxnRequest.api_key: (0, 4), _TXN_COMMIT: (0, 4),
+    _METADATA: (1, 13),
+    _COMMIT: (2, 9),
+    _FETCH: (1, 9),
+    _FIND: (0, 6),
+    _JOIN: (0, 9),
+    _HEARTBEAT: (0, 4),
+    _LEAVE: (0, 5),
+    _SYNC: (0, 5),
+    ProduceRequest.api_key: (3, 11),
+    FetchRequest.api_key: (4, 12),
+    ListOffsetsRequest.api_key: (1, 11),
+    InitProducerIdRequest.api_key: (0, 5),
+    AddPartitionsToTxnRequest.api_key: (0, 3),
+    AddOffsetsToTxnRequest.api_key: (0, 4),
+    EndTxnRequest.api_key: (0, 4),
+    _TXN_COMMIT: (0, 4),
     _CONSUMER_HEARTBEAT: (0, 1),
-}  # fmt: skip
+}
 """What a member speaks."""
 _FIRST_WITH_INSTANCE: Final = {_JOIN: 5, _SYNC: 3, _HEARTBEAT: 3, _COMMIT: 7, _TXN_COMMIT: 3}
 _FIRST_BATCHED_FIND, _FIRST_BATCHED_LEAVE, _FIRST_BATCHED_FETCH, _FIRST_STABLE_FETCH = 4, 3, 8, 7
@@ -63,10 +90,31 @@ _FIRST_WITH_EPOCH, _FIRST_WITH_PATTERN = 9, 1
 
 CLIENT_VERSIONS: Final[Mapping[str, Mapping[int, int]]] = {
     "newest": {},
-    "2.2": {_METADATA: 7, _COMMIT: 6, _FETCH: 5, _FIND: 2, _JOIN: 4, _HEARTBEAT: 2, _LEAVE: 2, _SYNC: 2, FetchRequest.api_key: 10},
-    "1.0": {_METADATA: 5, _COMMIT: 3, _FETCH: 3, _FIND: 1, _JOIN: 2, _HEARTBEAT: 1, _LEAVE: 1, _SYNC: 1, FetchRequest.api_key: 6},
-}  # fmt: skip
-"""The highest versions that older Java clients speak: 2.2 knows no static members (KIP-345), 1.0 gets its member id with its first join."""
+    "2.2": {
+        _METADATA: 7,
+        _COMMIT: 6,
+        _FETCH: 5,
+        _FIND: 2,
+        _JOIN: 4,
+        _HEARTBEAT: 2,
+        _LEAVE: 2,
+        _SYNC: 2,
+        FetchRequest.api_key: 10,
+    },
+    "1.0": {
+        _METADATA: 5,
+        _COMMIT: 3,
+        _FETCH: 3,
+        _FIND: 1,
+        _JOIN: 2,
+        _HEARTBEAT: 1,
+        _LEAVE: 1,
+        _SYNC: 1,
+        FetchRequest.api_key: 6,
+    },
+}
+"""The highest versions that older Java clients speak: 2.2 knows no static members (KIP-345), 1.0
+gets its member id with its first join."""
 
 
 class Unsupported(MemberFault):
@@ -77,7 +125,8 @@ class Unsupported(MemberFault):
 
 
 def choose(message: Request, theirs: Ranges) -> int:
-    """The highest version both sides have. Raises Unsupported if there is none, or none that can say this (VER-18)."""
+    """The highest version both sides have. Raises Unsupported if there is none, or none that can
+    say this (VER-18)."""
     key = message.api_key
     low, high = OURS[key]
     served = theirs.get(key)
@@ -85,16 +134,32 @@ def choose(message: Request, theirs: Ranges) -> int:
         raise Unsupported(f"the broker does not serve {_name(message)}")
     version = min(high, served[1])
     if version < low or version < served[0]:
-        raise Unsupported(f"the broker serves {_name(message)} {served[0]} to {served[1]}, this member {low} to {high}")
+        raise Unsupported(
+            f"the broker serves {_name(message)} {served[0]} to {served[1]}, this member {low} to {high}"
+        )
     first = _FIRST_WITH_INSTANCE.get(key, 0)
     if version < first and getattr(message, "group_instance_id", None) is not None:
-        raise Unsupported(f"group.instance.id needs {_name(message)} {first}, the broker has up to {version}: unset it")
+        raise Unsupported(
+            f"group.instance.id needs {_name(message)} {first}, the broker has up to {version}: unset it"
+        )
     if key != _FETCH and key != _CONSUMER_HEARTBEAT:
         return version
-    if isinstance(message, OffsetFetchRequest) and message.require_stable and version < _FIRST_STABLE_FETCH:
-        raise Unsupported(f"read_committed needs OffsetFetch {_FIRST_STABLE_FETCH}, the broker has up to {version}")
-    if isinstance(message, ConsumerGroupHeartbeatRequest) and message.subscribed_topic_regex and version < _FIRST_WITH_PATTERN:
-        raise Unsupported(f"a pattern needs ConsumerGroupHeartbeat {_FIRST_WITH_PATTERN}, the broker has up to {version}: name topics")
+    if (
+        isinstance(message, OffsetFetchRequest)
+        and message.require_stable
+        and version < _FIRST_STABLE_FETCH
+    ):
+        raise Unsupported(
+            f"read_committed needs OffsetFetch {_FIRST_STABLE_FETCH}, the broker has up to {version}"
+        )
+    if (
+        isinstance(message, ConsumerGroupHeartbeatRequest)
+        and message.subscribed_topic_regex
+        and version < _FIRST_WITH_PATTERN
+    ):
+        raise Unsupported(
+            f"a pattern needs ConsumerGroupHeartbeat {_FIRST_WITH_PATTERN}, the broker has up to {version}: name topics"
+        )
     return version
 
 
@@ -102,8 +167,13 @@ def _name(message: Request) -> str:
     return type(message).__name__.removesuffix("Request")
 
 
-_NEWEST_SHAPE_FROM: Final = {_FIND: _FIRST_BATCHED_FIND, _LEAVE: _FIRST_BATCHED_LEAVE, _FETCH: _FIRST_WITH_EPOCH}
-"""API key -> the first version that carries the newest shape of the request, and of its answer; all others do in every version."""
+_NEWEST_SHAPE_FROM: Final = {
+    _FIND: _FIRST_BATCHED_FIND,
+    _LEAVE: _FIRST_BATCHED_LEAVE,
+    _FETCH: _FIRST_WITH_EPOCH,
+}
+"""API key -> the first version that carries the newest shape of the request, and of its answer; all
+others do in every version."""
 
 
 def fit(message: Request, version: int) -> Request:
@@ -115,12 +185,20 @@ def fit(message: Request, version: int) -> Request:
     if isinstance(message, LeaveGroupRequest) and version < _FIRST_BATCHED_LEAVE:
         return LeaveGroupRequest(group_id=message.group_id, member_id=message.members[0].member_id)
     if isinstance(message, OffsetFetchRequest) and version < _FIRST_WITH_EPOCH:
-        groups = [OffsetFetchRequestGroup(group_id=group.group_id, topics=group.topics) for group in message.groups]
+        groups = [
+            OffsetFetchRequestGroup(group_id=group.group_id, topics=group.topics)
+            for group in message.groups
+        ]
         message = OffsetFetchRequest(groups=groups, require_stable=message.require_stable)
     if isinstance(message, OffsetFetchRequest) and version < _FIRST_BATCHED_FETCH:
         (group,) = message.groups
-        topics = [OffsetFetchRequestTopic(name=topic.name, partition_indexes=topic.partition_indexes) for topic in group.topics or ()]
-        return OffsetFetchRequest(group_id=group.group_id, topics=topics, require_stable=message.require_stable)
+        topics = [
+            OffsetFetchRequestTopic(name=topic.name, partition_indexes=topic.partition_indexes)
+            for topic in group.topics or ()
+        ]
+        return OffsetFetchRequest(
+            group_id=group.group_id, topics=topics, require_stable=message.require_stable
+        )
     return message
 
 
@@ -130,9 +208,12 @@ def lift(response: Response, version: int) -> Response:
         return response
     if isinstance(response, FindCoordinatorResponse) and version < _FIRST_BATCHED_FIND:
         row = Coordinator(
-            node_id=response.node_id, host=response.host, port=response.port, error_code=response.error_code,
+            node_id=response.node_id,
+            host=response.host,
+            port=response.port,
+            error_code=response.error_code,
             error_message=response.error_message,
-        )  # fmt: skip
+        )
         return FindCoordinatorResponse(coordinators=[row])
     if isinstance(response, LeaveGroupResponse) and version < _FIRST_BATCHED_LEAVE:
         return LeaveGroupResponse(members=[MemberResponse(error_code=response.error_code)])
@@ -147,12 +228,15 @@ def _lift_group(response: OffsetFetchResponse) -> OffsetFetchResponseGroup:
             name=topic.name,
             partitions=[
                 OffsetFetchResponsePartitions(
-                    partition_index=row.partition_index, committed_offset=row.committed_offset,
-                    committed_leader_epoch=row.committed_leader_epoch, metadata=row.metadata, error_code=row.error_code,
+                    partition_index=row.partition_index,
+                    committed_offset=row.committed_offset,
+                    committed_leader_epoch=row.committed_leader_epoch,
+                    metadata=row.metadata,
+                    error_code=row.error_code,
                 )
                 for row in topic.partitions
             ],
         )
         for topic in response.topics
-    ]  # fmt: skip
+    ]
     return OffsetFetchResponseGroup(topics=topics, error_code=response.error_code)

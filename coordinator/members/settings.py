@@ -1,4 +1,5 @@
-"""Settings by Kafka's names as fields of dataclasses: declared once, read from text or values, refused when they cannot be.
+"""Settings by Kafka's names as fields of dataclasses: declared once, read from text or values,
+refused when they cannot be.
 
 Owns the reading and its errors. Does not depend on what the settings mean.
 """
@@ -25,9 +26,14 @@ class _Settings(Protocol):
 T = TypeVar("T", bound=_Settings)
 
 
-def setting(name: str, kind: str, default: Any, *, least: int = 0, words: tuple[str, ...] = ()) -> Any:
-    """A field of a settings class. `least` bounds a number, `words` are the texts that are allowed."""
-    return field(default=default, metadata={"name": name, "kind": kind, "least": least, "words": words})
+def setting(
+    name: str, kind: str, default: Any, *, least: int = 0, words: tuple[str, ...] = ()
+) -> Any:
+    """A field of a settings class. `least` bounds a number, `words` are the texts that are
+    allowed."""
+    return field(
+        default=default, metadata={"name": name, "kind": kind, "least": least, "words": words}
+    )
 
 
 def names(settings: type[_Settings]) -> frozenset[str]:
@@ -36,7 +42,8 @@ def names(settings: type[_Settings]) -> frozenset[str]:
 
 
 def from_properties(settings: type[T], properties: Mapping[str, object], of: str) -> T:
-    """An instance from Kafka's names. `of` says whose settings these are. Raises MemberConfigError."""
+    """An instance from Kafka's names. `of` says whose settings these are. Raises
+    MemberConfigError."""
     known = {entry.metadata["name"]: entry for entry in fields(settings)}
     values: dict[str, Any] = {}
     for name, value in properties.items():
@@ -51,8 +58,14 @@ def from_properties(settings: type[T], properties: Mapping[str, object], of: str
 def _read(name: str, about: Mapping[str, Any], value: object) -> object:
     text = str(value).strip()
     if about["kind"] == WHOLE:
-        if isinstance(value, bool) or not re.fullmatch(r"-?\d{1,10}", text) or not about["least"] <= int(text) < 1 << 31:
-            raise MemberConfigError(f"{name} = {text}: give a whole number from {about['least']} to {(1 << 31) - 1}")
+        if (
+            isinstance(value, bool)
+            or not re.fullmatch(r"-?\d{1,10}", text)
+            or not about["least"] <= int(text) < 1 << 31
+        ):
+            raise MemberConfigError(
+                f"{name} = {text}: give a whole number from {about['least']} to {(1 << 31) - 1}"
+            )
         return int(text)
     if about["kind"] == FLAG:
         if text.lower() not in ("true", "false"):

@@ -1,4 +1,5 @@
-"""The states of a member and how they follow each other, as data (CLI-3); the generation it believes to be in.
+"""The states of a member and how they follow each other, as data (CLI-3); the generation it
+believes to be in.
 
 Does not depend on why a member moves.
 """

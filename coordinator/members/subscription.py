@@ -1,6 +1,8 @@
-"""What a member asks for and what it holds: topics or a pattern, the topics of its whole group, owned partitions, positions.
+"""What a member asks for and what it holds: topics or a pattern, the topics of its whole group,
+owned partitions, positions.
 
-Owns Java's SubscriptionState as far as groups need it. Does not depend on requests and on the state of the membership.
+Owns Java's SubscriptionState as far as groups need it. Does not depend on requests and on the state
+of the membership.
 """
 
 from __future__ import annotations
@@ -19,13 +21,18 @@ Partitions = tuple[TopicPartition, ...]
 
 
 def topic_names(topics: Any) -> list[str]:
-    """The names in a list. Raises MemberConfigError for one text, which is not meant letter by letter, and for what are no names."""
+    """The names in a list. Raises MemberConfigError for one text, which is not meant letter by
+    letter, and for what are no names."""
     if isinstance(topics, str):
-        raise MemberConfigError(f"topics={topics!r} is one text, and a list of names is meant: topics=[{topics!r}]")
+        raise MemberConfigError(
+            f"topics={topics!r} is one text, and a list of names is meant: topics=[{topics!r}]"
+        )
     names = list(topics) if isinstance(topics, Iterable) else [topics]
     for name in names:
         if not isinstance(name, str) or not name:
-            raise MemberConfigError(f"topics={topics!r}: give a list of names, such as ['orders', 'payments']")
+            raise MemberConfigError(
+                f"topics={topics!r}: give a list of names, such as ['orders', 'payments']"
+            )
     return names
 
 
@@ -34,7 +41,9 @@ def check_pattern(pattern: Any) -> None:
     try:
         re.compile(pattern)
     except (re.error, TypeError) as error:
-        raise MemberConfigError(f"pattern={pattern!r}: {error}; a regular expression is meant, such as 'orders-.*'") from None
+        raise MemberConfigError(
+            f"pattern={pattern!r}: {error}; a regular expression is meant, such as 'orders-.*'"
+        ) from None
 
 
 def in_order(partitions: Iterable[TopicPartition]) -> Partitions:
@@ -45,7 +54,16 @@ def in_order(partitions: Iterable[TopicPartition]) -> Partitions:
 class Subscribed:
     """One member's wishes and possessions."""
 
-    __slots__ = ("exclude_internal", "group_topics", "looked_up", "owned", "pattern", "positions", "regex", "topics")
+    __slots__ = (
+        "exclude_internal",
+        "group_topics",
+        "looked_up",
+        "owned",
+        "pattern",
+        "positions",
+        "regex",
+        "topics",
+    )
 
     def __init__(self, exclude_internal: bool) -> None:
         self.exclude_internal = exclude_internal
@@ -66,15 +84,22 @@ class Subscribed:
         """Does it ask for anything at all?"""
         return bool(self.topics) or self.pattern is not None or self.regex is not None
 
-    def ask_for(self, topics: Collection[str], pattern: re.Pattern[str] | None, regex: str | None = None) -> None:
-        """Replace the wishes: topics by name, or those that match a pattern, here (`pattern`) or on the coordinator (`regex`)."""
+    def ask_for(
+        self, topics: Collection[str], pattern: re.Pattern[str] | None, regex: str | None = None
+    ) -> None:
+        """Replace the wishes: topics by name, or those that match a pattern, here (`pattern`) or on
+        the coordinator (`regex`)."""
         self.topics = frozenset(topics)
         self.pattern = pattern
         self.regex = regex
 
     def metadata_topics(self) -> frozenset[str] | None:
         """The topics whose metadata matter; None: all, since any may match the pattern (CLI-20)."""
-        return None if self.pattern is not None or self.regex is not None else self.topics | self.group_topics
+        return (
+            None
+            if self.pattern is not None or self.regex is not None
+            else self.topics | self.group_topics
+        )
 
     def watched_topics(self) -> frozenset[str]:
         """The topics whose partitions a leader compares (CLI-19)."""
@@ -92,14 +117,21 @@ class Subscribed:
     def accepts(self, partitions: Partitions) -> bool:
         """Were all of these asked for? (CLI-24)"""
         if self.pattern is not None:
-            return all(self.pattern.fullmatch(topic) for topic in {partition.topic for partition in partitions})
+            return all(
+                self.pattern.fullmatch(topic)
+                for topic in {partition.topic for partition in partitions}
+            )
         return all(partition.topic in self.topics for partition in partitions)
 
     def own(self, partitions: Partitions) -> None:
         """Hold exactly these from now on; what stays keeps its position."""
         kept = set(partitions)
         self.owned = partitions
-        self.positions = {partition: position for partition, position in self.positions.items() if partition in kept}
+        self.positions = {
+            partition: position
+            for partition, position in self.positions.items()
+            if partition in kept
+        }
         self.looked_up &= kept
 
     @property

@@ -1,7 +1,9 @@
-"""Metadata of a member: when to ask, what an answer changes (CLI-18 to 20), and topics it may not read.
+"""Metadata of a member: when to ask, what an answer changes (CLI-18 to 20), and topics it may not
+read.
 
-One question at a time; an answer to fewer topics than are wanted by now leaves the need standing. Unauthorised and invalid
-topics are raised at the next poll; topics that do not exist (yet) are asked for again.
+One question at a time; an answer to fewer topics than are wanted by now leaves the need standing.
+Unauthorised and invalid topics are raised at the next poll; topics that do not exist (yet) are
+asked for again.
 """
 
 from __future__ import annotations
@@ -58,8 +60,13 @@ def on_metadata(m: Participant, view: ClusterView, now: int) -> None:
     m.topics_fault = None
     if not view.errors:
         return
-    for code, kind in ((ErrorCode.TOPIC_AUTHORIZATION_FAILED, TopicAuthorizationFailed), (ErrorCode.INVALID_TOPIC_EXCEPTION, InvalidTopic)):
-        named = [topic for topic, error in view.errors.items() if error is code and _is_ours(m, topic)]
+    for code, kind in (
+        (ErrorCode.TOPIC_AUTHORIZATION_FAILED, TopicAuthorizationFailed),
+        (ErrorCode.INVALID_TOPIC_EXCEPTION, InvalidTopic),
+    ):
+        named = [
+            topic for topic, error in view.errors.items() if error is code and _is_ours(m, topic)
+        ]
         if named:
             m.topics_fault = kind(named)
             break
@@ -67,7 +74,9 @@ def on_metadata(m: Participant, view: ClusterView, now: int) -> None:
 
 def _is_ours(m: Participant, topic: str) -> bool:
     """Does an error of this topic concern this member?"""
-    return topic in m.subscribed.watched_topics() or bool(m.subscribed.pattern and m.subscribed.pattern.fullmatch(topic))
+    return topic in m.subscribed.watched_topics() or bool(
+        m.subscribed.pattern and m.subscribed.pattern.fullmatch(topic)
+    )
 
 
 def on_failure(m: Participant, now: int) -> None:
@@ -80,7 +89,11 @@ def on_failure(m: Participant, now: int) -> None:
 def is_fresh(m: Participant) -> bool:
     """Has the member seen what it last asked for?"""
     view = m.view
-    if view is None or m.metadata_in_flight is not False or not view.covers(m.subscribed.metadata_topics()):
+    if (
+        view is None
+        or m.metadata_in_flight is not False
+        or not view.covers(m.subscribed.metadata_topics())
+    ):
         return False
     return not m.metadata_needed or view.unsettled  # what is not available may take for ever
 

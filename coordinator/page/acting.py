@@ -1,7 +1,9 @@
-"""What a learner does that no scenario file can say: to topics, and in the name of a member. Carried out in the world at its instant.
+"""What a learner does that no scenario file can say: to topics, and in the name of a member.
+Carried out in the world at its instant.
 
-`in_world` checks such an action against its scenario, `plan` puts it on the world's agenda, where it comes after churn and faults of the
-same instant. What the cluster refuses when the time has come is logged as `FaultSkipped`. Does not depend on the page.
+`in_world` checks such an action against its scenario, `plan` puts it on the world's agenda, where
+it comes after churn and faults of the same instant. What the cluster refuses when the time has come
+is logged as `FaultSkipped`. Does not depend on the page.
 """
 
 from __future__ import annotations
@@ -34,7 +36,8 @@ class ActionError(ValueError):
 
 
 def in_world(scenario: Scenario, action: Plain, at_ms: int) -> Scenario:
-    """Check an action that is carried out in the world; the scenario stays as it is. Raises ActionError."""
+    """Check an action that is carried out in the world; the scenario stays as it is. Raises
+    ActionError."""
     kind = action["kind"]
     if kind == "add_partitions":
         more = action.get("more", _MORE_PARTITIONS)
@@ -52,9 +55,13 @@ def reassignment(scenario: Scenario, action: Plain) -> ReassignPartition:
     if type(partition) is not int or not 0 <= partition < most:
         raise ActionError(f"partition {partition!r}: from 0 to {most - 1}")
     known = range(1, scenario.brokers + 1)
-    right = isinstance(replicas, list) and all(type(each) is int and each in known for each in replicas)
+    right = isinstance(replicas, list) and all(
+        type(each) is int and each in known for each in replicas
+    )
     if replicas is not None and not (right and 0 < len(replicas) == len(set(replicas))):
-        raise ActionError(f"replicas {replicas!r}: different brokers from 1 to {scenario.brokers}, the preferred leader first")
+        raise ActionError(
+            f"replicas {replicas!r}: different brokers from 1 to {scenario.brokers}, the preferred leader first"
+        )
     return ReassignPartition(next(iter(scenario.topics)), partition, tuple(replicas or ()))
 
 
@@ -67,7 +74,9 @@ def plan(world: World, scenario: Scenario, actions: Sequence[Plain]) -> None:
             world.at(action["at_ms"], partial(_carry_out, world, do, topic, action))
 
 
-def _carry_out(world: World, do: Callable[[World, str, Plain], None], topic: str, action: Plain) -> None:
+def _carry_out(
+    world: World, do: Callable[[World, str, Plain], None], topic: str, action: Plain
+) -> None:
     try:
         do(world, topic, action)
     except ControlError as error:
@@ -81,11 +90,17 @@ def _broker(world: World) -> Broker:
 
 def _add_partitions(world: World, topic: str, action: Plain) -> None:
     broker = _broker(world)
-    topics.grow(broker, world.now, topic, len(broker.cluster.topics[topic].partitions) + action.get("more", _MORE_PARTITIONS))
+    topics.grow(
+        broker,
+        world.now,
+        topic,
+        len(broker.cluster.topics[topic].partitions) + action.get("more", _MORE_PARTITIONS),
+    )
 
 
 def _commit(world: World, topic: str, action: Plain) -> None:
-    """An OffsetCommit of a member's first partition, with the generation that it knows, whatever phase the group is in.
+    """An OffsetCommit of a member's first partition, with the generation that it knows, whatever
+    phase the group is in.
 
     Members of this project, as Java's, wait until they have an assignment; other clients send it.
     """
@@ -94,12 +109,21 @@ def _commit(world: World, topic: str, action: Plain) -> None:
     if not isinstance(client, SimulatedMember) or name in world.frozen or not client.member.owned:
         raise ControlError(f"{name} has nothing to commit, or its process does not run")
     generation, first = client.member.generation, min(client.member.owned)
-    row = OffsetCommitRequestPartition(partition_index=first.partition, committed_offset=world.now // 100)
-    client.send(OffsetCommitRequest(
-        group_id=client.member.config.group_id, generation_id_or_member_epoch=generation.generation_id, member_id=generation.member_id,
-        group_instance_id=client.member.config.group_instance_id, topics=[OffsetCommitRequestTopic(name=first.topic, partitions=[row])]))
+    row = OffsetCommitRequestPartition(
+        partition_index=first.partition, committed_offset=world.now // 100
+    )
+    client.send(
+        OffsetCommitRequest(
+            group_id=client.member.config.group_id,
+            generation_id_or_member_epoch=generation.generation_id,
+            member_id=generation.member_id,
+            group_instance_id=client.member.config.group_instance_id,
+            topics=[OffsetCommitRequestTopic(name=first.topic, partitions=[row])],
+        )
+    )
 
 
 _IN_WORLD: Final[dict[str, Callable[[World, str, Plain], None]]] = {
-    "add_partitions": _add_partitions, "commit": _commit,
-}  # fmt: skip
+    "add_partitions": _add_partitions,
+    "commit": _commit,
+}

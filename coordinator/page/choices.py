@@ -1,8 +1,10 @@
-"""Which settings a scenario can be compared under: every kind of member under another assignor or the other group protocol.
+"""Which settings a scenario can be compared under: every kind of member under another assignor or
+the other group protocol.
 
-A choice is a name and settings as `--set` takes them, so that it can be carried in a link. Churn, faults, topics and links stay as they
-are. In the consumer protocol the coordinator owns the session timeout and the heartbeat interval (KIP-848), so those of the members
-become settings of the brokers. Depends on the scenario alone.
+A choice is a name and settings as `--set` takes them, so that it can be carried in a link. Churn,
+faults, topics and links stay as they are. In the consumer protocol the coordinator owns the session
+timeout and the heartbeat interval (KIP-848), so those of the members become settings of the
+brokers. Depends on the scenario alone.
 """
 
 from __future__ import annotations
@@ -15,41 +17,70 @@ from ..simulator.scenario import MemberKind, Scenario, read_scenario
 _SESSION: Final = "session.timeout.ms"
 _HEARTBEAT: Final = "heartbeat.interval.ms"
 _CLASSIC: Final = (
-    ("range (eager)", "range"), ("round robin (eager)", "roundrobin"), ("sticky (eager)", "sticky"),
-    ("cooperative sticky", "cooperative-sticky"))
-_NOT_CONFIG: Final = frozenset({"group.protocol", "partition.assignment.strategy", "group.remote.assignor"})
+    ("range (eager)", "range"),
+    ("round robin (eager)", "roundrobin"),
+    ("sticky (eager)", "sticky"),
+    ("cooperative sticky", "cooperative-sticky"),
+)
+_NOT_CONFIG: Final = frozenset(
+    {"group.protocol", "partition.assignment.strategy", "group.remote.assignor"}
+)
 
 
 def choices(text: str, name: str) -> list[dict[str, Any]]:
     """All choices for a scenario, the first one as it stands. Raises ScenarioError."""
     scenario = read_scenario(text, name)
-    classic = [{"name": label, "settings": _classic(scenario, assignor)} for label, assignor in _CLASSIC]
-    return [{"name": "as it stands", "settings": []}, *classic, {"name": "KIP-848 (uniform)", "settings": _consumer(scenario)}]
+    classic = [
+        {"name": label, "settings": _classic(scenario, assignor)} for label, assignor in _CLASSIC
+    ]
+    return [
+        {"name": "as it stands", "settings": []},
+        *classic,
+        {"name": "KIP-848 (uniform)", "settings": _consumer(scenario)},
+    ]
 
 
 def _classic(scenario: Scenario, assignor: str) -> list[str]:
     """Settings under which all members run one assignor of the classic protocol."""
     settings: list[str] = []
     for kind in scenario.members:
-        settings += [f"members.{kind.name}.protocol=classic", f"members.{kind.name}.assignor={assignor}"]
+        settings += [
+            f"members.{kind.name}.protocol=classic",
+            f"members.{kind.name}.assignor={assignor}",
+        ]
     return settings
 
 
 def _consumer(scenario: Scenario) -> list[str]:
-    """Settings under which all members speak the consumer protocol, with the sessions and heartbeats that they had."""
+    """Settings under which all members speak the consumer protocol, with the sessions and
+    heartbeats that they had."""
     settings: list[str] = []
     for kind in scenario.members:
-        settings += [f"members.{kind.name}.protocol=consumer", f"members.{kind.name}.assignor=uniform"]
+        settings += [
+            f"members.{kind.name}.protocol=consumer",
+            f"members.{kind.name}.assignor=uniform",
+        ]
         if {_SESSION, _HEARTBEAT} & kind.properties.keys():
             settings.append(f"members.{kind.name}.config={_toml(kind)}")
     first = scenario.members[0].properties
     for key, word in ((_SESSION, "session.timeout"), (_HEARTBEAT, "heartbeat.interval")):
         if key in first:
-            settings += [f"brokers.config.group.consumer.{least}{word}.ms={first[key]}" for least in ("min.", "")]
+            settings += [
+                f"brokers.config.group.consumer.{least}{word}.ms={first[key]}"
+                for least in ("min.", "")
+            ]
     return settings
 
 
 def _toml(kind: MemberKind) -> str:
     """What else a kind of member has in its config, as a TOML table."""
-    kept = {key: value for key, value in kind.properties.items() if key not in _NOT_CONFIG | {_SESSION, _HEARTBEAT}}
-    return "{" + ", ".join(f"{json.dumps(key)} = {json.dumps(value)}" for key, value in kept.items()) + "}"
+    kept = {
+        key: value
+        for key, value in kind.properties.items()
+        if key not in _NOT_CONFIG | {_SESSION, _HEARTBEAT}
+    }
+    return (
+        "{"
+        + ", ".join(f"{json.dumps(key)} = {json.dumps(value)}" for key, value in kept.items())
+        + "}"
+    )

@@ -1,8 +1,11 @@
-"""A group of a log as a scenario for the simulator: its members, topics and settings, as far as the log tells, and what was guessed.
+"""A group of a log as a scenario for the simulator: its members, topics and settings, as far as the
+log tells, and what was guessed.
 
-A log knows requests, not processes. So when a process started and ended, and how often it sent heartbeats, is guessed from its first and
-last requests and from its session timeout, unless the process wrote the stream `member` itself; `Copied.guessed` says all of that. Faults
-of requests and of links are not copied. Depends on the log alone; the text is a scenario file as docs/simulator.md has it.
+A log knows requests, not processes. So when a process started and ended, and how often it sent
+heartbeats, is guessed from its first and last requests and from its session timeout, unless the
+process wrote the stream `member` itself; `Copied.guessed` says all of that. Faults of requests and
+of links are not copied. Depends on the log alone; the text is a scenario file as docs/simulator.md
+has it.
 """
 
 from __future__ import annotations
@@ -22,7 +25,9 @@ MOST_MEMBERS: Final = 200
 _NEVER_MS: Final = 366 * 86_400_000
 """The longest that a scenario may say, and longer than any run lasts."""
 _SETTINGS: Final = ("group.", "offsets.topic.num.partitions")
-_NOT_SETTINGS: Final = frozenset({"group.consumer.assignors", "group.coordinator.rebalance.protocols", "group.version"})
+_NOT_SETTINGS: Final = frozenset(
+    {"group.consumer.assignors", "group.coordinator.rebalance.protocols", "group.version"}
+)
 
 
 class CopyError(ValueError):
@@ -101,18 +106,27 @@ class Copier:
         if life is None:
             _, begun = self._pending.pop(line["member"], ("", line["at_ms"]))
             told = self._started.pop(client, None)
-            life = lives[line["member"]] = Life(client, begun if told is None else told, told=told is not None)
+            life = lives[line["member"]] = Life(
+                client, begun if told is None else told, told=told is not None
+            )
         return life
 
     def _joined(self, line: Line) -> None:
         replaced = self._lives.get(line["group"], {}).get(line.get("replaced", ""))
-        client = line.get("client_id") or (replaced.client if replaced is not None else line["member"])
+        client = line.get("client_id") or (
+            replaced.client if replaced is not None else line["member"]
+        )
         life = self._life(line, client)
         life.instance = line.get("group_instance_id")
-        life.session_ms, life.rebalance_ms = line["session_timeout_ms"], line["rebalance_timeout_ms"]
+        life.session_ms, life.rebalance_ms = (
+            line["session_timeout_ms"],
+            line["rebalance_timeout_ms"],
+        )
         life.assignors = tuple(row["name"] for row in line["protocols"])
         wishes = [decoded(Subscription.decode, row["metadata"]) for row in line["protocols"]]
-        life.topics = tuple(dict.fromkeys(topic for wish in wishes if wish is not None for topic in wish.topics))
+        life.topics = tuple(
+            dict.fromkeys(topic for wish in wishes if wish is not None for topic in wish.topics)
+        )
         if replaced is not None and replaced.ended_ms is None:
             replaced.ended_ms = line["at_ms"]
 
@@ -120,10 +134,17 @@ class Copier:
         life = self._life(line, line["client_id"])
         classic = line.get("classic")
         life.protocol = "consumer" if classic is None else "classic"
-        life.topics, life.instance, life.rebalance_ms = tuple(line["topics"]), line.get("group_instance_id"), line["rebalance_timeout_ms"]
+        life.topics, life.instance, life.rebalance_ms = (
+            tuple(line["topics"]),
+            line.get("group_instance_id"),
+            line["rebalance_timeout_ms"],
+        )
         life.assignors = (line["server_assignor"],) if line.get("server_assignor") else ()
         if classic is not None:
-            life.session_ms, life.assignors = classic["session_timeout_ms"], tuple(row["name"] for row in classic["protocols"])
+            life.session_ms, life.assignors = (
+                classic["session_timeout_ms"],
+                tuple(row["name"] for row in classic["protocols"]),
+            )
 
     def _removed(self, line: Line) -> None:
         life = self._lives.get(line["group"], {}).get(line["member"])
@@ -138,7 +159,11 @@ class Copier:
         if line["type"] == "MemberStarted":
             self._started[client] = at_ms
             return
-        lives = [life for life in self._lives.get(line.get("group", ""), {}).values() if life.client == client]
+        lives = [
+            life
+            for life in self._lives.get(line.get("group", ""), {}).values()
+            if life.client == client
+        ]
         life = lives[-1] if lives else None
         if line["type"] == "ApplicationStalled":
             self._stalled[client] = at_ms
@@ -155,25 +180,46 @@ class Copier:
         """A group as a scenario. Raises CopyError."""
         lives = list(self._lives.get(group, {}).values())
         if not lives:
-            raise CopyError(f"group {printable(group)} has no member in this log: there is nothing to copy")
+            raise CopyError(
+                f"group {printable(group)} has no member in this log: there is nothing to copy"
+            )
         if len(lives) > MOST_MEMBERS:
-            raise CopyError(f"group {printable(group)} had {len(lives)} member ids: at most {MOST_MEMBERS} are copied")
+            raise CopyError(
+                f"group {printable(group)} had {len(lives)} member ids: at most {MOST_MEMBERS} are copied"
+            )
         guessed = _guesses(lives)
         topics = {topic: self._topics.get(topic, 0) for life in lives for topic in life.topics}
         for topic in [topic for topic, count in topics.items() if not count]:
             topics[topic] = 1
-            guessed.append(f"topic {printable(topic)} has one partition: the log does not say how many it had")
+            guessed.append(
+                f"topic {printable(topic)} has one partition: the log does not say how many it had"
+            )
         if not topics:
-            raise CopyError(f"no member of group {printable(group)} says which topics it wants: its subscriptions cannot be read")
+            raise CopyError(
+                f"no member of group {printable(group)} says which topics it wants: its subscriptions cannot be read"
+            )
         named = list(zip(_names(lives), lives, strict=True))
         end_ms = max(self._end_ms, 1000)
-        config = {key: each for key, each in self._config.items() if key.startswith(_SETTINGS) and key not in _NOT_SETTINGS}
+        config = {
+            key: each
+            for key, each in self._config.items()
+            if key.startswith(_SETTINGS) and key not in _NOT_SETTINGS
+        }
         head = {"lesson": f"a copy of group {printable(group)}", "duration": end_ms}
         parts = [
-            "\n".join(f"# Guessed: {each}." for each in guessed), table("", head), table("[topics]", topics),
+            "\n".join(f"# Guessed: {each}." for each in guessed),
+            table("", head),
+            table("[topics]", topics),
             table("[brokers]", {"count": max(self._brokers), "config": config}),
-            *(table("[[members]]", _member(name, group, life, next(iter(topics)))) for name, life in named),
-            *(table("[[churn]]", churn) for name, life in named for churn in _churn(name, life, end_ms)),
+            *(
+                table("[[members]]", _member(name, group, life, next(iter(topics))))
+                for name, life in named
+            ),
+            *(
+                table("[[churn]]", churn)
+                for name, life in named
+                for churn in _churn(name, life, end_ms)
+            ),
         ]
         return Copied("\n\n".join(parts) + "\n", guessed)
 
@@ -181,16 +227,24 @@ class Copier:
 def _member(name: str, group: str, life: Life, topic: str) -> dict[str, Any]:
     config: dict[str, Any] = {}
     if life.protocol == "classic" and life.session_ms is not None:
-        config = {"session.timeout.ms": life.session_ms, "heartbeat.interval.ms": _heartbeat_ms(life.session_ms)}
+        config = {
+            "session.timeout.ms": life.session_ms,
+            "heartbeat.interval.ms": _heartbeat_ms(life.session_ms),
+        }
     if life.rebalance_ms:
         config["max.poll.interval.ms"] = life.rebalance_ms
     if life.instance is not None:
         config["group.instance.id"] = life.instance
     assignor = {"assignor": list(life.assignors)} if life.assignors else {}
     return {
-        "name": name, "group": group, "topics": list(life.topics) or [topic], "protocol": life.protocol, **assignor,
-        "start": [life.begun_ms, life.begun_ms], "config": config,
-    }  # fmt: skip
+        "name": name,
+        "group": group,
+        "topics": list(life.topics) or [topic],
+        "protocol": life.protocol,
+        **assignor,
+        "start": [life.begun_ms, life.begun_ms],
+        "config": config,
+    }
 
 
 def _heartbeat_ms(session_ms: int) -> int:
@@ -200,45 +254,81 @@ def _heartbeat_ms(session_ms: int) -> int:
 
 def _churn(name: str, life: Life, end_ms: int) -> list[dict[str, Any]]:
     once = {"members": f"{name}-1", "every": 0, "times": 1}
-    stalls: list[dict[str, Any]] = [{"kind": "stall", "at": at_ms, "lasts": lasts_ms, **once} for at_ms, lasts_ms in life.stalls]
+    stalls: list[dict[str, Any]] = [
+        {"kind": "stall", "at": at_ms, "lasts": lasts_ms, **once} for at_ms, lasts_ms in life.stalls
+    ]
     if life.ended_ms is None or life.ended_ms >= end_ms:
         return stalls
-    return [*stalls, {"kind": "restart", "at": life.ended_ms, "how": life.how, "down": _NEVER_MS, **once}]
+    return [
+        *stalls,
+        {"kind": "restart", "at": life.ended_ms, "how": life.how, "down": _NEVER_MS, **once},
+    ]
 
 
 def _names(lives: list[Life]) -> list[str]:
-    """A name for each process that a scenario can have: its client id, as far as it is printable, once each."""
+    """A name for each process that a scenario can have: its client id, as far as it is printable,
+    once each."""
     taken: dict[str, int] = {}
     names = []
     for life in lives:
         plain = re.sub(r"[^A-Za-z0-9._-]", "_", life.client)[:40] or "member"
         taken[plain] = taken.get(plain, 0) + 1
         names.append(plain if taken[plain] == 1 else f"{plain}_{taken[plain]}")
-    return names if len(set(names)) == len(names) else [f"member{number}" for number in range(1, len(lives) + 1)]
+    return (
+        names
+        if len(set(names)) == len(names)
+        else [f"member{number}" for number in range(1, len(lives) + 1)]
+    )
 
 
 def _guesses(lives: list[Life]) -> list[str]:
     said = []
-    sessions = sorted({life.session_ms for life in lives if life.protocol == "classic" and life.session_ms is not None})
+    sessions = sorted(
+        {
+            life.session_ms
+            for life in lives
+            if life.protocol == "classic" and life.session_ms is not None
+        }
+    )
     if sessions:
-        beats = ", ".join(f"{duration(_heartbeat_ms(each))} with a session timeout of {duration(each)}" for each in sessions[:3])
-        said.append(f"sessions: heartbeats that succeed are not in a log, so heartbeat.interval.ms is {beats}")
+        beats = ", ".join(
+            f"{duration(_heartbeat_ms(each))} with a session timeout of {duration(each)}"
+            for each in sessions[:3]
+        )
+        said.append(
+            f"sessions: heartbeats that succeed are not in a log, so heartbeat.interval.ms is {beats}"
+        )
     silent = [life for life in lives if not life.told]
     if silent:
-        names = ", ".join(printable(life.client) for life in silent[:5]) + (" and others" if len(silent) > 5 else "")
-        said.append(f"sessions: processes of {names} start with their first JoinGroup or heartbeat; the log does not know when they did")
+        names = ", ".join(printable(life.client) for life in silent[:5]) + (
+            " and others" if len(silent) > 5 else ""
+        )
+        said.append(
+            f"sessions: processes of {names} start with their first JoinGroup or heartbeat; the log does not know when they did"
+        )
     died = [life for life in silent if life.ended_ms is not None and life.how == "crash"]
     if died:
         said.append(
             f"sessions: {len(died)} that fell silent are killed a session timeout before they were removed, the first at "
-            f"{instant(min(life.ended_ms or 0 for life in died))}")
+            f"{instant(min(life.ended_ms or 0 for life in died))}"
+        )
     return said
 
 
 _TAKES: Final[dict[str, Callable[[Copier, Line], None]]] = {
-    "RunStarted": Copier._run, "TopicCreated": Copier._topic, "PartitionsAdded": Copier._topic, "BrokerRegistered": Copier._broker,
-    "MemberPending": Copier._minted, "MemberJoined": Copier._joined, "MemberReplaced": Copier._joined,
-    "ConsumerMemberSubscribed": Copier._subscribed, "MemberRemoved": Copier._removed, "ConsumerMemberRemoved": Copier._removed,
-    "MemberStarted": Copier._process, "MemberCrashed": Copier._process, "MemberClosing": Copier._process,
-    "ApplicationStalled": Copier._process, "ApplicationResumed": Copier._process,
-}  # fmt: skip
+    "RunStarted": Copier._run,
+    "TopicCreated": Copier._topic,
+    "PartitionsAdded": Copier._topic,
+    "BrokerRegistered": Copier._broker,
+    "MemberPending": Copier._minted,
+    "MemberJoined": Copier._joined,
+    "MemberReplaced": Copier._joined,
+    "ConsumerMemberSubscribed": Copier._subscribed,
+    "MemberRemoved": Copier._removed,
+    "ConsumerMemberRemoved": Copier._removed,
+    "MemberStarted": Copier._process,
+    "MemberCrashed": Copier._process,
+    "MemberClosing": Copier._process,
+    "ApplicationStalled": Copier._process,
+    "ApplicationResumed": Copier._process,
+}

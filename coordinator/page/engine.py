@@ -1,7 +1,9 @@
-"""Playing a scenario under virtual time, with what a learner did to it: the engine that the page runs, in a browser's worker or here.
+"""Playing a scenario under virtual time, with what a learner did to it: the engine that the page
+runs, in a browser's worker or here.
 
-The same scenario, seed, settings and actions give the same log, byte for byte, on every Python. A fork is the same script run again
-with one action more, so its log is the same up to that action. `request` is what a worker calls: JSON in, JSON out.
+The same scenario, seed, settings and actions give the same log, byte for byte, on every Python. A
+fork is the same script run again with one action more, so its log is the same up to that action.
+`request` is what a worker calls: JSON in, JSON out.
 """
 
 from __future__ import annotations
@@ -32,9 +34,15 @@ _NEVER_MS: Final = 1 << 40
 
 
 def play(
-    text: str, name: str, seed: int, settings: Sequence[str] = (), actions: Sequence[Plain] = (), script: Sequence[Plain] = (),
+    text: str,
+    name: str,
+    seed: int,
+    settings: Sequence[str] = (),
+    actions: Sequence[Plain] = (),
+    script: Sequence[Plain] = (),
 ) -> list[str]:
-    """The lines of the event log. `script`: what a lesson does by itself, before a learner's actions.
+    """The lines of the event log. `script`: what a lesson does by itself, before a learner's
+    actions.
 
     Raises ScenarioError, ActionError.
     """
@@ -51,7 +59,9 @@ def play(
 
 def picture_of(lines: Sequence[str], name: str = "log") -> Picture:
     """A picture of a log's lines of text. Raises LogError."""
-    return Picture(read_lines((line if line.endswith("\n") else line + "\n" for line in lines), name))
+    return Picture(
+        read_lines((line if line.endswith("\n") else line + "\n" for line in lines), name)
+    )
 
 
 # -- what a learner does
@@ -61,7 +71,9 @@ def _with(scenario: Scenario, action: Plain) -> Scenario:
     """The scenario with one action more."""
     kind, at_ms = action.get("kind"), action.get("at_ms")
     if type(at_ms) is not int or not 0 <= at_ms <= scenario.duration_ms:
-        raise ActionError(f"at_ms {at_ms!r}: a whole number from 0 to {scenario.duration_ms}, the end of the scenario")
+        raise ActionError(
+            f"at_ms {at_ms!r}: a whole number from 0 to {scenario.duration_ms}, the end of the scenario"
+        )
     known = [each for group in scenario.members for each in members_of(group)]
     tell = ACTIONS.get(str(kind))
     if tell is None:
@@ -84,9 +96,18 @@ def _lasts(action: Plain, default: int) -> int:
 
 def _ends(how: str) -> Callable[[Scenario, Plain, int], Scenario]:
     def tell(scenario: Scenario, action: Plain, at_ms: int) -> Scenario:
-        return _churn(scenario, {
-            "kind": "restart", "members": action["member"], "at": at_ms, "every": 0, "times": 1, "how": how,
-            "down": action.get("down_ms", _NEVER_MS)})  # fmt: skip
+        return _churn(
+            scenario,
+            {
+                "kind": "restart",
+                "members": action["member"],
+                "at": at_ms,
+                "every": 0,
+                "times": 1,
+                "how": how,
+                "down": action.get("down_ms", _NEVER_MS),
+            },
+        )
 
     return tell
 
@@ -96,7 +117,11 @@ def _churn(scenario: Scenario, churn: Plain) -> Scenario:
 
 
 def _usual(key: Key) -> object:
-    return duration_ms(key.default) if key.kind == "duration" and key.default is not None else key.default
+    return (
+        duration_ms(key.default)
+        if key.kind == "duration" and key.default is not None
+        else key.default
+    )
 
 
 _USUAL: Final = {name: _usual(key) for name, key in TABLES["churn"].keys.items()}
@@ -105,7 +130,17 @@ _USUAL: Final = {name: _usual(key) for name, key in TABLES["churn"].keys.items()
 
 def _stall(scenario: Scenario, action: Plain, at_ms: int) -> Scenario:
     lasts = _lasts(action, 10_000)
-    return _churn(scenario, {"kind": "stall", "members": action["member"], "at": at_ms, "every": 0, "times": 1, "lasts": lasts})
+    return _churn(
+        scenario,
+        {
+            "kind": "stall",
+            "members": action["member"],
+            "at": at_ms,
+            "every": 0,
+            "times": 1,
+            "lasts": lasts,
+        },
+    )
 
 
 def _fault(scenario: Scenario, plan: FaultPlan) -> Scenario:
@@ -113,24 +148,45 @@ def _fault(scenario: Scenario, plan: FaultPlan) -> Scenario:
 
 
 def _freeze(scenario: Scenario, action: Plain, at_ms: int) -> Scenario:
-    return _fault(scenario, FaultPlan(at_ms, _lasts(action, 20_000), member_verb=("PauseMember", {"member": action["member"]})))
+    return _fault(
+        scenario,
+        FaultPlan(
+            at_ms, _lasts(action, 20_000), member_verb=("PauseMember", {"member": action["member"]})
+        ),
+    )
 
 
 def _cut(scenario: Scenario, action: Plain, at_ms: int) -> Scenario:
     fields = {"member": action["member"], "direction": action.get("direction", "both")}
-    return _fault(scenario, FaultPlan(at_ms, _lasts(action, 20_000), member_verb=("CutMember", fields)))
+    return _fault(
+        scenario, FaultPlan(at_ms, _lasts(action, 20_000), member_verb=("CutMember", fields))
+    )
 
 
 def _lose_answer(scenario: Scenario, action: Plain, at_ms: int) -> Scenario:
     fault = faults.from_plain(
-        {"action": "lose_answer", "client_id": action["member"], "api": action.get("api", "Heartbeat"), "times": 1, "may_miss": True})
+        {
+            "action": "lose_answer",
+            "client_id": action["member"],
+            "api": action.get("api", "Heartbeat"),
+            "times": 1,
+            "may_miss": True,
+        }
+    )
     return _fault(scenario, FaultPlan(at_ms, None, request=fault))
 
 
 def _slow_assignor(scenario: Scenario, action: Plain, at_ms: int) -> Scenario:
-    fault = faults.from_plain({
-        "action": "delay", "client_id": action["member"], "api": "SyncGroup", "times": 1, "may_miss": True,
-        "duration_ms": _lasts(action, 3_000)})  # fmt: skip
+    fault = faults.from_plain(
+        {
+            "action": "delay",
+            "client_id": action["member"],
+            "api": "SyncGroup",
+            "times": 1,
+            "may_miss": True,
+            "duration_ms": _lasts(action, 3_000),
+        }
+    )
     return _fault(scenario, FaultPlan(at_ms, None, request=fault))
 
 
@@ -143,20 +199,51 @@ def _twin(scenario: Scenario, action: Plain, at_ms: int) -> Scenario:
     member = action["member"]
     like = next(kind for kind in scenario.members if member in members_of(kind))
     if not like.static:
-        raise ActionError(f"{member} is dynamic; only a static member's group.instance.id can be used twice")
-    return _one_more(scenario, like, "twin", at_ms, {**like.properties, "group.instance.id": member}, static=False)
+        raise ActionError(
+            f"{member} is dynamic; only a static member's group.instance.id can be used twice"
+        )
+    return _one_more(
+        scenario,
+        like,
+        "twin",
+        at_ms,
+        {**like.properties, "group.instance.id": member},
+        static=False,
+    )
 
 
-def _one_more(scenario: Scenario, like: MemberKind, name: str, at_ms: int, properties: dict[str, str], *, static: bool) -> Scenario:
+def _one_more(
+    scenario: Scenario,
+    like: MemberKind,
+    name: str,
+    at_ms: int,
+    properties: dict[str, str],
+    *,
+    static: bool,
+) -> Scenario:
     number = sum(kind.name.startswith(name) for kind in scenario.members)
-    kind = replace(like, name=name + "a" * number, count=1, static=static, start_ms=(at_ms, at_ms), properties=properties)
+    kind = replace(
+        like,
+        name=name + "a" * number,
+        count=1,
+        static=static,
+        start_ms=(at_ms, at_ms),
+        properties=properties,
+    )
     return replace(scenario, members=(*scenario.members, kind))
 
 
 def _move_coordinator(scenario: Scenario, action: Plain, at_ms: int) -> Scenario:
     if scenario.brokers < 2:
         raise ActionError("the scenario has one broker; the coordinator can move among two or more")
-    return _fault(scenario, FaultPlan(at_ms, None, verb=verbs.MoveCoordinator(scenario.members[0].group, int(action.get("to", 2)))))
+    return _fault(
+        scenario,
+        FaultPlan(
+            at_ms,
+            None,
+            verb=verbs.MoveCoordinator(scenario.members[0].group, int(action.get("to", 2))),
+        ),
+    )
 
 
 def _reassign(scenario: Scenario, action: Plain, at_ms: int) -> Scenario:
@@ -164,11 +251,22 @@ def _reassign(scenario: Scenario, action: Plain, at_ms: int) -> Scenario:
 
 
 ACTIONS: Final[dict[str, Callable[[Scenario, Plain, int], Scenario]]] = {
-    "close": _ends("close"), "kill": _ends("crash"), "freeze": _freeze, "stall": _stall, "slow_assignor": _slow_assignor,
-    "lose_answer": _lose_answer, "cut": _cut, "twin": _twin, "join": _join, "move_coordinator": _move_coordinator,
-    "add_partitions": in_world, "reassign": _reassign, "commit": in_world,
-}  # fmt: skip
-"""What can be done at an instant. `member` says to whom, `lasts_ms` how long, `down_ms` after how long a member starts again."""
+    "close": _ends("close"),
+    "kill": _ends("crash"),
+    "freeze": _freeze,
+    "stall": _stall,
+    "slow_assignor": _slow_assignor,
+    "lose_answer": _lose_answer,
+    "cut": _cut,
+    "twin": _twin,
+    "join": _join,
+    "move_coordinator": _move_coordinator,
+    "add_partitions": in_world,
+    "reassign": _reassign,
+    "commit": in_world,
+}
+"""What can be done at an instant. `member` says to whom, `lasts_ms` how long, `down_ms` after how
+long a member starts again."""
 WITHOUT_MEMBER: Final = frozenset({"join", "move_coordinator", "add_partitions", "reassign"})
 
 
@@ -178,8 +276,8 @@ _opened: dict[str, Picture] = {}
 
 
 def request(text: str) -> str:
-    """Carry out one request: `play`, `open` (a log's text), `steps` (further steps of what was opened last
-    under a name), `copy` (a group of that as a scenario)."""
+    """Carry out one request: `play`, `open` (a log's text), `steps` (further steps of what was
+    opened last under a name), `copy` (a group of that as a scenario)."""
     asked = json.loads(text)
     try:
         answer: Plain = {"ok": _OPERATIONS[asked["op"]](asked)}
@@ -190,16 +288,25 @@ def request(text: str) -> str:
 
 def _play(asked: Plain) -> Plain:
     settings, actions, script = (asked.get(name, ()) for name in ("settings", "actions", "script"))
-    lines = play(asked["scenario"], asked.get("name", "scenario"), asked["seed"], settings, actions, script)
+    lines = play(
+        asked["scenario"], asked.get("name", "scenario"), asked["seed"], settings, actions, script
+    )
     picture = _opened[asked.get("as", "main")] = picture_of(lines)
-    return {"picture": picture.plain(), **({"log": "\n".join(lines) + "\n"} if asked.get("log") else {})}
+    return {
+        "picture": picture.plain(),
+        **({"log": "\n".join(lines) + "\n"} if asked.get("log") else {}),
+    }
 
 
 def _open(asked: Plain) -> Plain:
     lines = asked["text"].splitlines(keepends=True)
     if len(lines) > MOST_LOG_LINES:
-        raise ActionError(f"this log has {len(lines)} lines, more than a page holds ({MOST_LOG_LINES}): run `coordinator watch LOG` for it")
-    picture = _opened[asked.get("as", "main")] = Picture(read_lines(lines, asked.get("name", "log")))
+        raise ActionError(
+            f"this log has {len(lines)} lines, more than a page holds ({MOST_LOG_LINES}): run `coordinator watch LOG` for it"
+        )
+    picture = _opened[asked.get("as", "main")] = Picture(
+        read_lines(lines, asked.get("name", "log"))
+    )
     return {"picture": picture.plain()}
 
 
@@ -212,5 +319,9 @@ def _copy(asked: Plain) -> Plain:
 
 
 _OPERATIONS: Final[dict[str, Callable[[Plain], Plain]]] = {
-    "play": _play, "open": _open, "steps": _steps, "copy": _copy, "version": lambda asked: {"version": __version__},
-}  # fmt: skip
+    "play": _play,
+    "open": _open,
+    "steps": _steps,
+    "copy": _copy,
+    "version": lambda asked: {"version": __version__},
+}

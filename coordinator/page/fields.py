@@ -1,6 +1,8 @@
-"""The decoded fields of one line of a log, with the bytes of consumers' subscriptions and assignments taken apart.
+"""The decoded fields of one line of a log, with the bytes of consumers' subscriptions and
+assignments taken apart.
 
-Depends on the log and on the consumer protocol's blobs alone. Bytes that cannot be read are shown as bytes.
+Depends on the log and on the consumer protocol's blobs alone. Bytes that cannot be read are shown
+as bytes.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ _MOST_ROWS: Final = 40
 
 
 def fields_of(line: Line) -> list[Row]:
-    """Names and values as text, in the order of the line; at most so many that a person reads them."""
+    """Names and values as text, in the order of the line; at most so many that a person reads
+    them."""
     rows: list[Row] = []
     for key, value in line.items():
         if key in _LEFT_OUT or value is None:
@@ -38,7 +41,11 @@ def fields_of(line: Line) -> list[Row]:
 
 
 def _text(value: object) -> str:
-    if isinstance(value, list) and value and all(isinstance(row, dict) and {"topic", "partition"} <= row.keys() for row in value):
+    if (
+        isinstance(value, list)
+        and value
+        and all(isinstance(row, dict) and {"topic", "partition"} <= row.keys() for row in value)
+    ):
         if "offset" in value[0]:
             return ", ".join(f"{row['topic']}-{row['partition']}: {row['offset']}" for row in value)
         return partitions(by_topic((row["topic"], [row["partition"]]) for row in value))
@@ -66,5 +73,7 @@ def _blob(name: str, hexadecimal: Any, kind: str) -> list[Row]:
         given = decoded(Assignment.decode, hexadecimal)
         if given is not None:
             rows.append((name, partitions(by_topic(given.partitions))))
-    rows.append((f"{name}: bytes" if rows else name, f"{len(hexadecimal) // 2} bytes {hexadecimal}"))
+    rows.append(
+        (f"{name}: bytes" if rows else name, f"{len(hexadecimal) // 2} bytes {hexadecimal}")
+    )
     return rows

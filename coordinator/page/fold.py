@@ -1,8 +1,10 @@
-"""A log folded, line by line, into what a picture shows of each group: states, generations, deadlines, lanes, owners.
+"""A log folded, line by line, into what a picture shows of each group: states, generations,
+deadlines, lanes, owners.
 
-Names, ownership and causes are those of `coordinator.event_log.timeline`, so that the picture and `coordinator explain` tell the same.
-Rules: a process that writes stream `member` is taken at its word; of others, stops are inferred from requests. A frozen or stalled
-process owns what it had. Depends on the log alone.
+Names, ownership and causes are those of `coordinator.event_log.timeline`, so that the picture and
+`coordinator explain` tell the same. Rules: a process that writes stream `member` is taken at its
+word; of others, stops are inferred from requests. A frozen or stalled process owns what it had.
+Depends on the log alone.
 """
 
 from __future__ import annotations
@@ -19,20 +21,32 @@ from .lanes import Key, Lane, Raster
 from .long_logs import KeptSteps, Steps
 from .tracks import Track
 
-_RECORDS: Final = frozenset({"RecordsPolled", "RecordsProcessed", "RecordsSent", "RecordsDelivered", "CommitEnded"})
+_RECORDS: Final = frozenset(
+    {"RecordsPolled", "RecordsProcessed", "RecordsSent", "RecordsDelivered", "CommitEnded"}
+)
 """What applications do with records: too much of it to step through."""
 _UUID_LETTERS: Final = 22
 """The length of a uuid in base 64, as members of the consumer protocol make them."""
 _OBSERVED: Final = frozenset({"RequestFaultBegan", "RequestFaultEnded"})
 _ENDS: Final = frozenset({"MemberCrashed", "MemberClosed"})
-_MARKED: Final = {"join_group": "join", "sync_group": "sync", "leave_group": "leave", "heartbeat": "heartbeat",
-                  "offset_commit": "commit", "txn_offset_commit": "commit", "consumer_group_heartbeat": "heartbeat"}  # fmt: skip
-_QUIET: Final = frozenset({"OffsetsCommitted", "OffsetsPending", "PendingOffsetsEnded", "OffsetsRemoved", "MemberPending"})
+_MARKED: Final = {
+    "join_group": "join",
+    "sync_group": "sync",
+    "leave_group": "leave",
+    "heartbeat": "heartbeat",
+    "offset_commit": "commit",
+    "txn_offset_commit": "commit",
+    "consumer_group_heartbeat": "heartbeat",
+}
+_QUIET: Final = frozenset(
+    {"OffsetsCommitted", "OffsetsPending", "PendingOffsetsEnded", "OffsetsRemoved", "MemberPending"}
+)
 """Events of a group that change no owner, which saves a look at every member."""
 
 
 class Replicas(NamedTuple):
-    """A partition's replicas, as broker ids, and their leader. `original`: where it was before it moves. Empty `isr`: not known."""
+    """A partition's replicas, as broker ids, and their leader. `original`: where it was before it
+    moves. Empty `isr`: not known."""
 
     original: tuple[int, ...]
     replicas: tuple[int, ...]
@@ -44,10 +58,13 @@ class Replicas(NamedTuple):
     def plain(self) -> dict[str, Any]:
         """In the controller's words: AR, OAR, RAR."""
         return {
-            "all": self.replicas, "original": self.original,
-            "target": [each for each in self.replicas if each not in self.removing], "in_sync": self.isr, "leader": self.leader,
+            "all": self.replicas,
+            "original": self.original,
+            "target": [each for each in self.replicas if each not in self.removing],
+            "in_sync": self.isr,
+            "leader": self.leader,
             "moving": self.moving,
-        }  # fmt: skip
+        }
 
     @property
     def moving(self) -> bool:
@@ -78,7 +95,8 @@ class GroupPicture:
         return lane
 
     def lane_of_member(self, member_id: str, name: str, client: str, at_ms: int) -> Lane:
-        """The lane of a member id: its process's, if that is known by its client id, else its own."""
+        """The lane of a member id: its process's, if that is known by its client id, else its
+        own."""
         lane = self._by_member.get(member_id)
         if lane is None:
             lane = self._by_client.get(client) or self._new(name, at_ms)
@@ -86,7 +104,8 @@ class GroupPicture:
         return lane
 
     def with_names(self, text: str) -> str:
-        """A sentence with the names of processes where it has ids that clients made up themselves (KIP-848), which tell nobody anything."""
+        """A sentence with the names of processes where it has ids that clients made up themselves
+        (KIP-848), which tell nobody anything."""
         for member_id, lane in self._by_member.items():
             if lane.tells and len(member_id) == _UUID_LETTERS and member_id in text:
                 text = text.replace(member_id, lane.name)
@@ -94,7 +113,9 @@ class GroupPicture:
 
     def known(self, line: Line) -> Lane | None:
         """The lane a line belongs to, if there is one yet."""
-        return self._by_member.get(line.get("member", "")) or self._by_client.get(line.get("client", ""))
+        return self._by_member.get(line.get("member", "")) or self._by_client.get(
+            line.get("client", "")
+        )
 
     def bind(self, member_id: str, lane: Lane) -> None:
         """A process acts under this member id."""
@@ -116,14 +137,17 @@ class GroupPicture:
         lane.refresh(at_ms)
 
     def set_deadline(self, kind: str, at_ms: int, due_ms: int | None, seq: int) -> None:
-        """A deadline is in force; the one of this kind before it no longer is. `due_ms` None: none is."""
+        """A deadline is in force; the one of this kind before it no longer is. `due_ms` None: none
+        is."""
         for deadline in reversed(self.deadlines):
             if deadline["kind"] == kind:
                 if deadline["until_ms"] is None:
                     deadline["until_ms"] = at_ms
                 break
         if due_ms is not None:
-            self.deadlines.append({"kind": kind, "at_ms": at_ms, "due_ms": due_ms, "until_ms": None, "seq": seq})
+            self.deadlines.append(
+                {"kind": kind, "at_ms": at_ms, "due_ms": due_ms, "until_ms": None, "seq": seq}
+            )
 
 
 class Fold:
@@ -174,10 +198,21 @@ class Fold:
         if group is None:
             return
         self._band(picture, group, line)
-        if "member" in line and kind in ("MemberPending", "MemberJoined", "MemberRejoined", "MemberReplaced", "ConsumerMemberSubscribed"):
+        if "member" in line and kind in (
+            "MemberPending",
+            "MemberJoined",
+            "MemberRejoined",
+            "MemberReplaced",
+            "ConsumerMemberSubscribed",
+        ):
             asked = self._asked.get(picture.name, {})
-            client = str(line.get("client_id") or (asked.get("client", "") if asked.get("seq") == line["cause"] else ""))
-            lane = picture.lane_of_member(line["member"], group.name(line["member"]) or "", client, at_ms)
+            client = str(
+                line.get("client_id")
+                or (asked.get("client", "") if asked.get("seq") == line["cause"] else "")
+            )
+            lane = picture.lane_of_member(
+                line["member"], group.name(line["member"]) or "", client, at_ms
+            )
             picture.bind(line["member"], lane)
             lane.session_timeout_ms = line.get("session_timeout_ms", lane.session_timeout_ms)
         own = picture.known(line) if "member" in line else None
@@ -220,8 +255,12 @@ class Fold:
             if lane.member_id is None:
                 lane.member_id = member_id
             before = lane.in_group
-            lane.in_group = lane.member_id in group.members  # a process that came back may have an old id among the members
-            lane.leads.set(True if member.name == group.leader and group.state != "Empty" else None, at_ms)
+            lane.in_group = (
+                lane.member_id in group.members
+            )  # a process that came back may have an old id among the members
+            lane.leads.set(
+                True if member.name == group.leader and group.state != "Empty" else None, at_ms
+            )
             if not lane.tells or lane.in_group != before:
                 self._inferred(picture, lane, member, at_ms)
         if stable and group.consumers is not None:
@@ -248,7 +287,11 @@ class Fold:
             lane.epoch.set(epoch, at_ms)
             if not lane.tells:
                 lane.running = True
-                picture.hold(lane, _keys(story.has.get(member_id, {})) | _keys(story.revoking.get(member_id, {})), at_ms)
+                picture.hold(
+                    lane,
+                    _keys(story.has.get(member_id, {})) | _keys(story.revoking.get(member_id, {})),
+                    at_ms,
+                )
             lane.refresh(at_ms)
         return there
 
@@ -271,8 +314,14 @@ class Fold:
             suffix = {"RequestAnswered": "-answered", "RequestRefused": "-refused"}.get(kind, "")
             lane.marks.append((at_ms, mark + suffix, line["seq"]))
         errors = line.get("errors", ())
-        if kind in ("RequestSeen", "RequestAnswered") or (kind == "RequestRefused" and set(errors) <= {"REBALANCE_IN_PROGRESS"}):
-            if mark in ("join", "sync", "heartbeat", "commit") and "member" in line and lane.in_group:
+        if kind in ("RequestSeen", "RequestAnswered") or (
+            kind == "RequestRefused" and set(errors) <= {"REBALANCE_IN_PROGRESS"}
+        ):
+            if (
+                mark in ("join", "sync", "heartbeat", "commit")
+                and "member" in line
+                and lane.in_group
+            ):
                 lane.signs.append(at_ms)
         if kind == "RequestAnswered" and not lane.tells:
             group = self.timeline.groups.get(picture.name)
@@ -327,12 +376,13 @@ class Fold:
             else:
                 lane.marks.append((at_ms, "fault", line["seq"]))
 
-
     def _replicas(self, line: Line) -> None:
         """Where a partition is and goes."""
         for seen in self.reassignments.follow([line]):
             if seen["type"] in ("TopicCreated", "PartitionsAdded"):
-                placed = [] if seen["type"] == "TopicCreated" else self._placed.get(seen["topic"], [])
+                placed = (
+                    [] if seen["type"] == "TopicCreated" else self._placed.get(seen["topic"], [])
+                )
                 self._placed[seen["topic"]] = [*placed, *seen.get("replicas", ())]
             elif "partition_epoch" in seen and "replicas" in seen:
                 self._moved(seen)
@@ -344,21 +394,35 @@ class Fold:
             if line["type"] != "ReassignmentStarted":
                 return
             placed = self._placed.get(topic, [])
-            there = placed[number] if number < len(placed) else [each for each in line["replicas"] if each not in line["adding"]]
+            there = (
+                placed[number]
+                if number < len(placed)
+                else [each for each in line["replicas"] if each not in line["adding"]]
+            )
             track = self.replicas[key] = Track()
             track.set(Replicas(tuple(there), tuple(there), (), (), (), line["leader_id"]), 0)
-        replicas, adding, removing, isr = (tuple(line[name]) for name in ("replicas", "adding", "removing", "isr"))
-        original = track.value.original if track.value is not None and (adding or removing) else replicas
-        track.set(Replicas(original, replicas, adding, removing, isr, line["leader_id"]), line["at_ms"])
+        replicas, adding, removing, isr = (
+            tuple(line[name]) for name in ("replicas", "adding", "removing", "isr")
+        )
+        original = (
+            track.value.original if track.value is not None and (adding or removing) else replicas
+        )
+        track.set(
+            Replicas(original, replicas, adding, removing, isr, line["leader_id"]), line["at_ms"]
+        )
 
 
 def _is_step(line: Line) -> bool:
     """Whether a reader steps through it: not what a run always begins with."""
-    if line["type"] in _RECORDS or (line["type"] in _OBSERVED and str(line.get("fault", "")).endswith(": observe")):
+    if line["type"] in _RECORDS or (
+        line["type"] in _OBSERVED and str(line.get("fault", "")).endswith(": observe")
+    ):
         return False
     if line["stream"] in ("run", "coordinator"):
         return line["type"] != "RunStarted" and int(line["at_ms"]) > 0
-    return line["stream"] != "data" and not (line["stream"] == "cluster" and line.get("topic", "").startswith("__"))
+    return line["stream"] != "data" and not (
+        line["stream"] == "cluster" and line.get("topic", "").startswith("__")
+    )
 
 
 def _keys(partitions: Partitions) -> frozenset[Key]:
@@ -375,10 +439,24 @@ def _consumer_epoch(picture: GroupPicture, line: Line) -> None:
         lane.epoch.set(line["member_epoch"], line["at_ms"])
 
 
-_EPOCHS: Final[dict[str, Callable[[GroupPicture, Line], None]]] = {"ConsumerMemberReconciled": _consumer_epoch}
-_MARKS: Final = {"MemberRemoved": "removed", "ConsumerMemberRemoved": "removed", "MemberPending": "pending", "LeaderElected": "elected"}
+_EPOCHS: Final[dict[str, Callable[[GroupPicture, Line], None]]] = {
+    "ConsumerMemberReconciled": _consumer_epoch
+}
+_MARKS: Final = {
+    "MemberRemoved": "removed",
+    "ConsumerMemberRemoved": "removed",
+    "MemberPending": "pending",
+    "LeaderElected": "elected",
+}
 _TOLD: Final = {
-    "PartitionsAssigned": "assigned", "PartitionsRevoked": "revoked", "PartitionsLost": "lost", "MemberStarted": "started",
-    "MemberClosing": "closing", "MemberClosed": "closed", "MemberCrashed": "crashed", "ApplicationStalled": "stalled",
-    "ApplicationResumed": "resumed", "MemberFailed": "failed",
-}  # fmt: skip
+    "PartitionsAssigned": "assigned",
+    "PartitionsRevoked": "revoked",
+    "PartitionsLost": "lost",
+    "MemberStarted": "started",
+    "MemberClosing": "closing",
+    "MemberClosed": "closed",
+    "MemberCrashed": "crashed",
+    "ApplicationStalled": "stalled",
+    "ApplicationResumed": "resumed",
+    "MemberFailed": "failed",
+}

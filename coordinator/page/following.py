@@ -1,7 +1,9 @@
-"""A log file followed as it grows: the picture of its last run, fed line by line, and who waits for it to grow.
+"""A log file followed as it grows: the picture of its last run, fed line by line, and who waits for
+it to grow.
 
-A file that begins a new run, or that was replaced, begins a new picture. Something that is no log, or no longer one, is kept as a
-sentence for whoever looks. Depends on the log's public contract alone, so any process may write the file.
+A file that begins a new run, or that was replaced, begins a new picture. Something that is no log,
+or no longer one, is kept as a sentence for whoever looks. Depends on the log's public contract
+alone, so any process may write the file.
 """
 
 from __future__ import annotations
@@ -21,16 +23,19 @@ from .picture import Picture
 LONG_BYTES = 32 << 20
 """From this size on, steps stay in the file and commits are passed over."""
 MOST_FOLDED = 1_000_000
-"""So many lines of a run at most change its picture: each costs up to 1.7 KB of memory. Commits of a long log do not count."""
+"""So many lines of a run at most change its picture: each costs up to 1.7 KB of memory. Commits of
+a long log do not count."""
 MOST_LINES = 5_000_000
 """So many lines a run has at most, with the commits: the page holds the instant of each."""
 _HEADER = HEADER_TYPE.encode()
 _MOST_AT_ONCE = 4 << 20
-"""Bytes read at once; what is longer is taken in turns, so that a reader never waits for a whole long log's growth."""
+"""Bytes read at once; what is longer is taken in turns, so that a reader never waits for a whole
+long log's growth."""
 
 
 class Follower:
-    """One log file. `run` names one run of it: then the picture ends with that run; None: the last one, also if it begins later."""
+    """One log file. `run` names one run of it: then the picture ends with that run; None: the last
+    one, also if it begins later."""
 
     def __init__(self, path: str | PathLike[str], run: str | None = None) -> None:
         """Read what is there. Raises LogError, OSError."""
@@ -53,14 +58,22 @@ class Follower:
         found = runs(self.path)
         at = len(found) - 1
         if self._run is not None:
-            at = max((place for place, one in enumerate(found) if one.name == self._run), default=-1)
+            at = max(
+                (place for place, one in enumerate(found) if one.name == self._run), default=-1
+            )
             if at < 0:
-                raise LogError(self.path, 1, f"there is no run {self._run} in this log; its runs are {_names(found)}")
+                raise LogError(
+                    self.path,
+                    1,
+                    f"there is no run {self._run} in this log; its runs are {_names(found)}",
+                )
             self._ends = found[at + 1].offset if at + 1 < len(found) else None
         return (found[at].offset, found[at].number - 1) if found else (0, 0)
 
     def _begin(self, offset: int, before: int) -> None:
-        self._in_file = FileSteps(self.path) if os.stat(self.path).st_size - offset > LONG_BYTES else None
+        self._in_file = (
+            FileSteps(self.path) if os.stat(self.path).st_size - offset > LONG_BYTES else None
+        )
         self.picture = Picture(steps=self._in_file)
         self._parser = Parser(self.path, before)
         self._first = before + 1
@@ -86,18 +99,29 @@ class Follower:
                     self._parser.finish()
             except LogError as error:
                 self._fail(error)
-            except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, AssertionError) as error:
+            except (
+                LookupError,
+                TypeError,
+                ValueError,
+                AttributeError,
+                ArithmeticError,
+                AssertionError,
+            ) as error:
                 what = f"no line as docs/event_log.md has it ({type(error).__name__}: {error})"
                 self._fail(LogError(self.path, self._parser.number, what))
             except OSError as error:
-                self._fail(LogError(self.path, 1, f"cannot be read any more: {error.strerror or error}"))
+                self._fail(
+                    LogError(self.path, 1, f"cannot be read any more: {error.strerror or error}")
+                )
             if self.version != before:
                 self._changed.notify_all()
             return self.version != before
 
     def _take(self, file: Any) -> bool:
         file.seek(self._offset)
-        most = _MOST_AT_ONCE if self._ends is None else min(_MOST_AT_ONCE, self._ends - self._offset)
+        most = (
+            _MOST_AT_ONCE if self._ends is None else min(_MOST_AT_ONCE, self._ends - self._offset)
+        )
         data = file.read(most)
         whole = data.rfind(b"\n") + 1
         if not whole:
@@ -119,7 +143,12 @@ class Follower:
                 self._bounded()
                 return
             picture.commits.tell(picture.fold.timeline)
-        if self._run is None and self._parser.seq >= 0 and _HEADER in text and b'"seq":0,' in text.replace(b" ", b""):
+        if (
+            self._run is None
+            and self._parser.seq >= 0
+            and _HEADER in text
+            and b'"seq":0,' in text.replace(b" ", b"")
+        ):
             self._in_file, self._first = None, self._parser.number + 1
             picture = self.picture = Picture()
         line = self._parser.parse(text.decode("utf-8", "replace") + "\n")
@@ -132,9 +161,14 @@ class Follower:
         count, commits = self._parser.number - self._first + 1, self.picture.commits.count
         if count > MOST_LINES or count - commits > MOST_FOLDED:
             last = self._parser.number - 1
-            raise LogError(self.path, self._parser.number, (
-                f"this run is longer than the page can show: at most {MOST_LINES:,} lines, {MOST_FOLDED:,} of them no commits; "
-                f"show its beginning: `sed -n '{self._first},{last}p' LOG > part.jsonl; coordinator watch part.jsonl`"))
+            raise LogError(
+                self.path,
+                self._parser.number,
+                (
+                    f"this run is longer than the page can show: at most {MOST_LINES:,} lines, {MOST_FOLDED:,} of them no commits; "
+                    f"show its beginning: `sed -n '{self._first},{last}p' LOG > part.jsonl; coordinator watch part.jsonl`"
+                ),
+            )
 
     def _fail(self, error: LogError) -> None:
         if self.problem is None:
@@ -145,14 +179,20 @@ class Follower:
         """The picture as JSON, or the sentence that says why there is none."""
         with self._changed:
             if self._plain[0] != self.version:
-                value = {"error": self.problem} if self.problem else {"name": self.name, "picture": self.picture.plain()}
+                value = (
+                    {"error": self.problem}
+                    if self.problem
+                    else {"name": self.name, "picture": self.picture.plain()}
+                )
                 self._plain = self.version, json.dumps(value, separators=(",", ":")).encode("ascii")
             return self._plain[1]
 
     def steps(self, begin: int, end: int) -> bytes:
         """Some steps as JSON."""
         with self._changed:
-            return json.dumps({"steps": self.picture.steps(begin, end)}, separators=(",", ":")).encode("ascii")
+            return json.dumps(
+                {"steps": self.picture.steps(begin, end)}, separators=(",", ":")
+            ).encode("ascii")
 
     def copy(self, group: str) -> bytes:
         """A group as a scenario for the simulator, as JSON, or the sentence that says why not."""
@@ -164,7 +204,8 @@ class Follower:
             return json.dumps(value, separators=(",", ":")).encode("ascii")
 
     def wait(self, version: int, timeout_s: float) -> int:
-        """The version, as soon as it is another one than `version`, or the time is over, or the follower closed."""
+        """The version, as soon as it is another one than `version`, or the time is over, or the
+        follower closed."""
         with self._changed:
             self._changed.wait_for(lambda: self.version != version or self._closed, timeout_s)
             return self.version

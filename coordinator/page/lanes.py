@@ -1,7 +1,9 @@
-"""The lanes of a picture: one for each process, or for each member id where the log does not tell processes apart.
+"""The lanes of a picture: one for each process, or for each member id where the log does not tell
+processes apart.
 
-A lane knows what its process does (consuming, stopped, standing still, down), which partitions it owns by its own word or as inferred
-from requests, and whether it believes so against the coordinator. It does not read the log: `fold` tells it what happened.
+A lane knows what its process does (consuming, stopped, standing still, down), which partitions it
+owns by its own word or as inferred from requests, and whether it believes so against the
+coordinator. It does not read the log: `fold` tells it what happened.
 """
 
 from __future__ import annotations
@@ -17,7 +19,8 @@ RUNNING: Final = ("consuming", "stopped", "idle", "stalled", "frozen")
 
 
 class Lane:
-    """One process, or one member id. `index` is its place; `tells`: it writes its own callbacks, so nothing has to be inferred."""
+    """One process, or one member id. `index` is its place; `tells`: it writes its own callbacks, so
+    nothing has to be inferred."""
 
     def __init__(self, index: int, name: str, at_ms: int) -> None:
         self.index = index
@@ -50,7 +53,9 @@ class Lane:
         """Something changed: what is drawn follows."""
         self.activity.set(self._doing(), at_ms)
         self.membership.set(self.in_group or None, at_ms)
-        self.belief.set(len(self.held) if self.running and self.held and not self.in_group else None, at_ms)
+        self.belief.set(
+            len(self.held) if self.running and self.held and not self.in_group else None, at_ms
+        )
 
     def _doing(self) -> str | None:
         if not self.running:
@@ -101,7 +106,9 @@ class Raster:
     def remove(self, lane: Lane, keys: frozenset[Key], at_ms: int) -> None:
         """A lane has these no longer."""
         for key in keys:
-            self._owners[key] = tuple(index for index in self._owners.get(key, ()) if index != lane.index)
+            self._owners[key] = tuple(
+                index for index in self._owners.get(key, ()) if index != lane.index
+            )
             self._draw(key, lane, at_ms)
 
     def refresh(self, lane: Lane, at_ms: int) -> None:
@@ -111,7 +118,9 @@ class Raster:
 
     def _draw(self, key: Key, lane: Lane, at_ms: int) -> None:
         owners = self._owners[key]
-        self._tracks.setdefault(key, Track()).set((owners, owners == (lane.index,) and lane.still), at_ms)
+        self._tracks.setdefault(key, Track()).set(
+            (owners, owners == (lane.index,) and lane.still), at_ms
+        )
 
     def keep_topics(self, topics: frozenset[str], at_ms: int) -> None:
         """Nobody waits for partitions of topics that are gone."""
@@ -120,20 +129,35 @@ class Raster:
                 track.set(None, at_ms)
 
     def plain(self, end_ms: int) -> list[dict[str, Any]]:
-        """As JSON values: a partition's spans are `[from, to, lanes, still]`; no lane: nobody, after somebody had it."""
+        """As JSON values: a partition's spans are `[from, to, lanes, still]`; no lane: nobody,
+        after somebody had it."""
         return [
             {
-                "topic": topic, "partition": number,
-                "spans": [(begin, end, owners, still) for begin, end, (owners, still) in self._tracks[topic, number].until(end_ms)],
+                "topic": topic,
+                "partition": number,
+                "spans": [
+                    (begin, end, owners, still)
+                    for begin, end, (owners, still) in self._tracks[topic, number].until(end_ms)
+                ],
             }
             for topic, number in sorted(self._tracks)
-        ]  # fmt: skip
+        ]
 
     def lost_ms(self, end_ms: int) -> int:
-        """Milliseconds without an owner, summed over the partitions, from each one's first owner on."""
+        """Milliseconds without an owner, summed over the partitions, from each one's first owner
+        on."""
         return sum(
-            end - begin for track in self._tracks.values() for begin, end, (owners, _) in track.until(end_ms) if not owners)
+            end - begin
+            for track in self._tracks.values()
+            for begin, end, (owners, _) in track.until(end_ms)
+            if not owners
+        )
 
     def still_ms(self, end_ms: int) -> int:
         """Milliseconds in which the only owner stood still, summed over the partitions."""
-        return sum(end - begin for track in self._tracks.values() for begin, end, (_, still) in track.until(end_ms) if still)
+        return sum(
+            end - begin
+            for track in self._tracks.values()
+            for begin, end, (_, still) in track.until(end_ms)
+            if still
+        )

@@ -1,8 +1,10 @@
-"""What a long log needs so that it opens in seconds: steps that stay in the file, and commits that are counted and not folded.
+"""What a long log needs so that it opens in seconds: steps that stay in the file, and commits that
+are counted and not folded.
 
-In a log of a million lines nearly all are commits that succeeded. They change no state, no member and no owner; they are signs of life.
-`Commits` recognises their lines without reading them as JSON and remembers the last one of each member, so that an expiry is still
-explained by the right sign of life. They can be stepped to as any other line, but are not drawn as dots.
+In a log of a million lines nearly all are commits that succeeded. They change no state, no member
+and no owner; they are signs of life. `Commits` recognises their lines without reading them as JSON
+and remembers the last one of each member, so that an expiry is still explained by the right sign of
+life. They can be stepped to as any other line, but are not drawn as dots.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ _COMMIT: Final = re.compile(
     rb'\{"seq":(\d{1,18}),"at_ms":(\d{1,18}),"run":"[^"\\]*","stream":"(?:'
     rb'wire","type":"Request(?:Seen|Answered)","cause":(?:\d+|null),"group":"([^"\\]*)"(?:,"generation":\d+)?(?:,"member":"([^"\\]*)")?'
     rb'(?:,"broker":\d+)?,"api":"offset_(?:commit|fetch)"|'
-    rb'group","type":"OffsetsCommitted","cause":(?:\d+|null),"group":"([^"\\]*)")')
+    rb'group","type":"OffsetsCommitted","cause":(?:\d+|null),"group":"([^"\\]*)")'
+)
 
 
 class Steps(Protocol):
@@ -60,7 +63,8 @@ class KeptSteps:
 
 
 class FileSteps:
-    """Steps that stay in their file: 16 bytes each here. `offset` is where the line stands that is being read; its reader sets it."""
+    """Steps that stay in their file: 16 bytes each here. `offset` is where the line stands that is
+    being read; its reader sets it."""
 
     def __init__(self, path: str) -> None:
         self.offset = 0
@@ -128,7 +132,11 @@ class Commits:
         """Before a line is folded: what the passed ones mean for members and groups."""
         for (name, member_id), at_ms in self._last.items():
             group = timeline.groups.get(name.decode("utf-8", "replace"))
-            member = group.members.get(member_id.decode("utf-8", "replace")) if group is not None else None
+            member = (
+                group.members.get(member_id.decode("utf-8", "replace"))
+                if group is not None
+                else None
+            )
             if member is not None and at_ms >= member.seen_ms:
                 member.seen_ms, member.seen_by = at_ms, "offset_commit"
         for name, count in self._told.items():

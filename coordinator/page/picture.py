@@ -1,7 +1,9 @@
-"""A folded log as plain JSON values: what the page draws, and nothing that it would have to work out.
+"""A folded log as plain JSON values: what the page draws, and nothing that it would have to work
+out.
 
-`Picture.plain` gives all groups with their bands, lanes and rasters, and the steps of a log that is not too long; `Picture.steps`
-gives further steps on demand. Instants are whole milliseconds since the run's zero.
+`Picture.plain` gives all groups with their bands, lanes and rasters, and the steps of a log that is
+not too long; `Picture.steps` gives further steps on demand. Instants are whole milliseconds since
+the run's zero.
 """
 
 from __future__ import annotations
@@ -45,9 +47,16 @@ class Picture:
             "end_ms": end_ms,
             "groups": [self._group(group, end_ms) for group in self.fold.groups.values()],
             "replicas": [
-                {"topic": topic, "partition": number, "name": printable(f"{topic}-{number}"),
-                    "spans": [(begin, end, each.plain()) for begin, end, each in track.until(end_ms)]}
-                for (topic, number), track in sorted(self.fold.replicas.items())],
+                {
+                    "topic": topic,
+                    "partition": number,
+                    "name": printable(f"{topic}-{number}"),
+                    "spans": [
+                        (begin, end, each.plain()) for begin, end, each in track.until(end_ms)
+                    ],
+                }
+                for (topic, number), track in sorted(self.fold.replicas.items())
+            ],
             "step_count": count,
             "steps": self.steps(0, count) if count <= MOST_STEPS_AT_ONCE else [],
             "step_index": [] if count <= MOST_STEPS_AT_ONCE else list(self.fold.steps.instants()),
@@ -70,12 +79,21 @@ class Picture:
         if picture is not None:
             say = picture.with_names(say)
         if lane is None and "client" in line:
-            lane = next((found for each in groups.values() if (found := each.known(line)) is not None), None)
+            lane = next(
+                (found for each in groups.values() if (found := each.known(line)) is not None), None
+            )
         return {
-            "seq": line["seq"], "at_ms": line["at_ms"], "stream": printable(line["stream"]), "type": printable(line["type"]),
-            "group": line.get("group"), "lane": lane.index if lane is not None else None, "cause": line["cause"],
-            "message": line["stream"] == "wire" or line.get("action") == "observe", "say": say, "fields": fields_of(line),
-        }  # fmt: skip
+            "seq": line["seq"],
+            "at_ms": line["at_ms"],
+            "stream": printable(line["stream"]),
+            "type": printable(line["type"]),
+            "group": line.get("group"),
+            "lane": lane.index if lane is not None else None,
+            "cause": line["cause"],
+            "message": line["stream"] == "wire" or line.get("action") == "observe",
+            "say": say,
+            "fields": fields_of(line),
+        }
 
     def _group(self, group: GroupPicture, end_ms: int) -> dict[str, Any]:
         view = self.fold.timeline.groups.get(group.name)

@@ -1,7 +1,9 @@
-"""What is said beside the cursor: for each line of a log one sentence of what happened and why, and its decoded fields.
+"""What is said beside the cursor: for each line of a log one sentence of what happened and why, and
+its decoded fields.
 
-The sentences of requests, rebalances, notes and consumer groups are those of `coordinator explain`. Texts from clients are made
-printable here; that they are never markup is the page's part. Depends on the log alone.
+The sentences of requests, rebalances, notes and consumer groups are those of `coordinator explain`.
+Texts from clients are made printable here; that they are never markup is the page's part. Depends
+on the log alone.
 """
 
 from __future__ import annotations
@@ -23,7 +25,9 @@ from ..event_log.words import duration, instant, listed, partitions, printable
 class Teller:
     """Sentences for the lines of one folded log."""
 
-    def __init__(self, timeline: Timeline, lines: dict[int, Line], reassignments: Reassignments | None = None) -> None:
+    def __init__(
+        self, timeline: Timeline, lines: dict[int, Line], reassignments: Reassignments | None = None
+    ) -> None:
         self._timeline = timeline
         self._lines = lines
         self._rebalances: dict[int, Rebalance] = {}
@@ -47,7 +51,10 @@ class Teller:
         """What happened, in one sentence or two."""
         group = self._timeline.groups.get(line.get("group", ""))
         note = self._notes.get(line["seq"])
-        if note is not None and (note.sentence or line["type"] in ("MemberReplaced", "GroupLoaded", "GroupUnloaded", "GroupDeleted")):
+        if note is not None and (
+            note.sentence
+            or line["type"] in ("MemberReplaced", "GroupLoaded", "GroupUnloaded", "GroupDeleted")
+        ):
             return told(note)
         match line["stream"]:
             case "wire":
@@ -58,7 +65,9 @@ class Teller:
                 return _fault(line)
             case "cluster" if line["seq"] in self._moves and "partition" in line:
                 said = "; ".join(self._moves[line["seq"]])
-                return f"Reassignment of {printable(str(line['topic']))}-{line['partition']}: {said}."
+                return (
+                    f"Reassignment of {printable(str(line['topic']))}-{line['partition']}: {said}."
+                )
             case "group":
                 tell = _GROUP.get(line["type"])
                 if tell is not None:
@@ -76,15 +85,22 @@ class Teller:
             started = self._generation(line)
             if started is not None:
                 leads = started["leader"] == line.get("member")
-                said += (" It leads: the answer lists all members and their subscriptions, and it has to run the assignor."
-                         if leads else " It does not lead: its answer names the leader and lists no members.")  # fmt: skip
+                said += (
+                    " It leads: the answer lists all members and their subscriptions, and it has to run the assignor."
+                    if leads
+                    else " It does not lead: its answer names the leader and lists no members."
+                )
         return said
 
     def _generation(self, line: Line) -> Line | None:
         """The GenerationStarted that an answer to JoinGroup speaks of."""
         for seq in range(line["seq"] - 1, max(0, line["seq"] - 2000), -1):
             found = self._lines.get(seq)
-            if found is not None and found["type"] == "GenerationStarted" and found["group"] == line["group"]:
+            if (
+                found is not None
+                and found["type"] == "GenerationStarted"
+                and found["group"] == line["group"]
+            ):
                 return found if found["generation"] == line.get("generation") else None
         return None
 
@@ -105,14 +121,17 @@ class Teller:
         leader = _name(group, line["leader"])
         return (
             f"Generation {line['generation']} begins with {listed(names)}: all parked JoinGroups are answered. The coordinator assigns "
-            f"nothing; leader {leader} is to run {printable(line['protocol_name'] or '?')} and to send the result with its SyncGroup.")
+            f"nothing; leader {leader} is to run {printable(line['protocol_name'] or '?')} and to send the result with its SyncGroup."
+        )
 
     def _stored(self, group: GroupView | None, line: Line) -> str:
         rebalance = self.generations.get((line["group"], line["generation"]))
         begun = f"The assignment that leader {_name(group, line['leader'])} sent is stored, and generation {line['generation']} is Stable"
         if rebalance is None or not rebalance.shares:
             return begun + "."
-        given = [f"{share.name} has {partitions(share.partitions or {})}" for share in rebalance.shares]
+        given = [
+            f"{share.name} has {partitions(share.partitions or {})}" for share in rebalance.shares
+        ]
         return f"{begun}: {'; '.join(given)}."
 
 
@@ -121,8 +140,10 @@ def _name(group: GroupView | None, member_id: str | None) -> str:
 
 
 def _pending(teller: Teller, group: GroupView | None, line: Line) -> str:
-    return (f"The coordinator mints the member id {_name(group, line['member'])}. Its client has to join with it before "
-            f"{instant(line['deadline_ms'])}; until then the id is pending, and no member (KIP-394).")  # fmt: skip
+    return (
+        f"The coordinator mints the member id {_name(group, line['member'])}. Its client has to join with it before "
+        f"{instant(line['deadline_ms'])}; until then the id is pending, and no member (KIP-394)."
+    )
 
 
 def _joined(teller: Teller, group: GroupView | None, line: Line) -> str:
@@ -130,17 +151,27 @@ def _joined(teller: Teller, group: GroupView | None, line: Line) -> str:
 
 
 def _rejoined(teller: Teller, group: GroupView | None, line: Line) -> str:
-    changed = "with other protocols or metadata than before" if line["changed"] else "with the same protocols as before"
+    changed = (
+        "with other protocols or metadata than before"
+        if line["changed"]
+        else "with the same protocols as before"
+    )
     return f"{_name(group, line['member'])} joins again, {changed}. Its JoinGroup waits for the end of the join phase."
 
 
 def _removed(teller: Teller, group: GroupView | None, line: Line) -> str:
-    said = removal(Change(line["seq"], line["at_ms"], line["type"], [_name(group, line["member"])], line))
+    said = removal(
+        Change(line["seq"], line["at_ms"], line["type"], [_name(group, line["member"])], line)
+    )
     return f"{said[0].upper()}{said[1:]}: it is no member any more."
 
 
 def _extended(teller: Teller, group: GroupView | None, line: Line) -> str:
-    why = "new members came during the initial delay" if line["type"] == "DelayExtended" else "nobody rejoined but static members stay"
+    why = (
+        "new members came during the initial delay"
+        if line["type"] == "DelayExtended"
+        else "nobody rejoined but static members stay"
+    )
     return f"The join phase goes on until {instant(line['deadline_ms'])}, because {why}."
 
 
@@ -177,23 +208,39 @@ def _created(teller: Teller, group: GroupView | None, line: Line) -> str:
 
 
 _GROUP: Final[dict[str, Callable[[Teller, GroupView | None, Line], str]]] = {
-    "GroupCreated": _created, "MemberPending": _pending, "MemberJoined": _joined, "MemberRejoined": _rejoined, "MemberRemoved": _removed,
-    "RebalanceStarted": Teller._rebalance, "DelayExtended": _extended, "JoinPhaseExtended": _extended, "GenerationStarted": Teller._started,
-    "MemberSynced": _synced, "GenerationStored": Teller._stored, "GroupEmptied": _emptied, "OffsetsCommitted": _committed,
+    "GroupCreated": _created,
+    "MemberPending": _pending,
+    "MemberJoined": _joined,
+    "MemberRejoined": _rejoined,
+    "MemberRemoved": _removed,
+    "RebalanceStarted": Teller._rebalance,
+    "DelayExtended": _extended,
+    "JoinPhaseExtended": _extended,
+    "GenerationStarted": Teller._started,
+    "MemberSynced": _synced,
+    "GenerationStored": Teller._stored,
+    "GroupEmptied": _emptied,
+    "OffsetsCommitted": _committed,
     "LeaderElected": _elected,
-}  # fmt: skip
+}
 
 _PROCESS: Final = {
-    "MemberStarted": "{}'s process starts.", "MemberClosing": "{}'s application closes its consumer.",
+    "MemberStarted": "{}'s process starts.",
+    "MemberClosing": "{}'s application closes its consumer.",
     "MemberClosed": "{}'s process has ended.",
     "MemberCrashed": "{}'s process is killed. The coordinator does not know: the session still runs.",
-    "ApplicationStalled": "{}'s application stops polling; its heartbeats go on.", "ApplicationResumed": "{}'s application polls again.",
+    "ApplicationStalled": "{}'s application stops polling; its heartbeats go on.",
+    "ApplicationResumed": "{}'s application polls again.",
     "MemberFailed": "{}'s application ends with an error.",
-}  # fmt: skip
+}
 
 
 def _member(group: GroupView | None, line: Line) -> str:
-    name = _name(group, line["member"]) if "member" in line else printable(str(line.get("client", "?")))
+    name = (
+        _name(group, line["member"])
+        if "member" in line
+        else printable(str(line.get("client", "?")))
+    )
     if line["type"] in _PROCESS:
         return _PROCESS[line["type"]].format(printable(str(line.get("client", name))))
     if "partitions" in line and line["type"].startswith("Partitions"):
@@ -206,10 +253,13 @@ def _member(group: GroupView | None, line: Line) -> str:
 _FAULTS: Final = {
     "PauseMember": "{}'s process stands still, as in a long garbage collection.",
     "MemberResumed": "{}'s process goes on, and knows of nothing.",
-    "CutMember": "{}'s network is cut.", "MemberHealed": "{}'s network is whole again.",
-    "SlowMember": "{}'s network gets slow.", "MemberSpedUp": "{}'s network is as fast as before.",
-    "ResetMember": "{}'s connections are reset.", "JumpMemberClock": "{}'s wall clock jumps; its timers go on.",
-}  # fmt: skip
+    "CutMember": "{}'s network is cut.",
+    "MemberHealed": "{}'s network is whole again.",
+    "SlowMember": "{}'s network gets slow.",
+    "MemberSpedUp": "{}'s network is as fast as before.",
+    "ResetMember": "{}'s connections are reset.",
+    "JumpMemberClock": "{}'s wall clock jumps; its timers go on.",
+}
 
 
 def _fault(line: Line) -> str:
@@ -226,8 +276,14 @@ def _fault(line: Line) -> str:
 
 
 def _anything(line: Line) -> str:
-    words = "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in printable(line["type"])).strip()
-    own = {key: value for key, value in line.items() if key not in _ENVELOPE and isinstance(value, str | int) and value != ""}
+    words = "".join(
+        f" {letter.lower()}" if letter.isupper() else letter for letter in printable(line["type"])
+    ).strip()
+    own = {
+        key: value
+        for key, value in line.items()
+        if key not in _ENVELOPE and isinstance(value, str | int) and value != ""
+    }
     told_ = ", ".join(f"{key} {printable(str(value))}" for key, value in list(own.items())[:6])
     where = f"{printable(line['stream'])}: {words}"
     return f"{where[0].upper()}{where[1:]}{f' ({told_})' if told_ else ''}."

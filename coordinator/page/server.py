@@ -1,9 +1,11 @@
-"""The server behind the page: files of one directory, and the log that it follows. Loopback only, read only, no dependencies.
+"""The server behind the page: files of one directory, and the log that it follows. Loopback only,
+read only, no dependencies.
 
-Paths: the page's files; `picture` (the folded log as JSON), `steps?begin=N&end=M`, `scenario?group=NAME` (a group copied for the
-simulator), `events` (server-sent events: `grown` whenever the log has grown). A request must name the address it is served under (so that
-no foreign site reads through a browser), and every answer forbids scripts from elsewhere.
-Threads serve; nothing here is shared with an emulator but the log file.
+Paths: the page's files; `picture` (the folded log as JSON), `steps?begin=N&end=M`,
+`scenario?group=NAME` (a group copied for the simulator), `events` (server-sent events: `grown`
+whenever the log has grown). A request must name the address it is served under (so that no foreign
+site reads through a browser), and every answer forbids scripts from elsewhere. Threads serve;
+nothing here is shared with an emulator but the log file.
 """
 
 from __future__ import annotations
@@ -20,26 +22,37 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from .following import Follower
 
 _KINDS: Final = {
-    "html": "text/html; charset=utf-8", "js": "text/javascript; charset=utf-8", "mjs": "text/javascript; charset=utf-8",
+    "html": "text/html; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "mjs": "text/javascript; charset=utf-8",
     "css": "text/css; charset=utf-8",
-    "json": "application/json", "jsonl": "application/x-ndjson", "wasm": "application/wasm", "svg": "image/svg+xml", "png": "image/png",
-    "zip": "application/zip", "txt": "text/plain; charset=utf-8",
-}  # fmt: skip
+    "json": "application/json",
+    "jsonl": "application/x-ndjson",
+    "wasm": "application/wasm",
+    "svg": "image/svg+xml",
+    "png": "image/png",
+    "zip": "application/zip",
+    "txt": "text/plain; charset=utf-8",
+}
 _POLL_S: Final = 0.4
 _PULSE_S: Final = 15.0
 _MOST_STEPS: Final = 2000
 POLICY: Final = (
     "default-src 'self'; img-src 'self' data:; script-src 'self' 'wasm-unsafe-eval'; object-src 'none'; base-uri 'none'; "
-    "frame-ancestors 'none'")
+    "frame-ancestors 'none'"
+)
 
 
 class PageServer(ThreadingHTTPServer):
-    """Serves `root`, and a log if there is a `follower`. `start` returns at once; `stop` waits for the threads."""
+    """Serves `root`, and a log if there is a `follower`. `start` returns at once; `stop` waits for
+    the threads."""
 
     daemon_threads = True
     allow_reuse_address = True
 
-    def __init__(self, host: str, port: int, root: Traversable, index: str, follower: Follower | None = None) -> None:
+    def __init__(
+        self, host: str, port: int, root: Traversable, index: str, follower: Follower | None = None
+    ) -> None:
         """`index` is what `/` shows. Raises OSError if it cannot listen there."""
         super().__init__((host, port), _Handler)
         self.root = root
@@ -101,11 +114,18 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         """Answer a request; the same without a body for HEAD."""
         if self.headers.get("Host", "").lower() not in self.server.names:
-            self._text(HTTPStatus.MISDIRECTED_REQUEST, f"this page is served as {self.server.url} only\n")
+            self._text(
+                HTTPStatus.MISDIRECTED_REQUEST, f"this page is served as {self.server.url} only\n"
+            )
             return
         parts = urlsplit(self.path)
         follower = self.server.follower
-        answers = {"/picture": self._picture, "/steps": self._steps, "/scenario": self._scenario, "/events": self._events}
+        answers = {
+            "/picture": self._picture,
+            "/steps": self._steps,
+            "/scenario": self._scenario,
+            "/events": self._events,
+        }
         if follower is not None and parts.path in answers:
             answers[parts.path](follower, parts.query)
             return
@@ -123,10 +143,16 @@ class _Handler(BaseHTTPRequestHandler):
             self._text(HTTPStatus.BAD_REQUEST, "steps?begin=0&end=500: whole numbers, please\n")
             return
         begin, end = map(int, numbers)
-        self._answer(HTTPStatus.OK, _KINDS["json"], follower.steps(begin, min(end, begin + _MOST_STEPS)))
+        self._answer(
+            HTTPStatus.OK, _KINDS["json"], follower.steps(begin, min(end, begin + _MOST_STEPS))
+        )
 
     def _scenario(self, follower: Follower, query: str) -> None:
-        self._answer(HTTPStatus.OK, _KINDS["json"], follower.copy(parse_qs(query, keep_blank_values=True).get("group", [""])[0]))
+        self._answer(
+            HTTPStatus.OK,
+            _KINDS["json"],
+            follower.copy(parse_qs(query, keep_blank_values=True).get("group", [""])[0]),
+        )
 
     def _events(self, follower: Follower, query: str) -> None:
         self._head(HTTPStatus.OK, "text/event-stream", None)
@@ -135,7 +161,11 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             while not follower.closed:
                 now = follower.wait(version, _PULSE_S)
-                self.wfile.write(f"event: grown\ndata: {json.dumps(now)}\n\n".encode() if now != version else b": still here\n\n")
+                self.wfile.write(
+                    f"event: grown\ndata: {json.dumps(now)}\n\n".encode()
+                    if now != version
+                    else b": still here\n\n"
+                )
                 self.wfile.flush()
                 version = now
         except OSError:
@@ -153,7 +183,11 @@ class _Handler(BaseHTTPRequestHandler):
         if not place.is_file():
             self._text(HTTPStatus.NOT_FOUND, "there is no such page here\n")
             return
-        self._answer(HTTPStatus.OK, _KINDS.get(place.name.rpartition(".")[2], "application/octet-stream"), place.read_bytes())
+        self._answer(
+            HTTPStatus.OK,
+            _KINDS.get(place.name.rpartition(".")[2], "application/octet-stream"),
+            place.read_bytes(),
+        )
 
     def _text(self, status: HTTPStatus, text: str) -> None:
         self._answer(status, _KINDS["txt"], text.encode())

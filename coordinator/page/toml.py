@@ -1,4 +1,5 @@
-"""Values as TOML, for scenario files whose texts come from clients: every text is quoted, whatever is in it."""
+"""Values as TOML, for scenario files whose texts come from clients: every text is quoted, whatever
+is in it."""
 
 from __future__ import annotations
 
@@ -26,7 +27,11 @@ def value(given: Any) -> str:
     if isinstance(given, str):
         return text(given)
     if isinstance(given, Mapping):
-        return "{ " + ", ".join(f"{text(key)} = {value(each)}" for key, each in given.items()) + " }" if given else "{}"
+        return (
+            "{ " + ", ".join(f"{text(key)} = {value(each)}" for key, each in given.items()) + " }"
+            if given
+            else "{}"
+        )
     if isinstance(given, list | tuple):
         return f"[{', '.join(map(value, given))}]"
     return repr(given).lower() if isinstance(given, bool) else repr(given)
@@ -34,5 +39,8 @@ def value(given: Any) -> str:
 
 def table(header: str, rows: Mapping[str, Any]) -> str:
     """A table with its header, such as `[topics]`; without one, keys at the top of a file."""
-    lines = [f"{key if re.fullmatch(r'[A-Za-z_]+', key) else text(key)} = {value(each)}" for key, each in rows.items()]
+    lines = [
+        f"{key if re.fullmatch(r'[A-Za-z_]+', key) else text(key)} = {value(each)}"
+        for key, each in rows.items()
+    ]
     return "\n".join([header, *lines] if header else lines)

@@ -1,6 +1,8 @@
-"""Spans of time as they grow: what holds from one instant on until something else does. Instants are whole milliseconds.
+"""Spans of time as they grow: what holds from one instant on until something else does. Instants
+are whole milliseconds.
 
-A track is fed in the order of time and gives `[from_ms, to_ms, value]` rows. It does not know what its values mean.
+A track is fed in the order of time and gives `[from_ms, to_ms, value]` rows. It does not know what
+its values mean.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
-"""The built-in partitioner of KIP-794 (3.3 and later, `partitioner.class` unset): uniform by bytes, adaptive by queue length.
+"""The built-in partitioner of KIP-794 (3.3 and later, `partitioner.class` unset): uniform by bytes,
+adaptive by queue length.
 
-Owns: how long a topic sticks to a partition, and the odds of the next one (PART-6). Rules: a switch needs batch.size bytes
-and leave to switch, or twice batch.size; odds fall as a partition's queue grows.
-Does not depend on why a partition is slow or unavailable: the accumulator says so by leaving it out of the queue sizes.
+Owns: how long a topic sticks to a partition, and the odds of the next one (PART-6). Rules: a switch
+needs batch.size bytes and leave to switch, or twice batch.size; odds fall as a partition's queue
+grows. Does not depend on why a partition is slow or unavailable: the accumulator says so by leaving
+it out of the queue sizes.
 """
 
 from __future__ import annotations
@@ -17,7 +19,8 @@ from coordinator.partitioners.topic import Random, TopicView
 
 
 class LoadTable(NamedTuple):
-    """Cumulative odds of the available partitions; `partitions[i]` has the weight `cumulative[i] - cumulative[i - 1]`."""
+    """Cumulative odds of the available partitions; `partitions[i]` has the weight `cumulative[i] -
+    cumulative[i - 1]`."""
 
     partitions: tuple[int, ...]
     cumulative: tuple[int, ...]
@@ -28,10 +31,11 @@ class LoadTable(NamedTuple):
 
 
 def load_table(queue_sizes: Mapping[int, int], partitions: int) -> LoadTable | None:
-    """Odds from the number of batches waiting for each available partition, of a topic with so many `partitions` (PART-6).
+    """Odds from the number of batches waiting for each available partition, of a topic with so many
+    `partitions` (PART-6).
 
-    The weight of a partition is the longest queue + 1 - its own queue. None means uniform odds: fewer than two partitions,
-    none available, or all of them available with equal queues.
+    The weight of a partition is the longest queue + 1 - its own queue. None means uniform odds:
+    fewer than two partitions, none available, or all of them available with equal queues.
     """
     if partitions < 2 or not queue_sizes:
         return None
@@ -43,11 +47,18 @@ def load_table(queue_sizes: Mapping[int, int], partitions: int) -> LoadTable | N
 
 
 class AdaptivePartitioner:
-    """KIP-794. `batch_size` in bytes is the producer's batch.size (0 counts as 1); the flags are the settings
-    partitioner.ignore.keys and partitioner.adaptive.partitioning.enable.
+    """KIP-794. `batch_size` in bytes is the producer's batch.size (0 counts as 1); the flags are
+    the settings partitioner.ignore.keys and partitioner.adaptive.partitioning.enable.
     """
 
-    def __init__(self, random: Random, batch_size: int = 16_384, *, ignore_keys: bool = False, adaptive: bool = True) -> None:
+    def __init__(
+        self,
+        random: Random,
+        batch_size: int = 16_384,
+        *,
+        ignore_keys: bool = False,
+        adaptive: bool = True,
+    ) -> None:
         self._random = random
         self._batch_size = max(1, batch_size)
         self._ignore_keys = ignore_keys
@@ -67,7 +78,8 @@ class AdaptivePartitioner:
         """Nothing: KIP-794 counts bytes, not batches."""
 
     def on_append(self, topic: TopicView, size: int, *, may_switch: bool) -> None:
-        """`size` bytes went to the current partition; `may_switch` when all of its batches are full or ready to be sent."""
+        """`size` bytes went to the current partition; `may_switch` when all of its batches are full
+        or ready to be sent."""
         produced = self._produced.get(topic.name, 0) + size
         self._produced[topic.name] = produced
         if produced >= 2 * self._batch_size or (may_switch and produced >= self._batch_size):

@@ -1,7 +1,8 @@
 """murmur2 as the Java producer computes it, and the partition of a keyed record.
 
-Owns: the hash (PART-1) and its mapping to a partition (PART-2). Rule: the result is a signed 32-bit int, as in Java.
-Does not depend on which partitions are available: a key always goes to the same one of all partitions.
+Owns: the hash (PART-1) and its mapping to a partition (PART-2). Rule: the result is a signed 32-bit
+int, as in Java. Does not depend on which partitions are available: a key always goes to the same
+one of all partitions.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ def murmur2(data: bytes) -> int:
 
 
 def partition_for_key(key: bytes, partitions: int) -> int:
-    """The partition of a record with this serialised key, of all `partitions` of the topic (PART-2)."""
+    """The partition of a record with this serialised key, of all `partitions` of the topic
+    (PART-2)."""
     return to_positive(murmur2(key)) % partitions
 
 

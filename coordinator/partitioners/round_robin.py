@@ -1,8 +1,10 @@
-"""Partitioners that count: the default before 2.4 for records without a key, and RoundRobinPartitioner.
+"""Partitioners that count: the default before 2.4 for records without a key, and
+RoundRobinPartitioner.
 
-Owns: one counter a topic (PART-3, PART-4). Rule: a counter is a Java int, so it wraps, and its sign bit is cleared when used.
-Does not depend on batches: a partitioner that counts skips a partition whenever the producer asks twice for one record
-(KIP-480's producers do so at each new batch), and so does this one.
+Owns: one counter a topic (PART-3, PART-4). Rule: a counter is a Java int, so it wraps, and its sign
+bit is cleared when used. Does not depend on batches: a partitioner that counts skips a partition
+whenever the producer asks twice for one record (KIP-480's producers do so at each new batch), and
+so does this one.
 """
 
 from __future__ import annotations
@@ -12,7 +14,8 @@ from coordinator.partitioners.topic import Random, TopicView
 
 
 class RoundRobinPartitioner:
-    """`org.apache.kafka.clients.producer.RoundRobinPartitioner`: keys ignored, each topic counted from 0 (PART-4)."""
+    """`org.apache.kafka.clients.producer.RoundRobinPartitioner`: keys ignored, each topic counted
+    from 0 (PART-4)."""
 
     def __init__(self) -> None:
         self._counters: dict[str, int] = {}
@@ -33,7 +36,8 @@ class RoundRobinPartitioner:
 
 
 class CounterPartitioner(RoundRobinPartitioner):
-    """The default partitioner before 2.4: keys hashed; without a key in turn, each topic from a random start (PART-3)."""
+    """The default partitioner before 2.4: keys hashed; without a key in turn, each topic from a
+    random start (PART-3)."""
 
     def __init__(self, random: Random) -> None:
         super().__init__()

@@ -1,7 +1,7 @@
 """The sticky partitioner of KIP-480, default from 2.4 to 3.2.
 
-Owns: the current partition of each topic (PART-5). Rule: it changes only when the producer announces a new batch for just
-that partition; late announcements for an older one change nothing.
+Owns: the current partition of each topic (PART-5). Rule: it changes only when the producer
+announces a new batch for just that partition; late announcements for an older one change nothing.
 Does not depend on how full a batch is.
 """
 
@@ -12,7 +12,8 @@ from coordinator.partitioners.topic import Random, TopicView
 
 
 class UniformStickyPartitioner:
-    """Sticks to one random available partition a topic until a new batch begins; keys ignored (PART-5)."""
+    """Sticks to one random available partition a topic until a new batch begins; keys ignored
+    (PART-5)."""
 
     def __init__(self, random: Random) -> None:
         self._random = random
@@ -39,7 +40,8 @@ class UniformStickyPartitioner:
 
 
 class StickyPartitioner(UniformStickyPartitioner):
-    """The default partitioner of 2.4 to 3.2: keys hashed, all other records sticky (PART-2, PART-5)."""
+    """The default partitioner of 2.4 to 3.2: keys hashed, all other records sticky (PART-2,
+    PART-5)."""
 
     def partition(self, topic: TopicView, key: bytes | None) -> int:
         """The key's partition, or the one stuck to."""

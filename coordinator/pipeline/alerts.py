@@ -1,7 +1,9 @@
-"""What is worth an alarm while a log grows: one `Watch` for each group, fed line by line, whose state is plain JSON.
+"""What is worth an alarm while a log grows: one `Watch` for each group, fed line by line, whose
+state is plain JSON.
 
-Pure: the instants are the log's own; what should have happened and did not is asked for with `due` and `expired`, on the wall clock of
-whoever asks. Spark keeps one watch for each group as its state (`spark.live`); anybody else may feed one directly.
+Pure: the instants are the log's own; what should have happened and did not is asked for with `due`
+and `expired`, on the wall clock of whoever asks. Spark keeps one watch for each group as its state
+(`spark.live`); anybody else may feed one directly.
 """
 
 from __future__ import annotations
@@ -13,11 +15,27 @@ from typing import Any, Final, NamedTuple
 Line = Mapping[str, Any]
 CLUSTER: Final = ""
 """The key under which lines without a group are watched."""
-_ZOMBIES: Final = frozenset({"ILLEGAL_GENERATION", "UNKNOWN_MEMBER_ID", "FENCED_INSTANCE_ID", "STALE_MEMBER_EPOCH", "FENCED_MEMBER_EPOCH"})
-_ENDS_JOIN: Final = frozenset({"GenerationStarted", "GroupEmptied", "GroupDeleted", "GroupUnloaded"})
+_ZOMBIES: Final = frozenset(
+    {
+        "ILLEGAL_GENERATION",
+        "UNKNOWN_MEMBER_ID",
+        "FENCED_INSTANCE_ID",
+        "STALE_MEMBER_EPOCH",
+        "FENCED_MEMBER_EPOCH",
+    }
+)
+_ENDS_JOIN: Final = frozenset(
+    {"GenerationStarted", "GroupEmptied", "GroupDeleted", "GroupUnloaded"}
+)
 WATCHED: Final = _ENDS_JOIN | {
-    "RebalanceStarted", "MemberJoined", "RequestRefused", "ReassignmentStarted", "ReassignmentCompleted", "ReassignmentCancelled",
-    "GenerationStored"}  # fmt: skip
+    "RebalanceStarted",
+    "MemberJoined",
+    "RequestRefused",
+    "ReassignmentStarted",
+    "ReassignmentCompleted",
+    "ReassignmentCancelled",
+    "GenerationStored",
+}
 """The types of lines that a watch takes notice of."""
 
 
@@ -34,7 +52,8 @@ class Limits(NamedTuple):
 
 
 class Alert(NamedTuple):
-    """An alarm: its group (empty: the cluster), its kind, the line that raised it, and a sentence."""
+    """An alarm: its group (empty: the cluster), its kind, the line that raised it, and a
+    sentence."""
 
     group: str
     kind: str
@@ -43,7 +62,14 @@ class Alert(NamedTuple):
     text: str
 
 
-KINDS: Final = ("rebalance storm", "flapping member", "zombie commit", "stuck join phase", "stuck reassignment", "unreadable line")
+KINDS: Final = (
+    "rebalance storm",
+    "flapping member",
+    "zombie commit",
+    "stuck join phase",
+    "stuck reassignment",
+    "unreadable line",
+)
 
 
 class Watch:
@@ -59,21 +85,34 @@ class Watch:
         """When those began that lie within the window before the last line."""
         self._joined: dict[str, list[int]] = state.get("joined", {})
         self._pending: dict[str, list[Any]] = state.get("pending", {})
-        """What should end: its kind, the line that began it, and the wall clock at which it is overdue."""
+        """What should end: its kind, the line that began it, and the wall clock at which it is
+        overdue."""
 
     def saved(self) -> str:
         """The state."""
-        return json.dumps({
-            "generation": self.generation, "state": self.state, "rebalances": self.rebalances, "joined": self._joined,
-            "pending": self._pending})  # fmt: skip
+        return json.dumps(
+            {
+                "generation": self.generation,
+                "state": self.state,
+                "rebalances": self.rebalances,
+                "joined": self._joined,
+                "pending": self._pending,
+            }
+        )
 
     def see(self, line: Line, wall_ms: int) -> Iterator[Alert]:
-        """A line of this group. `wall_ms`: the wall clock now, from which on what begins here may take its time."""
+        """A line of this group. `wall_ms`: the wall clock now, from which on what begins here may
+        take its time."""
         kind = line["type"]
         if kind == "RebalanceStarted":
             self.state = "PreparingRebalance"
             yield from self._storm(line)
-            self._pending["join"] = ["stuck join phase", line["seq"], line["at_ms"], wall_ms + self._limits.stuck_join_ms]
+            self._pending["join"] = [
+                "stuck join phase",
+                line["seq"],
+                line["at_ms"],
+                wall_ms + self._limits.stuck_join_ms,
+            ]
         elif kind == "MemberJoined":
             yield from self._flapping(line)
         elif kind == "RequestRefused":
@@ -88,7 +127,9 @@ class Watch:
             self.state, self.generation = "Stable", line["generation"]
         if kind in _ENDS_JOIN:
             self._pending.pop("join", None)
-            self.state = {"GenerationStarted": "CompletingRebalance", "GroupEmptied": "Empty"}.get(kind, "Dead")
+            self.state = {"GenerationStarted": "CompletingRebalance", "GroupEmptied": "Empty"}.get(
+                kind, "Dead"
+            )
             self.generation = line.get("generation", self.generation)
 
     def due(self) -> int | None:
@@ -99,8 +140,14 @@ class Watch:
         """What is overdue by now. Each is told once."""
         for name in [name for name, entry in self._pending.items() if entry[3] <= wall_ms]:
             kind, seq, at_ms, _ = self._pending.pop(name)
-            what = "its join phase has not ended" if name == "join" else f"the reassignment of {name} has not ended"
-            limit = self._limits.stuck_join_ms if name == "join" else self._limits.stuck_reassignment_ms
+            what = (
+                "its join phase has not ended"
+                if name == "join"
+                else f"the reassignment of {name} has not ended"
+            )
+            limit = (
+                self._limits.stuck_join_ms if name == "join" else self._limits.stuck_reassignment_ms
+            )
             yield Alert(self._group, kind, seq, at_ms, f"{what} {limit / 1000:g} s after it began")
 
     def _storm(self, line: Line) -> Iterator[Alert]:
@@ -129,19 +176,31 @@ class Watch:
             yield Alert(self._group, "zombie commit", line["seq"], line["at_ms"], text)
 
 
-def live_page(groups: Mapping[str, tuple[str, int, int]], alerts: list[Alert], lines: int, every_s: int) -> str:
-    """A small page of the present state: each group's state, generation and recent rebalances; the latest alerts. It reloads itself."""
+def live_page(
+    groups: Mapping[str, tuple[str, int, int]], alerts: list[Alert], lines: int, every_s: int
+) -> str:
+    """A small page of the present state: each group's state, generation and recent rebalances; the
+    latest alerts. It reloads itself."""
     from html import escape
 
     from .page import table
 
     rows = [(group or "(cluster)", *told) for group, told in sorted(groups.items())]
-    told = [(f"{alert.at_ms / 1000:.3f} s", alert.group or "(cluster)", alert.kind, alert.text) for alert in reversed(alerts)]
+    told = [
+        (f"{alert.at_ms / 1000:.3f} s", alert.group or "(cluster)", alert.kind, alert.text)
+        for alert in reversed(alerts)
+    ]
     style = "body{font:15px system-ui;margin:2rem}td,th{padding:.2rem .8rem;text-align:left}"
     return (
         f"<!doctype html>\n<html lang='en'><head><meta charset='utf-8'><meta http-equiv='refresh' content='{every_s}'>"
         f"<title>Consumer groups, live</title><style>{style}</style></head>"
         f"<body><h1>Consumer groups, live</h1><p>{escape(f'{lines:,}')} lines read.</p><h2>Groups</h2>"
-        + table(("group", "state", "generation", "rebalances in the last minute of the log"), rows, (2, 3))
-        + "<h2>Alerts, the latest first</h2>" + table(("at", "group", "kind", "what"), told) + "</body></html>\n"
-    )  # fmt: skip
+        + table(
+            ("group", "state", "generation", "rebalances in the last minute of the log"),
+            rows,
+            (2, 3),
+        )
+        + "<h2>Alerts, the latest first</h2>"
+        + table(("at", "group", "kind", "what"), told)
+        + "</body></html>\n"
+    )

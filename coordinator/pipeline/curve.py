@@ -1,7 +1,8 @@
-"""The curve: what joins, departures, crashes and deployments cost a group, against its size, for each way to rebalance.
+"""The curve: what joins, departures, crashes and deployments cost a group, against its size, for
+each way to rebalance.
 
-Says which simulations it takes (a sweep of `docs/curve/scenario.toml`) and writes what they showed as a page in Markdown. `spark.curve`
-runs it.
+Says which simulations it takes (a sweep of `docs/curve/scenario.toml`) and writes what they showed
+as a page in Markdown. `spark.curve` runs it.
 """
 
 from __future__ import annotations
@@ -24,7 +25,13 @@ PROTOCOLS: Final[Mapping[str, tuple[str, ...]]] = {
     "KIP-848, uniform": ("protocol=consumer", "assignor=uniform"),
 }
 """The ways to rebalance, and the settings of the members that use each."""
-WINDOWS: Final[Windows] = (("join", 0), ("leave", 120_000), ("crash", 240_000), ("one more", 360_000), ("deployment", 480_000))
+WINDOWS: Final[Windows] = (
+    ("join", 0),
+    ("leave", 120_000),
+    ("crash", 240_000),
+    ("one more", 360_000),
+    ("deployment", 480_000),
+)
 EVENTS: Final = {
     "join": "all members join a new group within a second",
     "leave": "one member leaves (a static one is closed, which Kafka does not tell the group: its session has to expire)",
@@ -35,7 +42,8 @@ EVENTS: Final = {
 TOPICS: Final = 10
 _STEPS = 5
 _DEFAULT_IS_ENOUGH: Final = 2000
-"""Members of the largest group whose generation is stored under Kafka's message.max.bytes, whatever the protocol."""
+"""Members of the largest group whose generation is stored under Kafka's message.max.bytes, whatever
+the protocol."""
 _LARGE_RECORDS: Final = "brokers.config.message.max.bytes=10485760"
 
 
@@ -58,7 +66,8 @@ MEASURED: Final = (
 LIVE_MEASURES: Final = ("recovered_ms", "unavailable_partition_ms", "moved")
 """What is measured on a real broker, too."""
 LIVE_COLUMNS: Final = ("protocol", "members", "event", "measure", "value", "broker")
-"""The columns of live.csv, with one row for each measure; `value` as in table `windows`, empty if the group did not settle in time."""
+"""The columns of live.csv, with one row for each measure; `value` as in table `windows`, empty if
+the group did not settle in time."""
 
 
 class CurvePoint(NamedTuple):
@@ -72,27 +81,44 @@ class CurvePoint(NamedTuple):
 
 
 def curve_settings(protocol: str, members: int) -> tuple[str, ...]:
-    """The settings of the scenario for a size: two partitions for each member, in ten topics. `members` is at least 10."""
+    """The settings of the scenario for a size: two partitions for each member, in ten topics.
+    `members` is at least 10."""
     rolling = members // 10
     rest = members - rolling
     own = [f"members.{kind}.{each}" for kind in ("app", "rolling") for each in PROTOCOLS[protocol]]
     topics = [f"topics.t{number}={ceil(2 * members / TOPICS)}" for number in range(TOPICS)]
     larger = (_LARGE_RECORDS,) if members > _DEFAULT_IS_ENOUGH else ()
     return (
-        *own, *topics, *larger,
-        f"members.app.count={rest}", f"members.rolling.count={rolling}", f"churn.1.to={rest - 1}", f"churn.2.to={rest - 2}",
-        f"churn.3.to={rest - 1}", f"churn.4.at_once={ceil(rolling / _STEPS)}",
-    )  # fmt: skip
+        *own,
+        *topics,
+        *larger,
+        f"members.app.count={rest}",
+        f"members.rolling.count={rolling}",
+        f"churn.1.to={rest - 1}",
+        f"churn.2.to={rest - 2}",
+        f"churn.3.to={rest - 1}",
+        f"churn.4.at_once={ceil(rolling / _STEPS)}",
+    )
 
 
-def curve_sweep(text: str, sizes: Sequence[int], seeds: int, protocols: Sequence[str] = tuple(PROTOCOLS)) -> Sweep:
-    """The simulations of the curve: sizes from 10 on, seeds 1 to `seeds`. `text`: the scenario's."""
-    variants = tuple(Variant(f"{protocol}: {size}", curve_settings(protocol, size)) for size in sizes for protocol in protocols)
-    return Sweep("docs/curve/scenario.toml", text, variants, tuple(range(1, seeds + 1)), "windows", WINDOWS)
+def curve_sweep(
+    text: str, sizes: Sequence[int], seeds: int, protocols: Sequence[str] = tuple(PROTOCOLS)
+) -> Sweep:
+    """The simulations of the curve: sizes from 10 on, seeds 1 to `seeds`. `text`: the
+    scenario's."""
+    variants = tuple(
+        Variant(f"{protocol}: {size}", curve_settings(protocol, size))
+        for size in sizes
+        for protocol in protocols
+    )
+    return Sweep(
+        "docs/curve/scenario.toml", text, variants, tuple(range(1, seeds + 1)), "windows", WINDOWS
+    )
 
 
 class LivePoint(NamedTuple):
-    """One measure of one group that was measured live. `value`: as table `windows` has it; None: it did not settle in time."""
+    """One measure of one group that was measured live. `value`: as table `windows` has it; None: it
+    did not settle in time."""
 
     protocol: str
     members: int
@@ -105,26 +131,48 @@ class LivePoint(NamedTuple):
 def read_live(text: str) -> list[LivePoint]:
     """The points in a live.csv. Raises ValueError for a file that is none."""
     lines = list(csv.reader(text.splitlines()))
-    if not lines or tuple(lines[0]) != LIVE_COLUMNS or any(len(line) != len(LIVE_COLUMNS) for line in lines):
+    if (
+        not lines
+        or tuple(lines[0]) != LIVE_COLUMNS
+        or any(len(line) != len(LIVE_COLUMNS) for line in lines)
+    ):
         raise ValueError(f"not a live.csv: its columns are {','.join(LIVE_COLUMNS)}")
-    return [LivePoint(line[0], int(line[1]), line[2], line[3], int(line[4]) if line[4] else None, line[5]) for line in lines[1:]]
+    return [
+        LivePoint(
+            line[0], int(line[1]), line[2], line[3], int(line[4]) if line[4] else None, line[5]
+        )
+        for line in lines[1:]
+    ]
 
 
 def curve_page(points: Sequence[CurvePoint], command: str, live: Sequence[LivePoint] = ()) -> str:
-    """The report in Markdown; the plots stand beside it, `EVENT-MEASURE.svg`. `live`: what was measured beside the simulation."""
+    """The report in Markdown; the plots stand beside it, `EVENT-MEASURE.svg`. `live`: what was
+    measured beside the simulation."""
     sizes = sorted({point.members for point in points})
     protocols = list(dict.fromkeys(point.protocol for point in points))
-    by_key = {(point.protocol, point.members, point.event, point.measure): point.estimate for point in points}
+    by_key = {
+        (point.protocol, point.members, point.event, point.measure): point.estimate
+        for point in points
+    }
     parts = [_HEAD.format(sizes=_listed(sizes), command=command, chance=_chance(points))]
     for event, meaning in EVENTS.items():
         parts.append(f"\n## {event.capitalize()}\n\n{meaning[0].upper()}{meaning[1:]}.\n")
         for measure in MEASURED:
             rows = [
-                f"| {size} | " + " | ".join(_told(by_key.get((protocol, size, event, measure.column))) for protocol in protocols) + " |"
+                f"| {size} | "
+                + " | ".join(
+                    _told(by_key.get((protocol, size, event, measure.column)))
+                    for protocol in protocols
+                )
+                + " |"
                 for size in sizes
             ]
             head = f"| members | {' | '.join(protocols)} |\n|---|{'---|' * len(protocols)}"
-            parts.append(f"\n**{measure.title[0].upper()}{measure.title[1:]}**\n\n{head}\n" + "\n".join(rows) + "\n")
+            parts.append(
+                f"\n**{measure.title[0].upper()}{measure.title[1:]}**\n\n{head}\n"
+                + "\n".join(rows)
+                + "\n"
+            )
             parts.append(f"\n![{measure.title}, {event}]({plot_name(event, measure)}.svg)\n")
     parts.extend(_beside(by_key, protocols, live) if live else ())
     parts.append(_FOOT.format(measured=_MEASURED if live else _NOT_MEASURED))
@@ -132,12 +180,16 @@ def curve_page(points: Sequence[CurvePoint], command: str, live: Sequence[LivePo
 
 
 def _beside(
-    by_key: Mapping[tuple[str, int, str, str], Estimate], protocols: Sequence[str], live: Sequence[LivePoint]
-) -> Iterator[str]:  # fmt: skip
+    by_key: Mapping[tuple[str, int, str, str], Estimate],
+    protocols: Sequence[str],
+    live: Sequence[LivePoint],
+) -> Iterator[str]:
     """The section with what was measured live: one table a measure."""
     found = {point[:4]: point.value for point in live}
     sizes = sorted({point.members for point in live})
-    yield _LIVE.format(sizes=_listed(sizes), brokers=" and ".join(sorted({point.broker for point in live})))
+    yield _LIVE.format(
+        sizes=_listed(sizes), brokers=" and ".join(sorted({point.broker for point in live}))
+    )
     for measure in (each for each in MEASURED if each.column in LIVE_MEASURES):
         yield f"\n**{measure.title[0].upper()}{measure.title[1:]}**\n\n"
         yield f"| event, members | {' | '.join(protocols)} |\n|---|{'---|' * len(protocols)}\n"
@@ -148,7 +200,13 @@ def _beside(
                     key = (protocol, size, event, measure.column)
                     simulated = f"{by_key[key].value:.4g}" if key in by_key else "–"
                     value = found.get(key)
-                    told = f"{value * measure.scale:.4g}" if value is not None else "not settled" if key in found else "–"
+                    told = (
+                        f"{value * measure.scale:.4g}"
+                        if value is not None
+                        else "not settled"
+                        if key in found
+                        else "–"
+                    )
                     cells.append(f"{simulated} / {told}")
                 yield f"| {event}, {size} | {' | '.join(cells)} |\n"
 
@@ -164,23 +222,29 @@ def _listed(sizes: Sequence[int]) -> str:
 
 
 def _chance(points: Sequence[CurvePoint]) -> str:
-    """How many seeds stand behind a figure, and how much its interval holds: one sentence for each number of seeds."""
+    """How many seeds stand behind a figure, and how much its interval holds: one sentence for each
+    number of seeds."""
     sizes: dict[tuple[int, float], set[int]] = {}
     for point in points:
         sizes.setdefault((point.estimate.size, point.estimate.coverage), set()).add(point.members)
     told = [
         f"With {_listed(sorted(members))} members there are {seeds} seeds: the interval, which goes by ranks, holds the true median with a "
-        f"probability of {coverage:.1%}." if seeds > 1 else
-        f"With {_listed(sorted(members))} members it is one simulation of each protocol, and no interval can be told."
+        f"probability of {coverage:.1%}."
+        if seeds > 1
+        else f"With {_listed(sorted(members))} members it is one simulation of each protocol, and no interval can be told."
         for (seeds, coverage), members in sorted(sizes.items(), key=lambda pair: min(pair[1]))
-    ]  # fmt: skip
+    ]
     return "\n".join(told)
 
 
 def _told(found: Estimate | None) -> str:
     if found is None:
         return "–"
-    return f"{found.value:.4g} [{found.low:.4g}, {found.high:.4g}]" if found.size > 1 else f"{found.value:.4g}"
+    return (
+        f"{found.value:.4g} [{found.low:.4g}, {found.high:.4g}]"
+        if found.size > 1
+        else f"{found.value:.4g}"
+    )
 
 
 _HEAD = """\

@@ -1,7 +1,9 @@
-"""The figures of the curve's single simulations, as `docs/curve/runs.csv` has them: five rows each, one for an event.
+"""The figures of the curve's single simulations, as `docs/curve/runs.csv` has them: five rows each,
+one for an event.
 
-What the curve shows are the medians of these. A simulation goes by the id of its cell, which depends on the scenario, the settings, the
-seed and the product's version: figures of another scenario or version are never taken for those of this one.
+What the curve shows are the medians of these. A simulation goes by the id of its cell, which
+depends on the scenario, the settings, the seed and the product's version: figures of another
+scenario or version are never taken for those of this one.
 """
 
 from __future__ import annotations
@@ -15,11 +17,19 @@ from .curve import EVENTS, MEASURED, PROTOCOLS, CurvePoint
 from .statistics import quantile
 from .sweeps import Sweep, cells
 
-RUN_COLUMNS: Final = ("cell_id", "protocol", "members", "seed", "event", *(measure.column for measure in MEASURED))
+RUN_COLUMNS: Final = (
+    "cell_id",
+    "protocol",
+    "members",
+    "seed",
+    "event",
+    *(measure.column for measure in MEASURED),
+)
 
 
 class RunFigures(NamedTuple):
-    """What one event cost in one simulation. `values`: one for each of MEASURED, as table `windows` has it."""
+    """What one event cost in one simulation. `values`: one for each of MEASURED, as table `windows`
+    has it."""
 
     cell_id: str
     protocol: str
@@ -32,17 +42,27 @@ class RunFigures(NamedTuple):
 def read_runs(text: str) -> list[RunFigures]:
     """The figures in a runs.csv. Raises ValueError for a file that is none."""
     lines = list(csv.reader(text.splitlines()))
-    if not lines or tuple(lines[0]) != RUN_COLUMNS or any(len(line) != len(RUN_COLUMNS) for line in lines):
+    if (
+        not lines
+        or tuple(lines[0]) != RUN_COLUMNS
+        or any(len(line) != len(RUN_COLUMNS) for line in lines)
+    ):
         raise ValueError(f"not a runs.csv of the curve: its columns are {','.join(RUN_COLUMNS)}")
     runs: dict[tuple[str, str], RunFigures] = {}
     for number, line in enumerate(lines[1:], 2):
         cell_id, protocol, members, seed, event, *values = line
         if protocol not in PROTOCOLS or event not in EVENTS or (cell_id, event) in runs:
-            raise ValueError(f"line {number}: {protocol}, {event}: no protocol or event of the curve, or told before")
+            raise ValueError(
+                f"line {number}: {protocol}, {event}: no protocol or event of the curve, or told before"
+            )
         try:
-            runs[cell_id, event] = RunFigures(cell_id, protocol, int(members), int(seed), event, tuple(map(int, values)))
+            runs[cell_id, event] = RunFigures(
+                cell_id, protocol, int(members), int(seed), event, tuple(map(int, values))
+            )
         except ValueError:
-            raise ValueError(f"line {number}: members, seed and figures are whole numbers") from None
+            raise ValueError(
+                f"line {number}: members, seed and figures are whole numbers"
+            ) from None
     return list(runs.values())
 
 
@@ -61,13 +81,16 @@ def runs_text(runs: Iterable[RunFigures]) -> str:
 
 
 def known_of(runs: Iterable[RunFigures], sweep: Sweep) -> tuple[list[RunFigures], tuple[int, ...]]:
-    """Those of some figures that are of a sweep's simulations; and the seeds of which some variant has no or not all figures."""
+    """Those of some figures that are of a sweep's simulations; and the seeds of which some variant
+    has no or not all figures."""
     wanted = {cell.cell_id: cell.seed for cell in cells(sweep)}
     found = [run for run in runs if run.cell_id in wanted]
     events: dict[str, set[str]] = {}
     for run in found:
         events.setdefault(run.cell_id, set()).add(run.event)
-    missing = {seed for cell_id, seed in wanted.items() if events.get(cell_id, set()) != EVENTS.keys()}
+    missing = {
+        seed for cell_id, seed in wanted.items() if events.get(cell_id, set()) != EVENTS.keys()
+    }
     return found, tuple(seed for seed in sweep.seeds if seed in missing)
 
 
@@ -76,8 +99,14 @@ def points_of(runs: Sequence[RunFigures]) -> Iterator[CurvePoint]:
     values: dict[tuple[str, int, str, str], list[float]] = {}
     for run in runs:
         for measure, value in zip(MEASURED, run.values, strict=True):
-            values.setdefault((run.protocol, run.members, run.event, measure.column), []).append(value * measure.scale)
-    protocols, events, columns = list(PROTOCOLS), sorted(EVENTS), [measure.column for measure in MEASURED]
+            values.setdefault((run.protocol, run.members, run.event, measure.column), []).append(
+                value * measure.scale
+            )
+    protocols, events, columns = (
+        list(PROTOCOLS),
+        sorted(EVENTS),
+        [measure.column for measure in MEASURED],
+    )
 
     def place(key: tuple[str, int, str, str]) -> tuple[int, int, int, int]:
         return protocols.index(key[0]), key[1], events.index(key[2]), columns.index(key[3])

@@ -1,4 +1,5 @@
-"""What runs are compared by: measures made of a row of table `metrics`, and their statistics over the runs of a variant."""
+"""What runs are compared by: measures made of a row of table `metrics`, and their statistics over
+the runs of a variant."""
 
 from __future__ import annotations
 
@@ -36,8 +37,18 @@ _MEASURES = (
     Measure("rebalances", "rebalances", "", _column("rebalances")),
     Measure("rebalancing_s", "time in rebalances", "s", _seconds("rebalancing_ms")),
     Measure("longest_rebalance_s", "longest rebalance", "s", _seconds("longest_rebalance_ms")),
-    Measure("unavailable_partition_s", "partitions unavailable", "partition s", _seconds("unavailable_partition_ms")),
-    Measure("longest_unavailable_s", "longest time of one partition without an owner", "s", _seconds("longest_unavailable_ms")),
+    Measure(
+        "unavailable_partition_s",
+        "partitions unavailable",
+        "partition s",
+        _seconds("unavailable_partition_ms"),
+    ),
+    Measure(
+        "longest_unavailable_s",
+        "longest time of one partition without an owner",
+        "s",
+        _seconds("longest_unavailable_ms"),
+    ),
     Measure("moved", "partitions moved", "", _column("moved")),
     Measure("lost", "partitions lost with removed members", "", _column("lost")),
     Measure("detection_s", "crash detected after", "s", _detection),
@@ -63,7 +74,8 @@ class Summary(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """The median difference of a measure between a variant and the first one, over the seeds that both have."""
+    """The median difference of a measure between a variant and the first one, over the seeds that
+    both have."""
 
     variant: str
     against: str
@@ -89,12 +101,17 @@ def summarise(variant: str, runs: Sequence[Run]) -> list[Summary]:
     found: list[Summary] = []
     for measure in MEASURES.values():
         values = [value for value in map(measure.of, runs) if value is not None]
-        found.extend(Summary(variant, measure.name, q, *quantile(values, q)) for q in QUANTILES if values)
+        found.extend(
+            Summary(variant, measure.name, q, *quantile(values, q)) for q in QUANTILES if values
+        )
     return found
 
 
-def compare(variant: str, runs: Sequence[Run], against: str, base: Sequence[Run]) -> list[Difference]:
-    """What a variant has more, or less, than the first one: differences of runs with the same seed."""
+def compare(
+    variant: str, runs: Sequence[Run], against: str, base: Sequence[Run]
+) -> list[Difference]:
+    """What a variant has more, or less, than the first one: differences of runs with the same
+    seed."""
     found = []
     for measure in MEASURES.values():
         difference = paired(_by_seed(measure, base), _by_seed(measure, runs))
@@ -114,6 +131,10 @@ def frontier_of(summaries: Iterable[Summary], measures: tuple[str, str] = FRONTI
     for each in summaries:
         if each.quantile == 0.5 and each.measure in measures:
             medians.setdefault(each.variant, {})[each.measure] = each.value
-    points = [(variant, found[measures[0]], found[measures[1]]) for variant, found in medians.items() if len(found) == 2]
+    points = [
+        (variant, found[measures[0]], found[measures[1]])
+        for variant, found in medians.items()
+        if len(found) == 2
+    ]
     best = set(frontier(points))
     return [Point(variant, x, y, variant in best) for variant, x, y in points]

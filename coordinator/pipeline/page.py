@@ -1,4 +1,5 @@
-"""The report as one HTML page: no scripts, nothing from the network, plots as SVG within the page. Pure: facts in, text out.
+"""The report as one HTML page: no scripts, nothing from the network, plots as SVG within the page.
+Pure: facts in, text out.
 
 Everything that came out of a log is escaped. The page reads as well without its style.
 """
@@ -62,7 +63,18 @@ class Facts(NamedTuple):
     """By the name of its file: a caption and the SVG."""
 
 
-RUN_COLUMNS = ("run", "variant", "seed", "length", "events", "rebalances", "time in rebalances", "unavailable", "moved", "complete")
+RUN_COLUMNS = (
+    "run",
+    "variant",
+    "seed",
+    "length",
+    "events",
+    "rebalances",
+    "time in rebalances",
+    "unavailable",
+    "moved",
+    "complete",
+)
 
 
 def page(facts: Facts) -> str:
@@ -78,7 +90,9 @@ def page(facts: Facts) -> str:
         _figures(facts),
         _worst(facts.worst),
         "<h2 id='judges'>Judges</h2>",
-        table(("judge", "judgement", "runs", "findings", "promise"), facts.verdicts, numbers=(2, 3)),
+        table(
+            ("judge", "judgement", "runs", "findings", "promise"), facts.verdicts, numbers=(2, 3)
+        ),
         _quarantine(facts),
         "<h2 id='runs'>Runs</h2>",
         table(RUN_COLUMNS, facts.runs, numbers=range(2, 9)),
@@ -93,7 +107,10 @@ def table(head: Sequence[str], rows: Iterable[Sequence[Any]], numbers: Iterable[
 
     def cells(kind: str, row: Sequence[Any]) -> str:
         marks = [" class='n'" if at in right else "" for at in range(len(row))]
-        return "".join(f"<{kind}{mark}>{escape(_told(value))}</{kind}>" for mark, value in zip(marks, row, strict=True))
+        return "".join(
+            f"<{kind}{mark}>{escape(_told(value))}</{kind}>"
+            for mark, value in zip(marks, row, strict=True)
+        )
 
     body = "\n".join(f"<tr>{cells('td', row)}</tr>" for row in rows)
     return f"<div class='wide'><table><thead><tr>{cells('th', head)}</tr></thead>\n<tbody>{body}</tbody></table></div>"
@@ -104,7 +121,13 @@ def _told(value: Any) -> str:
         return "–"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return f"{value:,.4g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
+    return (
+        f"{value:,.4g}"
+        if isinstance(value, float)
+        else f"{value:,}"
+        if isinstance(value, int)
+        else str(value)
+    )
 
 
 def seconds(ms: int | None) -> str:
@@ -114,33 +137,60 @@ def seconds(ms: int | None) -> str:
 
 def _overview(facts: Facts) -> str:
     manifest = facts.manifest
-    said = [f"{manifest['runs']:,} runs", f"{manifest['rows']['events']:,} events", f"{manifest['rows']['rebalances']:,} rebalances"]
+    said = [
+        f"{manifest['runs']:,} runs",
+        f"{manifest['rows']['events']:,} events",
+        f"{manifest['rows']['rebalances']:,} rebalances",
+    ]
     if "lines" in manifest:
-        said.append(f"{manifest['lines']:,} lines read, of which {manifest['quarantined']:,} are in quarantine, {manifest['cut_short']:,} "
-                    f"were cut short and {manifest['blank']:,} blank")  # fmt: skip
+        said.append(
+            f"{manifest['lines']:,} lines read, of which {manifest['quarantined']:,} are in quarantine, {manifest['cut_short']:,} "
+            f"were cut short and {manifest['blank']:,} blank"
+        )
     made = f"Tables of schema version {manifest['schema_version']}, made by coordinator {escape(str(manifest['product']))}."
     return f"<p>{'; '.join(said)}. {made}</p>"
 
 
 def _measures(facts: Facts) -> str:
-    medians = {(each.variant, each.measure): each for each in facts.summaries if each.quantile == 0.5}
+    medians = {
+        (each.variant, each.measure): each for each in facts.summaries if each.quantile == 0.5
+    }
     more = {(each.variant, each.measure): each for each in facts.differences}
     parts = []
     for measure in MEASURES.values():
         rows = []
         for variant in facts.variants:
-            found, difference = medians.get((variant, measure.name)), more.get((variant, measure.name))
+            found, difference = (
+                medians.get((variant, measure.name)),
+                more.get((variant, measure.name)),
+            )
             if found is None:
                 continue
-            own = [each for each in facts.summaries if (each.variant, each.measure) == (variant, measure.name)]
+            own = [
+                each
+                for each in facts.summaries
+                if (each.variant, each.measure) == (variant, measure.name)
+            ]
             tails = [each for each in own if each.quantile > 0.5]
-            rows.append((
-                variant or "as it is", _interval(found), *(f"{each.value:.4g}" for each in tails), found.runs,
-                "" if difference is None else _interval(difference)))  # fmt: skip
+            rows.append(
+                (
+                    variant or "as it is",
+                    _interval(found),
+                    *(f"{each.value:.4g}" for each in tails),
+                    found.runs,
+                    "" if difference is None else _interval(difference),
+                )
+            )
         if rows:
             unit = f", {measure.unit}" if measure.unit else ""
             parts.append(f"<h3>{escape(measure.title)}{escape(unit)}</h3>")
-            parts.append(table(("variant", "median", "90 %", "99 %", "runs", "difference"), rows, numbers=range(1, 6)))
+            parts.append(
+                table(
+                    ("variant", "median", "90 %", "99 %", "runs", "difference"),
+                    rows,
+                    numbers=range(1, 6),
+                )
+            )
     return "\n".join(parts)
 
 
@@ -151,7 +201,9 @@ def _interval(found: Summary | Difference) -> str:
 def _frontier(facts: Facts) -> str:
     if len(facts.frontier) < 2:
         return ""
-    rows = [(point.variant, point.x, point.y, "yes" if point.best else "") for point in facts.frontier]
+    rows = [
+        (point.variant, point.x, point.y, "yes" if point.best else "") for point in facts.frontier
+    ]
     return (
         "<h2 id='frontier'>The frontier</h2><p>How soon a crash is detected, against expiries of members that nobody had killed. No other "
         "variant beats one on the frontier in both.</p>"
@@ -170,13 +222,15 @@ def _figures(facts: Facts) -> str:
 def _worst(worst: Sequence[Worst]) -> str:
     if not worst:
         return "<h2 id='worst'>The worst rebalances</h2><p>There were none.</p>"
-    parts = ["<h2 id='worst'>The worst rebalances</h2><p>By the time that partitions had no owner, then by their length.</p>"]
+    parts = [
+        "<h2 id='worst'>The worst rebalances</h2><p>By the time that partitions had no owner, then by their length.</p>"
+    ]
     for number, each in enumerate(worst, 1):
         generation = "no generation" if each.generation is None else f"generation {each.generation}"
         head = (
             f"{number}. Group {each.group}, {generation}, at {seconds(each.started_ms)}: {seconds(each.duration_ms)}, {each.outcome}, "
             f"{each.moved} moved, {each.lost} lost, {seconds(each.unavailable_ms)} without an owner"
-        )  # fmt: skip
+        )
         causes = "".join(f"<li><code>{escape(cause)}</code></li>" for cause in each.causes)
         parts.append(
             f"<details open><summary>{escape(head)}</summary><p>{escape(each.why)}</p><p>Run <code>{escape(each.run_id)}</code>. "
@@ -188,5 +242,7 @@ def _worst(worst: Sequence[Worst]) -> str:
 def _quarantine(facts: Facts) -> str:
     if not facts.quarantine:
         return ""
-    return "<h2 id='quarantine'>Quarantine</h2><p>The first lines that could not be read.</p>" + table(
-        ("log", "line", "offset", "reason", "text"), facts.quarantine, numbers=(1, 2))  # fmt: skip
+    return (
+        "<h2 id='quarantine'>Quarantine</h2><p>The first lines that could not be read.</p>"
+        + table(("log", "line", "offset", "reason", "text"), facts.quarantine, numbers=(1, 2))
+    )

@@ -1,6 +1,8 @@
-"""Which task does what: bins of about equal work, the largest first. Pure; does not know what the work is.
+"""Which task does what: bins of about equal work, the largest first. Pure; does not know what the
+work is.
 
-Spark launches the tasks of a stage in the order of their numbers, so the longest come first and the short ones fill the gaps (LPT).
+Spark launches the tasks of a stage in the order of their numbers, so the longest come first and the
+short ones fill the gaps (LPT).
 """
 
 from __future__ import annotations
@@ -15,14 +17,16 @@ LARGEST_CHUNK = 1 << 30
 
 
 def chunk_count(weights: Sequence[int], slots: int) -> int:
-    """How many chunks so many bytes of log are cut into, for that many slots: none without work, at most one for each piece."""
+    """How many chunks so many bytes of log are cut into, for that many slots: none without work, at
+    most one for each piece."""
     total = sum(weights)
     target = min(max(ceil(total / (2 * max(slots, 1))), SMALLEST_CHUNK), LARGEST_CHUNK)
     return min(len(weights), max(1, ceil(total / target)))
 
 
 def bins(weights: Sequence[float], count: int) -> list[list[int]]:
-    """The numbers of pieces of work in `count` bins, by the longest-processing-time rule; the heaviest bin first.
+    """The numbers of pieces of work in `count` bins, by the longest-processing-time rule; the
+    heaviest bin first.
 
     Within a bin they keep their order. The same weights give the same bins.
     """
@@ -37,5 +41,7 @@ def bins(weights: Sequence[float], count: int) -> list[list[int]]:
         filled[least].append(number)
         loads[least] = load + weights[number]
         heapreplace(heap, (loads[least], least))
-    order = sorted((each for each in range(count) if filled[each]), key=lambda each: (-loads[each], each))
+    order = sorted(
+        (each for each in range(count) if filled[each]), key=lambda each: (-loads[each], each)
+    )
     return [sorted(filled[each]) for each in order]

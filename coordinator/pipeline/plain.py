@@ -1,4 +1,5 @@
-"""The tables without Spark: all rows of some logs in memory. What the tables of Spark must equal, and enough for a small log."""
+"""The tables without Spark: all rows of some logs in memory. What the tables of Spark must equal,
+and enough for a small log."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ Tables = dict[str, list[Row]]
 
 
 def tables_of(logs: Iterable[str]) -> tuple[Tables, Counts]:
-    """Every table's rows, in the order of the logs, and the counts. Raises SourceError and OSError."""
+    """Every table's rows, in the order of the logs, and the counts. Raises SourceError and
+    OSError."""
     tables: Tables = {name: [] for name in TABLES}
     counts = Counts()
     for path in log_files(logs):

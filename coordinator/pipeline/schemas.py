@@ -1,8 +1,9 @@
-"""The tables, declared: their columns, types, meaning and order (docs/tables.md is written from this).
+"""The tables, declared: their columns, types, meaning and order (docs/tables.md is written from
+this).
 
-Owns `SCHEMA_VERSION`. It is raised when a column changes its meaning or goes; new columns and tables do not raise it. Instants are whole
-milliseconds since the run's zero (`runs.epoch_ms` is that zero on the wall clock), durations whole milliseconds. Does not depend on
-Arrow or Spark.
+Owns `SCHEMA_VERSION`. It is raised when a column changes its meaning or goes; new columns and
+tables do not raise it. Instants are whole milliseconds since the run's zero (`runs.epoch_ms` is
+that zero on the wall clock), durations whole milliseconds. Does not depend on Arrow or Spark.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ Row = tuple[Any, ...]
 
 
 class Column(NamedTuple):
-    """One column. `type`: string, int (64 bits), bool, texts (a list of strings) or ints (a list of 64 bits)."""
+    """One column. `type`: string, int (64 bits), bool, texts (a list of strings) or ints (a list of
+    64 bits)."""
 
     name: str
     type: str
@@ -24,7 +26,8 @@ class Column(NamedTuple):
 
 
 class Table(NamedTuple):
-    """One table: what a row is, its columns, and the columns by which rows are ordered within a file."""
+    """One table: what a row is, its columns, and the columns by which rows are ordered within a
+    file."""
 
     name: str
     row: str
@@ -48,7 +51,12 @@ def _columns(text: str) -> tuple[Column, ...]:
 
 _RUN = "run_id string: the run: its log's path, `#`, its name in the log, and `~2`, `~3`, ... for later ones of that name\n"
 _TABLES = (
-    Table("runs", "a run", _columns(_RUN + """
+    Table(
+        "runs",
+        "a run",
+        _columns(
+            _RUN
+            + """
         log string: the log's path, as it was given
         run string: the run's name in its log
         format int: the log's format
@@ -65,8 +73,16 @@ _TABLES = (
         groups int: groups in the run
         rebalances int: rebalances that began
         complete bool: the log ends with RunEnded or CoordinatorStopped
-        damage string?: what could not be told at the end, because a line in quarantine had left its traces; null: nothing"""), "run_id"),
-    Table("events", "a line of the log", _columns(_RUN + """
+        damage string?: what could not be told at the end, because a line in quarantine had left its traces; null: nothing"""
+        ),
+        "run_id",
+    ),
+    Table(
+        "events",
+        "a line of the log",
+        _columns(
+            _RUN
+            + """
         seq int: the line's number in its run
         at_ms int: when it happened
         stream string: the log's stream
@@ -78,8 +94,16 @@ _TABLES = (
         broker int?: the broker
         topic string?: the topic
         partition int?: the partition's number
-        detail string: the event's own fields, as JSON"""), "run_id, seq"),
-    Table("rebalances", "a classic group's way to one generation", _columns(_RUN + """
+        detail string: the event's own fields, as JSON"""
+        ),
+        "run_id, seq",
+    ),
+    Table(
+        "rebalances",
+        "a classic group's way to one generation",
+        _columns(
+            _RUN
+            + """
         group_id string: the group
         seq int: of its RebalanceStarted
         number int: the group's rebalances, counted from 1
@@ -110,8 +134,16 @@ _TABLES = (
         unowned_partition_ms int: time without an owner, summed over the partitions that had had one
         unowned_longest_ms int: the longest such time of one partition
         causes texts: from the trigger back to the first cause: `seq type who`
-        why string: why it happened, in one sentence"""), "run_id, group_id, seq"),
-    Table("generations", "a generation of a classic group", _columns(_RUN + """
+        why string: why it happened, in one sentence"""
+        ),
+        "run_id, group_id, seq",
+    ),
+    Table(
+        "generations",
+        "a generation of a classic group",
+        _columns(
+            _RUN
+            + """
         group_id string: the group
         generation int: its number
         seq int: of its GenerationStarted
@@ -123,8 +155,16 @@ _TABLES = (
         assignor string?: the assignor that was chosen
         members texts: member ids, in the order of the log
         topics int: topics that were assigned
-        partitions int: partitions that were assigned"""), "run_id, group_id, seq"),
-    Table("epochs", "a group epoch of a consumer group (KIP-848)", _columns(_RUN + """
+        partitions int: partitions that were assigned"""
+        ),
+        "run_id, group_id, seq",
+    ),
+    Table(
+        "epochs",
+        "a group epoch of a consumer group (KIP-848)",
+        _columns(
+            _RUN
+            + """
         group_id string: the group
         epoch int: its number
         seq int: of its GroupEpochBumped
@@ -135,8 +175,16 @@ _TABLES = (
         settled_ms int?: when every member had reached the epoch, with nothing to revoke or to wait for; null: a later epoch came first
         members int: members when the target was made
         targets_changed int: members whose target changed
-        moved int: partitions whose target is another member than before"""), "run_id, group_id, seq"),
-    Table("ownership", "an interval in which a member had a partition", _columns(_RUN + """
+        moved int: partitions whose target is another member than before"""
+        ),
+        "run_id, group_id, seq",
+    ),
+    Table(
+        "ownership",
+        "an interval in which a member had a partition",
+        _columns(
+            _RUN
+            + """
         group_id string: the group
         view string: `coordinator`: as the coordinator gave it; `member`: as the members' listeners were told (stream member)
         topic string: the topic
@@ -147,8 +195,16 @@ _TABLES = (
         from_ms int: since when
         to_seq int?: the line that took it; null: nobody took it before the log's end
         to_ms int?: until when
-        ended_by string?: the type of the line that took it"""), "run_id, group_id, topic, partition, view, from_seq"),
-    Table("members", "a member id's time in a group", _columns(_RUN + """
+        ended_by string?: the type of the line that took it"""
+        ),
+        "run_id, group_id, topic, partition, view, from_seq",
+    ),
+    Table(
+        "members",
+        "a member id's time in a group",
+        _columns(
+            _RUN
+            + """
         group_id string: the group
         member_id string: the id
         protocol string: classic or consumer
@@ -162,8 +218,16 @@ _TABLES = (
         reason string?: why: the reason of its removal, `replaced`, or what became of its group
         replaced_by string?: the member id that took its place
         rejoins int: how often it joined again
-        commits int: commits that were accepted from it"""), "run_id, group_id, joined_seq"),
-    Table("requests", "a request that the log shows", _columns(_RUN + """
+        commits int: commits that were accepted from it"""
+        ),
+        "run_id, group_id, joined_seq",
+    ),
+    Table(
+        "requests",
+        "a request that the log shows",
+        _columns(
+            _RUN
+            + """
         seq int: of its RequestSeen, or of its refusal where it was not logged when it came
         at_ms int: when it came, or was refused
         api string: the API, as the log names it
@@ -177,8 +241,16 @@ _TABLES = (
         answered_seq int?: the line of its answer
         answered_ms int?: when it was answered
         waited_ms int?: how long it was parked
-        errors texts: Kafka's names of the errors it was refused with"""), "run_id, answered_seq (open ones last)"),
-    Table("commits", "an offset of one partition that was committed", _columns(_RUN + """
+        errors texts: Kafka's names of the errors it was refused with"""
+        ),
+        "run_id, answered_seq (open ones last)",
+    ),
+    Table(
+        "commits",
+        "an offset of one partition that was committed",
+        _columns(
+            _RUN
+            + """
         seq int: of its line
         at_ms int: when
         group_id string: the group
@@ -187,8 +259,16 @@ _TABLES = (
         topic string: the topic
         partition int: the partition's number
         offset int: the offset
-        producer_id int?: whose transaction it is pending in; null if it counts at once"""), "run_id, seq"),
-    Table("transactions", "a transaction", _columns(_RUN + """
+        producer_id int?: whose transaction it is pending in; null if it counts at once"""
+        ),
+        "run_id, seq",
+    ),
+    Table(
+        "transactions",
+        "a transaction",
+        _columns(
+            _RUN
+            + """
         transactional_id string: the transactional id
         producer_id int?: the producer
         producer_epoch int?: the epoch of its markers
@@ -200,8 +280,16 @@ _TABLES = (
         committed bool?: committed, or aborted
         reason string?: why it ended
         completed_seq int?: of its TransactionCompleted
-        completed_ms int?: when all markers were written"""), "run_id, transactional_id, in the order of the log"),
-    Table("reassignments", "a partition on its way to other replicas", _columns(_RUN + """
+        completed_ms int?: when all markers were written"""
+        ),
+        "run_id, transactional_id, in the order of the log",
+    ),
+    Table(
+        "reassignments",
+        "a partition on its way to other replicas",
+        _columns(
+            _RUN
+            + """
         topic string: the topic
         partition int: the partition's number
         started_seq int?: of its ReassignmentStarted; null if the log does not show it
@@ -211,8 +299,16 @@ _TABLES = (
         reason string?: why, in words
         outcome string: completed, cancelled, running
         ended_seq int?: of the line that ended it
-        ended_ms int?: when"""), "run_id, topic, partition, in the order of the log"),
-    Table("faults", "a line of stream fault", _columns(_RUN + """
+        ended_ms int?: when"""
+        ),
+        "run_id, topic, partition, in the order of the log",
+    ),
+    Table(
+        "faults",
+        "a line of stream fault",
+        _columns(
+            _RUN
+            + """
         seq int: the line's number
         at_ms int: when
         type string: what was done, or what was skipped
@@ -221,19 +317,43 @@ _TABLES = (
         member_id string?: the member
         client string?: the client
         broker int?: the broker
-        detail string: all its own fields, as JSON"""), "run_id, seq"),
-    Table("verdicts", "what one judge says of one run", _columns(_RUN + """
+        detail string: all its own fields, as JSON"""
+        ),
+        "run_id, seq",
+    ),
+    Table(
+        "verdicts",
+        "what one judge says of one run",
+        _columns(
+            _RUN
+            + """
         judge string: the judge
         promise string: what it watches
         judgement string: kept, broken, not judged
         why string?: why it was not judged
-        findings int: lines that broke the promise"""), "run_id, in the order of the judges"),
-    Table("findings", "a line that broke a promise", _columns(_RUN + """
+        findings int: lines that broke the promise"""
+        ),
+        "run_id, in the order of the judges",
+    ),
+    Table(
+        "findings",
+        "a line that broke a promise",
+        _columns(
+            _RUN
+            + """
         judge string: the judge
         seq int: the line
         at_ms int: when
-        text string: what is wrong"""), "run_id, judge, seq"),
-    Table("metrics", "what a run cost its groups", _columns(_RUN + """
+        text string: what is wrong"""
+        ),
+        "run_id, judge, seq",
+    ),
+    Table(
+        "metrics",
+        "what a run cost its groups",
+        _columns(
+            _RUN
+            + """
         events int: lines of the log
         members int: member ids that joined
         rebalances int: rebalances that began
@@ -258,8 +378,16 @@ _TABLES = (
         refused int: those that were refused
         refused_commits int: commits that were refused
         commits int: offsets that were committed
-        findings int: lines that broke a judge's promise"""), "run_id"),
-    Table("windows", "a part of a simulation that its sweep names: from one event until the next", _columns(_RUN + """
+        findings int: lines that broke a judge's promise"""
+        ),
+        "run_id",
+    ),
+    Table(
+        "windows",
+        "a part of a simulation that its sweep names: from one event until the next",
+        _columns(
+            _RUN
+            + """
         name string: the window's name in the sweep file
         from_ms int: when it begins
         to_ms int: when the next one begins, or the simulation ends
@@ -272,8 +400,14 @@ _TABLES = (
         unavailable_partition_ms int: time in which no application had a partition, within the window, summed over partitions
         moved int: partitions that changed hands in them (of consumer groups: whose target changed hands)
         sent_bytes int: bytes that members and brokers sent each other within the window
-        extra_bytes int: those beyond what they sent in the quiet seconds before it, at the same rate"""), "run_id, from_ms"),
-    Table("cells", "a simulation of a sweep", _columns("""
+        extra_bytes int: those beyond what they sent in the quiet seconds before it, at the same rate"""
+        ),
+        "run_id, from_ms",
+    ),
+    Table(
+        "cells",
+        "a simulation of a sweep",
+        _columns("""
         cell_id string: of scenario, settings, seed and version: the same simulation has the same
         number int: its place in the sweep, from 0
         run_id string?: its run in the other tables; null if it could not be run
@@ -283,15 +417,22 @@ _TABLES = (
         seed int: the seed
         status string: ok, broken (something that must hold did not), failed (the simulation ended in an error)
         problem string?: of a failed one: the error; of a broken one: the judges
-        cpu_ms int: what it took, folding included"""), "number"),
-    Table("quarantine", "a line that could not be read", _columns("""
+        cpu_ms int: what it took, folding included"""),
+        "number",
+    ),
+    Table(
+        "quarantine",
+        "a line that could not be read",
+        _columns("""
         log string: the log's path
         line int: the line's number in the file, from 1
         offset int: where the line begins in the file, in bytes (of the unpacked text, if it is compressed)
         run_id string?: the run in whose course it stands
         reason string: what is wrong, and what would be right
-        text string: the line's first 200 characters"""), "log, line"),
-)  # fmt: skip
+        text string: the line's first 200 characters"""),
+        "log, line",
+    ),
+)
 TABLES: Final[Mapping[str, Table]] = {table.name: table for table in _TABLES}
 """Every table by its name."""
 
@@ -300,9 +441,14 @@ def documentation() -> str:
     """docs/tables.md, as the tables are declared."""
     parts = [_HEAD.format(version=SCHEMA_VERSION)]
     for table in TABLES.values():
-        parts.append(f"\n## {table.name}\n\nA row is {table.row}. Order within a file: {table.order}.\n\n")
+        parts.append(
+            f"\n## {table.name}\n\nA row is {table.row}. Order within a file: {table.order}.\n\n"
+        )
         parts.append("| column | type | meaning |\n|---|---|---|\n")
-        parts.extend(f"| `{name}` | {kind}{', may be null' * nullable} | {meaning} |\n" for name, kind, meaning, nullable in table.columns)
+        parts.extend(
+            f"| `{name}` | {kind}{', may be null' * nullable} | {meaning} |\n"
+            for name, kind, meaning, nullable in table.columns
+        )
     return "".join(parts)
 
 

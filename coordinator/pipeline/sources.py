@@ -1,7 +1,8 @@
 """Where logs come from: files and directories, plain, gzip or zstd, with one run in a file or many.
 
-Owns what a *piece* is: a file, or the part of a plain file in which one run stands, so that runs of one file can be folded by several
-tasks. A compressed file is one piece. Nothing here reads more than a line at a time into memory.
+Owns what a *piece* is: a file, or the part of a plain file in which one run stands, so that runs of
+one file can be folded by several tasks. A compressed file is one piece. Nothing here reads more
+than a line at a time into memory.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ class SourceError(ValueError):
 
 
 class Piece(NamedTuple):
-    """A part of a file: bytes `begin` to `end` (None: to its end), whose first line has the number `line`. `weight`: about its bytes.
+    """A part of a file: bytes `begin` to `end` (None: to its end), whose first line has the number
+    `line`. `weight`: about its bytes.
 
     `earlier`: how many runs of the same name stand before it in the file.
     """
@@ -45,10 +47,11 @@ class Piece(NamedTuple):
 
 
 def log_files(given: Iterable[str]) -> list[str]:
-    """The files that are meant: files as given, directories as the logs in them (`.jsonl`, also `.gz`, `.zst`), at any depth, sorted.
+    """The files that are meant: files as given, directories as the logs in them (`.jsonl`, also
+    `.gz`, `.zst`), at any depth, sorted.
 
-    Raises SourceError for what is not there, for what is no file (a pipe), for a directory without logs, and if one file is named twice,
-    under whatever paths.
+    Raises SourceError for what is not there, for what is no file (a pipe), for a directory without
+    logs, and if one file is named twice, under whatever paths.
     """
     files: list[str] = []
     for each in given:
@@ -71,15 +74,23 @@ def log_files(given: Iterable[str]) -> list[str]:
 
 def _files_of(given: str, path: Path) -> list[str]:
     if path.is_dir():
-        found = sorted(str(file) for file in path.rglob("*") if file.is_file() and file.name.endswith(SUFFIXES))
+        found = sorted(
+            str(file) for file in path.rglob("*") if file.is_file() and file.name.endswith(SUFFIXES)
+        )
         if not found:
-            raise SourceError(f"{given}: no event logs in this directory: files called *.jsonl, *.jsonl.gz or *.jsonl.zst are")
+            raise SourceError(
+                f"{given}: no event logs in this directory: files called *.jsonl, *.jsonl.gz or *.jsonl.zst are"
+            )
         return found
     if path.is_file():
         return [given]
     if path.exists():
-        raise SourceError(f"{given}: it is neither a file nor a directory; logs are read more than once, so write it to a file first")
-    raise SourceError(f"{given}: no such file or directory; `coordinator serve --log` and `coordinator simulate --log` write logs")
+        raise SourceError(
+            f"{given}: it is neither a file nor a directory; logs are read more than once, so write it to a file first"
+        )
+    raise SourceError(
+        f"{given}: no such file or directory; `coordinator serve --log` and `coordinator simulate --log` write logs"
+    )
 
 
 def pieces(path: str) -> list[Piece]:
@@ -103,7 +114,8 @@ def pieces(path: str) -> list[Piece]:
 
 
 def _run_begins(path: str) -> list[tuple[int, int, str]]:
-    """Where runs begin in a plain file: offset and number of their headers' lines, and their names."""
+    """Where runs begin in a plain file: offset and number of their headers' lines, and their
+    names."""
     found: list[tuple[int, int, str]] = []
     with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as text:
         counted, line, at = 0, 1, text.find(_MARK)
@@ -132,7 +144,11 @@ def is_header(text: str) -> str | None:
         line = loads(text)
     except ValueError:
         return None
-    if not isinstance(line, dict) or (line.get("type"), line.get("seq")) != (HEADER_TYPE, 0) or not isinstance(line.get("run"), str):
+    if (
+        not isinstance(line, dict)
+        or (line.get("type"), line.get("seq")) != (HEADER_TYPE, 0)
+        or not isinstance(line.get("run"), str)
+    ):
         return None
     return str(line["run"])
 

@@ -1,7 +1,9 @@
-"""Statistics of a few dozen values: quantiles with intervals that hold for any distribution, paired differences, the frontier.
+"""Statistics of a few dozen values: quantiles with intervals that hold for any distribution, paired
+differences, the frontier.
 
-The interval of a quantile comes from ranks: of `n` independent values, those at two ranks enclose the quantile with a probability that
-is binomial, whatever the distribution. Where there are too few values for 95 %, it is the whole range; `coverage` says how much that is.
+The interval of a quantile comes from ranks: of `n` independent values, those at two ranks enclose
+the quantile with a probability that is binomial, whatever the distribution. Where there are too few
+values for 95 %, it is the whole range; `coverage` says how much that is.
 """
 
 from __future__ import annotations
@@ -14,7 +16,8 @@ CONFIDENCE = 0.95
 
 
 class Estimate(NamedTuple):
-    """A quantile of some values and the interval around it. `coverage`: with which probability the interval holds the true quantile."""
+    """A quantile of some values and the interval around it. `coverage`: with which probability the
+    interval holds the true quantile."""
 
     value: float
     low: float
@@ -24,7 +27,8 @@ class Estimate(NamedTuple):
 
 
 def quantile(values: Sequence[float], q: float) -> Estimate:
-    """The `q`-quantile (0 < q < 1) of at least one value, interpolated, and its interval by ranks."""
+    """The `q`-quantile (0 < q < 1) of at least one value, interpolated, and its interval by
+    ranks."""
     ranked, count = sorted(values), len(values)
     place = q * (count - 1)
     below = int(place)
@@ -38,11 +42,13 @@ _RANKS: dict[tuple[int, float], tuple[int, int, float]] = {}
 
 
 def _ranks(count: int, q: float) -> tuple[int, int, float]:
-    """Two ranks (from 0) that enclose the quantile with 95 %, as near to each other as that allows; and the probability."""
+    """Two ranks (from 0) that enclose the quantile with 95 %, as near to each other as that allows;
+    and the probability."""
     found = _RANKS.get((count, q))
     if found is None:
         chance = [comb(count, k) * q**k * (1 - q) ** (count - k) for k in range(count + 1)]
-        # The values at ranks low and high (from 0) enclose it if more than `low` and at most `high` of all values lie below it.
+        # The values at ranks low and high (from 0) enclose it if more than `low` and at most `high`
+        # of all values lie below it.
         low = high = min(int(q * count), count - 1)
         if low > 0 and low == high:
             low -= 1
@@ -66,7 +72,8 @@ def paired(base: Mapping[int, float], other: Mapping[int, float]) -> Estimate | 
 
 
 def frontier(points: Iterable[tuple[str, float, float]]) -> list[str]:
-    """The names of those that no other beats, sorted by the first measure: nobody has less of one measure and no more of the other.
+    """The names of those that no other beats, sorted by the first measure: nobody has less of one
+    measure and no more of the other.
 
     Of several with the same values all stay.
     """

@@ -1,7 +1,9 @@
-"""What a sweep is: a scenario, settings that vary, seeds; and the simulation of one cell. Pure Python: Spark only decides where.
+"""What a sweep is: a scenario, settings that vary, seeds; and the simulation of one cell. Pure
+Python: Spark only decides where.
 
-A cell is one simulation. Its id is made of the scenario's text, its settings, its seed and this package's version, so that a sweep that
-goes on later knows what is done. Rules of `sweep.toml` are in docs/pipeline.md.
+A cell is one simulation. Its id is made of the scenario's text, its settings, its seed and this
+package's version, so that a sweep that goes on later knows what is done. Rules of `sweep.toml` are
+in docs/pipeline.md.
 """
 
 from __future__ import annotations
@@ -35,10 +37,16 @@ from .windows import Traffic, WindowCounts, Windows
 
 _OF_METRICS: Final = ("runs", "metrics", "verdicts", "findings", "windows", "cells")
 KEEPS: Final[Mapping[str, Collection[str]]] = {
-    "metrics": _OF_METRICS, "tables": TABLES, "logs": _OF_METRICS, "windows": ("runs", "windows", "cells")}
-"""The tables of a sweep, by what it keeps. Where there are no verdicts, runs are held to what their scenario says must hold alone."""
+    "metrics": _OF_METRICS,
+    "tables": TABLES,
+    "logs": _OF_METRICS,
+    "windows": ("runs", "windows", "cells"),
+}
+"""The tables of a sweep, by what it keeps. Where there are no verdicts, runs are held to what their
+scenario says must hold alone."""
 _CHOICES: Final = ("metrics", "tables", "logs")
-"""What a sweep file may keep. Windows alone have no metrics, which `analyse` and `report` are made of: they are the curve's."""
+"""What a sweep file may keep. Windows alone have no metrics, which `analyse` and `report` are made
+of: they are the curve's."""
 _MOST_CELLS = 1_000_000
 _MOST_COMBINATIONS = 1 << 62
 _Axis = list[tuple[str, list[str]]]
@@ -50,7 +58,8 @@ class SweepError(ValueError):
 
 
 class Variant(NamedTuple):
-    """One combination of what varies: its name, and all its settings, those of the whole sweep included."""
+    """One combination of what varies: its name, and all its settings, those of the whole sweep
+    included."""
 
     name: str
     settings: tuple[str, ...]
@@ -87,35 +96,58 @@ def read_sweep(path: str) -> Sweep:
     except OSError as error:
         raise SweepError(f"{path}: cannot be read: {error.strerror or error}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SweepError(f"{path}: {error}; a sweep is a TOML file, docs/pipeline.md has an example") from None
-    unknown = [key for key in raw if key not in ("scenario", "seeds", "keep", "set", "vary", "sample", "windows")]
+        raise SweepError(
+            f"{path}: {error}; a sweep is a TOML file, docs/pipeline.md has an example"
+        ) from None
+    unknown = [
+        key
+        for key in raw
+        if key not in ("scenario", "seeds", "keep", "set", "vary", "sample", "windows")
+    ]
     if unknown:
-        raise SweepError(f"{path}: {unknown[0]} is no key of a sweep: its keys are scenario, seeds, keep, set, [vary], [sample], [windows]")
+        raise SweepError(
+            f"{path}: {unknown[0]} is no key of a sweep: its keys are scenario, seeds, keep, set, [vary], [sample], [windows]"
+        )
     name, text = _scenario_text(path, raw.get("scenario"))
     keep = raw.get("keep", "metrics")
     if keep not in _CHOICES:
         raise SweepError(f"{path}: keep = {keep!r}: one of {', '.join(_CHOICES)}")
     seeds = _seeds(path, raw.get("seeds", 20))
     variants, shortest_ms, note = _variants(path, raw, name, text, len(seeds))
-    return Sweep(name, text, variants, seeds, keep, _windows(path, raw.get("windows", {}), shortest_ms), note)
+    return Sweep(
+        name, text, variants, seeds, keep, _windows(path, raw.get("windows", {}), shortest_ms), note
+    )
 
 
 def _windows(path: str, given: object, lasts_ms: int) -> Windows:
     """`lasts_ms`: how long the shortest simulation lasts."""
     if not isinstance(given, dict):
-        raise SweepError(f"{path}: windows = {given!r}: give [windows] with names and when each begins")
+        raise SweepError(
+            f"{path}: windows = {given!r}: give [windows] with names and when each begins"
+        )
     begins = [(name, duration_ms(value)) for name, value in given.items()]
     for name, begin in begins:
         if begin is None:
-            raise SweepError(f'{path}: windows: {name} = {given[name]!r}: give when it begins, such as "2m"')
+            raise SweepError(
+                f'{path}: windows: {name} = {given[name]!r}: give when it begins, such as "2m"'
+            )
         if begin >= lasts_ms:
-            raise SweepError(f"{path}: windows: {name} = {given[name]!r}: a simulation is over by then: it lasts {lasts_ms} ms")
-    return tuple(sorted(((name, begin) for name, begin in begins if begin is not None), key=lambda window: window[1]))
+            raise SweepError(
+                f"{path}: windows: {name} = {given[name]!r}: a simulation is over by then: it lasts {lasts_ms} ms"
+            )
+    return tuple(
+        sorted(
+            ((name, begin) for name, begin in begins if begin is not None),
+            key=lambda window: window[1],
+        )
+    )
 
 
 def _scenario_text(path: str, given: object) -> tuple[str, str]:
     if not isinstance(given, str):
-        raise SweepError(f'{path}: scenario is missing: the name of a shipped one or a file, such as scenario = "crash_loop"')
+        raise SweepError(
+            f'{path}: scenario is missing: the name of a shipped one or a file, such as scenario = "crash_loop"'
+        )
     try:
         if given.endswith(".toml") or "/" in given:
             return given, (Path(path).parent / given).read_text(encoding="utf-8")
@@ -129,20 +161,30 @@ def _seeds(path: str, given: object) -> tuple[int, ...]:
     match ends:
         case (int(first), int(last)) | [int(first), int(last)] if 0 <= first <= last < 1 << 63:
             if last - first >= _MOST_CELLS:
-                raise SweepError(f"{path}: seeds = {given!r}: {last - first + 1} seeds; {_MOST_CELLS} simulations are the most")
+                raise SweepError(
+                    f"{path}: seeds = {given!r}: {last - first + 1} seeds; {_MOST_CELLS} simulations are the most"
+                )
             return tuple(range(first, last + 1))
-    raise SweepError(f"{path}: seeds = {given!r}: give how many, such as 20, or the first and the last, such as [1, 20]")
+    raise SweepError(
+        f"{path}: seeds = {given!r}: give how many, such as 20, or the first and the last, such as [1, 20]"
+    )
 
 
-def _variants(path: str, raw: Mapping[str, Any], name: str, text: str, seeds: int) -> tuple[tuple[Variant, ...], int, str]:
+def _variants(
+    path: str, raw: Mapping[str, Any], name: str, text: str, seeds: int
+) -> tuple[tuple[Variant, ...], int, str]:
     """The variants, how long the shortest simulation lasts, in ms, and a note about them."""
     common = raw.get("set", [])
     if not isinstance(common, list) or not all(isinstance(each, str) for each in common):
-        raise SweepError(f'{path}: set = {common!r}: give an array of texts, such as set = ["duration=5m"]')
+        raise SweepError(
+            f'{path}: set = {common!r}: give an array of texts, such as set = ["duration=5m"]'
+        )
     kinds = [kind.name for kind in _checked(path, text, name, tuple(common)).members]
     vary = raw.get("vary", {})
     if not isinstance(vary, dict):
-        raise SweepError(f"{path}: vary = {vary!r}: give [vary] with keys and an array of values for each")
+        raise SweepError(
+            f"{path}: vary = {vary!r}: give [vary] with keys and an array of values for each"
+        )
     axes: list[_Axis] = []
     for key, values in vary.items():
         if not isinstance(values, list) or not values:
@@ -153,19 +195,32 @@ def _variants(path: str, raw: Mapping[str, Any], name: str, text: str, seeds: in
             raise SweepError(f"{path}: vary: {key}: {twice} is named twice: name it once")
         of_members = "." not in key and key not in KEYS[""].keys and key in KEYS["members"].keys
         paths = [f"members.{kind}.{key}" for kind in kinds] if of_members else [key]
-        axes.append([(f"{key}={_told(value)}", [f"{one}={_told(value)}" for one in paths]) for value in values])
+        axes.append(
+            [
+                (f"{key}={_told(value)}", [f"{one}={_told(value)}" for one in paths])
+                for value in values
+            ]
+        )
     numbers, note = _chosen(path, prod(map(len, axes)), raw.get("sample"), seeds)
     chosen = tuple(_variant(axes, number, tuple(common)) for number in numbers)
-    return chosen, min(_checked(path, text, name, variant.settings).duration_ms for variant in chosen), note
+    return (
+        chosen,
+        min(_checked(path, text, name, variant.settings).duration_ms for variant in chosen),
+        note,
+    )
 
 
 def _variant(axes: Sequence[_Axis], number: int, common: tuple[str, ...]) -> Variant:
-    """A combination of the grid, which is never made as a whole: its last axis changes the fastest."""
+    """A combination of the grid, which is never made as a whole: its last axis changes the
+    fastest."""
     combination: list[tuple[str, list[str]]] = []
     for axis in reversed(axes):
         number, at = divmod(number, len(axis))
         combination.insert(0, axis[at])
-    return Variant(" ".join(each[0] for each in combination), (*common, *(setting for each in combination for setting in each[1])))
+    return Variant(
+        " ".join(each[0] for each in combination),
+        (*common, *(setting for each in combination for setting in each[1])),
+    )
 
 
 def _told(value: object) -> str:
@@ -180,19 +235,30 @@ def _checked(path: str, text: str, name: str, settings: tuple[str, ...]) -> Scen
 
 
 def _chosen(path: str, grid: int, sample: object, seeds: int) -> tuple[Sequence[int], str]:
-    """The numbers of the combinations that are taken, of so many: the first, with which the others are compared, and as many others as
-    the sample allows. And a note, if the sample is none."""
+    """The numbers of the combinations that are taken, of so many: the first, with which the others
+    are compared, and as many others as the sample allows. And a note, if the sample is none."""
     size, note = grid, ""
     if sample is not None:
-        if not isinstance(sample, dict) or type(given := sample.get("size")) is not int or given < 1 or set(sample) - {"size", "seed"}:
-            raise SweepError(f"{path}: sample = {sample!r}: give [sample] with size, and seed if you like")
+        if (
+            not isinstance(sample, dict)
+            or type(given := sample.get("size")) is not int
+            or given < 1
+            or set(sample) - {"size", "seed"}
+        ):
+            raise SweepError(
+                f"{path}: sample = {sample!r}: give [sample] with size, and seed if you like"
+            )
         if given > grid:
             note = f"{path}: sample: size = {given}, but there are only {grid} combinations: all of them are taken"
         size = min(given, grid)
     if grid > _MOST_COMBINATIONS:
-        raise SweepError(f"{path}: vary: {grid} combinations; {_MOST_COMBINATIONS} are the most: vary less")
+        raise SweepError(
+            f"{path}: vary: {grid} combinations; {_MOST_COMBINATIONS} are the most: vary less"
+        )
     if size * seeds > _MOST_CELLS:
-        raise SweepError(f"{path}: {size * seeds} simulations; {_MOST_CELLS} are the most: take a [sample] of the grid")
+        raise SweepError(
+            f"{path}: {size * seeds} simulations; {_MOST_CELLS} are the most: take a [sample] of the grid"
+        )
     if size == grid:
         return range(grid), note
     seed = sample.get("seed", 1) if isinstance(sample, dict) else 1
@@ -202,10 +268,14 @@ def _chosen(path: str, grid: int, sample: object, seeds: int) -> tuple[Sequence[
 def plan_of(sweep: Sweep) -> dict[str, Any]:
     """What a sweep's directory says of it, as JSON values: one that goes on has to be the same."""
     plan: dict[str, Any] = {
-        "version": __version__, "schema_version": SCHEMA_VERSION, "keep": sweep.keep, "scenario": sweep.scenario,
-        "text": hashlib.sha256(sweep.text.encode()).hexdigest(), "variants": [[each.name, list(each.settings)] for each in sweep.variants],
+        "version": __version__,
+        "schema_version": SCHEMA_VERSION,
+        "keep": sweep.keep,
+        "scenario": sweep.scenario,
+        "text": hashlib.sha256(sweep.text.encode()).hexdigest(),
+        "variants": [[each.name, list(each.settings)] for each in sweep.variants],
         "windows": [list(window) for window in sweep.windows],
-    }  # fmt: skip
+    }
     return plan
 
 
@@ -229,13 +299,19 @@ def _scenario(text: str, name: str, settings: tuple[str, ...]) -> Scenario:
 
 
 def run_cell(
-    cell: Cell, scenario: str, text: str, emit: Callable[[str, Row], None], *, log_path: str | None = None, windows: Windows = (),
+    cell: Cell,
+    scenario: str,
+    text: str,
+    emit: Callable[[str, Row], None],
+    *,
+    log_path: str | None = None,
+    windows: Windows = (),
     tables: Collection[str] = TABLES,
-) -> None:  # fmt: skip
+) -> None:
     """Simulate, judge and fold one cell; emits the rows of its run and its own of table `cells`.
 
-    A simulation that ends in an error is a cell with status `failed`. `log_path`: write the log there, too. Raises OSError for that.
-    `tables`: those whose rows are wanted, as of KEEPS.
+    A simulation that ends in an error is a cell with status `failed`. `log_path`: write the log
+    there, too. Raises OSError for that. `tables`: those whose rows are wanted, as of KEEPS.
     """
     began = time.process_time()
     run_id: str | None = f"{cell.cell_id}#{cell.seed:x}"
@@ -243,22 +319,39 @@ def run_cell(
     lines: list[Line] = []
     try:
         checked = _scenario(text, scenario, cell.settings)
-        traffic, counts = Traffic(windows), WindowCounts(windows, checked.duration_ms) if windows else None
+        traffic, counts = (
+            Traffic(windows),
+            WindowCounts(windows, checked.duration_ms) if windows else None,
+        )
         judged = "verdicts" in tables
         asked = judges_of(checked) if judged or checked.judges else bounds_of(checked)
         judges = [one for one in ALL if judged or one in asked]
         beside = [one for one in asked if one not in ALL]
         fold = RunFold(
-            str(run_id), cell.cell_id, lambda table, row: staged.append((table, row)),
-            about={"scenario": scenario, "settings": json.dumps(cell.settings)}, judges=judges, beside=beside,
-            tables=tables, also=() if counts is None else (counts,))  # fmt: skip
+            str(run_id),
+            cell.cell_id,
+            lambda table, row: staged.append((table, row)),
+            about={"scenario": scenario, "settings": json.dumps(cell.settings)},
+            judges=judges,
+            beside=beside,
+            tables=tables,
+            also=() if counts is None else (counts,),
+        )
         folding = _Folding(fold, None if log_path is None else lines)
-        log = UnwrittenLog(folding.take, seed=cell.seed, epoch_ms=EPOCH_MS, wire=judged or bool(checked.judges))
+        log = UnwrittenLog(
+            folding.take, seed=cell.seed, epoch_ms=EPOCH_MS, wire=judged or bool(checked.judges)
+        )
         run_scenario(checked, cell.seed, log, traffic.watch)
         folding.finish()
-        staged.extend(("windows", (run_id, *row)) for row in (() if counts is None else counts.rows(traffic)))
+        staged.extend(
+            ("windows", (run_id, *row)) for row in (() if counts is None else counts.rows(traffic))
+        )
         said = zip([*judges, *beside], fold.verdicts(STREAMS), strict=True)
-        broken = [verdict.judge for one, verdict in said if one in asked and verdict.judgement is Judgement.BROKEN]
+        broken = [
+            verdict.judge
+            for one, verdict in said
+            if one in asked and verdict.judgement is Judgement.BROKEN
+        ]
         status, problem = ("broken", ", ".join(broken)) if broken else ("ok", None)
     except Exception as error:  # whatever is wrong with one simulation must not stop the others
         staged, run_id, lines = [], None, []
@@ -268,12 +361,26 @@ def run_cell(
     for table, row in staged:
         emit(table, row)
     cpu_ms = round((time.process_time() - began) * 1000)
-    emit("cells", (
-        cell.cell_id, cell.number, run_id, scenario, cell.variant, list(cell.settings), cell.seed, status, problem, cpu_ms))  # fmt: skip
+    emit(
+        "cells",
+        (
+            cell.cell_id,
+            cell.number,
+            run_id,
+            scenario,
+            cell.variant,
+            list(cell.settings),
+            cell.seed,
+            status,
+            problem,
+            cpu_ms,
+        ),
+    )
 
 
 class _Folding:
-    """Folds the lines of a simulation as they come. `kept`: a list for all of them, if somebody wants them."""
+    """Folds the lines of a simulation as they come. `kept`: a list for all of them, if somebody
+    wants them."""
 
     def __init__(self, fold: RunFold, kept: list[Line] | None) -> None:
         self._fold = fold
@@ -281,7 +388,8 @@ class _Folding:
         self._failure: Exception | None = None
 
     def take(self, line: Line) -> None:
-        """The next line. What goes wrong with it is not the affair of whoever wrote it: `finish` tells."""
+        """The next line. What goes wrong with it is not the affair of whoever wrote it: `finish`
+        tells."""
         if self._kept is not None:
             self._kept.append(line)
         if self._failure is None:

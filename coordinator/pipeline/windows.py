@@ -1,8 +1,10 @@
-"""Windows of a simulation: what each event of a scenario costs, from its instant until the next one's.
+"""Windows of a simulation: what each event of a scenario costs, from its instant until the next
+one's.
 
-Counted from the lines of the run, and from the bytes on the simulated links, which no log has. Rules: a rebalance, or a group
-epoch of a consumer group (KIP-848), belongs to the window in which it begins; a time without an owner is divided between the windows in
-which it lies; heartbeats go on all the time, so that what an event costs is the traffic beyond that of the quiet seconds before it.
+Counted from the lines of the run, and from the bytes on the simulated links, which no log has.
+Rules: a rebalance, or a group epoch of a consumer group (KIP-848), belongs to the window in which
+it begins; a time without an owner is divided between the windows in which it lies; heartbeats go on
+all the time, so that what an event costs is the traffic beyond that of the quiet seconds before it.
 """
 
 from __future__ import annotations
@@ -23,12 +25,15 @@ if TYPE_CHECKING:
 Windows = tuple[tuple[str, int], ...]
 """Names and when each begins (ms), in order of time."""
 QUIET_MS: Final = 30_000
-_STARTED, _SETTLED, _MOVED = (TABLES["epochs"].names().index(name) - 1 for name in ("started_ms", "settled_ms", "moved"))
+_STARTED, _SETTLED, _MOVED = (
+    TABLES["epochs"].names().index(name) - 1 for name in ("started_ms", "settled_ms", "moved")
+)
 """Where these stand in a row of table `epochs` that has no run_id yet."""
 
 
 class Traffic:
-    """Looks at how many bytes were sent, at the instants that the windows need. `watch` is for `run_scenario`."""
+    """Looks at how many bytes were sent, at the instants that the windows need. `watch` is for
+    `run_scenario`."""
 
     def __init__(self, windows: Windows) -> None:
         self._windows = windows
@@ -46,7 +51,8 @@ class Traffic:
         self._sent[instant] = world.sent_bytes()
 
     def sent(self, begin: int, end: int) -> int:
-        """How many bytes were sent from one instant to another: of those looked at, or the end of the run."""
+        """How many bytes were sent from one instant to another: of those looked at, or the end of
+        the run."""
         return self._until(end) - self._until(begin)
 
     def _until(self, instant: int) -> int:
@@ -68,7 +74,10 @@ class WindowCounts(Observer):
     def __init__(self, windows: Windows, end_ms: int) -> None:
         super().__init__(self._epoch)
         self._begins = [begin for _, begin in windows]
-        self._windows = [_Window(name, begin, end) for (name, begin), (_, end) in pairwise([*windows, ("", end_ms)])]
+        self._windows = [
+            _Window(name, begin, end)
+            for (name, begin), (_, end) in pairwise([*windows, ("", end_ms)])
+        ]
         self._end_ms = end_ms
         self._epochs = Epochs(self.emit)
         self._told = Told(self._held)
@@ -133,7 +142,8 @@ class WindowCounts(Observer):
             self._without[key] = end["at_ms"]
 
     def _unavailable(self, since_ms: int, to_ms: int) -> None:
-        """No application had a partition, by the members' own word: the time is divided between the windows."""
+        """No application had a partition, by the members' own word: the time is divided between the
+        windows."""
         if since_ms == to_ms:
             return
         number = max(bisect_right(self._begins, since_ms) - 1, 0)
@@ -144,7 +154,8 @@ class WindowCounts(Observer):
 
 
 class _Rebalance:
-    """From its start until its generation is stored: for how long, and how many partitions have moved since."""
+    """From its start until its generation is stored: for how long, and how many partitions have
+    moved since."""
 
     __slots__ = ("moved", "over", "started_ms", "stored_ms")
 
@@ -155,7 +166,8 @@ class _Rebalance:
         self.over = False
 
     def stored(self, at_ms: int, moved: int) -> None:
-        """A generation was stored: the first ends it, the others are those of static members that were replaced."""
+        """A generation was stored: the first ends it, the others are those of static members that
+        were replaced."""
         self.moved += moved
         if not self.over:
             self.stored_ms, self.over = at_ms, True
@@ -193,6 +205,17 @@ class _Window:
         """Its row of table `windows`, without the run_id."""
         sent = traffic.sent(self.begin_ms, self.end_ms)
         return (
-            self.name, self.begin_ms, self.end_ms, self._rebalances, self._epochs, self._calm_ms - self.begin_ms, sum(self._lengths),
-            max(self._lengths, default=0), self._settling_ms, self.unavailable_ms, self._moved, sent,
-            round(sent - traffic.quiet_rate(self.begin_ms) * (self.end_ms - self.begin_ms)))  # fmt: skip
+            self.name,
+            self.begin_ms,
+            self.end_ms,
+            self._rebalances,
+            self._epochs,
+            self._calm_ms - self.begin_ms,
+            sum(self._lengths),
+            max(self._lengths, default=0),
+            self._settling_ms,
+            self.unavailable_ms,
+            self._moved,
+            sent,
+            round(sent - traffic.quiet_rate(self.begin_ms) * (self.end_ms - self.begin_ms)),
+        )

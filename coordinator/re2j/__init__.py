@@ -1,8 +1,11 @@
-"""Regular expressions as Kafka reads them, by RE2J 1.8: which patterns there are, what a bad one is told, and what a whole text matches.
+"""Regular expressions as Kafka reads them, by RE2J 1.8: which patterns there are, what a bad one is
+told, and what a whole text matches.
 
-Owns the translation to the engine (google-re2), which works in time linear in the text; it is loaded at the first pattern. Rule: what
-RE2J accepts is accepted and what it refuses is refused, in its words (checked against Kafka's jar by tests/re2j_fuzz.py); the exceptions
-stand in docs/divergences.md. Whoever needs patterns is given `compile_pattern`. Does not depend on what is matched.
+Owns the translation to the engine (google-re2), which works in time linear in the text; it is
+loaded at the first pattern. Rule: what RE2J accepts is accepted and what it refuses is refused, in
+its words (checked against Kafka's jar by tests/re2j_fuzz.py); the exceptions stand in
+docs/divergences.md. Whoever needs patterns is given `compile_pattern`. Does not depend on what is
+matched.
 
 Source: KIP-848 (subscribed topic patterns) and KIP-1152 (ListTransactions) name RE2J's syntax.
 """

@@ -20,11 +20,14 @@ def code_point(value: int) -> str:
 
 def literal(value: int) -> str:
     """One character outside of a class; a surrogate is in no text."""
-    return NOTHING if _LAST_BEFORE_SURROGATES < value < _FIRST_BEHIND_SURROGATES else code_point(value)
+    return (
+        NOTHING if _LAST_BEFORE_SURROGATES < value < _FIRST_BEHIND_SURROGATES else code_point(value)
+    )
 
 
 def unicode_class(scan: Scanner) -> str | None:
-    """A class such as \\pL or \\P{Greek}, as an item of a class; None if there is none. Raises PatternError."""
+    """A class such as \\pL or \\P{Greek}, as an item of a class; None if there is none. Raises
+    PatternError."""
     start = scan.pos
     if not (scan.at("\\p") or scan.at("\\P")):
         return None
@@ -38,7 +41,7 @@ def unicode_class(scan: Scanner) -> str | None:
         end = scan.text.find("}", scan.pos)
         if end < 0:
             raise PatternError.about(_BAD_RANGE, rest)
-        name = scan.text[scan.pos:end]
+        name = scan.text[scan.pos : end]
         scan.pos = end + 1
     if name.startswith("^"):
         negated = not negated
@@ -52,7 +55,11 @@ def unicode_class(scan: Scanner) -> str | None:
 
 def perl_class(scan: Scanner) -> str | None:
     """A class such as \\d; None if there is none, and then the position stays."""
-    if scan.at("\\") and scan.text[scan.pos + 1:scan.pos + 2] in PERL and scan.pos + 1 < len(scan.text):
+    if (
+        scan.at("\\")
+        and scan.text[scan.pos + 1 : scan.pos + 2] in PERL
+        and scan.pos + 1 < len(scan.text)
+    ):
         scan.pos += 2
         return scan.since(scan.pos - 2)
     return None
@@ -89,7 +96,7 @@ def _posix_class(scan: Scanner) -> str | None:
     end = scan.text.find(":]", scan.pos)
     if end < 0:
         return None
-    name = scan.text[scan.pos:end + 2]
+    name = scan.text[scan.pos : end + 2]
     if name not in POSIX:
         raise PatternError.about(_BAD_RANGE, name)
     scan.pos = end + 2

@@ -1,4 +1,5 @@
-"""Names that RE2J 1.8 knows: Unicode categories and scripts (of Unicode 6.0), Perl's and POSIX's classes."""
+"""Names that RE2J 1.8 knows: Unicode categories and scripts (of Unicode 6.0), Perl's and POSIX's
+classes."""
 
 from __future__ import annotations
 
@@ -19,5 +20,20 @@ WITHOUT_CHARACTERS = frozenset({"Cs", "Unknown"})
 
 PERL = frozenset("dDsSwW")
 
-_POSIX = ("alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph", "lower", "print", "punct", "space", "upper", "word", "xdigit")
+_POSIX = (
+    "alnum",
+    "alpha",
+    "ascii",
+    "blank",
+    "cntrl",
+    "digit",
+    "graph",
+    "lower",
+    "print",
+    "punct",
+    "space",
+    "upper",
+    "word",
+    "xdigit",
+)
 POSIX = frozenset(f"[:{mark}{name}:]" for name in _POSIX for mark in ("", "^"))

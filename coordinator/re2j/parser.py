@@ -1,9 +1,11 @@
-"""From RE2J's syntax to the engine's: checks a pattern from left to right, and writes it anew as it goes.
+"""From RE2J's syntax to the engine's: checks a pattern from left to right, and writes it anew as it
+goes.
 
-Rules: work is linear in the pattern, and nothing is recursive; what is written uses groups, alternatives, repetitions, escapes and classes
-only, flags being written out for each character. Only whole texts are matched, so captures and greed are dropped. Groups that change
-nothing are dropped too, since the engine nests a thousand deep at most and RE2J deeper; repetitions of repetitions, which the engine
-counts together up to a thousand, are written out.
+Rules: work is linear in the pattern, and nothing is recursive; what is written uses groups,
+alternatives, repetitions, escapes and classes only, flags being written out for each character.
+Only whole texts are matched, so captures and greed are dropped. Groups that change nothing are
+dropped too, since the engine nests a thousand deep at most and RE2J deeper; repetitions of
+repetitions, which the engine counts together up to a thousand, are written out.
 """
 
 from __future__ import annotations
@@ -24,15 +26,30 @@ MOST_NESTED = 1_000
 MOST_UNICODE_CLASSES = 200
 """Of \\p{...}: each is hundreds of ranges."""
 MOST_ATOMS = 50_000
-"""Of a pattern, repetitions counted as often as they are repeated: it has as many instructions at least."""
+"""Of a pattern, repetitions counted as often as they are repeated: it has as many instructions at
+least."""
 MOST_ATOMS_BY_OPTIONAL = 30_000_000
-"""Atoms multiplied by the atoms, groups and alternatives that may be left out: the engine looks past each of these from each of those."""
+"""Atoms multiplied by the atoms, groups and alternatives that may be left out: the engine looks
+past each of these from each of those."""
 UNICODE_CLASS_SIZE = 500
 """As many atoms as a \\p{...} counts for."""
 MOST_DOTS = 7_500
 """Each is seven of the engine's instructions at least, of which a pattern may have 50,000."""
 _ONE, _SEVERAL, _REPEATED = range(3)
-_SIMPLE = {"*": "*", "+": "+", "?": "?", "**": "*", "*+": "*", "*?": "*", "+*": "*", "++": "+", "+?": "*", "?*": "*", "?+": "*", "??": "?"}
+_SIMPLE = {
+    "*": "*",
+    "+": "+",
+    "?": "?",
+    "**": "*",
+    "*+": "*",
+    "*?": "*",
+    "+*": "*",
+    "++": "+",
+    "+?": "*",
+    "?*": "*",
+    "?+": "*",
+    "??": "?",
+}
 """An operator upon an operator, as one."""
 
 
@@ -47,7 +64,8 @@ class _Flags:
 
 @dataclass(slots=True)
 class _Atom:
-    """What a repetition would repeat: the pieces from `start` on. `repeated`: the product of the counts within it.
+    """What a repetition would repeat: the pieces from `start` on. `repeated`: the product of the
+    counts within it.
 
     `size` and `optional`: how many atoms there are in it, and how many parts that may be left out.
     """
@@ -76,12 +94,14 @@ class _Group:
 
 
 def too_large(text: str) -> PatternError:
-    """A pattern that RE2J may take, and the engine cannot hold (docs/divergences.md). The words are Go's."""
+    """A pattern that RE2J may take, and the engine cannot hold (docs/divergences.md). The words are
+    Go's."""
     return PatternError.about("expression too large", text)
 
 
 def translate(text: str) -> str:
-    """The pattern for the engine. Raises PatternError with RE2J's message, or "expression too large" (docs/divergences.md)."""
+    """The pattern for the engine. Raises PatternError with RE2J's message, or "expression too
+    large" (docs/divergences.md)."""
     return _Translator(text).run()
 
 
@@ -152,11 +172,12 @@ class _Translator:
             case _:
                 self.character(ord(scan.take()))
 
-    # -- single characters -------------------------------------------------------------------------------------------
+    # -- single characters
+    # -------------------------------------------------------------------------------------------
 
     def escaped(self) -> None:
         scan = self.scan
-        following = scan.text[scan.pos + 1:scan.pos + 2]
+        following = scan.text[scan.pos + 1 : scan.pos + 2]
         if following in ("A", "z", "b", "B"):
             scan.pos += 2
             self.add("\\" + following)
@@ -164,7 +185,7 @@ class _Translator:
             raise PatternError.about("invalid escape sequence", r"\C")
         elif following == "Q":
             end = scan.text.find("\\E", scan.pos + 2)
-            quoted = scan.text[scan.pos + 2:end if end >= 0 else None]
+            quoted = scan.text[scan.pos + 2 : end if end >= 0 else None]
             scan.pos += 4 + len(quoted)
             for char in quoted:
                 self.character(ord(char))
@@ -185,7 +206,10 @@ class _Translator:
         self.unicode_classes += unicode_classes
         if self.unicode_classes > MOST_UNICODE_CLASSES:
             raise too_large(self.scan.text)
-        self.add(f"(?i:{text})" if self.flags.fold else text, max(1, UNICODE_CLASS_SIZE * unicode_classes))
+        self.add(
+            f"(?i:{text})" if self.flags.fold else text,
+            max(1, UNICODE_CLASS_SIZE * unicode_classes),
+        )
 
     def add(self, text: str, size: int = 1) -> None:
         self.atom = _Atom(len(self.pieces), size=size)
@@ -202,15 +226,18 @@ class _Translator:
             raise too_large(self.scan.text)
 
     def repeat(self, atom: _Atom, times: int, optional: int) -> None:
-        """What is in an atom comes so many times, and so many parts more may be left out. Raises PatternError."""
+        """What is in an atom comes so many times, and so many parts more may be left out. Raises
+        PatternError."""
         size, left_out = atom.size, atom.optional
         atom.size, atom.optional = size * times, left_out * times + optional
         self.grow(atom.size - size, atom.optional - left_out)
 
-    # -- repetitions -------------------------------------------------------------------------------------------------
+    # -- repetitions
+    # -------------------------------------------------------------------------------------------------
 
     def counts(self) -> tuple[int, int] | None:
-        """{n}, {n,} or {n,m} at the position; -1 for no end; None if it is something else. Raises PatternError."""
+        """{n}, {n,} or {n,m} at the position; -1 for no end; None if it is something else. Raises
+        PatternError."""
         scan = self.scan
         start = scan.pos
         scan.pos += 1
@@ -260,7 +287,9 @@ class _Translator:
             self.write_out(atom, least, most)
         else:
             atom.repeated *= times
-            self.pieces.append(f"{{{least}}}" if least == most else f"{{{least},{'' if most < 0 else most}}}")
+            self.pieces.append(
+                f"{{{least}}}" if least == most else f"{{{least},{'' if most < 0 else most}}}"
+            )
         atom.kind, atom.operator = _REPEATED, ""
         self.groups[-1].repeated = max(self.groups[-1].repeated, atom.repeated)
 
@@ -272,14 +301,21 @@ class _Translator:
 
     def write_out(self, atom: _Atom, least: int, most: int) -> None:
         """A repetition as text: x{2,4} is xxx?x?, which whole texts match alike."""
-        text = "".join(self.pieces[atom.start:])
-        optional = f"{text}*" if most < 0 else f"{text}?" * (most - least) if (most - least) * len(text) <= MOST_WRITTEN_OUT else None
+        text = "".join(self.pieces[atom.start :])
+        optional = (
+            f"{text}*"
+            if most < 0
+            else f"{text}?" * (most - least)
+            if (most - least) * len(text) <= MOST_WRITTEN_OUT
+            else None
+        )
         self.size += len(text) * max(least, most, 1)
         if optional is None or self.size > MOST_WRITTEN_OUT:
             raise too_large(self.scan.text)
-        self.pieces[atom.start:] = [text * least + optional]
+        self.pieces[atom.start :] = [text * least + optional]
 
-    # -- groups ------------------------------------------------------------------------------------------------------
+    # -- groups
+    # ------------------------------------------------------------------------------------------------------
 
     def open(self) -> None:
         scan = self.scan
@@ -312,7 +348,7 @@ class _Translator:
             raise PatternError.about("invalid named capture", scan.text[start:])
         name = scan.text[begin:end]
         if not name or not all(char == "_" or (char.isascii() and char.isalnum()) for char in name):
-            raise PatternError.about("invalid named capture", scan.text[start:end + 1])
+            raise PatternError.about("invalid named capture", scan.text[start : end + 1])
         if name in self.names:
             raise PatternError.about("duplicate capture group name", name)
         self.names.add(name)
@@ -347,7 +383,16 @@ class _Translator:
         self.scan.pos += 1
         group = self.groups.pop()
         self.flags = group.flags
-        inner, atom = self.atom, _Atom(group.start, repeated=group.repeated, depth=group.depth, size=group.size, optional=group.optional)
+        inner, atom = (
+            self.atom,
+            _Atom(
+                group.start,
+                repeated=group.repeated,
+                depth=group.depth,
+                size=group.size,
+                optional=group.optional,
+            ),
+        )
         if group.alternatives or not group.atoms:
             self.deeper(atom)
             self.pieces[group.start] = "(?:"

@@ -1,4 +1,5 @@
-"""Reading single characters and escapes of a pattern, in RE2J's order and with its words for what is wrong.
+"""Reading single characters and escapes of a pattern, in RE2J's order and with its words for what
+is wrong.
 
 Owns the position in the text. Does not depend on what is built from the characters.
 """
@@ -12,7 +13,8 @@ _C_ESCAPES = {"a": 7, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11}
 
 
 class PatternError(ValueError):
-    """A pattern that RE2J refuses; `str()` is its message, `description` the part that says what is wrong, without where."""
+    """A pattern that RE2J refuses; `str()` is its message, `description` the part that says what is
+    wrong, without where."""
 
     description = ""
 
@@ -49,10 +51,11 @@ class Scanner:
 
     def since(self, start: int) -> str:
         """What was read from `start` on."""
-        return self.text[start:self.pos]
+        return self.text[start : self.pos]
 
     def digits(self) -> int:
-        """A number without leading zeros: -1 if there is none, -2 if it has more than eight digits (no more is looked at)."""
+        """A number without leading zeros: -1 if there is none, -2 if it has more than eight digits
+        (no more is looked at)."""
         start = self.pos
         while self.more() and self.text[self.pos] in "0123456789":
             self.pos += 1
@@ -82,7 +85,8 @@ class Scanner:
         return None if char.isascii() and char.isalnum() else ord(char)
 
     def _octal(self, first: str) -> int | None:
-        """Up to three digits; a single one other than 0 would be a back reference, which there is not."""
+        """Up to three digits; a single one other than 0 would be a back reference, which there is
+        not."""
         if first != "0" and not (self.more() and self.text[self.pos] in _OCTAL):
             return None
         value = int(first)

@@ -1,6 +1,8 @@
-"""Asking brokers what the reassignment tool needs: metadata, reassignments, configurations. Blocking sockets, one connection a broker.
+"""Asking brokers what the reassignment tool needs: metadata, reassignments, configurations.
+Blocking sockets, one connection a broker.
 
-Owns the connections and the requests' wire forms. Raises AdminError in words for whoever typed the command. Does not depend on files.
+Owns the connections and the requests' wire forms. Raises AdminError in words for whoever typed the
+command. Does not depend on files.
 """
 
 from __future__ import annotations
@@ -14,9 +16,17 @@ from typing import Any, NamedTuple, Self
 from ..errors import ErrorCode
 from ..wire.framing import frame, parse_response_header, request_header
 from ..wire.messages import response_type
-from ..wire.messages.alter_partition_reassignments import AlterPartitionReassignmentsRequest, ReassignablePartition, ReassignableTopic
+from ..wire.messages.alter_partition_reassignments import (
+    AlterPartitionReassignmentsRequest,
+    ReassignablePartition,
+    ReassignableTopic,
+)
 from ..wire.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
-from ..wire.messages.incremental_alter_configs import AlterableConfig, AlterConfigsResource, IncrementalAlterConfigsRequest
+from ..wire.messages.incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
 from ..wire.messages.list_partition_reassignments import ListPartitionReassignmentsRequest
 from ..wire.messages.metadata import MetadataRequest, MetadataRequestTopic
 from ..wire.schema import Request
@@ -47,7 +57,9 @@ class Moving(NamedTuple):
 class Admin:
     """A client of one cluster."""
 
-    def __init__(self, bootstrap: Sequence[tuple[str, int]], client_id: str = "coordinator-reassign") -> None:
+    def __init__(
+        self, bootstrap: Sequence[tuple[str, int]], client_id: str = "coordinator-reassign"
+    ) -> None:
         self._client_id = client_id
         self._bootstrap = list(bootstrap)
         self._connections: dict[int | None, socket.socket] = {}
@@ -58,7 +70,12 @@ class Admin:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         for connection in self._connections.values():
             connection.close()
 
@@ -70,32 +87,57 @@ class Admin:
         self.racks = {node.node_id: node.rack for node in answer.brokers}
         return {
             (topic.name, partition.partition_index): list(partition.replica_nodes)
-            for topic in answer.topics if not topic.error_code for partition in topic.partitions}
+            for topic in answer.topics
+            if not topic.error_code
+            for partition in topic.partitions
+        }
 
     def moving(self) -> dict[TopicPartition, Moving]:
         """All partitions that are being reassigned."""
         answer = self.ask(ListPartitionReassignmentsRequest(timeout_ms=30_000, topics=None), 0)
         _check(answer.error_code, answer.error_message)
         return {
-            (topic.name, each.partition_index): Moving(list(each.replicas), list(each.adding_replicas), list(each.removing_replicas))
-            for topic in answer.topics for each in topic.partitions}
+            (topic.name, each.partition_index): Moving(
+                list(each.replicas), list(each.adding_replicas), list(each.removing_replicas)
+            )
+            for topic in answer.topics
+            for each in topic.partitions
+        }
 
-    def reassign(self, targets: Mapping[TopicPartition, list[int] | None]) -> dict[TopicPartition, str]:
+    def reassign(
+        self, targets: Mapping[TopicPartition, list[int] | None]
+    ) -> dict[TopicPartition, str]:
         """Ask for reassignments (None: cancel); answers the refused ones with why."""
         topics: dict[str, list[ReassignablePartition]] = {}
         for (topic, index), replicas in sorted(targets.items()):
-            topics.setdefault(topic, []).append(ReassignablePartition(partition_index=index, replicas=replicas))
-        answer = self.ask(AlterPartitionReassignmentsRequest(
-            timeout_ms=30_000, topics=[ReassignableTopic(name=name, partitions=rows) for name, rows in topics.items()]), 0)
+            topics.setdefault(topic, []).append(
+                ReassignablePartition(partition_index=index, replicas=replicas)
+            )
+        answer = self.ask(
+            AlterPartitionReassignmentsRequest(
+                timeout_ms=30_000,
+                topics=[
+                    ReassignableTopic(name=name, partitions=rows) for name, rows in topics.items()
+                ],
+            ),
+            0,
+        )
         _check(answer.error_code, answer.error_message)
         return {
             (topic.name, row.partition_index): row.error_message or ErrorCode(row.error_code).name
-            for topic in answer.responses for row in topic.partitions if row.error_code}
+            for topic in answer.responses
+            for row in topic.partitions
+            if row.error_code
+        }
 
     def configs(self, kind: int, name: str, keys: Sequence[str]) -> dict[str, str]:
         """The values of a topic or a broker that were set, not defaults."""
-        resource = DescribeConfigsResource(resource_type=kind, resource_name=name, configuration_keys=list(keys))
-        answer = self.ask(DescribeConfigsRequest(resources=[resource]), 4, int(name) if kind == BROKER else None)
+        resource = DescribeConfigsResource(
+            resource_type=kind, resource_name=name, configuration_keys=list(keys)
+        )
+        answer = self.ask(
+            DescribeConfigsRequest(resources=[resource]), 4, int(name) if kind == BROKER else None
+        )
         (result,) = answer.results
         _check(result.error_code, result.error_message)
         return {row.name: row.value or "" for row in result.configs if row.value}
@@ -103,9 +145,17 @@ class Admin:
     def set_configs(self, kind: int, name: str, values: Mapping[str, str | None]) -> None:
         """Set values of a topic or a broker; None: remove."""
         changes = [
-            AlterableConfig(name=key, config_operation=_DELETE if value is None else _SET, value=value) for key, value in values.items()]
+            AlterableConfig(
+                name=key, config_operation=_DELETE if value is None else _SET, value=value
+            )
+            for key, value in values.items()
+        ]
         resource = AlterConfigsResource(resource_type=kind, resource_name=name, configs=changes)
-        answer = self.ask(IncrementalAlterConfigsRequest(resources=[resource]), 1, int(name) if kind == BROKER else None)
+        answer = self.ask(
+            IncrementalAlterConfigsRequest(resources=[resource]),
+            1,
+            int(name) if kind == BROKER else None,
+        )
         (result,) = answer.responses
         _check(result.error_code, result.error_message)
 
@@ -115,7 +165,12 @@ class Admin:
         key = type(request).api_key
         try:
             connection = self._connection(node)
-            connection.sendall(frame(request_header(key, version, self._asked, self._client_id), request.encode(version)))
+            connection.sendall(
+                frame(
+                    request_header(key, version, self._asked, self._client_id),
+                    request.encode(version),
+                )
+            )
             body = _receive(connection, struct.unpack(">i", _receive(connection, 4))[0])
         except OSError as error:
             raise AdminError(f"the broker does not answer: {error}") from None
@@ -124,7 +179,9 @@ class Admin:
 
     def _connection(self, node: int | None) -> socket.socket:
         if node not in self._connections:
-            self._connections[node] = self._connect([self.addresses[node]] if node in self.addresses else self._bootstrap)
+            self._connections[node] = self._connect(
+                [self.addresses[node]] if node in self.addresses else self._bootstrap
+            )
         return self._connections[node]
 
     def _connect(self, addresses: Sequence[tuple[str, int]]) -> socket.socket:

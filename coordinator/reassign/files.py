@@ -18,16 +18,20 @@ class FileError(ValueError):
 
 
 def read_topics(text: str) -> list[str]:
-    """The topics to move, sorted: {"version": 1, "topics": [{"topic": "foo"}]}. Raises FileError."""
+    """The topics to move, sorted: {"version": 1, "topics": [{"topic": "foo"}]}. Raises
+    FileError."""
     topics = [_field(each, "topic", str) for each in _field(_document(text), "topics", list)]
     doubled = sorted({topic for topic in topics if topics.count(topic) > 1})
     if doubled:
-        raise FileError(f"List of topics to reassign contains duplicate entries: {','.join(doubled)}")
+        raise FileError(
+            f"List of topics to reassign contains duplicate entries: {','.join(doubled)}"
+        )
     return sorted(topics)
 
 
 def read_assignment(text: str) -> dict[TopicPartition, list[int]]:
-    """Replicas by partition: {"version": 1, "partitions": [{"topic", "partition", "replicas", "log_dirs"?}]}. Raises FileError."""
+    """Replicas by partition: {"version": 1, "partitions": [{"topic", "partition", "replicas",
+    "log_dirs"?}]}. Raises FileError."""
     assignment: dict[TopicPartition, list[int]] = {}
     for each in _field(_document(text), "partitions", list):
         partition = (_field(each, "topic", str), _field(each, "partition", int))
@@ -35,17 +39,25 @@ def read_assignment(text: str) -> dict[TopicPartition, list[int]]:
             raise FileError(f"{_name(partition)}: partitions are counted from 0")
         replicas: list[int] = _field(each, "replicas", list)
         if not all(type(node) is int for node in replicas):
-            raise FileError(f"{_name(partition)}: replicas are broker ids, such as [1, 2, 3], not {json.dumps(replicas)}")
+            raise FileError(
+                f"{_name(partition)}: replicas are broker ids, such as [1, 2, 3], not {json.dumps(replicas)}"
+            )
         log_dirs = each.get("log_dirs")
-        if log_dirs is not None and (not isinstance(log_dirs, list) or len(log_dirs) != len(replicas)):
+        if log_dirs is not None and (
+            not isinstance(log_dirs, list) or len(log_dirs) != len(replicas)
+        ):
             sizes = f"Size of replicas list {len(replicas)} is different from size of log dirs list"
             raise FileError(f"{sizes} for partition {_name(partition)}")
         if partition in assignment:
-            raise FileError(f"Partition reassignment contains duplicate topic partitions: {_name(partition)}")
+            raise FileError(
+                f"Partition reassignment contains duplicate topic partitions: {_name(partition)}"
+            )
         doubled = sorted({node for node in replicas if replicas.count(node) > 1})
         if doubled:
-            raise FileError(f"Partition replica lists may not contain duplicate entries: {_name(partition)} contains multiple entries for "
-                            f"{','.join(map(str, doubled))}")
+            raise FileError(
+                f"Partition replica lists may not contain duplicate entries: {_name(partition)} contains multiple entries for "
+                f"{','.join(map(str, doubled))}"
+            )
         assignment[partition] = replicas
     if not assignment:
         raise FileError("Partition reassignment list cannot be empty")
@@ -55,8 +67,14 @@ def read_assignment(text: str) -> dict[TopicPartition, list[int]]:
 def write_assignment(assignment: Mapping[TopicPartition, Sequence[int]]) -> str:
     """An assignment as the tool prints it, partitions in order."""
     rows = [
-        {"topic": topic, "partition": index, "replicas": list(replicas), "log_dirs": [ANY] * len(replicas)}
-        for (topic, index), replicas in sorted(assignment.items())]
+        {
+            "topic": topic,
+            "partition": index,
+            "replicas": list(replicas),
+            "log_dirs": [ANY] * len(replicas),
+        }
+        for (topic, index), replicas in sorted(assignment.items())
+    ]
     return json.dumps({"version": 1, "partitions": rows}, separators=(",", ":"))
 
 

@@ -1,7 +1,9 @@
-"""Requests that name several groups, or none: their responses are put together from groups of several shards.
+"""Requests that name several groups, or none: their responses are put together from groups of
+several shards.
 
-Each group has its own error. A group that is named twice is looked at once. What is asked of the coordinator is the
-`ServedGroups` protocol. Those that name groups are served in slices: a request may name hundreds of thousands.
+Each group has its own error. A group that is named twice is looked at once. What is asked of the
+coordinator is the `ServedGroups` protocol. Those that name groups are served in slices: a request
+may name hundreds of thousands.
 """
 
 from __future__ import annotations
@@ -19,16 +21,29 @@ from ..groups.views import describe, listed
 from ..java_hash import in_hash_order, java_hash
 from ..slices import ITEMS_A_STEP, Slices
 from ..wire.messages.consumer_group_describe import ConsumerGroupDescribeRequest
-from ..wire.messages.delete_groups import DeletableGroupResult, DeleteGroupsRequest, DeleteGroupsResponse
-from ..wire.messages.describe_groups import DescribedGroup, DescribeGroupsRequest, DescribeGroupsResponse
+from ..wire.messages.delete_groups import (
+    DeletableGroupResult,
+    DeleteGroupsRequest,
+    DeleteGroupsResponse,
+)
+from ..wire.messages.describe_groups import (
+    DescribedGroup,
+    DescribeGroupsRequest,
+    DescribeGroupsResponse,
+)
 from ..wire.messages.list_groups import ListGroupsRequest, ListGroupsResponse
-from ..wire.messages.offset_fetch import OffsetFetchRequest, OffsetFetchResponse, OffsetFetchResponseGroup
+from ..wire.messages.offset_fetch import (
+    OffsetFetchRequest,
+    OffsetFetchResponse,
+    OffsetFetchResponseGroup,
+)
 from ..wire.schema import Response
 from .availability import Availability
 from .journal import Effects, Outcome
 from .order import by_partition
 
-#: What an operator who may do everything may do to a group: READ, DELETE, DESCRIBE and the two for its configuration (DSC-4).
+#: What an operator who may do everything may do to a group: READ, DELETE, DESCRIBE and the two for
+#: its configuration (DSC-4).
 _ALL_OPERATIONS = 1 << 3 | 1 << 6 | 1 << 8 | 1 << 10 | 1 << 11
 
 
@@ -69,14 +84,18 @@ class ServedGroups(Protocol):
         ...
 
 
-def fetch_offsets(served: ServedGroups, request: OffsetFetchRequest, context: RequestContext, effects: Effects) -> Slices[Response]:
+def fetch_offsets(
+    served: ServedGroups, request: OffsetFetchRequest, context: RequestContext, effects: Effects
+) -> Slices[Response]:
     """OffsetFetch: one group before version 8, several from then on (OF-9)."""
     if context.api_version < offset_views.BATCHED_FETCH:
         error = served.refuse(request.group_id, empty_allowed=True)
         if error:
             return offset_views.fetch_error_response(request, error, context.api_version)
         group = _as_read(served, request.group_id, served.find(request.group_id, effects), request)
-        return OffsetFetchResponse(topics=offset_views.fetch_topics(group, request.topics, request.require_stable))
+        return OffsetFetchResponse(
+            topics=offset_views.fetch_topics(group, request.topics, request.require_stable)
+        )
     rows = []
     left = ITEMS_A_STEP
     for asked in request.groups:
@@ -90,18 +109,29 @@ def fetch_offsets(served: ServedGroups, request: OffsetFetchRequest, context: Re
             error = check_fetch(group.consumer, asked.member_id, asked.member_epoch)
         if not error:
             group = _as_read(served, asked.group_id, group, request)
-        topics = [] if error else offset_views.fetch_group_topics(group, asked.topics, request.require_stable)
+        topics = (
+            []
+            if error
+            else offset_views.fetch_group_topics(group, asked.topics, request.require_stable)
+        )
         left -= sum(len(topic.partitions) for topic in topics) // _OFFSETS_AS_A_GROUP
-        rows.append(OffsetFetchResponseGroup(group_id=asked.group_id, topics=topics, error_code=error))
+        rows.append(
+            OffsetFetchResponseGroup(group_id=asked.group_id, topics=topics, error_code=error)
+        )
     return OffsetFetchResponse(groups=rows)
 
 
-def _as_read(served: ServedGroups, group_id: str, group: Group | None, request: OffsetFetchRequest) -> Group | None:
-    """A fetch that requires stable offsets sees what was written last, any other what is replicated (META-2)."""
+def _as_read(
+    served: ServedGroups, group_id: str, group: Group | None, request: OffsetFetchRequest
+) -> Group | None:
+    """A fetch that requires stable offsets sees what was written last, any other what is replicated
+    (META-2)."""
     return group if request.require_stable else served.committed_view(group_id, group)
 
 
-def describe_groups(served: ServedGroups, request: DescribeGroupsRequest, context: RequestContext, effects: Effects) -> Slices[Response]:
+def describe_groups(
+    served: ServedGroups, request: DescribeGroupsRequest, context: RequestContext, effects: Effects
+) -> Slices[Response]:
     """DescribeGroups, in the order in which Kafka asks its partitions (DSC-5)."""
     rows: dict[str, DescribedGroup] = {}
     order = yield from by_partition(request.groups, served.partition_for)
@@ -113,7 +143,9 @@ def describe_groups(served: ServedGroups, request: DescribeGroupsRequest, contex
             rows[group_id] = DescribedGroup(group_id=group_id, error_code=error)
             continue
         group = served.find(group_id, effects)
-        if served.committed_view(group_id, group) is None:  # nobody but this broker has it yet; else it is shown as it is here (META-2)
+        if (
+            served.committed_view(group_id, group) is None
+        ):  # nobody but this broker has it yet; else it is shown as it is here (META-2)
             group = None
         row = rows[group_id] = describe(group, group_id, context.api_version)
         if request.include_authorized_operations and not row.error_code:
@@ -121,7 +153,9 @@ def describe_groups(served: ServedGroups, request: DescribeGroupsRequest, contex
     return DescribeGroupsResponse(groups=[rows[group_id] for group_id in order])
 
 
-def list_groups(served: ServedGroups, request: ListGroupsRequest, context: RequestContext, effects: Effects) -> Slices[Response]:
+def list_groups(
+    served: ServedGroups, request: ListGroupsRequest, context: RequestContext, effects: Effects
+) -> Slices[Response]:
     """ListGroups: every group that is served and matches the filters (LST-1)."""
     if served.availability.stopped:
         return ListGroupsResponse(error_code=ErrorCode.COORDINATOR_NOT_AVAILABLE)
@@ -131,11 +165,15 @@ def list_groups(served: ServedGroups, request: ListGroupsRequest, context: Reque
     for first in range(0, len(groups), _LISTED_A_STEP):
         if first:
             yield
-        rows += listed(groups[first : first + _LISTED_A_STEP], request.states_filter, request.types_filter)
+        rows += listed(
+            groups[first : first + _LISTED_A_STEP], request.states_filter, request.types_filter
+        )
     return ListGroupsResponse(groups=rows)
 
 
-def delete_groups(served: ServedGroups, request: DeleteGroupsRequest, context: RequestContext, effects: Effects) -> Slices[Response]:
+def delete_groups(
+    served: ServedGroups, request: DeleteGroupsRequest, context: RequestContext, effects: Effects
+) -> Slices[Response]:
     """DeleteGroups: each group has its own result (DG-1)."""
     rows = []
     hashes: dict[str, int] = {}
@@ -143,7 +181,9 @@ def delete_groups(served: ServedGroups, request: DeleteGroupsRequest, context: R
         if not count % ITEMS_A_STEP:
             yield
         hashes[group_id] = java_hash(group_id)
-    order = yield from by_partition(in_hash_order(hashes, hashes.__getitem__), served.partition_for)  # DG-2: a set
+    order = yield from by_partition(
+        in_hash_order(hashes, hashes.__getitem__), served.partition_for
+    )  # DG-2: a set
     for count, group_id in enumerate(order, 1):
         if not count % ITEMS_A_STEP:
             yield

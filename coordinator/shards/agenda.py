@@ -1,7 +1,8 @@
 """Agenda: which shard has something to do next, among all that a coordinator has.
 
-A shard's own deadline moves later with every heartbeat, which nobody tells; so an entry here may be too early, and is put right
-when it comes to the top. It is never too late: a shard tells when something falls due earlier than what it told before.
+A shard's own deadline moves later with every heartbeat, which nobody tells; so an entry here may be
+too early, and is put right when it comes to the top. It is never too late: a shard tells when
+something falls due earlier than what it told before.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ class Agenda:
             heappush(self._heap, (at, partition))
 
     def no_later_than(self) -> int | None:
-        """An instant that is no later than the earliest deadline; None if there is none. No shard is asked."""
+        """An instant that is no later than the earliest deadline; None if there is none. No shard
+        is asked."""
         return self._heap[0][0] if self._heap else None
 
     def first(self) -> tuple[int, int] | None:

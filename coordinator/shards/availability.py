@@ -1,8 +1,9 @@
-"""Which partitions of __consumer_offsets a coordinator serves. Every change is an event, so a log tells it and a replay follows it.
+"""Which partitions of __consumer_offsets a coordinator serves. Every change is an event, so a log
+tells it and a replay follows it.
 
-A partition is led (its requests are served), loading (they get COORDINATOR_LOAD_IN_PROGRESS, ERR-4) or not led
-(NOT_COORDINATOR, ERR-5). A coordinator that shuts down leads nothing any more (COORDINATOR_NOT_AVAILABLE, ENT-5). Holds no
-groups; does not depend on them.
+A partition is led (its requests are served), loading (they get COORDINATOR_LOAD_IN_PROGRESS, ERR-4)
+or not led (NOT_COORDINATOR, ERR-5). A coordinator that shuts down leads nothing any more
+(COORDINATOR_NOT_AVAILABLE, ENT-5). Holds no groups; does not depend on them.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from ..errors import ErrorCode
 
 
 class PartitionsUnloaded(NamedTuple):
-    """The coordinator lost these partitions of __consumer_offsets, or knows from the start that it does not lead them (ERR-5)."""
+    """The coordinator lost these partitions of __consumer_offsets, or knows from the start that it
+    does not lead them (ERR-5)."""
 
     partitions: tuple[int, ...]
 
@@ -33,14 +35,16 @@ class PartitionsLoaded(NamedTuple):
 
 
 class PartitionsEmptied(NamedTuple):
-    """These partitions were deleted with everything they held of groups: they are lost, and their durable events are gone."""
+    """These partitions were deleted with everything they held of groups: they are lost, and their
+    durable events are gone."""
 
     partitions: tuple[int, ...]
 
 
 class LogTruncated(NamedTuple):
-    """Another broker came to lead a partition and begins to load it from its own copy: which events its copy has not, by their numbers
-    in the event log, and which it has that an earlier leader had not. From now on the former do not count, and the latter do again.
+    """Another broker came to lead a partition and begins to load it from its own copy: which events
+    its copy has not, by their numbers in the event log, and which it has that an earlier leader had
+    not. From now on the former do not count, and the latter do again.
     """
 
     topic: str
@@ -53,7 +57,14 @@ class CoordinatorStopped(NamedTuple):
     """The coordinator shuts down (ENT-3, ENT-5)."""
 
 
-AvailabilityEvent = PartitionsUnloaded | PartitionsLoading | PartitionsLoaded | PartitionsEmptied | CoordinatorStopped | LogTruncated
+AvailabilityEvent = (
+    PartitionsUnloaded
+    | PartitionsLoading
+    | PartitionsLoaded
+    | PartitionsEmptied
+    | CoordinatorStopped
+    | LogTruncated
+)
 
 
 class Leadership(Enum):
@@ -110,7 +121,8 @@ class Availability:
         return _ERRORS[self.of(partition)]
 
     def refuse(self, group_id: str | None, *, empty_allowed: bool) -> ErrorCode:
-        """The checks before a group's partition is looked at: COORDINATOR_NOT_AVAILABLE, then INVALID_GROUP_ID (ENT-5, ENT-6)."""
+        """The checks before a group's partition is looked at: COORDINATOR_NOT_AVAILABLE, then
+        INVALID_GROUP_ID (ENT-5, ENT-6)."""
         if self.stopped:
             return ErrorCode.COORDINATOR_NOT_AVAILABLE
         if not group_id and (group_id is None or not empty_allowed):

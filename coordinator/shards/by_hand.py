@@ -1,7 +1,8 @@
-"""What an operator or a test does to the groups of a shard: end a session, begin a rebalance, put sessions off.
+"""What an operator or a test does to the groups of a shard: end a session, begin a rebalance, put
+sessions off.
 
-The events are those of the same things when they happen by themselves. It does not decide whether something may be done; it says
-when it could not be.
+The events are those of the same things when they happen by themselves. It does not decide whether
+something may be done; it says when it could not be.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ def _session(shard: Shard, group_id: str) -> int:
 
 
 def expire(shard: Shard, group_id: str, member_id: str, effects: Effects) -> bool:
-    """End a member's session, or a pending id's time, now (SES-2). False: it has a parked request, which keeps it alive (SES-1)."""
+    """End a member's session, or a pending id's time, now (SES-2). False: it has a parked request,
+    which keeps it alive (SES-1)."""
     seen = len(effects.events)
     kind = _session(shard, group_id)
     shard.timers.cancel((kind, group_id, member_id))
@@ -29,8 +31,8 @@ def expire(shard: Shard, group_id: str, member_id: str, effects: Effects) -> boo
 
 
 def begin_rebalance(shard: Shard, group_id: str, reason: str, effects: Effects) -> bool:
-    """Let a classic group with members rebalance. False: it does so already, has nobody, or is of the consumer protocol, which
-    has no rebalance of all members together."""
+    """Let a classic group with members rebalance. False: it does so already, has nobody, or is of
+    the consumer protocol, which has no rebalance of all members together."""
     group = shard.groups[group_id]
     classic = group.membership
     if not isinstance(classic, ClassicGroup) or classic.state not in (STABLE, COMPLETING_REBALANCE):

@@ -1,14 +1,21 @@
 """Which logged event made which: so that a reader can ask "why did this rebalance happen?".
 
-A request's events are caused by the request; what settles after them by the event that set it off; an expiry by the event
-that armed the deadline. Numbers are those that the event log gave (`seq`); without a log nothing is tracked.
+A request's events are caused by the request; what settles after them by the event that set it off;
+an expiry by the event that armed the deadline. Numbers are those that the event log gave (`seq`);
+without a log nothing is tracked.
 """
 
 from __future__ import annotations
 
 from ..groups import events as ev
 
-_BY_THE_ONE_BEFORE = (ev.GenerationStored, ev.AssignmentRejected, ev.RebalanceStarted, ev.LeaderElected, ev.GroupDeleted)
+_BY_THE_ONE_BEFORE = (
+    ev.GenerationStored,
+    ev.AssignmentRejected,
+    ev.RebalanceStarted,
+    ev.LeaderElected,
+    ev.GroupDeleted,
+)
 _BY_THE_REBALANCE = (ev.GenerationStarted, ev.GroupEmptied, ev.JoinPhaseExtended, ev.DelayExtended)
 _OF_ALL_MEMBERS = (ev.GenerationStarted, ev.GenerationStored, ev.GroupLoaded)
 
@@ -26,7 +33,8 @@ class CauseTracker:
         self._members: dict[str, int] = {}
 
     def cause_of(self, event: ev.Event, request: int | None, before: int | None) -> int | None:
-        """The cause of `event`: `request` is the request being served (None: time passed), `before` the event before it."""
+        """The cause of `event`: `request` is the request being served (None: time passed), `before`
+        the event before it."""
         if isinstance(event, _BY_THE_ONE_BEFORE) and before is not None:
             return before
         if isinstance(event, _BY_THE_REBALANCE):
@@ -39,7 +47,10 @@ class CauseTracker:
         if request is not None:
             return request
         if isinstance(event, (ev.MemberRemoved, ev.PendingMemberRemoved)):
-            return max((s for s in (self._members.get(event.member_id), self._all) if s is not None), default=self._last)
+            return max(
+                (s for s in (self._members.get(event.member_id), self._all) if s is not None),
+                default=self._last,
+            )
         return self._last
 
     def note(self, event: ev.Event, seq: int) -> None:
@@ -54,5 +65,14 @@ class CauseTracker:
             self._members.clear()
         elif isinstance(event, (ev.MemberRemoved, ev.PendingMemberRemoved)):
             self._members.pop(event.member_id, None)
-        elif isinstance(event, (ev.MemberPending, ev.MemberJoined, ev.MemberRejoined, ev.MemberReplaced, ev.MemberSynced)):
+        elif isinstance(
+            event,
+            (
+                ev.MemberPending,
+                ev.MemberJoined,
+                ev.MemberRejoined,
+                ev.MemberReplaced,
+                ev.MemberSynced,
+            ),
+        ):
             self._members[event.member_id] = seq

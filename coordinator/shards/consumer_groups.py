@@ -1,7 +1,9 @@
-"""Consumer groups (KIP-848) of a shard: requests to decisions, decisions to events, timers and replies.
+"""Consumer groups (KIP-848) of a shard: requests to decisions, decisions to events, timers and
+replies.
 
-Owns the routing only: which group a request means, whether it is made, converted or refused, and what is done with a decision. The rules
-stand in `groups.consumer` and `groups.migration`. It depends on the shard through `Host` alone.
+Owns the routing only: which group a request means, whether it is made, converted or refused, and
+what is done with a decision. The rules stand in `groups.consumer` and `groups.migration`. It
+depends on the shard through `Host` alone.
 """
 
 from __future__ import annotations
@@ -27,7 +29,10 @@ from ..groups.events import Event, GroupCreated
 from ..groups.group import Group
 from ..groups.refusals import refusal
 from ..groups.requests import Parked, Reply, RequestContext
-from ..wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
+from ..wire.messages.consumer_group_heartbeat import (
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse,
+)
 from ..wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from ..wire.messages.join_group import JoinGroupRequest, JoinGroupResponse
 from ..wire.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse
@@ -51,7 +56,9 @@ class Host(Protocol):
     def writable(self) -> bool:
         """Whether events can be written down now; where they cannot, nothing may change."""
 
-    def fold(self, group: Group, event: Event, effects: Effects, before: int | None = None) -> int | None:
+    def fold(
+        self, group: Group, event: Event, effects: Effects, before: int | None = None
+    ) -> int | None:
         """Fold one event and write it down; returns its number in the log."""
 
     def add_group(self, group: Group, effects: Effects) -> None:
@@ -63,7 +70,9 @@ class Host(Protocol):
 
 def heartbeat_error(error: ErrorCode, message: str | None = None) -> ConsumerGroupHeartbeatResponse:
     """A refused heartbeat; Kafka tells no text with UNKNOWN_SERVER_ERROR (ERR-1)."""
-    return ConsumerGroupHeartbeatResponse(error_code=error, error_message=None if error is ErrorCode.UNKNOWN_SERVER_ERROR else message)
+    return ConsumerGroupHeartbeatResponse(
+        error_code=error, error_message=None if error is ErrorCode.UNKNOWN_SERVER_ERROR else message
+    )
 
 
 def check(
@@ -90,7 +99,9 @@ class ConsumerGroups:
     def __init__(self, host: Host, environment: Environment) -> None:
         self.host = host
         self.environment = environment
-        self._matching: dict[str, _Matching] = {}  # by group: regular expressions that are being matched
+        self._matching: dict[
+            str, _Matching
+        ] = {}  # by group: regular expressions that are being matched
 
     # -- the consumer protocol
 
@@ -122,16 +133,25 @@ class ConsumerGroups:
         if group is None:
             raise Refused(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} not found.")
         if group.consumer is None:
-            raise Refused(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} is not a consumer group.")
+            raise Refused(
+                ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} is not a consumer group."
+            )
         return group, group.consumer
 
-    def _join_or_stay(self, request: ConsumerGroupHeartbeatRequest, context: RequestContext, effects: Effects) -> Response | None:
-        """K8-HB-1 step 1: find the group, make it, or convert a classic one; nothing of that happens if the member is refused."""
+    def _join_or_stay(
+        self, request: ConsumerGroupHeartbeatRequest, context: RequestContext, effects: Effects
+    ) -> Response | None:
+        """K8-HB-1 step 1: find the group, make it, or convert a classic one; nothing of that
+        happens if the member is refused."""
         group, now = self.host.groups.get(request.group_id), effects.now
         caller = Caller(context.client_id, context.client_host)
         member_id = request.member_id or context.fresh_id
         if group is not None and group.consumer is not None:
-            return self._carry_out(group, decide_heartbeat(group.consumer, request, member_id, caller, now, self.environment), effects)
+            return self._carry_out(
+                group,
+                decide_heartbeat(group.consumer, request, member_id, caller, now, self.environment),
+                effects,
+            )
         first = self._conversion(group, request, effects)
         membership = ConsumerMembership(request.group_id)
         for event in first:
@@ -150,16 +170,23 @@ class ConsumerGroups:
         for member in membership.members.values():
             assert member.classic is not None
             deadline_ms = now + member.classic.session_timeout_ms
-            self.host.timers.set_timer(request.group_id, Timer(TimerKind.SESSION, member.member_id, deadline_ms))
+            self.host.timers.set_timer(
+                request.group_id, Timer(TimerKind.SESSION, member.member_id, deadline_ms)
+            )
         return self._carry_out(group, decision, effects, before)
 
     def _conversion(
         self, group: Group | None, request: ConsumerGroupHeartbeatRequest, effects: Effects
     ) -> tuple[cev.ConsumerEvent, ...]:
-        """The events that make the group a consumer group. Raises Refused with GROUP_ID_NOT_FOUND (K8-MIG-1, K8-MIG-3)."""
+        """The events that make the group a consumer group. Raises Refused with GROUP_ID_NOT_FOUND
+        (K8-MIG-1, K8-MIG-3)."""
         if request.member_epoch != JOINING:
             what = "not found" if group is None else "is not a consumer group"
-            text = f"Consumer group {request.group_id} not found." if group is None else f"Group {request.group_id} {what}."
+            text = (
+                f"Consumer group {request.group_id} not found."
+                if group is None
+                else f"Group {request.group_id} {what}."
+            )
             raise Refused(ErrorCode.GROUP_ID_NOT_FOUND, text)
         if group is None or not group.members:
             return (cev.ConsumerGroupCreated(replaced_classic=group is not None),)
@@ -172,7 +199,8 @@ class ConsumerGroups:
             raise Refused(client_operation_error(ErrorCode.KAFKA_STORAGE_ERROR))
 
     def _forget_classic(self, group: Group, effects: Effects) -> None:
-        """A classic group is about to become a consumer group: who waits is told to rejoin, and its timers end (K8-MIG-1)."""
+        """A classic group is about to become a consumer group: who waits is told to rejoin, and its
+        timers end (K8-MIG-1)."""
         classic, timers, group_id = group.classic, self.host.timers, group.group_id
         for member_id in (*classic.members, *classic.pending):
             timers.cancel((int(ShardTimer.SESSION), group_id, member_id))
@@ -180,16 +208,20 @@ class ConsumerGroups:
                 waiting = self.host.parked.pop((group_id, member_id, kind), None)
                 if waiting is not None:
                     error = ErrorCode.REBALANCE_IN_PROGRESS
-                    response = join_error(error, member_id) if kind is Parked.JOIN else sync_error(error)
+                    response = (
+                        join_error(error, member_id) if kind is Parked.JOIN else sync_error(error)
+                    )
                     effects.replies.append(Reply(waiting[0], in_version(response, waiting[1])))
         for phase in (ShardTimer.JOIN_PHASE, ShardTimer.SYNC_PHASE):
             timers.cancel((int(phase), group_id, ""))
 
     # -- the classic protocol within a consumer group
 
-    def serve_classic(self, group: Group, message: RequestMessage, context: RequestContext, effects: Effects) -> Response | None:
-        """Serve a request of the classic protocol that meets a consumer group; None if it is one about offsets, or if the group, which
-        was empty, is a classic one now (K8-MIG-3)."""
+    def serve_classic(
+        self, group: Group, message: RequestMessage, context: RequestContext, effects: Effects
+    ) -> Response | None:
+        """Serve a request of the classic protocol that meets a consumer group; None if it is one
+        about offsets, or if the group, which was empty, is a classic one now (K8-MIG-3)."""
         match message:
             case JoinGroupRequest() if _consumer(group).members:
                 return self.join(group, message, context, effects)
@@ -197,7 +229,9 @@ class ConsumerGroups:
                 if message.member_id:
                     return refusal(message, context, ErrorCode.UNKNOWN_MEMBER_ID)
                 if not self.host.writable():
-                    return refusal(message, context, client_operation_error(ErrorCode.KAFKA_STORAGE_ERROR))
+                    return refusal(
+                        message, context, client_operation_error(ErrorCode.KAFKA_STORAGE_ERROR)
+                    )
                 self.host.fold(group, cev.MembershipReset(), effects)
             case SyncGroupRequest():
                 if not _consumer(group).members:
@@ -207,13 +241,21 @@ class ConsumerGroups:
                 return self.leave_group(group, message, context, effects)
         return None
 
-    def join(self, group: Group, request: JoinGroupRequest, context: RequestContext, effects: Effects) -> JoinGroupResponse:
+    def join(
+        self, group: Group, request: JoinGroupRequest, context: RequestContext, effects: Effects
+    ) -> JoinGroupResponse:
         """JoinGroup to a consumer group with members (K8-CLS-1..3)."""
         membership = _consumer(group)
         caller = Caller(context.client_id, context.client_host)
         try:
             decision = classic_members.decide_join(
-                membership, request, context.api_version, _kafka_id(context.fresh_id), caller, effects.now, self.environment
+                membership,
+                request,
+                context.api_version,
+                _kafka_id(context.fresh_id),
+                caller,
+                effects.now,
+                self.environment,
             )
             reply = self._carry_out(group, decision, effects)
         except Refused as refused:
@@ -222,31 +264,45 @@ class ConsumerGroups:
         assert isinstance(reply, JoinGroupResponse)
         return reply
 
-    def sync(self, group: Group, request: SyncGroupRequest, context: RequestContext, effects: Effects) -> SyncGroupResponse:
+    def sync(
+        self, group: Group, request: SyncGroupRequest, context: RequestContext, effects: Effects
+    ) -> SyncGroupResponse:
         """SyncGroup to a consumer group (K8-CLS-4)."""
         membership = _consumer(group)
         try:
-            decision = classic_members.decide_sync(membership, request, effects.now, self.environment.topics)
+            decision = classic_members.decide_sync(
+                membership, request, effects.now, self.environment.topics
+            )
             reply = self._carry_out(group, decision, effects)
         except Refused as refused:
             return SyncGroupResponse(error_code=refused.error)
         assert isinstance(reply, SyncGroupResponse)
         return reply
 
-    def classic_heartbeat(self, group: Group, request: HeartbeatRequest, effects: Effects) -> HeartbeatResponse:
+    def classic_heartbeat(
+        self, group: Group, request: HeartbeatRequest, effects: Effects
+    ) -> HeartbeatResponse:
         """Heartbeat to a consumer group (K8-CLS-5)."""
         membership = _consumer(group)
         try:
-            reply = self._carry_out(group, classic_members.decide_classic_heartbeat(membership, request, effects.now), effects)
+            reply = self._carry_out(
+                group,
+                classic_members.decide_classic_heartbeat(membership, request, effects.now),
+                effects,
+            )
         except Refused as refused:
             return HeartbeatResponse(error_code=refused.error)
         assert isinstance(reply, HeartbeatResponse)
         return reply
 
-    def leave_group(self, group: Group, request: LeaveGroupRequest, context: RequestContext, effects: Effects) -> LeaveGroupResponse:
+    def leave_group(
+        self, group: Group, request: LeaveGroupRequest, context: RequestContext, effects: Effects
+    ) -> LeaveGroupResponse:
         """LeaveGroup to a consumer group (K8-CLS-7)."""
         membership = _consumer(group)
-        decision = leave.decide_leave_group(membership, request, context.api_version, self.environment)
+        decision = leave.decide_leave_group(
+            membership, request, context.api_version, self.environment
+        )
         try:
             reply = self._carry_out(group, decision, effects)
         except Refused as refused:
@@ -257,11 +313,18 @@ class ConsumerGroups:
     # -- time
 
     def timer_expired(self, group: Group, kind: int, member_id: str, effects: Effects) -> None:
-        """A member's time is over (K8-LV-5, K8-REC-6, K8-CLS-6), or there are regular expressions to go on with."""
+        """A member's time is over (K8-LV-5, K8-REC-6, K8-CLS-6), or there are regular expressions
+        to go on with."""
         if kind == _PATTERNS:
             self._go_on_matching(group, effects)
         elif group.consumer is not None:
-            self._carry_out(group, leave.timer_expired(group.consumer, OF_CONSUMERS[kind], member_id, self.environment), effects)
+            self._carry_out(
+                group,
+                leave.timer_expired(
+                    group.consumer, OF_CONSUMERS[kind], member_id, self.environment
+                ),
+                effects,
+            )
 
     def start_timers(self, group: Group, now: int) -> None:
         """A coordinator took the group over: the timers of its members start anew (ERR-7)."""
@@ -277,7 +340,9 @@ class ConsumerGroups:
 
     # -- carrying out
 
-    def _carry_out(self, group: Group, decision: Decision, effects: Effects, before: int | None = None) -> Response | None:
+    def _carry_out(
+        self, group: Group, decision: Decision, effects: Effects, before: int | None = None
+    ) -> Response | None:
         membership, host = _consumer(group), self.host
         self._refuse_unwritable(bool(decision.events or decision.downgrade or decision.resolve))
         for event in decision.events:
@@ -286,9 +351,13 @@ class ConsumerGroups:
             host.timers.set_timer(group.group_id, timer)
         if decision.checked_version is not None:
             membership.checked_version = decision.checked_version
-        if decision.resolve and group.group_id not in self._matching:  # what is under way is not begun anew, as in Kafka
+        if (
+            decision.resolve and group.group_id not in self._matching
+        ):  # what is under way is not begun anew, as in Kafka
             membership.resolved_version = self.environment.topics.created
-            self._matching[group.group_id] = _Matching(resolve(membership, decision.resolve, self.environment), before)
+            self._matching[group.group_id] = _Matching(
+                resolve(membership, decision.resolve, self.environment), before
+            )
             before = self._go_on_matching(group, effects)
         if decision.downgrade is not None:
             event = migration.downgraded(membership, decision.downgrade, self.environment)
@@ -300,7 +369,8 @@ class ConsumerGroups:
         return decision.reply
 
     def _go_on_matching(self, group: Group, effects: Effects) -> int | None:
-        """Match a slice of a group's regular expressions; the rest a millisecond later. Returns the number of the last event."""
+        """Match a slice of a group's regular expressions; the rest a millisecond later. Returns the
+        number of the last event."""
         matching = self._matching[group.group_id]
         before = matching.before
         try:
@@ -327,7 +397,8 @@ def _consumer(group: Group) -> ConsumerMembership:
 
 
 def _kafka_id(uuid_text: str) -> str:
-    """A uuid's text in the form in which Kafka writes its own ids; one that would begin with a dash begins with an A (K8-CLS-1)."""
+    """A uuid's text in the form in which Kafka writes its own ids; one that would begin with a dash
+    begins with an A (K8-CLS-1)."""
     if not uuid_text:
         return ""
     text = urlsafe_b64encode(bytes.fromhex(uuid_text.replace("-", ""))).decode().rstrip("=")

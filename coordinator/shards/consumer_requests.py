@@ -1,6 +1,8 @@
-"""The two requests of the consumer protocol (KIP-848) as the group coordinator gets them: heartbeats, and descriptions across groups.
+"""The two requests of the consumer protocol (KIP-848) as the group coordinator gets them:
+heartbeats, and descriptions across groups.
 
-Owns what comes before a group is looked at: whether the coordinator serves, the request's own checks, the group's partition.
+Owns what comes before a group is looked at: whether the coordinator serves, the request's own
+checks, the group's partition.
 """
 
 from __future__ import annotations
@@ -14,7 +16,11 @@ from ..groups.consumer.views import not_described
 from ..groups.group import Group
 from ..groups.requests import RequestContext
 from ..slices import ITEMS_A_STEP, Slices
-from ..wire.messages.consumer_group_describe import ConsumerGroupDescribeRequest, ConsumerGroupDescribeResponse, DescribedGroup
+from ..wire.messages.consumer_group_describe import (
+    ConsumerGroupDescribeRequest,
+    ConsumerGroupDescribeResponse,
+    DescribedGroup,
+)
 from ..wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from ..wire.schema import Response
 from .availability import Availability
@@ -24,7 +30,8 @@ from .order import by_partition
 from .shard import Shard
 
 ALL_OPERATIONS: Final = 1 << 3 | 1 << 6 | 1 << 8 | 1 << 10 | 1 << 11
-"""What an operator who may do everything may do to a group: READ, DELETE, DESCRIBE and the two for its configuration (DSC-4)."""
+"""What an operator who may do everything may do to a group: READ, DELETE, DESCRIBE and the two for
+its configuration (DSC-4)."""
 
 
 class Coordinator(Protocol):
@@ -49,8 +56,14 @@ class Coordinator(Protocol):
         """The partition that holds a group (CFG-2)."""
 
 
-def heartbeat(coordinator: Coordinator, request: ConsumerGroupHeartbeatRequest, context: RequestContext, effects: Effects) -> Response:
-    """ConsumerGroupHeartbeat, after the checks in Kafka's order: 15, the request itself, then 16 or 14."""
+def heartbeat(
+    coordinator: Coordinator,
+    request: ConsumerGroupHeartbeatRequest,
+    context: RequestContext,
+    effects: Effects,
+) -> Response:
+    """ConsumerGroupHeartbeat, after the checks in Kafka's order: 15, the request itself, then 16 or
+    14."""
     if coordinator.availability.stopped:
         return heartbeat_error(ErrorCode.COORDINATOR_NOT_AVAILABLE)
     if coordinator.config.consumer is None:
@@ -65,13 +78,22 @@ def heartbeat(coordinator: Coordinator, request: ConsumerGroupHeartbeatRequest, 
     return shard.consumer_heartbeat(request, context, effects)
 
 
-def describe(coordinator: Coordinator, request: ConsumerGroupDescribeRequest, effects: Effects) -> Slices[Response]:
-    """ConsumerGroupDescribe: what has no name first, then by partition; each group is described once, however often it is named."""
+def describe(
+    coordinator: Coordinator, request: ConsumerGroupDescribeRequest, effects: Effects
+) -> Slices[Response]:
+    """ConsumerGroupDescribe: what has no name first, then by partition; each group is described
+    once, however often it is named."""
     stopped = coordinator.availability.stopped
-    rows = [not_described("", ErrorCode.INVALID_GROUP_ID) for group_id in request.group_ids if not stopped and not group_id]
+    rows = [
+        not_described("", ErrorCode.INVALID_GROUP_ID)
+        for group_id in request.group_ids
+        if not stopped and not group_id
+    ]
     known: dict[str, DescribedGroup] = {}
     order = yield from by_partition(
-        [group_id for group_id in request.group_ids if group_id or stopped], coordinator.partition_for)
+        [group_id for group_id in request.group_ids if group_id or stopped],
+        coordinator.partition_for,
+    )
     for count, group_id in enumerate(order, 1):
         if not count % ITEMS_A_STEP:
             yield
@@ -90,6 +112,10 @@ def _describe(coordinator: Coordinator, group_id: str, effects: Effects) -> Desc
         return not_described(group_id, error)
     group = coordinator.committed_view(group_id, coordinator.find(group_id, effects))
     if group is None or group.consumer is None or coordinator.config.consumer is None:
-        text = f"Group {group_id} not found." if group is None else f"Group {group_id} is not a consumer group."
+        text = (
+            f"Group {group_id} not found."
+            if group is None
+            else f"Group {group_id} is not a consumer group."
+        )
         return not_described(group_id, ErrorCode.GROUP_ID_NOT_FOUND, text)
     return described(group.consumer, coordinator.config.consumer)

@@ -1,12 +1,15 @@
-"""DurableEvents: what one partition of __consumer_offsets keeps of its groups. It belongs to the partition, not to whoever leads it.
+"""DurableEvents: what one partition of __consumer_offsets keeps of its groups. It belongs to the
+partition, not to whoever leads it.
 
-Whoever leads the partition appends; whoever loads it folds what stands here (ERR-7). Events have offsets, like records in Kafka.
-Below the high watermark they are compacted at once, by key, as Kafka's cleaner does in the end: a group's membership record by
-the next one, a commit by a later commit of the same partition, everything of a group by its deletion. Events above the high
-watermark are kept as they are, because they may be truncated. With one replica the high watermark follows the end.
+Whoever leads the partition appends; whoever loads it folds what stands here (ERR-7). Events have
+offsets, like records in Kafka. Below the high watermark they are compacted at once, by key, as
+Kafka's cleaner does in the end: a group's membership record by the next one, a commit by a later
+commit of the same partition, everything of a group by its deletion. Events above the high watermark
+are kept as they are, because they may be truncated. With one replica the high watermark follows the
+end.
 
-Does not depend on groups that are served, on time or on requests. Folding the events that are left gives the same group as
-folding all of them.
+Does not depend on groups that are served, on time or on requests. Folding the events that are left
+gives the same group as folding all of them.
 """
 
 from __future__ import annotations
@@ -74,8 +77,11 @@ class DurableEvents:
         self.high_watermark = max(self.high_watermark, min(high_watermark, self.end))
 
     def truncate(self, to_offset: int) -> None:
-        """Forget the events from an offset on: another replica, which did not have them, became the leader."""
-        assert to_offset >= self.high_watermark, f"what stands before {self.high_watermark} is never lost"
+        """Forget the events from an offset on: another replica, which did not have them, became the
+        leader."""
+        assert to_offset >= self.high_watermark, (
+            f"what stands before {self.high_watermark} is never lost"
+        )
         self._tail = [stored for stored in self._tail if stored.offset < to_offset]
         self.end = min(self.end, to_offset)
         self._waiting = {}
@@ -83,7 +89,8 @@ class DurableEvents:
             self._note_transaction(stored.group, stored.event)
 
     def clear(self) -> None:
-        """The partition was deleted with everything it held; what is made in its place begins at offset 0."""
+        """The partition was deleted with everything it held; what is made in its place begins at
+        offset 0."""
         self.end = self.high_watermark = 0
         self._groups.clear()
         self._tail.clear()
@@ -99,7 +106,10 @@ class DurableEvents:
             for offset, at_ms, event in events.rows()
             if offset >= from_offset
         ]
-        return chain(sorted(compacted, key=lambda stored: stored.offset), (s for s in self._tail if s.offset >= from_offset))
+        return chain(
+            sorted(compacted, key=lambda stored: stored.offset),
+            (s for s in self._tail if s.offset >= from_offset),
+        )
 
     def groups(self) -> list[str]:
         """The groups that a load finds."""
@@ -132,7 +142,8 @@ class DurableEvents:
         return fold_events(Group(group_id, rows[0][0], loading=True), rows)
 
     def committed_view(self, group_id: str, group: Group | None) -> Group | None:
-        """A group without its events above the high watermark; `group`, which has all of them, if there are none."""
+        """A group without its events above the high watermark; `group`, which has all of them, if
+        there are none."""
         if not any(stored.group == group_id for stored in self._tail):
             return group
         compacted = self._groups.get(group_id)
@@ -180,7 +191,8 @@ def fold_events(group: Group, rows: Iterable[tuple[int, ev.Event]]) -> Group:
 
 
 class _Entry:
-    """One event, and how many of its keys no later event has taken over. `partly`: some of them are out of date."""
+    """One event, and how many of its keys no later event has taken over. `partly`: some of them are
+    out of date."""
 
     __slots__ = ("at_ms", "event", "live", "partly")
 
@@ -210,12 +222,18 @@ class _CompactedEvents:
         self._owners: dict[Hashable, int] = {}  # key -> offset of the event that has its value
         self._pending: dict[int, list[int]] = {}  # producer id -> offsets of its OffsetsPending
         self._single: dict[Hashable, tuple[int, int, ev.Event]] = {}
-        """Commits of one partition, by that partition, as `rows` gives them: the most frequent events. They are in no other table."""
+        """Commits of one partition, by that partition, as `rows` gives them: the most frequent
+        events. They are in no other table."""
 
     def rows(self) -> Iterable[tuple[int, int, ev.Event]]:
-        """Offset, instant and event of each; of a commit only the partitions that no later event has."""
+        """Offset, instant and event of each; of a commit only the partitions that no later event
+        has."""
         rows = [
-            (offset, entry.at_ms, self._current(offset, entry.event) if entry.partly else entry.event)
+            (
+                offset,
+                entry.at_ms,
+                self._current(offset, entry.event) if entry.partly else entry.event,
+            )
             for offset, entry in self._entries.items()
         ]
         if self._single:
@@ -228,7 +246,11 @@ class _CompactedEvents:
             return narrowed(event, lambda key: self._owners.get(key) == offset)
         if not isinstance(event, ev.OffsetsCommitted):
             return event
-        return event._replace(offsets=tuple(o for o in event.offsets if self._owners.get((o.topic, o.partition)) == offset))
+        return event._replace(
+            offsets=tuple(
+                o for o in event.offsets if self._owners.get((o.topic, o.partition)) == offset
+            )
+        )
 
     def put(self, offset: int, at_ms: int, event: ev.Event) -> None:
         """Add the latest event."""
@@ -273,8 +295,12 @@ class _CompactedEvents:
     def _own(self, offset: int, keys: Collection[Hashable]) -> None:
         owners = self._owners
         former = owners.get(next(iter(keys))) if len(keys) > 1 else None
-        if former is not None and self._entries[former].live == len(keys) == list(map(owners.get, keys)).count(former):
-            del self._entries[former]  # all that is left of one event, as when a member commits the same partitions again
+        if former is not None and self._entries[former].live == len(keys) == list(
+            map(owners.get, keys)
+        ).count(former):
+            del self._entries[
+                former
+            ]  # all that is left of one event, as when a member commits the same partitions again
             owners.update(dict.fromkeys(keys, offset))
             return
         for key in keys:
@@ -282,7 +308,8 @@ class _CompactedEvents:
             self._owners[key] = offset
 
     def _release(self, key: Hashable) -> None:
-        """The value of a key is out of date: drop its event, or the part of it that nobody needs, once that is the larger part."""
+        """The value of a key is out of date: drop its event, or the part of it that nobody needs,
+        once that is the larger part."""
         offset = self._owners.pop(key, None)
         if offset is None:
             if self._single:
@@ -294,11 +321,14 @@ class _CompactedEvents:
             del self._entries[offset]
         else:
             entry.partly = True
-            if isinstance(entry.event, ev.OffsetsCommitted) and entry.live * 2 < len(entry.event.offsets):
+            if isinstance(entry.event, ev.OffsetsCommitted) and entry.live * 2 < len(
+                entry.event.offsets
+            ):
                 entry.event, entry.partly = self._current(offset, entry.event), False
 
     def _end(self, producer_id: int, partitions: Iterable[tuple[str, int]]) -> None:
-        """A transaction ended. Offsets that count become plain commits, in the place where they were pending (TXN-5)."""
+        """A transaction ended. Offsets that count become plain commits, in the place where they
+        were pending (TXN-5)."""
         counting = set(partitions)
         for offset in reversed(self._pending.pop(producer_id, [])):
             entry = self._entries[offset]
@@ -319,7 +349,9 @@ class _CompactedEvents:
             for offset in list(offsets):
                 entry = self._entries[offset]
                 assert isinstance(entry.event, ev.OffsetsPending)
-                kept = tuple(o for o in entry.event.offsets if (o.topic, o.partition) not in partitions)
+                kept = tuple(
+                    o for o in entry.event.offsets if (o.topic, o.partition) not in partitions
+                )
                 if kept:
                     entry.event = entry.event._replace(offsets=kept)
                 else:

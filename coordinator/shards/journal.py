@@ -1,7 +1,8 @@
 """What a call to the coordinator brings about, and where events are written down.
 
-`Effects` collects the events and replies of one call while it is served; `Outcome` is what the caller gets of it. `EventSink`
-is where events are written down before replies leave. Values and a protocol only.
+`Effects` collects the events and replies of one call while it is served; `Outcome` is what the
+caller gets of it. `EventSink` is where events are written down before replies leave. Values and a
+protocol only.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ class LoggedEvent(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a call brought about: the events, by group (None: of the coordinator), in order; and the replies that may go out now."""
+    """What a call brought about: the events, by group (None: of the coordinator), in order; and the
+    replies that may go out now."""
 
     events: tuple[tuple[str | None, CoordinatorEvent], ...] = ()
     replies: tuple[Reply, ...] = ()
@@ -38,8 +40,11 @@ class EventSink(Protocol):
         """Whether events can be written down now. Where they cannot, nothing may change."""
         ...
 
-    def group_event(self, group: str, generation: int | None, event: ev.Event, at_ms: int, cause: int | None) -> int:
-        """Append one event of a group, `generation` being the group's after it (None: a consumer group); returns its number in the log."""
+    def group_event(
+        self, group: str, generation: int | None, event: ev.Event, at_ms: int, cause: int | None
+    ) -> int:
+        """Append one event of a group, `generation` being the group's after it (None: a consumer
+        group); returns its number in the log."""
         ...
 
     def coordinator_event(self, event: AvailabilityEvent, at_ms: int, cause: int | None) -> int:
@@ -48,8 +53,8 @@ class EventSink(Protocol):
 
 
 class Effects:
-    """The events and replies of one call, in order. `now` and `cause` (the log's number of the request, None: time passed) are
-    those of the call."""
+    """The events and replies of one call, in order. `now` and `cause` (the log's number of the
+    request, None: time passed) are those of the call."""
 
     __slots__ = ("cause", "events", "now", "replies")
 

@@ -1,8 +1,9 @@
-"""Load: a partition's groups are taken over one after the other, from its durable events alone (ERR-7), in slices.
+"""Load: a partition's groups are taken over one after the other, from its durable events alone
+(ERR-7), in slices.
 
-What is left of an unload of the partition comes first. A slice ends when its budget is used up, in the middle of a group if need be, so a
-large partition holds up nobody for long.
-Events that are written meanwhile (a transaction ends) are folded like all others.
+What is left of an unload of the partition comes first. A slice ends when its budget is used up, in
+the middle of a group if need be, so a large partition holds up nobody for long. Events that are
+written meanwhile (a transaction ends) are folded like all others.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from .shard import Shard
 
 
 class Load:
-    """The load of one shard, until `done`. `by_itself`: ticks go on with it; otherwise it waits to be finished."""
+    """The load of one shard, until `done`. `by_itself`: ticks go on with it; otherwise it waits to
+    be finished."""
 
     def __init__(self, shard: Shard, *, by_itself: bool, since_ms: int, cause: int | None) -> None:
         self.by_itself = by_itself
@@ -33,14 +35,19 @@ class Load:
         """The end of the durable events when the rows of the group were read."""
 
     def step(self, effects: Effects, budget: int) -> int:
-        """Go on until the budget is used up or all groups are loaded; returns what is left of the budget."""
+        """Go on until the budget is used up or all groups are loaded; returns what is left of the
+        budget."""
         if self._shard.leaving:
             budget = unload.go_on(self._shard, effects, budget)
             if self._shard.leaving:
                 return budget
         effects.cause = self._cause
         if self._waiting is None:
-            self._waiting = [group_id for group_id in reversed(self._shard.durable.groups()) if group_id not in self._shard.groups]
+            self._waiting = [
+                group_id
+                for group_id in reversed(self._shard.durable.groups())
+                if group_id not in self._shard.groups
+            ]
         while budget > 0 and not self.done:
             if self._group is None:
                 if not self._waiting:
@@ -69,7 +76,11 @@ class Load:
             assert group is not None
         for at_ms, event in self._rows:
             evolve(group, event, at_ms)
-            cost += len(event.offsets) if isinstance(event, ev.OffsetsCommitted | ev.OffsetsPending) else 1
+            cost += (
+                len(event.offsets)
+                if isinstance(event, ev.OffsetsCommitted | ev.OffsetsPending)
+                else 1
+            )
             if cost >= budget:
                 return cost
         self._group = None

@@ -1,7 +1,9 @@
-"""The partitions of __consumer_offsets as one coordinator serves them: their shards, and how they come and go.
+"""The partitions of __consumer_offsets as one coordinator serves them: their shards, and how they
+come and go.
 
-Partitions are loaded, unloaded and emptied, each change of what is served being an event (`availability`). A shard is made when it is first
-needed. What requests do to groups is the group coordinator's, which is made of this. Time is an argument.
+Partitions are loaded, unloaded and emptied, each change of what is served being an event
+(`availability`). A shard is made when it is first needed. What requests do to groups is the group
+coordinator's, which is made of this. Time is an argument.
 """
 
 from __future__ import annotations
@@ -29,7 +31,8 @@ from .journal import Effects, EventSink, Outcome
 from .load import Load
 from .shard import Shard
 
-#: How much one `tick` does at most: each unit is about an event, an offset or a group looked at, some 10 microseconds.
+#: How much one `tick` does at most: each unit is about an event, an offset or a group looked at,
+#: some 10 microseconds.
 SLICE = 1_000
 
 
@@ -54,8 +57,9 @@ class Partitions:
         self._agenda = Agenda(self._shards)  # type: ignore[arg-type]
 
     def share(self, durable: Callable[[int], DurableEvents]) -> None:
-        """Be one of several coordinators, before anything else: it serves nothing until it loads a partition, and `durable` finds
-        what a partition keeps of its groups, whoever led it before."""
+        """Be one of several coordinators, before anything else: it serves nothing until it loads a
+        partition, and `durable` finds what a partition keeps of its groups, whoever led it before.
+        """
         assert not self._shards, "a coordinator is shared from the start or never"
         self.availability = Availability(leads_all=False)
         self._durable = durable
@@ -78,24 +82,34 @@ class Partitions:
     def partition_for(self, group_id: str) -> int:
         """The partition of __consumer_offsets that holds a group (CFG-2).
 
-        The number of partitions is the one at the start: Kafka's coordinator does not follow the topic when it grows.
+        The number of partitions is the one at the start: Kafka's coordinator does not follow the
+        topic when it grows.
         """
         return coordinator_partition(group_id, self.config.offsets_topic_partitions)
 
     # -- what is served
 
     def unload(self, now: int, partition: int | tuple[int, ...] | None = None) -> Outcome:
-        """Lose one partition of __consumer_offsets, several, or all: parked requests get NOT_COORDINATOR, so do later ones (ERR-5, ERR-6).
+        """Lose one partition of __consumer_offsets, several, or all: parked requests get
+        NOT_COORDINATOR, so do later ones (ERR-5, ERR-6).
 
-        Nothing of it is served from now on. Its groups are unloaded, and parked requests answered, in slices: the first at once, the
-        others with every `tick`.
+        Nothing of it is served from now on. Its groups are unloaded, and parked requests answered,
+        in slices: the first at once, the others with every `tick`.
         """
         effects = Effects(now)
-        self._unload(tuple(p for p in self._partitions(partition) if self.availability.of(p) is not Leadership.NOT_LED), effects)
+        self._unload(
+            tuple(
+                p
+                for p in self._partitions(partition)
+                if self.availability.of(p) is not Leadership.NOT_LED
+            ),
+            effects,
+        )
         return effects.outcome()
 
     def empty(self, now: int, partition: int | None = None) -> Outcome:
-        """One partition of __consumer_offsets, or all, was deleted with everything it held: its groups are gone for good.
+        """One partition of __consumer_offsets, or all, was deleted with everything it held: its
+        groups are gone for good.
 
         Who waits is told so in slices, as by `unload`.
         """
@@ -113,23 +127,33 @@ class Partitions:
         return effects.outcome()
 
     def take_out(self, now: int, cause: int | None = None) -> tuple[tuple[int, ...], Outcome]:
-        """Unload every partition that is served, and delete its groups: `put_back` is to follow. Answers which partitions those are."""
+        """Unload every partition that is served, and delete its groups: `put_back` is to follow.
+        Answers which partitions those are."""
         effects = Effects(now, cause)
         self._finish_unloading(effects)
-        served = tuple(p for p in self._partitions(None) if self.availability.of(p) is not Leadership.NOT_LED)
+        served = tuple(
+            p for p in self._partitions(None) if self.availability.of(p) is not Leadership.NOT_LED
+        )
         self._unload(served, effects)
         self._finish_unloading(effects)
         effects.cause = cause
         for partition in served:
             shard = self.partition_shard(partition)
             for group_id in shard.durable.groups():
-                shard.store(shard.durable.fold(group_id), ev.GroupDeleted("a snapshot is restored"), effects)
+                shard.store(
+                    shard.durable.fold(group_id), ev.GroupDeleted("a snapshot is restored"), effects
+                )
         return served, effects.outcome()
 
     def put_back(
-        self, now: int, partitions: tuple[int, ...], groups: Mapping[str, Sequence[ev.Event]], cause: int | None = None,
+        self,
+        now: int,
+        partitions: tuple[int, ...],
+        groups: Mapping[str, Sequence[ev.Event]],
+        cause: int | None = None,
     ) -> Outcome:
-        """Write the durable events of groups into the partitions that `take_out` answered, and load them (ERR-7)."""
+        """Write the durable events of groups into the partitions that `take_out` answered, and load
+        them (ERR-7)."""
         effects = Effects(now, cause)
         for group_id, events in groups.items():
             index = self.partition_for(group_id)
@@ -140,18 +164,28 @@ class Partitions:
         loaded = self.finish_load(now, partitions)
         return Outcome((*effects.events, *loaded.events), (*effects.replies, *loaded.replies))
 
-    def begin_load(self, now: int, partition: int | None = None, *, by_itself: bool = False, after_ms: int = 0) -> Outcome:
-        """Start to load one partition, or all: requests get COORDINATOR_LOAD_IN_PROGRESS until it is loaded (ERR-4).
+    def begin_load(
+        self, now: int, partition: int | None = None, *, by_itself: bool = False, after_ms: int = 0
+    ) -> Outcome:
+        """Start to load one partition, or all: requests get COORDINATOR_LOAD_IN_PROGRESS until it
+        is loaded (ERR-4).
 
-        A partition that is led is unloaded first. `by_itself`: the load goes on with every `tick`, from `after_ms` on, until it is
-        done; otherwise `finish_load` ends it.
+        A partition that is led is unloaded first. `by_itself`: the load goes on with every `tick`,
+        from `after_ms` on, until it is done; otherwise `finish_load` ends it.
         """
         effects = Effects(now)
         self._unload(self.availability.only(self._partitions(partition), Leadership.LED), effects)
         self._begin_loads(partition, effects, by_itself=by_itself, after_ms=after_ms)
         return effects.outcome()
 
-    def _begin_loads(self, partition: int | tuple[int, ...] | None, effects: Effects, *, by_itself: bool, after_ms: int = 0) -> None:
+    def _begin_loads(
+        self,
+        partition: int | tuple[int, ...] | None,
+        effects: Effects,
+        *,
+        by_itself: bool,
+        after_ms: int = 0,
+    ) -> None:
         waiting = self.availability.only(self._partitions(partition), Leadership.NOT_LED)
         self._finish_emptied(effects)
         if waiting:
@@ -161,14 +195,25 @@ class Partitions:
                 begins_ms = effects.now + after_ms
                 shard = self.partition_shard(index)
                 if self._durable is not None:
-                    shard.durable = self._durable(index)  # the broker's copy may be another one than last time: it was taken away and added
-                self._loads[index] = Load(shard, by_itself=by_itself, since_ms=begins_ms, cause=effects.cause)
+                    shard.durable = self._durable(
+                        index
+                        # the broker's copy may be another one than last time: it was taken away and
+                        # added
+                    )
+                self._loads[index] = Load(
+                    shard, by_itself=by_itself, since_ms=begins_ms, cause=effects.cause
+                )
 
     def finish_load(self, now: int, partition: int | tuple[int, ...] | None = None) -> Outcome:
-        """Take over the groups of one partition, of several, or of all, as their durable events left them (ERR-7), at once."""
+        """Take over the groups of one partition, of several, or of all, as their durable events
+        left them (ERR-7), at once."""
         effects = Effects(now)
         self._begin_loads(partition, effects, by_itself=False)
-        loads = {index: self._loads[index] for index in self._partitions(partition) if index in self._loads}
+        loads = {
+            index: self._loads[index]
+            for index in self._partitions(partition)
+            if index in self._loads
+        }
         for load in loads.values():
             while not load.done:
                 load.step(effects, SLICE)
@@ -176,7 +221,8 @@ class Partitions:
         return effects.outcome()
 
     def shutdown(self, now: int, *, in_slices: bool = False) -> Outcome:
-        """Stop: parked requests get NOT_COORDINATOR as at any unload, later requests COORDINATOR_NOT_AVAILABLE (ENT-3, ENT-5, ERR-6).
+        """Stop: parked requests get NOT_COORDINATOR as at any unload, later requests
+        COORDINATOR_NOT_AVAILABLE (ENT-3, ENT-5, ERR-6).
 
         `in_slices`: groups of which nobody waits for an answer are unloaded with every `tick`.
         """
@@ -232,7 +278,8 @@ class Partitions:
             self._unloaded(shard)
 
     def _finish_emptied(self, effects: Effects) -> None:
-        """Unload at once what is left of partitions that were deleted: new groups may get the ids of theirs."""
+        """Unload at once what is left of partitions that were deleted: new groups may get the ids
+        of theirs."""
         for shard in list(self._emptied):
             unload.finish(shard, effects)
             self._unloaded(shard)
@@ -265,7 +312,12 @@ class Partitions:
         if shard is None:
             durable = DurableEvents() if self._durable is None else self._durable(partition)
             shard = self._shards[partition] = Shard(
-                self.config, durable, self._index, self._log, lambda at: self._agenda.tell(partition, at), self._started_ms
+                self.config,
+                durable,
+                self._index,
+                self._log,
+                lambda at: self._agenda.tell(partition, at),
+                self._started_ms,
             )
         return shard
 

@@ -1,4 +1,5 @@
-"""A shard's groups made again from the events of a log. Sessions and parked requests are not in a log: sessions begin anew."""
+"""A shard's groups made again from the events of a log. Sessions and parked requests are not in a
+log: sessions begin anew."""
 
 from __future__ import annotations
 
@@ -9,7 +10,8 @@ from .shard import ENDS, Shard
 
 
 def refold(shard: Shard, at_ms: int, group_id: str, event: ev.Event, *, served: bool) -> None:
-    """Fold an event of a log again. `served`: the shard's partition was led and loaded then; otherwise a new group is stored only."""
+    """Fold an event of a log again. `served`: the shard's partition was led and loaded then;
+    otherwise a new group is stored only."""
     kind, group = type(event), shard.groups.get(group_id)
     if kind is ev.GroupCreated and served:
         group = shard.groups[group_id] = Group(group_id, at_ms)
@@ -24,7 +26,8 @@ def refold(shard: Shard, at_ms: int, group_id: str, event: ev.Event, *, served: 
 
 
 def resume(shard: Shard, now: int) -> None:
-    """All events are folded: every session has its whole timeout again, and phases go on. Groups that are to be unloaded have none."""
+    """All events are folded: every session has its whole timeout again, and phases go on. Groups
+    that are to be unloaded have none."""
     if shard.leaving:
         return
     for group in shard.groups.values():

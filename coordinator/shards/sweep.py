@@ -1,4 +1,5 @@
-"""What is done once for every group of a shard, in slices: offsets that expired, or whose topics were deleted, go.
+"""What is done once for every group of a shard, in slices: offsets that expired, or whose topics
+were deleted, go.
 
 Each piece of work proposes events, and the shard folds them. It does not depend on shards.
 """
@@ -28,7 +29,12 @@ class Sweep:
     __slots__ = ("_cause", "_do", "comes_before_requests", "waiting")
 
     def __init__(
-        self, do: Work, groups: Iterable[str], cause: int | None, *, comes_before_requests: bool = False
+        self,
+        do: Work,
+        groups: Iterable[str],
+        cause: int | None,
+        *,
+        comes_before_requests: bool = False,
     ) -> None:
         self.waiting = dict.fromkeys(groups)
         """The groups for which it is not done yet."""
@@ -37,7 +43,8 @@ class Sweep:
         self._cause = cause
 
     def visit(self, groups: Mapping[str, Group], group_id: str, effects: Effects) -> int:
-        """Do it for one group, if it is there still; returns what that cost. The cause is what began the sweep."""
+        """Do it for one group, if it is there still; returns what that cost. The cause is what
+        began the sweep."""
         del self.waiting[group_id]
         group = groups.get(group_id)
         if group is None:
@@ -62,7 +69,8 @@ def removing_offsets(partitions: Collection[tuple[str, int]], fold: Fold) -> Wor
 
 
 def cleaning_up(config: GroupConfig, fold: Fold) -> Work:
-    """Drop a group's expired offsets, then an Empty group that neither has any nor waits for some (EXP-5, EXP-6)."""
+    """Drop a group's expired offsets, then an Empty group that neither has any nor waits for some
+    (EXP-5, EXP-6)."""
 
     def clean_up(group: Group, effects: Effects) -> int:
         cost = 1 + len(group.offsets)

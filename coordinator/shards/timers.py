@@ -1,7 +1,9 @@
-"""The deadlines of a shard's groups: sessions, pending ids, join phases, sync phases, and the look for what has expired.
+"""The deadlines of a shard's groups: sessions, pending ids, join phases, sync phases, and the look
+for what has expired.
 
-Deadlines are data. `follow` brings them in line with an event that was folded; whoever owns the shard asks `next` and takes what
-is `due`. Sessions are soft state: only here and in no event. Does not decide anything.
+Deadlines are data. `follow` brings them in line with an event that was folded; whoever owns the
+shard asks `next` and takes what is `due`. Sessions are soft state: only here and in no event. Does
+not decide anything.
 """
 
 from __future__ import annotations
@@ -33,7 +35,11 @@ class TimerKind(IntEnum):
     PATTERNS = 8  # of a consumer group: the rest of its regular expressions is to be matched
 
 
-_SESSION, _JOIN, _SYNC = int(TimerKind.SESSION), int(TimerKind.JOIN_PHASE), int(TimerKind.SYNC_PHASE)
+_SESSION, _JOIN, _SYNC = (
+    int(TimerKind.SESSION),
+    int(TimerKind.JOIN_PHASE),
+    int(TimerKind.SYNC_PHASE),
+)
 
 
 class TimerKey(NamedTuple):
@@ -88,7 +94,9 @@ class Timers(Deadlines[tuple[int, str, str]]):
 
     def renew(self, group: ClassicGroup, member_id: str, now: int) -> None:
         """A member proved that it lives: its whole session timeout begins again (SES-1)."""
-        self.arm((_SESSION, group.group_id, member_id), now + group.members[member_id].session_timeout_ms)
+        self.arm(
+            (_SESSION, group.group_id, member_id), now + group.members[member_id].session_timeout_ms
+        )
 
     def follow(self, group: ClassicGroup, event: ev.Event, now: int) -> None:
         """Bring the deadlines of a group in line with an event that was just folded into it."""
@@ -97,9 +105,14 @@ class Timers(Deadlines[tuple[int, str, str]]):
             change(self, group, event, now)
 
     def arm_sessions(self, group: ClassicGroup, now: int) -> None:
-        """The whole session timeout for every member, and each pending id's own deadline (ERR-7, SES-3)."""
+        """The whole session timeout for every member, and each pending id's own deadline (ERR-7,
+        SES-3)."""
         for member in group.members.values():
-            timeout_ms = self._config.new_member_join_timeout_ms if member.is_new else member.session_timeout_ms
+            timeout_ms = (
+                self._config.new_member_join_timeout_ms
+                if member.is_new
+                else member.session_timeout_ms
+            )
             self.arm((_SESSION, group.group_id, member.member_id), now + timeout_ms)
         for member_id, deadline in group.pending.items():
             self.arm((_SESSION, group.group_id, member_id), deadline)
@@ -118,9 +131,14 @@ class Timers(Deadlines[tuple[int, str, str]]):
         self.arm((_SESSION, group.group_id, event.member_id), event.deadline_ms)
 
     def _joined(self, group: ClassicGroup, event: ev.MemberJoined, now: int) -> None:
-        self.arm((_SESSION, group.group_id, event.member_id), now + self._config.new_member_join_timeout_ms)
+        self.arm(
+            (_SESSION, group.group_id, event.member_id),
+            now + self._config.new_member_join_timeout_ms,
+        )
 
-    def _removed(self, group: ClassicGroup, event: ev.MemberRemoved | ev.PendingMemberRemoved, now: int) -> None:
+    def _removed(
+        self, group: ClassicGroup, event: ev.MemberRemoved | ev.PendingMemberRemoved, now: int
+    ) -> None:
         self.cancel((_SESSION, group.group_id, event.member_id))
 
     def _replaced(self, group: ClassicGroup, event: ev.MemberReplaced, now: int) -> None:
@@ -129,7 +147,9 @@ class Timers(Deadlines[tuple[int, str, str]]):
     def _phases(self, group: ClassicGroup, event: ev.Event, now: int) -> None:
         self.arm_phases(group)
 
-    def _generation_started(self, group: ClassicGroup, event: ev.GenerationStarted, now: int) -> None:
+    def _generation_started(
+        self, group: ClassicGroup, event: ev.GenerationStarted, now: int
+    ) -> None:
         self.arm_sessions(group, now)
         self.arm_phases(group)
 
@@ -140,7 +160,9 @@ class Timers(Deadlines[tuple[int, str, str]]):
     def _loaded(self, group: ClassicGroup, event: ev.GroupLoaded, now: int) -> None:
         self.arm_sessions(group, now)
 
-    def _gone(self, group: ClassicGroup, event: ev.GroupDeleted | ev.GroupUnloaded, now: int) -> None:
+    def _gone(
+        self, group: ClassicGroup, event: ev.GroupDeleted | ev.GroupUnloaded, now: int
+    ) -> None:
         self.arm_phases(group)
         for member_id in (*group.members, *group.pending):
             self.cancel((_SESSION, group.group_id, member_id))

@@ -1,8 +1,9 @@
 """Unload: a partition is led no longer, and its groups go one after the other (ERR-6), in slices.
 
-From the beginning nothing of the partition is served: requests are told NOT_COORDINATOR, and no deadline of its groups falls due. What is
-left to be done for each group is to tell who waits, by its GroupUnloaded event. If the partition is led again meanwhile, its load begins
-with the rest of the unload.
+From the beginning nothing of the partition is served: requests are told NOT_COORDINATOR, and no
+deadline of its groups falls due. What is left to be done for each group is to tell who waits, by
+its GroupUnloaded event. If the partition is led again meanwhile, its load begins with the rest of
+the unload.
 """
 
 from __future__ import annotations
@@ -24,12 +25,14 @@ def begin(shard: Shard, effects: Effects) -> None:
 
 
 def mark(shard: Shard) -> None:
-    """All groups that there are now are to be unloaded: of a replay that is all that a PartitionsUnloaded does to a shard."""
+    """All groups that there are now are to be unloaded: of a replay that is all that a
+    PartitionsUnloaded does to a shard."""
     shard.leaving = list(reversed(shard.groups))
 
 
 def go_on(shard: Shard, effects: Effects, budget: int) -> int:
-    """Unload groups until the budget is used up or none is left; returns what is left of the budget."""
+    """Unload groups until the budget is used up or none is left; returns what is left of the
+    budget."""
     cause, effects.cause = effects.cause, shard.leaving_cause
     while shard.leaving and budget > 0:
         group = shard.groups.get(shard.leaving[-1])

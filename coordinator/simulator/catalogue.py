@@ -1,4 +1,5 @@
-"""The scenarios that come with the package: one TOML file each, whose header says what it teaches."""
+"""The scenarios that come with the package: one TOML file each, whose header says what it
+teaches."""
 
 from __future__ import annotations
 
@@ -19,5 +20,7 @@ def text(name: str) -> str:
     known = names()
     if name not in known:
         close = get_close_matches(name, known, 1)
-        raise ScenarioError(f"there is no scenario {name}{f': did you mean {close[0]}?' if close else ': they are ' + ', '.join(known)}")
+        raise ScenarioError(
+            f"there is no scenario {name}{f': did you mean {close[0]}?' if close else ': they are ' + ', '.join(known)}"
+        )
     return files(__package__).joinpath("scenarios", f"{name}.toml").read_text(encoding="utf-8")

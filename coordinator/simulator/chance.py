@@ -1,7 +1,9 @@
-"""Chance from one seed: each draw depends on the seed, a purpose, who it is for, and how many came before it, and on nothing else.
+"""Chance from one seed: each draw depends on the seed, a purpose, who it is for, and how many came
+before it, and on nothing else.
 
-So a member that is left out, or another setting, changes no draw of anybody else, and two variants of a scenario see the same churn.
-Draws are made of integer bits by the code here, so that they are the same with every Python and on every machine.
+So a member that is left out, or another setting, changes no draw of anybody else, and two variants
+of a scenario see the same churn. Draws are made of integer bits by the code here, so that they are
+the same with every Python and on every machine.
 """
 
 from __future__ import annotations

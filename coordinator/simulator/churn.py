@@ -1,6 +1,8 @@
-"""Members that come, go and stall, as a scenario says: what happens to whom at which instant, drawn before the run begins.
+"""Members that come, go and stall, as a scenario says: what happens to whom at which instant, drawn
+before the run begins.
 
-Each piece of churn draws from a sequence of its own, so that changing one piece, or a setting of the members, changes no other.
+Each piece of churn draws from a sequence of its own, so that changing one piece, or a setting of
+the members, changes no other.
 """
 
 from __future__ import annotations
@@ -40,16 +42,23 @@ class Churn:
             self._started[kind.name] = kind.count
             for name in members_of(kind):
                 self._coming[name] += 1
-                self._at(Draws(world.seed, "start", name).between(*kind.start_ms), self._come, kind, name)
+                self._at(
+                    Draws(world.seed, "start", name).between(*kind.start_ms), self._come, kind, name
+                )
         for number, churn in enumerate(scenario.churn):
             draws = Draws(world.seed, f"churn {churn['kind']}", f"{churn['members']} {number}")
             trigger = trigger_of(churn)
             if trigger is None:
                 self._plan(churn, draws)
             else:
-                what = f"{scenario.lines.get(f'churn {number}', scenario.name)}: churn {churn['kind']}"
+                what = (
+                    f"{scenario.lines.get(f'churn {number}', scenario.name)}: churn {churn['kind']}"
+                )
                 world.triggers.wait(
-                    trigger, lambda churn=churn, draws=draws: self._plan(churn | {"at": world.now}, draws), what)  # type: ignore[misc]
+                    trigger,
+                    lambda churn=churn, draws=draws: self._plan(churn | {"at": world.now}, draws),  # type: ignore[misc]
+                    what,
+                )
 
     def _plan(self, churn: Plain, draws: Draws) -> None:
         getattr(self, f"_{churn['kind']}")(churn, draws)
@@ -62,8 +71,15 @@ class Churn:
     # -- the kinds of churn
 
     def _poisson(self, churn: Plain, draws: Draws) -> None:
-        until = churn["until"] if churn["until"] is not None else self._scenario.duration_ms - QUIET_END_MS
-        for rate, action in ((churn["arrivals_per_hour"], self._arrive), (churn["departures_per_hour"], self._depart)):
+        until = (
+            churn["until"]
+            if churn["until"] is not None
+            else self._scenario.duration_ms - QUIET_END_MS
+        )
+        for rate, action in (
+            (churn["arrivals_per_hour"], self._arrive),
+            (churn["departures_per_hour"], self._depart),
+        ):
             at = churn["at"]
             while rate and (at := at + draws.exponential_ms(_HOUR_MS // rate)) <= until:
                 self._at(at, action, self._kind(churn), churn["how"], draws.bits())
@@ -102,8 +118,16 @@ class Churn:
         steps = high - low
         for turn in range(churn["times"]):
             at = churn["at"] + turn * churn["every"]
-            for step in range(steps):  # a quarter of the time up, a quarter down, and rest after either
-                self._at(at + step * churn["every"] // 4 // steps, self._scale_to, kind, low + step + 1, churn["how"])
+            for step in range(
+                steps
+            ):  # a quarter of the time up, a quarter down, and rest after either
+                self._at(
+                    at + step * churn["every"] // 4 // steps,
+                    self._scale_to,
+                    kind,
+                    low + step + 1,
+                    churn["how"],
+                )
                 down = at + churn["every"] // 2 + step * churn["every"] // 4 // steps
                 self._at(down, self._scale_to, kind, high - step - 1, churn["how"])
 
@@ -127,17 +151,36 @@ class Churn:
 
     def _start(self, kind: Kind, name: str) -> None:
         old = self._world.members.get(name)
-        if old is not None:  # it is still on its way out: its process ends before the new one starts
+        if (
+            old is not None
+        ):  # it is still on its way out: its process ends before the new one starts
             old.crash()
         first_broker = sum(name.encode()) % self._scenario.brokers + 1
         if isinstance(kind, ProducerKind):
-            self._world.add(SimulatedProducer(
-                self._world, kind.config(name), kind.partitions, first_broker, rate=kind.rate, transaction_ms=kind.transaction_ms,
-                abort_every=kind.abort_every, until=kind.stop_ms))
+            self._world.add(
+                SimulatedProducer(
+                    self._world,
+                    kind.config(name),
+                    kind.partitions,
+                    first_broker,
+                    rate=kind.rate,
+                    transaction_ms=kind.transaction_ms,
+                    abort_every=kind.abort_every,
+                    until=kind.stop_ms,
+                )
+            )
             return
-        self._world.add(SimulatedMember(
-            self._world, kind.config(name), kind.topics, first_broker, kind.reads, kind.consuming_as(name),
-            CLIENT_VERSIONS[kind.versions]))
+        self._world.add(
+            SimulatedMember(
+                self._world,
+                kind.config(name),
+                kind.topics,
+                first_broker,
+                kind.reads,
+                kind.consuming_as(name),
+                CLIENT_VERSIONS[kind.versions],
+            )
+        )
 
     def _stop(self, name: str, how: str) -> None:
         member = self._world.members.get(name)
@@ -154,7 +197,9 @@ class Churn:
             self._stop(there[bits * len(there) >> 64], how)
 
     def _scale_to(self, kind: Kind, to: int, how: str) -> None:
-        there = self._known(kind, lambda name: name in self._world.members or self._coming[name] > 0)
+        there = self._known(
+            kind, lambda name: name in self._world.members or self._coming[name] > 0
+        )
         for name in there[to:]:
             self._coming.pop(name, None)
             self._stop(name, how)

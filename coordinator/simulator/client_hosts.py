@@ -1,7 +1,9 @@
-"""The hosts of members and producers in a world, and their links to brokers: who is there, who is paused, what is cut.
+"""The hosts of members and producers in a world, and their links to brokers: who is there, who is
+paused, what is cut.
 
-Owns what the simulated world and a live one have in common. Rules: a paused host does nothing while time goes on, and goes on with
-what came meanwhile. Does not depend on how brokers are reached, nor on where time comes from.
+Owns what the simulated world and a live one have in common. Rules: a paused host does nothing while
+time goes on, and goes on with what came meanwhile. Does not depend on how brokers are reached, nor
+on where time comes from.
 """
 
 from __future__ import annotations
@@ -28,7 +30,8 @@ DIRECTIONS = {"both": (True, False), "to_broker": (True,), "from_broker": (False
 
 
 class ClientHosts:
-    """Members and producers by name, each with a host of its own. `delay_ms`, `bytes_per_second`: of every link."""
+    """Members and producers by name, each with a host of its own. `delay_ms`, `bytes_per_second`:
+    of every link."""
 
     now: int = 0
     pipes: int = 0
@@ -36,7 +39,14 @@ class ClientHosts:
     faults: FaultBoard
     """Faults of requests. There is none in a world whose brokers are not ours."""
 
-    def __init__(self, *, seed: int, log: EventLog, delay_ms: tuple[int, int] = (1, 1), bytes_per_second: int = 0) -> None:
+    def __init__(
+        self,
+        *,
+        seed: int,
+        log: EventLog,
+        delay_ms: tuple[int, int] = (1, 1),
+        bytes_per_second: int = 0,
+    ) -> None:
         self.seed = seed
         self.log = log
         self.delay_ms = delay_ms
@@ -121,11 +131,13 @@ class ClientHosts:
             member.due()
 
     def wall_ms(self, host: str) -> int:
-        """What a member's host takes for the wall clock of instant 0, in Unix milliseconds: it may have jumped."""
+        """What a member's host takes for the wall clock of instant 0, in Unix milliseconds: it may
+        have jumped."""
         return self.epoch_ms + self._clocks_ahead_ms.get(host, 0)
 
     def jump_clock(self, host: str, by_ms: int) -> None:
-        """Let the wall clock of a member's host jump; its timers go on as they were. Raises ClusterError where it cannot."""
+        """Let the wall clock of a member's host jump; its timers go on as they were. Raises
+        ClusterError where it cannot."""
         refusal = jump_refusal(by_ms, self.wall_ms(host) + self.now + by_ms)
         if refusal:
             raise ClusterError(f"{host}: {refusal}")
@@ -142,7 +154,9 @@ class ClientHosts:
         found = self._links.get(key)
         if found is None:
             way = f"{host}>{node}" if up else f"{node}>{host}"
-            found = self._links[key] = Link(Draws(self.seed, "delay", way), self.delay_ms, self.bytes_per_second)
+            found = self._links[key] = Link(
+                Draws(self.seed, "delay", way), self.delay_ms, self.bytes_per_second
+            )
         return found
 
     def links_of(self, host: str, nodes: Iterable[int], direction: str) -> list[Link]:

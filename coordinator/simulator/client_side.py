@@ -1,7 +1,8 @@
 """A client's side of a connection in a world: its `Channel` between two pipes, one each way.
 
-Owns opening, closing and resetting. Rules: opening takes one round trip and at most CONNECT_TIMEOUT_MS; the client learns of the
-other's end when the sign of it arrives. What stands at the other end of the pipes, a simulated broker or a socket, is a subclass's.
+Owns opening, closing and resetting. Rules: opening takes one round trip and at most
+CONNECT_TIMEOUT_MS; the client learns of the other's end when the sign of it arrives. What stands at
+the other end of the pipes, a simulated broker or a socket, is a subclass's.
 """
 
 from __future__ import annotations
@@ -34,13 +35,20 @@ class Sign(Enum):
 class ClientSide:
     """One connection, as its client has it.
 
-    `answered` is told each response with its context; `lost` the end, once, with what was left unanswered.
+    `answered` is told each response with its context; `lost` the end, once, with what was left
+    unanswered.
     """
 
     def __init__(
-        self, world: Surroundings, host: str, client_id: str, node: int, answered: Answered, lost: Lost,
+        self,
+        world: Surroundings,
+        host: str,
+        client_id: str,
+        node: int,
+        answered: Answered,
+        lost: Lost,
         highest: Mapping[int, int] | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.node = node
         self.channel = Channel(client_id, __version__, highest)
         self._world = world
@@ -67,7 +75,13 @@ class ClientSide:
     @property
     def is_idle(self) -> bool:
         """Is it open, and nothing on its way or waited for?"""
-        return self._is_open and not self._ended and self._up.is_empty and self._down.is_empty and self.channel.is_idle
+        return (
+            self._is_open
+            and not self._ended
+            and self._up.is_empty
+            and self._down.is_empty
+            and self.channel.is_idle
+        )
 
     def close(self) -> None:
         """Give the connection up; nobody here is told."""
@@ -95,7 +109,11 @@ class ClientSide:
             self._is_open = True
             self._flush()
         elif isinstance(what, Sign):
-            self._fail("the broker closed the connection" if self._is_open else "the broker does not listen")
+            self._fail(
+                "the broker closed the connection"
+                if self._is_open
+                else "the broker does not listen"
+            )
         else:
             try:
                 answers = self.channel.receive(what)

@@ -1,7 +1,7 @@
 """Scenario files that build on others: `extends`, and `[parameters]` that stand for values.
 
-Owns the merging: tables key by key, `[[members]]` and `[[producers]]` by their names, other arrays one after the other. Does not
-depend on what the keys mean.
+Owns the merging: tables key by key, `[[members]]` and `[[producers]]` by their names, other arrays
+one after the other. Does not depend on what the keys mean.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from typing import Any
 
 Plain = dict[str, Any]
 Load = Callable[[str, str], tuple[str, str]]
-"""Given what `extends` says and the name of the file that says it: the other file's text and name."""
+"""Given what `extends` says and the name of the file that says it: the other file's text and name.
+"""
 _WHOLE = re.compile(r"\$(\w+)")
 _WITHIN = re.compile(r"\$\{(\w+)\}")
 MOST_BASES = 10
@@ -35,7 +36,11 @@ def merged(base: Plain, own: Plain) -> Plain:
         before = result.get(key)
         if isinstance(value, dict) and isinstance(before, dict):
             result[key] = merged(before, value)
-        elif isinstance(value, list) and isinstance(before, list) and all(isinstance(each, dict) for each in (*before, *value)):
+        elif (
+            isinstance(value, list)
+            and isinstance(before, list)
+            and all(isinstance(each, dict) for each in (*before, *value))
+        ):
             result[key] = _merged_arrays(before, value) if key in _BY_NAME else [*before, *value]
         else:
             result[key] = value
@@ -45,7 +50,14 @@ def merged(base: Plain, own: Plain) -> Plain:
 def _merged_arrays(base: list[Plain], own: list[Plain]) -> list[Plain]:
     result = list(base)
     for each in own:
-        at = next((at for at, other in enumerate(result) if "name" in each and other.get("name") == each["name"]), None)
+        at = next(
+            (
+                at
+                for at, other in enumerate(result)
+                if "name" in each and other.get("name") == each["name"]
+            ),
+            None,
+        )
         if at is None:
             result.append(each)
         else:
@@ -54,7 +66,8 @@ def _merged_arrays(base: list[Plain], own: list[Plain]) -> list[Plain]:
 
 
 def with_parameters(raw: Plain) -> Plain:
-    """The same with every "$name" replaced by the parameter's value, and every "${name}" within a text. Raises ComposingError."""
+    """The same with every "$name" replaced by the parameter's value, and every "${name}" within a
+    text. Raises ComposingError."""
     given = raw.get("parameters", {})
     parameters: Plain = given if isinstance(given, dict) else {}
     used: set[str] = set()
@@ -63,7 +76,11 @@ def with_parameters(raw: Plain) -> Plain:
         used.add(name)
         if name not in parameters:
             close = get_close_matches(name, parameters, 1)
-            known = f"did you mean {close[0]}?" if close else f"[parameters] has {', '.join(parameters) or 'none'}"
+            known = (
+                f"did you mean {close[0]}?"
+                if close
+                else f"[parameters] has {', '.join(parameters) or 'none'}"
+            )
             raise ComposingError(f"${name}: there is no such parameter: {known}")
         return parameters[name]
 
@@ -86,7 +103,9 @@ def with_parameters(raw: Plain) -> Plain:
                 raise ComposingError(str(error), name, index, key) from None
         return result
 
-    result: Plain = table("", 0, {key: inner for key, inner in raw.items() if not _is_tables(inner)})
+    result: Plain = table(
+        "", 0, {key: inner for key, inner in raw.items() if not _is_tables(inner)}
+    )
     for name, inner in raw.items():
         if name == "parameters":
             result[name] = inner
@@ -96,9 +115,16 @@ def with_parameters(raw: Plain) -> Plain:
             result[name] = [table(name, index, each) for index, each in enumerate(inner)]
     unused = next((name for name in parameters if name not in used), None)
     if unused is not None:
-        raise ComposingError(f"{unused}: nothing below says ${unused}: use it, or leave it out", "parameters", 0, unused)
+        raise ComposingError(
+            f"{unused}: nothing below says ${unused}: use it, or leave it out",
+            "parameters",
+            0,
+            unused,
+        )
     return {name: result[name] for name in raw}
 
 
 def _is_tables(value: Any) -> bool:
-    return isinstance(value, dict) or (isinstance(value, list) and bool(value) and all(isinstance(each, dict) for each in value))
+    return isinstance(value, dict) or (
+        isinstance(value, list) and bool(value) and all(isinstance(each, dict) for each in value)
+    )

@@ -1,7 +1,8 @@
-"""A member's connection to a broker in the simulated world: a client's side and a broker's `Connection`, joined by two pipes.
+"""A member's connection to a broker in the simulated world: a client's side and a broker's
+`Connection`, joined by two pipes.
 
-Rules: a broker that does not listen refuses; it learns of the client's end when the sign of it arrives. Does not depend on what is
-asked.
+Rules: a broker that does not listen refuses; it learns of the client's end when the sign of it
+arrives. Does not depend on what is asked.
 """
 
 from __future__ import annotations
@@ -20,12 +21,14 @@ from .environment import Environment
 
 _KEY = Struct(">ih")  # size, key
 _OF_ITS_SENDER = frozenset({0, 1, 2, 3, 8, 9, 10, 12, 18})
-"""Produce, Fetch, ListOffsets, Metadata, OffsetCommit, OffsetFetch, FindCoordinator, Heartbeat, ApiVersions."""
+"""Produce, Fetch, ListOffsets, Metadata, OffsetCommit, OffsetFetch, FindCoordinator, Heartbeat,
+ApiVersions."""
 _CONSUMER_HEARTBEAT: Final = ConsumerGroupHeartbeatRequest.api_key
 
 
 def concerns_its_sender_alone(what: bytes | Sign) -> bool:
-    """Is this no request that could change what another member's heartbeat is answered, topics that it makes aside?"""
+    """Is this no request that could change what another member's heartbeat is answered, topics that
+    it makes aside?"""
     if isinstance(what, Sign):
         return True
     size, key = _KEY.unpack_from(what)
@@ -35,10 +38,12 @@ def concerns_its_sender_alone(what: bytes | Sign) -> bool:
 
 
 def _changes_no_epoch(what: bytes) -> bool:
-    """Does this ConsumerGroupHeartbeat leave the epoch of its group as it is? So it does if a member stays, and wants nothing else.
+    """Does this ConsumerGroupHeartbeat leave the epoch of its group as it is? So it does if a
+    member stays, and wants nothing else.
 
-    It may still bring its member to an epoch, or tell what that has let go, or find that topics have changed; then others are concerned
-    that are not quiet: they have not reached the epoch, wait for partitions, or were called when the topics changed.
+    It may still bring its member to an epoch, or tell what that has let go, or find that topics
+    have changed; then others are concerned that are not quiet: they have not reached the epoch,
+    wait for partitions, or were called when the topics changed.
     """
     try:
         _, version, _, _, pos = read_request_header(what, 4)
@@ -46,18 +51,28 @@ def _changes_no_epoch(what: bytes) -> bool:
     except WireError:
         return False
     return (
-        heartbeat.member_epoch > 0 and heartbeat.rack_id is None and heartbeat.rebalance_timeout_ms == -1
-        and heartbeat.subscribed_topic_names is None and heartbeat.subscribed_topic_regex is None and heartbeat.server_assignor is None
-    )  # fmt: skip
+        heartbeat.member_epoch > 0
+        and heartbeat.rack_id is None
+        and heartbeat.rebalance_timeout_ms == -1
+        and heartbeat.subscribed_topic_names is None
+        and heartbeat.subscribed_topic_regex is None
+        and heartbeat.server_assignor is None
+    )
 
 
 class ClientConnection(ClientSide):
     """One connection to a simulated broker."""
 
     def __init__(
-        self, world: Environment, host: str, client_id: str, node: int, answered: Answered, lost: Lost,
+        self,
+        world: Environment,
+        host: str,
+        client_id: str,
+        node: int,
+        answered: Answered,
+        lost: Lost,
         highest: Mapping[int, int] | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._simulated = world
         self._broker_side: Connection | None = None
         super().__init__(world, host, client_id, node, answered, lost, highest)
@@ -66,7 +81,13 @@ class ClientConnection(ClientSide):
     def is_idle(self) -> bool:
         """Is it open on both sides, and nothing on its way, waited for or in hand?"""
         broker = self._broker_side
-        return super().is_idle and broker is not None and not broker.closed and broker.wants_bytes and broker.kept is None
+        return (
+            super().is_idle
+            and broker is not None
+            and not broker.closed
+            and broker.wants_bytes
+            and broker.kept is None
+        )
 
     def _at_broker(self, what: bytes | Sign) -> None:
         world, broker = self._simulated, self._simulated.brokers.brokers[self.node]
@@ -78,8 +99,13 @@ class ClientConnection(ClientSide):
                 self._up.close()
                 return
             self._broker_side = Connection(
-                broker, peer=world.peer_name(), client_host="/10.0.0.1", listener="PLAINTEXT",
-                write=self._down.send, close=self._refused)
+                broker,
+                peer=world.peer_name(),
+                client_host="/10.0.0.1",
+                listener="PLAINTEXT",
+                write=self._down.send,
+                close=self._refused,
+            )
             world.accepted[self] = None
             data_log.opened(world.log, self.node, self._broker_side.peer, "PLAINTEXT", world.now)
             self._down.send(Sign.ACCEPTED)
@@ -93,7 +119,9 @@ class ClientConnection(ClientSide):
             known = broker.cluster.version
             self._broker_side.receive(what, world.now)
             world.settle()
-            if broker.cluster.version != known:  # members of consumer groups are concerned by each topic
+            if (
+                broker.cluster.version != known
+            ):  # members of consumer groups are concerned by each topic
                 world.catch_up()
 
     @property
@@ -122,7 +150,13 @@ class ClientConnection(ClientSide):
 
     def _forget(self) -> None:
         if self._broker_side is not None:
-            data_log.closed(self._simulated.log, self.node, self._broker_side.peer, self._broker_side.client_id, self._simulated.now)
+            data_log.closed(
+                self._simulated.log,
+                self.node,
+                self._broker_side.peer,
+                self._broker_side.client_id,
+                self._simulated.now,
+            )
         self._broker_side = None
         self._up.close()
         self._simulated.accepted.pop(self, None)

@@ -1,7 +1,8 @@
-"""What a swarm has reached: events, refusals, faults, and conditions that have to come about sometimes.
+"""What a swarm has reached: events, refusals, faults, and conditions that have to come about
+sometimes.
 
-A swarm that never moves a coordinator during a rebalance proves nothing about that. Owns the list of what is to be reached, and
-reads the event log alone.
+A swarm that never moves a coordinator during a rebalance proves nothing about that. Owns the list
+of what is to be reached, and reads the event log alone.
 """
 
 from __future__ import annotations
@@ -12,32 +13,81 @@ from typing import Any, Final
 Line = dict[str, Any]
 
 SOMETIMES: Final = (
-    "a coordinator moved during a join phase", "a coordinator moved during a sync phase",
-    "a coordinator moved while its group was Stable", "a coordinator moved while its group was Empty",
-    "a commit was accepted during a join phase", "a process was killed during a join phase",
-    "a process was killed during a sync phase", "a static member came back", "a static member came back during a rebalance",
-    "a member left because it did not poll", "a session ran out", "a member did not rejoin in time",
-    "a leader went during a rebalance", "partitions were lost", "a group became empty", "a record was given again",
-    "a transaction was aborted", "a transaction was aborted because time ran out", "a producer was fenced",
+    "a coordinator moved during a join phase",
+    "a coordinator moved during a sync phase",
+    "a coordinator moved while its group was Stable",
+    "a coordinator moved while its group was Empty",
+    "a commit was accepted during a join phase",
+    "a process was killed during a join phase",
+    "a process was killed during a sync phase",
+    "a static member came back",
+    "a static member came back during a rebalance",
+    "a member left because it did not poll",
+    "a session ran out",
+    "a member did not rejoin in time",
+    "a leader went during a rebalance",
+    "partitions were lost",
+    "a group became empty",
+    "a record was given again",
+    "a transaction was aborted",
+    "a transaction was aborted because time ran out",
+    "a producer was fenced",
     "a pipeline's transaction failed",
-)  # fmt: skip
+)
 """Conditions that a large swarm has to meet."""
 
 EVENTS: Final = (
-    "MemberJoined", "MemberRejoined", "MemberReplaced", "MemberRemoved", "MemberPending", "PendingMemberRemoved", "LeaderElected",
-    "RebalanceStarted", "DelayExtended", "GenerationStarted", "GroupEmptied", "MemberSynced", "GenerationStored", "OffsetsCommitted",
-    "OffsetsPending", "PendingOffsetsEnded", "GroupUnloaded", "GroupLoaded", "TransactionPrepared", "TransactionCompleted",
-)  # fmt: skip
+    "MemberJoined",
+    "MemberRejoined",
+    "MemberReplaced",
+    "MemberRemoved",
+    "MemberPending",
+    "PendingMemberRemoved",
+    "LeaderElected",
+    "RebalanceStarted",
+    "DelayExtended",
+    "GenerationStarted",
+    "GroupEmptied",
+    "MemberSynced",
+    "GenerationStored",
+    "OffsetsCommitted",
+    "OffsetsPending",
+    "PendingOffsetsEnded",
+    "GroupUnloaded",
+    "GroupLoaded",
+    "TransactionPrepared",
+    "TransactionCompleted",
+)
 FAULTS: Final = (
-    "CutMember", "MemberHealed", "PauseMember", "MemberResumed", "ResetMember", "StopBroker", "StartBroker", "MoveCoordinator",
-    "JumpClock", "JumpMemberClock", "CreateTopic", "CreatePartitions", "DeleteTopic", "RequestFaultBegan", "RequestFaultEnded",
+    "CutMember",
+    "MemberHealed",
+    "PauseMember",
+    "MemberResumed",
+    "ResetMember",
+    "StopBroker",
+    "StartBroker",
+    "MoveCoordinator",
+    "JumpClock",
+    "JumpMemberClock",
+    "CreateTopic",
+    "CreatePartitions",
+    "DeleteTopic",
+    "RequestFaultBegan",
+    "RequestFaultEnded",
     "FaultInjected",
-)  # fmt: skip
+)
 REFUSALS: Final = (
-    "JoinGroup MEMBER_ID_REQUIRED", "JoinGroup UNKNOWN_MEMBER_ID", "JoinGroup NOT_COORDINATOR", "SyncGroup REBALANCE_IN_PROGRESS",
-    "Heartbeat REBALANCE_IN_PROGRESS", "Heartbeat UNKNOWN_MEMBER_ID", "Heartbeat NOT_COORDINATOR", "OffsetCommit UNKNOWN_MEMBER_ID",
-    "OffsetCommit NOT_COORDINATOR", "Heartbeat FENCED_INSTANCE_ID",
-)  # fmt: skip
+    "JoinGroup MEMBER_ID_REQUIRED",
+    "JoinGroup UNKNOWN_MEMBER_ID",
+    "JoinGroup NOT_COORDINATOR",
+    "SyncGroup REBALANCE_IN_PROGRESS",
+    "Heartbeat REBALANCE_IN_PROGRESS",
+    "Heartbeat UNKNOWN_MEMBER_ID",
+    "Heartbeat NOT_COORDINATOR",
+    "OffsetCommit UNKNOWN_MEMBER_ID",
+    "OffsetCommit NOT_COORDINATOR",
+    "Heartbeat FENCED_INSTANCE_ID",
+)
 
 
 class Coverage:
@@ -121,13 +171,17 @@ class Coverage:
             self._given[key] = max(self._given.get(key, 0), line["ranges"][-1][1] + 1)
         elif kind == "TransactionEnded" and line["failed"] and "group" in line:
             self._some("a pipeline's transaction failed")
-        elif kind in ("MemberFailed", "ProducerFailed") and ("FENCED" in line["why"] or "PRODUCER_EPOCH" in line["why"]):
+        elif kind in ("MemberFailed", "ProducerFailed") and (
+            "FENCED" in line["why"] or "PRODUCER_EPOCH" in line["why"]
+        ):
             self._some("a producer was fenced")
 
 
 def expected() -> list[str]:
     """Everything that a large swarm has to reach."""
     return [
-        *(f"event {kind}" for kind in EVENTS), *(f"fault {kind}" for kind in FAULTS), *(f"refusal {each}" for each in REFUSALS),
+        *(f"event {kind}" for kind in EVENTS),
+        *(f"fault {kind}" for kind in FAULTS),
+        *(f"refusal {each}" for each in REFUSALS),
         *(f"sometimes {what}" for what in SOMETIMES),
     ]

@@ -1,6 +1,8 @@
-"""Variants of a scenario side by side as an SVG picture: for each measure a row a variant, its median and its 95 % interval.
+"""Variants of a scenario side by side as an SVG picture: for each measure a row a variant, its
+median and its 95 % interval.
 
-Owns the picture. It is written by hand, so that no library is needed, and has a text for each value. Does not depend on runs.
+Owns the picture. It is written by hand, so that no library is needed, and has a text for each
+value. Does not depend on runs.
 """
 
 from __future__ import annotations
@@ -14,14 +16,16 @@ _ROW, _LEFT, _WIDTH, _RIGHT, _TOP = 22, 260, 360, 150, 46
 
 
 def svg(title: str, measures: Sequence[str], variants: Mapping[str, Sequence[Estimate]]) -> str:
-    """A picture. `variants`: of each variant, an estimate for each of `measures`, in their order."""
+    """A picture. `variants`: of each variant, an estimate for each of `measures`, in their
+    order."""
     block = _ROW * (len(variants) + 2)
     height, width = _TOP + block * len(measures), _LEFT + _WIDTH + _RIGHT
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" font-family="sans-serif" font-size="13">',
-        f"<title>{escape(title)}</title>", f'<rect width="{width}" height="{height}" fill="white"/>',
+        f"<title>{escape(title)}</title>",
+        f'<rect width="{width}" height="{height}" fill="white"/>',
         f'<text x="12" y="26" font-size="16">{escape(title)}</text>',
-    ]  # fmt: skip
+    ]
     for number, measure in enumerate(measures):
         top = _TOP + number * block
         highest = max((each[number].high for each in variants.values()), default=0.0) or 1.0
@@ -32,7 +36,9 @@ def svg(title: str, measures: Sequence[str], variants: Mapping[str, Sequence[Est
 
 
 def _row(name: str, found: Estimate, highest: float, top: int) -> list[str]:
-    low, middle, high = (_LEFT + _WIDTH * value / highest for value in (found.low, found.median, found.high))
+    low, middle, high = (
+        _LEFT + _WIDTH * value / highest for value in (found.low, found.median, found.high)
+    )
     y = top + 10
     return [
         f'<text x="24" y="{top + 14}">{escape(name)}</text>',

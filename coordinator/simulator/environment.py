@@ -1,4 +1,5 @@
-"""What members, connections and links need of the world around them: its time, its hosts, its links and its log."""
+"""What members, connections and links need of the world around them: its time, its hosts, its links
+and its log."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ EPOCH_MS: Final = 1_700_000_000_000
 
 
 class Surroundings(Agenda, Protocol):
-    """A world as its clients see it: the simulated one (`world.World`) or a live one (`coordinator.live_world`)."""
+    """A world as its clients see it: the simulated one (`world.World`) or a live one
+    (`coordinator.live_world`)."""
 
     seed: int
     log: EventLog
@@ -40,7 +42,8 @@ class Surroundings(Agenda, Protocol):
         """What tells a process that starts on a host now from every other."""
 
     def wall_ms(self, host: str) -> int:
-        """What a member's host takes for the wall clock of instant 0, in Unix milliseconds: it may have jumped."""
+        """What a member's host takes for the wall clock of instant 0, in Unix milliseconds: it may
+        have jumped."""
 
     def gone(self, member: Any) -> None:
         """A member has ended."""
@@ -64,10 +67,12 @@ class Environment(Surroundings, Protocol):
         """Whether `catch_up` would bring anybody anywhere."""
 
     def catch_up(self) -> object:
-        """Something happens that may concern members other than the one that sent it: nobody's heartbeats are skipped beyond now."""
+        """Something happens that may concern members other than the one that sent it: nobody's
+        heartbeats are skipped beyond now."""
 
     def wake(self, member: Any) -> None:
         """A member is quiet no longer: bring it to where it is."""
 
     def at_earlier(self, instant: int) -> AbstractContextManager[None]:
-        """Work out what happened at an earlier instant. Nothing that happened since may depend on it."""
+        """Work out what happened at an earlier instant. Nothing that happened since may depend on
+        it."""

@@ -1,7 +1,9 @@
-"""Links between members and brokers, as TCP sees them: in order, late, and not at all while a link is cut.
+"""Links between members and brokers, as TCP sees them: in order, late, and not at all while a link
+is cut.
 
-Owns delays, cuts and what waits behind them. Rules: within a connection nothing is lost or overtaken; what is sent into a cut link,
-or to a host that is paused, waits until that is over. Does not depend on what is sent.
+Owns delays, cuts and what waits behind them. Rules: within a connection nothing is lost or
+overtaken; what is sent into a cut link, or to a host that is paused, waits until that is over. Does
+not depend on what is sent.
 """
 
 from __future__ import annotations
@@ -29,13 +31,16 @@ class Agenda(Protocol):
         """Milliseconds since the world's zero."""
 
     def at(self, instant: int, action: Callable[[], None], pipe: int = 0) -> None:
-        """Call `action` at `instant`. `pipe`: the number of the pipe that it delivers from, if it does nothing else."""
+        """Call `action` at `instant`. `pipe`: the number of the pipe that it delivers from, if it
+        does nothing else."""
 
 
 class Link:
-    """One direction between two hosts. `delay_ms`: the shortest and the longest delay; each message draws its own.
+    """One direction between two hosts. `delay_ms`: the shortest and the longest delay; each message
+    draws its own.
 
-    `bytes_per_second`: what passes at most, for all connections together (0: any amount). A message has arrived when its last byte has.
+    `bytes_per_second`: what passes at most, for all connections together (0: any amount). A message
+    has arrived when its last byte has.
     """
 
     def __init__(self, draws: Draws, delay_ms: tuple[int, int], bytes_per_second: int = 0) -> None:
@@ -67,12 +72,15 @@ class Link:
             self._draws.skip(messages)
 
     def arrival(self, now: int, size: int) -> int:
-        """When a message of so many bytes, sent now, has arrived if nothing is in the way: those sent before it go first."""
+        """When a message of so many bytes, sent now, has arrived if nothing is in the way: those
+        sent before it go first."""
         low, high = self.delay_ms
         delay = low if low == high else self._draws.between(low, high)
         if not self.bytes_per_second:
             return now + delay
-        self._busy_until_us = max(self._busy_until_us, now * 1000) + size * 1_000_000 // self.bytes_per_second
+        self._busy_until_us = (
+            max(self._busy_until_us, now * 1000) + size * 1_000_000 // self.bytes_per_second
+        )
         return -(-self._busy_until_us // 1000) + delay
 
     def cut(self) -> None:
@@ -90,7 +98,8 @@ class Link:
             pipe.go_on()
 
     def slow_down(self, bytes_per_second: int) -> object:
-        """Let so much pass until `speed_up` gets what this answers. Where several last, the one that began last counts."""
+        """Let so much pass until `speed_up` gets what this answers. Where several last, the one
+        that began last counts."""
         slowed = object()
         self._slowed[slowed] = self.bytes_per_second = bytes_per_second
         return slowed
@@ -104,7 +113,9 @@ class Link:
 class Pipe:
     """One direction of one connection. `deliver` gets what arrives at `host`."""
 
-    def __init__(self, agenda: Agenda, link: Link, deliver: Callable[[Any], None], host: str | int) -> None:
+    def __init__(
+        self, agenda: Agenda, link: Link, deliver: Callable[[Any], None], host: str | int
+    ) -> None:
         self._agenda = agenda
         self._link = link
         self._deliver = deliver
@@ -131,7 +142,12 @@ class Pipe:
     def go_on(self) -> None:
         """Deliver what has arrived by now, unless something is in the way."""
         queue, agenda, link = self._queue, self._agenda, self._link
-        while queue and queue[0][0] <= agenda.now and not link.is_cut and self._host not in agenda.frozen:
+        while (
+            queue
+            and queue[0][0] <= agenda.now
+            and not link.is_cut
+            and self._host not in agenda.frozen
+        ):
             self._deliver(queue.popleft()[2])
 
     @property
@@ -145,7 +161,8 @@ class Pipe:
         return self._link
 
     def unsend(self) -> None:
-        """Take back what was sent at this very instant: its sender was killed before it could send it."""
+        """Take back what was sent at this very instant: its sender was killed before it could send
+        it."""
         while self._queue and self._queue[-1][1] == self._agenda.now:
             self._queue.pop()
 

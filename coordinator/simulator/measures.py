@@ -1,7 +1,9 @@
-"""What a run cost its groups, read from the event log alone, and how variants compare over many seeds.
+"""What a run cost its groups, read from the event log alone, and how variants compare over many
+seeds.
 
-Owns the measures and their statistics. A partition counts as unavailable from its first owner on, whenever no member's application
-has it by its own word. Does not depend on brokers, members and the world.
+Owns the measures and their statistics. A partition counts as unavailable from its first owner on,
+whenever no member's application has it by its own word. Does not depend on brokers, members and the
+world.
 """
 
 from __future__ import annotations
@@ -28,15 +30,24 @@ class Measures(NamedTuple):
     duplicates: float
 
 
-NAMES = ("rebalances", "unavailable partition-s", "moved partitions", "moved needlessly", "time to stable, s", "duplicates")
+NAMES = (
+    "rebalances",
+    "unavailable partition-s",
+    "moved partitions",
+    "moved needlessly",
+    "time to stable, s",
+    "duplicates",
+)
 
 
 def measure(lines: Iterable[Line]) -> Measures:
-    """The costs of all groups of a run together. `rebalancing_s`: the time from each RebalanceStarted to the GenerationStored after it.
+    """The costs of all groups of a run together. `rebalancing_s`: the time from each
+    RebalanceStarted to the GenerationStored after it.
 
-    A consumer group's rebalances are its new assignments, and it rebalances from the bump of its epoch until all are reconciled.
-    `moved_needlessly`: of the moved partitions, those beyond what shares of the new sizes would have needed (`moves`). `duplicates`:
-    records that a group's applications processed again, each time counted; what members only pretend to read is not known.
+    A consumer group's rebalances are its new assignments, and it rebalances from the bump of its
+    epoch until all are reconciled. `moved_needlessly`: of the moved partitions, those beyond what
+    shares of the new sizes would have needed (`moves`). `duplicates`: records that a group's
+    applications processed again, each time counted; what members only pretend to read is not known.
     """
     owner: dict[tuple[str, str, int], str | None] = {}
     moves, repeated = Moves(), Repeated()
@@ -52,13 +63,22 @@ def measure(lines: Iterable[Line]) -> Measures:
             repeated.see(line)
         elif kind == "RebalanceStarted":
             busy_since.setdefault(group, last_ms)
-        elif kind == "GenerationStarted" or (kind == "TargetAssigned" and line["assignor"] is not None):
+        elif kind == "GenerationStarted" or (
+            kind == "TargetAssigned" and line["assignor"] is not None
+        ):
             rebalances += 1
         elif kind == "GroupEpochBumped":
             busy_since.setdefault(group, last_ms)
         if rests:
             busy_ms += last_ms - busy_since.pop(group, last_ms)
-    return Measures(rebalances, unavailable_ms / 1000, moves.moved, moves.needless, busy_ms / 1000, repeated.count)
+    return Measures(
+        rebalances,
+        unavailable_ms / 1000,
+        moves.moved,
+        moves.needless,
+        busy_ms / 1000,
+        repeated.count,
+    )
 
 
 class Repeated:
@@ -93,7 +113,8 @@ def _owned(line: Line, owner: dict[tuple[str, str, int], str | None]) -> None:
 
 
 class Estimate(NamedTuple):
-    """A median and the 95 % interval around it; the interval is the whole range where there are too few values for that."""
+    """A median and the 95 % interval around it; the interval is the whole range where there are too
+    few values for that."""
 
     median: float
     low: float
@@ -104,7 +125,8 @@ class Estimate(NamedTuple):
 
 
 def estimate(values: Sequence[float]) -> Estimate:
-    """The median of some values and its interval by ranks, which holds for any distribution (the sign test)."""
+    """The median of some values and its interval by ranks, which holds for any distribution (the
+    sign test)."""
     ranked, count = sorted(values), len(values)
     rank, below = 0, 0.0
     while (below := below + comb(count, rank) / 2**count) <= 0.025:

@@ -1,9 +1,10 @@
-"""One member in a world, simulated or live: its application, which polls unless it is stalled, and its process, which can be paused
-or killed.
+"""One member in a world, simulated or live: its application, which polls unless it is stalled, and
+its process, which can be paused or killed.
 
-It writes what the application is told, and does, into the log's stream `member`. A fault that `poll` raises ends the application, as
-it ends most. A member that does not consume pretends to read `reads` records a second from each of its partitions, at the same
-offset as everybody would, and commits that; one that consumes does what its `Consuming` says.
+It writes what the application is told, and does, into the log's stream `member`. A fault that
+`poll` raises ends the application, as it ends most. A member that does not consume pretends to read
+`reads` records a second from each of its partitions, at the same offset as everybody would, and
+commits that; one that consumes does what its `Consuming` says.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ _NOBODY: Final = -1
 
 @dataclass(frozen=True, slots=True)
 class Consuming:
-    """How an application consumes: its settings, and how long it takes over a record. `output`: where a pipeline writes to."""
+    """How an application consumes: its settings, and how long it takes over a record. `output`:
+    where a pipeline writes to."""
 
     fetch: FetchConfig
     policy: CommitPolicy = CommitPolicy.AUTO
@@ -49,9 +51,15 @@ class SimulatedMember:
     """A member and its application. `name` is its client id and its host."""
 
     def __init__(
-        self, world: Surroundings, config: MemberConfig, topics: tuple[str, ...], first_broker: int, reads: int = 0,
-        consuming: Consuming | None = None, highest: Mapping[int, int] | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        world: Surroundings,
+        config: MemberConfig,
+        topics: tuple[str, ...],
+        first_broker: int,
+        reads: int = 0,
+        consuming: Consuming | None = None,
+        highest: Mapping[int, int] | None = None,
+    ) -> None:
         self.world = world
         self.name = config.client_id
         chance = Draws(world.seed, "backoff", self.name).unit
@@ -70,15 +78,27 @@ class SimulatedMember:
         transport = world.transport(self.name, highest)
         self._producer: Producer | None = None
         if consuming is not None:
-            self._client = Consumer(config, consuming.fetch, chance=chance, now=world.now, member=self.member)
+            self._client = Consumer(
+                config, consuming.fetch, chance=chance, now=world.now, member=self.member
+            )
             if consuming.producer is not None:
                 self._producer = Producer(
-                    consuming.producer, wall_ms=world.wall_ms(self.name), chance=Draws(world.seed, "retries", self.name).unit)
+                    consuming.producer,
+                    wall_ms=world.wall_ms(self.name),
+                    chance=Draws(world.seed, "retries", self.name).unit,
+                )
             self.application = Application(
-                self._client, self.log, policy=consuming.policy, processing_ms=consuming.processing_ms, producer=self._producer,
-                output=consuming.output)
+                self._client,
+                self.log,
+                policy=consuming.policy,
+                processing_ms=consuming.processing_ms,
+                producer=self._producer,
+                output=consuming.output,
+            )
         self._driver = Driver(transport, self._client, self.turn, self._arm, first_broker - 1)
-        self._producer_driver = Driver(transport, self._producer, self.turn, self.turn, first_broker - 1)
+        self._producer_driver = Driver(
+            transport, self._producer, self.turn, self.turn, first_broker - 1
+        )
         self.log("MemberStarted")
         self.member.subscribe(topics, world.now)
         self.turn()
@@ -108,7 +128,8 @@ class SimulatedMember:
         self._end("MemberCrashed")
 
     def stall(self) -> None:
-        """The application does not poll until `resume`; it leaves after max.poll.interval.ms (CLI-14)."""
+        """The application does not poll until `resume`; it leaves after max.poll.interval.ms
+        (CLI-14)."""
         self._polling = False
         self._arm()
 
@@ -124,15 +145,17 @@ class SimulatedMember:
         self._producer_driver.reset()
 
     def clock_jumped(self) -> None:
-        """The wall clock of its host has jumped: what a pipeline writes from now on is dated by it."""
+        """The wall clock of its host has jumped: what a pipeline writes from now on is dated by
+        it."""
         if self._producer is not None:
             self._producer.wall_ms = self.world.wall_ms(self.name)
 
     def send(self, message: Request) -> bool:
-        """Send a request of the application's own to the coordinator, whatever the member thinks; nobody takes its answer.
+        """Send a request of the application's own to the coordinator, whatever the member thinks;
+        nobody takes its answer.
 
-        It goes over another connection than the member's: on that one a broker reads nothing while it parks a JoinGroup or SyncGroup.
-        False: it knows no coordinator.
+        It goes over another connection than the member's: on that one a broker reads nothing while
+        it parks a JoinGroup or SyncGroup. False: it knows no coordinator.
         """
         node = self.member.coordinator
         if self.ended or node is None:
@@ -143,7 +166,8 @@ class SimulatedMember:
     # -- its driver
 
     def turn(self) -> None:
-        """After anything that happened: let the application go on, carry out what the member wants, see when to come back."""
+        """After anything that happened: let the application go on, carry out what the member wants,
+        see when to come back."""
         if self.ended:
             return
         now = self.world.now
@@ -205,7 +229,8 @@ class SimulatedMember:
 
     @property
     def only_link(self) -> Link | None:
-        """Its connection to the coordinator, if it does nothing but belong to its group, and be polled: it has no other to send over."""
+        """Its connection to the coordinator, if it does nothing but belong to its group, and be
+        polled: it has no other to send over."""
         if self.application is not None or not self._polling or self._closing:
             return None
         return self._driver.only_link()
@@ -241,7 +266,12 @@ class SimulatedMember:
         """When it has something to do."""
         due = self._client.next_deadline()
         if self._polling and not self._closing:
-            due = earlier(due, self.application.next_turn() if self.application is not None else self.member.next_poll())
+            due = earlier(
+                due,
+                self.application.next_turn()
+                if self.application is not None
+                else self.member.next_poll(),
+            )
         if self._producer is not None:
             due = earlier(due, self._producer.next_deadline())
         return due
@@ -278,7 +308,15 @@ class SimulatedMember:
         number = generation.generation_id if generation.generation_id >= 0 else None
         of_classic, of_consumer = (None, number) if config.speaks_consumer else (number, None)
         self.world.log.listener_event(
-            kind, self.world.now, config.group_id, of_classic, generation.member_id, self.name, of_consumer, partitions)
+            kind,
+            self.world.now,
+            config.group_id,
+            of_classic,
+            generation.member_id,
+            self.name,
+            of_consumer,
+            partitions,
+        )
 
     def log(self, kind: str, /, **fields: Any) -> None:
         """Write a line of stream `member`."""
@@ -287,5 +325,13 @@ class SimulatedMember:
         consumer = self.member.config.speaks_consumer
         epoch = {"member_epoch": number} if consumer and number is not None else {}
         self.world.log.append(
-            "member", kind, at_ms=self.world.now, group=self.member.config.group_id, member=generation.member_id or None,
-            generation=None if consumer else number, client=self.name, **epoch, **fields)
+            "member",
+            kind,
+            at_ms=self.world.now,
+            group=self.member.config.group_id,
+            member=generation.member_id or None,
+            generation=None if consumer else number,
+            client=self.name,
+            **epoch,
+            **fields,
+        )

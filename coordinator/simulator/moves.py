@@ -1,8 +1,9 @@
 """Which partitions changed hands in the groups of a log, and how many of them needlessly.
 
-Owns who had each partition last, by client id, so that a member that comes back under another member id is the same. A move is needless
-if it was from a member that stayed, and shares of the new sizes could have been had without it: the least number of partitions that a
-member has to give up is what it had more before than it has now. Does not depend on assignors, nor on why a partition moved.
+Owns who had each partition last, by client id, so that a member that comes back under another
+member id is the same. A move is needless if it was from a member that stayed, and shares of the new
+sizes could have been had without it: the least number of partitions that a member has to give up is
+what it had more before than it has now. Does not depend on assignors, nor on why a partition moved.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ class Moves:
         self.moved = 0
         self.needless = 0
         self._owners: dict[str, Owners] = {}
-        self._settled: dict[str, Owners] = {}  # consumer groups: who had what when all members were reconciled last
+        self._settled: dict[
+            str, Owners
+        ] = {}  # consumer groups: who had what when all members were reconciled last
         self._consumers = ConsumerGroups()
         self._clients: dict[tuple[str, str], str] = {}
 
@@ -53,23 +56,36 @@ class Moves:
             return False
         if kind == "ConsumerMemberReconciled":
             names = {name: self._clients.get((group, name), name) for name in seen.members}
-            after = {partition: names[name] for name, each in seen.members.items() for partition in each.held}
+            after = {
+                partition: names[name]
+                for name, each in seen.members.items()
+                for partition in each.held
+            }
             self.needless += needless(self._settled.get(group, {}), after, names.values())
             self._settled[group] = {**self._settled.get(group, {}), **after}
         return True
 
     def _stored(self, line: Line) -> None:
-        clients: dict[str, str] = {member["member_id"]: member["client_id"] for member in line["members"]}
+        clients: dict[str, str] = {
+            member["member_id"]: member["client_id"] for member in line["members"]
+        }
         after = {partition: clients[members[0]] for partition, members in owners_of(line).items()}
         owners = self._owners.setdefault(line["group"], {})
-        self.moved += sum(owners.get(partition, client) != client for partition, client in after.items())
+        self.moved += sum(
+            owners.get(partition, client) != client for partition, client in after.items()
+        )
         self.needless += needless(owners, after, clients.values())
         owners.update(after)
         self._settled[line["group"]] = dict(owners)
 
 
-def needless(before: Mapping[tuple[str, int], str], after: Mapping[tuple[str, int], str], there: Collection[str]) -> int:
-    """How many partitions moved from clients that are still `there`, beyond the least for shares of the new sizes."""
+def needless(
+    before: Mapping[tuple[str, int], str],
+    after: Mapping[tuple[str, int], str],
+    there: Collection[str],
+) -> int:
+    """How many partitions moved from clients that are still `there`, beyond the least for shares of
+    the new sizes."""
     stayed = set(there)
     had: Counter[str] = Counter()
     moved = 0

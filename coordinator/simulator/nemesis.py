@@ -1,8 +1,9 @@
 """The faults of a scenario, carried out at their times and undone at theirs.
 
-Owns what is in force: where several pauses or cuts of one member last at once, it goes on when the last of them is over. Cluster verbs
-and requests' faults are those of `coordinator.control`; beside them a member's host can be paused, its links cut, its connections reset,
-its wall clock set to another time. What cannot be done when its time has come is logged as `FaultSkipped`.
+Owns what is in force: where several pauses or cuts of one member last at once, it goes on when the
+last of them is over. Cluster verbs and requests' faults are those of `coordinator.control`; beside
+them a member's host can be paused, its links cut, its connections reset, its wall clock set to
+another time. What cannot be done when its time has come is logged as `FaultSkipped`.
 """
 
 from __future__ import annotations
@@ -38,11 +39,18 @@ class Nemesis:
                 self._plan(plan, plan.at_ms, draws)
             else:
                 world.triggers.wait(
-                    plan.trigger, lambda plan=plan, draws=draws: self._plan(plan, world.now, draws), f"{plan.line}: this fault")  # type: ignore[misc]
+                    plan.trigger,
+                    lambda plan=plan, draws=draws: self._plan(plan, world.now, draws),  # type: ignore[misc]
+                    f"{plan.line}: this fault",
+                )
 
     def _plan(self, plan: FaultPlan, at: int, draws: Draws) -> None:
         for turn in range(plan.times):
-            lasts = None if plan.lasts_ms is None else draws.between(plan.lasts_ms, plan.longest_ms or plan.lasts_ms)
+            lasts = (
+                None
+                if plan.lasts_ms is None
+                else draws.between(plan.lasts_ms, plan.longest_ms or plan.lasts_ms)
+            )
             begins = at + turn * plan.every_ms
             self._world.at(begins, lambda lasts=lasts: self._begin(plan, lasts))  # type: ignore[misc]
             self.over_at = max(self.over_at, begins + (lasts or 0))
@@ -88,7 +96,9 @@ class Nemesis:
         if verb == "JumpMemberClock":
             self._jump_clock(name, fields["by_ms"])
             return lambda: self._jump_clock(name, -fields["by_ms"])
-        self._log(verb, client=name, **{key: value for key, value in fields.items() if key != "member"})
+        self._log(
+            verb, client=name, **{key: value for key, value in fields.items() if key != "member"}
+        )
         if verb == "ResetMember":
             member = world.members.get(name)
             if member is not None:

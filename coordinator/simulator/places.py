@@ -1,4 +1,5 @@
-"""Where the tables and keys of a scenario stand: the file and the line, for files that extend others too.
+"""Where the tables and keys of a scenario stand: the file and the line, for files that extend
+others too.
 
 Owns the search for lines: TOML readers do not tell them. Does not depend on what the values mean.
 """
@@ -32,11 +33,17 @@ class Where:
         return str(self._lines.get(f".{key}", self))
 
     def of(self, text: str, **aliases: str) -> str:
-        """Where the key stands that an error names. `aliases`: other names of keys, with "_" for "."."""
+        """Where the key stands that an error names. `aliases`: other names of keys, with "_" for
+        "."."""
         for alias, key in aliases.items():
             if alias.replace("_", ".") in text and f".{key}" in self._lines:
                 return self.at(key)
-        named = [key[1:] for key in self._lines if key.startswith(".") and re.search(rf"(?<![\w.]){re.escape(_last(key))}(?![\w])", text)]
+        named = [
+            key[1:]
+            for key in self._lines
+            if key.startswith(".")
+            and re.search(rf"(?<![\w.]){re.escape(_last(key))}(?![\w])", text)
+        ]
         return self.at(max(named, key=len)) if named else str(self)
 
 
@@ -88,7 +95,10 @@ def _tree(text: str, name: str, raw: Plain) -> Plain:
         for key, value in given.items():
             found[f".{key}"] = at = place(lines.get((table, index, key)), itself)
             if isinstance(value, dict):
-                found |= {f".{key}.{inner}": place(lines.get((table, index, f"{key}.{inner}")), at) for inner in _dotted(value)}
+                found |= {
+                    f".{key}.{inner}": place(lines.get((table, index, f"{key}.{inner}")), at)
+                    for inner in _dotted(value)
+                }
         return found
 
     first = f"{name}, line 1"
@@ -99,7 +109,9 @@ def _tree(text: str, name: str, raw: Plain) -> Plain:
         if isinstance(value, dict):
             tree[table] = labels(table, 0, value, otherwise)
         elif isinstance(value, list) and all(isinstance(each, dict) for each in value):
-            tree[table] = [labels(table, index, each, otherwise) for index, each in enumerate(value)]
+            tree[table] = [
+                labels(table, index, each, otherwise) for index, each in enumerate(value)
+            ]
     return tree
 
 
@@ -112,7 +124,8 @@ def _dotted(settings: Plain, before: str = "") -> list[str]:
 
 
 def _scan(text: str) -> dict[tuple[str, int, str], int]:
-    """The lines of headers and keys, by table, its number if it is an element of an array, and key ("" for the header)."""
+    """The lines of headers and keys, by table, its number if it is an element of an array, and key
+    ("" for the header)."""
     found: dict[tuple[str, int, str], int] = {}
     counts: dict[str, int] = {}
     table, index, inner = "", 0, ""

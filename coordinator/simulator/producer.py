@@ -1,4 +1,5 @@
-"""One producer in a world, simulated or live: its application, which sends at a steady rate, and its process."""
+"""One producer in a world, simulated or live: its application, which sends at a steady rate, and
+its process."""
 
 from __future__ import annotations
 
@@ -21,20 +22,42 @@ class SimulatedProducer:
     """A producer and its application. `name` is its client id and its host."""
 
     def __init__(
-        self, world: Surroundings, config: ProducerConfig, partitions: Sequence[TopicPartition], first_broker: int, *, rate: int,
-        transaction_ms: int, abort_every: int, until: int | None,
-    ) -> None:  # fmt: skip
+        self,
+        world: Surroundings,
+        config: ProducerConfig,
+        partitions: Sequence[TopicPartition],
+        first_broker: int,
+        *,
+        rate: int,
+        transaction_ms: int,
+        abort_every: int,
+        until: int | None,
+    ) -> None:
         self.world = world
         self.name = config.client_id
         self.ended = False
         self.fault: MemberFault | None = None
-        self.producer = Producer(config, wall_ms=world.wall_ms(self.name), chance=Draws(world.seed, "retries", self.name).unit)
+        self.producer = Producer(
+            config,
+            wall_ms=world.wall_ms(self.name),
+            chance=Draws(world.seed, "retries", self.name).unit,
+        )
         self.application = Producing(
-            self.producer, partitions, self.log, name=self.name, now=world.now, rate=rate, transaction_ms=transaction_ms,
-            abort_every=abort_every, until=until)
+            self.producer,
+            partitions,
+            self.log,
+            name=self.name,
+            now=world.now,
+            rate=rate,
+            transaction_ms=transaction_ms,
+            abort_every=abort_every,
+            until=until,
+        )
         self._sends = True
         self._closing = False
-        self._driver = Driver(world.transport(self.name), self.producer, self.turn, self.turn, first_broker - 1)
+        self._driver = Driver(
+            world.transport(self.name), self.producer, self.turn, self.turn, first_broker - 1
+        )
         self.log("ProducerStarted")
         self.turn()
 
@@ -109,7 +132,9 @@ class SimulatedProducer:
     def next_deadline(self) -> int | None:
         """When it has something to do."""
         due = self.producer.next_deadline()
-        return earlier(due, self.application.next_turn()) if self._sends and not self._closing else due
+        return (
+            earlier(due, self.application.next_turn()) if self._sends and not self._closing else due
+        )
 
     def _end(self, kind: str) -> None:
         if not self.ended:

@@ -1,6 +1,7 @@
 """Reading scenario files: TOML into checked plain values, with `--set` on top.
 
-Owns the errors: each says which file, which line, which key, and what would be right. Does not depend on what the values mean.
+Owns the errors: each says which file, which line, which key, and what would be right. Does not
+depend on what the values mean.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ class ScenarioError(ValueError):
 
 
 def parse(text: str, name: str, settings: Iterable[str] = (), load: Load | None = None) -> Plain:
-    """A scenario's checked values; durations are milliseconds, defaults are filled in. Raises ScenarioError.
+    """A scenario's checked values; durations are milliseconds, defaults are filled in. Raises
+    ScenarioError.
 
     `load` finds what a file extends.
     """
@@ -33,7 +35,9 @@ def parse(text: str, name: str, settings: Iterable[str] = (), load: Load | None 
     try:
         return _checked(with_parameters(raw), places)
     except ComposingError as error:
-        raise ScenarioError(f"{places.where(error.table, error.index).at(error.key)}: {error}") from None
+        raise ScenarioError(
+            f"{places.where(error.table, error.index).at(error.key)}: {error}"
+        ) from None
 
 
 def raw_of(text: str, name: str, load: Load | None = None, depth: int = 0) -> tuple[Plain, Places]:
@@ -41,7 +45,9 @@ def raw_of(text: str, name: str, load: Load | None = None, depth: int = 0) -> tu
     try:
         raw = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ScenarioError(f"{_toml_error(name, text, error)}; a scenario is a TOML file, see `coordinator scenarios list`") from None
+        raise ScenarioError(
+            f"{_toml_error(name, text, error)}; a scenario is a TOML file, see `coordinator scenarios list`"
+        ) from None
     places = Places(text, name, raw)
     where = places.where().at("extends")
     base = raw.pop("extends", None)
@@ -51,13 +57,17 @@ def raw_of(text: str, name: str, load: Load | None = None, depth: int = 0) -> tu
         right = 'give a file beside this one, or a shipped scenario, such as "poisson_churn"'
         raise ScenarioError(f"{where}: extends = {base!r}: {right}")
     if depth == MOST_BASES:
-        raise ScenarioError(f"{where}: extends = {base!r}: files extend each other in a circle, or more than {MOST_BASES} deep")
+        raise ScenarioError(
+            f"{where}: extends = {base!r}: files extend each other in a circle, or more than {MOST_BASES} deep"
+        )
     try:
         found = load(base, name)
     except ScenarioError as error:
         raise ScenarioError(f"{where}: extends = {base!r}: {error}") from None
     except OSError as error:
-        raise ScenarioError(f"{where}: extends = {base!r}: cannot be read: {error.strerror or error}") from None
+        raise ScenarioError(
+            f"{where}: extends = {base!r}: cannot be read: {error.strerror or error}"
+        ) from None
     except UnicodeDecodeError:
         raise ScenarioError(f"{where}: extends = {base!r}: that is no text in UTF-8") from None
     below, base_places = raw_of(*found, load, depth + 1)
@@ -74,7 +84,8 @@ def _toml_error(name: str, text: str, error: tomllib.TOMLDecodeError) -> str:
 
 
 def set_value(raw: Plain, setting: str, places: Places | None = None) -> None:
-    """Carry out one `--set PATH=VALUE`: a path goes through tables by key, through arrays of tables by name or number.
+    """Carry out one `--set PATH=VALUE`: a path goes through tables by key, through arrays of tables
+    by name or number.
 
     `places` learn of it, for errors.
 
@@ -90,7 +101,9 @@ def set_value(raw: Plain, setting: str, places: Places | None = None) -> None:
     if path.strip() == "extends":
         raise ScenarioError(f"{where}: what a file extends only it can say: give another FILE")
     if len(keys) > 1 and (not keys[0] or keys[0] not in TABLES):
-        raise ScenarioError(f"{where}: there is no table {keys[0]}{_instead(keys[0], [name for name in TABLES if name])}")
+        raise ScenarioError(
+            f"{where}: there is no table {keys[0]}{_instead(keys[0], [name for name in TABLES if name])}"
+        )
     target: Any = raw
     index, inner = 0, keys[0]
     if len(keys) > 1:
@@ -99,7 +112,9 @@ def set_value(raw: Plain, setting: str, places: Places | None = None) -> None:
         if not (isinstance(target, list) if table.several else isinstance(target, dict)):
             raise ScenarioError(f"{where}: {keys[0]} is {_shape(keys[0], table)}")
         if keys[0] == "parameters" and path.strip().partition(".")[2] not in target:
-            raise ScenarioError(f"{where}: there is no such parameter; [parameters] has {', '.join(target) or 'none'}")
+            raise ScenarioError(
+                f"{where}: there is no such parameter; [parameters] has {', '.join(target) or 'none'}"
+            )
         if table.several:
             target, index = _element(target, keys[1], where, keys[0])
         name, inner = keys[0], ".".join(keys[2:] if table.several else keys[1:])
@@ -123,7 +138,8 @@ def _shape(name: str, table: Table) -> str:
 
 
 def _inner(target: Plain, path: str, where: str) -> tuple[Plain, str]:
-    """Where a path within a table ends: settings are tables of their own, whose keys may have dots."""
+    """Where a path within a table ends: settings are tables of their own, whose keys may have
+    dots."""
     first, dot, rest = path.partition(".")
     if not dot:
         return target, first
@@ -161,7 +177,9 @@ def _checked(raw: Plain, places: Places) -> Plain:
         if key not in top.keys and key not in TABLES:
             known = [*top.keys, *(name for name in TABLES if name)]
             raise _wrong(places, "", 0, key, f"{key} is no key of a scenario{_instead(key, known)}")
-    plain = _table({key: value for key, value in raw.items() if key in top.keys}, top, places, "", 0)
+    plain = _table(
+        {key: value for key, value in raw.items() if key in top.keys}, top, places, "", 0
+    )
     for name, table in TABLES.items():
         if not name:
             continue
@@ -169,7 +187,9 @@ def _checked(raw: Plain, places: Places) -> Plain:
         if table.several:
             if not isinstance(given, list) or not all(isinstance(each, dict) for each in given):
                 raise _wrong(places, "", 0, name, f"{name} is {_shape(name, table)}")
-            plain[name] = [_table(each, table, places, name, index) for index, each in enumerate(given)]
+            plain[name] = [
+                _table(each, table, places, name, index) for index, each in enumerate(given)
+            ]
         else:
             if not isinstance(given, dict):
                 raise _wrong(places, "", 0, name, f"{name} is {_shape(name, table)}")
@@ -183,13 +203,23 @@ def _table(given: Plain, table: Table, places: Places, name: str, index: int) ->
         if key in table.keys:
             continue
         if not table.others:
-            raise _wrong(places, name, index, key, f"{key} is no key of {name or 'a scenario'}{_instead(key, table.keys)}")
+            raise _wrong(
+                places,
+                name,
+                index,
+                key,
+                f"{key} is no key of {name or 'a scenario'}{_instead(key, table.keys)}",
+            )
         if table.others == "count" and (type(value) is not int or value < 1):
             if isinstance(value, dict) and value:
-                dotted, given_ = next(((f"{key}.{inner}", each) for inner, each in _leaves(value)), (key, value))
+                dotted, given_ = next(
+                    ((f"{key}.{inner}", each) for inner, each in _leaves(value)), (key, value)
+                )
                 right = f'a name with dots is written in quotation marks: "{dotted}" = 3'
                 raise _wrong(places, name, index, dotted, f"{dotted} = {given_!r}: {right}")
-            raise _wrong(places, name, index, key, f"{key} = {value!r}: give a whole number from 1 on")
+            raise _wrong(
+                places, name, index, key, f"{key} = {value!r}: give a whole number from 1 on"
+            )
     plain = {key: value for key, value in given.items() if key not in table.keys}
     for key, spec in table.keys.items():
         if key not in given and spec.required:
@@ -211,13 +241,22 @@ def _value(key: str, value: Any, spec: Key, places: Places, name: str, index: in
         case "duration":
             read = duration_ms(value)
         case "range":
-            ends = [duration_ms(each) for each in (value if isinstance(value, list) else [value, value])]
-            if len(ends) == 2 and ends[0] is not None and ends[1] is not None and ends[0] <= ends[1]:
+            ends = [
+                duration_ms(each) for each in (value if isinstance(value, list) else [value, value])
+            ]
+            if (
+                len(ends) == 2
+                and ends[0] is not None
+                and ends[1] is not None
+                and ends[0] <= ends[1]
+            ):
                 read = (ends[0], ends[1])
         case "names" if isinstance(value, str):
             read = tuple(part.strip() for part in value.split(","))
             read = None if "" in read else read
-        case "names" if isinstance(value, list) and all(isinstance(each, str) and each for each in value):
+        case "names" if isinstance(value, list) and all(
+            isinstance(each, str) and each for each in value
+        ):
             read = tuple(value)
         case "settings" if isinstance(value, dict):
             for setting, given in _leaves(value):
@@ -225,16 +264,24 @@ def _value(key: str, value: Any, spec: Key, places: Places, name: str, index: in
                     right = "give a text, a number, true or false; several are one text with commas"
                     place = places.where(name, index).at(f"{key}.{setting}")
                     raise ScenarioError(f"{place}: {setting} = {given!r}: {right}")
-            read = {setting: str(given).lower() if isinstance(given, bool) else str(given) for setting, given in _leaves(value)}
+            read = {
+                setting: str(given).lower() if isinstance(given, bool) else str(given)
+                for setting, given in _leaves(value)
+            }
     if read is None:
-        raise _wrong(places, name, index, key, f"{key} = {value!r}: give {WHAT_KINDS_TAKE[spec.kind]}")
+        raise _wrong(
+            places, name, index, key, f"{key} = {value!r}: give {WHAT_KINDS_TAKE[spec.kind]}"
+        )
     if spec.choices and read not in spec.choices:
-        raise _wrong(places, name, index, key, f"{key} = {value!r}: one of {', '.join(spec.choices)}")
+        raise _wrong(
+            places, name, index, key, f"{key} = {value!r}: one of {', '.join(spec.choices)}"
+        )
     return read
 
 
 def _leaves(settings: Plain, before: str = "") -> Iterator[tuple[str, Any]]:
-    """Kafka's dotted names, which TOML reads as nested tables unless they are quoted, and their values."""
+    """Kafka's dotted names, which TOML reads as nested tables unless they are quoted, and their
+    values."""
     for key, value in settings.items():
         if isinstance(value, dict):
             yield from _leaves(value, f"{before}{key}.")

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from ..event_log import EventLog
 
 _ALLOCATIONS: Final = 5_000_000
-"""So many more objects have come than gone between two looks of the garbage collector; usually 700."""
+"""So many more objects have come than gone between two looks of the garbage collector; usually 700.
+"""
 _CONSUMER_SESSION_MS: Final = 45_000  # group.consumer.session.timeout.ms
 _QUEUED_BYTES: Final = 1 << 16
 """So much of a member's waits at most for the bandwidth of its link when it falls silent."""
@@ -31,18 +32,31 @@ STREAMS: Final = frozenset({"group", "wire", "member", "fault", "data", "transac
 
 
 def run_scenario(
-    scenario: Scenario, seed: int, log: EventLog, begin: Callable[[World], None] | None = None, *, skips: bool = True,
-) -> World:  # fmt: skip
-    """Let the scenario's time pass; the log is flushed. The same scenario and seed write the same log.
+    scenario: Scenario,
+    seed: int,
+    log: EventLog,
+    begin: Callable[[World], None] | None = None,
+    *,
+    skips: bool = True,
+) -> World:
+    """Let the scenario's time pass; the log is flushed. The same scenario and seed write the same
+    log.
 
-    `begin` is called with the world before time passes; it may put on the agenda what looks, or what no file can say. `skips`: as
-    `World` takes it; the log is the same.
+    `begin` is called with the world before time passes; it may put on the agenda what looks, or
+    what no file can say. `skips`: as `World` takes it; the log is the same.
     """
     log.data = True
     world = World(
-        seed=seed, log=log, topics=scenario.topics, brokers=scenario.brokers, config=scenario.broker_config,
-        delay_ms=scenario.delay_ms, metadata_delay_ms=scenario.metadata_delay_ms, bytes_per_second=scenario.bandwidth,
-        skips=skips)
+        seed=seed,
+        log=log,
+        topics=scenario.topics,
+        brokers=scenario.brokers,
+        config=scenario.broker_config,
+        delay_ms=scenario.delay_ms,
+        metadata_delay_ms=scenario.metadata_delay_ms,
+        bytes_per_second=scenario.bandwidth,
+        skips=skips,
+    )
     Churn(world, scenario)
     Nemesis(world, scenario)
     if begin is not None:
@@ -55,8 +69,11 @@ def run_scenario(
 
 
 def _sessions(scenario: Scenario) -> Callable[[], Judge]:
-    """The judge of sessions, who knows how long those of consumer groups last, and how late a member's last heartbeat may arrive."""
-    session_ms = int(scenario.broker_config.get("group.consumer.session.timeout.ms", _CONSUMER_SESSION_MS))
+    """The judge of sessions, who knows how long those of consumer groups last, and how late a
+    member's last heartbeat may arrive."""
+    session_ms = int(
+        scenario.broker_config.get("group.consumer.session.timeout.ms", _CONSUMER_SESSION_MS)
+    )
     queue_ms = _QUEUED_BYTES * 1000 // scenario.bandwidth if scenario.bandwidth else 0
     late_ms = scenario.delay_ms[1] + queue_ms
     return lambda: SessionsEnd(session_ms, GRACE_MS + late_ms)
@@ -64,7 +81,8 @@ def _sessions(scenario: Scenario) -> Callable[[], Judge]:
 
 @contextmanager
 def _few_collections() -> Iterator[None]:
-    """Let the garbage collector look more seldom: a run makes next to no cycles, and looking through a large world takes long."""
+    """Let the garbage collector look more seldom: a run makes next to no cycles, and looking
+    through a large world takes long."""
     usual, *others = gc.get_threshold()
     if usual >= _ALLOCATIONS:
         yield
@@ -77,15 +95,22 @@ def _few_collections() -> Iterator[None]:
 
 
 def judges_of(scenario: Scenario) -> list[Callable[[], Judge]]:
-    """What makes each judge that the scenario names, all of them if it names none, and those of its bounds."""
-    chosen: list[Callable[[], Judge]] = [kind for kind in ALL if not scenario.judges or kind.name in scenario.judges]
+    """What makes each judge that the scenario names, all of them if it names none, and those of its
+    bounds."""
+    chosen: list[Callable[[], Judge]] = [
+        kind for kind in ALL if not scenario.judges or kind.name in scenario.judges
+    ]
     if SessionsEnd in chosen:
         chosen[chosen.index(SessionsEnd)] = _sessions(scenario)
     if AnsweredOnce in chosen:
         replicated_ms = int(scenario.broker_config.get("offsets.commit.timeout.ms", 0))
         chosen[chosen.index(AnsweredOnce)] = partial(AnsweredOnce, WITHIN_MS + replicated_ms)
     if TimeoutsEnd in chosen:
-        looks_ms = int(scenario.broker_config.get("transaction.abort.timed.out.transaction.cleanup.interval.ms", LOOKS_MS))
+        looks_ms = int(
+            scenario.broker_config.get(
+                "transaction.abort.timed.out.transaction.cleanup.interval.ms", LOOKS_MS
+            )
+        )
         chosen[chosen.index(TimeoutsEnd)] = partial(TimeoutsEnd, looks_ms)
     return chosen + bounds_of(scenario)
 
@@ -100,6 +125,8 @@ def bounds_of(scenario: Scenario) -> list[Callable[[], Judge]]:
     return chosen
 
 
-def verdicts(scenario: Scenario, lines: Iterable[dict[str, object]], streams: frozenset[str] = STREAMS) -> list[Verdict]:
+def verdicts(
+    scenario: Scenario, lines: Iterable[dict[str, object]], streams: frozenset[str] = STREAMS
+) -> list[Verdict]:
     """What the judges of a scenario say of its log. `streams`: those that the log has."""
     return judge(lines, judges_of(scenario), streams=streams)

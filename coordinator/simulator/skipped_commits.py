@@ -1,8 +1,10 @@
-"""The automatic commits of quiet members: what the coordinator makes of one is played, how it gets there and back is worked out.
+"""The automatic commits of quiet members: what the coordinator makes of one is played, how it gets
+there and back is worked out.
 
-A commit stands in the log, so its coordinator gets it at the instant at which it arrives, and handles it as any other; but it gets the
-request itself, no bytes of it, and the member takes the answer when it is looked where it is. Rules: those of `skipping`, of which this
-is a part. Does not depend on when a member is quiet.
+A commit stands in the log, so its coordinator gets it at the instant at which it arrives, and
+handles it as any other; but it gets the request itself, no bytes of it, and the member takes the
+answer when it is looked where it is. Rules: those of `skipping`, of which this is a part. Does not
+depend on when a member is quiet.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ if TYPE_CHECKING:
     from .member import SimulatedMember
 
 Place = tuple[int, float, float]
-"""When something happens, among what happens at one instant: the instant, when it was put on the agenda, and its pipe's number."""
+"""When something happens, among what happens at one instant: the instant, when it was put on the
+agenda, and its pipe's number."""
 
 
 class Beat(NamedTuple):
@@ -34,8 +37,15 @@ class Beat(NamedTuple):
     answered: int
 
 
-def send_for_real(world: Environment, member: SimulatedMember, connection: ClientConnection, at: int, arrives: int | None) -> None:
-    """Let a member send what was due at an instant, and is on its way, or whose answer is, if it has arrived."""
+def send_for_real(
+    world: Environment,
+    member: SimulatedMember,
+    connection: ClientConnection,
+    at: int,
+    arrives: int | None,
+) -> None:
+    """Let a member send what was due at an instant, and is on its way, or whose answer is, if it
+    has arrived."""
     with world.at_earlier(at):
         member.due()
     if arrives is not None:
@@ -44,7 +54,12 @@ def send_for_real(world: Environment, member: SimulatedMember, connection: Clien
 
 
 def skip_heartbeats(
-    member: SimulatedMember, connection: ClientConnection, heartbeat: Heartbeat, answer: Response, count: int, last: Beat
+    member: SimulatedMember,
+    connection: ClientConnection,
+    heartbeat: Heartbeat,
+    answer: Response,
+    count: int,
+    last: Beat,
 ) -> None:
     """So many heartbeats were sent, the last one at these instants, and answered well."""
     up, down = connection.links
@@ -56,16 +71,22 @@ def skip_heartbeats(
 
 
 class Commits:
-    """The commits of one quiet time. `arrived` is called when one has, which may have kept the member's session alive.
+    """The commits of one quiet time. `arrived` is called when one has, which may have kept the
+    member's session alive.
 
-    `beat_arrived` and `beat_answered` are called for the heartbeat that was on its way when one was sent: when it has been sent for real
-    and has arrived, and when it has been answered.
+    `beat_arrived` and `beat_answered` are called for the heartbeat that was on its way when one was
+    sent: when it has been sent for real and has arrived, and when it has been answered.
     """
 
     def __init__(
-        self, world: Environment, member: SimulatedMember, connection: ClientConnection, arrived: Callable[[], None],
-        beat_arrived: Callable[[Beat], None], beat_answered: Callable[[Beat], None],
-    ) -> None:  # fmt: skip
+        self,
+        world: Environment,
+        member: SimulatedMember,
+        connection: ClientConnection,
+        arrived: Callable[[], None],
+        beat_arrived: Callable[[Beat], None],
+        beat_answered: Callable[[Beat], None],
+    ) -> None:
         self.world, self.member, self.connection = world, member, connection
         self.arrived, self.beat_arrived, self.beat_answered = arrived, beat_arrived, beat_answered
         machine = member.member
@@ -74,16 +95,23 @@ class Commits:
         self.message = machine.commit_request()
         self.version = connection.channel.version(self.message)
         self._rows = [row for topic in self.message.topics for row in topic.partitions]
-        self._keys = [(topic.name, row.partition_index) for topic in self.message.topics for row in topic.partitions]
+        self._keys = [
+            (topic.name, row.partition_index)
+            for topic in self.message.topics
+            for row in topic.partitions
+        ]
         self.sizes: tuple[int, int] | None = None
-        """How many bytes the request and its answer have: as many each time, for they name the same partitions."""
+        """How many bytes the request and its answer have: as many each time, for they name the same
+        partitions."""
 
     def send(self, now: int, beat: Beat | None) -> Commit:
-        """The member commits all its positions now. `beat`: its heartbeat that is not answered yet, if there is one."""
+        """The member commits all its positions now. `beat`: its heartbeat that is not answered yet,
+        if there is one."""
         self.member.read(now)
         positions = self._machine.positions
         for key, row in zip(self._keys, self._rows, strict=True):
-            row.committed_offset, row.committed_leader_epoch, row.committed_metadata = positions[key]  # type: ignore[index]
+            position = positions[key]  # type: ignore[index]
+            row.committed_offset, row.committed_leader_epoch, row.committed_metadata = position
         up, down = self.connection.links
         if beat is None:
             arrives = now + up.delay_after(0)
@@ -92,21 +120,38 @@ class Commits:
             arrives = max(beat.arrives, now + up.delay_after(1))
             answered = max(beat.answered, arrives + down.delay_after(1))
         commit = Commit(self, beat, now, arrives, answered)
-        came_with_it = beat is not None and arrives == beat.arrives  # then it is delivered when the heartbeat is
+        came_with_it = (
+            beat is not None and arrives == beat.arrives
+        )  # then it is delivered when the heartbeat is
         with self.world.at_earlier(beat.sent_at if beat is not None and came_with_it else now):
             self.world.at(arrives, commit.arrive, self.connection.pipes[0].number)
         return commit
 
     def handle(self, now: int) -> OffsetCommitResponse:
         """The coordinator gets the request, as `broker.exchange` gives it to its handler."""
-        world, message, name, side = self.world, self.message, self.member.name, self.connection.broker_side
+        world, message, name, side = (
+            self.world,
+            self.message,
+            self.member.name,
+            self.connection.broker_side,
+        )
         broker = world.brokers.brokers[self.connection.node]
         api = apis.api(OffsetCommitRequest.api_key)
         assert api is not None
         side.client_id = name
         cause = wire_log.seen(broker, side.peer, api.name, self.version, name, message, now)
         call = Call(
-            message, self.version, name, side.client_host, broker.next_token(), now, side.listener, cause, broker.node_id, side.peer)
+            message,
+            self.version,
+            name,
+            side.client_host,
+            broker.next_token(),
+            now,
+            side.listener,
+            cause,
+            broker.node_id,
+            side.peer,
+        )
         response = api.handle(broker, call)
         assert isinstance(response, OffsetCommitResponse)
         held = broker.hold_back(call, response)
@@ -117,11 +162,23 @@ class Commits:
 
 
 class Commit:
-    """A commit of a quiet member: when it is sent, arrives and is answered. `beat`: as `Commits.send` takes it."""
+    """A commit of a quiet member: when it is sent, arrives and is answered. `beat`: as
+    `Commits.send` takes it."""
 
-    __slots__ = ("_beat", "_commits", "_is_over", "_is_refused", "_response", "answered", "arrives", "sent_at")
+    __slots__ = (
+        "_beat",
+        "_commits",
+        "_is_over",
+        "_is_refused",
+        "_response",
+        "answered",
+        "arrives",
+        "sent_at",
+    )
 
-    def __init__(self, commits: Commits, beat: Beat | None, sent_at: int, arrives: int, answered: int) -> None:
+    def __init__(
+        self, commits: Commits, beat: Beat | None, sent_at: int, arrives: int, answered: int
+    ) -> None:
         self._commits, self._beat = commits, beat
         self.sent_at, self.arrives, self.answered = sent_at, arrives, answered
         self._response: OffsetCommitResponse | None = None
@@ -139,13 +196,20 @@ class Commit:
             commits.world.wake(commits.member)
 
     def end(self, world: Environment, member: SimulatedMember, place: Place) -> bool:
-        """Bring the member to where it is at `place`; False: the request or its answer is on its way then."""
+        """Bring the member to where it is at `place`; False: the request or its answer is on its
+        way then."""
         self._is_over = True
         commits, response, beat = self._commits, self._response, self._beat
         connection = commits.connection
         (up, down), channel = connection.pipes, connection.channel
-        answered_since = beat.arrives if beat is not None and beat.answered == self.answered else self.arrives
-        if response is not None and (self.answered, answered_since, down.number) < place and not self._is_refused:
+        answered_since = (
+            beat.arrives if beat is not None and beat.answered == self.answered else self.arrives
+        )
+        if (
+            response is not None
+            and (self.answered, answered_since, down.number) < place
+            and not self._is_refused
+        ):
             if beat is not None:
                 commits.beat_answered(beat)
             if commits.sizes is None:

@@ -1,4 +1,5 @@
-"""One seed of a swarm: its scenario is run, judged, and what it reached is counted. Several may run in several processes."""
+"""One seed of a swarm: its scenario is run, judged, and what it reached is counted. Several may run
+in several processes."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ from .swarm import scenario_text
 
 
 class SeedResult(NamedTuple):
-    """What came of a seed. `broken`: judges that found something; `failure`: an error that ended the run, "" without one."""
+    """What came of a seed. `broken`: judges that found something; `failure`: an error that ended
+    the run, "" without one."""
 
     seed: int
     broken: tuple[str, ...]
@@ -40,7 +42,11 @@ def run_text(text: str, seed: int, settings: tuple[str, ...] = ()) -> SeedResult
     try:
         run_scenario(scenario, seed, log)
         lines = list(log.events())
-        broken = tuple(verdict.judge for verdict in verdicts(scenario, lines) if verdict.judgement is Judgement.BROKEN)
+        broken = tuple(
+            verdict.judge
+            for verdict in verdicts(scenario, lines)
+            if verdict.judgement is Judgement.BROKEN
+        )
         for line in lines:
             coverage.see(line)
     except Exception as error:  # a run that ends with an error is a finding as any other

@@ -1,7 +1,8 @@
-"""Things that happen when something is seen in the log: the nth commit of a member, the join phase of a group.
+"""Things that happen when something is seen in the log: the nth commit of a member, the join phase
+of a group.
 
-Owns the words for what can be waited for. What is triggered happens after the line that triggers it, never within. Does not depend
-on what is done then.
+Owns the words for what can be waited for. What is triggered happens after the line that triggers
+it, never within. Does not depend on what is done then.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ WHEN_OF_PRODUCERS: Final = ("delivery",)
 
 
 class Trigger(NamedTuple):
-    """Wait for the `nth` time of something, then `after_ms` longer. `of`: a group, or a member by its client id; "": anybody."""
+    """Wait for the `nth` time of something, then `after_ms` longer. `of`: a group, or a member by
+    its client id; "": anybody."""
 
     when: str
     of: str
@@ -49,7 +51,8 @@ class Triggers:
         self._asked: list[tuple[str, Trigger, list[int]]] = []
 
     def wait(self, trigger: Trigger, action: Callable[[], None], what: str = "") -> None:
-        """Call `action` once, when it is time. `what`: which piece of the scenario it is, for `unseen`."""
+        """Call `action` once, when it is time. `what`: which piece of the scenario it is, for
+        `unseen`."""
         self._log.heard = self._hear
         seen = [0]
         self._asked.append((what, trigger, seen))
@@ -78,8 +81,17 @@ class Triggers:
 
 
 def _is_of(line: Line, whom: str) -> bool:
-    """Does a line tell of this group or member? Brokers know members by ids, which begin with their client ids."""
-    if not whom or line.get("group") == whom or line.get("client") == whom or line.get("client_id") == whom:
+    """Does a line tell of this group or member? Brokers know members by ids, which begin with their
+    client ids."""
+    if (
+        not whom
+        or line.get("group") == whom
+        or line.get("client") == whom
+        or line.get("client_id") == whom
+    ):
         return True
     member = line.get("member") or ""
-    return member.startswith(f"{whom}-") and not member.removeprefix(f"{whom}-").partition("-")[0].isdecimal()
+    return (
+        member.startswith(f"{whom}-")
+        and not member.removeprefix(f"{whom}-").partition("-")[0].isdecimal()
+    )

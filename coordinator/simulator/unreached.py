@@ -1,7 +1,8 @@
-"""What a scenario plans and a run leaves out: its end is before it, it would be done once only, or it could not be done.
+"""What a scenario plans and a run leaves out: its end is before it, it would be done once only, or
+it could not be done.
 
-No error, since a file may be run for a shorter time with `--set duration=1m`, and what a fault meets depends on what came before. Does
-not depend on how anything is carried out.
+No error, since a file may be run for a shorter time with `--set duration=1m`, and what a fault
+meets depends on what came before. Does not depend on how anything is carried out.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ _MOST_NOTES: Final = 10
 
 
 def unreached(scenario: Scenario) -> Iterator[str]:
-    """One sentence for each piece of churn, each fault and each kind of client that begins after the end, or never."""
+    """One sentence for each piece of churn, each fault and each kind of client that begins after
+    the end, or never."""
     end = scenario.duration_ms
     for table, kinds in (("members", scenario.members), ("producers", scenario.producers)):
         for kind in kinds:
@@ -26,7 +28,11 @@ def unreached(scenario: Scenario) -> Iterator[str]:
         if churn["when"] is None and churn["at"] > end:
             where = scenario.lines[f"churn {number}"]
             yield f"{where}: churn {churn['kind']} is after the end of the run: at = {churn['at']} ms, duration = {end} ms"
-        elif churn["kind"] == "poisson" and churn["until"] is None and churn["at"] >= end - QUIET_END_MS:
+        elif (
+            churn["kind"] == "poisson"
+            and churn["until"] is None
+            and churn["at"] >= end - QUIET_END_MS
+        ):
             yield f"{scenario.lines[f'churn {number}']}: churn poisson: nobody comes or goes in the last 2 minutes of a run: give until"
     for producer in scenario.producers:
         if producer.start_ms[0] <= end and producer.stop_ms <= producer.start_ms[0]:
@@ -37,8 +43,13 @@ def unreached(scenario: Scenario) -> Iterator[str]:
 
 
 def skipped(lines: Iterable[dict[str, Any]]) -> Iterator[str]:
-    """One sentence for each fault that could not be carried out, or undone, when its time had come, by the run's event log."""
-    told = [f"at {line['at_ms'] / 1000:g} s a fault was skipped: {line['why']}" for line in lines if line["type"] == "FaultSkipped"]
+    """One sentence for each fault that could not be carried out, or undone, when its time had come,
+    by the run's event log."""
+    told = [
+        f"at {line['at_ms'] / 1000:g} s a fault was skipped: {line['why']}"
+        for line in lines
+        if line["type"] == "FaultSkipped"
+    ]
     yield from told[:_MOST_NOTES]
     if len(told) > _MOST_NOTES:
         yield f"{len(told) - _MOST_NOTES} more faults were skipped: the log has them as FaultSkipped"

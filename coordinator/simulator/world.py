@@ -1,10 +1,12 @@
-"""The simulated world: brokers, members and links, one clock that jumps from one thing that happens to the next.
+"""The simulated world: brokers, members and links, one clock that jumps from one thing that happens
+to the next.
 
-Owns the order of everything that happens. Rules: at one instant what was put on the agenda comes first, in the order of the instants
-at which it was put there (messages sent at one instant by the numbers of their pipes), then the brokers, then the members, in the
-order in which they came; nothing takes time but links and what brokers and members wait for. A host that is paused does nothing while
-time goes on.
-Heartbeats that change nothing are skipped (`skipping`). Does not depend on scenarios.
+Owns the order of everything that happens. Rules: at one instant what was put on the agenda comes
+first, in the order of the instants at which it was put there (messages sent at one instant by the
+numbers of their pipes), then the brokers, then the members, in the order in which they came;
+nothing takes time but links and what brokers and members wait for. A host that is paused does
+nothing while time goes on. Heartbeats that change nothing are skipped (`skipping`). Does not depend
+on scenarios.
 """
 
 from __future__ import annotations
@@ -34,17 +36,26 @@ _MOST_STEPS_AT_ONCE = 1_000_000
 
 
 class World(ClientHosts):
-    """Brokers and members under virtual time. `delay_ms`: the shortest and the longest delay of a message on any link.
+    """Brokers and members under virtual time. `delay_ms`: the shortest and the longest delay of a
+    message on any link.
 
-    `bytes_per_second`: what each link carries at most; 0: any amount. `skips`: heartbeats that change nothing are not sent; whatever
-    comes of it is the same.
+    `bytes_per_second`: what each link carries at most; 0: any amount. `skips`: heartbeats that
+    change nothing are not sent; whatever comes of it is the same.
     """
 
     def __init__(
-        self, *, seed: int, log: EventLog, topics: Mapping[str, int], brokers: int = 1, config: Mapping[str, str] | None = None,
-        delay_ms: tuple[int, int] = (1, 1), metadata_delay_ms: int = 0, bytes_per_second: int = 0,
+        self,
+        *,
+        seed: int,
+        log: EventLog,
+        topics: Mapping[str, int],
+        brokers: int = 1,
+        config: Mapping[str, str] | None = None,
+        delay_ms: tuple[int, int] = (1, 1),
+        metadata_delay_ms: int = 0,
+        bytes_per_second: int = 0,
         skips: bool = True,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(seed=seed, log=log, delay_ms=delay_ms, bytes_per_second=bytes_per_second)
         self.epoch_ms = EPOCH_MS
         self.listening: set[int] = set(range(1, brokers + 1))
@@ -58,10 +69,19 @@ class World(ClientHosts):
         self._agenda: list[tuple[int, int, int, int, Callable[[], None]]] = []
         self._serial = count()
         self._ports = count(40_000)
-        configs = [BrokerConfigs(dict(config or {}), node_id=node) for node in range(1, brokers + 1)]
-        self.brokers = Brokers(ClusterOptions(
-            configs=configs, random=KeyedRandom(seed, "ids", "brokers"), epoch_ms=EPOCH_MS, topics=topic_options(topics), log=log,
-            metadata_delay_ms=metadata_delay_ms))
+        configs = [
+            BrokerConfigs(dict(config or {}), node_id=node) for node in range(1, brokers + 1)
+        ]
+        self.brokers = Brokers(
+            ClusterOptions(
+                configs=configs,
+                random=KeyedRandom(seed, "ids", "brokers"),
+                epoch_ms=EPOCH_MS,
+                topics=topic_options(topics),
+                log=log,
+                metadata_delay_ms=metadata_delay_ms,
+            )
+        )
         for node in self.brokers.brokers:
             self.brokers.set_endpoints(node, {"PLAINTEXT": (f"broker-{node}", 9092)})
         self.hosts = Hosts(self.brokers)
@@ -133,7 +153,9 @@ class World(ClientHosts):
     def _tick_brokers(self) -> None:
         self._worked, self._brokers_due = False, self.brokers.next_deadline()
         if self._brokers_due is None or self._brokers_due > self.now:
-            return  # it was an instant that nothing is due before, or a session's, which a heartbeat has renewed
+            # it was an instant that nothing is due before, or a session's, which a heartbeat has
+            # renewed
+            return
         quiet = self.catch_up()
         self.brokers.tick(self.now)
         self.settle()
@@ -143,8 +165,14 @@ class World(ClientHosts):
     # -- heartbeats that are skipped
 
     def arm(self, member: Client) -> None:
-        """A member's next deadline may have changed. If it is quiet, it is called when it has something else to do than to heartbeat."""
-        if self._may_skip and isinstance(member, SimulatedMember) and not member.ended and (quiet := begin(self, member)) is not None:
+        """A member's next deadline may have changed. If it is quiet, it is called when it has
+        something else to do than to heartbeat."""
+        if (
+            self._may_skip
+            and isinstance(member, SimulatedMember)
+            and not member.ended
+            and (quiet := begin(self, member)) is not None
+        ):
             self._quiet[member] = quiet
             self.call_at(member, quiet.until)
         else:
@@ -156,7 +184,8 @@ class World(ClientHosts):
         return bool(self._quiet)
 
     def catch_up(self) -> list[SimulatedMember]:
-        """Something happens that may concern quiet members: bring them to where they are. Answers who they are."""
+        """Something happens that may concern quiet members: bring them to where they are. Answers
+        who they are."""
         return self._catch_up(self.now) if self._quiet else []
 
     def _catch_up(self, sent_before: int) -> list[SimulatedMember]:
@@ -175,7 +204,8 @@ class World(ClientHosts):
         self._worked = True
 
     def at_earlier(self, instant: int) -> Earlier:
-        """Work out what happened at an earlier instant. Nothing that happened since may depend on it."""
+        """Work out what happened at an earlier instant. Nothing that happened since may depend on
+        it."""
         return Earlier(self, instant)
 
     def settle(self) -> None:

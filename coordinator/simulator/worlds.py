@@ -4,7 +4,8 @@
     emulator    our brokers on real sockets, with our members (`--live`)
     kafka       any Kafka, with our members (`--live --bootstrap`): what befalls its brokers is not in our hands
 
-Owns the table. What is done to a member's process, host and links is possible everywhere, because members are always ours.
+Owns the table. What is done to a member's process, host and links is possible everywhere, because
+members are always ours.
 """
 
 from __future__ import annotations
@@ -44,14 +45,17 @@ WORLDS: Final[dict[str, frozenset[WorldKind]]] = {
 
 
 def check_world(scenario: Scenario, world: WorldKind) -> None:
-    """Raise ScenarioError, naming file, line and verb, if something in a scenario cannot be in that world."""
+    """Raise ScenarioError, naming file, line and verb, if something in a scenario cannot be in that
+    world."""
     for what, line in _needs(scenario):
         there = WORLDS[what]
         if world not in there:
             where = " and ".join(sorted(each.value for each in there))
             raise ScenarioError(f"{line}: {what} cannot be in {world.value}, only in {where}")
     if scenario.metadata_delay_ms and world is WorldKind.KAFKA:
-        raise ScenarioError(f"{scenario.lines['brokers']}: brokers.metadata_delay cannot be in {world.value}: its brokers are not ours")
+        raise ScenarioError(
+            f"{scenario.lines['brokers']}: brokers.metadata_delay cannot be in {world.value}: its brokers are not ours"
+        )
 
 
 def _needs(scenario: Scenario) -> Iterator[tuple[str, str]]:

@@ -1,10 +1,12 @@
-"""The testing kit for asynchronous tests: what waits is awaited, everything else is called as it is.
+"""The testing kit for asynchronous tests: what waits is awaited, everything else is called as it
+is.
 
     async def test_hands_over(akafka):
         await akafka.group("billing").wait(state="Stable", members=1)
 
-Serves an emulator on the test's own loop (`async with Emulator() as kafka: akafka = AsyncKafka(kafka)`, as the fixture `akafka` does) and
-one on a thread of its own. Peers have asynchronous twins already: `async with akafka.peer(...)`, `await peer.stable()`.
+Serves an emulator on the test's own loop (`async with Emulator() as kafka: akafka =
+AsyncKafka(kafka)`, as the fixture `akafka` does) and one on a thread of its own. Peers have
+asynchronous twins already: `async with akafka.peer(...)`, `await peer.stable()`.
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ if TYPE_CHECKING:
 
 
 class AsyncKafka(FaultWords["AsyncFault"]):
-    """An emulator as an asynchronous test holds it. Whatever is not here is the emulator's own (`kafka.produce`, `kafka.peer`)."""
+    """An emulator as an asynchronous test holds it. Whatever is not here is the emulator's own
+    (`kafka.produce`, `kafka.peer`)."""
 
     def __init__(self, kafka: Emulator) -> None:
         self._kafka = kafka
@@ -38,14 +41,23 @@ class AsyncKafka(FaultWords["AsyncFault"]):
         return AsyncFault(self._kafka.add_fault(fault))
 
     async def wait_for(
-        self, kind: str | None = None, *, group: str | None = None, stream: str | None = None, since: int | None = None, count: int = 1,
-        timeout: float | None = None, **fields: Any,
+        self,
+        kind: str | None = None,
+        *,
+        group: str | None = None,
+        stream: str | None = None,
+        since: int | None = None,
+        count: int = 1,
+        timeout: float | None = None,
+        **fields: Any,
     ) -> list[dict[str, Any]]:
         """See `Kit.wait_for`."""
         from ..control.event_waits import EventPattern
 
         seconds = _seconds(timeout)
-        pattern = EventPattern(kind, group, stream, self._kafka.mark() if since is None else since, count, fields)
+        pattern = EventPattern(
+            kind, group, stream, self._kafka.mark() if since is None else since, count, fields
+        )
         future = self._kafka.begin_wait_for(pattern)
         try:
             async with asyncio.timeout(seconds):
@@ -53,13 +65,17 @@ class AsyncKafka(FaultWords["AsyncFault"]):
         except TimeoutError:
             raise self._kafka.timed_out(pattern, future, seconds) from None
 
-    async def advance(self, seconds: float, *, silent: Collection[str] = (), grace: float | None = None) -> list[dict[str, Any]]:
+    async def advance(
+        self, seconds: float, *, silent: Collection[str] = (), grace: float | None = None
+    ) -> list[dict[str, Any]]:
         """See `Kit.advance`."""
         from ..control.kit import DEFAULT_GRACE_S
 
         since = self._kafka.mark()
         for answered in self._kafka.advancing(seconds, silent=silent):
-            await asyncio.wait([asyncio.wrap_future(answered)], timeout=DEFAULT_GRACE_S if grace is None else grace)
+            await asyncio.wait(
+                [asyncio.wrap_future(answered)], timeout=DEFAULT_GRACE_S if grace is None else grace
+            )
         return self._kafka.fallen_due(since)
 
     def __getattr__(self, name: str) -> Any:

@@ -1,7 +1,8 @@
-"""How far an application had processed when each of its commits came, and what was asked of its partitions: records, first offsets.
+"""How far an application had processed when each of its commits came, and what was asked of its
+partitions: records, first offsets.
 
-A commit is held at the coordinator's door for as long as it takes to ask the application, on a thread of the watch's own: the
-application may itself be waiting for the answer of that commit.
+A commit is held at the coordinator's door for as long as it takes to ask the application, on a
+thread of the watch's own: the application may itself be waiting for the answer of that commit.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ _Held = tuple["Broker", int, CommitSeen]
 
 
 class CommitWatch:
-    """The commits of one group from now on. `count`: how many records are processed; it may block and ask the emulator."""
+    """The commits of one group from now on. `count`: how many records are processed; it may block
+    and ask the emulator."""
 
     def __init__(self, kafka: Emulator, group: str, count: Callable[[], int]) -> None:
         self._kafka = kafka
@@ -41,11 +43,14 @@ class CommitWatch:
         self._held: SimpleQueue[_Held | None] = SimpleQueue()
         self._doors: dict[int, tuple[Broker, _Door]] = {}
         self.fetched: dict[TopicPartition, int] = {}
-        """The offset of the latest Fetch of each partition, whoever sent it: what is below it has arrived there."""
+        """The offset of the latest Fetch of each partition, whoever sent it: what is below it has
+        arrived there."""
         self.asked_first: dict[TopicPartition, int] = {}
-        """When each partition's first offset was asked for last, whoever did: a client that goes back to it asks so."""
+        """When each partition's first offset was asked for last, whoever did: a client that goes
+        back to it asks so."""
         self.dying: set[str] = set()
-        """Client ids of processes that are being killed: what they still send in this process, a dead one would not."""
+        """Client ids of processes that are being killed: what they still send in this process, a
+        dead one would not."""
         self._thread = Thread(target=self._look, name="coordinator-commit-watch", daemon=True)
         self._thread.start()
         self.install()
@@ -56,7 +61,9 @@ class CommitWatch:
         def put() -> None:
             for node, broker in self._kafka.brokers.items():
                 if self._doors.get(node, (None, None))[0] is not broker:
-                    door = _Door(broker, self._group, self._held, self.dying, self.fetched, self.asked_first)
+                    door = _Door(
+                        broker, self._group, self._held, self.dying, self.fetched, self.asked_first
+                    )
                     self._doors[node] = (broker, door)
                     broker.interceptors.insert(0, door)
 
@@ -91,10 +98,22 @@ class CommitWatch:
 
 
 class _Door:
-    api_keys = frozenset({OffsetCommitRequest.api_key, TxnOffsetCommitRequest.api_key, FetchRequest.api_key, ListOffsetsRequest.api_key})
+    api_keys = frozenset(
+        {
+            OffsetCommitRequest.api_key,
+            TxnOffsetCommitRequest.api_key,
+            FetchRequest.api_key,
+            ListOffsetsRequest.api_key,
+        }
+    )
 
     def __init__(
-        self, broker: Broker, group: str, held: SimpleQueue[_Held | None], dying: set[str], fetched: dict[TopicPartition, int],
+        self,
+        broker: Broker,
+        group: str,
+        held: SimpleQueue[_Held | None],
+        dying: set[str],
+        fetched: dict[TopicPartition, int],
         asked_first: dict[TopicPartition, int],
     ) -> None:
         self._broker = broker
@@ -110,13 +129,23 @@ class _Door:
         if isinstance(message, FetchRequest):
             for read in message.topics:
                 name = read.topic or self._around.topic_name(read.topic_id) or ""
-                self._fetched |= {(name, row.partition): row.fetch_offset for row in read.partitions}
+                self._fetched |= {
+                    (name, row.partition): row.fetch_offset for row in read.partitions
+                }
             return None
         if isinstance(message, ListOffsetsRequest):
-            first = [(asked.name, row.partition_index) for asked in message.topics for row in asked.partitions if row.timestamp == _FIRST]
+            first = [
+                (asked.name, row.partition_index)
+                for asked in message.topics
+                for row in asked.partitions
+                if row.timestamp == _FIRST
+            ]
             self._asked_first |= dict.fromkeys(first, call.now)
             return None
-        if not isinstance(message, OffsetCommitRequest | TxnOffsetCommitRequest) or message.group_id != self._group:
+        if (
+            not isinstance(message, OffsetCommitRequest | TxnOffsetCommitRequest)
+            or message.group_id != self._group
+        ):
             return None
         if call.client_id in self._dying:
             return None
@@ -126,8 +155,14 @@ class _Door:
             for row in topic.partitions:
                 offsets[name, row.partition_index] = row.committed_offset
         interceptors = self._broker.interceptors
-        then = consult(interceptors[interceptors.index(self) + 1 :], call)  # a request that was held meets no other interceptor
-        by_member = bool(message.member_id) or isinstance(message, TxnOffsetCommitRequest)  # a producer need not name one
-        seen = CommitSeen(offsets, 0, message.member_id or call.client_id, call.cause, by_member, call.now)
+        then = consult(
+            interceptors[interceptors.index(self) + 1 :], call
+        )  # a request that was held meets no other interceptor
+        by_member = bool(message.member_id) or isinstance(
+            message, TxnOffsetCommitRequest
+        )  # a producer need not name one
+        seen = CommitSeen(
+            offsets, 0, message.member_id or call.client_id, call.cause, by_member, call.now
+        )
         self._held.put((self._broker, call.token, seen))
         return Hold(None, then)

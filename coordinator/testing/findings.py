@@ -1,7 +1,9 @@
-"""What is wrong with how a consumer application processed and committed: named findings, from plain data.
+"""What is wrong with how a consumer application processed and committed: named findings, from plain
+data.
 
-Owns the judgement, and nothing else: what was processed comes in the application's own order, commits with the number of records that
-were processed when each was sent, everything else from lines of the event log. Names of findings:
+Owns the judgement, and nothing else: what was processed comes in the application's own order,
+commits with the number of records that were processed when each was sent, everything else from
+lines of the event log. Names of findings:
 
 | name | meaning |
 |---|---|
@@ -80,7 +82,12 @@ GOES_BACK = "commit goes back"
 KEEPS_BACK = "keeps records back"
 OTHER_INSTANCE = "uses another instance id"
 
-_TRANSACTIONS = ("ProducerInitialized", "PartitionsEnlisted", "TransactionPrepared", "TransactionCompleted")
+_TRANSACTIONS = (
+    "ProducerInitialized",
+    "PartitionsEnlisted",
+    "TransactionPrepared",
+    "TransactionCompleted",
+)
 
 
 class Finding(NamedTuple):
@@ -94,15 +101,19 @@ class Finding(NamedTuple):
 
 
 class ApplicationError(AssertionError):
-    """What is wrong with the application: all findings, each with its name. `findings`: the same as values."""
+    """What is wrong with the application: all findings, each with its name. `findings`: the same as
+    values."""
 
     def __init__(self, found: list[Finding], told: str = "") -> None:
         self.findings = found
-        super().__init__("".join(f"\n- {finding}" for finding in found) + (f"\n{told}" if told else ""))
+        super().__init__(
+            "".join(f"\n- {finding}" for finding in found) + (f"\n{told}" if told else "")
+        )
 
 
 class CommitSeen(NamedTuple):
-    """A commit as it came: `done` is how many records were processed by then, `seq` the request's line in the event log, `at_ms` its time.
+    """A commit as it came: `done` is how many records were processed by then, `seq` the request's
+    line in the event log, `at_ms` its time.
 
     `by_member`: it names a member id; otherwise `member` is the client id.
     """
@@ -121,33 +132,56 @@ class CommitSeen(NamedTuple):
 
 
 def gaps(
-    processed: Iterable[Processed], committed: Mapping[TopicPartition, int], records: Mapping[TopicPartition, Sequence[int]],
+    processed: Iterable[Processed],
+    committed: Mapping[TopicPartition, int],
+    records: Mapping[TopicPartition, Sequence[int]],
     where: str = "committed at",
 ) -> list[Finding]:
-    """Records that exist below a committed offset and were never processed. `records`: offsets by partition, from where the test began."""
+    """Records that exist below a committed offset and were never processed. `records`: offsets by
+    partition, from where the test began."""
     done = set(processed)
     found = []
     for (topic, index), offset in sorted(committed.items()):
-        missing = [at for at in records.get((topic, index), ()) if at < offset and (topic, index, at) not in done]
+        missing = [
+            at
+            for at in records.get((topic, index), ())
+            if at < offset and (topic, index, at) not in done
+        ]
         if missing:
-            found.append(Finding(GAP, f"{topic}-{index} is {where} {offset}, but never processed were {listed(missing)}"))
+            found.append(
+                Finding(
+                    GAP,
+                    f"{topic}-{index} is {where} {offset}, but never processed were {listed(missing)}",
+                )
+            )
     return found
 
 
-def ahead(processed: Sequence[Processed], commits: Iterable[CommitSeen], records: Mapping[TopicPartition, Sequence[int]]) -> list[Finding]:
-    """Commits that were sent before all records below their offsets were processed; one finding for each partition."""
+def ahead(
+    processed: Sequence[Processed],
+    commits: Iterable[CommitSeen],
+    records: Mapping[TopicPartition, Sequence[int]],
+) -> list[Finding]:
+    """Commits that were sent before all records below their offsets were processed; one finding for
+    each partition."""
     found: dict[TopicPartition, Finding] = {}
     ever = set(processed)
     for commit in commits:
         done = set(processed[: commit.done])
         for place, offset in commit.offsets.items():
-            missing = [at for at in records.get(place, ()) if at < offset and (*place, at) not in done]
+            missing = [
+                at for at in records.get(place, ()) if at < offset and (*place, at) not in done
+            ]
             if not missing or place in found:
                 continue
-            still = f"{listed(missing)} {'was' if len(missing) == 1 else 'were'} still to be processed"
+            still = (
+                f"{listed(missing)} {'was' if len(missing) == 1 else 'were'} still to be processed"
+            )
             text = f"{commit.member} committed {offset} for {place[0]}-{place[1]} while {still}"
             first = min((row[2] for row in done if row[:2] == place), default=0)
-            if missing == [at for at in records[place] if at < first] and not any((*place, at) in ever for at in missing):
+            if missing == [at for at in records[place] if at < first] and not any(
+                (*place, at) in ever for at in missing
+            ):
                 why = f"; of these it never processed any, it began at {first}: at the end, as auto.offset.reset says, or by a seek"
             else:
                 why = _why_ahead(place, offset, missing, processed[: commit.done])
@@ -155,11 +189,18 @@ def ahead(processed: Sequence[Processed], commits: Iterable[CommitSeen], records
     return list(found.values())
 
 
-def _why_ahead(place: TopicPartition, offset: int, missing: Sequence[int], before: Sequence[Processed]) -> str:
+def _why_ahead(
+    place: TopicPartition, offset: int, missing: Sequence[int], before: Sequence[Processed]
+) -> str:
     """What else is known of a commit that came too early, to stand behind the sentence about it."""
     if len(missing) == 1 and (*place, offset - 2) in before:
         return f"; {offset - 1} is the offset to commit after {offset - 2}"
-    if before and before[-1][:2] != place and before[-1][2] == offset - 1 and (*place, offset - 1) not in before:
+    if (
+        before
+        and before[-1][:2] != place
+        and before[-1][2] == offset - 1
+        and (*place, offset - 1) not in before
+    ):
         topic, index, at = before[-1]
         return f"; what it had just processed is offset {at} of {topic}-{index}, another partition"
     return ""
@@ -173,7 +214,12 @@ def duplicates(processed: Iterable[Processed], at_most: int) -> list[Finding]:
         return []
     worst = max(again, key=lambda row: again[row])
     often = f"{worst[0]}-{worst[1]} offset {worst[2]} {again[worst] + 1} times"
-    return [Finding(DUPLICATES, f"{total} records were processed again, at most {at_most} can be explained; {often}")]
+    return [
+        Finding(
+            DUPLICATES,
+            f"{total} records were processed again, at most {at_most} can be explained; {often}",
+        )
+    ]
 
 
 def beyond(commits: Iterable[CommitSeen], ends: Mapping[TopicPartition, int]) -> list[Finding]:
@@ -188,18 +234,27 @@ def beyond(commits: Iterable[CommitSeen], ends: Mapping[TopicPartition, int]) ->
 
 
 def unfinished(
-    processed: Iterable[Processed], committed: Mapping[TopicPartition, int], records: Mapping[TopicPartition, Sequence[int]],
+    processed: Iterable[Processed],
+    committed: Mapping[TopicPartition, int],
+    records: Mapping[TopicPartition, Sequence[int]],
     owned: Collection[TopicPartition] | None = None,
 ) -> list[Finding]:
-    """Why not everything is committed: it is processed, or one partition is not read while others are, or none is.
+    """Why not everything is committed: it is processed, or one partition is not read while others
+    are, or none is.
 
-    `owned`: the partitions that the application has now, the only ones of which it can be expected; None: all.
+    `owned`: the partitions that the application has now, the only ones of which it can be expected;
+    None: all.
     """
-    records = {place: offsets for place, offsets in records.items() if owned is None or place in owned}
+    records = {
+        place: offsets for place, offsets in records.items() if owned is None or place in owned
+    }
     done: dict[TopicPartition, set[int]] = {}
     for topic, index, offset in processed:
         done.setdefault((topic, index), set()).add(offset)
-    left = {place: [at for at in offsets if at not in done.get(place, ())] for place, offsets in records.items()}
+    left = {
+        place: [at for at in offsets if at not in done.get(place, ())]
+        for place, offsets in records.items()
+    }
     others_done = any(not missing and records[place] for place, missing in left.items())
     found = []
     for place, missing in sorted(left.items()):
@@ -208,12 +263,20 @@ def unfinished(
             continue
         if not missing:
             last = records[place][-1]
-            why = f": the offset of the last record; to be committed is the one behind it, {last + 1}" if at == last else ""
+            why = (
+                f": the offset of the last record; to be committed is the one behind it, {last + 1}"
+                if at == last
+                else ""
+            )
             told = f"committed at {at}{why}" if place in committed else "nothing of it is committed"
             found.append(Finding(BEHIND, f"{where} is processed up to offset {last}, and {told}"))
         elif others_done:
             text = f"of {where} the application has not processed {listed(missing)}, but everything of other partitions"
-            why = "" if place in done else "; of it nothing at all, so it does not read it, or began at its end (auto.offset.reset)"
+            why = (
+                ""
+                if place in done
+                else "; of it nothing at all, so it does not read it, or began at its end (auto.offset.reset)"
+            )
             found.append(Finding(STOPS_READING, text + why))
     if not done and any(records.values()):
         text = f"it has processed none of {sum(map(len, records.values()))} records"
@@ -222,17 +285,35 @@ def unfinished(
     return found
 
 
-def kept_back(processed: Iterable[Processed], records: Mapping[TopicPartition, Sequence[int]]) -> list[Finding]:
-    """Of every partition with records some were processed, and the last ones were not; for an application that processes nothing more."""
+def kept_back(
+    processed: Iterable[Processed], records: Mapping[TopicPartition, Sequence[int]]
+) -> list[Finding]:
+    """Of every partition with records some were processed, and the last ones were not; for an
+    application that processes nothing more."""
     done = set(processed)
-    left = {place: [at for at in offsets if (*place, at) not in done] for place, offsets in records.items() if offsets}
-    last = all(missing and missing == list(records[place])[-len(missing) :] and len(missing) < len(records[place])
-               for place, missing in left.items())  # fmt: skip
+    left = {
+        place: [at for at in offsets if (*place, at) not in done]
+        for place, offsets in records.items()
+        if offsets
+    }
+    last = all(
+        missing
+        and missing == list(records[place])[-len(missing) :]
+        and len(missing) < len(records[place])
+        for place, missing in left.items()
+    )
     if not left or not last:
         return []
-    told = ", ".join(f"{listed(missing)} of {place[0]}-{place[1]}" for place, missing in sorted(left.items())[:3])
+    told = ", ".join(
+        f"{listed(missing)} of {place[0]}-{place[1]}" for place, missing in sorted(left.items())[:3]
+    )
     more = ", ..." if len(left) > 3 else ""
-    return [Finding(KEEPS_BACK, f"it has processed everything but {told}{more}, and processes nothing more until more records come")]
+    return [
+        Finding(
+            KEEPS_BACK,
+            f"it has processed everything but {told}{more}, and processes nothing more until more records come",
+        )
+    ]
 
 
 def reached(processed: Iterable[Processed]) -> dict[TopicPartition, int]:
@@ -244,9 +325,12 @@ def reached(processed: Iterable[Processed]) -> dict[TopicPartition, int]:
 
 
 def not_committed(
-    processed: Iterable[Processed], committed: Mapping[TopicPartition, int], now: Mapping[TopicPartition, int],
+    processed: Iterable[Processed],
+    committed: Mapping[TopicPartition, int],
+    now: Mapping[TopicPartition, int],
 ) -> list[Finding]:
-    """After a stop in good order: records that were processed, and are not below what is `committed`; `now` is where partitions begin."""
+    """After a stop in good order: records that were processed, and are not below what is
+    `committed`; `now` is where partitions begin."""
     found = []
     ends: dict[TopicPartition, list[int]] = {}
     for topic, index, offset in processed:
@@ -262,31 +346,56 @@ def not_committed(
 
 def restless(lines: Iterable[Line], group: str, since: int, at_most: int) -> list[Finding]:
     """More rebalances from a line of the event log on than `at_most`."""
-    begun = [line for line in lines if line["type"] in REBALANCES and line["group"] == group and line["seq"] >= since]
+    begun = [
+        line
+        for line in lines
+        if line["type"] in REBALANCES and line["group"] == group and line["seq"] >= since
+    ]
     if len(begun) <= at_most:
         return []
-    return [Finding(RESTLESS, f"{len(begun)} rebalances began while nobody came or went; the last reason: {begun[-1]['reason']}")]
+    return [
+        Finding(
+            RESTLESS,
+            f"{len(begun)} rebalances began while nobody came or went; the last reason: {begun[-1]['reason']}",
+        )
+    ]
 
 
 def exactly_once(
-    processed: Iterable[Processed], committed: Mapping[TopicPartition, Sequence[int]], commits: Iterable[CommitSeen], lines: Iterable[Line],
+    processed: Iterable[Processed],
+    committed: Mapping[TopicPartition, Sequence[int]],
+    commits: Iterable[CommitSeen],
+    lines: Iterable[Line],
 ) -> list[Finding]:
-    """What committed transactions answered twice, or answered of aborted ones; commits that belong to no transaction.
+    """What committed transactions answered twice, or answered of aborted ones; commits that belong
+    to no transaction.
 
     `committed`: the offsets that were to be answered.
     """
     found = []
-    plain = {line["seq"] for line in lines if line["type"] == "RequestSeen" and line["api"] == "offset_commit"}
+    plain = {
+        line["seq"]
+        for line in lines
+        if line["type"] == "RequestSeen" and line["api"] == "offset_commit"
+    }
     outside = next((commit for commit in commits if commit.seq in plain), None)
     if outside is not None:
-        text = f"{outside.member} committed {dict(outside.offsets)} by OffsetCommit, in no transaction"
+        text = (
+            f"{outside.member} committed {dict(outside.offsets)} by OffsetCommit, in no transaction"
+        )
         found.append(Finding(OUTSIDE, text + outside.when))
     for (topic, index, offset), times in sorted(Counter(processed).items()):
         where = f"{topic}-{index} offset {offset}"
         if times > 1:
-            found.append(Finding(TWICE, f"{where} was answered {times} times in committed transactions"))
+            found.append(
+                Finding(TWICE, f"{where} was answered {times} times in committed transactions")
+            )
         if offset not in committed.get((topic, index), ()):
-            found.append(Finding(ABORTED, f"{where} was answered, and stands in a transaction that was aborted"))
+            found.append(
+                Finding(
+                    ABORTED, f"{where} was answered, and stands in a transaction that was aborted"
+                )
+            )
     return found
 
 
@@ -298,17 +407,27 @@ def left_open(lines: Iterable[Line], transactional_id: str) -> list[Finding]:
             last = line["type"]
     if last != "PartitionsEnlisted":
         return []
-    return [Finding(LEFT_OPEN, f"the transaction of {transactional_id} was begun, and neither committed nor aborted")]
+    return [
+        Finding(
+            LEFT_OPEN,
+            f"the transaction of {transactional_id} was begun, and neither committed nor aborted",
+        )
+    ]
 
 
 def of_output(headers: Iterable[tuple[str, bytes | None]], topic: str) -> Processed:
-    """What a record of an output topic says was processed. Raises TypeError if it does not say so."""
+    """What a record of an output topic says was processed. Raises TypeError if it does not say
+    so."""
     found = dict(headers)
     try:
-        name, partition, offset = ((found[key] or b"").decode() for key in ("topic", "partition", "offset"))
+        name, partition, offset = (
+            (found[key] or b"").decode() for key in ("topic", "partition", "offset")
+        )
         return name, int(partition), int(offset)
     except (KeyError, ValueError):
-        raise TypeError(f"records of {topic} are to have the headers topic, partition and offset; this one has {found}") from None
+        raise TypeError(
+            f"records of {topic} are to have the headers topic, partition and offset; this one has {found}"
+        ) from None
 
 
 def when(seq: int | None, at_ms: int | None) -> str:

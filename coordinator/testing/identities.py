@@ -1,6 +1,8 @@
-"""Who an application is to its brokers: findings about its group, its membership, its instance id and its transactional id.
+"""Who an application is to its brokers: findings about its group, its membership, its instance id
+and its transactional id.
 
-Judges lines of the event log, and commits as they came; `findings` has the names and all other judgements.
+Judges lines of the event log, and commits as they came; `findings` has the names and all other
+judgements.
 """
 
 from __future__ import annotations
@@ -20,7 +22,8 @@ _REMOVED = ("MemberRemoved", "ConsumerMemberRemoved")
 
 
 def clients_that_joined(lines: Iterable[Line]) -> set[str]:
-    """Client ids that asked to join a group; in the consumer protocol (KIP-848) those that became members."""
+    """Client ids that asked to join a group; in the consumer protocol (KIP-848) those that became
+    members."""
     found = set()
     for line in lines:
         if line["type"] == "RequestSeen" and line["api"] == "join_group":
@@ -30,21 +33,32 @@ def clients_that_joined(lines: Iterable[Line]) -> set[str]:
     return found
 
 
-def without_membership(commits: Iterable[CommitSeen], lines: Sequence[Line], *, ever: bool) -> list[Finding]:
+def without_membership(
+    commits: Iterable[CommitSeen], lines: Sequence[Line], *, ever: bool
+) -> list[Finding]:
     """Commits that name no member. `ever`: the application has no member at all.
 
-    Otherwise those that are refused because there are members, from a client that never joined, or again and again: one that has lost its
-    membership forgets its member id before it joins again, and may send a commit for each record that it has in hand.
+    Otherwise those that are refused because there are members, from a client that never joined, or
+    again and again: one that has lost its membership forgets its member id before it joins again,
+    and may send a commit for each record that it has in hand.
     """
     joined = clients_that_joined(lines)
-    refused = {line["cause"] for line in lines if line["type"] == "RequestRefused" and line.get("api") in _COMMITS}
+    refused = {
+        line["cause"]
+        for line in lines
+        if line["type"] == "RequestRefused" and line.get("api") in _COMMITS
+    }
     count: Counter[str] = Counter()
     for commit in commits:
         if commit.by_member or not (ever or commit.seq in refused):
             continue
         count[commit.member] += 1
         if commit.member not in joined:
-            told = "is refused, because the group has members" if commit.seq in refused else "is no member"
+            told = (
+                "is refused, because the group has members"
+                if commit.seq in refused
+                else "is no member"
+            )
             text = f"{commit.member} commits without a member id, and {told}{commit.when}: it assigns partitions to itself"
             return [Finding(f.NO_MEMBER, text)]
         if count[commit.member] > TOLD_AT_MOST:
@@ -53,19 +67,31 @@ def without_membership(commits: Iterable[CommitSeen], lines: Sequence[Line], *, 
     return []
 
 
-def nobody(commits: Iterable[CommitSeen], lines: Sequence[Line], group: str, peers: Collection[str] = ()) -> list[Finding]:
-    """Why the application has no member in its group: it commits or reads without being one, is in another group, or has left."""
+def nobody(
+    commits: Iterable[CommitSeen], lines: Sequence[Line], group: str, peers: Collection[str] = ()
+) -> list[Finding]:
+    """Why the application has no member in its group: it commits or reads without being one, is in
+    another group, or has left."""
     alone = without_membership(commits, lines, ever=True)
-    return alone or elsewhere(lines, group) or reads_alone(lines, group) or gone(lines, group, peers)
+    return (
+        alone or elsewhere(lines, group) or reads_alone(lines, group) or gone(lines, group, peers)
+    )
 
 
 def gone(lines: Sequence[Line], group: str, peers: Collection[str]) -> list[Finding]:
     """Its last member is gone, why, and nobody has come since."""
-    removed = (line for line in reversed(lines) if line["type"] in _REMOVED and line["group"] == group and line["member"] not in peers)
+    removed = (
+        line
+        for line in reversed(lines)
+        if line["type"] in _REMOVED and line["group"] == group and line["member"] not in peers
+    )
     last = next(removed, None)
     if last is None:
         return []
-    reason, at = last.get("detail") or last.get("reason") or "removed", when(last["seq"], last["at_ms"])
+    reason, at = (
+        last.get("detail") or last.get("reason") or "removed",
+        when(last["seq"], last["at_ms"]),
+    )
     text = f"it has no member in its group any more: {last['member']} went{at}, the reason is {reason!r}"
     return [Finding(f.NO_RECOVERY, f"{text}; none has come since")]
 
@@ -74,9 +100,18 @@ def reads_alone(lines: Sequence[Line], group: str) -> list[Finding]:
     """A client asks for the group's offsets and never joins any group."""
     joined = clients_that_joined(lines)
     for line in lines:
-        asks = line["type"] == "RequestSeen" and line["api"] == "offset_fetch" and line.get("group") == group
+        asks = (
+            line["type"] == "RequestSeen"
+            and line["api"] == "offset_fetch"
+            and line.get("group") == group
+        )
         if asks and line["client"] not in joined:
-            return [Finding(f.NO_MEMBER, f"{line['client']} asks for the group's offsets and never joins: it assigns partitions to itself")]
+            return [
+                Finding(
+                    f.NO_MEMBER,
+                    f"{line['client']} asks for the group's offsets and never joins: it assigns partitions to itself",
+                )
+            ]
     return []
 
 
@@ -92,7 +127,8 @@ def elsewhere(lines: Iterable[Line], group: str) -> list[Finding]:
 def shared_instance(lines: Iterable[Line], group: str, at_most: int) -> list[Finding]:
     """A static member was replaced, over another connection, more often than it was started.
 
-    Over the same one a consumer replaces itself: aiokafka forgets its member id when a commit is refused, and joins without one.
+    Over the same one a consumer replaces itself: aiokafka forgets its member id when a commit is
+    refused, and joins without one.
     """
     counts: Counter[str] = Counter()
     joins: dict[int, Line] = {}
@@ -100,20 +136,32 @@ def shared_instance(lines: Iterable[Line], group: str, at_most: int) -> list[Fin
     for line in lines:
         if line["type"] == "RequestSeen" and line["api"] == "join_group":
             joins[line["seq"]] = line
-        elif line["type"] in (*_JOINED, *_REPLACED) and line["group"] == group and (name := _instance(line)) is not None:
+        elif (
+            line["type"] in (*_JOINED, *_REPLACED)
+            and line["group"] == group
+            and (name := _instance(line)) is not None
+        ):
             peer = joins.get(line.get("cause") or -1, {}).get("peer", "")
             counts[name] += line["type"] in _REPLACED and (not peer or peer != by.get(name))
             by[name] = peer
     return [
-        Finding(f.SHARED, f"members with group.instance.id {name!r} took each other's place {times} times; at most {at_most} were restarts")
-        for name, times in counts.items() if times > at_most
-    ]  # fmt: skip
+        Finding(
+            f.SHARED,
+            f"members with group.instance.id {name!r} took each other's place {times} times; at most {at_most} were restarts",
+        )
+        for name, times in counts.items()
+        if times > at_most
+    ]
 
 
-def other_instance(lines: Iterable[Line], group: str, starts: Sequence[int], peers: Collection[str]) -> list[Finding]:
-    """Static members of one start have other instance ids than those of the start before, which are in the group still.
+def other_instance(
+    lines: Iterable[Line], group: str, starts: Sequence[int], peers: Collection[str]
+) -> list[Finding]:
+    """Static members of one start have other instance ids than those of the start before, which are
+    in the group still.
 
-    `starts`: marks of the log, from before each start. `peers`: member ids that are not the application's.
+    `starts`: marks of the log, from before each start. `peers`: member ids that are not the
+    application's.
     """
     if len(starts) < 2:
         return []
@@ -133,22 +181,39 @@ def other_instance(lines: Iterable[Line], group: str, starts: Sequence[int], pee
         return []
     name, line = next(iter(now.items()))
     text = f"started again, its group.instance.id is {name!r}{when(line['seq'], line['at_ms'])}; it was {next(iter(before.values()))!r}"
-    return [Finding(f.OTHER_INSTANCE, f"{text}, a member that keeps its partitions until its session ends")]
+    return [
+        Finding(
+            f.OTHER_INSTANCE, f"{text}, a member that keeps its partitions until its session ends"
+        )
+    ]
 
 
 def _instance(line: Line) -> str | None:
-    found: str | None = line.get("group_instance_id") or (line.get("subscription") or {}).get("group_instance_id")
+    found: str | None = line.get("group_instance_id") or (line.get("subscription") or {}).get(
+        "group_instance_id"
+    )
     return found
 
 
-def falls_out(lines: Iterable[Line], group: str, peers: Collection[str], running: Iterable[tuple[int, int]], at_most: int) -> list[Finding]:
-    """Its members left or expired more often than `at_most` while it ran. `running`: from which line to which, of each start."""
+def falls_out(
+    lines: Iterable[Line],
+    group: str,
+    peers: Collection[str],
+    running: Iterable[tuple[int, int]],
+    at_most: int,
+) -> list[Finding]:
+    """Its members left or expired more often than `at_most` while it ran. `running`: from which
+    line to which, of each start."""
     spans = list(running)
     went = [
-        line for line in lines
-        if line["type"] in _REMOVED and line["group"] == group and line["member"] not in peers and line["reason"] in _BY_ITSELF
+        line
+        for line in lines
+        if line["type"] in _REMOVED
+        and line["group"] == group
+        and line["member"] not in peers
+        and line["reason"] in _BY_ITSELF
         and any(first <= line["seq"] < end for first, end in spans)
-    ]  # fmt: skip
+    ]
     if len(went) <= at_most:
         return []
     why = "it makes new consumers, after errors of its own, say, or does not come back to its poll within max.poll.interval.ms"
@@ -157,17 +222,25 @@ def falls_out(lines: Iterable[Line], group: str, peers: Collection[str], running
     return [Finding(f.RESTLESS, f"{text}{when(last['seq'], last['at_ms'])}: {why}")]
 
 
-def consumers_at_once(lines: Sequence[Line], group: str, peers: Collection[str], running: Iterable[tuple[int, int]]) -> int:
-    """How many members it had at the same time, of those that joined since the same start. `running`: as `falls_out` has it.
+def consumers_at_once(
+    lines: Sequence[Line], group: str, peers: Collection[str], running: Iterable[tuple[int, int]]
+) -> int:
+    """How many members it had at the same time, of those that joined since the same start.
+    `running`: as `falls_out` has it.
 
-    Classic members count that synced in the same generation: one whose answer was lost joins anew, and its former id is a member still.
-    What a coordinator has not stored before another one takes over gets its generation a second time there.
+    Classic members count that synced in the same generation: one whose answer was lost joins anew,
+    and its former id is a member still. What a coordinator has not stored before another one takes
+    over gets its generation a second time there.
     """
     most = 0
     for first, end in running:
         here, synced = set[str](), dict[int, set[str]]()
         for line in lines:
-            if line.get("group") != group or line.get("member") in peers or not first <= line["seq"] < end:
+            if (
+                line.get("group") != group
+                or line.get("member") in peers
+                or not first <= line["seq"] < end
+            ):
                 continue
             if line["type"] == "MemberSynced":
                 synced.setdefault(line["generation"], set()).add(line["member"])
@@ -185,12 +258,21 @@ def consumers_at_once(lines: Sequence[Line], group: str, peers: Collection[str],
 
 def left(lines: Iterable[Line], group: str, peers: Collection[str], since: int) -> list[Finding]:
     """The application's own members left, from a line of the log on."""
-    gone = [line for line in lines if line["type"] in _REMOVED and line["group"] == group and line["seq"] >= since]
+    gone = [
+        line
+        for line in lines
+        if line["type"] in _REMOVED and line["group"] == group and line["seq"] >= since
+    ]
     own = [line for line in gone if line["reason"] == "left" and line["member"] not in peers]
     if not own:
         return []
     at = when(own[0]["seq"], own[0].get("at_ms"))
-    return [Finding(f.LEAVES, f"{own[0]['member']} left the group when its commit was refused{at}; the next one would have succeeded")]
+    return [
+        Finding(
+            f.LEAVES,
+            f"{own[0]['member']} left the group when its commit was refused{at}; the next one would have succeeded",
+        )
+    ]
 
 
 def other_transactional_id(lines: Iterable[Line], transactional_id: str) -> list[Finding]:
@@ -200,4 +282,9 @@ def other_transactional_id(lines: Iterable[Line], transactional_id: str) -> list
     used = [line["transactional_id"] for line in asked if line.get("transactional_id")]
     if not used or transactional_id in used:
         return []
-    return [Finding(f.OTHER_ID, f"it says {transactional_id!r}, and its producer has {used[0]!r}: another instance would not be fenced")]
+    return [
+        Finding(
+            f.OTHER_ID,
+            f"it says {transactional_id!r}, and its producer has {used[0]!r}: another instance would not be fenced",
+        )
+    ]

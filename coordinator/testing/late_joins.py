@@ -1,7 +1,9 @@
-"""Members that came back to a rebalance later than they said: for so long their listener, or their work, kept them from their poll.
+"""Members that came back to a rebalance later than they said: for so long their listener, or their
+work, kept them from their poll.
 
-A member's rebalance timeout is its max.poll.interval.ms. What counts is when it was told: by a refused heartbeat, after which a client
-joins at its next poll. Judges plain lines of the event log, as `findings` does.
+A member's rebalance timeout is its max.poll.interval.ms. What counts is when it was told: by a
+refused heartbeat, after which a client joins at its next poll. Judges plain lines of the event log,
+as `findings` does.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ SLACK_MS = 500
 
 
 def late_joins(lines: Iterable[Line], group: str, others: Collection[str]) -> list[Finding]:
-    """Members that were told of a rebalance and joined after their rebalance timeout, or were removed for it; one finding for each.
+    """Members that were told of a rebalance and joined after their rebalance timeout, or were
+    removed for it; one finding for each.
 
     `others`: members that are not judged: peers, and those that the test took out or held up.
     """
@@ -31,22 +34,38 @@ def late_joins(lines: Iterable[Line], group: str, others: Collection[str]) -> li
         kind, member = line["type"], line.get("member") or ""
         if kind in ("MemberJoined", "MemberRejoined", "MemberReplaced"):
             allowed[member] = line["rebalance_timeout_ms"]
-        elif kind == "RequestRefused" and line.get("api") == "heartbeat" and _TOLD in line["errors"] and member in allowed:
+        elif (
+            kind == "RequestRefused"
+            and line.get("api") == "heartbeat"
+            and _TOLD in line["errors"]
+            and member in allowed
+        ):
             told.setdefault(member, line)
         elif kind == "RequestSeen" and line["api"] == "join_group":
-            for name in [name for name, news in told.items() if name == member or news["peer"] == line["peer"]]:
+            for name in [
+                name
+                for name, news in told.items()
+                if name == member or news["peer"] == line["peer"]
+            ]:
                 _joined(name, told.pop(name), line, allowed[name], found)
         elif kind in _REMOVED and line["reason"] in _TOO_LATE:
             text = f"{member} was removed{when(line['seq'], line['at_ms'])}: it {line['reason']}"
-            found.setdefault(member, Finding(BLOCKS, f"{text}; it blocks in its listener, or is away from its poll"))
+            found.setdefault(
+                member,
+                Finding(BLOCKS, f"{text}; it blocks in its listener, or is away from its poll"),
+            )
         elif kind == "GroupLoaded":  # its coordinator was away
             told.clear()
     return [finding for member, finding in found.items() if member not in others]
 
 
-def _joined(member: str, told: Line, join: Line, allowed_ms: int, found: dict[str, Finding]) -> None:
+def _joined(
+    member: str, told: Line, join: Line, allowed_ms: int, found: dict[str, Finding]
+) -> None:
     late_ms = join["at_ms"] - told["at_ms"]
     if late_ms > allowed_ms + SLACK_MS:
         text = f"{member} was told of a rebalance{when(told['seq'], told['at_ms'])}, and joined {late_ms} ms later"
         why = f"its max.poll.interval.ms is {allowed_ms}: it blocks in its listener, or is away from its poll"
-        found.setdefault(member, Finding(BLOCKS, f"{text}{when(join['seq'], join['at_ms'])}; {why}"))
+        found.setdefault(
+            member, Finding(BLOCKS, f"{text}{when(join['seq'], join['at_ms'])}; {why}")
+        )

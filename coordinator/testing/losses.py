@@ -1,4 +1,5 @@
-"""Findings about partitions that change hands: what was processed or committed for partitions of others, what goes back or begins too low.
+"""Findings about partitions that change hands: what was processed or committed for partitions of
+others, what goes back or begins too low.
 
 Judges plain data, as `findings` does, which has the names.
 """
@@ -10,17 +11,31 @@ from typing import NamedTuple
 
 from ..judges import judge
 from ..judges.commits import CommitsStayWithinAssignment
-from .findings import AFTER_LOSING, FOREIGN, GOES_BACK, IGNORES_COMMITTED, Finding, Line, Processed, TopicPartition, listed, when
+from .findings import (
+    AFTER_LOSING,
+    FOREIGN,
+    GOES_BACK,
+    IGNORES_COMMITTED,
+    Finding,
+    Line,
+    Processed,
+    TopicPartition,
+    listed,
+    when,
+)
 
-_GONE = frozenset({"UNKNOWN_MEMBER_ID", "ILLEGAL_GENERATION", "FENCED_INSTANCE_ID", "FENCED_MEMBER_EPOCH"})
+_GONE = frozenset(
+    {"UNKNOWN_MEMBER_ID", "ILLEGAL_GENERATION", "FENCED_INSTANCE_ID", "FENCED_MEMBER_EPOCH"}
+)
 TOLD_AT_MOST = 100
-"""Commits of a lost identity that may be on their way before an application has heard of its loss: one for each record, if it does not
-wait for their answers."""
+"""Commits of a lost identity that may be on their way before an application has heard of its loss:
+one for each record, if it does not wait for their answers."""
 _COMMITS = ("offset_commit", "txn_offset_commit")
 
 
 class Handover(NamedTuple):
-    """Partitions that others owned for sure while the records with these places in the application's order were processed."""
+    """Partitions that others owned for sure while the records with these places in the
+    application's order were processed."""
 
     partitions: frozenset[TopicPartition]
     first: int
@@ -28,7 +43,8 @@ class Handover(NamedTuple):
 
 
 class OthersCommit(NamedTuple):
-    """What another member committed before the application got the partition, at this place in the application's order."""
+    """What another member committed before the application got the partition, at this place in the
+    application's order."""
 
     partition: TopicPartition
     offset: int
@@ -36,10 +52,17 @@ class OthersCommit(NamedTuple):
 
 
 def began_below(processed: Sequence[Processed], others: Iterable[OthersCommit]) -> list[Finding]:
-    """Records that another member had committed before the application got their partition, and that it processed all the same."""
+    """Records that another member had committed before the application got their partition, and
+    that it processed all the same."""
     found = []
     for other in others:
-        again = sorted({row[2] for row in processed[other.first :] if row[:2] == other.partition and row[2] < other.offset})
+        again = sorted(
+            {
+                row[2]
+                for row in processed[other.first :]
+                if row[:2] == other.partition and row[2] < other.offset
+            }
+        )
         if again:
             where = f"{other.partition[0]}-{other.partition[1]}"
             text = f"{where} was committed at {other.offset} by another member, and then the application processed {listed(again)}"
@@ -51,37 +74,59 @@ def foreign(processed: Sequence[Processed], handovers: Iterable[Handover]) -> li
     """Records that were processed while their partitions were others'."""
     found = []
     for handover in handovers:
-        rows = [row for row in processed[handover.first : handover.end] if row[:2] in handover.partitions]
+        rows = [
+            row
+            for row in processed[handover.first : handover.end]
+            if row[:2] in handover.partitions
+        ]
         if rows:
-            told = ", ".join(f"{topic}-{index} offset {offset}" for topic, index, offset in rows[:5])
+            told = ", ".join(
+                f"{topic}-{index} offset {offset}" for topic, index, offset in rows[:5]
+            )
             more = ", ..." if len(rows) > 5 else ""
-            found.append(Finding(FOREIGN, f"{told}{more} were processed while another member owned the partition"))
+            found.append(
+                Finding(
+                    FOREIGN, f"{told}{more} were processed while another member owned the partition"
+                )
+            )
     return found
 
 
 def after_losing(
-    lines: Sequence[Line], group: str, own: Iterable[str] = (), killed: Iterable[str] = (),
+    lines: Sequence[Line],
+    group: str,
+    own: Iterable[str] = (),
+    killed: Iterable[str] = (),
     by_itself: Callable[[TopicPartition, int], bool] = lambda *_: False,
 ) -> list[Finding]:
-    """Commits for partitions that were not the member's, again and again with an identity that is gone, or that go back.
+    """Commits for partitions that were not the member's, again and again with an identity that is
+    gone, or that go back.
 
-    A member's own commit that a later one of it makes up for is none: clients send commits that were not answered again, in any order.
-    `lines`: of the event log, with streams group and wire. `own`: member ids of peers, which are not judged. `killed`: of
-    processes that were killed, whose last commits are refused by the kit itself. `by_itself`: whether a library has gone back in a
+    A member's own commit that a later one of it makes up for is none: clients send commits that
+    were not answered again, in any order. `lines`: of the event log, with streams group and wire.
+    `own`: member ids of peers, which are not judged. `killed`: of processes that were killed, whose
+    last commits are refused by the kit itself. `by_itself`: whether a library has gone back in a
     partition by itself since an instant in ms of the log.
     """
     peers, dead = set(own), set(killed)
     mine = [line for line in lines if line.get("group", group) == group]
     (verdict,) = judge(mine, [CommitsStayWithinAssignment], streams=frozenset({"group", "wire"}))
     at_ms = {line["seq"]: line["at_ms"] for line in mine} if verdict.findings else {}
-    found = [Finding(AFTER_LOSING, finding.text + when(finding.seq, at_ms.get(finding.seq))) for finding in verdict.findings]
+    found = [
+        Finding(AFTER_LOSING, finding.text + when(finding.seq, at_ms.get(finding.seq)))
+        for finding in verdict.findings
+    ]
     refused: dict[str, int] = {}
     last: dict[TopicPartition, tuple[int, str, int]] = {}
     back: dict[tuple[TopicPartition, str], tuple[int, Finding]] = {}
     for line in mine:
         member = line.get("member") or ""
         identity = f"{member} of generation {line.get('generation')}"
-        refusal = line["type"] == "RequestRefused" and line.get("api") in _COMMITS and _GONE.intersection(line["errors"])
+        refusal = (
+            line["type"] == "RequestRefused"
+            and line.get("api") in _COMMITS
+            and _GONE.intersection(line["errors"])
+        )
         if refusal and member and member not in dead:
             refused[identity] = refused.get(identity, 0) + 1
             if refused[identity] == TOLD_AT_MOST + 1:
@@ -101,5 +146,8 @@ def after_losing(
                 elif (place, member) in back and row["offset"] >= back[place, member][0]:
                     del back[place, member]
         if line["type"] == "OffsetsCommitted":
-            last |= {(row["topic"], row["partition"]): (row["offset"], member, line["at_ms"]) for row in line["offsets"]}
+            last |= {
+                (row["topic"], row["partition"]): (row["offset"], member, line["at_ms"])
+                for row in line["offsets"]
+            }
     return found + [finding for _, finding in back.values()]

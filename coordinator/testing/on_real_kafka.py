@@ -1,8 +1,9 @@
-"""What the fixture `kafka` is under `--kafka=real`: Apache Kafka in a container, with the few words that any Kafka understands.
+"""What the fixture `kafka` is under `--kafka=real`: Apache Kafka in a container, with the few words
+that any Kafka understands.
 
-Topics are made and deleted, records written; whatever only the emulator can do (faults, groups to wait for, peers, the clock, the log)
-skips the test and says which word it was. One broker serves all tests that ask for no settings of their own; what a test made is
-deleted after it.
+Topics are made and deleted, records written; whatever only the emulator can do (faults, groups to
+wait for, peers, the clock, the log) skips the test and says which word it was. One broker serves
+all tests that ask for no settings of their own; what a test made is deleted after it.
 """
 
 from __future__ import annotations
@@ -32,9 +33,11 @@ if TYPE_CHECKING:
 Value = bytes | str | None
 _TIMEOUT_MS = 30_000
 _SHARED = {"topics", "seed", "log", "log_mode", "remember", "kafka_defaults"}
-"""Options that the broker of all tests can serve: topics are made by request, the others mean nothing there."""
+"""Options that the broker of all tests can serve: topics are made by request, the others mean
+nothing there."""
 _NOT_YET = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-"""What a broker says of a partition whose leader it is by the metadata, before it has learned of it itself."""
+"""What a broker says of a partition whose leader it is by the metadata, before it has learned of it
+itself."""
 _OF_CONTAINERS = {"config", "brokers", "racks", "broker_config", "auto_create_topics"}
 
 
@@ -50,20 +53,37 @@ class RealBroker:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        pytest.skip(f"kafka.{name} is the emulator's own: --kafka=real runs tests of applications that use none of its verbs")
+        pytest.skip(
+            f"kafka.{name} is the emulator's own: --kafka=real runs tests of applications that use none of its verbs"
+        )
 
     def topics(self) -> dict[str, int]:
         """How many partitions each topic has, Kafka's internal ones left out."""
         answer = self._admin.ask(MetadataRequest(topics=None, allow_auto_topic_creation=False), 12)
-        return {topic.name: len(topic.partitions) for topic in answer.topics if not topic.is_internal}
+        return {
+            topic.name: len(topic.partitions) for topic in answer.topics if not topic.is_internal
+        }
 
     def create_topic(
-        self, name: str, partitions: int = -1, *, replication: int = -1, config: Mapping[str, object] | None = None,
+        self,
+        name: str,
+        partitions: int = -1,
+        *,
+        replication: int = -1,
+        config: Mapping[str, object] | None = None,
     ) -> None:
-        """Make a topic; returns when it can be written to. Raises ControlError, in Kafka's words."""
-        rows = [CreatableTopicConfig(name=key, value=_text(value)) for key, value in (config or {}).items()]
-        topic = CreatableTopic(name=name, num_partitions=partitions, replication_factor=replication, configs=rows)
-        (result,) = self._admin.ask(CreateTopicsRequest(topics=[topic], timeout_ms=_TIMEOUT_MS), 7).topics
+        """Make a topic; returns when it can be written to. Raises ControlError, in Kafka's
+        words."""
+        rows = [
+            CreatableTopicConfig(name=key, value=_text(value))
+            for key, value in (config or {}).items()
+        ]
+        topic = CreatableTopic(
+            name=name, num_partitions=partitions, replication_factor=replication, configs=rows
+        )
+        (result,) = self._admin.ask(
+            CreateTopicsRequest(topics=[topic], timeout_ms=_TIMEOUT_MS), 7
+        ).topics
         check(result.error_code, f"topic {name} cannot be made", result.error_message)
         until = time.monotonic() + _TIMEOUT_MS / 1000
         while not self._is_led(name):
@@ -73,38 +93,61 @@ class RealBroker:
 
     def delete_topic(self, name: str) -> None:
         """Delete a topic. Raises ControlError."""
-        (result,) = self._admin.ask(DeleteTopicsRequest(topics=[DeleteTopicState(name=name)], timeout_ms=_TIMEOUT_MS), 6).responses
+        (result,) = self._admin.ask(
+            DeleteTopicsRequest(topics=[DeleteTopicState(name=name)], timeout_ms=_TIMEOUT_MS), 6
+        ).responses
         check(result.error_code, f"topic {name} cannot be deleted", result.error_message)
 
     def produce(
-        self, name: str, values: Iterable[Value], *, partition: int | None = None, keys: Sequence[Value] | None = None,
-        headers: Mapping[str, Value] | None = None, timestamp_ms: int | None = None,
+        self,
+        name: str,
+        values: Iterable[Value],
+        *,
+        partition: int | None = None,
+        keys: Sequence[Value] | None = None,
+        headers: Mapping[str, Value] | None = None,
+        timestamp_ms: int | None = None,
     ) -> list[Written]:
-        """Write records; where each was put, in the order of `values`. See `Kit.produce`; transactions are the emulator's own."""
+        """Write records; where each was put, in the order of `values`. See `Kit.produce`;
+        transactions are the emulator's own."""
         if isinstance(values, (str, bytes)):
             raise ControlError(f"values come as a list: [{values!r}]")
         count = self.topics().get(name)
         if count is None:
-            raise ControlError(f"there is no topic {name!r}; there are: {', '.join(self.topics()) or 'none'}")
+            raise ControlError(
+                f"there is no topic {name!r}; there are: {', '.join(self.topics()) or 'none'}"
+            )
         at_ms = int(time.time() * 1000) if timestamp_ms is None else timestamp_ms
         pairs = tuple((key, _bytes(value)) for key, value in (headers or {}).items())
         by_partition: dict[int, list[tuple[int, Record]]] = {}
         for number, value in enumerate(values):
             key = None if keys is None else _bytes(keys[number])
-            index = partition if partition is not None else number % count if key is None else partition_for_key(key, count)
+            index = (
+                partition
+                if partition is not None
+                else number % count
+                if key is None
+                else partition_for_key(key, count)
+            )
             rows = by_partition.setdefault(index, [])
             rows.append((number, Record(len(rows), at_ms, key, _bytes(value), pairs)))
         written: dict[int, Written] = {}
         for index, rows in by_partition.items():
             base = self._append(name, index, [record for _, record in rows])
-            written |= {number: Written(name, index, base + place) for place, (number, _) in enumerate(rows)}
+            written |= {
+                number: Written(name, index, base + place) for place, (number, _) in enumerate(rows)
+            }
         return [written[number] for number in sorted(written)]
 
     def clear(self) -> None:
         """Delete the topics and the empty groups: clean for the next test."""
         for name in self.topics():
             self.delete_topic(name)
-        groups = [row.group_id for row in self._admin.ask(ListGroupsRequest(), 4).groups if row.group_state == "Empty"]
+        groups = [
+            row.group_id
+            for row in self._admin.ask(ListGroupsRequest(), 4).groups
+            if row.group_state == "Empty"
+        ]
         if groups:
             self._admin.ask(DeleteGroupsRequest(groups_names=groups), 2)
 
@@ -114,16 +157,33 @@ class RealBroker:
 
     def _is_led(self, name: str) -> bool:
         answer = self._admin.ask(MetadataRequest(topics=None, allow_auto_topic_creation=False), 12)
-        partitions = [partition for topic in answer.topics if topic.name == name for partition in topic.partitions]
-        return bool(partitions) and all(partition.leader_id >= 0 and not partition.error_code for partition in partitions)
+        partitions = [
+            partition
+            for topic in answer.topics
+            if topic.name == name
+            for partition in topic.partitions
+        ]
+        return bool(partitions) and all(
+            partition.leader_id >= 0 and not partition.error_code for partition in partitions
+        )
 
     def _append(self, name: str, index: int, records: list[Record]) -> int:
         self._admin.replicas([name])  # learns the addresses of the brokers
         answer = self._admin.ask(MetadataRequest(topics=None, allow_auto_topic_creation=False), 12)
-        leaders = {row.partition_index: row.leader_id for topic in answer.topics if topic.name == name for row in topic.partitions}
+        leaders = {
+            row.partition_index: row.leader_id
+            for topic in answer.topics
+            if topic.name == name
+            for row in topic.partitions
+        }
         if index not in leaders:
-            raise ControlError(f"topic {name} has no partition {index}: it has 0 to {len(leaders) - 1}")
-        data = TopicProduceData(name=name, partition_data=[PartitionProduceData(index=index, records=build_batch(records))])
+            raise ControlError(
+                f"topic {name} has no partition {index}: it has 0 to {len(leaders) - 1}"
+            )
+        data = TopicProduceData(
+            name=name,
+            partition_data=[PartitionProduceData(index=index, records=build_batch(records))],
+        )
         request = ProduceRequest(acks=-1, timeout_ms=_TIMEOUT_MS, topic_data=[data])
         until = time.monotonic() + _TIMEOUT_MS / 1000
         while True:
@@ -141,12 +201,17 @@ def real_broker(request: pytest.FixtureRequest, options: dict[str, Any]) -> Iter
 
     unknown = options.keys() - _SHARED - _OF_CONTAINERS
     if unknown:
-        pytest.skip(f"{', '.join(sorted(unknown))}: an option of the emulator, which --kafka=real does not have")
+        pytest.skip(
+            f"{', '.join(sorted(unknown))}: an option of the emulator, which --kafka=real does not have"
+        )
     if options.get("brokers", 1) not in (1, 3):
         pytest.skip(f"brokers={options['brokers']}: with --kafka=real there are 1 or 3")
     own = {name: value for name, value in options.items() if name in _OF_CONTAINERS}
     if own.pop("auto_create_topics", None) is not None:
-        own["config"] = {**own.get("config", {}), "auto.create.topics.enable": options["auto_create_topics"]}
+        own["config"] = {
+            **own.get("config", {}),
+            "auto.create.topics.enable": options["auto_create_topics"],
+        }
     if own and own != request.getfixturevalue("_real_options"):
         with RealKafka(**own) as kafka:
             yield from _with_topics(kafka, options)

@@ -1,8 +1,10 @@
-"""The emulator of `akafka` on the test's own loop, whoever runs that loop: pytest-asyncio or anyio. Neither is needed.
+"""The emulator of `akafka` on the test's own loop, whoever runs that loop: pytest-asyncio or anyio.
+Neither is needed.
 
-Both start asynchronous fixtures on the loop of the test; which of them does is the test's choice, so there is a private fixture
-for each, and `akafka` asks for the right one. With pytest-asyncio a loop belongs to a function, a class, a module, a package or the
-session, and a fixture says which: there is one for each of these, made only where pytest-asyncio is a plugin of the run.
+Both start asynchronous fixtures on the loop of the test; which of them does is the test's choice,
+so there is a private fixture for each, and `akafka` asks for the right one. With pytest-asyncio a
+loop belongs to a function, a class, a module, a package or the session, and a fixture says which:
+there is one for each of these, made only where pytest-asyncio is a plugin of the run.
 """
 
 from __future__ import annotations
@@ -13,13 +15,20 @@ from typing import Any, Literal
 
 import pytest
 
-SCOPES: tuple[Literal["function", "class", "module", "package", "session"], ...] = ("function", "class", "module", "package", "session")
+SCOPES: tuple[Literal["function", "class", "module", "package", "session"], ...] = (
+    "function",
+    "class",
+    "module",
+    "package",
+    "session",
+)
 ON_ANYIO = "_akafka_of_anyio"
 Started = Callable[[pytest.FixtureRequest], AsyncIterator[Any]]
 
 
 def register(config: pytest.Config, started: Started) -> None:
-    """Add the private fixtures; `started` starts the emulator of a request, yields it, and ends it."""
+    """Add the private fixtures; `started` starts the emulator of a request, yields it, and ends
+    it."""
     holder = ModuleType("kafka_on_the_loop_of_the_test")
 
     async def of_anyio(request: pytest.FixtureRequest, anyio_backend: Any) -> AsyncIterator[Any]:
@@ -36,21 +45,33 @@ def register(config: pytest.Config, started: Started) -> None:
                 async for kafka in started(request):
                     yield kafka
 
-            setattr(holder, _of_asyncio(scope), pytest_asyncio.fixture(name=_of_asyncio(scope), loop_scope=scope)(of_asyncio))
+            setattr(
+                holder,
+                _of_asyncio(scope),
+                pytest_asyncio.fixture(name=_of_asyncio(scope), loop_scope=scope)(of_asyncio),
+            )
     config.pluginmanager.register(holder, "kafka-on-the-loop-of-the-test")
 
 
 def fixture_for(request: pytest.FixtureRequest) -> str | None:
-    """The private fixture that starts the emulator on the loop of this test; None: no plugin runs a loop for it."""
+    """The private fixture that starts the emulator on the loop of this test; None: no plugin runs a
+    loop for it."""
     if any(kind.__module__.startswith("pytest_asyncio.") for kind in type(request.node).__mro__):
         marker = request.node.get_closest_marker("asyncio")
         given = {} if marker is None else marker.kwargs
-        return _of_asyncio(given.get("loop_scope") or given.get("scope") or request.config.getini("asyncio_default_test_loop_scope"))
+        return _of_asyncio(
+            given.get("loop_scope")
+            or given.get("scope")
+            or request.config.getini("asyncio_default_test_loop_scope")
+        )
     if "anyio_backend" in request.fixturenames:
         backend = request.getfixturevalue("anyio_backend")
         name = backend if isinstance(backend, str) else backend[0]
         if name != "asyncio":
-            pytest.fail(f"akafka runs on asyncio, this test on {name}: let its fixture anyio_backend return 'asyncio'", pytrace=False)
+            pytest.fail(
+                f"akafka runs on asyncio, this test on {name}: let its fixture anyio_backend return 'asyncio'",
+                pytrace=False,
+            )
         return ON_ANYIO
     return None
 

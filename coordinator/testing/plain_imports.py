@@ -1,9 +1,10 @@
 """Imports of this package are left as they are by pytest, but for the ready tests.
 
-pytest rewrites the assertions of a plugin's whole package, and so parses each of its modules when it is imported. Modules are imported here
-when they are first needed, also by an emulator's own thread, and CPython 3.11 fails with "SystemError: AST constructor recursion depth
-mismatch" when two threads parse at the same time. Ready tests (`coordinator.testing`) are imported by tests alone, and keep their detailed
-assertions.
+pytest rewrites the assertions of a plugin's whole package, and so parses each of its modules when
+it is imported. Modules are imported here when they are first needed, also by an emulator's own
+thread, and CPython 3.11 fails with "SystemError: AST constructor recursion depth mismatch" when two
+threads parse at the same time. Ready tests (`coordinator.testing`) are imported by tests alone, and
+keep their detailed assertions.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ _PACKAGE = "coordinator"
 
 
 def leave_plain(config: pytest.Config) -> None:
-    """Take the package from what pytest rewrites. A pytest whose hook has other insides goes on as it was."""
+    """Take the package from what pytest rewrites. A pytest whose hook has other insides goes on as
+    it was."""
     hook = getattr(config.pluginmanager, "rewrite_hook", None)
     marked = getattr(hook, "_must_rewrite", None)
     cache = getattr(hook, "_marked_for_rewrite_cache", None)

@@ -1,8 +1,10 @@
-"""The pytest plugin: fixtures `kafka` (also `kafka_emulator`), `akafka`, `session_kafka`, `kafka_factory`, and the marker `kafka`.
+"""The pytest plugin: fixtures `kafka` (also `kafka_emulator`), `akafka`, `session_kafka`,
+`kafka_factory`, and the marker `kafka`.
 
-It is found by pytest through its entry point, and loads nothing of the emulator until a test asks for a fixture. Each test gets a
-broker of its own on a free port of 127.0.0.1, so tests may run side by side. When a test fails its report has the groups'
-timelines; a fault that no request met fails its test, unless it was made with `may_miss=True` or only observes.
+It is found by pytest through its entry point, and loads nothing of the emulator until a test asks
+for a fixture. Each test gets a broker of its own on a free port of 127.0.0.1, so tests may run side
+by side. When a test fails its report has the groups' timelines; a fault that no request met fails
+its test, unless it was made with `may_miss=True` or only observes.
 """
 
 from __future__ import annotations
@@ -25,14 +27,18 @@ REMEMBERED_LINES = 100_000
 _MARKER = "kafka(topics=..., config=..., brokers=..., seed=..., log=...): options of the broker that the fixture kafka starts"
 _IN_USE = pytest.StashKey[list[Any]]()
 _SHORTER = {
-    "group.min.session.timeout.ms": 100, "group.consumer.min.session.timeout.ms": 100, "group.consumer.min.heartbeat.interval.ms": 10,
+    "group.min.session.timeout.ms": 100,
+    "group.consumer.min.session.timeout.ms": 100,
+    "group.consumer.min.heartbeat.interval.ms": 10,
     "group.consumer.assignment.interval.ms": 0,
 }
-"""What tests may set lower than Kafka lets them; and nobody waits between two assignments of a group of the consumer protocol."""
+"""What tests may set lower than Kafka lets them; and nobody waits between two assignments of a
+group of the consumer protocol."""
 _AWAITED = "can't be used in 'await' expression"
 _WHAT_IS_AWAITED = (
     "Only what waits is awaited: wait, wait_for, wait_hit, advance, and what peers do. Other words are called as they are, "
-    'such as akafka.create_topic("orders").')
+    'such as akafka.create_topic("orders").'
+)
 _SESSION = pytest.StashKey["Emulator"]()
 
 
@@ -40,12 +46,37 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Settings for all tests."""
     group = parser.getgroup("kafka", "Kafka emulator")
     group.addoption(
-        "--kafka", metavar="WHICH", choices=("emulator", "real"), default="emulator",
-        help="emulator, or real: Apache Kafka in a container; tests that use what only the emulator has are skipped")
-    group.addoption("--kafka-log-dir", metavar="DIR", default=None, help="keep the event log of each test in this folder")
-    group.addoption("--kafka-seed", metavar="N", type=int, default=None, help="the seed of every id that brokers draw")
-    parser.addini("kafka_config", "broker configuration for all tests, one name=value a line", type="linelist", default=[])
-    parser.addini("kafka_topics", "topics for all tests, one name or name:partitions a line", type="linelist", default=[])
+        "--kafka",
+        metavar="WHICH",
+        choices=("emulator", "real"),
+        default="emulator",
+        help="emulator, or real: Apache Kafka in a container; tests that use what only the emulator has are skipped",
+    )
+    group.addoption(
+        "--kafka-log-dir",
+        metavar="DIR",
+        default=None,
+        help="keep the event log of each test in this folder",
+    )
+    group.addoption(
+        "--kafka-seed",
+        metavar="N",
+        type=int,
+        default=None,
+        help="the seed of every id that brokers draw",
+    )
+    parser.addini(
+        "kafka_config",
+        "broker configuration for all tests, one name=value a line",
+        type="linelist",
+        default=[],
+    )
+    parser.addini(
+        "kafka_topics",
+        "topics for all tests, one name or name:partitions a line",
+        type="linelist",
+        default=[],
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -56,11 +87,14 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _marked(request: pytest.FixtureRequest) -> dict[str, Any]:
-    """The options that markers give: those of the function win over its class's, those over its module's."""
+    """The options that markers give: those of the function win over its class's, those over its
+    module's."""
     options: dict[str, Any] = {}
     for marker in reversed(list(request.node.iter_markers("kafka"))):
         if marker.args:
-            raise pytest.UsageError(f"{request.node.nodeid}: the marker kafka takes names: kafka(topics={marker.args[0]!r})")
+            raise pytest.UsageError(
+                f"{request.node.nodeid}: the marker kafka takes names: kafka(topics={marker.args[0]!r})"
+            )
         for name, value in marker.kwargs.items():
             merged = isinstance(value, dict) and isinstance(options.get(name), dict)
             options[name] = {**options[name], **value} if merged else value
@@ -87,7 +121,9 @@ def _configured(config: pytest.Config) -> dict[str, Any]:
 def _topic(line: str) -> tuple[str, int]:
     name, _, partitions = line.partition(":")
     if partitions and not partitions.isdecimal():
-        raise pytest.UsageError(f"kafka_topics: {line!r}: write name or name:partitions, such as orders:12")
+        raise pytest.UsageError(
+            f"kafka_topics: {line!r}: write name or name:partitions, such as orders:12"
+        )
     return name, int(partitions or 1)
 
 
@@ -96,7 +132,9 @@ def _made(request: pytest.FixtureRequest, options: dict[str, Any]) -> Emulator:
     from coordinator.emulator import Emulator
 
     if request.config.getoption("--kafka") == "real":
-        pytest.skip(f"{request.fixturename} starts the emulator: --kafka=real runs tests of the fixtures kafka and akafka")
+        pytest.skip(
+            f"{request.fixturename} starts the emulator: --kafka=real runs tests of the fixtures kafka and akafka"
+        )
     merged = _merged(request.config, options)
     if isinstance(merged.get("config", {}), dict):  # what is none the emulator refuses
         merged["config"] = _SHORTER | merged.get("config", {})
@@ -105,13 +143,20 @@ def _made(request: pytest.FixtureRequest, options: dict[str, Any]) -> Emulator:
         try:
             Path(folder).mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise pytest.UsageError(f"--kafka-log-dir {folder}: no directory can be made there: {error.strerror}") from None
-        merged |= {"log": str(_log_path(Path(folder), request.node.nodeid or "session")), "log_mode": "replace"}
+            raise pytest.UsageError(
+                f"--kafka-log-dir {folder}: no directory can be made there: {error.strerror}"
+            ) from None
+        merged |= {
+            "log": str(_log_path(Path(folder), request.node.nodeid or "session")),
+            "log_mode": "replace",
+        }
     merged.setdefault("remember", REMEMBERED_LINES)
     try:
         kafka = Emulator(**merged)
     except TypeError as error:
-        raise pytest.UsageError(f"{request.node.nodeid}: marker or factory kafka: {error}") from None
+        raise pytest.UsageError(
+            f"{request.node.nodeid}: marker or factory kafka: {error}"
+        ) from None
     request.node.stash.setdefault(_IN_USE, []).append(kafka)
     return kafka
 
@@ -142,8 +187,13 @@ class AutoCreatedTopicWarning(UserWarning):
 
 def _warn_of_topics(kafka: Emulator) -> None:
     """Name topics that clients made by asking about them, each once."""
+
     def made_meanwhile() -> dict[str, str]:
-        made = {topic: client for broker in kafka.brokers.values() for topic, client in broker.auto_created.items()}
+        made = {
+            topic: client
+            for broker in kafka.brokers.values()
+            for topic, client in broker.auto_created.items()
+        }
         for broker in kafka.brokers.values():
             broker.auto_created.clear()
         return made
@@ -151,11 +201,15 @@ def _warn_of_topics(kafka: Emulator) -> None:
     for topic, client in kafka.run(made_meanwhile).items():
         warnings.warn(
             f"topic {topic!r} was made because the client {client!r} asked about it: create_topic() before, or the option "
-            "auto_create_topics=False, shows a misspelt name", AutoCreatedTopicWarning, stacklevel=1)
+            "auto_create_topics=False, shows a misspelt name",
+            AutoCreatedTopicWarning,
+            stacklevel=1,
+        )
 
 
 def _check_faults(kafka: Emulator) -> None:
-    """Fail for faults that were never met: a test that believes in a fault which did not happen proves nothing."""
+    """Fail for faults that were never met: a test that believes in a fault which did not happen
+    proves nothing."""
     missed = kafka.missed_faults()
     if missed:
         told = "".join(f"\n  {fault}" for fault in missed)
@@ -165,7 +219,8 @@ def _check_faults(kafka: Emulator) -> None:
 
 @pytest.fixture
 def kafka(request: pytest.FixtureRequest) -> Iterator[Emulator]:
-    """A running emulator for this test alone: `kafka.bootstrap_servers`, `kafka.create_topic(...)`, `kafka.group(...)`.
+    """A running emulator for this test alone: `kafka.bootstrap_servers`, `kafka.create_topic(...)`,
+    `kafka.group(...)`.
 
     With --kafka=real it is Apache Kafka: `coordinator.testing.on_real_kafka`.
     """
@@ -190,7 +245,8 @@ def kafka_emulator(kafka: Emulator) -> Emulator:
 def akafka(request: pytest.FixtureRequest) -> Iterator[Any]:
     """The asynchronous twin: it runs on the test's own loop, and what waits is awaited.
 
-    A test that neither pytest-asyncio nor anyio runs, such as one that calls asyncio.run, gets one on a thread of its own.
+    A test that neither pytest-asyncio nor anyio runs, such as one that calls asyncio.run, gets one
+    on a thread of its own.
     """
     from coordinator.testing.asynchronous import AsyncKafka
 
@@ -219,7 +275,8 @@ async def _on_this_loop(request: pytest.FixtureRequest) -> AsyncIterator[Emulato
 
 @pytest.fixture
 def kafka_factory(request: pytest.FixtureRequest) -> Iterator[Callable[..., Emulator]]:
-    """Starts emulators with the options of `Emulator`: `kafka_factory(topics={"orders": 6})`; all end with the test."""
+    """Starts emulators with the options of `Emulator`: `kafka_factory(topics={"orders": 6})`; all
+    end with the test."""
     from contextlib import ExitStack
 
     with ExitStack() as running:
@@ -252,9 +309,11 @@ def _real_kafka(_real_options: dict[str, Any]) -> Iterator[Any]:
 
 @pytest.fixture(scope="session")
 def session_kafka(request: pytest.FixtureRequest) -> Iterator[Emulator]:
-    """One emulator for the whole run, emptied after each test that uses it: groups, faults and the topics that the test made go.
+    """One emulator for the whole run, emptied after each test that uses it: groups, faults and the
+    topics that the test made go.
 
-    Fixtures of any scope may use it. Topics that those of a broader scope than a function made stay as long as the broker.
+    Fixtures of any scope may use it. Topics that those of a broader scope than a function made stay
+    as long as the broker.
     """
     with _made(request, {}) as running:
         request.config.stash[_SESSION] = running
@@ -265,7 +324,11 @@ def session_kafka(request: pytest.FixtureRequest) -> Iterator[Emulator]:
 @pytest.fixture(autouse=True)
 def _session_kafka_is_emptied(request: pytest.FixtureRequest) -> Iterator[None]:
     """Set up behind all fixtures of broader scopes, and before the test's own."""
-    running = request.config.stash.get(_SESSION, None) if "session_kafka" in request.fixturenames else None
+    running = (
+        request.config.stash.get(_SESSION, None)
+        if "session_kafka" in request.fixturenames
+        else None
+    )
     if running is None:
         yield
         return
@@ -281,15 +344,22 @@ def _session_kafka_is_emptied(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Any:
-    """A failed test's report tells what its groups did, and what each member last sent and heard."""
+    """A failed test's report tells what its groups did, and what each member last sent and
+    heard."""
     report = yield
     if report.when == "call" and report.failed:
         in_use: list[Any] = item.stash.get(_IN_USE, [])
         for number, kafka in enumerate(in_use):
             text = _story(kafka)
             if text:
-                report.sections.append((f"Kafka groups{f' of broker {number + 1}' if number else ''}", text))
-        if "akafka" in getattr(item, "fixturenames", ()) and call.excinfo is not None and _AWAITED in str(call.excinfo.value):
+                report.sections.append(
+                    (f"Kafka groups{f' of broker {number + 1}' if number else ''}", text)
+                )
+        if (
+            "akafka" in getattr(item, "fixturenames", ())
+            and call.excinfo is not None
+            and _AWAITED in str(call.excinfo.value)
+        ):
             report.sections.append(("akafka", _WHAT_IS_AWAITED))
     return report
 

@@ -1,6 +1,8 @@
-"""When a broker is ready: when it answers a Metadata request and its answer names the brokers that are alive.
+"""When a broker is ready: when it answers a Metadata request and its answer names the brokers that
+are alive.
 
-An open port proves nothing, since Docker's proxy accepts before the broker listens. Does not depend on containers.
+An open port proves nothing, since Docker's proxy accepts before the broker listens. Does not depend
+on containers.
 """
 
 from __future__ import annotations
@@ -9,15 +11,18 @@ import random
 import socket
 import struct
 
-# Below the range from which systems take ports for outgoing connections: none is lost while a broker is stopped.
+# Below the range from which systems take ports for outgoing connections: none is lost while a
+# broker is stopped.
 _PORTS = range(20_000, 32_000)
 _ANSWER_LIMIT_S = 2.0
-# Length, then a version 1 header (Metadata = 3, version 0, correlation id 1, no client id), then an empty list: all topics.
+# Length, then a version 1 header (Metadata = 3, version 0, correlation id 1, no client id), then an
+# empty list: all topics.
 _METADATA_REQUEST = struct.pack(">ihhihi", 14, 3, 0, 1, -1, 0)
 
 
 def free_port() -> int:
-    """A port of this machine that nobody listens on now. Somebody else may take it before it is used."""
+    """A port of this machine that nobody listens on now. Somebody else may take it before it is
+    used."""
     for _ in range(1_000):
         port = random.choice(_PORTS)
         with socket.socket() as probe:
@@ -51,9 +56,13 @@ def _is_free(port: int) -> bool:
 
 
 def live_brokers(host: str, port: int, limit_s: float = _ANSWER_LIMIT_S) -> set[int]:
-    """Ids of the brokers that the one at host:port knows to be alive (unfenced). Empty while there is no answer within the limit."""
+    """Ids of the brokers that the one at host:port knows to be alive (unfenced). Empty while there
+    is no answer within the limit."""
     try:
-        with socket.create_connection((host, port), limit_s) as connection, connection.makefile("rb") as answer:
+        with (
+            socket.create_connection((host, port), limit_s) as connection,
+            connection.makefile("rb") as answer,
+        ):
             connection.sendall(_METADATA_REQUEST)
             (count,) = struct.unpack(">8xi", answer.read(12))
             ids: set[int] = set()
@@ -64,4 +73,3 @@ def live_brokers(host: str, port: int, limit_s: float = _ANSWER_LIMIT_S) -> set[
             return ids
     except (OSError, struct.error):
         return set()
-

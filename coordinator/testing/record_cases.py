@@ -1,4 +1,5 @@
-"""Ready tests about records that fail and commits that are refused; `coordinator.testing.cases` has them with the others."""
+"""Ready tests about records that fail and commits that are refused; `coordinator.testing.cases` has
+them with the others."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ class RecordCases:
         self._one_bad_record(app, "poison")
 
     def test_commits_are_refused_for_good(self, app: ApplicationUnderTest) -> None:
-        """The application may no longer commit (GROUP_AUTHORIZATION_FAILED): it ends, or stops, visibly.
+        """The application may no longer commit (GROUP_AUTHORIZATION_FAILED): it ends, or stops,
+        visibly.
 
         One that does not wait for the answers of its commits hears of it when it joins again.
         """
@@ -37,7 +39,9 @@ class RecordCases:
         if app.not_judged or not waits_for_commits(app, min(app.patience_s, A_MOMENT_S)):
             self._refused_everything(app)
             return
-        with app.kafka.fail("OffsetCommit", "GROUP_AUTHORIZATION_FAILED", group=app.application.group, may_miss=True) as refused:
+        with app.kafka.fail(
+            "OffsetCommit", "GROUP_AUTHORIZATION_FAILED", group=app.application.group, may_miss=True
+        ) as refused:
             app.excuse()
             app.produce(RECORDS)
             wait_hit(app, refused, "the application commits nothing")
@@ -46,7 +50,9 @@ class RecordCases:
             refused.remove()
             swallowed = self._swallowed(app, f"{refused.hits} commits were refused")
             try:
-                waits = waits_for_commits(app, app.patience_s)  # on a busy machine a moment may have been too short to see that it does not
+                waits = waits_for_commits(
+                    app, app.patience_s
+                )  # on a busy machine a moment may have been too short to see that it does not
             except ApplicationError:  # it commits nothing any more
                 raise ApplicationError([swallowed, *app.findings()]) from None
             if waits:
@@ -56,7 +62,14 @@ class RecordCases:
     def _refused_everything(self, app: ApplicationUnderTest) -> None:
         with ExitStack() as faults:
             for api in ("OffsetCommit", "JoinGroup", "ConsumerGroupHeartbeat"):
-                faults.enter_context(app.kafka.fail(api, "GROUP_AUTHORIZATION_FAILED", group=app.application.group, may_miss=True))
+                faults.enter_context(
+                    app.kafka.fail(
+                        api,
+                        "GROUP_AUTHORIZATION_FAILED",
+                        group=app.application.group,
+                        may_miss=True,
+                    )
+                )
             app.excuse()
             mark, members = app.kafka.mark(), {member.member_id for member in app.members()}
             app.produce(RECORDS)
@@ -66,13 +79,19 @@ class RecordCases:
             with suppress(ControlError):  # it has ended already, or rebalances by itself
                 app.group.rebalance("authorization is withdrawn")
             if not gone(app):
-                raise ApplicationError([*app.findings(), self._swallowed(app, "commits and joining are refused")])
+                raise ApplicationError(
+                    [*app.findings(), self._swallowed(app, "commits and joining are refused")]
+                )
 
     def _refused_heartbeats(self, app: ApplicationUnderTest, members: set[str], since: int) -> None:
         if gave_up(app, members, since):
             return
-        shrugs = goes_on(app.kafka.events(since=since), app.application.group, members, connections(app.kafka))
-        raise ApplicationError([*app.findings(), *self._not_closed(app, "heartbeats are refused"), *shrugs])
+        shrugs = goes_on(
+            app.kafka.events(since=since), app.application.group, members, connections(app.kafka)
+        )
+        raise ApplicationError(
+            [*app.findings(), *self._not_closed(app, "heartbeats are refused"), *shrugs]
+        )
 
     def _swallowed(self, app: ApplicationUnderTest, what: str) -> Finding:
         for finding in self._not_closed(app, what):
@@ -86,7 +105,12 @@ class RecordCases:
         if not isinstance(error, BaseException):
             return []
         text = f"{what} with GROUP_AUTHORIZATION_FAILED, the application ended by {type(error).__name__}"
-        return [Finding(findings.DOES_NOT_LEAVE, f"{text}, and its member is in the group still: its consumer is not closed")]
+        return [
+            Finding(
+                findings.DOES_NOT_LEAVE,
+                f"{text}, and its member is in the group still: its consumer is not closed",
+            )
+        ]
 
     def _one_bad_record(self, app: ApplicationUnderTest, attribute: str) -> None:
         needs(app, attribute)

@@ -1,4 +1,5 @@
-"""Findings about records that were processed again although an offset beyond them was committed, and which of them no application can help.
+"""Findings about records that were processed again although an offset beyond them was committed,
+and which of them no application can help.
 
 Judges plain data, as `findings` does, which has the names.
 """
@@ -12,25 +13,33 @@ from .holders import Holders
 
 _CHANGES = ("GenerationStarted", "ConsumerMemberReconciled")
 _NEW = 8
-"""The version of OffsetFetch from which on several groups can be asked for; aiokafka 0.14 has an older one."""
+"""The version of OffsetFetch from which on several groups can be asked for; aiokafka 0.14 has an
+older one."""
 _TWICE = 2
 """Partitions that nothing is committed of are given anew by the second of them at the earliest."""
 
 
 def processed_again(
-    processed: Sequence[Processed], commits: Sequence[CommitSeen], lines: Iterable[Line], holders: Holders | None = None, *,
+    processed: Sequence[Processed],
+    commits: Sequence[CommitSeen],
+    lines: Iterable[Line],
+    holders: Holders | None = None,
+    *,
     in_hand: bool = False,
 ) -> list[Finding]:
-    """Records that were processed once more after an offset beyond them had been committed. `lines`: of the event log.
+    """Records that were processed once more after an offset beyond them had been committed.
+    `lines`: of the event log.
 
-    `holders`: of an application with several consumers; what another one than that of the commit may have had in hand is left out, or, if
-    `in_hand` is true, is all that is told.
+    `holders`: of an application with several consumers; what another one than that of the commit
+    may have had in hand is left out, or, if `in_hand` is true, is all that is told.
 
     Not charged is what a library does beneath the application:
 
-    - commits before a refused OffsetFetch of version 2 to 7: aiokafka 0.14 (version 3) does not look at the error, which stands above the
-      topics there, takes it for "no offset is committed", and begins by auto.offset.reset;
-    - a commit that was on its way while a rebalance ended: the library had asked before where to go on.
+    - commits before a refused OffsetFetch of version 2 to 7: aiokafka 0.14 (version 3) does not
+      look at the error, which stands above the topics there, takes it for "no offset is committed",
+      and begins by auto.offset.reset;
+    - a commit that was on its way while a rebalance ended: the library had asked before where to go
+      on.
     """
     lines = list(lines)
     accepted = {line["cause"] for line in lines if line["type"] == "OffsetsCommitted"}
@@ -41,9 +50,23 @@ def processed_again(
             continue
         before = set(processed[: commit.done])
         for place, offset in commit.offsets.items():
-            again = sorted({row[2] for row in processed[commit.done :] if row[:2] == place and row[2] < offset and row in before})
-            told = [at for at in again if holders is None or holders.may_hold(place, at, commit) == in_hand]
-            if told and place not in found and not _overtaken(place, again, commits[number:], accepted, lines):
+            again = sorted(
+                {
+                    row[2]
+                    for row in processed[commit.done :]
+                    if row[:2] == place and row[2] < offset and row in before
+                }
+            )
+            told = [
+                at
+                for at in again
+                if holders is None or holders.may_hold(place, at, commit) == in_hand
+            ]
+            if (
+                told
+                and place not in found
+                and not _overtaken(place, again, commits[number:], accepted, lines)
+            ):
                 were = "was" if len(told) == 1 else "were"
                 text = f"{commit.member} committed {offset} for {place[0]}-{place[1]}, and then {listed(told)} {were} processed again"
                 found[place] = Finding(AGAIN, text + commit.when)
@@ -51,19 +74,39 @@ def processed_again(
 
 
 def _misread(lines: Sequence[Line]) -> int:
-    """The last OffsetFetch of these versions that was refused, by its line in the event log; -1: none."""
-    old = {line["seq"] for line in lines if line["type"] == "RequestSeen" and line["api"] == "offset_fetch" and 2 <= line["version"] <= 7}
-    return max((line["cause"] for line in lines if line["type"] == "RequestRefused" and line["cause"] in old), default=-1)
+    """The last OffsetFetch of these versions that was refused, by its line in the event log; -1:
+    none."""
+    old = {
+        line["seq"]
+        for line in lines
+        if line["type"] == "RequestSeen"
+        and line["api"] == "offset_fetch"
+        and 2 <= line["version"] <= 7
+    }
+    return max(
+        (
+            line["cause"]
+            for line in lines
+            if line["type"] == "RequestRefused" and line["cause"] in old
+        ),
+        default=-1,
+    )
 
 
 def _overtaken(
-    place: TopicPartition, again: Sequence[int], commits: Sequence[CommitSeen], accepted: set[int], lines: Sequence[Line],
+    place: TopicPartition,
+    again: Sequence[int],
+    commits: Sequence[CommitSeen],
+    accepted: set[int],
+    lines: Sequence[Line],
 ) -> bool:
-    """Whether the first of `commits` came after its client had asked, when its generation began, from where to read on.
+    """Whether the first of `commits` came after its client had asked, when its generation began,
+    from where to read on.
 
-    So it is if what was committed at that question, which libraries ask when given partitions, is exactly where reading began anew,
-    the first of `again`, and the client has not asked again, in a later generation, until the partition's next commit. One record may have
-    been in hand; with aiokafka, which rejoins beneath the loop over a batch, and asks in an old version, several.
+    So it is if what was committed at that question, which libraries ask when given partitions, is
+    exactly where reading began anew, the first of `again`, and the client has not asked again, in a
+    later generation, until the partition's next commit. One record may have been in hand; with
+    aiokafka, which rejoins beneath the loop over a batch, and asks in an old version, several.
     """
     this, *later = commits
     seq = this.seq or 0
@@ -73,14 +116,33 @@ def _overtaken(
     committed, at, fetches, several = 0, set[int](), list[int](), False
     for line in lines:
         if line["type"] == "OffsetsCommitted" and line["seq"] < seq:
-            committed = next((row["offset"] for row in line.get("offsets", ()) if (row["topic"], row["partition"]) == place), committed)
-        elif line["type"] == "RequestSeen" and line["api"] == "offset_fetch" and line.get("client") == client:
+            committed = next(
+                (
+                    row["offset"]
+                    for row in line.get("offsets", ())
+                    if (row["topic"], row["partition"]) == place
+                ),
+                committed,
+            )
+        elif (
+            line["type"] == "RequestSeen"
+            and line["api"] == "offset_fetch"
+            and line.get("client") == client
+        ):
             fetches.append(line["seq"])
             if began < line["seq"] < seq:
                 at.add(committed)
                 several = several or line.get("version", _NEW) < _NEW
-    if again[0] not in at or (len(again) > 1 and not several) or (again[0] == 0 and sum(change < seq for change in changes) < _TWICE):
+    if (
+        again[0] not in at
+        or (len(again) > 1 and not several)
+        or (again[0] == 0 and sum(change < seq for change in changes) < _TWICE)
+    ):
         return False
-    until = next((commit.seq for commit in later if commit.seq in accepted and place in commit.offsets), None)
+    until = next(
+        (commit.seq for commit in later if commit.seq in accepted and place in commit.offsets), None
+    )
     anew = next((change for change in changes if change > seq), None)
-    return anew is None or not any(anew < asked and (until is None or asked < until) for asked in fetches)
+    return anew is None or not any(
+        anew < asked and (until is None or asked < until) for asked in fetches
+    )

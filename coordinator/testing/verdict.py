@@ -1,8 +1,10 @@
-"""The verdict on a consumer application: all findings, the one that says most first, and why something that was awaited did not come.
+"""The verdict on a consumer application: all findings, the one that says most first, and why
+something that was awaited did not come.
 
-Owns which judgements are asked and their order: who it is to its brokers, what it committed too early, what it did with partitions of
-others, what it read twice, what it left out, and last what follows from all that. The judgements are those of `findings`, `losses` and
-`identities`; the evidence is collected by `under_test`.
+Owns which judgements are asked and their order: who it is to its brokers, what it committed too
+early, what it did with partitions of others, what it read twice, what it left out, and last what
+follows from all that. The judgements are those of `findings`, `losses` and `identities`; the
+evidence is collected by `under_test`.
 """
 
 from __future__ import annotations
@@ -20,20 +22,24 @@ from .losses import Handover, OthersCommit
 from .refused_heartbeats import goes_on
 
 RESTLESS = 8
-"""So many rebalances while something is awaited are explained; kafka-python needs several when it learns of its topic."""
+"""So many rebalances while something is awaited are explained; kafka-python needs several when it
+learns of its topic."""
 LEAVES = 3
-"""So often members may leave or expire while it runs; twice as often for each disturbance more: of several consumers each may."""
+"""So often members may leave or expire while it runs; twice as often for each disturbance more: of
+several consumers each may."""
 DUPLICATES = 120
-"""Records that may be processed again for each disturbance: what a case writes between two of them."""
+"""Records that may be processed again for each disturbance: what a case writes between two of them.
+"""
 
 
 @dataclass(kw_only=True, slots=True)
 class Told:
     """What a test has noted about an application beside its records and commits.
 
-    `starts`: marks of the log, from before each start; `stops`: those from when it was stopped or killed; `written`: where partitions
-    ended when records were to be written; `noted`: findings of the test itself; `peers`: member ids of the test's own members; `dead`:
-    those of processes that were killed; `removed`: those that the test took out of the group.
+    `starts`: marks of the log, from before each start; `stops`: those from when it was stopped or
+    killed; `written`: where partitions ended when records were to be written; `noted`: findings of
+    the test itself; `peers`: member ids of the test's own members; `dead`: those of processes that
+    were killed; `removed`: those that the test took out of the group.
     """
 
     disturbances: int = 0
@@ -50,7 +56,10 @@ class Told:
 
     def running(self) -> list[tuple[int, int]]:
         """From which line of the log to which it ran, for each start."""
-        return [(start, min((stop for stop in self.stops if stop >= start), default=sys.maxsize)) for start in self.starts]
+        return [
+            (start, min((stop for stop in self.stops if stop >= start), default=sys.maxsize))
+            for start in self.starts
+        ]
 
 
 @dataclass(kw_only=True, slots=True)
@@ -72,28 +81,45 @@ class Evidence:
 
     @property
     def several(self) -> bool:
-        """Whether it has several consumers at a time: it does not tell which of them processed a record."""
-        return identities.consumers_at_once(self.lines, self.group, self.told.peers, self.told.running()) > 1
+        """Whether it has several consumers at a time: it does not tell which of them processed a
+        record."""
+        return (
+            identities.consumers_at_once(
+                self.lines, self.group, self.told.peers, self.told.running()
+            )
+            > 1
+        )
 
     def holders(self) -> Holders:
         """Which of its consumers had which partition."""
         told = self.told
         return Holders(
-            self.lines, self.group, peers=told.peers, removed=told.removed, starts=told.starts, written=told.written,
-            asked_first=self.asked_first)
+            self.lines,
+            self.group,
+            peers=told.peers,
+            removed=told.removed,
+            starts=told.starts,
+            written=told.written,
+            asked_first=self.asked_first,
+        )
 
     @property
     def own_records(self) -> dict[TopicPartition, list[int]]:
         """The records that it is to process: all but those that another member committed."""
         others = set(self.told.others_processed)
-        return {place: [at for at in offsets if (*place, at) not in others] for place, offsets in self.records.items()}
+        return {
+            place: [at for at in offsets if (*place, at) not in others]
+            for place, offsets in self.records.items()
+        }
 
 
 def all_findings(seen: Evidence) -> list[Finding]:
     """Everything that is wrong so far, the most telling first."""
     lines, told = seen.lines, seen.told
     found = identities.shared_instance(lines, seen.group, len(told.starts) - 1 + told.disturbances)
-    found += identities.falls_out(lines, seen.group, told.peers | told.removed, told.running(), LEAVES + 2 * told.disturbances)
+    found += identities.falls_out(
+        lines, seen.group, told.peers | told.removed, told.running(), LEAVES + 2 * told.disturbances
+    )
     found += late_joins(lines, seen.group, told.peers | told.removed | told.dead)
     found += identities.other_instance(lines, seen.group, told.starts, told.peers)
     if seen.transactional_id is not None:
@@ -105,7 +131,11 @@ def all_findings(seen: Evidence) -> list[Finding]:
     if seen.processed is None:
         found += told.noted + lost
     else:
-        early = [] if seen.transactional_id else findings.ahead(seen.processed, seen.commits, seen.own_records)
+        early = (
+            []
+            if seen.transactional_id
+            else findings.ahead(seen.processed, seen.commits, seen.own_records)
+        )
         early += [] if seen.transactional_id else findings.beyond(seen.commits, seen.ends)
         found += early + told.noted + stale + _of_processing(seen, seen.processed, early, holders)
         found += [finding for finding in lost if finding not in stale]
@@ -115,12 +145,21 @@ def all_findings(seen: Evidence) -> list[Finding]:
 
 
 def _of_processing(
-    seen: Evidence, processed: Sequence[Processed], early: Sequence[Finding], holders: Holders | None,
+    seen: Evidence,
+    processed: Sequence[Processed],
+    early: Sequence[Finding],
+    holders: Holders | None,
 ) -> list[Finding]:
-    found = findings.exactly_once(processed, seen.records, seen.commits, seen.lines) if seen.transactional_id else []
+    found = (
+        findings.exactly_once(processed, seen.records, seen.commits, seen.lines)
+        if seen.transactional_id
+        else []
+    )
     found += [] if early else findings.gaps(processed, seen.committed, seen.own_records)
     if seen.keeps_offsets:
-        found += findings.gaps(processed, findings.reached(processed), seen.own_records, "processed up to")
+        found += findings.gaps(
+            processed, findings.reached(processed), seen.own_records, "processed up to"
+        )
     found += identities.without_membership(seen.commits, seen.lines, ever=False)
     found += losses.foreign(processed, seen.told.handovers)
     found += losses.began_below(processed, seen.told.others)
@@ -131,21 +170,32 @@ def reservations(seen: Evidence) -> str:
     """What could not be judged of what it processed, and why; "" if everything was."""
     if seen.processed is None or not seen.several:
         return ""
-    in_hand = repeats.processed_again(seen.processed, seen.commits, seen.lines, seen.holders(), in_hand=True)
+    in_hand = repeats.processed_again(
+        seen.processed, seen.commits, seen.lines, seen.holders(), in_hand=True
+    )
     if not in_hand:
         return ""
     why = "another of the application's consumers may have had them in hand, or its library gone back by itself (KIP-848: docs/testing.md)"
-    return f"some records that came again after their commit are not judged: {why}; {in_hand[0].text}"
+    return (
+        f"some records that came again after their commit are not judged: {why}; {in_hand[0].text}"
+    )
 
 
 def why_not(
-    seen: Evidence, group: GroupSnapshot, members: Sequence[MemberSnapshot], mark: int, connected: Collection[str], *,
-    offsets: bool, acted: bool, still: bool,
+    seen: Evidence,
+    group: GroupSnapshot,
+    members: Sequence[MemberSnapshot],
+    mark: int,
+    connected: Collection[str],
+    *,
+    offsets: bool,
+    acted: bool,
+    still: bool,
 ) -> list[Finding]:
     """What has kept the application from what was awaited since `mark`.
 
-    `members`: its own; `offsets`: a commit was awaited; `acted`: that it reads; `still`: it processed nothing more for a while;
-    `connected`: the addresses of all clients.
+    `members`: its own; `offsets`: a commit was awaited; `acted`: that it reads; `still`: it
+    processed nothing more for a while; `connected`: the addresses of all clients.
     """
     found = goes_on(seen.lines, seen.group, {member.member_id for member in members}, connected)
     found += findings.restless(seen.lines, seen.group, mark, RESTLESS)
@@ -158,7 +208,9 @@ def why_not(
         owned = {place for member in members for place in member.assignment or ()}
         found += findings.unfinished(done, seen.committed, seen.records, owned)
         if still and not found:
-            found += findings.kept_back(done, {place: at for place, at in seen.records.items() if place in owned})
+            found += findings.kept_back(
+                done, {place: at for place, at in seen.records.items() if place in owned}
+            )
     if (acted or (offsets and not found)) and group.state == "Stable":
         found += silent(members)
     return found
@@ -171,6 +223,8 @@ def silent(members: Sequence[MemberSnapshot]) -> list[Finding]:
             findings.STOPS_READING,
             f"{member.name} was given {partitions_text(member.assignment)}, and has neither fetched nor committed all of that since: "
             "some of it is paused, or the application does not poll, or its listener does not return, or its library has lost a join "
-            "(kafka-python 3.0.12: docs/testing.md, settings)")
-        for member in members if member.assignment and not member.acted and member.waits_for is None
-    ]  # fmt: skip
+            "(kafka-python 3.0.12: docs/testing.md, settings)",
+        )
+        for member in members
+        if member.assignment and not member.acted and member.waits_for is None
+    ]

@@ -1,4 +1,5 @@
-"""What the transaction coordinator lets one configure, in Kafka's own units. Plain values; who reads files or flags is elsewhere."""
+"""What the transaction coordinator lets one configure, in Kafka's own units. Plain values; who
+reads files or flags is elsewhere."""
 
 from __future__ import annotations
 
@@ -12,4 +13,6 @@ class TransactionConfig:
     max_timeout_ms: int = 900_000  # transaction.max.timeout.ms
     id_expiration_ms: int = 604_800_000  # transactional.id.expiration.ms
     abort_interval_ms: int = 10_000  # transaction.abort.timed.out.transaction.cleanup.interval.ms
-    expiration_interval_ms: int = 3_600_000  # transaction.remove.expired.transaction.cleanup.interval.ms
+    expiration_interval_ms: int = (
+        3_600_000  # transaction.remove.expired.transaction.cleanup.interval.ms
+    )

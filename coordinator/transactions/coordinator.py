@@ -1,10 +1,11 @@
 """The transaction coordinator: all transactional ids of one broker, and when their time is over.
 
-It folds what `decide` proposes and keeps deadlines as data: `next_deadline` is a minimum, `tick` lets happen what is due.
-Kafka looks for overdue transactions and unused ids at fixed intervals; here the deadline of each is the first such look after
-its time is over, so an idle coordinator has nothing to wake up for. Ending a transaction takes two steps: `Ending` says what
-is to be written where (markers, offsets of groups); whoever wrote it says so with `complete`.
-Does not depend on logs, groups or clocks.
+It folds what `decide` proposes and keeps deadlines as data: `next_deadline` is a minimum, `tick`
+lets happen what is due. Kafka looks for overdue transactions and unused ids at fixed intervals;
+here the deadline of each is the first such look after its time is over, so an idle coordinator has
+nothing to wake up for. Ending a transaction takes two steps: `Ending` says what is to be written
+where (markers, offsets of groups); whoever wrote it says so with `complete`. Does not depend on
+logs, groups or clocks.
 """
 
 from __future__ import annotations
@@ -67,13 +68,16 @@ class LoggedTransactionEvent(NamedTuple):
 class TransactionCoordinator:
     """All transactional ids. `fresh` draws a producer id never given before."""
 
-    def __init__(self, config: TransactionConfig, fresh: Callable[[], int], log: EventSink | None = None) -> None:
+    def __init__(
+        self, config: TransactionConfig, fresh: Callable[[], int], log: EventSink | None = None
+    ) -> None:
         self.config = config
         self.transactions: dict[str, Transaction] = {}
         self.append_error: Callable[[str], ErrorCode] = _no_error
         """Why nothing can be written of a transactional id now, as its producer is told."""
         self.is_pending: Callable[[str, int], bool] = _never
-        """Whether what was written last of a transactional id does not count yet. Nothing more is written of it meanwhile."""
+        """Whether what was written last of a transactional id does not count yet. Nothing more is
+        written of it meanwhile."""
         self.changing: Callable[[ev.Event, int], None] = _not_told
         """Hears of each event, and its instant, before it is folded."""
         self._fresh = fresh
@@ -81,12 +85,18 @@ class TransactionCoordinator:
         self._deadlines: Deadlines[tuple[int, str]] = Deadlines()
         self._last: dict[str, int] = {}
         self._loaded: set[str] = set()
-        """Ids whose epoch has not been raised here since they were loaded: of which epoch came before, Kafka writes nothing down."""
+        """Ids whose epoch has not been raised here since they were loaded: of which epoch came
+        before, Kafka writes nothing down."""
 
     # -- requests
 
     def init_producer(
-        self, transactional_id: str, timeout_ms: int, expected: Producer | None, now: int, cause: int | None
+        self,
+        transactional_id: str,
+        timeout_ms: int,
+        expected: Producer | None,
+        now: int,
+        cause: int | None,
     ) -> TransactionResult:
         """InitProducerId: 42, 50, 90, 51, or an id and an epoch."""
         refused = self.refuse_timeout(transactional_id, timeout_ms)
@@ -95,31 +105,50 @@ class TransactionCoordinator:
         known = self.transactions.get(transactional_id)
         remembers = transactional_id not in self._loaded
         decision = self._if_writable(
-            decide.decide_init(known, transactional_id, timeout_ms, expected, self._fresh, remembers=remembers))
+            decide.decide_init(
+                known, transactional_id, timeout_ms, expected, self._fresh, remembers=remembers
+            )
+        )
         ending = self._carry_out(decision, now, cause)
         if decision.error:
             return TransactionResult(decision.error, ending=ending)
         return TransactionResult(producer=self._producer(transactional_id))
 
     def refuse_timeout(self, transactional_id: str, timeout_ms: int) -> ErrorCode:
-        """Why an InitProducerId is refused, whoever coordinates its id: it names none (42), or its timeout is out of bounds (50).
+        """Why an InitProducerId is refused, whoever coordinates its id: it names none (42), or its
+        timeout is out of bounds (50).
 
         Kafka takes timeouts from 1 ms to transaction.max.timeout.ms.
         """
         if not transactional_id:
             return ErrorCode.INVALID_REQUEST
-        return ErrorCode.NONE if 0 < timeout_ms <= self.config.max_timeout_ms else ErrorCode.INVALID_TRANSACTION_TIMEOUT
+        return (
+            ErrorCode.NONE
+            if 0 < timeout_ms <= self.config.max_timeout_ms
+            else ErrorCode.INVALID_TRANSACTION_TIMEOUT
+        )
 
-    def add(self, transactional_id: str, producer: Producer, partitions: Collection[Partition], now: int, cause: int | None) -> ErrorCode:
-        """AddPartitionsToTxn, AddOffsetsToTxn, and what Produce and TxnOffsetCommit add by themselves: 42, 49, 90, 51 or NONE."""
+    def add(
+        self,
+        transactional_id: str,
+        producer: Producer,
+        partitions: Collection[Partition],
+        now: int,
+        cause: int | None,
+    ) -> ErrorCode:
+        """AddPartitionsToTxn, AddOffsetsToTxn, and what Produce and TxnOffsetCommit add by
+        themselves: 42, 49, 90, 51 or NONE."""
         if not transactional_id:
             return ErrorCode.INVALID_REQUEST
-        decision = self._if_writable(decide.decide_add(self.transactions.get(transactional_id), producer, partitions, now))
+        decision = self._if_writable(
+            decide.decide_add(self.transactions.get(transactional_id), producer, partitions, now)
+        )
         self._carry_out(decision, now, cause)
         return decision.error
 
     def verify(self, transactional_id: str, producer: Producer, partition: Partition) -> ErrorCode:
-        """Whether a partition is in the producer's open transaction: 42, 49, 90, 51, 120 or NONE."""
+        """Whether a partition is in the producer's open transaction: 42, 49, 90, 51, 120 or
+        NONE."""
         if not transactional_id:
             return ErrorCode.INVALID_REQUEST
         known = self.transactions.get(transactional_id)
@@ -129,9 +158,17 @@ class TransactionCoordinator:
         return ErrorCode.NONE if partition in known.partitions else ErrorCode.TRANSACTION_ABORTABLE
 
     def end(
-        self, transactional_id: str, producer: Producer, *, commit: bool, epoch_rises: bool, now: int, cause: int | None
+        self,
+        transactional_id: str,
+        producer: Producer,
+        *,
+        commit: bool,
+        epoch_rises: bool,
+        now: int,
+        cause: int | None,
     ) -> TransactionResult:
-        """EndTxn; `epoch_rises` from version 5 on (KIP-890): then the answer holds what the producer goes on with."""
+        """EndTxn; `epoch_rises` from version 5 on (KIP-890): then the answer holds what the
+        producer goes on with."""
         if not transactional_id:
             return TransactionResult(ErrorCode.INVALID_REQUEST)
         known = self.transactions.get(transactional_id)
@@ -150,15 +187,27 @@ class TransactionCoordinator:
 
     def complete(self, ending: Ending, now: int) -> None:
         """Everything that `ending` asked for is written."""
-        self._fold(decide.decide_completion(self.transactions[ending.transactional_id]), now, ending.cause)
+        self._fold(
+            decide.decide_completion(self.transactions[ending.transactional_id]), now, ending.cause
+        )
 
     def unfinished(self) -> list[Ending]:
-        """The transactions that are being ended. After a replay, whoever writes markers begins with these."""
-        return [self._ending(one, None) for one in self.transactions.values() if one.state in ENDING]
+        """The transactions that are being ended. After a replay, whoever writes markers begins with
+        these."""
+        return [
+            self._ending(one, None) for one in self.transactions.values() if one.state in ENDING
+        ]
 
     def _ending(self, one: Transaction, cause: int | None) -> Ending:
         committed = one.state is TransactionState.PREPARE_COMMIT
-        return Ending(one.transactional_id, one.producer_id, one.producer_epoch, committed, tuple(one.partitions), cause)
+        return Ending(
+            one.transactional_id,
+            one.producer_id,
+            one.producer_epoch,
+            committed,
+            tuple(one.partitions),
+            cause,
+        )
 
     def _producer(self, transactional_id: str) -> Producer:
         transaction = self.transactions[transactional_id]
@@ -167,7 +216,8 @@ class TransactionCoordinator:
     # -- several coordinators
 
     def load(self, events: Iterable[tuple[int, ev.Event]]) -> list[Ending]:
-        """Take transactional ids over, as these events (instant, event) left them; those among them that are being ended."""
+        """Take transactional ids over, as these events (instant, event) left them; those among them
+        that are being ended."""
         names: dict[str, None] = {}
         for at_ms, event in events:
             self._apply(event, at_ms)
@@ -188,14 +238,18 @@ class TransactionCoordinator:
             self._deadlines.cancel((_EXPIRE, name))
 
     def delete_all(self, now: int, cause: int | None) -> None:
-        """The topic that keeps the transactional ids was deleted: they are forgotten, open transactions and all."""
+        """The topic that keeps the transactional ids was deleted: they are forgotten, open
+        transactions and all."""
         for name in list(self.transactions):
             self._fold(ev.TransactionalIdDeleted(name), now, cause)
             self._deadlines.cancel((_ABORT, name))
             self._deadlines.cancel((_EXPIRE, name))
 
-    def put_back(self, transactional_id: str, events: Iterable[ev.Event], now: int, cause: int | None) -> list[Ending]:
-        """Let a transactional id be what these events make of it, and nothing else; what is to be ended of it."""
+    def put_back(
+        self, transactional_id: str, events: Iterable[ev.Event], now: int, cause: int | None
+    ) -> list[Ending]:
+        """Let a transactional id be what these events make of it, and nothing else; what is to be
+        ended of it."""
         for event in events:
             self._fold(event, now, cause)
         one = self.transactions[transactional_id]
@@ -208,27 +262,41 @@ class TransactionCoordinator:
         return self._deadlines.next()
 
     def tick(self, now: int) -> Iterator[Ending]:
-        """Let happen what is due: unused ids are forgotten, and each overdue transaction is given to be ended."""
+        """Let happen what is due: unused ids are forgotten, and each overdue transaction is given
+        to be ended."""
         for kind, transactional_id in self._deadlines.due(now):
             transaction = self.transactions[transactional_id]
             if self.append_error(transactional_id) or self.is_pending(transactional_id, now):
-                interval_ms = self.config.abort_interval_ms if kind == _ABORT else self.config.expiration_interval_ms
+                interval_ms = (
+                    self.config.abort_interval_ms
+                    if kind == _ABORT
+                    else self.config.expiration_interval_ms
+                )
                 self._deadlines.arm((kind, transactional_id), _first_look(now + 1, interval_ms))
                 continue
             if kind == _EXPIRE:
-                self._fold(ev.TransactionalIdExpired(transactional_id), now, self._last.get(transactional_id))
+                self._fold(
+                    ev.TransactionalIdExpired(transactional_id),
+                    now,
+                    self._last.get(transactional_id),
+                )
                 continue
             reason = f"not ended within {transaction.timeout_ms} ms"
-            ending = self._carry_out(Decision(decide.fence(transaction, reason)), now, self._last.get(transactional_id))
+            ending = self._carry_out(
+                Decision(decide.fence(transaction, reason)), now, self._last.get(transactional_id)
+            )
             assert ending is not None
             yield ending
 
     def _arm(self, transaction: Transaction) -> None:
-        """Bring both deadlines of a transactional id in line with its state. Looks happen at whole multiples of their interval."""
+        """Bring both deadlines of a transactional id in line with its state. Looks happen at whole
+        multiples of their interval."""
         config, name = self.config, transaction.transactional_id
         if transaction.state is TransactionState.ONGOING:
             assert transaction.started_ms is not None, transaction
-            over = transaction.started_ms + transaction.timeout_ms + 1  # longer than the timeout, not as long
+            over = (
+                transaction.started_ms + transaction.timeout_ms + 1
+            )  # longer than the timeout, not as long
             self._deadlines.arm((_ABORT, name), _first_look(over, config.abort_interval_ms))
         else:
             self._deadlines.cancel((_ABORT, name))
@@ -241,7 +309,8 @@ class TransactionCoordinator:
     # -- folding
 
     def _if_writable(self, decision: Decision) -> Decision:
-        """Nothing changes that is not logged: what needs an event is refused as Kafka tells a failed write (ERR-1, ERR-2)."""
+        """Nothing changes that is not logged: what needs an event is refused as Kafka tells a
+        failed write (ERR-1, ERR-2)."""
         if decision.event is None:
             return decision
         if not self.writable:
@@ -269,7 +338,12 @@ class TransactionCoordinator:
         known = self.transactions.get(name)
         epoch = None if known is None else known.producer_epoch
         self._apply(event, now)
-        if isinstance(event, ev.ProducerInitialized) or known is None or known.producer_epoch != epoch or name not in self.transactions:
+        if (
+            isinstance(event, ev.ProducerInitialized)
+            or known is None
+            or known.producer_epoch != epoch
+            or name not in self.transactions
+        ):
             self._loaded.discard(name)
         if name in self.transactions:
             self._arm(self.transactions[name])
@@ -293,9 +367,14 @@ class TransactionCoordinator:
 
     @classmethod
     def replay(
-        cls, config: TransactionConfig, fresh: Callable[[], int], events: Iterable[LoggedTransactionEvent], log: EventSink | None = None,
+        cls,
+        config: TransactionConfig,
+        fresh: Callable[[], int],
+        events: Iterable[LoggedTransactionEvent],
+        log: EventSink | None = None,
     ) -> TransactionCoordinator:
-        """The coordinator that these events lead to. Transactions in the middle of their end are `unfinished`."""
+        """The coordinator that these events lead to. Transactions in the middle of their end are
+        `unfinished`."""
         coordinator = cls(config, fresh)
         for at_ms, event in events:
             coordinator._apply(event, at_ms)

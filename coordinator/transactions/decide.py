@@ -1,9 +1,12 @@
-"""What a request or a deadline means for a transactional id: an event, or Kafka's error. Order of checks as in Kafka 4.3.1.
+"""What a request or a deadline means for a transactional id: an event, or Kafka's error. Order of
+checks as in Kafka 4.3.1.
 
-The epoch behind `LAST_EPOCH` is used for fencing alone: no producer is ever told it, so none may speak under it.
+The epoch behind `LAST_EPOCH` is used for fencing alone: no producer is ever told it, so none may
+speak under it.
 
-`transaction` None: nobody used the transactional id yet. PRODUCER_FENCED (90) is what the coordinator says; older versions
-of the requests are told INVALID_PRODUCER_EPOCH (47) by their handlers. A `fresh` producer id is drawn only where needed.
+`transaction` None: nobody used the transactional id yet. PRODUCER_FENCED (90) is what the
+coordinator says; older versions of the requests are told INVALID_PRODUCER_EPOCH (47) by their
+handlers. A `fresh` producer id is drawn only where needed.
 """
 
 from __future__ import annotations
@@ -36,25 +39,42 @@ class Decision(NamedTuple):
 
 
 def decide_init(
-    transaction: Transaction | None, transactional_id: str, timeout_ms: int, expected: Producer | None, fresh: Fresh, *,
+    transaction: Transaction | None,
+    transactional_id: str,
+    timeout_ms: int,
+    expected: Producer | None,
+    fresh: Fresh,
+    *,
     remembers: bool = True,
 ) -> Decision:
-    """A producer begins, or recovers as `expected` (KIP-360). An open transaction is aborted first, and the client comes again (51).
+    """A producer begins, or recovers as `expected` (KIP-360). An open transaction is aborted first,
+    and the client comes again (51).
 
-    `remembers`: the coordinator knows which epoch came before the present one, as it does until it is another's turn.
+    `remembers`: the coordinator knows which epoch came before the present one, as it does until it
+    is another's turn.
     """
     if transaction is None:
-        return Decision(ev.ProducerInitialized(transactional_id, fresh(), 0, NO_EPOCH, NO_PRODUCER_ID, timeout_ms))
+        return Decision(
+            ev.ProducerInitialized(
+                transactional_id, fresh(), 0, NO_EPOCH, NO_PRODUCER_ID, timeout_ms
+            )
+        )
     if expected is not None and not _may_recover(transaction, expected):
         return Decision(error=ErrorCode.PRODUCER_FENCED)
     if transaction.state is _S.ONGOING:
-        return Decision(fence(transaction, "a producer was initialized"), ErrorCode.CONCURRENT_TRANSACTIONS)
+        return Decision(
+            fence(transaction, "a producer was initialized"), ErrorCode.CONCURRENT_TRANSACTIONS
+        )
     if transaction.state not in (_S.EMPTY, *COMPLETED):
         return Decision(error=ErrorCode.CONCURRENT_TRANSACTIONS)
     epoch = transaction.producer_epoch
     if transaction.exhausted and (expected is None or expected.epoch == epoch):
         last = NO_EPOCH if expected is None else epoch
-        return Decision(ev.ProducerInitialized(transactional_id, fresh(), 0, last, transaction.producer_id, timeout_ms))
+        return Decision(
+            ev.ProducerInitialized(
+                transactional_id, fresh(), 0, last, transaction.producer_id, timeout_ms
+            )
+        )
     if expected is None:
         epochs = epoch + 1, NO_EPOCH
     elif expected.epoch == epoch:
@@ -63,13 +83,21 @@ def decide_init(
         epochs = epoch, transaction.last_producer_epoch  # the answer got lost: the same again
     else:
         return Decision(error=ErrorCode.PRODUCER_FENCED)
-    return Decision(ev.ProducerInitialized(
-        transactional_id, transaction.producer_id, *epochs, transaction.previous_producer_id, timeout_ms))
+    return Decision(
+        ev.ProducerInitialized(
+            transactional_id,
+            transaction.producer_id,
+            *epochs,
+            transaction.previous_producer_id,
+            timeout_ms,
+        )
+    )
 
 
 def _may_recover(transaction: Transaction, expected: Producer) -> bool:
     return expected.producer_id == transaction.producer_id or (
-        expected.producer_id == transaction.previous_producer_id and expected.epoch >= LAST_EPOCH)
+        expected.producer_id == transaction.previous_producer_id and expected.epoch >= LAST_EPOCH
+    )
 
 
 def fence(transaction: Transaction, reason: str) -> ev.TransactionPrepared:
@@ -77,8 +105,15 @@ def fence(transaction: Transaction, reason: str) -> ev.TransactionPrepared:
     epoch, started_ms = transaction.producer_epoch, transaction.started_ms
     assert started_ms is not None, transaction
     return ev.TransactionPrepared(
-        transaction.transactional_id, False, reason, transaction.producer_id, epoch + 1, epoch,
-        NO_PRODUCER_ID, started_ms)
+        transaction.transactional_id,
+        False,
+        reason,
+        transaction.producer_id,
+        epoch + 1,
+        epoch,
+        NO_PRODUCER_ID,
+        started_ms,
+    )
 
 
 def refuse_partitions(transaction: Transaction | None, producer: Producer) -> ErrorCode:
@@ -92,7 +127,9 @@ def refuse_partitions(transaction: Transaction | None, producer: Producer) -> Er
     return ErrorCode.NONE
 
 
-def decide_add(transaction: Transaction | None, producer: Producer, partitions: Collection[Partition], now: int) -> Decision:
+def decide_add(
+    transaction: Transaction | None, producer: Producer, partitions: Collection[Partition], now: int
+) -> Decision:
     """Take partitions into the transaction; the first ones begin it, even none at all."""
     error = refuse_partitions(transaction, producer)
     if error or transaction is None:
@@ -102,18 +139,33 @@ def decide_add(transaction: Transaction | None, producer: Producer, partitions: 
         return Decision()
     started_ms = transaction.started_ms if ongoing else now
     assert started_ms is not None, transaction
-    return Decision(ev.PartitionsEnlisted(transaction.transactional_id, tuple(dict.fromkeys(partitions)), started_ms))
+    return Decision(
+        ev.PartitionsEnlisted(
+            transaction.transactional_id, tuple(dict.fromkeys(partitions)), started_ms
+        )
+    )
 
 
-def decide_end(transaction: Transaction | None, producer: Producer, commit: bool, now: int) -> Decision:
-    """End a transaction by EndTxn before version 5: the epoch stays; said again it is right, with nothing open it is 48."""
+def decide_end(
+    transaction: Transaction | None, producer: Producer, commit: bool, now: int
+) -> Decision:
+    """End a transaction by EndTxn before version 5: the epoch stays; said again it is right, with
+    nothing open it is 48."""
     if transaction is None or transaction.producer_id != producer.producer_id:
         return Decision(error=ErrorCode.INVALID_PRODUCER_ID_MAPPING)
     if transaction.producer_epoch != producer.epoch:
         return Decision(error=ErrorCode.PRODUCER_FENCED)
     state = transaction.state
     if state is _S.ONGOING:
-        return Decision(_ended(transaction, commit, now, transaction.producer_epoch, transaction.last_producer_epoch))
+        return Decision(
+            _ended(
+                transaction,
+                commit,
+                now,
+                transaction.producer_epoch,
+                transaction.last_producer_epoch,
+            )
+        )
     if state is (_S.COMPLETE_COMMIT if commit else _S.COMPLETE_ABORT):
         return Decision()
     if state is (_S.PREPARE_COMMIT if commit else _S.PREPARE_ABORT):
@@ -121,15 +173,20 @@ def decide_end(transaction: Transaction | None, producer: Producer, commit: bool
     return Decision(error=ErrorCode.INVALID_TXN_STATE)
 
 
-def decide_end_v2(transaction: Transaction | None, producer: Producer, commit: bool, now: int, fresh: Fresh) -> Decision:
-    """End a transaction by EndTxn from version 5 on (KIP-890): the epoch rises with every end, so an old one is a repetition.
+def decide_end_v2(
+    transaction: Transaction | None, producer: Producer, commit: bool, now: int, fresh: Fresh
+) -> Decision:
+    """End a transaction by EndTxn from version 5 on (KIP-890): the epoch rises with every end, so
+    an old one is a repetition.
 
-    An abort needs no transaction: a producer that does not know whether it has one may always abort. One that has used up its
-    epochs goes on under a fresh id.
+    An abort needs no transaction: a producer that does not know whether it has one may always
+    abort. One that has used up its epochs goes on under a fresh id.
     """
     if transaction is None:
         return Decision(error=ErrorCode.INVALID_PRODUCER_ID_MAPPING)
-    was_exhausted = transaction.previous_producer_id == producer.producer_id and producer.epoch == LAST_EPOCH
+    was_exhausted = (
+        transaction.previous_producer_id == producer.producer_id and producer.epoch == LAST_EPOCH
+    )
     took_next_id = was_exhausted and not transaction.producer_epoch
     if transaction.producer_id != producer.producer_id and not took_next_id:
         return Decision(error=ErrorCode.INVALID_PRODUCER_ID_MAPPING)
@@ -143,23 +200,47 @@ def decide_end_v2(transaction: Transaction | None, producer: Producer, commit: b
     if commit and state is not _S.ONGOING:
         return Decision(error=ErrorCode.INVALID_TXN_STATE)
     next_producer_id = fresh() if transaction.exhausted else NO_PRODUCER_ID
-    return Decision(_ended(transaction, commit, now, producer.epoch + 1, producer.epoch, next_producer_id))
+    return Decision(
+        _ended(transaction, commit, now, producer.epoch + 1, producer.epoch, next_producer_id)
+    )
 
 
 def _ended(
-    transaction: Transaction, commit: bool, now: int, epoch: int, last_epoch: int, next_producer_id: int = NO_PRODUCER_ID,
+    transaction: Transaction,
+    commit: bool,
+    now: int,
+    epoch: int,
+    last_epoch: int,
+    next_producer_id: int = NO_PRODUCER_ID,
 ) -> ev.TransactionPrepared:
     started_ms = transaction.started_ms if transaction.state is _S.ONGOING else now
     assert started_ms is not None, transaction
     reason = "the producer committed" if commit else "the producer aborted"
     return ev.TransactionPrepared(
-        transaction.transactional_id, commit, reason, transaction.producer_id, epoch, last_epoch, next_producer_id, started_ms)
+        transaction.transactional_id,
+        commit,
+        reason,
+        transaction.producer_id,
+        epoch,
+        last_epoch,
+        next_producer_id,
+        started_ms,
+    )
 
 
 def decide_completion(transaction: Transaction) -> ev.TransactionCompleted:
     """The markers are written: what its producer goes on with."""
-    producer_id, epoch, previous = transaction.producer_id, transaction.producer_epoch, transaction.previous_producer_id
+    producer_id, epoch, previous = (
+        transaction.producer_id,
+        transaction.producer_epoch,
+        transaction.previous_producer_id,
+    )
     if transaction.next_producer_id != NO_PRODUCER_ID:
         producer_id, epoch, previous = transaction.next_producer_id, 0, producer_id
     return ev.TransactionCompleted(
-        transaction.transactional_id, transaction.state is _S.PREPARE_COMMIT, producer_id, epoch, previous)
+        transaction.transactional_id,
+        transaction.state is _S.PREPARE_COMMIT,
+        producer_id,
+        epoch,
+        previous,
+    )

@@ -1,9 +1,11 @@
-"""DurableTransactions: what one partition of __transaction_state keeps of its transactional ids, whoever leads the partition.
+"""DurableTransactions: what one partition of __transaction_state keeps of its transactional ids,
+whoever leads the partition.
 
-Whoever leads the partition appends; whoever loads it folds what stands here. Events have offsets, like records in Kafka. Below the high
-watermark they are compacted at once, as Kafka's cleaner does in the end: by what makes earlier ones superfluous. Events above it are kept
-as they are, because they may be truncated. Folding the events that are left gives the same transactional ids as folding all of them.
-Does not depend on coordinators, requests and time.
+Whoever leads the partition appends; whoever loads it folds what stands here. Events have offsets,
+like records in Kafka. Below the high watermark they are compacted at once, as Kafka's cleaner does
+in the end: by what makes earlier ones superfluous. Events above it are kept as they are, because
+they may be truncated. Folding the events that are left gives the same transactional ids as folding
+all of them. Does not depend on coordinators, requests and time.
 """
 
 from __future__ import annotations
@@ -34,7 +36,8 @@ class DurableTransactions:
         self._tail.append(stored)
 
     def commit_up_to(self, high_watermark: int) -> None:
-        """Every replica in sync has what stands before this offset: it is not truncated by a clean election."""
+        """Every replica in sync has what stands before this offset: it is not truncated by a clean
+        election."""
         reached = 0
         for stored in self._tail:
             if stored.offset >= high_watermark:
@@ -63,5 +66,8 @@ class DurableTransactions:
         if isinstance(event, ev.ProducerInitialized):  # it says everything that there is to know
             rows.clear()
         elif isinstance(event, ev.TransactionCompleted):  # what was enlisted is over
-            rows[:] = rows[:1] + [row for row in rows[1:] if isinstance(row.event, ev.TransactionPrepared)][-1:]
+            rows[:] = (
+                rows[:1]
+                + [row for row in rows[1:] if isinstance(row.event, ev.TransactionPrepared)][-1:]
+            )
         rows.append(stored)

@@ -1,7 +1,8 @@
 """What can have happened to a transactional id: past-tense values, the only thing that changes one.
 
-Instants are milliseconds of the driver. Events hold the outcome of every rule (which epoch, which id next), so that
-folding them needs no rule. All of them are durable: Kafka writes each to __transaction_state.
+Instants are milliseconds of the driver. Events hold the outcome of every rule (which epoch, which
+id next), so that folding them needs no rule. All of them are durable: Kafka writes each to
+__transaction_state.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ class TransactionPrepared(NamedTuple):
 
 
 class TransactionCompleted(NamedTuple):
-    """All markers are written; this is the id and epoch to go on with (another id when the epochs were used up)."""
+    """All markers are written; this is the id and epoch to go on with (another id when the epochs
+    were used up)."""
 
     transactional_id: str
     committed: bool
@@ -58,12 +60,19 @@ class TransactionalIdExpired(NamedTuple):
 
 
 class TransactionalIdDeleted(NamedTuple):
-    """The topic __transaction_state was deleted, and the transactional id with it, whatever its transaction was about to do."""
+    """The topic __transaction_state was deleted, and the transactional id with it, whatever its
+    transaction was about to do."""
 
     transactional_id: str
 
 
 Event = (
-    ProducerInitialized | PartitionsEnlisted | TransactionPrepared | TransactionCompleted | TransactionalIdExpired | TransactionalIdDeleted)
+    ProducerInitialized
+    | PartitionsEnlisted
+    | TransactionPrepared
+    | TransactionCompleted
+    | TransactionalIdExpired
+    | TransactionalIdDeleted
+)
 FORGETTING = (TransactionalIdExpired, TransactionalIdDeleted)
 """Events after which there is no such transactional id."""

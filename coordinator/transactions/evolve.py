@@ -1,4 +1,5 @@
-"""(transaction, event) -> transaction: the only writer of one. It holds no rule: every event says what became of it."""
+"""(transaction, event) -> transaction: the only writer of one. It holds no rule: every event says
+what became of it."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ from .states import TransactionState
 
 
 def evolve(transaction: Transaction, event: ev.Event, at: int) -> None:
-    """Fold `event`, which happened at the instant `at`. After one of `events.FORGETTING` the caller drops the transaction."""
+    """Fold `event`, which happened at the instant `at`. After one of `events.FORGETTING` the caller
+    drops the transaction."""
     _FOLDS[type(event)](transaction, event)
     transaction.updated_ms = at
 
@@ -34,7 +36,9 @@ def _added(transaction: Transaction, event: ev.PartitionsEnlisted) -> None:
 
 
 def _prepared(transaction: Transaction, event: ev.TransactionPrepared) -> None:
-    transaction.state = TransactionState.PREPARE_COMMIT if event.committed else TransactionState.PREPARE_ABORT
+    transaction.state = (
+        TransactionState.PREPARE_COMMIT if event.committed else TransactionState.PREPARE_ABORT
+    )
     transaction.producer_epoch = event.producer_epoch
     transaction.last_producer_epoch = event.last_producer_epoch
     transaction.next_producer_id = event.next_producer_id
@@ -42,7 +46,9 @@ def _prepared(transaction: Transaction, event: ev.TransactionPrepared) -> None:
 
 
 def _completed(transaction: Transaction, event: ev.TransactionCompleted) -> None:
-    transaction.state = TransactionState.COMPLETE_COMMIT if event.committed else TransactionState.COMPLETE_ABORT
+    transaction.state = (
+        TransactionState.COMPLETE_COMMIT if event.committed else TransactionState.COMPLETE_ABORT
+    )
     transaction.producer_id = event.producer_id
     transaction.producer_epoch = event.producer_epoch
     transaction.previous_producer_id = event.previous_producer_id
@@ -50,7 +56,9 @@ def _completed(transaction: Transaction, event: ev.TransactionCompleted) -> None
     transaction.partitions.clear()
 
 
-def _forgotten(transaction: Transaction, event: ev.TransactionalIdExpired | ev.TransactionalIdDeleted) -> None:
+def _forgotten(
+    transaction: Transaction, event: ev.TransactionalIdExpired | ev.TransactionalIdDeleted
+) -> None:
     transaction.state = TransactionState.DEAD
 
 

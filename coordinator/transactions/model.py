@@ -1,4 +1,5 @@
-"""Transaction: what the events of a transactional id fold into. Only `evolve` writes it; every rule lives in `decide`."""
+"""Transaction: what the events of a transactional id fold into. Only `evolve` writes it; every rule
+lives in `decide`."""
 
 from __future__ import annotations
 
@@ -14,10 +15,18 @@ class Transaction:
     """A transactional id, its producer, and the transaction that is open or was last."""
 
     __slots__ = (
-        "last_producer_epoch", "next_producer_id",
-        "partitions", "previous_producer_id", "producer_epoch", "producer_id", "started_ms", "state", "timeout_ms",
-        "transactional_id", "updated_ms",
-    )  # fmt: skip
+        "last_producer_epoch",
+        "next_producer_id",
+        "partitions",
+        "previous_producer_id",
+        "producer_epoch",
+        "producer_id",
+        "started_ms",
+        "state",
+        "timeout_ms",
+        "transactional_id",
+        "updated_ms",
+    )
 
     def __init__(self, transactional_id: str) -> None:
         self.transactional_id = transactional_id
@@ -47,8 +56,12 @@ class Transaction:
         return self.producer_epoch >= LAST_EPOCH
 
     def snapshot(self) -> tuple[object, ...]:
-        """Everything there is to know, shared with nobody: equal snapshots mean equal transactions."""
-        return tuple(tuple(self.partitions) if name == "partitions" else getattr(self, name) for name in self.__slots__)
+        """Everything there is to know, shared with nobody: equal snapshots mean equal
+        transactions."""
+        return tuple(
+            tuple(self.partitions) if name == "partitions" else getattr(self, name)
+            for name in self.__slots__
+        )
 
     def copy(self) -> Transaction:
         """The same, shared with nobody."""

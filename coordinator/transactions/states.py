@@ -1,7 +1,8 @@
-"""The states of a transactional id, spelled as Kafka spells them in DescribeTransactions and ListTransactions.
+"""The states of a transactional id, spelled as Kafka spells them in DescribeTransactions and
+ListTransactions.
 
-Prepare* last from the decision to end a transaction until its markers are written. Dead and PrepareEpochFence are states of Kafka that
-have no duration, and are known as filters only.
+Prepare* last from the decision to end a transaction until its markers are written. Dead and
+PrepareEpochFence are states of Kafka that have no duration, and are known as filters only.
 """
 
 from __future__ import annotations

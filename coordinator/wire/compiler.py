@@ -1,9 +1,10 @@
-"""Turns the tables of `coordinator.wire.fields` into flat functions: one for each class, version and direction.
+"""Turns the tables of `coordinator.wire.fields` into flat functions: one for each class, version
+and direction.
 
-Nested structs and arrays are laid out inline, neighbouring fixed-width fields (with the length that follows them) are
-one `struct.Struct` call, and nothing asks at run time what kind a field is. Source text is generated and compiled when
-a version is first used (a fifth of a millisecond for a Heartbeat, one for a Fetch); `decoder_source` and
-`encoder_source` show it.
+Nested structs and arrays are laid out inline, neighbouring fixed-width fields (with the length that
+follows them) are one `struct.Struct` call, and nothing asks at run time what kind a field is.
+Source text is generated and compiled when a version is first used (a fifth of a millisecond for a
+Heartbeat, one for a Fetch); `decoder_source` and `encoder_source` show it.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ def compile_init(cls: StructType) -> Callable[..., None]:
     env: dict[str, Any] = {"_FRESH": object()}
     parameters, body = [], []
     for i, field in enumerate(cls.fields):
-        env[f"_d{i}"] = env["_FRESH"] if field.default == () or field.default is ... else field.default
+        env[f"_d{i}"] = (
+            env["_FRESH"] if field.default == () or field.default is ... else field.default
+        )
         parameters.append(f"{field.name}=_d{i}")
         value = field.name
         if field.default is ...:
@@ -40,7 +43,8 @@ def compile_init(cls: StructType) -> Callable[..., None]:
 
 
 def compile_decoder(message: StructType, version: int) -> Callable[[bytes, int], Any]:
-    """Make the function (data, position) -> message; the class keeps it. Raises `WireError` on an unknown version."""
+    """Make the function (data, position) -> message; the class keeps it. Raises `WireError` on an
+    unknown version."""
     source, env = Decoder(message, version).source()
     exec(compile(source, f"<decode {message.__name__} v{version}>", "exec"), env)
     decoder: Callable[[bytes, int], Any] = env["decode"]
@@ -48,7 +52,8 @@ def compile_decoder(message: StructType, version: int) -> Callable[[bytes, int],
 
 
 def compile_encoder(message: StructType, version: int) -> Callable[..., bytes]:
-    """Make the function (message, most bytes) -> bytes; the class keeps it. Raises `WireError` on an unknown version."""
+    """Make the function (message, most bytes) -> bytes; the class keeps it. Raises `WireError` on
+    an unknown version."""
     source, env = Encoder(message, version).source()
     exec(compile(source, f"<encode {message.__name__} v{version}>", "exec"), env)
     encoder: Callable[..., bytes] = env["encode"]
@@ -56,8 +61,11 @@ def compile_encoder(message: StructType, version: int) -> Callable[..., bytes]:
 
 
 @cache
-def compile_sliced_decoder(message: StructType, version: int) -> Callable[[bytes, int], Generator[None, Any, Any]]:
-    """As `compile_decoder`, for a generator that stops from time to time and returns the message."""
+def compile_sliced_decoder(
+    message: StructType, version: int
+) -> Callable[[bytes, int], Generator[None, Any, Any]]:
+    """As `compile_decoder`, for a generator that stops from time to time and returns the
+    message."""
     source, env = Decoder(message, version, sliced=True).source()
     exec(compile(source, f"<decode {message.__name__} v{version} in slices>", "exec"), env)
     decoder: Callable[[bytes, int], Generator[None, Any, Any]] = env["decode"]
@@ -65,7 +73,9 @@ def compile_sliced_decoder(message: StructType, version: int) -> Callable[[bytes
 
 
 @cache
-def compile_sliced_encoder(message: StructType, version: int) -> Callable[..., Generator[None, Any, bytes]]:
+def compile_sliced_encoder(
+    message: StructType, version: int
+) -> Callable[..., Generator[None, Any, bytes]]:
     """As `compile_encoder`, for a generator that stops from time to time and returns the bytes."""
     source, env = Encoder(message, version, sliced=True).source()
     exec(compile(source, f"<encode {message.__name__} v{version} in slices>", "exec"), env)
@@ -74,7 +84,8 @@ def compile_sliced_encoder(message: StructType, version: int) -> Callable[..., G
 
 
 def encode_field(message: StructType, version: int, field: Field, value: object) -> bytes:
-    """One field's bytes, as they would stand in this version; for tools, not fast. Raises `WireError`."""
+    """One field's bytes, as they would stand in this version; for tools, not fast. Raises
+    `WireError`."""
     source, env = Encoder(message, version).field_source(field)
     exec(compile(source, f"<encode {field.name}>", "exec"), env)
     encoded: bytes = env["encode"](value)

@@ -1,8 +1,10 @@
-"""The blobs that consumers put into JoinGroup and SyncGroup: Subscription and Assignment, versions 0 to 3 (KIP-429, 792, 881).
+"""The blobs that consumers put into JoinGroup and SyncGroup: Subscription and Assignment, versions
+0 to 3 (KIP-429, 792, 881).
 
-To the coordinator they are opaque, but for one look at the topics (`topics_only`, EXP-8). Reading is as lenient as
-Kafka's: a version above 3 reads as 3, fields after the known ones are ignored, fields that an older version lacks take
-their defaults (CPB-3). Writing gives the bytes that Kafka's own consumer writes (CPB-1). Does not depend on assignors and groups.
+To the coordinator they are opaque, but for one look at the topics (`topics_only`, EXP-8). Reading
+is as lenient as Kafka's: a version above 3 reads as 3, fields after the known ones are ignored,
+fields that an older version lacks take their defaults (CPB-3). Writing gives the bytes that Kafka's
+own consumer writes (CPB-1). Does not depend on assignors and groups.
 """
 
 from __future__ import annotations
@@ -48,7 +50,8 @@ class TopicPartitions(NamedTuple):
 class Subscription(NamedTuple):
     """What a consumer asks for, and what it says it still holds.
 
-    `owned_partitions` is in versions 1 and up, `generation_id` (-1: none) in 2, `rack_id` in 3 ("" reads as None).
+    `owned_partitions` is in versions 1 and up, `generation_id` (-1: none) in 2, `rack_id` in 3 (""
+    reads as None).
     """
 
     topics: tuple[str, ...]
@@ -59,14 +62,16 @@ class Subscription(NamedTuple):
 
     @classmethod
     def decode(cls, data: bytes) -> Self:
-        """Read any version. Raises `WireError` on a version below 0, an early end, or a null where none may be."""
+        """Read any version. Raises `WireError` on a version below 0, an early end, or a null where
+        none may be."""
         reader = _Reader(data)
         version = reader.version()
         return cls._rest(reader, version, reader.strings())
 
     @classmethod
     def decode_all(cls, blobs: Iterable[bytes]) -> list[Self]:
-        """`decode` of many, of whom most name the same topics as the one before: those are not read again."""
+        """`decode` of many, of whom most name the same topics as the one before: those are not read
+        again."""
         found: list[Self] = []
         known, topics = b"", tuple[str, ...]()
         for data in blobs:
@@ -90,7 +95,8 @@ class Subscription(NamedTuple):
         return cls(topics, user_data, owned, generation_id, rack_id or None)
 
     def encode(self, version: int = HIGHEST_VERSION) -> bytes:
-        """Write a version from 0 to 3: topics sorted, owned partitions by topic and number, as Kafka does (CPB-1).
+        """Write a version from 0 to 3: topics sorted, owned partitions by topic and number, as
+        Kafka does (CPB-1).
 
         Raises `WireError` on another version or a value that does not fit.
         """
@@ -111,7 +117,8 @@ class Subscription(NamedTuple):
 
 
 class Assignment(NamedTuple):
-    """What the leader gave one member. All versions look alike; topics and partitions keep their order (CPB-2)."""
+    """What the leader gave one member. All versions look alike; topics and partitions keep their
+    order (CPB-2)."""
 
     partitions: tuple[TopicPartitions, ...]
     user_data: bytes | None = None
@@ -119,17 +126,24 @@ class Assignment(NamedTuple):
     @classmethod
     def of(cls, partitions: Mapping[str, Iterable[int]], user_data: bytes | None = None) -> Self:
         """An assignment from partitions by topic, in the mapping's order."""
-        return cls(tuple([TopicPartitions(topic, tuple(numbers)) for topic, numbers in partitions.items()]), user_data)
+        return cls(
+            tuple(
+                [TopicPartitions(topic, tuple(numbers)) for topic, numbers in partitions.items()]
+            ),
+            user_data,
+        )
 
     @classmethod
     def decode(cls, data: bytes) -> Self:
-        """Read any version. Raises `WireError` on a version below 0, an early end, or a null where none may be."""
+        """Read any version. Raises `WireError` on a version below 0, an early end, or a null where
+        none may be."""
         reader = _Reader(data)
         reader.version()
         return cls(reader.topic_partitions(), reader.nullable_bytes())
 
     def encode(self, version: int = HIGHEST_VERSION) -> bytes:
-        """Write a version from 0 to 3. Raises `WireError` on another version or a value that does not fit."""
+        """Write a version from 0 to 3. Raises `WireError` on another version or a value that does
+        not fit."""
         out = _Writer(version)
         out.topic_partitions(self.partitions)
         out.nullable_bytes(self.user_data)
@@ -137,7 +151,8 @@ class Assignment(NamedTuple):
 
 
 def topics_only(data: bytes) -> tuple[str, ...] | None:
-    """The topics of a subscription of any version, read as version 0; None if the bytes are no subscription (EXP-8).
+    """The topics of a subscription of any version, read as version 0; None if the bytes are no
+    subscription (EXP-8).
 
     The version is skipped, not looked at, as in Kafka's coordinator.
     """
@@ -151,7 +166,8 @@ def topics_only(data: bytes) -> tuple[str, ...] | None:
 
 
 class TopicsRead:
-    """The topics of one subscription, read in slices. While somebody holds it, reading the same bytes again costs nothing."""
+    """The topics of one subscription, read in slices. While somebody holds it, reading the same
+    bytes again costs nothing."""
 
     __slots__ = ("__weakref__", "end", "topics")
 
@@ -164,7 +180,8 @@ _read: WeakValueDictionary[bytes, TopicsRead] = WeakValueDictionary()
 
 
 def read_topics_in_slices(data: bytes) -> Slices[TopicsRead | None]:
-    """Read the topics of a subscription of any version, and stop from time to time; None if the bytes are no subscription.
+    """Read the topics of a subscription of any version, and stop from time to time; None if the
+    bytes are no subscription.
 
     Whoever makes a decision about the subscription holds what is returned until it is made.
     """
@@ -227,7 +244,11 @@ class _Reader:
 
     def strings(self) -> tuple[str, ...]:
         """An array of strings; there may be 100,000, so that each is read in place."""
-        read = _read.get(self.data) if self.pos == _TOPICS_AT and len(self.data) > MANY_TOPICS_BYTES else None
+        read = (
+            _read.get(self.data)
+            if self.pos == _TOPICS_AT and len(self.data) > MANY_TOPICS_BYTES
+            else None
+        )
         if read is not None:
             self.pos = read.end
             return read.topics
@@ -257,7 +278,8 @@ class _Reader:
         self.pos = pos
 
     def _ascii_strings(self, count: int) -> tuple[str, ...] | None:
-        """The same where all of it is ASCII, which is decoded once for all; None (and nothing is read) if not, or if too few are left."""
+        """The same where all of it is ASCII, which is decoded once for all; None (and nothing is
+        read) if not, or if too few are left."""
         data, pos = self.data, self.pos
         text = str(data, "latin-1")
         found: list[str] = []

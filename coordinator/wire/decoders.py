@@ -1,11 +1,13 @@
-"""Writes the source of decoders: `decode(data, p)` for one message and version, as a function or as a generator that decodes in slices.
+"""Writes the source of decoders: `decode(data, p)` for one message and version, as a function or as
+a generator that decodes in slices.
 
-Two rules keep hostile bytes harmless. A slice never allocates more than what is left, and the next read (or one check at
-the end) notices that it came out short; so only counts of arrays need a check before the loop. What `IndexError` and
-`struct.error` say about running past the end is caught once, around the whole function.
+Two rules keep hostile bytes harmless. A slice never allocates more than what is left, and the next
+read (or one check at the end) notices that it came out short; so only counts of arrays need a check
+before the loop. What `IndexError` and `struct.error` say about running past the end is caught once,
+around the whole function.
 
-Kafka's reader is followed in what it forgives: a known tagged field is read in place whatever its stated size, lengths
-below 0 mean null, malformed UTF-8 is replaced.
+Kafka's reader is followed in what it forgives: a known tagged field is read in place whatever its
+stated size, lengths below 0 mean null, malformed UTF-8 is replaced.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ from coordinator.wire.source import LAYOUTS, SourceWriter, differs
 
 
 class Decoder(SourceWriter):
-    """Writes `decode(data, p)`. `run` holds fixed-width fields not yet read: (layout, target of the assignment)."""
+    """Writes `decode(data, p)`. `run` holds fixed-width fields not yet read: (layout, target of the
+    assignment)."""
 
     FAULTS = (WireError, IndexError, struct.error)
 
@@ -29,8 +32,20 @@ class Decoder(SourceWriter):
         super().__init__(message, version, sliced=sliced)
         self.run: list[tuple[str, str]] = []
         self.checked = True
-        self.env |= {"new": object.__new__, "pick": struct.unpack_from, "number": read_uvarint, "length": read_string_length}
-        self.env |= {"tags": read_tags, "take": take, "keep": _keep, "null": self.null, "many": self.many, "refused": self.refused}
+        self.env |= {
+            "new": object.__new__,
+            "pick": struct.unpack_from,
+            "number": read_uvarint,
+            "length": read_string_length,
+        }
+        self.env |= {
+            "tags": read_tags,
+            "take": take,
+            "keep": _keep,
+            "null": self.null,
+            "many": self.many,
+            "refused": self.refused,
+        }
 
     def said(self, fault: Exception) -> str:
         return str(fault) if isinstance(fault, WireError) else "ends too early"
@@ -51,7 +66,16 @@ class Decoder(SourceWriter):
         if not self.checked:
             self.emit("if p > end: raise IndexError")
         self.emit(f"return {top}")
-        return "\n".join(["def decode(data, p):", *self.begin(), " end = len(data)", " try:", *self.lines, *self.handlers()]), self.env
+        return "\n".join(
+            [
+                "def decode(data, p):",
+                *self.begin(),
+                " end = len(data)",
+                " try:",
+                *self.lines,
+                *self.handlers(),
+            ]
+        ), self.env
 
     def new(self, cls: StructType) -> str:
         target = self.fresh("o")
@@ -74,7 +98,9 @@ class Decoder(SourceWriter):
         layout = Layout(">" + layouts)
         if len(layouts) == 1 or layouts == "16s":
             targets += ","
-        self.emit(f"{targets} = {self.name('S', layout.unpack_from)}(data, p)", f"p += {layout.size}")
+        self.emit(
+            f"{targets} = {self.name('S', layout.unpack_from)}(data, p)", f"p += {layout.size}"
+        )
 
     def struct(self, cls: StructType, target: str, path: str) -> None:
         plain, tagged = self.fields(cls)
@@ -91,9 +117,15 @@ class Decoder(SourceWriter):
             if self.run:
                 self.read("B", "n")
                 self.flush()
-                self.emit(f"if n: {target}.unknown_tags, p = tags(data, p - 1)", f"else: {target}.unknown_tags = None")
+                self.emit(
+                    f"if n: {target}.unknown_tags, p = tags(data, p - 1)",
+                    f"else: {target}.unknown_tags = None",
+                )
             else:
-                self.emit(f"if data[p]: {target}.unknown_tags, p = tags(data, p)", f"else: {target}.unknown_tags = None; p += 1")
+                self.emit(
+                    f"if data[p]: {target}.unknown_tags, p = tags(data, p)",
+                    f"else: {target}.unknown_tags = None; p += 1",
+                )
             self.checked = True
             return
         self.read("B", "n")
@@ -106,9 +138,11 @@ class Decoder(SourceWriter):
         self.checked = False
 
     def tagged(self, tagged: list[Field], refused: list[Field], target: str, path: str) -> None:
-        """Known tags are read in place, whatever their stated size, as Kafka does; one of another version is refused.
+        """Known tags are read in place, whatever their stated size, as Kafka does; one of another
+        version is refused.
 
-        One that carries its default is legal but not what our encoder writes: its bytes are kept, to give them back.
+        One that carries its default is legal but not what our encoder writes: its bytes are kept,
+        to give them back.
         """
         tag, start = self.fresh("t"), self.fresh("s")
         self.emit("for _ in range(n):")
@@ -124,9 +158,15 @@ class Decoder(SourceWriter):
                 self.value(field, f"{target}.{field.name}", f"{path}{field.name}")
                 self.flush()
                 self.emit(f"if not ({differs(field, f'{target}.{field.name}')}):")
-                self.emit(f" {target}.unknown_tags = keep({target}.unknown_tags, {tag}, data[{start}:p])")
+                self.emit(
+                    f" {target}.unknown_tags = keep({target}.unknown_tags, {tag}, data[{start}:p])"
+                )
             self.depth -= 1
-        self.emit("else:", f" {start}, p = take(data, p, z)", f" {target}.unknown_tags = keep({target}.unknown_tags, {tag}, {start})")
+        self.emit(
+            "else:",
+            f" {start}, p = take(data, p, z)",
+            f" {target}.unknown_tags = keep({target}.unknown_tags, {tag}, {start})",
+        )
         self.step()
         self.depth -= 1
 
@@ -147,7 +187,8 @@ class Decoder(SourceWriter):
             self.bytes(field, target, path, nullable)
 
     def prefix(self, layout: str, reader: str, target: str, path: str, nullable: bool) -> int:
-        """Read a length; give what must be taken off it. A null is dealt with: what follows belongs to an `else`."""
+        """Read a length; give what must be taken off it. A null is dealt with: what follows belongs
+        to an `else`."""
         self.read("B" if self.flexible else layout, "n")
         self.flush()
         if self.flexible:
@@ -162,7 +203,9 @@ class Decoder(SourceWriter):
 
     def bytes(self, field: Field, target: str, path: str, nullable: bool) -> None:
         text = field.kind == "string"
-        off = self.prefix("h" if text else "i", "length" if text else "number", target, path, nullable)
+        off = self.prefix(
+            "h" if text else "i", "length" if text else "number", target, path, nullable
+        )
         cut = f"data[p:(p := p + n{' - 1' if off else ''})]"
         self.emit(f'{target} = {cut}.decode("utf-8", "{JAVA}")' if text else f"{target} = {cut}")
         self.depth -= nullable
@@ -177,9 +220,14 @@ class Decoder(SourceWriter):
         size = Layout(">" + layout).size if layout else 1
         self.emit(f"if n > {'end - p' if size == 1 else f'(end - p) // {size}'}: many({path!r}, n)")
         if layout == "16s":
-            self.emit(f"{target} = [data[i:i + 16] for i in range(p, p + 16 * n, 16)]", "p += 16 * n")
+            self.emit(
+                f"{target} = [data[i:i + 16] for i in range(p, p + 16 * n, 16)]", "p += 16 * n"
+            )
         elif layout:
-            self.emit(f'{target} = list(pick(f">{{n}}{layout}", data, p)) if n else []', f"p += {size} * n")
+            self.emit(
+                f'{target} = list(pick(f">{{n}}{layout}", data, p)) if n else []',
+                f"p += {size} * n",
+            )
         else:
             self.loop(elem, target, path)
         self.depth -= nullable

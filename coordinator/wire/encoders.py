@@ -1,8 +1,10 @@
-"""Writes the source of encoders: `encode(o)` for one message and version, as a function or as a generator that encodes in slices.
+"""Writes the source of encoders: `encode(o)` for one message and version, as a function or as a
+generator that encodes in slices.
 
-What the version does not carry is left out, tagged fields only where they differ from their defaults (KIP-482). Bytes
-are gathered in one list and joined once; a message without arrays is one expression. Of a message that is `bounded` they are joined and
-counted while they are gathered, so that an answer that would be too large is never whole in memory, nor in thousands of pieces.
+What the version does not carry is left out, tagged fields only where they differ from their
+defaults (KIP-482). Bytes are gathered in one list and joined once; a message without arrays is one
+expression. Of a message that is `bounded` they are joined and counted while they are gathered, so
+that an answer that would be too large is never whole in memory, nor in thousands of pieces.
 """
 
 from __future__ import annotations
@@ -12,7 +14,14 @@ from struct import Struct as Layout
 from typing import Any
 
 from coordinator.wire.fields import Field, StructType
-from coordinator.wire.primitives import SMALL, ResponseTooLarge, WireError, string_length, uvarint, write_tags
+from coordinator.wire.primitives import (
+    SMALL,
+    ResponseTooLarge,
+    WireError,
+    string_length,
+    uvarint,
+    write_tags,
+)
 from coordinator.wire.source import LAYOUTS, SourceWriter, differs
 
 PIECES_BETWEEN_LOOKS = 1_024
@@ -20,9 +29,11 @@ PIECES_BETWEEN_LOOKS = 1_024
 
 
 def weigh(pieces: list[bytes], counted: int, size: int, most: int) -> tuple[int, int, int]:
-    """Join the pieces behind `counted`, and count their bytes: up to where they are counted, when to count again, how many bytes there are.
+    """Join the pieces behind `counted`, and count their bytes: up to where they are counted, when
+    to count again, how many bytes there are.
 
-    Small pieces take several times the memory of what they hold. Raises ResponseTooLarge above `most`.
+    Small pieces take several times the memory of what they hold. Raises ResponseTooLarge above
+    `most`.
     """
     joined = b"".join(pieces[counted:])
     pieces[counted:] = (joined,)
@@ -33,7 +44,8 @@ def weigh(pieces: list[bytes], counted: int, size: int, most: int) -> tuple[int,
 
 
 class Encoder(SourceWriter):
-    """Writes `encode(o)`. `pieces` are expressions not yet appended: (layout, value), or (None, bytes)."""
+    """Writes `encode(o)`. `pieces` are expressions not yet appended: (layout, value), or (None,
+    bytes)."""
 
     FAULTS = (WireError, struct.error, AttributeError, TypeError, UnicodeEncodeError)
 
@@ -42,7 +54,14 @@ class Encoder(SourceWriter):
         self.pieces: list[tuple[str | None, str]] = []
         self.output = "w"
         self.looped = False
-        self.env |= {"number": uvarint, "length": string_length, "SMALL": SMALL, "tags": write_tags, "pack": struct.pack, "NULL": b"\xff"}
+        self.env |= {
+            "number": uvarint,
+            "length": string_length,
+            "SMALL": SMALL,
+            "tags": write_tags,
+            "pack": struct.pack,
+            "NULL": b"\xff",
+        }
         self.env |= {"weigh": weigh, "ResponseTooLarge": ResponseTooLarge}
         self.weighed = False
 
@@ -58,12 +77,26 @@ class Encoder(SourceWriter):
 
     def function(self) -> str:
         too_large = [" except ResponseTooLarge:", "  raise"] if self.weighed else []
-        return "\n".join(["def encode(o, most=1 << 62):", *self.begin(), " try:", *self.lines, *too_large, *self.handlers()])
+        return "\n".join(
+            [
+                "def encode(o, most=1 << 62):",
+                *self.begin(),
+                " try:",
+                *self.lines,
+                *too_large,
+                *self.handlers(),
+            ]
+        )
 
     def finish(self) -> None:
         if self.looped:
             self.flush()
-            self.lines.insert(0, f"  w = []; seen, look, size = 0, {PIECES_BETWEEN_LOOKS}, 0" if self.weighed else "  w = []")
+            self.lines.insert(
+                0,
+                f"  w = []; seen, look, size = 0, {PIECES_BETWEEN_LOOKS}, 0"
+                if self.weighed
+                else "  w = []",
+            )
             self.emit('return b"".join(w)')
         else:
             self.emit(f"return {self.joined()}")
@@ -75,7 +108,8 @@ class Encoder(SourceWriter):
         return f'b"".join(({", ".join(parts)}))'
 
     def parts(self) -> list[str]:
-        """Expressions of bytes for the pieces so far: neighbouring fixed-width ones become one call."""
+        """Expressions of bytes for the pieces so far: neighbouring fixed-width ones become one
+        call."""
         parts: list[str] = []
         run: list[tuple[str, str]] = []
         for layout, value in [*self.pieces, (None, "")]:
@@ -106,7 +140,9 @@ class Encoder(SourceWriter):
         if not self.flexible:
             return
         if not tagged:
-            self.pieces.append((None, f"tags({source}.unknown_tags) if {source}.unknown_tags else SMALL[0]"))
+            self.pieces.append(
+                (None, f"tags({source}.unknown_tags) if {source}.unknown_tags else SMALL[0]")
+            )
             return
         self.flush()
         found = self.fresh("t")
@@ -155,7 +191,12 @@ class Encoder(SourceWriter):
         off = 1 if self.flexible else 0
         plus = " + 1" if off else ""
         if nullable:
-            self.emit(f"{content} = {source}", f"if {content} is None:", f' {size} = {off - 1}; {content} = b""', "else:")
+            self.emit(
+                f"{content} = {source}",
+                f"if {content} is None:",
+                f' {size} = {off - 1}; {content} = b""',
+                "else:",
+            )
             self.depth += 1
             if text:
                 self.emit(f"{content} = {content}.encode()")
@@ -174,7 +215,12 @@ class Encoder(SourceWriter):
         plus = " + 1" if off else ""
         self.emit(f"{items} = {source}")
         if nullable:
-            self.emit(f"if {items} is None:", f" {size} = {off - 1}; {items} = ()", "else:", f" {size} = len({items}){plus}")
+            self.emit(
+                f"if {items} is None:",
+                f" {size} = {off - 1}; {items} = ()",
+                "else:",
+                f" {size} = len({items}){plus}",
+            )
         else:
             self.emit(f"{size} = len({items}){plus}")
         self.prefix("i", size)
@@ -208,7 +254,9 @@ class Encoder(SourceWriter):
         item = self.fresh("x")
         if nullable:
             self.flush()
-            self.emit(f"{item} = {source}", f"if {item} is None:", f" {self.output}.append(NULL)", "else:")
+            self.emit(
+                f"{item} = {source}", f"if {item} is None:", f" {self.output}.append(NULL)", "else:"
+            )
             self.depth += 1
             self.pieces.append(("b", "1"))
         else:

@@ -1,7 +1,9 @@
-"""The lines of the message tables: fields, the specifiers that make them, and the metaclass that collects them.
+"""The lines of the message tables: fields, the specifiers that make them, and the metaclass that
+collects them.
 
-Owns what a table says, and nothing that is done with it. `coordinator.wire.compiler` makes functions of tables, and
-`coordinator.wire.schema` the classes that messages derive from; this module does not depend on either.
+Owns what a table says, and nothing that is done with it. `coordinator.wire.compiler` makes
+functions of tables, and `coordinator.wire.schema` the classes that messages derive from; this
+module does not depend on either.
 """
 
 from __future__ import annotations
@@ -16,12 +18,20 @@ FOREVER: Final = 1 << 15
 
 
 class Field:
-    """One line of a table. `kind` is the specifier's name; `elem` a struct class, or the field of an array's elements."""
+    """One line of a table. `kind` is the specifier's name; `elem` a struct class, or the field of
+    an array's elements."""
 
     __slots__ = ("default", "elem", "kind", "name", "nullable", "since", "tag", "until")
 
     def __init__(
-        self, kind: str, elem: StructType | Field | None, since: int, until: int, nullable: int, tag: int | None, default: Any
+        self,
+        kind: str,
+        elem: StructType | Field | None,
+        since: int,
+        until: int,
+        nullable: int,
+        tag: int | None,
+        default: Any,
     ) -> None:
         self.name = ""
         self.kind = kind
@@ -40,8 +50,10 @@ class Field:
         return f"<{self.kind} {self.name or '?'}>"
 
 
-# -- field specifiers ----------------------------------------------------------------------------------------------
-# Their result is `Any`: the annotation beside them says the attribute's type, and the type checker believes it.
+# -- field specifiers
+# ----------------------------------------------------------------------------------------------
+# Their result is `Any`: the annotation beside them says the attribute's type, and the type checker
+# believes it.
 
 
 def int8(*, since: int = 0, until: int = FOREVER, tag: int | None = None, default: int = 0) -> Any:
@@ -54,7 +66,9 @@ def int16(*, since: int = 0, until: int = FOREVER, tag: int | None = None, defau
     return Field("int16", None, since, until, FOREVER, tag, default)
 
 
-def uint16(*, since: int = 0, until: int = FOREVER, tag: int | None = None, default: int = 0) -> Any:
+def uint16(
+    *, since: int = 0, until: int = FOREVER, tag: int | None = None, default: int = 0
+) -> Any:
     """An unsigned 16-bit integer: ports."""
     return Field("uint16", None, since, until, FOREVER, tag, default)
 
@@ -69,33 +83,59 @@ def int64(*, since: int = 0, until: int = FOREVER, tag: int | None = None, defau
     return Field("int64", None, since, until, FOREVER, tag, default)
 
 
-def float64(*, since: int = 0, until: int = FOREVER, tag: int | None = None, default: float = 0.0) -> Any:
+def float64(
+    *, since: int = 0, until: int = FOREVER, tag: int | None = None, default: float = 0.0
+) -> Any:
     """A double."""
     return Field("float64", None, since, until, FOREVER, tag, default)
 
 
-def boolean(*, since: int = 0, until: int = FOREVER, tag: int | None = None, default: bool = False) -> Any:
+def boolean(
+    *, since: int = 0, until: int = FOREVER, tag: int | None = None, default: bool = False
+) -> Any:
     """One byte; anything but 0 is true."""
     return Field("boolean", None, since, until, FOREVER, tag, default)
 
 
-def uuid(*, since: int = 0, until: int = FOREVER, tag: int | None = None, default: bytes = ZERO_UUID) -> Any:
+def uuid(
+    *, since: int = 0, until: int = FOREVER, tag: int | None = None, default: bytes = ZERO_UUID
+) -> Any:
     """Sixteen `bytes`."""
     return Field("uuid", None, since, until, FOREVER, tag, default)
 
 
-def string(*, since: int = 0, until: int = FOREVER, nullable: int = FOREVER, tag: int | None = None, default: str | None = "") -> Any:
-    """UTF-8 of 32,767 bytes at most. Malformed bytes are replaced by U+FFFD, as Java does, not refused."""
+def string(
+    *,
+    since: int = 0,
+    until: int = FOREVER,
+    nullable: int = FOREVER,
+    tag: int | None = None,
+    default: str | None = "",
+) -> Any:
+    """UTF-8 of 32,767 bytes at most. Malformed bytes are replaced by U+FFFD, as Java does, not
+    refused."""
     return Field("string", None, since, until, nullable, tag, default)
 
 
-def binary(*, since: int = 0, until: int = FOREVER, nullable: int = FOREVER, tag: int | None = None, default: bytes | None = b"") -> Any:
+def binary(
+    *,
+    since: int = 0,
+    until: int = FOREVER,
+    nullable: int = FOREVER,
+    tag: int | None = None,
+    default: bytes | None = b"",
+) -> Any:
     """Opaque `bytes`."""
     return Field("binary", None, since, until, nullable, tag, default)
 
 
 def record_bytes(
-    *, since: int = 0, until: int = FOREVER, nullable: int = FOREVER, tag: int | None = None, default: bytes | None = None
+    *,
+    since: int = 0,
+    until: int = FOREVER,
+    nullable: int = FOREVER,
+    tag: int | None = None,
+    default: bytes | None = None,
 ) -> Any:
     """Record batches, opaque here."""
     return Field("binary", None, since, until, nullable, tag, default)
@@ -111,25 +151,55 @@ def array(
     default: tuple[()] | None = (),
 ) -> Any:
     """A `list` of structs (a class) or of plain values (a specifier, uncalled: `array(int32)`)."""
-    return Field("array", elem if isinstance(elem, StructType) else elem(), since, until, nullable, tag, default)
+    return Field(
+        "array",
+        elem if isinstance(elem, StructType) else elem(),
+        since,
+        until,
+        nullable,
+        tag,
+        default,
+    )
 
 
 def struct(
-    elem: StructType, *, since: int = 0, until: int = FOREVER, nullable: int = FOREVER, tag: int | None = None, default: Any = ...
+    elem: StructType,
+    *,
+    since: int = 0,
+    until: int = FOREVER,
+    nullable: int = FOREVER,
+    tag: int | None = None,
+    default: Any = ...,
 ) -> Any:
     """One nested struct."""
     return Field("struct", elem, since, until, nullable, tag, default)
 
 
-# -- classes -------------------------------------------------------------------------------------------------------
+# -- classes
+# -------------------------------------------------------------------------------------------------------
 
 
 @dataclass_transform(
     kw_only_default=True,
-    field_specifiers=(array, binary, boolean, float64, int8, int16, int32, int64, record_bytes, string, struct, uint16, uuid),
+    field_specifiers=(
+        array,
+        binary,
+        boolean,
+        float64,
+        int8,
+        int16,
+        int32,
+        int64,
+        record_bytes,
+        string,
+        struct,
+        uint16,
+        uuid,
+    ),
 )
 class StructType(type):
-    """Collects the fields of a table into `fields`, in the table's order, and gives the class one slot for each."""
+    """Collects the fields of a table into `fields`, in the table's order, and gives the class one
+    slot for each."""
 
     fields: tuple[Field, ...]
     versions: tuple[int, int]
@@ -137,7 +207,8 @@ class StructType(type):
     flexible: int
     """First flexible version (KIP-482), of a whole message only."""
     bounded: bool
-    """Whether a whole message heeds a bound while it is encoded. One that cannot be much larger than what came in is faster without."""
+    """Whether a whole message heeds a bound while it is encoded. One that cannot be much larger
+    than what came in is faster without."""
 
     def __new__(
         mcls,
@@ -169,7 +240,9 @@ class StructType(type):
             cls._encoders = {}  # type: ignore[attr-defined]
         return cls
 
-    def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **_: object) -> None:
+    def __init__(
+        cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **_: object
+    ) -> None:
         type.__init__(cls, name, bases, namespace)
 
 

@@ -1,8 +1,9 @@
-"""What stands around a body on a connection: the size prefix, and the headers of requests and responses.
+"""What stands around a body on a connection: the size prefix, and the headers of requests and
+responses.
 
-Owns the choice of header version and what Kafka forgives in a request header: client ids that are null, of any negative
-length, or not UTF-8. Knows the keys and the first flexible versions of APIs, nothing of their bodies. Splitting a
-connection into frames is its reader's task.
+Owns the choice of header version and what Kafka forgives in a request header: client ids that are
+null, of any negative length, or not UTF-8. Knows the keys and the first flexible versions of APIs,
+nothing of their bodies. Splitting a connection into frames is its reader's task.
 """
 
 from __future__ import annotations
@@ -15,11 +16,14 @@ from coordinator.wire.messages import ENTRIES, flexible_version
 from coordinator.wire.primitives import WireError, read_tags, uvarint
 
 MIN_FRAME_BYTES: Final = 8
-"""A frame needs room for key, version and correlation id; Kafka closes the connection on anything shorter."""
+"""A frame needs room for key, version and correlation id; Kafka closes the connection on anything
+shorter."""
 
 _API_VERSIONS: Final = 18
 _NEVER: Final = 1 << 15
-_FLEXIBLE: Final = {key: _NEVER if entry.flexible is None else entry.flexible for key, entry in ENTRIES.items()}
+_FLEXIBLE: Final = {
+    key: _NEVER if entry.flexible is None else entry.flexible for key, entry in ENTRIES.items()
+}
 _FIXED = Struct(">hhih")  # key, version, correlation id, length of the client id
 _FIXED_BYTES = _FIXED.size
 _SHORT = Struct(">hhi")
@@ -43,21 +47,24 @@ def request_header_version(key: int, version: int) -> int:
 
 
 def response_header_version(key: int, version: int) -> int:
-    """1 for flexible versions, else 0; ApiVersions always 0, so that a client who guessed too high can read it (KIP-511)."""
+    """1 for flexible versions, else 0; ApiVersions always 0, so that a client who guessed too high
+    can read it (KIP-511)."""
     return 0 if key == _API_VERSIONS else request_header_version(key, version) - 1
 
 
 def parse_request_header(frame: bytes, pos: int = 0) -> tuple[RequestHeader, int]:
     """Read the header of a frame without its size prefix: the header, and where the body starts.
 
-    The version may be one there is no table for. Raises `WireError` on an unknown key and on an early end.
+    The version may be one there is no table for. Raises `WireError` on an unknown key and on an
+    early end.
     """
     *header, pos = read_request_header(frame, pos)
     return RequestHeader._make(header), pos
 
 
 def read_request_header(frame: bytes, pos: int = 0) -> tuple[int, int, int, str, int]:
-    """As `parse_request_header`, in one tuple: key, version, correlation id, client id, where the body starts."""
+    """As `parse_request_header`, in one tuple: key, version, correlation id, client id, where the
+    body starts."""
     try:
         key, version, correlation_id, length = _FIXED.unpack_from(frame, pos)
     except error:
@@ -83,10 +90,15 @@ def read_request_header(frame: bytes, pos: int = 0) -> tuple[int, int, int, str,
 
 
 def request_header(key: int, version: int, correlation_id: int, client_id: str | None) -> bytes:
-    """The header of a request, for a client. Raises `WireError` on an unknown key or a value out of range."""
+    """The header of a request, for a client. Raises `WireError` on an unknown key or a value out of
+    range."""
     try:
         raw = b"" if client_id is None else client_id.encode()
-        head = _SHORT.pack(key, version, correlation_id) + _INT16.pack(-1 if client_id is None else len(raw)) + raw
+        head = (
+            _SHORT.pack(key, version, correlation_id)
+            + _INT16.pack(-1 if client_id is None else len(raw))
+            + raw
+        )
     except (error, UnicodeEncodeError) as fault:
         raise WireError(f"a request header cannot be encoded: {fault}") from fault
     return head + uvarint(0) if request_header_version(key, version) == 2 else head
@@ -99,7 +111,8 @@ def response_header(key: int, version: int, correlation_id: int) -> bytes:
 
 
 def parse_response_header(frame: bytes, key: int, version: int, pos: int = 0) -> tuple[int, int]:
-    """Read the header of the answer to a request of this key and version: (correlation id, where the body starts).
+    """Read the header of the answer to a request of this key and version: (correlation id, where
+    the body starts).
 
     Raises `WireError` on an unknown key and on an early end.
     """

@@ -1,8 +1,10 @@
-"""Messages as plain values, the kind that JSON can say: for people, captured messages and test vectors. Not fast.
+"""Messages as plain values, the kind that JSON can say: for people, captured messages and test
+vectors. Not fast.
 
-A struct is a dict by field name, bytes and UUIDs are hex, and tagged fields stand there only if they are on the wire;
-those without a name are under `_unknown_tags` (tag -> hex). Both ways are exact: what is read here encodes to the bytes
-it came from. Refuses to guess: a plain field that is missing, or one that the version does not have, is an error.
+A struct is a dict by field name, bytes and UUIDs are hex, and tagged fields stand there only if
+they are on the wire; those without a name are under `_unknown_tags` (tag -> hex). Both ways are
+exact: what is read here encodes to the bytes it came from. Refuses to guess: a plain field that is
+missing, or one that the version does not have, is an error.
 """
 
 from __future__ import annotations
@@ -25,7 +27,8 @@ def to_plain(message: Message, version: int) -> dict[str, Any]:
 
 
 def from_plain(message: type[Message], version: int, value: object) -> Any:
-    """The message that `value` describes. Raises `WireError` that names the field and says what would be right."""
+    """The message that `value` describes. Raises `WireError` that names the field and says what
+    would be right."""
     return _Context(message, version).struct_from_plain(message, value, "value")
 
 
@@ -38,9 +41,14 @@ class _Context:
         self.flexible = version >= message.flexible
 
     def fields(self, cls: StructType) -> list[Field]:
-        return [field for field in cls.fields if field.carried(self.version) and (field.tag is None or self.flexible)]
+        return [
+            field
+            for field in cls.fields
+            if field.carried(self.version) and (field.tag is None or self.flexible)
+        ]
 
-    # -- out ---------------------------------------------------------------------------------------------------------
+    # -- out
+    # ---------------------------------------------------------------------------------------------------------
 
     def struct_to_plain(self, value: Struct) -> dict[str, Any]:
         cls = type(value)
@@ -48,7 +56,11 @@ class _Context:
         plain = {}
         for field in self.fields(cls):
             own = getattr(value, field.name)
-            if field.tag is None or kept.pop(field.tag, None) is not None or own != default_of(field):
+            if (
+                field.tag is None
+                or kept.pop(field.tag, None) is not None
+                or own != default_of(field)
+            ):
                 plain[field.name] = self.value_to_plain(field, own)
         if kept:
             plain[UNKNOWN_TAGS] = {str(tag): kept[tag].hex() for tag in sorted(kept)}
@@ -63,18 +75,30 @@ class _Context:
             return self.struct_to_plain(value)
         if field.kind == "array":
             elem = field.elem
-            return [self.value_to_plain(elem, item) if isinstance(elem, Field) else self.struct_to_plain(item) for item in value]
+            return [
+                self.value_to_plain(elem, item)
+                if isinstance(elem, Field)
+                else self.struct_to_plain(item)
+                for item in value
+            ]
         return value
 
-    # -- in ----------------------------------------------------------------------------------------------------------
+    # -- in
+    # ----------------------------------------------------------------------------------------------------------
 
     def struct_from_plain(self, cls: StructType, value: object, path: str) -> Any:
         if not isinstance(value, dict):
-            raise wrong(path, value, "an object with the fields " + ", ".join(field.name for field in self.fields(cls)))
+            raise wrong(
+                path,
+                value,
+                "an object with the fields " + ", ".join(field.name for field in self.fields(cls)),
+            )
         fields = {field.name: field for field in self.fields(cls)}
         for name in value:
             if name not in fields and (name != UNKNOWN_TAGS or not self.flexible):
-                raise WireError(f"{path}: version {self.version} has no field {name!r}; it has {', '.join(fields) or 'none'}")
+                raise WireError(
+                    f"{path}: version {self.version} has no field {name!r}; it has {', '.join(fields) or 'none'}"
+                )
         made: dict[str, Any] = {}
         tags = self.tags_from_plain(value.get(UNKNOWN_TAGS, {}), f"{path}.{UNKNOWN_TAGS}")
         for name, field in fields.items():
@@ -83,7 +107,9 @@ class _Context:
                 if field.tag is not None and made[name] == default_of(field):
                     tags[field.tag] = encode_field(self.message, self.version, field, made[name])
             elif field.tag is None:
-                raise WireError(f"{path}: the field {name!r} is missing; version {self.version} has {', '.join(fields)}")
+                raise WireError(
+                    f"{path}: the field {name!r} is missing; version {self.version} has {', '.join(fields)}"
+                )
         return cls(**made, unknown_tags=tags or None)
 
     def tags_from_plain(self, value: object, path: str) -> dict[int, bytes]:
@@ -92,14 +118,18 @@ class _Context:
         tags = {}
         for tag, content in value.items():
             if not (tag.isascii() and tag.isdecimal() and int(tag) < 1 << 31):
-                raise WireError(f"{path}: {tag!r} is no tag: give a number from 0 to {(1 << 31) - 1}")
+                raise WireError(
+                    f"{path}: {tag!r} is no tag: give a number from 0 to {(1 << 31) - 1}"
+                )
             tags[int(tag)] = from_hex(content, f"{path}.{tag}")
         return tags
 
     def value_from_plain(self, field: Field, value: object, path: str) -> Any:
         if value is None:
             if self.version < field.nullable:
-                raise WireError(f"{path}: null is not allowed in version {self.version}; give {expected(field)}")
+                raise WireError(
+                    f"{path}: null is not allowed in version {self.version}; give {expected(field)}"
+                )
             return None
         if field.kind == "struct":
             assert isinstance(field.elem, StructType)
@@ -113,7 +143,9 @@ class _Context:
         if not isinstance(value, list):
             raise wrong(path, value, "an array")
         if isinstance(elem, Field):
-            return [self.value_from_plain(elem, item, f"{path}[{i}]") for i, item in enumerate(value)]
+            return [
+                self.value_from_plain(elem, item, f"{path}[{i}]") for i, item in enumerate(value)
+            ]
         assert elem is not None
         return [self.struct_from_plain(elem, item, f"{path}[{i}]") for i, item in enumerate(value)]
 
@@ -188,4 +220,6 @@ def from_hex(value: object, path: str) -> bytes:
 def wrong(path: str, value: object, right: str) -> WireError:
     """The error for a value that cannot stand where it does."""
     shown = repr(value)
-    return WireError(f"{path}: {shown if len(shown) <= 60 else shown[:57] + '...'} is wrong here; give {right}")
+    return WireError(
+        f"{path}: {shown if len(shown) <= 60 else shown[:57] + '...'} is wrong here; give {right}"
+    )

@@ -1,4 +1,5 @@
-"""CRC-32C (Castagnoli) in plain Python, byte by byte: for where the library has no build, such as WebAssembly. About 10 MB a second."""
+"""CRC-32C (Castagnoli) in plain Python, byte by byte: for where the library has no build, such as
+WebAssembly. About 10 MB a second."""
 
 from __future__ import annotations
 

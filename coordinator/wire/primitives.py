@@ -1,7 +1,9 @@
-"""The smallest pieces of Kafka's wire format: variable-length integers, UUIDs, and what a malformed piece is called.
+"""The smallest pieces of Kafka's wire format: variable-length integers, UUIDs, and what a malformed
+piece is called.
 
-Owns `WireError`, the one exception that bytes from a peer may cause anywhere in `coordinator.wire`. Knows nothing of
-messages; fixed-width integers, strings and arrays are laid down inline by `coordinator.wire.compiler`.
+Owns `WireError`, the one exception that bytes from a peer may cause anywhere in `coordinator.wire`.
+Knows nothing of messages; fixed-width integers, strings and arrays are laid down inline by
+`coordinator.wire.compiler`.
 """
 
 from __future__ import annotations
@@ -12,15 +14,20 @@ ZERO_UUID: Final = bytes(16)
 """The UUID that stands for "none" (KIP-516)."""
 
 MAX_STRING_BYTES: Final = 0x7FFF
-"""Longest string, UTF-8 encoded, in any version: the compact form could say more, Kafka refuses it all the same."""
+"""Longest string, UTF-8 encoded, in any version: the compact form could say more, Kafka refuses it
+all the same."""
 
 SMALL: Final = tuple(bytes((n,)) for n in range(128))
 """The variable-length integers of one byte."""
 
 
 def fits(text: str) -> bool:
-    """Whether a string can be written. Bytes that are not UTF-8 are read as U+FFFD, which has three bytes, so what came may not fit."""
-    return 3 * len(text) <= MAX_STRING_BYTES or len(text.encode("utf-8", "surrogatepass")) <= MAX_STRING_BYTES
+    """Whether a string can be written. Bytes that are not UTF-8 are read as U+FFFD, which has three
+    bytes, so what came may not fit."""
+    return (
+        3 * len(text) <= MAX_STRING_BYTES
+        or len(text.encode("utf-8", "surrogatepass")) <= MAX_STRING_BYTES
+    )
 
 
 class WireError(ValueError):
@@ -31,7 +38,8 @@ class WireError(ValueError):
 
 
 class ResponseTooLarge(WireError):
-    """A response that has more bytes than one may have. Its connection is closed; `str()` says how many were allowed."""
+    """A response that has more bytes than one may have. Its connection is closed; `str()` says how
+    many were allowed."""
 
 
 def uvarint(value: int) -> bytes:
@@ -54,8 +62,9 @@ def uvarint(value: int) -> bytes:
 def read_uvarint(data: bytes, pos: int) -> tuple[int, int]:
     """Decode the integer at `pos`; return it with the position after it.
 
-    Like Kafka's reader it takes five bytes at most, drops what goes beyond 32 bits and gives the rest as a signed
-    number: lengths above 2**31 - 1 come out negative, that is null. Raises `WireError` on a sixth byte or an early end.
+    Like Kafka's reader it takes five bytes at most, drops what goes beyond 32 bits and gives the
+    rest as a signed number: lengths above 2**31 - 1 come out negative, that is null. Raises
+    `WireError` on a sixth byte or an early end.
     """
     try:
         value = data[pos]
@@ -88,14 +97,16 @@ def read_string_length(data: bytes, pos: int) -> tuple[int, int]:
 
 
 def string_length(length: int) -> bytes:
-    """Encode the length (plus one) of a compact string. Raises `WireError` if the string is too long."""
+    """Encode the length (plus one) of a compact string. Raises `WireError` if the string is too
+    long."""
     if length > MAX_STRING_BYTES + 1:
         raise WireError(f"a string of {length - 1} bytes: {MAX_STRING_BYTES} is the most")
     return uvarint(length)
 
 
 def read_tags(data: bytes, pos: int) -> tuple[dict[int, bytes], int]:
-    """Decode tagged fields none of which is known, from their number on: (tag -> bytes, position after them).
+    """Decode tagged fields none of which is known, from their number on: (tag -> bytes, position
+    after them).
 
     Raises `WireError`.
     """
@@ -103,7 +114,9 @@ def read_tags(data: bytes, pos: int) -> tuple[dict[int, bytes], int]:
     count, pos = read_uvarint(data, pos)
     end = len(data)
     try:
-        for _ in range(count):  # there may be 300,000 in a MiB: numbers of up to three bytes are read here
+        for _ in range(
+            count
+        ):  # there may be 300,000 in a MiB: numbers of up to three bytes are read here
             tag = data[pos]
             pos += 1
             if tag > 0x7F:
@@ -135,7 +148,8 @@ def read_tags(data: bytes, pos: int) -> tuple[dict[int, bytes], int]:
 
 
 def take(data: bytes, pos: int, size: int) -> tuple[bytes, int]:
-    """`size` bytes from `pos` on, with the position after them. Raises `WireError` when there are not so many."""
+    """`size` bytes from `pos` on, with the position after them. Raises `WireError` when there are
+    not so many."""
     end = pos + size
     if size < 0 or end > len(data):
         raise WireError(f"a field of {size} bytes where {max(len(data) - pos, 0)} are left")
@@ -143,7 +157,8 @@ def take(data: bytes, pos: int, size: int) -> tuple[bytes, int]:
 
 
 def write_tags(tags: dict[int, bytes]) -> bytes:
-    """Encode tagged fields: their number, then each as tag, size, bytes; ascending by tag (KIP-482)."""
+    """Encode tagged fields: their number, then each as tag, size, bytes; ascending by tag
+    (KIP-482)."""
     parts = [uvarint(len(tags))]
     for tag in sorted(tags):
         value = tags[tag]

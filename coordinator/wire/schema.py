@@ -4,13 +4,14 @@
         group_id: str = string(default="")
         group_instance_id: str | None = string(since=3, nullable=3, default=None)
 
-`since` and `until` bound the API versions that carry a field, `nullable` is the first version in which it may be null,
-`tag` makes it a tagged field, `default` stands in where a version leaves it out (VER-15). `()` is an empty list and
-`...` a struct of defaults, both fresh for each instance. `flexible` is the first version with compact lengths and
-tagged fields (KIP-482).
+`since` and `until` bound the API versions that carry a field, `nullable` is the first version in
+which it may be null, `tag` makes it a tagged field, `default` stands in where a version leaves it
+out (VER-15). `()` is an empty list and `...` a struct of defaults, both fresh for each instance.
+`flexible` is the first version with compact lengths and tagged fields (KIP-482).
 
-Making a class only collects its fields: functions that decode, encode and construct are compiled at first use, each
-for one class and one version (`coordinator.wire.compiler`). Values are mutable and slotted; every field has a default.
+Making a class only collects its fields: functions that decode, encode and construct are compiled at
+first use, each for one class and one version (`coordinator.wire.compiler`). Values are mutable and
+slotted; every field has a default.
 """
 
 from __future__ import annotations
@@ -19,7 +20,13 @@ from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from coordinator.slices import whole
-from coordinator.wire.compiler import compile_decoder, compile_encoder, compile_init, compile_sliced_decoder, compile_sliced_encoder
+from coordinator.wire.compiler import (
+    compile_decoder,
+    compile_encoder,
+    compile_init,
+    compile_sliced_decoder,
+    compile_sliced_encoder,
+)
 from coordinator.wire.fields import (
     Field,
     StructType,
@@ -37,7 +44,7 @@ from coordinator.wire.fields import (
     struct,
     uint16,
     uuid,
-)  # fmt: skip
+)
 from coordinator.wire.primitives import MAX_STRING_BYTES, ZERO_UUID, ResponseTooLarge, WireError
 
 __all__ = [
@@ -62,13 +69,15 @@ __all__ = [
     "struct",
     "uint16",
     "uuid",
-]  # fmt: skip
+]
+
 
 class Struct(metaclass=StructType):
     """A value of the protocol. Constructed by keyword; compared by value.
 
-    `unknown_tags` keeps the bytes of tagged fields that have no name here (and of those sent although at their default),
-    so that a message decoded and encoded again is the same, byte for byte.
+    `unknown_tags` keeps the bytes of tagged fields that have no name here (and of those sent
+    although at their default), so that a message decoded and encoded again is the same, byte for
+    byte.
     """
 
     __slots__ = ("unknown_tags",)
@@ -95,7 +104,11 @@ class Struct(metaclass=StructType):
     def __repr__(self) -> str:
         """The fields that differ from their default."""
         plain = type(self)()
-        said = [field.name for field in type(self).fields if getattr(self, field.name) != getattr(plain, field.name)]
+        said = [
+            field.name
+            for field in type(self).fields
+            if getattr(self, field.name) != getattr(plain, field.name)
+        ]
         if self.unknown_tags:
             said.append("unknown_tags")
         return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in said)})"
@@ -112,10 +125,12 @@ def _shortened(field: str, text: str) -> str:
 
 
 def shorten(value: Struct) -> Generator[None, Any, bool]:
-    """Make strings that became too long to be written fit again; return False if there are none. Stops before each nested struct.
+    """Make strings that became too long to be written fit again; return False if there are none.
+    Stops before each nested struct.
 
-    Bytes that are not UTF-8 are read as U+FFFD, which has three bytes when it is written: an id of 32,767 such bytes could be taken and
-    never be shown. In such a string each becomes a question mark. An error message that quotes too much is cut off (docs/divergences.md).
+    Bytes that are not UTF-8 are read as U+FFFD, which has three bytes when it is written: an id of
+    32,767 such bytes could be taken and never be shown. In such a string each becomes a question
+    mark. An error message that quotes too much is cut off (docs/divergences.md).
     """
     found = False
     for field in type(value).fields:
@@ -152,10 +167,12 @@ class Message(Struct):
 
     @classmethod
     def decode(cls, version: int, data: bytes, pos: int = 0) -> Self:
-        """Read a body of this version that starts at `pos`. Bytes after it are ignored, as in Kafka.
+        """Read a body of this version that starts at `pos`. Bytes after it are ignored, as in
+        Kafka.
 
-        Raises `WireError` on a version there is no table for and on anything malformed: an early end, a null where
-        none may be, an array that claims more elements than bytes are left. Allocates nothing a length only promises.
+        Raises `WireError` on a version there is no table for and on anything malformed: an early
+        end, a null where none may be, an array that claims more elements than bytes are left.
+        Allocates nothing a length only promises.
         """
         decoder = cls._decoders.get(version)
         if decoder is None:
@@ -166,8 +183,9 @@ class Message(Struct):
     def encode(self, version: int, most: int = 1 << 62) -> bytes:
         """The body in this version. What the version does not carry is left out.
 
-        Raises `ResponseTooLarge` where it becomes much longer than `most` bytes (it may be a little longer, or `bounded` be False);
-        `WireError` on a version there is no table for, on null where none may be, and on values out of range.
+        Raises `ResponseTooLarge` where it becomes much longer than `most` bytes (it may be a little
+        longer, or `bounded` be False); `WireError` on a version there is no table for, on null
+        where none may be, and on values out of range.
         """
         encoder = self._encoders.get(version)
         if encoder is None:
@@ -182,13 +200,17 @@ class Message(Struct):
             return encoder(self, most)
 
     @classmethod
-    def decode_in_slices(cls, version: int, data: bytes, pos: int = 0) -> Generator[None, Any, Self]:
-        """As `decode`, in slices: stops after every few hundred elements of arrays, and returns the message."""
+    def decode_in_slices(
+        cls, version: int, data: bytes, pos: int = 0
+    ) -> Generator[None, Any, Self]:
+        """As `decode`, in slices: stops after every few hundred elements of arrays, and returns the
+        message."""
         message: Self = yield from compile_sliced_decoder(cls, version)(data, pos)
         return message
 
     def encode_in_slices(self, version: int, most: int = 1 << 62) -> Generator[None, Any, bytes]:
-        """As `encode`, in slices: stops after every few hundred elements of arrays, and returns the bytes."""
+        """As `encode`, in slices: stops after every few hundred elements of arrays, and returns the
+        bytes."""
         encoder = compile_sliced_encoder(type(self), version)
         try:
             return (yield from encoder(self, most))

@@ -1,6 +1,8 @@
-"""What the writers of decoders and encoders share: lines of source, names in it, and which fields a version has.
+"""What the writers of decoders and encoders share: lines of source, names in it, and which fields a
+version has.
 
-Owns the fixed-width layouts and the question whether a field is at its default. Does not depend on the direction.
+Owns the fixed-width layouts and the question whether a field is at its default. Does not depend on
+the direction.
 """
 
 from __future__ import annotations
@@ -10,17 +12,32 @@ from typing import Any
 from coordinator.wire.fields import Field, StructType, check_version
 from coordinator.wire.primitives import WireError
 
-LAYOUTS = {"int8": "b", "int16": "h", "uint16": "H", "int32": "i", "int64": "q", "float64": "d", "boolean": "?", "uuid": "16s"}
+LAYOUTS = {
+    "int8": "b",
+    "int16": "h",
+    "uint16": "H",
+    "int32": "i",
+    "int64": "q",
+    "float64": "d",
+    "boolean": "?",
+    "uuid": "16s",
+}
 """Fixed-width kinds."""
 ELEMENTS_A_STEP = 256
-"""So many elements of arrays are decoded or encoded between two stops of a sliced function: a fraction of a millisecond's work."""
+"""So many elements of arrays are decoded or encoded between two stops of a sliced function: a
+fraction of a millisecond's work."""
 
 
 def differs(field: Field, source: str) -> str:
     """An expression: is the value of `field`, found at `source`, another than its default?"""
     if field.default is ...:
         assert isinstance(field.elem, StructType)
-        return " or ".join([*[differs(inner, f"{source}.{inner.name}") for inner in field.elem.fields], f"{source}.unknown_tags"])
+        return " or ".join(
+            [
+                *[differs(inner, f"{source}.{inner.name}") for inner in field.elem.fields],
+                f"{source}.unknown_tags",
+            ]
+        )
     if field.default is None:
         return f"{source} is not None"
     return f"{source} != {'[]' if field.default == () else repr(field.default)}"
@@ -32,7 +49,8 @@ class SourceWriter:
     FAULTS: tuple[type[Exception], ...]
 
     def __init__(self, message: StructType, version: int, *, sliced: bool = False) -> None:
-        """`sliced`: the function becomes a generator, which stops after every so many elements of arrays (`ELEMENTS_A_STEP`)."""
+        """`sliced`: the function becomes a generator, which stops after every so many elements of
+        arrays (`ELEMENTS_A_STEP`)."""
         check_version(message, version)
         self.message = message
         self.version = version
@@ -45,11 +63,13 @@ class SourceWriter:
         self.env: dict[str, Any] = {"failed": self.failed, "FAULTS": self.FAULTS}
 
     def handlers(self) -> list[str]:
-        """What ends the function: any fault becomes a `WireError` that names message and version."""
+        """What ends the function: any fault becomes a `WireError` that names message and
+        version."""
         return [" except FAULTS as fault:", "  raise failed(fault) from fault", ""]
 
     def begin(self) -> list[str]:
-        """What a sliced function begins with. The first line makes a generator of it, even where nothing is repeated."""
+        """What a sliced function begins with. The first line makes a generator of it, even where
+        nothing is repeated."""
         return [" if p_ := 0: yield"] if self.sliced else []
 
     def step(self) -> None:
@@ -80,4 +100,6 @@ class SourceWriter:
     def fields(self, cls: StructType) -> tuple[list[Field], list[Field]]:
         """The plain and the tagged fields of `cls` in this version."""
         carried = [field for field in cls.fields if field.carried(self.version)]
-        return [field for field in carried if field.tag is None], [field for field in carried if field.tag is not None and self.flexible]
+        return [field for field in carried if field.tag is None], [
+            field for field in carried if field.tag is not None and self.flexible
+        ]

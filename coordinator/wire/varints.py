@@ -1,6 +1,8 @@
-"""The varints of records (format v2, KIP-98), read and written. Who produces batches, who keeps them and who reads them share this.
+"""The varints of records (format v2, KIP-98), read and written. Who produces batches, who keeps
+them and who reads them share this.
 
-Read, a number is unsigned, as its bytes say; `signed` undoes the zigzag encoding. Reading beyond the end raises IndexError.
+Read, a number is unsigned, as its bytes say; `signed` undoes the zigzag encoding. Reading beyond
+the end raises IndexError.
 """
 
 from __future__ import annotations
@@ -13,7 +15,8 @@ class VarintTooLong(WireError):
 
 
 def read_varint(data: bytes, pos: int) -> tuple[int, int]:
-    """An unsigned number of up to five bytes, what goes beyond 32 bits dropped; and the position behind it. Raises VarintTooLong."""
+    """An unsigned number of up to five bytes, what goes beyond 32 bits dropped; and the position
+    behind it. Raises VarintTooLong."""
     value = data[pos]
     if value < 0x80:
         return value, pos + 1

@@ -1,1 +1,2 @@
-"""One consumer application three times, each with its client library; `bugs` has mistakes that such applications make."""
+"""One consumer application three times, each with its client library; `bugs` has mistakes that such
+applications make."""

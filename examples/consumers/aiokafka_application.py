@@ -25,7 +25,8 @@ class AiokafkaApplication(ConsumerApplication):
     _cancel: Callable[[], object] | None = None
 
     def kill(self) -> None:
-        """End as a process that is killed does; a commit that is tried again and again does not hold it up."""
+        """End as a process that is killed does; a commit that is tried again and again does not
+        hold it up."""
         self.killed = True
         cancel = self._cancel
         if cancel is not None:
@@ -40,13 +41,18 @@ class AiokafkaApplication(ConsumerApplication):
 
     async def _consume(self, bootstrap_servers: str) -> None:
         consumer = AIOKafkaConsumer(
-            bootstrap_servers=bootstrap_servers, group_id=self.group, client_id=self.client_id, enable_auto_commit=False,
+            bootstrap_servers=bootstrap_servers,
+            group_id=self.group,
+            client_id=self.client_id,
+            enable_auto_commit=False,
             auto_offset_reset="earliest",
             **{
-                "heartbeat_interval_ms": 100, "partition_assignment_strategy": [RangePartitionAssignor], "metadata_max_age_ms": 1000,
+                "heartbeat_interval_ms": 100,
+                "partition_assignment_strategy": [RangePartitionAssignor],
+                "metadata_max_age_ms": 1000,
                 **self.settings,
             },
-        )  # fmt: skip
+        )
         self.working = asyncio.Lock()
         self.revocations = 0
         consumer.subscribe([self.topic], listener=_Listener(self, consumer))
@@ -54,7 +60,9 @@ class AiokafkaApplication(ConsumerApplication):
         self._cancel = partial(asyncio.get_running_loop().call_soon_threadsafe, consuming.cancel)
         try:
             await consuming
-        finally:  # a task of its own is cancelled, so that this is not: the consumer is stopped whenever that comes
+        # a task of its own is cancelled, so that this is not: the consumer is stopped whenever that
+        # comes
+        finally:
             await consumer.stop()
 
     async def _consume_with(self, consumer: Any) -> None:
@@ -74,12 +82,19 @@ class AiokafkaApplication(ConsumerApplication):
             await asyncio.wait([starting])
 
     async def _turn(self, consumer: Any) -> None:
-        fetched = await consumer.getmany(timeout_ms=1 if self.waiting else 50)  # during a rebalance it waits for the next assignment
+        fetched = await consumer.getmany(
+            timeout_ms=1 if self.waiting else 50
+        )  # during a rebalance it waits for the next assignment
         before = self.revocations
-        async with self.working:  # rebalances are another task's work: none may come between a record and its commit
+        async with (
+            self.working
+        ):  # rebalances are another task's work: none may come between a record and its commit
             if self.revocations == before:
                 for partition, records in fetched.items():
-                    self.take((partition.topic, partition.partition), [(record.offset, record.value) for record in records])
+                    self.take(
+                        (partition.topic, partition.partition),
+                        [(record.offset, record.value) for record in records],
+                    )
             await self._work(consumer)
 
     async def _work(self, consumer: Any) -> None:
@@ -95,7 +110,8 @@ class AiokafkaApplication(ConsumerApplication):
         await self.commit(consumer, self.to_commit())
 
     async def commit(self, consumer: Any, offsets: dict[TopicPartition, int]) -> None:
-        """Commit now. A rebalance that came first is no error: whoever has the partition next reads the records again."""
+        """Commit now. A rebalance that came first is no error: whoever has the partition next reads
+        the records again."""
         if not offsets:
             return
         try:

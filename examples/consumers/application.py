@@ -1,11 +1,14 @@
-"""What the three applications have in common: which records wait, which are processed, which offsets may be committed.
+"""What the three applications have in common: which records wait, which are processed, which
+offsets may be committed.
 
-An application takes records from its client library, processes a few in order, commits the offsets of what it has
-processed, and asks for more. Partitions that it loses leave nothing behind. A record whose processing fails is asked for again:
-everything taken of its partition is dropped, and the consumer seeks back to it. An error that no retry can mend ends the
-application, visibly: `error` has it.
+An application takes records from its client library, processes a few in order, commits the offsets
+of what it has processed, and asks for more. Partitions that it loses leave nothing behind. A record
+whose processing fails is asked for again: everything taken of its partition is dropped, and the
+consumer seeks back to it. An error that no retry can mend ends the application, visibly: `error`
+has it.
 
-The four methods `start`, `stop`, `kill` and `processed` are all that `coordinator.testing`'s scenarios need of an application.
+The four methods `start`, `stop`, `kill` and `processed` are all that `coordinator.testing`'s
+scenarios need of an application.
 """
 
 from __future__ import annotations
@@ -21,17 +24,23 @@ TURN = 2
 
 
 class ConsumerApplication(ABC):
-    """Reads a topic as a member of a group. `work` is what it does with each record's (topic, partition, offset, value).
+    """Reads a topic as a member of a group. `work` is what it does with each record's (topic,
+    partition, offset, value).
 
-    Records with the value `flaky` fail the first time; those with `poison` always, and are passed by.
-    `settings`: of the client library, over those that the application gives it.
+    Records with the value `flaky` fail the first time; those with `poison` always, and are passed
+    by. `settings`: of the client library, over those that the application gives it.
     """
 
     flaky = b"fails the first time"
     poison = b"fails every time"
 
     def __init__(
-        self, topic: str = "orders", group: str = "billing", *, client_id: str = "billing", work: Callable[..., object] | None = None,
+        self,
+        topic: str = "orders",
+        group: str = "billing",
+        *,
+        client_id: str = "billing",
+        work: Callable[..., object] | None = None,
         settings: dict[str, Any] | None = None,
     ) -> None:
         self.topic = topic
@@ -53,7 +62,8 @@ class ConsumerApplication(ABC):
         self._thread: Thread | None = None
         self._lock = RLock()  # rebalances may be told on another thread
 
-    # -- what a test needs -----------------------------------------------------------------------------------------------
+    # -- what a test needs
+    # -----------------------------------------------------------------------------------------------
 
     def start(self, bootstrap_servers: str) -> None:
         """Begin to consume, on a thread of its own."""
@@ -61,7 +71,9 @@ class ConsumerApplication(ABC):
         self.killed, self.error = False, None
         self.waiting.clear()
         self.done.clear()
-        self._thread = Thread(target=self._live, args=(bootstrap_servers,), name=self.client_id, daemon=True)
+        self._thread = Thread(
+            target=self._live, args=(bootstrap_servers,), name=self.client_id, daemon=True
+        )
         self._thread.start()
 
     def stop(self) -> None:
@@ -83,10 +95,12 @@ class ConsumerApplication(ABC):
         return self._thread is not None and not self._thread.is_alive()
 
     def processed(self) -> list[tuple[str, int, int]]:
-        """(topic, partition, offset) of each record that was processed, in order, since the application was made."""
+        """(topic, partition, offset) of each record that was processed, in order, since the
+        application was made."""
         return list(self._processed)
 
-    # -- what some tests can use -----------------------------------------------------------------------------------------
+    # -- what some tests can use
+    # -----------------------------------------------------------------------------------------
 
     def hold_work(self) -> None:
         """Stand still at the next record."""
@@ -110,13 +124,15 @@ class ConsumerApplication(ABC):
         """Let the next call of the rebalance listener raise."""
         self._listener_fails = True
 
-    # -- what a client library's part gives ------------------------------------------------------------------------------
+    # -- what a client library's part gives
+    # ------------------------------------------------------------------------------
 
     @abstractmethod
     def consume(self, bootstrap_servers: str) -> None:
         """Consume until `ending` is set. Raises what no retry can mend."""
 
-    # -- what it is given ------------------------------------------------------------------------------------------------
+    # -- what it is given
+    # ------------------------------------------------------------------------------------------------
 
     def take(self, partition: TopicPartition, records: Iterable[tuple[int, bytes | None]]) -> None:
         """Records (offset, value) of a partition have come."""
@@ -124,7 +140,8 @@ class ConsumerApplication(ABC):
             self.waiting.setdefault(partition, []).extend(records)
 
     def process(self) -> list[tuple[TopicPartition, int]]:
-        """Process a few of those that wait. Returns where a consumer has to seek to: records that failed."""
+        """Process a few of those that wait. Returns where a consumer has to seek to: records that
+        failed."""
         failed: list[tuple[TopicPartition, int]] = []
         for partition in list(self.waiting):
             for _ in range(TURN):
@@ -172,29 +189,47 @@ class ConsumerApplication(ABC):
             self._listener_fails = False
             raise RuntimeError("the listener fails, as it was told to")
         with self._lock:
-            return {} if self.killed else {partition: self.done[partition] for partition in partitions if partition in self.done}
+            return (
+                {}
+                if self.killed
+                else {
+                    partition: self.done[partition]
+                    for partition in partitions
+                    if partition in self.done
+                }
+            )
 
     def first_waiting(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
         """Where the records begin that wait, by partition."""
         with self._lock:
-            return {partition: self.waiting[partition][0][0] for partition in partitions if partition in self.waiting}
+            return {
+                partition: self.waiting[partition][0][0]
+                for partition in partitions
+                if partition in self.waiting
+            }
 
     def refused_before(self, offsets: dict[TopicPartition, int]) -> None:
-        """Offsets that could not be committed before a rebalance, of partitions that were kept, are due again."""
+        """Offsets that could not be committed before a rebalance, of partitions that were kept, are
+        due again."""
         with self._lock:
             self.done = {**offsets, **self.done}
 
     def lost(self, partitions: Iterable[TopicPartition]) -> None:
-        """Partitions are others' already: nothing of them may be processed or committed any more."""
+        """Partitions are others' already: nothing of them may be processed or committed any
+        more."""
         with self._lock:
             for partition in partitions:
                 self.waiting.pop(partition, None)
                 self.done.pop(partition, None)
 
-    def refused(self, error: Exception, offsets: dict[TopicPartition, int] | None = None, *, passing: bool) -> None:
-        """The client library raised an error; `passing`: of a kind that goes by itself, such as a commit that a rebalance overtook.
+    def refused(
+        self, error: Exception, offsets: dict[TopicPartition, int] | None = None, *, passing: bool
+    ) -> None:
+        """The client library raised an error; `passing`: of a kind that goes by itself, such as a
+        commit that a rebalance overtook.
 
-        `offsets`: of a commit that may succeed the next time; they are due again, unless a rebalance takes their partitions away.
+        `offsets`: of a commit that may succeed the next time; they are due again, unless a
+        rebalance takes their partitions away.
         """
         if not passing:
             raise error

@@ -1,6 +1,8 @@
-"""Nine mistakes that consumer applications make, each to be mixed into any of the three: `buggy(CommitsAhead, KafkaPythonApplication)`.
+"""Nine mistakes that consumer applications make, each to be mixed into any of the three:
+`buggy(CommitsAhead, KafkaPythonApplication)`.
 
-They are there to be found: `tests/examples` has the kit's ready tests find and name every one of them.
+They are there to be found: `tests/examples` has the kit's ready tests find and name every one of
+them.
 """
 
 from __future__ import annotations
@@ -11,7 +13,8 @@ from examples.consumers.application import ConsumerApplication, TopicPartition
 
 
 class CommitsAhead(ConsumerApplication):
-    """Commits what it has fetched, as auto-commit by hand: whatever waits to be processed is lost when the process ends."""
+    """Commits what it has fetched, as auto-commit by hand: whatever waits to be processed is lost
+    when the process ends."""
 
     def take(self, partition: TopicPartition, records: Iterable[tuple[int, bytes | None]]) -> None:
         listed = list(records)
@@ -25,7 +28,8 @@ class CommitsAhead(ConsumerApplication):
 
 
 class IgnoresRevocation(ConsumerApplication):
-    """Has no rebalance listener to speak of: it goes on with what waits, whoever owns the partition now."""
+    """Has no rebalance listener to speak of: it goes on with what waits, whoever owns the partition
+    now."""
 
     def revoked(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
         return {}
@@ -35,13 +39,16 @@ class IgnoresRevocation(ConsumerApplication):
 
 
 class CommitsAfterLosing(ConsumerApplication):
-    """Forgets the records of partitions that it loses, but not the offsets that it was to commit for them."""
+    """Forgets the records of partitions that it loses, but not the offsets that it was to commit
+    for them."""
 
     def lost(self, partitions: Iterable[TopicPartition]) -> None:
         for partition in partitions:
             self.waiting.pop(partition, None)
 
-    def refused(self, error: Exception, offsets: dict[TopicPartition, int] | None = None, *, passing: bool) -> None:
+    def refused(
+        self, error: Exception, offsets: dict[TopicPartition, int] | None = None, *, passing: bool
+    ) -> None:
         if not passing:
             raise error
         self.done = {**self.last_tried, **self.done}
@@ -74,7 +81,9 @@ class BlocksInListener(ConsumerApplication):
 class SwallowsErrors(ConsumerApplication):
     """Has a general handler around everything, and goes on."""
 
-    def refused(self, error: Exception, offsets: dict[TopicPartition, int] | None = None, *, passing: bool) -> None:
+    def refused(
+        self, error: Exception, offsets: dict[TopicPartition, int] | None = None, *, passing: bool
+    ) -> None:
         pass
 
 
@@ -99,16 +108,23 @@ class StopsWithoutCommitting(ConsumerApplication):
 
 
 class ResumesFromMemory(ConsumerApplication):
-    """Goes back to where it was itself when it gets a partition again, whatever others have committed meanwhile."""
+    """Goes back to where it was itself when it gets a partition again, whatever others have
+    committed meanwhile."""
 
     def lost(self, partitions: Iterable[TopicPartition]) -> None:
         listed = list(partitions)
         super().lost(listed)
         last = {(topic, index): offset for topic, index, offset in self.processed()}
-        self.memory = self.memory | {partition: last[partition] + 1 for partition in listed if partition in last}
+        self.memory = self.memory | {
+            partition: last[partition] + 1 for partition in listed if partition in last
+        }
 
     def process(self) -> list[tuple[TopicPartition, int]]:
-        back = [(partition, self.memory.pop(partition)) for partition in list(self.waiting) if partition in self.memory]
+        back = [
+            (partition, self.memory.pop(partition))
+            for partition in list(self.waiting)
+            if partition in self.memory
+        ]
         for partition, _ in back:
             del self.waiting[partition]
         return back + super().process()
@@ -117,11 +133,20 @@ class ResumesFromMemory(ConsumerApplication):
 
 
 BUGS: tuple[type[ConsumerApplication], ...] = (
-    CommitsAhead, IgnoresRevocation, CommitsAfterLosing, DoesNotSeekBack, BlocksInListener, SwallowsErrors,
-    CommitsTheLastOffset, StopsWithoutCommitting, ResumesFromMemory,
-)  # fmt: skip
+    CommitsAhead,
+    IgnoresRevocation,
+    CommitsAfterLosing,
+    DoesNotSeekBack,
+    BlocksInListener,
+    SwallowsErrors,
+    CommitsTheLastOffset,
+    StopsWithoutCommitting,
+    ResumesFromMemory,
+)
 
 
-def buggy(bug: type[ConsumerApplication], application: type[ConsumerApplication]) -> type[ConsumerApplication]:
+def buggy(
+    bug: type[ConsumerApplication], application: type[ConsumerApplication]
+) -> type[ConsumerApplication]:
     """The application with this mistake."""
     return type(f"{bug.__name__}With{application.__name__}", (bug, application), {})

@@ -11,10 +11,14 @@ from examples.consumers.application import ConsumerApplication, TopicPartition
 
 OVERTAKEN = frozenset(
     {
-        KafkaError.ILLEGAL_GENERATION, KafkaError.UNKNOWN_MEMBER_ID, KafkaError.STALE_MEMBER_EPOCH,
-        KafkaError._NO_OFFSET, KafkaError._STATE, KafkaError._ASSIGNMENT_LOST,
+        KafkaError.ILLEGAL_GENERATION,
+        KafkaError.UNKNOWN_MEMBER_ID,
+        KafkaError.STALE_MEMBER_EPOCH,
+        KafkaError._NO_OFFSET,
+        KafkaError._STATE,
+        KafkaError._ASSIGNMENT_LOST,
     }
-)  # fmt: skip
+)
 """Errors of a commit that a rebalance overtook."""
 
 
@@ -22,13 +26,23 @@ class ConfluentApplication(ConsumerApplication):
     """Consumes with a `Consumer` of confluent-kafka."""
 
     def consume(self, bootstrap_servers: str) -> None:
-        pulse = {} if self.settings.get("group.protocol") == "consumer" else {"heartbeat.interval.ms": 100}  # else the coordinator's word
+        pulse = (
+            {}
+            if self.settings.get("group.protocol") == "consumer"
+            else {"heartbeat.interval.ms": 100}
+        )  # else the coordinator's word
         consumer = Consumer(
             {
-                "bootstrap.servers": bootstrap_servers, "group.id": self.group, "client.id": self.client_id, "enable.auto.commit": False,
-                "auto.offset.reset": "earliest", "fetch.wait.max.ms": 100, **pulse, **self.settings,
+                "bootstrap.servers": bootstrap_servers,
+                "group.id": self.group,
+                "client.id": self.client_id,
+                "enable.auto.commit": False,
+                "auto.offset.reset": "earliest",
+                "fetch.wait.max.ms": 100,
+                **pulse,
+                **self.settings,
             }
-        )  # fmt: skip
+        )
         try:
             consumer.subscribe([self.topic], on_revoke=self._on_revoke, on_lost=self._on_lost)
             while not self.ending.is_set():
@@ -42,7 +56,9 @@ class ConfluentApplication(ConsumerApplication):
             if error is not None:
                 self.refused(KafkaException(error), passing=not _is_final(error))
             else:
-                self.take((message.topic(), message.partition()), [(message.offset(), message.value())])
+                self.take(
+                    (message.topic(), message.partition()), [(message.offset(), message.value())]
+                )
         for place, offset in self.process():
             consumer.seek(Partition(*place, offset))
         assignment = consumer.assignment()
@@ -52,18 +68,26 @@ class ConfluentApplication(ConsumerApplication):
         self.commit(consumer, self.to_commit())
 
     def commit(self, consumer: Any, offsets: dict[TopicPartition, int]) -> None:
-        """Commit now. A rebalance that came first is no error: whoever has the partition next reads the records again."""
+        """Commit now. A rebalance that came first is no error: whoever has the partition next reads
+        the records again."""
         if not offsets:
             return
         try:
-            told = consumer.commit(offsets=[Partition(*place, offset) for place, offset in offsets.items()], asynchronous=False)
+            told = consumer.commit(
+                offsets=[Partition(*place, offset) for place, offset in offsets.items()],
+                asynchronous=False,
+            )
             for row in told or ():
                 if row.error is not None:
                     raise KafkaException(row.error)
         except KafkaException as failure:
             error = failure.args[0]
             may_succeed = error.retriable() or error.code() == KafkaError.REBALANCE_IN_PROGRESS
-            self.refused(failure, offsets if may_succeed else None, passing=may_succeed or error.code() in OVERTAKEN)
+            self.refused(
+                failure,
+                offsets if may_succeed else None,
+                passing=may_succeed or error.code() in OVERTAKEN,
+            )
 
     def _on_revoke(self, consumer: Any, partitions: Any) -> None:
         places = [(tp.topic, tp.partition) for tp in partitions]
@@ -77,6 +101,10 @@ class ConfluentApplication(ConsumerApplication):
 def _is_final(error: Any) -> bool:
     """Whether librdkafka will not get over it by itself."""
     return bool(error.fatal()) or error.code() in (
-        KafkaError._FATAL,  # of a group of the consumer protocol: fatal() says False of this message's error
-        KafkaError.GROUP_AUTHORIZATION_FAILED, KafkaError.TOPIC_AUTHORIZATION_FAILED, KafkaError.FENCED_INSTANCE_ID,
-        KafkaError.INCONSISTENT_GROUP_PROTOCOL)
+        # of a group of the consumer protocol: fatal() says False of this message's error
+        KafkaError._FATAL,
+        KafkaError.GROUP_AUTHORIZATION_FAILED,
+        KafkaError.TOPIC_AUTHORIZATION_FAILED,
+        KafkaError.FENCED_INSTANCE_ID,
+        KafkaError.INCONSISTENT_GROUP_PROTOCOL,
+    )

@@ -1,4 +1,5 @@
-"""The application with kafka-python 3. Its rebalance listener runs on the client's own thread: the lock of the application is for that."""
+"""The application with kafka-python 3. Its rebalance listener runs on the client's own thread: the
+lock of the application is for that."""
 
 from __future__ import annotations
 
@@ -22,12 +23,18 @@ class KafkaPythonApplication(ConsumerApplication):
 
     def consume(self, bootstrap_servers: str) -> None:
         consumer = KafkaConsumer(
-            bootstrap_servers=bootstrap_servers, group_id=self.group, client_id=self.client_id, enable_auto_commit=False,
-            auto_offset_reset="earliest", **{"heartbeat_interval_ms": 100, **self.settings},
+            bootstrap_servers=bootstrap_servers,
+            group_id=self.group,
+            client_id=self.client_id,
+            enable_auto_commit=False,
+            auto_offset_reset="earliest",
+            **{"heartbeat_interval_ms": 100, **self.settings},
         )
         try:
             consumer.subscribe([self.topic], listener=_Listener(self, consumer))
-            consumer.partitions_for_topic(self.topic)  # 3.0.12 may hang if it learns of the topic while it joins
+            consumer.partitions_for_topic(
+                self.topic
+            )  # 3.0.12 may hang if it learns of the topic while it joins
             while not self.ending.is_set():
                 try:
                     self._turn(consumer)
@@ -38,10 +45,15 @@ class KafkaPythonApplication(ConsumerApplication):
 
     def _turn(self, consumer: Any) -> None:
         polled = consumer.poll(timeout_ms=self.poll_ms)
-        if consumer._coordinator.rejoining:  # 3.0.12 forgets a join that is under way when a poll ends, unless it is asked for again
+        if (
+            consumer._coordinator.rejoining
+        ):  # 3.0.12 forgets a join that is under way when a poll ends, unless it is asked for again
             consumer._coordinator.request_rejoin()
         for partition, records in polled.items():
-            self.take((partition.topic, partition.partition), [(record.offset, record.value) for record in records])
+            self.take(
+                (partition.topic, partition.partition),
+                [(record.offset, record.value) for record in records],
+            )
         for place, offset in self.process():
             consumer.seek(Partition(*place), offset)
         held = {Partition(*place) for place in self.waiting} & consumer.assignment()
@@ -50,23 +62,31 @@ class KafkaPythonApplication(ConsumerApplication):
         self.commit(consumer, self.to_commit())
 
     def commit(self, consumer: Any, offsets: dict[TopicPartition, int]) -> None:
-        """Commit now. A rebalance that came first is no error: whoever has the partition next reads the records again."""
+        """Commit now. A rebalance that came first is no error: whoever has the partition next reads
+        the records again."""
         if offsets:
             try:
                 consumer.commit(_plain(offsets))
-            except KafkaError as error:  # a partition that it keeps through a rebalance is read on from where it was: commit again
-                self.refused(error, offsets, passing=error.retriable or isinstance(error, OVERTAKEN))
+            # a partition that it keeps through a rebalance is read on from where it was: commit
+            # again
+            except KafkaError as error:
+                self.refused(
+                    error, offsets, passing=error.retriable or isinstance(error, OVERTAKEN)
+                )
 
 
 def _plain(offsets: dict[TopicPartition, int]) -> dict[Any, Any]:
-    return {Partition(*place): OffsetAndMetadata(offset, "", -1) for place, offset in offsets.items()}
+    return {
+        Partition(*place): OffsetAndMetadata(offset, "", -1) for place, offset in offsets.items()
+    }
 
 
 class _Listener(AsyncConsumerRebalanceListener):
     """What it awaits runs on the client's own thread, which a blocking call would hold up.
 
-    kafka-python 3 reads on from where it was in partitions that it keeps through a rebalance, even an eager one: the position is set back
-    to records that are dropped here, and offsets that could not be committed are due again.
+    kafka-python 3 reads on from where it was in partitions that it keeps through a rebalance, even
+    an eager one: the position is set back to records that are dropped here, and offsets that could
+    not be committed are due again.
     """
 
     def __init__(self, application: KafkaPythonApplication, consumer: Any) -> None:
@@ -94,5 +114,7 @@ class _Listener(AsyncConsumerRebalanceListener):
 
     async def on_partitions_assigned(self, assigned: Iterable[Any]) -> None:
         kept = {(tp.topic, tp.partition) for tp in assigned}
-        self._application.refused_before({place: offset for place, offset in self._uncommitted.items() if place in kept})
+        self._application.refused_before(
+            {place: offset for place, offset in self._uncommitted.items() if place in kept}
+        )
         self._uncommitted = {}

@@ -1,7 +1,9 @@
-"""Exactly once with confluent-kafka: each batch is read, answered on an output topic and committed in one transaction.
+"""Exactly once with confluent-kafka: each batch is read, answered on an output topic and committed
+in one transaction.
 
-An error of a transaction that another attempt can mend aborts it, and the consumer goes back to what is committed. A fenced producer ends
-the application: another instance has its transactional id, and goes on with its work.
+An error of a transaction that another attempt can mend aborts it, and the consumer goes back to
+what is committed. A fenced producer ends the application: another instance has its transactional
+id, and goes on with its work.
 """
 
 from __future__ import annotations
@@ -14,7 +16,8 @@ from confluent_kafka import TopicPartition as Partition
 
 
 class TransactionalApplication:
-    """Reads `topic` as a member of `group`, and writes a record to `output_topic` for each; its headers say which."""
+    """Reads `topic` as a member of `group`, and writes a record to `output_topic` for each; its
+    headers say which."""
 
     topic, group = "orders", "billing"
     output_topic = "invoices"
@@ -41,16 +44,31 @@ class TransactionalApplication:
     def _live(self, bootstrap_servers: str) -> None:
         consumer = Consumer(
             {
-                "bootstrap.servers": bootstrap_servers, "group.id": self.group, "client.id": "billing", "auto.offset.reset": "earliest",
-                "enable.auto.commit": False, "heartbeat.interval.ms": 100, **self.reading(),
+                "bootstrap.servers": bootstrap_servers,
+                "group.id": self.group,
+                "client.id": "billing",
+                "auto.offset.reset": "earliest",
+                "enable.auto.commit": False,
+                "heartbeat.interval.ms": 100,
+                **self.reading(),
             }
-        )  # fmt: skip
-        producer = Producer({"bootstrap.servers": bootstrap_servers, "client.id": "billing-out", "transactional.id": self.transactional_id})
+        )
+        producer = Producer(
+            {
+                "bootstrap.servers": bootstrap_servers,
+                "client.id": "billing-out",
+                "transactional.id": self.transactional_id,
+            }
+        )
         try:
             producer.init_transactions(30)
             consumer.subscribe([self.topic])
             while not self.ending.is_set():
-                messages = [message for message in consumer.consume(100, timeout=0.05) if message.error() is None]
+                messages = [
+                    message
+                    for message in consumer.consume(100, timeout=0.05)
+                    if message.error() is None
+                ]
                 if messages:
                     self.transaction(consumer, producer, messages)
         except Exception as error:
@@ -67,7 +85,11 @@ class TransactionalApplication:
         try:
             producer.begin_transaction()
             for message in messages:
-                headers = {"topic": message.topic(), "partition": str(message.partition()), "offset": str(message.offset())}
+                headers = {
+                    "topic": message.topic(),
+                    "partition": str(message.partition()),
+                    "offset": str(message.offset()),
+                }
                 producer.produce(self.output_topic, b"done", headers=headers, partition=0)
             offsets = {message.partition(): message.offset() + 1 for message in messages}
             committed = [Partition(self.topic, index, offset) for index, offset in offsets.items()]

@@ -1,9 +1,11 @@
-"""Billing: reads orders, writes an invoice for each, commits. An ordinary consumer application, for any Kafka.
+"""Billing: reads orders, writes an invoice for each, commits. An ordinary consumer application, for
+any Kafka.
 
     python billing.py                    # KAFKA_BOOTSTRAP_SERVERS says where, localhost:9092 if it is not set
 
-Start several: they share the partitions of `orders` as the group `billing`. Each order gets at least one invoice: offsets are
-committed only after the invoices are written, so what a crash leaves open is billed by whoever takes over.
+Start several: they share the partitions of `orders` as the group `billing`. Each order gets at
+least one invoice: offsets are committed only after the invoices are written, so what a crash leaves
+open is billed by whoever takes over.
 """
 
 from __future__ import annotations
@@ -28,7 +30,8 @@ class OrderError(ValueError):
 
 
 def invoice_for(order: bytes) -> dict[str, object]:
-    """The invoice for an order such as {"id": "A-1", "customer": "ada", "cents": 1250}. Raises OrderError."""
+    """The invoice for an order such as {"id": "A-1", "customer": "ada", "cents": 1250}. Raises
+    OrderError."""
     try:
         fields = json.loads(order)
         number, customer, cents = fields["id"], fields["customer"], fields["cents"]
@@ -36,21 +39,32 @@ def invoice_for(order: bytes) -> dict[str, object]:
         raise OrderError(f"not an order: {error!r}") from None
     if not isinstance(cents, int) or cents <= 0:
         raise OrderError(f"order {number}: {cents!r} is no price in cents")
-    return {"order": number, "customer": customer, "cents": cents, "vat_cents": cents * VAT_PERCENT // 100}
+    return {
+        "order": number,
+        "customer": customer,
+        "cents": cents,
+        "vat_cents": cents * VAT_PERCENT // 100,
+    }
 
 
 class Billing(ConsumerRebalanceListener):  # type: ignore[misc]
-    """One instance of the service. `run` until `stop`, which may be called from any thread or a signal handler."""
+    """One instance of the service. `run` until `stop`, which may be called from any thread or a
+    signal handler."""
 
     def __init__(self, bootstrap_servers: str, say: Callable[[str], None] = print) -> None:
         self._say = say
         self._stopping = threading.Event()
         self._producer = KafkaProducer(bootstrap_servers=bootstrap_servers)
         self._consumer = KafkaConsumer(
-            bootstrap_servers=bootstrap_servers, group_id=GROUP, enable_auto_commit=False, auto_offset_reset="earliest",
-        )  # fmt: skip
+            bootstrap_servers=bootstrap_servers,
+            group_id=GROUP,
+            enable_auto_commit=False,
+            auto_offset_reset="earliest",
+        )
         self._consumer.subscribe([ORDERS], listener=self)
-        self._consumer.partitions_for_topic(ORDERS)  # known before joining: a leader that learns it while it joins may lose that join
+        self._consumer.partitions_for_topic(
+            ORDERS
+        )  # known before joining: a leader that learns it while it joins may lose that join
 
     def run(self) -> None:
         """Bill orders until `stop`, then leave the group."""
@@ -72,16 +86,22 @@ class Billing(ConsumerRebalanceListener):  # type: ignore[misc]
                 try:
                     invoice = invoice_for(record.value)
                 except OrderError as error:
-                    self._say(f"skipped {partition.topic}-{partition.partition} offset {record.offset}: {error}")
+                    self._say(
+                        f"skipped {partition.topic}-{partition.partition} offset {record.offset}: {error}"
+                    )
                     continue
                 self._producer.send(INVOICES, key=record.key, value=json.dumps(invoice).encode())
-                self._say(f"billed {invoice['order']} to {invoice['customer']}: {invoice['cents']} cents")
+                self._say(
+                    f"billed {invoice['order']} to {invoice['customer']}: {invoice['cents']} cents"
+                )
             self._producer.flush()
             self._consumer.commit()
 
     def on_partitions_assigned(self, assigned: Collection[TopicPartition]) -> None:
         """Called while joining: these are ours now."""
-        self._say(f"serving partitions {sorted(partition.partition for partition in assigned)} of {ORDERS}")
+        self._say(
+            f"serving partitions {sorted(partition.partition for partition in assigned)} of {ORDERS}"
+        )
 
     def on_partitions_revoked(self, revoked: Collection[TopicPartition]) -> None:
         """Called before they go to another instance; all that was billed is committed already."""
@@ -89,7 +109,10 @@ class Billing(ConsumerRebalanceListener):  # type: ignore[misc]
 
 def main() -> None:
     """Bill until a signal comes."""
-    billing = Billing(os.environ.get("KAFKA_BOOTSTRAP_SERVERS", "localhost:9092"), say=lambda line: print(line, flush=True))
+    billing = Billing(
+        os.environ.get("KAFKA_BOOTSTRAP_SERVERS", "localhost:9092"),
+        say=lambda line: print(line, flush=True),
+    )
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: billing.stop())
     billing.run()

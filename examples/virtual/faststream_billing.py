@@ -1,9 +1,11 @@
-"""A FastStream application, as anybody would write it: it takes orders and writes an invoice for each.
+"""A FastStream application, as anybody would write it: it takes orders and writes an invoice for
+each.
 
     broker, _ = billing("localhost:9092")
     await FastStream(broker).run()
 
-Nothing in it knows of the emulator, or of virtual time: `tests/examples/test_virtual_applications.py` runs it under both.
+Nothing in it knows of the emulator, or of virtual time:
+`tests/examples/test_virtual_applications.py` runs it under both.
 """
 
 from __future__ import annotations

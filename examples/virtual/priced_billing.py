@@ -1,7 +1,9 @@
-"""An aiokafka application that asks an HTTP service for each order: what does it cost? It commits when the invoice is written.
+"""An aiokafka application that asks an HTTP service for each order: what does it cost? It commits
+when the invoice is written.
 
-The HTTP client is a blocking one, in a thread of its own, as many applications have it. Nothing in it knows of the emulator, or of virtual
-time: `tests/examples/test_virtual_applications.py` runs it under both, with `virtual_kafka(real_io="wait")`.
+The HTTP client is a blocking one, in a thread of its own, as many applications have it. Nothing in
+it knows of the emulator, or of virtual time: `tests/examples/test_virtual_applications.py` runs it
+under both, with `virtual_kafka(real_io="wait")`.
 """
 
 from __future__ import annotations
@@ -25,7 +27,12 @@ def price_of(service: str, item: str) -> int:
 async def bill(bootstrap: str, service: str) -> None:
     """Bill orders until this is cancelled."""
     consumer: Any = AIOKafkaConsumer(
-        ORDERS, bootstrap_servers=bootstrap, group_id=GROUP, enable_auto_commit=False, auto_offset_reset="earliest")
+        ORDERS,
+        bootstrap_servers=bootstrap,
+        group_id=GROUP,
+        enable_auto_commit=False,
+        auto_offset_reset="earliest",
+    )
     producer: Any = AIOKafkaProducer(bootstrap_servers=bootstrap)
     await consumer.start()
     await producer.start()
@@ -33,7 +40,9 @@ async def bill(bootstrap: str, service: str) -> None:
         async for message in consumer:
             order = json.loads(message.value)
             cents = await asyncio.to_thread(price_of, service, order["item"])
-            await producer.send_and_wait(INVOICES, json.dumps({"order": order["id"], "cents": cents}).encode())
+            await producer.send_and_wait(
+                INVOICES, json.dumps({"order": order["id"], "cents": cents}).encode()
+            )
             await consumer.commit()
     finally:
         await producer.stop()

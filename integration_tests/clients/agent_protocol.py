@@ -1,13 +1,14 @@
 """What the stage and an agent say to each other: the one contract of the client matrix.
 
-An *agent* is a process that hosts consumers of one client library. It is told what to do by lines on its standard input
-and tells what happened by lines on its standard output: one JSON object a line, UTF-8, flushed at once. Standard error is
-for the library's own log. End of input means: exit at once, without leaving any group. An agent never decides anything,
-never retries, never judges; whatever is odd it reports.
+An *agent* is a process that hosts consumers of one client library. It is told what to do by lines
+on its standard input and tells what happened by lines on its standard output: one JSON object a
+line, UTF-8, flushed at once. Standard error is for the library's own log. End of input means: exit
+at once, without leaving any group. An agent never decides anything, never retries, never judges;
+whatever is odd it reports.
 
-One agent hosts many *members*, each with a thread (or task) of its own. A member carries out its commands one after the
-other, and polls in between while its polling is on; so a command waits for at most one poll. Commands of different
-members do not wait for each other.
+One agent hosts many *members*, each with a thread (or task) of its own. A member carries out its
+commands one after the other, and polls in between while its polling is on; so a command waits for
+at most one poll. Commands of different members do not wait for each other.
 
 Commands: every one has `id` (int, echoed in its reply) and `do`.
 
@@ -49,8 +50,8 @@ The others are of a member, `member` (a name without chance, unique in its agent
     {"do": "close"}                                         closes the consumer as an application would; the member is gone
     {"do": "wakeup"}                                        Java: at once, from another thread; others answer "Unsupported"
 
-Replies: {"reply": id, "result": value} or {"reply": id, "error": NAME}. The result of a command without one is null.
-Lists of partitions and offsets are sorted by topic, then partition.
+Replies: {"reply": id, "result": value} or {"reply": id, "error": NAME}. The result of a command
+without one is null. Lists of partitions and offsets are sorted by topic, then partition.
 
 Events, in the order in which they happened to the member:
 
@@ -63,13 +64,15 @@ Events, in the order in which they happened to the member:
         The member waits 100 ms and polls on.
     {"event": "odd", "member": "A", "text": "..."}            anything that should not happen (a stack trace, say)
 
-The order of lines is the order of things: a listener's event is written before the reply of the command or before the
-records of the poll inside which it was called.
+The order of lines is the order of things: a listener's event is written before the reply of the
+command or before the records of the poll inside which it was called.
 
-`NAME` is the error's name in Kafka's table of error codes (`FENCED_INSTANCE_ID`, `ILLEGAL_GENERATION`), where the library
-passes on a broker's error; for what only clients know it is the library's exception class without a suffix `Error` or
-`Exception` (`CommitFailed`, `RebalanceInProgress`, `Wakeup`, `NoOffsetForPartition`); for librdkafka's own codes, their
-name (`_MAX_POLL_EXCEEDED`). Java: `Errors.forException`, unless that is UNKNOWN_SERVER_ERROR, then the class.
+`NAME` is the error's name in Kafka's table of error codes (`FENCED_INSTANCE_ID`,
+`ILLEGAL_GENERATION`), where the library passes on a broker's error; for what only clients know it
+is the library's exception class without a suffix `Error` or `Exception` (`CommitFailed`,
+`RebalanceInProgress`, `Wakeup`, `NoOffsetForPartition`); for librdkafka's own codes, their name
+(`_MAX_POLL_EXCEEDED`). Java: `Errors.forException`, unless that is UNKNOWN_SERVER_ERROR, then the
+class.
 
 The first line an agent writes is {"ready": "library version"}.
 """

@@ -1,7 +1,7 @@
 """Agents as processes: started when first needed, spoken to line by line, dead when the run is.
 
-Owns the processes, the numbering of commands and who gets which line. Does not depend on stories. The contract is
-`integration_tests.clients.agent_protocol`.
+Owns the processes, the numbering of commands and who gets which line. Does not depend on stories.
+The contract is `integration_tests.clients.agent_protocol`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,12 @@ class Agent:
         self._gone = False
         with log.open("wb") as complaints:
             self._process = subprocess.Popen(
-                LIBRARIES[library](), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=complaints, text=True, encoding="utf-8"
+                LIBRARIES[library](),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=complaints,
+                text=True,
+                encoding="utf-8",
             )
         self._reader = threading.Thread(target=self._read, name=f"reads {library}", daemon=True)
         self._reader.start()
@@ -78,10 +83,14 @@ class Agent:
             self._waiting[self._numbers] = heard
             assert self._process.stdin is not None
             try:
-                self._process.stdin.write(json.dumps({"id": self._numbers, "do": do, **what}) + "\n")
+                self._process.stdin.write(
+                    json.dumps({"id": self._numbers, "do": do, **what}) + "\n"
+                )
                 self._process.stdin.flush()
             except OSError:
-                raise AgentError(f"the agent of {self.library} is gone: {self.last_words()}") from None
+                raise AgentError(
+                    f"the agent of {self.library} is gone: {self.last_words()}"
+                ) from None
 
     def _read(self) -> None:
         assert self._process.stdout is not None
@@ -93,7 +102,11 @@ class Agent:
                     self._ready.set()
                     continue
                 with self._lock:
-                    heard = self._waiting.pop(line["reply"], None) if "reply" in line else self._members.get(line["member"])
+                    heard = (
+                        self._waiting.pop(line["reply"], None)
+                        if "reply" in line
+                        else self._members.get(line["member"])
+                    )
                 if heard is not None:
                     heard(line)
         with self._lock:
@@ -141,7 +154,8 @@ class Agent:
 
 
 class Agents:
-    """All agents of a run: one shared for each library, and others for members that need a process of their own."""
+    """All agents of a run: one shared for each library, and others for members that need a process
+    of their own."""
 
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="client-agents-")

@@ -1,12 +1,14 @@
 """What every run of a story on a real broker shows, and where another transcript differs from it.
 
-Of each member the normal form is compared (`normal`): its steps in their order, or, where a story does not order calls of the listener
-and results of calls, each of the two in its own order. Which of the two views holds is found when a story is recorded: the
-strictest that was the same in all runs. A story with neither is not determined, and cannot be recorded.
+Of each member the normal form is compared (`normal`): its steps in their order, or, where a story
+does not order calls of the listener and results of calls, each of the two in its own order. Which
+of the two views holds is found when a story is recorded: the strictest that was the same in all
+runs. A story with neither is not determined, and cannot be recorded.
 
-The record also keeps the steps as they happened, once for each way that was seen. A transcript with the normal form of the record
-but with steps that were never seen agrees; that is told as `rounds`, since a broker whose rebalances all took other rounds than
-Kafka's would show itself there. Depends on transcripts only.
+The record also keeps the steps as they happened, once for each way that was seen. A transcript with
+the normal form of the record but with steps that were never seen agrees; that is told as `rounds`,
+since a broker whose rebalances all took other rounds than Kafka's would show itself there. Depends
+on transcripts only.
 """
 
 from __future__ import annotations
@@ -18,14 +20,18 @@ from typing import Any, Final, NamedTuple
 from integration_tests.clients.normal import Normal, normal, seen
 from integration_tests.clients.stage import Transcript
 
-VIEWS: Final[dict[str, Callable[[Normal], Any]]] = {"steps": lambda form: form.steps, "apart": lambda form: form.apart}
+VIEWS: Final[dict[str, Callable[[Normal], Any]]] = {
+    "steps": lambda form: form.steps,
+    "apart": lambda form: form.apart,
+}
 """What is compared of the normal form, the strictest first."""
 
 STUCK: Final = "stuck"
 
 
 class Expected(NamedTuple):
-    """What a member must show: a view of its normal form by name, the values it consumes, and its steps as they were seen."""
+    """What a member must show: a view of its normal form by name, the values it consumes, and its
+    steps as they were seen."""
 
     view: str
     normal: list[Any]
@@ -59,7 +65,8 @@ def _stable(name: str, runs: list[list[str]]) -> Expected:
 
 
 class Finding(NamedTuple):
-    """Where a transcript differs from what is expected, a line each; and whether it agrees, but in rounds that were never seen."""
+    """Where a transcript differs from what is expected, a line each; and whether it agrees, but in
+    rounds that were never seen."""
 
     differences: list[str]
     rounds: bool = False
@@ -69,9 +76,19 @@ def find(expected: dict[str, Expected], transcript: Transcript) -> Finding:
     """Compare a transcript with what is expected."""
     found = [f"stuck: {transcript[STUCK]}"] if STUCK in transcript else []
     for name, wanted in expected.items():
-        found += _differences(name, wanted, normal(transcript[name])) if name in transcript else [f"{name}: is not there"]
-    found += [f"{name}: is not in Kafka's" for name in transcript if name != STUCK and name not in expected]
-    other = not found and any(seen(transcript[name]) not in wanted.ways for name, wanted in expected.items())
+        found += (
+            _differences(name, wanted, normal(transcript[name]))
+            if name in transcript
+            else [f"{name}: is not there"]
+        )
+    found += [
+        f"{name}: is not in Kafka's"
+        for name in transcript
+        if name != STUCK and name not in expected
+    ]
+    other = not found and any(
+        seen(transcript[name]) not in wanted.ways for name, wanted in expected.items()
+    )
     return Finding(found, other)
 
 
@@ -85,7 +102,9 @@ def _differences(name: str, wanted: Expected, got: Normal) -> Iterator[str]:
 
 def _first(wanted: list[Any], got: list[Any]) -> str:
     """The first place where two lists of steps differ, and all of both."""
-    for number, (one, other) in enumerate(zip_longest(_flat(wanted), _flat(got), fillvalue="nothing"), 1):
+    for number, (one, other) in enumerate(
+        zip_longest(_flat(wanted), _flat(got), fillvalue="nothing"), 1
+    ):
         if one != other:
             return f"step {number} is {other!r}, Kafka's {one!r}; all: {got}; Kafka's: {wanted}"
     return f"calls and results are {got}, Kafka's {wanted}"

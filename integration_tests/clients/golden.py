@@ -1,4 +1,5 @@
-"""What real brokers did in each story, kept in files: integration_tests/golden/clients, one file a variant.
+"""What real brokers did in each story, kept in files: integration_tests/golden/clients, one file a
+variant.
 
 A line names a story; then a line for each member. Owns the files' form and nothing else.
 """
@@ -28,7 +29,9 @@ def load(home: Path = HOME) -> Golden:
             if "story" in entry:
                 members = found[path.stem, entry["story"]] = {}
             else:
-                members[entry["member"]] = Expected(entry["view"], entry["normal"], entry["records"], entry["ways"])
+                members[entry["member"]] = Expected(
+                    entry["view"], entry["normal"], entry["records"], entry["ways"]
+                )
     return found
 
 
@@ -39,6 +42,8 @@ def save(golden: Mapping[Part, dict[str, Expected]], home: Path = HOME) -> None:
     for (variant, story), members in sorted(golden.items()):
         lines = variants.setdefault(variant, [])
         lines.append(json.dumps({"story": story}))
-        lines.extend(json.dumps({"member": name, **expected._asdict()}) for name, expected in members.items())
+        lines.extend(
+            json.dumps({"member": name, **expected._asdict()}) for name, expected in members.items()
+        )
     for variant, lines in variants.items():
         (home / f"{variant}.jsonl").write_text("\n".join(lines) + "\n")

@@ -1,7 +1,7 @@
 """Plays a story once and judges it by the record of a real broker.
 
-A story is played once: what chance may change is no part of the normal form that is compared (`normal`), and what is left is
-determined, on a busy machine too.
+A story is played once: what chance may change is no part of the normal form that is compared
+(`normal`), and what is left is determined, on a busy machine too.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from integration_tests.clients.stage import Transcript
 
 
 class Verdict(NamedTuple):
-    """What a story came to: its differences, whether its rounds were never seen on Kafka, and the transcript."""
+    """What a story came to: its differences, whether its rounds were never seen on Kafka, and the
+    transcript."""
 
     differences: list[str]
     rounds: bool

@@ -1,7 +1,8 @@
 """A member on the stage: a consumer of one client library, what it is told and what it says.
 
-Owns a member's *steps*: the calls of its listener, the results of its calls and the values it consumed, in the order in which they
-happened. Every wait is for an event, with a limit. Does not depend on what a story is about, and judges nothing.
+Owns a member's *steps*: the calls of its listener, the results of its calls and the values it
+consumed, in the order in which they happened. Every wait is for an event, with a limit. Does not
+depend on what a story is about, and judges nothing.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ class Stuck(Exception):
 
 
 class Member:
-    """A consumer on the stage. Every call returns when the client library has answered; results go into the transcript."""
+    """A consumer on the stage. Every call returns when the client library has answered; results go
+    into the transcript."""
 
     def __init__(self, cast: Cast, name: str, agent: Agent, own_process: bool) -> None:
         self.name = name
@@ -43,7 +45,8 @@ class Member:
         self._label = f"{cast.nonce}.{name}"
         agent.join(self._label, self._event)
 
-    # -- what is heard ----------------------------------------------------------------------------------------------
+    # -- what is heard
+    # ----------------------------------------------------------------------------------------------
 
     def _event(self, line: Line) -> None:
         cast = self._cast
@@ -75,10 +78,14 @@ class Member:
         else:
             self.steps.append(f"{kind}: {line.get('error', 'ok')}")
 
-    # -- what it is told --------------------------------------------------------------------------------------------
+    # -- what it is told
+    # --------------------------------------------------------------------------------------------
 
-    def send(self, do: str, shown: str = "", *, step: bool = True, **what: Any) -> Callable[[], Any]:
-        """Send a command; call the result to await its reply. `shown` stands before the result in the step."""
+    def send(
+        self, do: str, shown: str = "", *, step: bool = True, **what: Any
+    ) -> Callable[[], Any]:
+        """Send a command; call the result to await its reply. `shown` stands before the result in
+        the step."""
         replies: list[Line] = []
 
         def heard(line: Line) -> None:
@@ -102,16 +109,25 @@ class Member:
             return "ok"
         if isinstance(result, list) and all(isinstance(entry, list) for entry in result):
             return self._cast.labels(result)
-        return str([self._cast.plain(entry) if isinstance(entry, str) else entry for entry in result])
+        return str(
+            [self._cast.plain(entry) if isinstance(entry, str) else entry for entry in result]
+        )
 
     def create(self, config: Mapping[str, Any]) -> None:
         """Make the consumer."""
         self.send("create", step=False, config=dict(config))()
 
-    def subscribe(self, *topics: str, pattern: str = "", poll: bool = True, **options: str) -> Member:
+    def subscribe(
+        self, *topics: str, pattern: str = "", poll: bool = True, **options: str
+    ) -> Member:
         """Subscribe, and poll from now on."""
         self.topics = set(topics)
-        self.send("subscribe", step=False, **({"pattern": pattern} if pattern else {"topics": list(topics)}), **options)()
+        self.send(
+            "subscribe",
+            step=False,
+            **({"pattern": pattern} if pattern else {"topics": list(topics)}),
+            **options,
+        )()
         return self.poll() if poll else self
 
     def poll(self, on: bool = True) -> Member:
@@ -125,7 +141,8 @@ class Member:
         return self
 
     def unsubscribe(self) -> None:
-        """Unsubscribe: leaves the group, and owns nothing, whether its listener is called or not."""
+        """Unsubscribe: leaves the group, and owns nothing, whether its listener is called or
+        not."""
         self.send("unsubscribe")()
         self.topics = set()
         self.owned = set()
@@ -136,14 +153,20 @@ class Member:
         return self
 
     def ask(self, do: str, *partitions: Placed) -> Any:
-        """Pause, resume, committed, position, beginning_offsets, end_offsets, seek_to_... of partitions; or what takes none: paused..."""
+        """Pause, resume, committed, position, beginning_offsets, end_offsets, seek_to_... of
+        partitions; or what takes none: paused..."""
         if not partitions:
             return self.send(do)()
         return self.send(do, f"{do} {self._cast.labels(partitions)}", partitions=partitions)()
 
     def seek(self, partition: Placed, offset: int) -> None:
         """Go to an offset."""
-        self.send("seek", f"seek {self._cast.label(*partition)} {offset}", partition=partition, offset=offset)()
+        self.send(
+            "seek",
+            f"seek {self._cast.label(*partition)} {offset}",
+            partition=partition,
+            offset=offset,
+        )()
 
     def commit(self, offsets: Mapping[Placed, int] | None = None) -> None:
         """Commit these offsets, or the positions, synchronously."""
@@ -156,7 +179,9 @@ class Member:
     def offsets_for_times(self, times: Mapping[Placed, int]) -> None:
         """The first offsets at or after these times, in ms."""
         entries = [[*partition, at] for partition, at in sorted(times.items())]
-        self.send("offsets_for_times", f"offsets_for_times {self._cast.labels(entries)}", times=entries)()
+        self.send(
+            "offsets_for_times", f"offsets_for_times {self._cast.labels(entries)}", times=entries
+        )()
 
     def wakeup(self) -> None:
         """Interrupt the poll that is under way."""
@@ -168,7 +193,8 @@ class Member:
         self.here = False
         self.agent.leave(self._label)
 
-    # -- its process ------------------------------------------------------------------------------------------------
+    # -- its process
+    # ------------------------------------------------------------------------------------------------
 
     def crash(self) -> None:
         """kill -9 of its process."""
@@ -186,22 +212,35 @@ class Member:
         """SIGCONT."""
         self.agent.thaw()
 
-    # -- what is awaited --------------------------------------------------------------------------------------------
+    # -- what is awaited
+    # --------------------------------------------------------------------------------------------
 
     def until_consumed(self, count: int) -> Member:
         """Wait until it has consumed so many records in all."""
-        self._cast.wait(lambda: sum(map(len, self.records.values())) >= count, f"{self.name} to have {count} records")
+        self._cast.wait(
+            lambda: sum(map(len, self.records.values())) >= count,
+            f"{self.name} to have {count} records",
+        )
         return self
 
     def until_step(self, *beginnings: str) -> None:
         """Wait until one of its steps begins so."""
-        self._cast.wait(lambda: any(step.startswith(beginnings) for step in self.steps), f"{self.name} to see {' or '.join(beginnings)}")
+        self._cast.wait(
+            lambda: any(step.startswith(beginnings) for step in self.steps),
+            f"{self.name} to see {' or '.join(beginnings)}",
+        )
 
     def until_owns(self, *partitions: Placed) -> None:
         """Wait until it owns exactly these."""
-        self._cast.wait(lambda: self.owned == set(partitions), f"{self.name} to own {self._cast.labels(sorted(partitions))}")
+        self._cast.wait(
+            lambda: self.owned == set(partitions),
+            f"{self.name} to own {self._cast.labels(sorted(partitions))}",
+        )
 
     def tally(self) -> None:
         """Put what it has consumed until now into its steps."""
         with self._cast.changed:
-            self.steps.append("so far " + " ".join(f"{at}={''.join(values)}" for at, values in sorted(self.records.items())))
+            self.steps.append(
+                "so far "
+                + " ".join(f"{at}={''.join(values)}" for at, values in sorted(self.records.items()))
+            )

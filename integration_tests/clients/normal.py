@@ -1,18 +1,21 @@
-"""The normal form of what a member saw: equal for two runs of a story that differ only in what Kafka leaves open.
+"""The normal form of what a member saw: equal for two runs of a story that differ only in what
+Kafka leaves open.
 
-A transcript gives each member its *steps*: calls of its rebalance listener, results of its own calls, and the values it consumed,
-in the order in which they happened. Kafka determines which partitions a member owns once a group has settled, what a call results in
-and which records are delivered. It leaves open how many rounds a rebalance takes: members that notice a change at different
-moments (grown topics, a second JoinGroup of kafka-python, the rounds of a cooperative rebalance) may meet in one round or in two,
-on any broker. So the normal form
+A transcript gives each member its *steps*: calls of its rebalance listener, results of its own
+calls, and the values it consumed, in the order in which they happened. Kafka determines which
+partitions a member owns once a group has settled, what a call results in and which records are
+delivered. It leaves open how many rounds a rebalance takes: members that notice a change at
+different moments (grown topics, a second JoinGroup of kafka-python, the rounds of a cooperative
+rebalance) may meet in one round or in two, on any broker. So the normal form
 
 - leaves out calls with no partitions;
 - counts calls in a row of one kind as one call with all their partitions;
-- leaves out a round that changes nothing for its member: partitions given up that come back with the next call, with no more than a look
-  at the consumer in between. Values that are delivered once more after such a round, because nothing was committed, count once.
+- leaves out a round that changes nothing for its member: partitions given up that come back with
+  the next call, with no more than a look at the consumer in between. Values that are delivered once
+  more after such a round, because nothing was committed, count once.
 
-Nothing else is left out: lost partitions, a call too few, another owner, another result, a record too many each show. Depends on
-steps only.
+Nothing else is left out: lost partitions, a call too few, another owner, another result, a record
+too many each show. Depends on steps only.
 """
 
 from __future__ import annotations
@@ -35,7 +38,8 @@ class Normal(NamedTuple):
 
     @property
     def apart(self) -> list[list[str]]:
-        """The calls in their order and the results in theirs, for stories that do not order the two."""
+        """The calls in their order and the results in theirs, for stories that do not order the
+        two."""
         calls = [step for step in self.steps if _is_call(step)]
         return [calls, [step for step in self.steps if not _is_call(step)]]
 
@@ -63,7 +67,10 @@ def normal(steps: Iterable[str]) -> Normal:
             reading.committed(step)
         else:
             reading.entries.append(step)
-    return Normal([str(entry) for entry in reading.entries], {at: "".join(values) for at, values in sorted(reading.records.items())})
+    return Normal(
+        [str(entry) for entry in reading.entries],
+        {at: "".join(values) for at, values in sorted(reading.records.items())},
+    )
 
 
 def _is_call(step: str) -> bool:
@@ -79,7 +86,9 @@ class _Call:
         self.commits: list[str] = []
 
     def __str__(self) -> str:
-        return " ".join([self.kind, *sorted(self.partitions), *(f"({commit})" for commit in self.commits)])
+        return " ".join(
+            [self.kind, *sorted(self.partitions), *(f"({commit})" for commit in self.commits)]
+        )
 
 
 class _Reading:
@@ -97,7 +106,11 @@ class _Reading:
             return
         last = self.entries[-1] if self.entries else None
         before = self._last_but_looks()
-        if before is not None and (before.kind, kind) == ("revoked", "assigned") and before.partitions == partitions:
+        if (
+            before is not None
+            and (before.kind, kind) == ("revoked", "assigned")
+            and before.partitions == partitions
+        ):
             self.entries.remove(before)
             for partition in partitions:
                 self._delivered_before[partition] = set(self._delivered.get(partition, ()))

@@ -1,6 +1,7 @@
 """Plays many stories at once, prints transcripts: the workbench of the matrix.
 
-    python -m integration_tests.clients.perform ADDRESS [part of "variant story" ...] [--workers N] [--show]
+python -m integration_tests.clients.perform ADDRESS [part of "variant story" ...] [--workers N]
+[--show]
 """
 
 from __future__ import annotations
@@ -27,18 +28,24 @@ WORKERS: Final = 16
 
 
 def parts(chosen: Iterable[str] = ()) -> list[Part]:
-    """Every variant with every story that suits it; those that have one of the texts in "variant story"."""
+    """Every variant with every story that suits it; those that have one of the texts in "variant
+    story"."""
     chosen = list(chosen)
     return [
-        (variant.name, story.name) for story in STORIES.values() for variant in VARIANTS.values()
-        if story.suits(variant) and (not chosen or any(text in f"{variant.name} {story.name}" for text in chosen))
-    ]  # fmt: skip
+        (variant.name, story.name)
+        for story in STORIES.values()
+        for variant in VARIANTS.values()
+        if story.suits(variant)
+        and (not chosen or any(text in f"{variant.name} {story.name}" for text in chosen))
+    ]
 
 
 class Performance(Generic[T]):
     """Some parts, each given to `perform` from now on by threads of a pool."""
 
-    def __init__(self, perform: Callable[[Part], T], chosen: Iterable[Part], workers: int = WORKERS) -> None:
+    def __init__(
+        self, perform: Callable[[Part], T], chosen: Iterable[Part], workers: int = WORKERS
+    ) -> None:
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="story")
         self.began_s = time.monotonic()
         self.ended_s = self.began_s
@@ -79,15 +86,23 @@ def shown(transcript: Transcript) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     """The command."""
-    parser = argparse.ArgumentParser(prog="python -m integration_tests.clients.perform", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m integration_tests.clients.perform", description=__doc__
+    )
     parser.add_argument("address", metavar="HOST:PORT")
     parser.add_argument("parts", nargs="*")
     parser.add_argument("--workers", type=int, default=WORKERS)
-    parser.add_argument("--show", action="store_true", help="print all transcripts, not only of stories that were stuck")
+    parser.add_argument(
+        "--show",
+        action="store_true",
+        help="print all transcripts, not only of stories that were stuck",
+    )
     options = parser.parse_intermixed_args(arguments)
     stuck = 0
     with Agents() as agents:
-        performance = Performance(played_on(options.address, agents), parts(options.parts), options.workers)
+        performance = Performance(
+            played_on(options.address, agents), parts(options.parts), options.workers
+        )
         for (variant, story), future in performance.played.items():
             transcript = future.result()
             stuck += "stuck" in transcript

@@ -2,8 +2,9 @@
 
     python -m integration_tests.clients.record ADDRESS [part of "variant story" ...] [--runs N]
 
-Every second run has busy processes beside it, so that the ways in which one story may go come to light. A story that is stuck in a run, or
-whose normal form differs from run to run, is refused: it is not determined, and its old record stays.
+Every second run has busy processes beside it, so that the ways in which one story may go come to
+light. A story that is stuck in a run, or whose normal form differs from run to run, is refused: it
+is not determined, and its old record stays.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ RUNS = 6
 
 
 def record_all(addresses: Callable[[str], str]) -> int:
-    """Record all stories on the broker whose address by profile is given. 1 if one was refused, else 0."""
+    """Record all stories on the broker whose address by profile is given. 1 if one was refused,
+    else 0."""
     return record(addresses(PROFILE), parts())
 
 
@@ -48,7 +50,11 @@ def record(address: str, chosen: list[Part], runs: int = RUNS) -> int:
             golden[part] = stable(played)
         except Undetermined as reason:
             refused += 1
-            print(f"refused: {' '.join(part)}: {reason}", *(shown(one) for one in played if STUCK in one), sep="\n")
+            print(
+                f"refused: {' '.join(part)}: {reason}",
+                *(shown(one) for one in played if STUCK in one),
+                sep="\n",
+            )
     save(golden)
     print(summary(golden), f"refused: {refused}", sep="\n")
     return 1 if refused else 0
@@ -79,7 +85,9 @@ def summary(golden: Golden) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     """The command."""
-    parser = argparse.ArgumentParser(prog="python -m integration_tests.clients.record", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m integration_tests.clients.record", description=__doc__
+    )
     parser.add_argument("address", metavar="HOST:PORT")
     parser.add_argument("parts", nargs="*")
     parser.add_argument("--runs", type=int, default=RUNS)

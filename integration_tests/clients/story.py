@@ -1,7 +1,8 @@
 """What a story is, and the register of all of them.
 
-A story says what members do, step by step, each step awaited before the next. Its docstring says what it proves. Partitions are
-not named where assignors differ: the transcript has them. The stories themselves stand in `stories/`.
+A story says what members do, step by step, each step awaited before the next. Its docstring says
+what it proves. Partitions are not named where assignors differ: the transcript has them. The
+stories themselves stand in `stories/`.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ Play = Callable[[Cast], None]
 
 
 class Story(NamedTuple):
-    """A story, its name, and who can play it: `only` these and none of `unless`, by the names of libraries or variants."""
+    """A story, its name, and who can play it: `only` these and none of `unless`, by the names of
+    libraries or variants."""
 
     name: str
     play: Play

@@ -1,12 +1,15 @@
-"""The client matrix on three brokers: a coordinator crashes, a leader stops and returns, all restart in turn; two members a library.
+"""The client matrix on three brokers: a coordinator crashes, a leader stops and returns, all
+restart in turn; two members a library.
 
     python -m integration_tests.clients.three_brokers [--runs 3] [library ...]
 
-plays it on three plain Java brokers, every second time with busy processes beside them, and keeps what all runs show of each library
-(integration_tests/golden/three_brokers). Judged on the way is what an application must be able to rely on: with acks=all and
-min.insync.replicas=2 every record that was acknowledged is consumed, and what was committed stays so. What an application sees is the
-transcript: calls of the rebalance listeners, and how far the story was. It is compared in its normal form (`normal`): a rebalance that
-gives every member what it had is Kafka's own freedom. All libraries live on one cluster, each with a topic and a group of its own.
+plays it on three plain Java brokers, every second time with busy processes beside them, and keeps
+what all runs show of each library (integration_tests/golden/three_brokers). Judged on the way is
+what an application must be able to rely on: with acks=all and min.insync.replicas=2 every record
+that was acknowledged is consumed, and what was committed stays so. What an application sees is the
+transcript: calls of the rebalance listeners, and how far the story was. It is compared in its
+normal form (`normal`): a rebalance that gives every member what it had is Kafka's own freedom. All
+libraries live on one cluster, each with a topic and a group of its own.
 """
 
 from __future__ import annotations
@@ -28,11 +31,22 @@ from integration_tests.clients.golden import Golden, load, save
 from integration_tests.clients.record import busy
 from integration_tests.clients.stage import Transcript
 from integration_tests.cluster.hosts import Hosts, real_cluster
-from integration_tests.cluster.stage import Patient, coordinator_partition, lay_out, leader_of, whole
+from integration_tests.cluster.stage import (
+    Patient,
+    coordinator_partition,
+    lay_out,
+    leader_of,
+    whole,
+)
 
 HOME: Final = Path(__file__).resolve().parents[1] / "golden" / "three_brokers"
 STORY: Final = "brokers go and come back"
-LIBRARIES: Final = {"kafka-python": "range", "aiokafka": "roundrobin", "confluent": "range", "java": "range"}
+LIBRARIES: Final = {
+    "kafka-python": "range",
+    "aiokafka": "roundrobin",
+    "confluent": "range",
+    "java": "range",
+}
 REPLICAS: Final = ([3, 1, 2], [1, 2, 3], [2, 3, 1])
 COORDINATOR: Final = 3
 PATIENCE_S: Final = 180.0
@@ -41,7 +55,8 @@ RECORDS: Final = 6
 
 
 class Application:
-    """Two consumers and a producer of a library; records that were acknowledged are remembered, and those that came."""
+    """Two consumers and a producer of a library; records that were acknowledged are remembered, and
+    those that came."""
 
     def __init__(self, agent: Agent, hosts: Hosts, library: str, mark: str) -> None:
         self.transcript: Transcript = {}
@@ -50,8 +65,10 @@ class Application:
         self._library = library
         self._topic = f"{library}-orders-{mark}"
         self._group = next(
-            name for name in (f"{library}-{mark}-{number}" for number in range(100))
-            if leader_of(coordinator_partition(name)) == COORDINATOR)
+            name
+            for name in (f"{library}-{mark}-{number}" for number in range(100))
+            if leader_of(coordinator_partition(name)) == COORDINATOR
+        )
         self._changed = threading.Condition()
         self._number = 0
         self._acknowledged: set[str] = set()
@@ -62,13 +79,26 @@ class Application:
 
     def _make_topic(self) -> None:
         patient = Patient(self._bootstrap.split(","))
-        assignments = [{"partition_index": index, "broker_ids": replicas} for index, replicas in enumerate(REPLICAS)]
-        topic = {"name": self._topic, "num_partitions": -1, "replication_factor": -1, "assignments": assignments,
-                 "configs": [{"name": "min.insync.replicas", "value": "2"}]}  # fmt: skip
+        assignments = [
+            {"partition_index": index, "broker_ids": replicas}
+            for index, replicas in enumerate(REPLICAS)
+        ]
+        topic = {
+            "name": self._topic,
+            "num_partitions": -1,
+            "replication_factor": -1,
+            "assignments": assignments,
+            "configs": [{"name": "min.insync.replicas", "value": "2"}],
+        }
         try:
-            patient.ask(1, "CreateTopics", 7, topics=[topic], timeout_ms=10_000, validate_only=False)
+            patient.ask(
+                1, "CreateTopics", 7, topics=[topic], timeout_ms=10_000, validate_only=False
+            )
             end = time.monotonic() + PATIENCE_S
-            while not all(len(patient.partitions(broker, self._topic)) == len(REPLICAS) for broker in (1, 2, 3)):
+            while not all(
+                len(patient.partitions(broker, self._topic)) == len(REPLICAS)
+                for broker in (1, 2, 3)
+            ):
                 assert time.monotonic() < end, f"{self._topic} was never made"
                 time.sleep(0.05)
         finally:
@@ -84,8 +114,12 @@ class Application:
             elif event in ("assigned", "revoked", "lost"):
                 partitions = {index for _, index in line["partitions"]}
                 owned = self._owned[member]
-                self._owned[member] = owned | partitions if event == "assigned" else owned - partitions
-                self.transcript[member].append(f"{event} {' '.join(f'orders-{index}' for index in sorted(partitions)) or '-'}")
+                self._owned[member] = (
+                    owned | partitions if event == "assigned" else owned - partitions
+                )
+                self.transcript[member].append(
+                    f"{event} {' '.join(f'orders-{index}' for index in sorted(partitions)) or '-'}"
+                )
             elif event in ("odd", "agent gone"):
                 self._odd.append(str(line))
             self._changed.notify_all()
@@ -102,13 +136,16 @@ class Application:
         return came.result(PATIENCE_S)
 
     def _ask(self, do: str, member: str, **what: Any) -> Any:
-        """A command that succeeds in the end: while leaders and coordinators move, clients are told to try again."""
+        """A command that succeeds in the end: while leaders and coordinators move, clients are told
+        to try again."""
         end = time.monotonic() + PATIENCE_S
         while True:
             reply = self._reply(do, member=member, **what)
             if "error" not in reply and "event" not in reply:
                 return reply["result"]
-            if reply.get("error") == "_NO_OFFSET":  # librdkafka's: nothing was consumed since the last commit, or the last rebalance
+            if (
+                reply.get("error") == "_NO_OFFSET"
+            ):  # librdkafka's: nothing was consumed since the last commit, or the last rebalance
                 return None
             assert time.monotonic() < end, f"{self._library}, {do}: {reply}"
             time.sleep(0.05)
@@ -116,14 +153,27 @@ class Application:
     # -- the story's parts
 
     def enter(self, member: str) -> None:
-        """A consumer joins; every member has partitions afterwards, and every partition a member."""
+        """A consumer joins; every member has partitions afterwards, and every partition a
+        member."""
         self.transcript[member] = []
         self._owned[member] = set()
         self._agent.join(member, lambda line: self._heard(member, line))
-        self._ask("create", member, config={
-            "bootstrap.servers": self._bootstrap, "group.id": self._group, "client.id": member, "session.timeout.ms": 300_000,
-            "heartbeat.interval.ms": 300, "max.poll.interval.ms": 600_000, "auto.offset.reset": "earliest", "enable.auto.commit": False,
-            "metadata.max.age.ms": 1_000, "partition.assignment.strategy": LIBRARIES[self._library]})
+        self._ask(
+            "create",
+            member,
+            config={
+                "bootstrap.servers": self._bootstrap,
+                "group.id": self._group,
+                "client.id": member,
+                "session.timeout.ms": 300_000,
+                "heartbeat.interval.ms": 300,
+                "max.poll.interval.ms": 600_000,
+                "auto.offset.reset": "earliest",
+                "enable.auto.commit": False,
+                "metadata.max.age.ms": 1_000,
+                "partition.assignment.strategy": LIBRARIES[self._library],
+            },
+        )
         self._ask("subscribe", member, topics=[self._topic])
         self._ask("poll", member, on=True)
         self._until(self._shared, "its partitions")
@@ -133,7 +183,8 @@ class Application:
         return all(owned) and sum(map(len, owned)) == len(set().union(*owned)) == len(REPLICAS)
 
     def go_on(self, after: str) -> None:
-        """Records go in and come out, and are committed: nothing that was acknowledged is missing, nothing that was committed either."""
+        """Records go in and come out, and are committed: nothing that was acknowledged is missing,
+        nothing that was committed either."""
         for number in range(self._number, self._number + RECORDS):
             self._produce(f"record {number}", number % len(REPLICAS))
         self._number += RECORDS
@@ -146,15 +197,21 @@ class Application:
                 self._ask("commit", member)
             first = next(iter(self._owned))
             ends = self._ask("end_offsets", first, partitions=places)
-            if self._ask("committed", first, partitions=places) == ends and sum(row[2] for row in ends) >= len(self._acknowledged):
+            if self._ask("committed", first, partitions=places) == ends and sum(
+                row[2] for row in ends
+            ) >= len(self._acknowledged):
                 break
-            assert time.monotonic() < end, f"{self._library}: what was consumed is not committed after {after}"
+            assert time.monotonic() < end, (
+                f"{self._library}: what was consumed is not committed after {after}"
+            )
         for steps in self.transcript.values():
             steps.append(f"committed all, {after}")
 
     def _produce(self, value: str, partition: int) -> None:
         end = time.monotonic() + PATIENCE_S
-        while "error" in self._reply("produce", bootstrap=self._bootstrap, records=[[self._topic, partition, value, None]]):
+        while "error" in self._reply(
+            "produce", bootstrap=self._bootstrap, records=[[self._topic, partition, value, None]]
+        ):
             assert time.monotonic() < end, f"{self._library}: {value} was never acknowledged"
             time.sleep(0.05)
         self._acknowledged.add(value)
@@ -168,8 +225,11 @@ class Application:
             self._until(self._shared, "the partitions of who left")
 
 
-def story(hosts: Hosts, agents: Agents, libraries: Iterable[str], mark: str) -> dict[str, Transcript]:
-    """The three stories, one after the other, with all libraries at once; what each one's members saw. Raises AssertionError."""
+def story(
+    hosts: Hosts, agents: Agents, libraries: Iterable[str], mark: str
+) -> dict[str, Transcript]:
+    """The three stories, one after the other, with all libraries at once; what each one's members
+    saw. Raises AssertionError."""
     addresses = hosts.bootstrap_servers.split(",")
     lay_out(addresses)
     libraries = list(libraries)
@@ -186,7 +246,11 @@ def story(hosts: Hosts, agents: Agents, libraries: Iterable[str], mark: str) -> 
             whole(addresses)
             each(lambda one: one.go_on(f"{node} is back"))
 
-        applications = list(pool.map(lambda library: Application(agents.own(library), hosts, library, mark), libraries))
+        applications = list(
+            pool.map(
+                lambda library: Application(agents.own(library), hosts, library, mark), libraries
+            )
+        )
         for member in ("A", "B"):
             each(lambda one, member=member: one.enter(member))  # type: ignore[misc]
             each(lambda one, member=member: one.go_on(f"{member} is there"))  # type: ignore[misc]
@@ -200,7 +264,8 @@ def story(hosts: Hosts, agents: Agents, libraries: Iterable[str], mark: str) -> 
 
 
 def record(hosts: Hosts, libraries: list[str], runs: int) -> int:
-    """Play it so often on real brokers, and keep what all runs show; how many libraries were refused."""
+    """Play it so often on real brokers, and keep what all runs show; how many libraries were
+    refused."""
     played = []
     with Agents() as agents:
         for number in range(runs):
@@ -223,13 +288,17 @@ def record(hosts: Hosts, libraries: list[str], runs: int) -> int:
 def main(arguments: list[str] | None = None) -> int:
     """The command."""
     parser = argparse.ArgumentParser(
-        prog="python -m integration_tests.clients.three_brokers", description="Record the clients of real brokers.")
+        prog="python -m integration_tests.clients.three_brokers",
+        description="Record the clients of real brokers.",
+    )
     parser.add_argument("--runs", type=int, default=3, help="how often it is played (3)")
     parser.add_argument("libraries", nargs="*", help=f"some of {', '.join(LIBRARIES)} (all)")
     options = parser.parse_intermixed_args(arguments)
     unknown = set(options.libraries) - set(LIBRARIES)
     if unknown or options.runs < 1:
-        parser.error(f"{', '.join(sorted(unknown)) or options.runs}: play one of {', '.join(LIBRARIES)} at least once")
+        parser.error(
+            f"{', '.join(sorted(unknown)) or options.runs}: play one of {', '.join(LIBRARIES)} at least once"
+        )
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)  # the Java processes end with this one
     with real_cluster() as hosts:

@@ -1,4 +1,5 @@
-"""The players of the matrix: which client library, with which assignor; and how the agent of a library is started."""
+"""The players of the matrix: which client library, with which assignor; and how the agent of a
+library is started."""
 
 from __future__ import annotations
 

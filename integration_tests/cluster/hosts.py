@@ -1,6 +1,8 @@
-"""Three brokers of either kind, and what can be done to each: the real cluster as Java processes, and the emulator's.
+"""Three brokers of either kind, and what can be done to each: the real cluster as Java processes,
+and the emulator's.
 
-Owns the start and the end of both, with the same settings. Does not depend on what is asked of them.
+Owns the start and the end of both, with the same settings. Does not depend on what is asked of
+them.
 """
 
 from __future__ import annotations
@@ -14,12 +16,16 @@ from coordinator.control.cluster import StartBroker, StopBroker
 from integration_tests.java_cluster import QUICK_TO_NOTICE, RACKS, JavaCluster
 
 SETTINGS: Final = {
-    **QUICK_TO_NOTICE, "leader.imbalance.check.interval.seconds": "3600", "group.consumer.assignment.interval.ms": "0",
-    "group.consumer.max.session.timeout.ms": "600000", "group.consumer.session.timeout.ms": "600000",
+    **QUICK_TO_NOTICE,
+    "leader.imbalance.check.interval.seconds": "3600",
+    "group.consumer.assignment.interval.ms": "0",
+    "group.consumer.max.session.timeout.ms": "600000",
+    "group.consumer.session.timeout.ms": "600000",
     "replica.selector.class": "org.apache.kafka.common.replica.RackAwareReplicaSelector",
-}  # fmt: skip
-"""Consumers that name their rack may read from followers (KIP-392). No leader moves by itself in the midst of a scenario, each heartbeat
-that wants a new assignment gets it, and no consumer's session ends while a broker is slow to start."""
+}
+"""Consumers that name their rack may read from followers (KIP-392). No leader moves by itself in
+the midst of a scenario, each heartbeat that wants a new assignment gets it, and no consumer's
+session ends while a broker is slow to start."""
 MISSED_S: Final = 2.5
 """Longer than a broker's session, and than the voters wait for the leader of their quorum."""
 
@@ -51,11 +57,13 @@ class Hosts(Protocol):
         """Start a broker that was stopped or has crashed, where it was."""
 
     def writes_time_out(self) -> None:
-        """Coordinators give up what they wait for: that a write is replicated (offsets.commit.timeout.ms, five seconds)."""
+        """Coordinators give up what they wait for: that a write is replicated
+        (offsets.commit.timeout.ms, five seconds)."""
 
 
 class EmulatorHosts:
-    """The brokers of an emulator. Its clock jumps over the time until a broker that is gone is missed."""
+    """The brokers of an emulator. Its clock jumps over the time until a broker that is gone is
+    missed."""
 
     def __init__(self, emulator: Emulator) -> None:
         self._emulator = emulator

@@ -2,8 +2,9 @@
 
     python -m integration_tests.cluster.record [--compare] [part of a name ...]
 
-Starts the real cluster itself. Each scenario is played twice, under two marks, before it is kept: one whose transcript does not repeat is
-refused, and its old record stays. With `--compare` the emulator plays each once, nothing is started but that, and differences are printed.
+Starts the real cluster itself. Each scenario is played twice, under two marks, before it is kept:
+one whose transcript does not repeat is refused, and its old record stays. With `--compare` the
+emulator plays each once, nothing is started but that, and differences are printed.
 """
 
 from __future__ import annotations
@@ -45,7 +46,11 @@ def record(hosts: Hosts, names: list[str], home: Path = HOME) -> int:
             print(f"{name}: {len(once)} steps", flush=True)
         else:
             refused += 1
-            reason = f"does not repeat:\n{told(found, 'once', 'again')}" if found else f"did not end: {line(once[-1])}"
+            reason = (
+                f"does not repeat:\n{told(found, 'once', 'again')}"
+                if found
+                else f"did not end: {line(once[-1])}"
+            )
             print(name, reason, flush=True)
     save(kept, home)
     return refused
@@ -58,7 +63,11 @@ def compare(hosts: Hosts, names: list[str], home: Path = HOME) -> int:
     parted = 0
     for name in names:
         steps = play(name, hosts, kept[name].nonce) if name in kept else []
-        found = difference(kept[name].steps, steps) if name in kept else (None, {"recorded": False}, None)
+        found = (
+            difference(kept[name].steps, steps)
+            if name in kept
+            else (None, {"recorded": False}, None)
+        )
         if found is not None:
             parted += 1
             print(name, told(found, "Kafka", "we"), sep="\n", flush=True)
@@ -74,7 +83,9 @@ def record_all(_: Callable[[str], str]) -> int:
 
 def main(arguments: list[str] | None = None) -> int:
     """The command."""
-    parser = argparse.ArgumentParser(prog="python -m integration_tests.cluster.record", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m integration_tests.cluster.record", description=__doc__
+    )
     parser.add_argument("--compare", action="store_true", help="the emulator with what is kept")
     parser.add_argument("names", nargs="*", help="parts of scenario names")
     options = parser.parse_intermixed_args(arguments)

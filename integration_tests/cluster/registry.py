@@ -35,7 +35,8 @@ def all_scenarios() -> dict[str, Story]:
 
 
 def play(name: str, hosts: Hosts, nonce: str) -> list[Step]:
-    """The transcript of one scenario; the cluster is whole afterwards, or the last step says why not."""
+    """The transcript of one scenario; the cluster is whole afterwards, or the last step says why
+    not."""
     return play_story(name, all_scenarios()[name], hosts, nonce)
 
 
@@ -49,4 +50,6 @@ def play_story(name: str, story: Story, hosts: Hosts, nonce: str) -> list[Step]:
         finally:
             cluster.make_whole()
 
-    return recorder.play(recorder.Scenario(name, told, lasts_s=LASTS_S), hosts.bootstrap_servers, TableCodec(), nonce)
+    return recorder.play(
+        recorder.Scenario(name, told, lasts_s=LASTS_S), hosts.bootstrap_servers, TableCodec(), nonce
+    )

@@ -1,4 +1,5 @@
-"""What an administrator does to three brokers with Kafka's tools: plans, throttles, elections, topics, and questions about the whole."""
+"""What an administrator does to three brokers with Kafka's tools: plans, throttles, elections,
+topics, and questions about the whole."""
 
 from __future__ import annotations
 
@@ -18,7 +19,16 @@ _ELECT, _TOPICS, _CONFIGS = "kafka-leader-election", "kafka-topics", "kafka-conf
 
 def moves(desk: Desk) -> None:
     """A topic moves, is led by others, loses a broker and gets it back."""
-    desk.run(_TOPICS, "--create", "--topic", TOPIC, "--replica-assignment", "1:2,2:3", "--config", "min.insync.replicas=2")
+    desk.run(
+        _TOPICS,
+        "--create",
+        "--topic",
+        TOPIC,
+        "--replica-assignment",
+        "1:2,2:3",
+        "--config",
+        "min.insync.replicas=2",
+    )
     desk.until(1, 1, isr_nodes={2, 3})
     desk.run(_TOPICS, "--describe", "--topic", TOPIC)
     there = desk.plan(p0=[3, 2], p1=[2, 1])
@@ -45,28 +55,61 @@ def moves(desk: Desk) -> None:
 
 
 def throttles(desk: Desk) -> None:
-    """REASN-7 to REASN-10: a plan is generated; a reassignment that moves slowly is listed, verified, added to and cancelled."""
+    """REASN-7 to REASN-10: a plan is generated; a reassignment that moves slowly is listed,
+    verified, added to and cancelled."""
     for name, replicas in (("one", "1"), ("slow", "1:2")):
         desk.run(_TOPICS, "--create", "--topic", name, "--replica-assignment", replicas)
     desk.until(1, 0, topic="slow", isr_nodes={1, 2})
     one, both = ([{"topic": name} for name in names] for names in (["one"], ["slow"]))
     for brokers in ("3", "3,3", "9", "x"):
         for rack in ((), ("--disable-rack-aware",)):
-            asked = ("--topics-to-move-json-file", desk.file({"version": 1, "topics": one}), "--broker-list", brokers)
+            asked = (
+                "--topics-to-move-json-file",
+                desk.file({"version": 1, "topics": one}),
+                "--broker-list",
+                brokers,
+            )
             desk.run(REASSIGN, "--generate", *asked, *rack)
-    desk.run(REASSIGN, "--generate", "--topics-to-move-json-file", desk.file({"version": 1, "topics": both}), "--broker-list", "3")
+    desk.run(
+        REASSIGN,
+        "--generate",
+        "--topics-to-move-json-file",
+        desk.file({"version": 1, "topics": both}),
+        "--broker-list",
+        "3",
+    )
     desk.run(REASSIGN, "--generate", "--broker-list", "3")
     desk.produce("slow", 1, *[b"x" * 900_000] * 4)
-    for kind, name, value in (("topics", "slow", "follower.replication.throttled.replicas=0:3"),
-                              ("brokers", "3", "follower.replication.throttled.rate=1000")):  # fmt: skip
-        desk.run(_CONFIGS, "--alter", "--entity-type", kind, "--entity-name", name, "--add-config", value)
-        desk.until_said("0:3" if kind == "topics" else "1000", _CONFIGS, "--describe", "--entity-type", kind, "--entity-name", name)
+    for kind, name, value in (
+        ("topics", "slow", "follower.replication.throttled.replicas=0:3"),
+        ("brokers", "3", "follower.replication.throttled.rate=1000"),
+    ):
+        desk.run(
+            _CONFIGS, "--alter", "--entity-type", kind, "--entity-name", name, "--add-config", value
+        )
+        desk.until_said(
+            "0:3" if kind == "topics" else "1000",
+            _CONFIGS,
+            "--describe",
+            "--entity-type",
+            kind,
+            "--entity-name",
+            name,
+        )
     there = desk.plan("slow", p0=[3, 2])
     desk.run(REASSIGN, "--execute", "--reassignment-json-file", there, "--throttle", "1000")
     desk.run(REASSIGN, "--list")
     desk.run(REASSIGN, "--verify", "--reassignment-json-file", there)
     desk.run(REASSIGN, "--execute", "--reassignment-json-file", desk.plan("slow", p0=[2, 1]))
-    desk.run(REASSIGN, "--execute", "--additional", "--reassignment-json-file", desk.plan("one", p0=[2]), "--throttle", "2000")
+    desk.run(
+        REASSIGN,
+        "--execute",
+        "--additional",
+        "--reassignment-json-file",
+        desk.plan("one", p0=[2]),
+        "--throttle",
+        "2000",
+    )
     desk.until(1, 0, topic="one", replica_nodes=[2], isr_nodes={2})
     for node in ("1", "2", "3"):
         desk.run(_CONFIGS, "--describe", "--entity-type", "brokers", "--entity-name", node)
@@ -84,12 +127,27 @@ def throttles(desk: Desk) -> None:
     desk.run(REASSIGN, "--execute", "--reassignment-json-file", there)
     desk.until(1, 0, topic="slow", replica_nodes=[3, 2], isr_nodes={2, 3})
     desk.run(REASSIGN, "--verify", "--reassignment-json-file", there)
-    for rows in ([], [{"topic": "slow", "partition": 0}], [{"topic": "slow", "partition": 5, "replicas": [1]}],
-                 [{"topic": "slow", "partition": 0, "replicas": []}], [{"topic": "slow", "partition": -1, "replicas": [1]}],
-                 [{"topic": "slow", "partition": 0, "replicas": [1]}] * 2):  # fmt: skip
+    for rows in (
+        [],
+        [{"topic": "slow", "partition": 0}],
+        [{"topic": "slow", "partition": 5, "replicas": [1]}],
+        [{"topic": "slow", "partition": 0, "replicas": []}],
+        [{"topic": "slow", "partition": -1, "replicas": [1]}],
+        [{"topic": "slow", "partition": 0, "replicas": [1]}] * 2,
+    ):
         for how in ("--execute", "--verify", "--cancel"):
-            desk.run(REASSIGN, how, "--reassignment-json-file", desk.file({"version": 1, "partitions": rows}))
-    desk.run(REASSIGN, "--execute", "--reassignment-json-file", desk.file({"version": 7, "partitions": []}))
+            desk.run(
+                REASSIGN,
+                how,
+                "--reassignment-json-file",
+                desk.file({"version": 1, "partitions": rows}),
+            )
+    desk.run(
+        REASSIGN,
+        "--execute",
+        "--reassignment-json-file",
+        desk.file({"version": 7, "partitions": []}),
+    )
 
 
 def elections(desk: Desk) -> None:
@@ -108,7 +166,16 @@ def elections(desk: Desk) -> None:
     for kind in ("preferred", "unclean"):
         desk.run(_ELECT, "--election-type", kind, "--topic", "alone", "--partition", "0")
     desk.run(_ELECT, "--election-type", "preferred", "--path-to-json-file", wrong)
-    desk.run(_ELECT, "--election-type", "preferred", "--topic", "led", "--partition", "0", "--all-topic-partitions")
+    desk.run(
+        _ELECT,
+        "--election-type",
+        "preferred",
+        "--topic",
+        "led",
+        "--partition",
+        "0",
+        "--all-topic-partitions",
+    )
     desk.run(_ELECT, "--election-type", "preferred", "--topic", "led")
     desk.hosts.start_broker(3)
     desk.until(1, 1, topic="led", isr_nodes={2, 3})
@@ -126,29 +193,60 @@ def topics(desk: Desk) -> None:
     desk.run(_TOPICS, *create, "--replica-assignment", "1:1")
     desk.run(_TOPICS, *create, "--replica-assignment", "1:9")
     desk.run(_TOPICS, *create, "--replica-assignment", "2:3", "--config", "min.insync.replicas=2")
-    desk.run(_TOPICS, "--alter", "--topic", "grows", "--partitions", "2", "--replica-assignment", "2:3,3:1")
+    desk.run(
+        _TOPICS,
+        "--alter",
+        "--topic",
+        "grows",
+        "--partitions",
+        "2",
+        "--replica-assignment",
+        "2:3,3:1",
+    )
     desk.until(2, 1, topic="grows", isr_nodes={1, 3})
-    desk.run(_TOPICS, "--alter", "--topic", "grows", "--partitions", "3", "--replica-assignment", "2:3,3:1,1:9", asked=2)
+    desk.run(
+        _TOPICS,
+        "--alter",
+        "--topic",
+        "grows",
+        "--partitions",
+        "3",
+        "--replica-assignment",
+        "2:3,3:1,1:9",
+        asked=2,
+    )
     desk.run(_TOPICS, "--describe", "--topic", "grows", asked=3)
     desk.hosts.stop_broker(3)
     desk.until(1, 1, topic="grows", alive=(1, 2), leader_id=1, isr_nodes={1})
     for which in ("under-replicated", "at-min-isr", "under-min-isr", "unavailable"):
         desk.run(_TOPICS, "--describe", "--topic", "grows", f"--{which}-partitions")
-    desk.run(_TOPICS, "--create", "--topic", "three", "--partitions", "1", "--replication-factor", "3")
+    desk.run(
+        _TOPICS, "--create", "--topic", "three", "--partitions", "1", "--replication-factor", "3"
+    )
     desk.run(_TOPICS, "--create", "--topic", "there", "--replica-assignment", "3:1")
     desk.hosts.start_broker(3)
     desk.until(1, 1, topic="grows", isr_nodes={1, 3})
 
 
 def whole(desk: Desk) -> None:
-    """Questions about the whole: brokers and what they can, the quorum, log directories, the cluster's id."""
+    """Questions about the whole: brokers and what they can, the quorum, log directories, the
+    cluster's id."""
     table = desk.quietly("kafka-broker-api-versions")
     desk.lines += sorted(re.findall(r"\(id: .*?\) ->", table))
-    found = json.loads(desk.quietly("kafka-log-dirs", "--describe", "--topic-list", "grows,led,alone").splitlines()[-1])
+    found = json.loads(
+        desk.quietly(
+            "kafka-log-dirs", "--describe", "--topic-list", "grows,led,alone"
+        ).splitlines()[-1]
+    )
     for broker in sorted(found["brokers"], key=lambda one: one["broker"]):
         for directory in broker["logDirs"]:
-            rows = sorted(f"{part['partition']} {part['size']} {part['offsetLag']} {part['isFuture']}" for part in directory["partitions"])
-            desk.lines.append(f"broker {broker['broker']}, error {directory['error']}: {', '.join(rows)}")
+            rows = sorted(
+                f"{part['partition']} {part['size']} {part['offsetLag']} {part['isFuture']}"
+                for part in directory["partitions"]
+            )
+            desk.lines.append(
+                f"broker {broker['broker']}, error {directory['error']}: {', '.join(rows)}"
+            )
     desk.run("kafka-log-dirs", "--describe", "--broker-list", "1,9")
     status = desk.quietly("kafka-metadata-quorum", "describe", "--status")
     desk.lines += [line.partition(":")[0] for line in status.splitlines()]

@@ -1,8 +1,10 @@
-"""Kafka's own administrators' tools on three brokers: partitions that move, leaders that are elected, what is under-replicated.
+"""Kafka's own administrators' tools on three brokers: partitions that move, leaders that are
+elected, what is under-replicated.
 
     python -m integration_tests.cluster.tools
 
-plays the story on three plain Java brokers, twice, and keeps what the tools said (integration_tests/golden/cluster/tools.txt).
+plays the story on three plain Java brokers, twice, and keeps what the tools said
+(integration_tests/golden/cluster/tools.txt).
 """
 
 from __future__ import annotations
@@ -41,8 +43,13 @@ class Desk:
         self._jvm = jvm
         self._folder = folder
         self._patient = Patient(hosts.bootstrap_servers.split(","))
-        addresses = {address: f"BROKER{node}" for node, address in enumerate(hosts.bootstrap_servers.split(","), 1)}
-        self._names = Names("no mark", hosts.bootstrap_servers, {str(folder): "FOLDER", **addresses})
+        addresses = {
+            address: f"BROKER{node}"
+            for node, address in enumerate(hosts.bootstrap_servers.split(","), 1)
+        }
+        self._names = Names(
+            "no mark", hosts.bootstrap_servers, {str(folder): "FOLDER", **addresses}
+        )
 
     def close(self) -> None:
         """Hang up."""
@@ -55,22 +62,31 @@ class Desk:
 
     def keep(self, tool: str, arguments: Sequence[str], done: Done) -> None:
         """Keep what a tool said."""
-        self.lines.append(f"$ {tool} {' '.join(self._names.line(argument) for argument in arguments)}")
-        self.lines += [_DIRECTORY.sub('"DIRECTORY"', line) for line in self._names.lines(done.output)]
+        self.lines.append(
+            f"$ {tool} {' '.join(self._names.line(argument) for argument in arguments)}"
+        )
+        self.lines += [
+            _DIRECTORY.sub('"DIRECTORY"', line) for line in self._names.lines(done.output)
+        ]
         self.lines += [f"! {line}" for line in self._names.lines(done.errors)]
         if done.status:
             self.lines.append(f"= {done.status}")
 
     def quietly(self, tool: str, *arguments: str) -> str:
         """Run a tool and keep its call alone; what it printed."""
-        done = self._jvm.run(tool, ["--bootstrap-server", self.hosts.bootstrap_servers.split(",")[0], *arguments])
+        done = self._jvm.run(
+            tool, ["--bootstrap-server", self.hosts.bootstrap_servers.split(",")[0], *arguments]
+        )
         self.lines.append(f"$ {tool} {' '.join(arguments)}")
         return "\n".join(self._names.lines(done.output))
 
     def until_said(self, text: str, tool: str, *arguments: str) -> None:
         """Run a tool at broker 3 until it says this, and keep nothing."""
         address = self.hosts.bootstrap_servers.split(",")[2]
-        _until(lambda: text in self._jvm.run(tool, ["--bootstrap-server", address, *arguments]).output, f"{tool} never said {text}")
+        _until(
+            lambda: text in self._jvm.run(tool, ["--bootstrap-server", address, *arguments]).output,
+            f"{tool} never said {text}",
+        )
 
     def file(self, content: object) -> str:
         """A file with this as JSON."""
@@ -80,22 +96,51 @@ class Desk:
 
     def plan(self, topic: str = TOPIC, **replicas: list[int]) -> str:
         """A file that says where partitions are to go: p0=[1, 2]."""
-        rows = [{"topic": topic, "partition": int(name[1:]), "replicas": ids} for name, ids in replicas.items()]
+        rows = [
+            {"topic": topic, "partition": int(name[1:]), "replicas": ids}
+            for name, ids in replicas.items()
+        ]
         return self.file({"version": 1, "partitions": rows})
 
     def produce(self, topic: str, broker: int, *values: bytes) -> None:
         """Write records to partition 0 at its leader, one in each batch, to that leader alone."""
         for value in values:
-            topics: list[Plain] = [{"name": topic, "partition_data": [{"index": 0, "records": batch(value)}]}]
-            answer = self._patient.ask(broker, "Produce", 9, transactional_id=None, acks=1, timeout_ms=10_000, topic_data=topics)
+            topics: list[Plain] = [
+                {"name": topic, "partition_data": [{"index": 0, "records": batch(value)}]}
+            ]
+            answer = self._patient.ask(
+                broker,
+                "Produce",
+                9,
+                transactional_id=None,
+                acks=1,
+                timeout_ms=10_000,
+                topic_data=topics,
+            )
             assert answer is not None
             assert answer["responses"][0]["partition_responses"][0]["error_code"] == 0, answer
 
-    def until(self, broker: int, index: int, *, topic: str = TOPIC, alive: tuple[int, ...] = (1, 2, 3), **wanted: object) -> None:
+    def until(
+        self,
+        broker: int,
+        index: int,
+        *,
+        topic: str = TOPIC,
+        alive: tuple[int, ...] = (1, 2, 3),
+        **wanted: object,
+    ) -> None:
         """Wait until a partition is as wanted, as a broker knows it."""
+
         def holds() -> bool:
-            found = [one for one in self._patient.partitions(broker, topic) if one["partition_index"] == index]
-            same = bool(found) and all((set(found[0][k]) if isinstance(v, set) else found[0][k]) == v for k, v in wanted.items())
+            found = [
+                one
+                for one in self._patient.partitions(broker, topic)
+                if one["partition_index"] == index
+            ]
+            same = bool(found) and all(
+                (set(found[0][k]) if isinstance(v, set) else found[0][k]) == v
+                for k, v in wanted.items()
+            )
             return same and self._patient.alive(broker) == set(alive)
 
         _until(holds, f"{topic}-{index} never came to {wanted}")
@@ -106,14 +151,29 @@ class OwnDesk(Desk):
 
     def run(self, tool: str, *arguments: str, asked: int = 1) -> None:
         """Run a tool, ours in the place of kafka-reassign-partitions, and keep its output."""
-        action = next((each for each in ("generate", "execute", "verify", "list", "cancel") if f"--{each}" in arguments), "")
+        action = next(
+            (
+                each
+                for each in ("generate", "execute", "verify", "list", "cancel")
+                if f"--{each}" in arguments
+            ),
+            "",
+        )
         if tool != REASSIGN or not action:
             super().run(tool, *arguments, asked=asked)
             return
         options = [each for each in arguments if each != f"--{action}"]
         with redirect_stdout(StringIO()) as output, redirect_stderr(StringIO()) as errors:
             try:
-                status = coordinator(["reassign", action, "--bootstrap-server", self.hosts.bootstrap_servers, *options])
+                status = coordinator(
+                    [
+                        "reassign",
+                        action,
+                        "--bootstrap-server",
+                        self.hosts.bootstrap_servers,
+                        *options,
+                    ]
+                )
             except SystemExit as left:  # options that argparse refuses
                 status = int(left.code or 0)
         self.keep(tool, arguments, Done(status, output.getvalue(), errors.getvalue()))
@@ -149,7 +209,11 @@ def main() -> int:
         with real_cluster() as hosts:
             found.append(told(hosts))
     if found[0] != found[1]:
-        print("it does not repeat", *(f"{one}\n{other}\n" for one, other in zip(*found, strict=False) if one != other), sep="\n")
+        print(
+            "it does not repeat",
+            *(f"{one}\n{other}\n" for one, other in zip(*found, strict=False) if one != other),
+            sep="\n",
+        )
         return 1
     KEPT.write_text("\n".join(found[0]) + "\n", encoding="utf-8")
     print(f"{len(found[0])} lines kept")

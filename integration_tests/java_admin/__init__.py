@@ -1,3 +1,4 @@
-"""The Java clients' administrative calls, on any broker: what they say of the emulator must be what they say of Kafka."""
+"""The Java clients' administrative calls, on any broker: what they say of the emulator must be what
+they say of Kafka."""
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
-"""What the Java clients say of a broker, call by call (`Calls.java`), and what they said of a real one.
+"""What the Java clients say of a broker, call by call (`Calls.java`), and what they said of a real
+one.
 
     python -m integration_tests.java_admin.record ADDRESS
 
-Owns the run of the calls and the record (integration_tests/golden/java_admin). A record is kept if it repeats.
+Owns the run of the calls and the record (integration_tests/golden/java_admin). A record is kept if
+it repeats.
 """
 
 from __future__ import annotations
@@ -31,13 +33,26 @@ class CallsError(Exception):
 
 
 def said(address: str) -> list[str]:
-    """A line for each call: what it said of the broker at this address. Raises NoJavaError, CallsError."""
-    command = [kafka_jars.java(), *_JVM, _QUIET, "-cp", kafka_jars.class_path(), str(_CALLS), address]
+    """A line for each call: what it said of the broker at this address. Raises NoJavaError,
+    CallsError."""
+    command = [
+        kafka_jars.java(),
+        *_JVM,
+        _QUIET,
+        "-cp",
+        kafka_jars.class_path(),
+        str(_CALLS),
+        address,
+    ]
     try:
-        done = subprocess.run(command, check=False, capture_output=True, encoding="utf-8", timeout=PATIENCE_S)
+        done = subprocess.run(
+            command, check=False, capture_output=True, encoding="utf-8", timeout=PATIENCE_S
+        )
     except subprocess.TimeoutExpired as late:
         heard = (late.stdout or b"").decode().splitlines()
-        raise CallsError(f"the calls did not end within {PATIENCE_S} s; the last was: {heard[-1:]}") from None
+        raise CallsError(
+            f"the calls did not end within {PATIENCE_S} s; the last was: {heard[-1:]}"
+        ) from None
     lines = done.stdout.splitlines()
     if done.returncode:
         raise CallsError(f"the calls broke off after {lines[-1:]}: {done.stderr.strip()[:1000]}")
@@ -53,8 +68,9 @@ def differences(kafka: list[str], ours: list[str]) -> list[str]:
     """Where the second parts from the first, two lines each."""
     return [
         f"Kafka    {theirs}\nemulator {mine}"
-        for theirs, mine in zip_longest(kafka, ours, fillvalue="(nothing)") if theirs != mine
-    ]  # fmt: skip
+        for theirs, mine in zip_longest(kafka, ours, fillvalue="(nothing)")
+        if theirs != mine
+    ]
 
 
 def record_all(addresses: Callable[[str], str]) -> int:
@@ -63,7 +79,9 @@ def record_all(addresses: Callable[[str], str]) -> int:
     await_coordinator(address, TableCodec())
     first, second = said(address), said(address)
     if first != second:
-        print("java_admin: not recorded, it does not repeat:", *differences(first, second), sep="\n")
+        print(
+            "java_admin: not recorded, it does not repeat:", *differences(first, second), sep="\n"
+        )
         return 1
     GOLDEN.parent.mkdir(parents=True, exist_ok=True)
     GOLDEN.write_text("\n".join(first) + "\n")

@@ -1,4 +1,5 @@
-"""Fixtures: the site, built once; a server that shows it; a Chromium. Skips without Node or a browser, unless REQUIRE_PAGE is set."""
+"""Fixtures: the site, built once; a server that shows it; a Chromium. Skips without Node or a
+browser, unless REQUIRE_PAGE is set."""
 
 from __future__ import annotations
 
@@ -53,8 +54,8 @@ def server(site: Path) -> Iterator[PageServer]:
 def browser() -> Iterator[Browser]:
     """A Chromium of the system: CHROMIUM names it, else the first that is found.
 
-    For this folder only: while Playwright's synchronous interface is open, its event loop counts as running in this thread, and no
-    other test could run one.
+    For this folder only: while Playwright's synchronous interface is open, its event loop counts as
+    running in this thread, and no other test could run one.
     """
     names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
     path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
@@ -92,6 +93,8 @@ def page(context: BrowserContext) -> Iterator[Page]:
 def accessible(page: Page) -> list[str]:
     """What axe-core finds wrong: rules and places."""
     page.evaluate((HERE / "node_modules" / "axe-core" / "axe.min.js").read_text(encoding="utf-8"))
-    found = page.evaluate("axe.run(document, {resultTypes: ['violations']}).then((all) => all.violations.map((each) => "
-                          "each.id + ': ' + each.nodes.map((node) => node.html.slice(0, 120)).join(' | ')))")  # fmt: skip
+    found = page.evaluate(
+        "axe.run(document, {resultTypes: ['violations']}).then((all) => all.violations.map((each) => "
+        "each.id + ': ' + each.nodes.map((node) => node.html.slice(0, 120)).join(' | ')))"
+    )
     return list(found)

@@ -15,7 +15,10 @@ from coordinator.page.lessons import SEED, load, slugs
 from coordinator.simulator import catalogue
 from tools.page_site.__main__ import HERE
 
-ACTIONS = [{"kind": "freeze", "member": "app-1", "at_ms": 20_000, "lasts_ms": 12_000}, {"kind": "join", "at_ms": 25_000}]
+ACTIONS = [
+    {"kind": "freeze", "member": "app-1", "at_ms": 20_000, "lasts_ms": 12_000},
+    {"kind": "join", "at_ms": 25_000},
+]
 
 
 def digest(lines: list[str]) -> str:
@@ -25,18 +28,40 @@ def digest(lines: list[str]) -> str:
 @pytest.fixture(scope="module")
 def asked() -> list[dict[str, Any]]:
     lessons: list[dict[str, Any]] = [
-        {"scenario": lesson.scenario, "name": lesson.slug, "actions": [], "script": lesson.script} for lesson in map(load, slugs())]
+        {"scenario": lesson.scenario, "name": lesson.slug, "actions": [], "script": lesson.script}
+        for lesson in map(load, slugs())
+    ]
     names = ("long_gc_pause", "rolling_deploy_static")
-    shipped: list[dict[str, Any]] = [{"scenario": catalogue.text(name), "name": name, "actions": ACTIONS} for name in names]
+    shipped: list[dict[str, Any]] = [
+        {"scenario": catalogue.text(name), "name": name, "actions": ACTIONS} for name in names
+    ]
     return [{"op": "play", "seed": SEED, "log": True, **each} for each in [*lessons, *shipped]]
 
 
-def test_every_lesson_has_the_same_log_as_webassembly(site: Path, asked: list[dict[str, Any]]) -> None:
+def test_every_lesson_has_the_same_log_as_webassembly(
+    site: Path, asked: list[dict[str, Any]]
+) -> None:
     command = ["node", str(HERE / "engine_check.mjs"), str(site)]
-    done = subprocess.run(command, input=json.dumps(asked), capture_output=True, text=True, timeout=600, check=False)
+    done = subprocess.run(
+        command, input=json.dumps(asked), capture_output=True, text=True, timeout=600, check=False
+    )
     assert done.returncode == 0, done.stderr[-2000:]
     answers = json.loads(done.stdout)
-    here = {each["name"]: digest(play(
-        each["scenario"], each["name"], each["seed"], (), each["actions"], each.get("script", ()))) for each in asked}
-    there = {each["name"]: hashlib.sha256(answer["ok"]["log"].encode()).hexdigest() for each, answer in zip(asked, answers, strict=True)}
+    here = {
+        each["name"]: digest(
+            play(
+                each["scenario"],
+                each["name"],
+                each["seed"],
+                (),
+                each["actions"],
+                each.get("script", ()),
+            )
+        )
+        for each in asked
+    }
+    there = {
+        each["name"]: hashlib.sha256(answer["ok"]["log"].encode()).hexdigest()
+        for each, answer in zip(asked, answers, strict=True)
+    }
     assert there == here

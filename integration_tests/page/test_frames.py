@@ -1,4 +1,5 @@
-"""The first frame of every lesson, pixel by pixel: prerendered for readers without scripts, and drawn from what the engine plays there.
+"""The first frame of every lesson, pixel by pixel: prerendered for readers without scripts, and
+drawn from what the engine plays there.
 
 Both are drawn by one browser at one place, so fonts and versions of browsers make no difference.
 """
@@ -67,7 +68,9 @@ def compared(page: Page, one: str, other: str) -> dict[str, Any]:
     return found
 
 
-def test_the_first_frame_of_every_lesson_is_what_the_engine_plays(page: Page, server: PageServer) -> None:
+def test_the_first_frame_of_every_lesson_is_what_the_engine_plays(
+    page: Page, server: PageServer
+) -> None:
     page.goto(f"{server.url}index.html")
     page.evaluate(_READY)
     wrong: dict[str, Any] = {}
@@ -77,8 +80,15 @@ def test_the_first_frame_of_every_lesson_is_what_the_engine_plays(page: Page, se
         kept = shot(page)
         page.evaluate(f"played({json.dumps(slug)}, 0)")
         found = compared(page, kept, shot(page))
-        if not found["same_size"] or found["differ"] > MOST or found["colours"] < 12 or found["size"][0] != 960:
+        if (
+            not found["same_size"]
+            or found["differ"] > MOST
+            or found["colours"] < 12
+            or found["size"][0] != 960
+        ):
             wrong[slug] = found
     assert wrong == {}
-    page.evaluate(f"played({json.dumps(slugs()[-1])}, 700)")  # the comparison sees a picture that is moved along by 0.7 s
+    page.evaluate(
+        f"played({json.dumps(slugs()[-1])}, 700)"
+    )  # the comparison sees a picture that is moved along by 0.7 s
     assert compared(page, kept, shot(page))["differ"] > 10 * MOST

@@ -1,4 +1,5 @@
-"""The lessons in a browser: a prediction, the answer, a run with something changed, links, keyboard, and what stands without scripts."""
+"""The lessons in a browser: a prediction, the answer, a run with something changed, links,
+keyboard, and what stands without scripts."""
 
 from __future__ import annotations
 
@@ -23,7 +24,9 @@ def open_lesson(page: Page, server: PageServer, slug: str, more: str = "") -> No
 
 
 @pytest.mark.parametrize("slug", slugs())
-def test_a_lesson_is_predicted_revealed_and_accessible(page: Page, server: PageServer, slug: str) -> None:
+def test_a_lesson_is_predicted_revealed_and_accessible(
+    page: Page, server: PageServer, slug: str
+) -> None:
     foreign: list[str] = []
 
     def watch(request: Request) -> None:
@@ -33,7 +36,9 @@ def test_a_lesson_is_predicted_revealed_and_accessible(page: Page, server: PageS
     page.on("request", watch)
     open_lesson(page, server, slug)
     expect(page.locator("svg.picture .future")).to_have_count(1)
-    assert len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4"))) == 2, "printed, a page with the question and one with the answer"
+    assert len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4"))) == 2, (
+        "printed, a page with the question and one with the answer"
+    )
     assert accessible(page) == []
     page.locator("input[name=guess]").first.check()
     expect(page.locator(".note.guess")).to_have_count(1)
@@ -45,7 +50,9 @@ def test_a_lesson_is_predicted_revealed_and_accessible(page: Page, server: PageS
     assert foreign == []
 
 
-def test_stepping_by_keyboard_speaks_and_does_not_pass_the_question(page: Page, server: PageServer) -> None:
+def test_stepping_by_keyboard_speaks_and_does_not_pass_the_question(
+    page: Page, server: PageServer
+) -> None:
     open_lesson(page, server, "03_when_does_a_know")
     plot = page.locator(".plot").first
     plot.focus()
@@ -63,7 +70,8 @@ def test_stepping_by_keyboard_speaks_and_does_not_pass_the_question(page: Page, 
 
 @pytest.mark.parametrize(("motion", "speaks"), [("no-preference", False), ("reduce", True)])
 def test_play_ends_at_the_question_and_speaks_only_where_it_steps(
-        browser: Browser, server: PageServer, motion: Literal["no-preference", "reduce"], speaks: bool) -> None:  # fmt: skip
+    browser: Browser, server: PageServer, motion: Literal["no-preference", "reduce"], speaks: bool
+) -> None:
     fresh = browser.new_context(reduced_motion=motion)
     try:
         page = fresh.new_page()
@@ -76,7 +84,9 @@ def test_play_ends_at_the_question_and_speaks_only_where_it_steps(
         expect(spoken).to_have_text("Steps go by event now.")
         page.keyboard.press(" ")
         expect(page.locator(".headline strong").nth(1)).to_have_text("15.700 s")
-        expect(page.locator(".controls button", has_text="play").first).to_have_attribute("aria-pressed", "false")
+        expect(page.locator(".controls button", has_text="play").first).to_have_attribute(
+            "aria-pressed", "false"
+        )
         assert (spoken.inner_text() != "Steps go by event now.") is speaks
     finally:
         fresh.close()
@@ -109,7 +119,9 @@ def test_a_run_is_changed_linked_and_found_again(page: Page, server: PageServer)
     expect(page).to_have_url(re.compile("#r="))
     link = page.url
     assert len(link) <= 2000
-    page.locator(".whatif select").nth(2).select_option("")  # forks the lesson's run again, beside the first branch
+    page.locator(".whatif select").nth(2).select_option(
+        ""
+    )  # forks the lesson's run again, beside the first branch
     page.locator(".whatif select").first.select_option("join")
     page.locator(".whatif button").click()
     second = page.locator(".branch").nth(1)
@@ -124,8 +136,12 @@ def test_a_run_is_changed_linked_and_found_again(page: Page, server: PageServer)
     expect(page.locator(".branch").first).to_contain_text("kill its process (app-2)")
     page.locator(".branch button", has_text="remove").nth(1).click()
     expect(page).not_to_have_url(link)
-    page.goto(link)  # in the page that is open: what the link says takes the place of what was there
-    expect(page.locator(".branch > h2")).to_have_text([re.compile("from the link, 1"), re.compile("from the link, 2")])
+    page.goto(
+        link
+    )  # in the page that is open: what the link says takes the place of what was there
+    expect(page.locator(".branch > h2")).to_have_text(
+        [re.compile("from the link, 1"), re.compile("from the link, 2")]
+    )
 
 
 @pytest.mark.parametrize("state", ["#r=AAAA", "#r=cut%20off", "#r=i1Yy0DPUM1DSMdSJjtWJjlbK"])
@@ -137,7 +153,9 @@ def test_a_damaged_link_says_what_to_do(page: Page, server: PageServer, state: s
 
 def test_a_link_of_another_version_says_so(page: Page, server: PageServer) -> None:
     open_lesson(page, server, "01_leader_dies")
-    link = page.evaluate("import('./url.js').then((url) => url.toHash({v: '0.0.9', seed: 1, settings: [], actions: [], now: 5000}))")
+    link = page.evaluate(
+        "import('./url.js').then((url) => url.toHash({v: '0.0.9', seed: 1, settings: [], actions: [], now: 5000}))"
+    )
     page.goto("about:blank")
     open_lesson(page, server, "01_leader_dies", link)
     expect(page.locator(".problem")).to_contain_text("made with version 0.0.9")
@@ -161,7 +179,12 @@ def test_fifty_actions_fit_into_a_link(page: Page, server: PageServer) -> None:
     length, count, now, setting, at_ms, same = page.evaluate(script)
     assert same
     assert length <= 2000
-    assert (count, now, setting, at_ms) == (50, 12345, "members.app.assignor=sticky", 1000 + 379 * 49)
+    assert (count, now, setting, at_ms) == (
+        50,
+        12345,
+        "members.app.assignor=sticky",
+        1000 + 379 * 49,
+    )
 
 
 def test_a_teacher_sees_no_answer_before_the_class_does(page: Page, server: PageServer) -> None:
@@ -171,7 +194,9 @@ def test_a_teacher_sees_no_answer_before_the_class_does(page: Page, server: Page
     assert page.evaluate("parseFloat(getComputedStyle(document.body).fontSize)") >= 22
 
 
-def test_without_webassembly_a_lesson_can_be_stepped_through(page: Page, server: PageServer) -> None:
+def test_without_webassembly_a_lesson_can_be_stepped_through(
+    page: Page, server: PageServer
+) -> None:
     page.add_init_script("delete globalThis.WebAssembly")
     open_lesson(page, server, "01_leader_dies")
     page.locator("#reveal").click()
@@ -181,7 +206,9 @@ def test_without_webassembly_a_lesson_can_be_stepped_through(page: Page, server:
 
 
 @pytest.mark.parametrize("slug", ["01_leader_dies", "index"])
-def test_the_text_and_the_first_picture_stand_without_scripts(browser: Browser, server: PageServer, slug: str) -> None:
+def test_the_text_and_the_first_picture_stand_without_scripts(
+    browser: Browser, server: PageServer, slug: str
+) -> None:
     plain = browser.new_context(java_script_enabled=False)
     try:
         page = plain.new_page()
@@ -197,14 +224,21 @@ def test_the_text_and_the_first_picture_stand_without_scripts(browser: Browser, 
 
 
 @pytest.mark.parametrize("slug", slugs()[:5])
-def test_a_phone_held_upright_shows_everything(browser: Browser, server: PageServer, slug: str) -> None:
+def test_a_phone_held_upright_shows_everything(
+    browser: Browser, server: PageServer, slug: str
+) -> None:
     phone = browser.new_context(viewport={"width": 360, "height": 740}, has_touch=True)
     try:
         page = phone.new_page()
         page.set_default_timeout(PATIENT_MS)
         open_lesson(page, server, slug)
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
-        assert page.evaluate("Math.min(...[...document.querySelectorAll('.options label')].map((each) => each.offsetHeight))") >= 24
+        assert (
+            page.evaluate(
+                "Math.min(...[...document.querySelectorAll('.options label')].map((each) => each.offsetHeight))"
+            )
+            >= 24
+        )
         page.locator("#reveal").click()
         page.locator(".controls button", has_text="step ▶").first.click()
         page.locator(".whatif").wait_for()
@@ -222,7 +256,9 @@ def test_a_page_opened_from_a_file_says_what_to_do(page: Page, site: Path, name:
     expect(page.locator(".unserved")).to_contain_text("coordinator lessons DIR")
 
 
-def test_print_leaves_out_what_only_a_reader_at_the_screen_needs(page: Page, server: PageServer) -> None:
+def test_print_leaves_out_what_only_a_reader_at_the_screen_needs(
+    page: Page, server: PageServer
+) -> None:
     open_lesson(page, server, "01_leader_dies")
     page.emulate_media(media="print")
     assert page.locator(".controls").first.is_hidden()

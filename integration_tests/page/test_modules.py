@@ -10,7 +10,9 @@ import pytest
 from .conftest import REQUIRED
 from .modules import run
 
-pytestmark = pytest.mark.skipif(shutil.which("node") is None and not REQUIRED, reason="node is missing")
+pytestmark = pytest.mark.skipif(
+    shutil.which("node") is None and not REQUIRED, reason="node is missing"
+)
 DAY_MS = 86_400_000
 
 
@@ -22,11 +24,17 @@ DAY_MS = 86_400_000
         (15_648, 15_652, ["15.648 s", "15.649 s", "15.650 s", "15.651 s", "15.652 s"]),
         (0, DAY_MS, ["0:00:00", "6:00:00", "12:00:00", "18:00:00", "24:00:00"]),
         (3_600_000, 3_660_000, ["1:00:00", "1:00:10", "1:00:20", "1:00:30"]),
-        (64_523_117, 64_523_121, ["17:55:23.117", "17:55:23.118", "17:55:23.119", "17:55:23.120", "17:55:23.121"]),
+        (
+            64_523_117,
+            64_523_121,
+            ["17:55:23.117", "17:55:23.118", "17:55:23.119", "17:55:23.120", "17:55:23.121"],
+        ),
         (64_523_000, 64_523_400, ["17:55:23.00", "17:55:23.05", "17:55:23.10"]),
     ],
 )
-def test_labels_say_as_much_as_the_distance_between_ticks_asks(low: int, high: int, labels: list[str]) -> None:
+def test_labels_say_as_much_as_the_distance_between_ticks_asks(
+    low: int, high: int, labels: list[str]
+) -> None:
     body = """
         const [from, to] = given, step = m.distance(from, to, 9), all = m.ticks(from, to, 9);
         const ordered = all.every((at) => at % step === 0 && at >= from && at <= to);
@@ -47,12 +55,21 @@ def test_a_scale_keeps_its_order_and_draws_nothing_too_far_out() -> None:
 
 
 STATE: dict[str, Any] = {
-    "v": "0.1.0", "seed": 1, "settings": ["members.app.assignor=sticky"], "now": 12_345,
-    "actions": [{"kind": "kill", "at_ms": 20_000, "member": "app-1", "down_ms": 500}, {"kind": "join", "at_ms": 25_000}],
+    "v": "0.1.0",
+    "seed": 1,
+    "settings": ["members.app.assignor=sticky"],
+    "now": 12_345,
+    "actions": [
+        {"kind": "kill", "at_ms": 20_000, "member": "app-1", "down_ms": 500},
+        {"kind": "join", "at_ms": 25_000},
+    ],
     "sides": [[], ["members.app.protocol=consumer"]],
-    "marks": [{"kind": "at", "at_ms": 5, "lane": ""}, {"kind": "span", "at_ms": 5, "to_ms": 9, "lane": "app-1"},
-        {"kind": "owner", "at_ms": 7, "lane": "", "row": "orders-3"}],
-}  # fmt: skip
+    "marks": [
+        {"kind": "at", "at_ms": 5, "lane": ""},
+        {"kind": "span", "at_ms": 5, "to_ms": 9, "lane": "app-1"},
+        {"kind": "owner", "at_ms": 7, "lane": "", "row": "orders-3"},
+    ],
+}
 
 
 def test_a_link_says_what_it_was_made_of() -> None:
@@ -60,7 +77,10 @@ def test_a_link_says_what_it_was_made_of() -> None:
 
 
 def test_a_link_keeps_all_branches() -> None:
-    earlier = [{"settings": [], "actions": STATE["actions"][:1]}, {"settings": ["members.app.assignor=range"], "actions": []}]
+    earlier = [
+        {"settings": [], "actions": STATE["actions"][:1]},
+        {"settings": ["members.app.assignor=range"], "actions": []},
+    ]
     state = {**STATE, "earlier": earlier}
     assert run("url.js", "return m.fromHash(await m.toHash(given));", state) == state
 
@@ -77,7 +97,14 @@ def test_a_link_without_predictions_as_older_pages_made_is_read() -> None:
 @pytest.mark.parametrize(
     "rest",
     [
-        [0, [[9, 1, 0, "", ""]]], [0, [[0, "soon", 0, "", ""]]], [0, ["x"]], [[[]], []], [[[], [1]], []], [0, 7], [0, [], 7], [0, [], [7]],
+        [0, [[9, 1, 0, "", ""]]],
+        [0, [[0, "soon", 0, "", ""]]],
+        [0, ["x"]],
+        [[[]], []],
+        [[[], [1]], []],
+        [0, 7],
+        [0, [], 7],
+        [0, [], [7]],
         [0, [], [[[]]]],
     ],
 )

@@ -1,4 +1,5 @@
-"""Two settings under the same churn beside each other, and predictions that are marked on the picture, in a browser."""
+"""Two settings under the same churn beside each other, and predictions that are marked on the
+picture, in a browser."""
 
 from __future__ import annotations
 
@@ -25,8 +26,12 @@ def again(page: Page) -> None:
 
 def lost_s(name: str) -> float:
     lesson = load(LESSON)
-    (settings,) = [each["settings"] for each in choices(lesson.scenario, LESSON) if each["name"] == name]
-    lost_ms: int = picture_of(play(lesson.scenario, LESSON, SEED, settings)).plain()["groups"][0]["lost_partition_ms"]
+    (settings,) = [
+        each["settings"] for each in choices(lesson.scenario, LESSON) if each["name"] == name
+    ]
+    lost_ms: int = picture_of(play(lesson.scenario, LESSON, SEED, settings)).plain()["groups"][0][
+        "lost_partition_ms"
+    ]
     return lost_ms / 1000
 
 
@@ -42,10 +47,14 @@ def plot_of(page: Page) -> tuple[Locator, float, float]:
     return plot, box["width"], box["height"]
 
 
-def test_two_settings_beside_each_other_by_keyboard_and_by_link(page: Page, server: PageServer) -> None:
+def test_two_settings_beside_each_other_by_keyboard_and_by_link(
+    page: Page, server: PageServer
+) -> None:
     open_lesson(page, server, LESSON)
     page.locator("#reveal").click()
-    expect(page.locator(".side-a")).to_be_visible()  # the browser tells that the answer is open after the click is over
+    expect(
+        page.locator(".side-a")
+    ).to_be_visible()  # the browser tells that the answer is open after the click is over
     page.locator(".plot").first.focus()
     page.keyboard.press("b")
     expect(page.locator(".side-a")).to_be_focused()
@@ -63,13 +72,18 @@ def test_two_settings_beside_each_other_by_keyboard_and_by_link(page: Page, serv
         page.keyboard.press(key)
     told = first.locator(".headline strong").nth(1).inner_text()
     expect(second.locator(".headline strong").nth(1)).to_have_text(told)
-    assert first.locator(".axis text").all_inner_texts() == second.locator(".axis text").all_inner_texts()
+    assert (
+        first.locator(".axis text").all_inner_texts()
+        == second.locator(".axis text").all_inner_texts()
+    )
     again(page)
     expect(page.locator(".pair svg.picture")).to_have_count(2)
     assert cells(page, 0) == [f"{a:g} s", f"{b:g} s", f"−{a - b:g} s"]
 
 
-def test_predictions_are_marked_with_a_pointer_kept_by_the_reveal_and_found_in_the_link(page: Page, server: PageServer) -> None:
+def test_predictions_are_marked_with_a_pointer_kept_by_the_reveal_and_found_in_the_link(
+    page: Page, server: PageServer
+) -> None:
     open_lesson(page, server, LESSON)
     page.locator(".mark-prediction").click()
     plot, wide, high = plot_of(page)
@@ -84,12 +98,18 @@ def test_predictions_are_marked_with_a_pointer_kept_by_the_reveal_and_found_in_t
     plot.click(position={"x": wide * 0.9, "y": high - 14})
     expect(page.locator(".marked li")).to_have_count(3)
     said = page.locator(".marked li").all_inner_texts()
-    assert "happens to app-1" in said[0] and "lasts for the group" in said[1] and "d-1 has orders-8" in said[2]
+    assert (
+        "happens to app-1" in said[0]
+        and "lasts for the group" in said[1]
+        and "d-1 has orders-8" in said[2]
+    )
     assert not any("In the run" in each for each in said)
     assert accessible(page) == []
     page.locator("#reveal").click()
     expect(page.locator(".marked li strong").nth(2)).to_contain_text("d-1 has it then")
-    expect(page.locator(".over .mine")).to_have_count(4)  # three, and the one that could be put next
+    expect(page.locator(".over .mine")).to_have_count(
+        4
+    )  # three, and the one that could be put next
     assert "right" not in page.locator(".marked").inner_text()
     again(page)
     expect(page.locator(".over .mine")).to_have_count(3)
@@ -101,11 +121,25 @@ def test_predictions_are_marked_with_a_pointer_kept_by_the_reveal_and_found_in_t
 def test_predictions_are_marked_by_keyboard_and_spoken(page: Page, server: PageServer) -> None:
     open_lesson(page, server, LESSON)
     page.locator(".plot").first.focus()
-    for key in ("p", "PageDown", "ArrowDown", "Enter", "Shift+ArrowRight", "Shift+PageDown", "Enter", "ArrowUp", "ArrowUp", "Enter"):
+    for key in (
+        "p",
+        "PageDown",
+        "ArrowDown",
+        "Enter",
+        "Shift+ArrowRight",
+        "Shift+PageDown",
+        "Enter",
+        "ArrowUp",
+        "ArrowUp",
+        "Enter",
+    ):
         page.keyboard.press(key)
     expect(page.locator(".marked li")).to_have_count(3)
     said = page.locator(".marked li").all_inner_texts()
-    assert "happens to app-1 at 20.100 s" in said[0] and "lasts for app-1 from 20.100 s to 21.860 s" in said[1]
+    assert (
+        "happens to app-1 at 20.100 s" in said[0]
+        and "lasts for app-1 from 20.100 s to 21.860 s" in said[1]
+    )
     assert "app-1 has orders-8 at 20.100 s" in said[2]
     expect(page.locator(".live", has_text="Marked: app-1 has orders-8")).to_have_count(1)
     page.keyboard.press("Backspace")

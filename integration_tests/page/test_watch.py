@@ -1,4 +1,5 @@
-"""A log in the browser: live as it grows, hostile texts that stay texts, long logs whose steps come on demand, a reader's own file."""
+"""A log in the browser: live as it grows, hostile texts that stay texts, long logs whose steps come
+on demand, a reader's own file."""
 
 from __future__ import annotations
 
@@ -20,7 +21,9 @@ from coordinator.simulator.scenario import read_scenario
 from .conftest import PATIENT_MS, accessible
 
 expect.set_options(timeout=PATIENT_MS)
-HOSTILE = '<img src=x onerror="document.title=1">&lt;b>\u202e"\'</title><script>document.title=2</script>'
+HOSTILE = (
+    '<img src=x onerror="document.title=1">&lt;b>\u202e"\'</title><script>document.title=2</script>'
+)
 
 
 @pytest.fixture
@@ -53,7 +56,9 @@ def test_the_picture_grows_with_the_log(page: Page, watched: PageServer, log: Pa
 
 
 @pytest.mark.usefixtures("site")
-def test_what_comes_is_covered_predicted_and_shown_in_any_log(page: Page, watched: PageServer, log: Path) -> None:
+def test_what_comes_is_covered_predicted_and_shown_in_any_log(
+    page: Page, watched: PageServer, log: Path
+) -> None:
     page.goto(watched.url)
     plot = page.locator(".plot")
     plot.focus()
@@ -92,8 +97,15 @@ def test_texts_of_clients_are_never_markup(page: Page, tmp_path: Path) -> None:
     lines = play(load("01_leader_dies").scenario, "x", SEED)
     quoted = json.dumps(HOSTILE)[1:-1]
     path = tmp_path / "hostile.jsonl"
-    path.write_text("\n".join(line.replace("app-1", quoted).replace('"orders"', json.dumps("<b>orders")).replace(
-        '"group":"app"', f'"group":"{quoted}"') for line in lines) + "\n")  # fmt: skip
+    path.write_text(
+        "\n".join(
+            line.replace("app-1", quoted)
+            .replace('"orders"', json.dumps("<b>orders"))
+            .replace('"group":"app"', f'"group":"{quoted}"')
+            for line in lines
+        )
+        + "\n"
+    )
     served = PageServer("127.0.0.1", 0, assets(), "watch.html", Follower(path))
     served.start()
     try:
@@ -110,7 +122,9 @@ def test_texts_of_clients_are_never_markup(page: Page, tmp_path: Path) -> None:
         served.stop()
 
 
-def test_a_log_is_copied_into_the_simulator_and_says_what_was_guessed(page: Page, watched: PageServer) -> None:
+def test_a_log_is_copied_into_the_simulator_and_says_what_was_guessed(
+    page: Page, watched: PageServer
+) -> None:
     page.goto(watched.url)
     page.locator(".make-copy").click()
     expect(page.locator("textarea.scenario")).to_have_value(re.compile(r"\[\[members\]\]"))
@@ -118,11 +132,15 @@ def test_a_log_is_copied_into_the_simulator_and_says_what_was_guessed(page: Page
     href = page.locator("a[download]").get_attribute("href")
     assert href is not None
     scenario = unquote(href.partition(",")[2])
-    assert len(read_scenario(scenario, "copied.toml").members) == 3  # the log ends before the fourth comes
+    assert (
+        len(read_scenario(scenario, "copied.toml").members) == 3
+    )  # the log ends before the fourth comes
     assert accessible(page) == []
 
 
-def test_what_becomes_no_log_is_told_in_a_sentence(page: Page, watched: PageServer, log: Path) -> None:
+def test_what_becomes_no_log_is_told_in_a_sentence(
+    page: Page, watched: PageServer, log: Path
+) -> None:
     page.goto(watched.url)
     expect(page.locator("svg.picture")).to_be_visible()
     with log.open("a") as file:
@@ -130,7 +148,9 @@ def test_what_becomes_no_log_is_told_in_a_sentence(page: Page, watched: PageServ
     expect(page.locator(".problem")).to_contain_text("not JSON")
 
 
-def test_steps_of_a_long_log_come_when_they_are_asked_for(page: Page, log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_steps_of_a_long_log_come_when_they_are_asked_for(
+    page: Page, log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("coordinator.page.picture.MOST_STEPS_AT_ONCE", 10)
     served = PageServer("127.0.0.1", 0, assets(), "watch.html", Follower(log))
     served.start()
@@ -145,7 +165,9 @@ def test_steps_of_a_long_log_come_when_they_are_asked_for(page: Page, log: Path,
         served.stop()
 
 
-def test_a_readers_own_log_is_opened_in_the_page(page: Page, server: PageServer, log: Path, tmp_path: Path) -> None:
+def test_a_readers_own_log_is_opened_in_the_page(
+    page: Page, server: PageServer, log: Path, tmp_path: Path
+) -> None:
     page.goto(f"{server.url}open.html")
     page.wait_for_selector("body[data-ready]")
     assert accessible(page) == []
@@ -163,7 +185,9 @@ def test_a_readers_own_log_is_opened_in_the_page(page: Page, server: PageServer,
     cut = tmp_path / "cut.jsonl"
     cut.write_text(log.read_text() + '{"seq": 171, "at_')
     page.locator("#file").set_input_files(cut)
-    expect(page.get_by_text("The last line of cut.jsonl was cut short; it is left out.")).to_be_visible()
+    expect(
+        page.get_by_text("The last line of cut.jsonl was cut short; it is left out.")
+    ).to_be_visible()
     expect(page.locator("svg.picture")).to_be_visible()
     other = tmp_path / "notes.txt"
     other.write_text("this is no log\n")
@@ -172,4 +196,6 @@ def test_a_readers_own_log_is_opened_in_the_page(page: Page, server: PageServer,
     with (tmp_path / "long.jsonl").open("wb") as file:
         file.truncate(200_000_001)  # takes no room on the disk
     page.locator("#file").set_input_files(tmp_path / "long.jsonl")
-    expect(page.locator(".problem")).to_contain_text('has 200 MB, more than a page holds: run "coordinator watch" for it')
+    expect(page.locator(".problem")).to_contain_text(
+        'has 200 MB, more than a page holds: run "coordinator watch" for it'
+    )

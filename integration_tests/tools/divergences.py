@@ -1,4 +1,5 @@
-"""Stories whose transcripts differ from Kafka's on purpose: docs/divergences.md has the reasons for users. Nothing else may differ."""
+"""Stories whose transcripts differ from Kafka's on purpose: docs/divergences.md has the reasons for
+users. Nothing else may differ."""
 
 from __future__ import annotations
 

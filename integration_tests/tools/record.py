@@ -2,8 +2,9 @@
 
     python -m integration_tests.tools.record ADDRESS [part of a name ...]
 
-One text file a story under integration_tests/golden/tools. Each story is played twice before it is kept: one whose transcript does
-not repeat is no truth, and is refused. `--compare` plays it once and prints where it parts from what is kept; nothing is written.
+One text file a story under integration_tests/golden/tools. Each story is played twice before it is
+kept: one whose transcript does not repeat is no truth, and is refused. `--compare` plays it once
+and prints where it parts from what is kept; nothing is written.
 """
 
 from __future__ import annotations
@@ -47,8 +48,11 @@ def expected(name: str, kafka: list[str]) -> list[str]:
     return DIVERGENCES[name].applied(kafka) if name in DIVERGENCES else kafka
 
 
-def record_all(addresses: Callable[[str], str], parts: Iterable[str] = (), home: Path = HOME) -> int:
-    """Record the stories whose names contain one of the parts (all, if there are none); how many did not repeat.
+def record_all(
+    addresses: Callable[[str], str], parts: Iterable[str] = (), home: Path = HOME
+) -> int:
+    """Record the stories whose names contain one of the parts (all, if there are none); how many
+    did not repeat.
 
     `addresses`: where the real broker of a profile listens.
     """
@@ -75,18 +79,29 @@ def _twice(story: Story, address: str, jvms: ToolJvms) -> tuple[list[str], list[
     return play_story(story, address, jvms), play_story(story, address, jvms)
 
 
-def compare_all(addresses: Callable[[str], str], parts: Iterable[str] = (), home: Path = HOME) -> int:
+def compare_all(
+    addresses: Callable[[str], str], parts: Iterable[str] = (), home: Path = HOME
+) -> int:
     """Play the stories once and print where each parts from what is kept; how many do."""
     stories = _chosen(parts)
     _await_coordinators(addresses, stories)
     parted = 0
     with tool_jvms(JVMS) as jvms, ThreadPoolExecutor(2 * JVMS) as pool:
-        played = [pool.submit(play_story, story, addresses(story.profile), jvms) for story in stories]
+        played = [
+            pool.submit(play_story, story, addresses(story.profile), jvms) for story in stories
+        ]
         for story, future in zip(stories, played, strict=True):
             found = difference(expected(story.name, load(story.name, home)), future.result())
             if found is not None:
                 parted += 1
-                print(story.name, *(f"  {label} {line}" for label, line in zip(("after", "Kafka", "here "), found, strict=True)), sep="\n")
+                print(
+                    story.name,
+                    *(
+                        f"  {label} {line}"
+                        for label, line in zip(("after", "Kafka", "here "), found, strict=True)
+                    ),
+                    sep="\n",
+                )
     print(f"{len(stories)} stories, {parted} differ")
     return parted
 
@@ -98,14 +113,22 @@ def _await_coordinators(addresses: Callable[[str], str], stories: Iterable[Story
 
 def _chosen(parts: Iterable[str]) -> list[Story]:
     wanted = list(parts)
-    return [story for name, story in sorted(all_stories().items()) if not wanted or any(part in name for part in wanted)]
+    return [
+        story
+        for name, story in sorted(all_stories().items())
+        if not wanted or any(part in name for part in wanted)
+    ]
 
 
 def main(arguments: list[str] | None = None) -> int:
     """The command."""
-    parser = argparse.ArgumentParser(prog="python -m integration_tests.tools.record", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m integration_tests.tools.record", description=__doc__
+    )
     parser.add_argument("address", metavar="HOST:PORT")
-    parser.add_argument("--compare", action="store_true", help="compare with what is kept, and keep nothing")
+    parser.add_argument(
+        "--compare", action="store_true", help="compare with what is kept, and keep nothing"
+    )
     parser.add_argument("names", nargs="*", help="parts of story names")
     options = parser.parse_intermixed_args(arguments)
     do = compare_all if options.compare else record_all

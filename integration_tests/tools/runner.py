@@ -1,7 +1,8 @@
 """Runs Kafka's command-line tools: many in one JVM, or one as a process of its own.
 
-Owns the JVMs (`java/ToolRunner.java`, compiled at first use into java/target, which git ignores) and the time a tool may take. A
-tool that hangs costs its JVM: it is killed, and the next tool gets another one. Does not depend on what a tool does.
+Owns the JVMs (`java/ToolRunner.java`, compiled at first use into java/target, which git ignores)
+and the time a tool may take. A tool that hangs costs its JVM: it is killed, and the next tool gets
+another one. Does not depend on what a tool does.
 """
 
 from __future__ import annotations
@@ -23,8 +24,13 @@ from tools.kafka_jars import NoJavaError
 _HOME = Path(__file__).parent / "java"
 _SOURCE = _HOME / "ToolRunner.java"
 _JVM = (
-    "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m", "-Duser.timezone=UTC", "-Duser.language=en", "-Duser.country=US",
-)  # fmt: skip
+    "-XX:TieredStopAtLevel=1",
+    "-XX:+UseSerialGC",
+    "-Xmx256m",
+    "-Duser.timezone=UTC",
+    "-Duser.language=en",
+    "-Duser.country=US",
+)
 _QUIET = f"-Dlog4j2.configurationFile={_HOME / 'log4j2-quiet.properties'}"
 PATIENCE_S = 120.0
 """How long one tool may take: far beyond what any takes on a busy machine."""
@@ -76,15 +82,26 @@ class ToolJvm:
         self._process: subprocess.Popen[str] | None = None
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
 
-    def run(self, tool: str, arguments: Sequence[str], given: str = "", *, patience_s: float = PATIENCE_S) -> Done:
-        """Run a tool of `MAINS`; `given` is its standard input. One that has not ended after `patience_s` is killed with its JVM."""
+    def run(
+        self,
+        tool: str,
+        arguments: Sequence[str],
+        given: str = "",
+        *,
+        patience_s: float = PATIENCE_S,
+    ) -> Done:
+        """Run a tool of `MAINS`; `given` is its standard input. One that has not ended after
+        `patience_s` is killed with its JVM."""
         process = self._process or self._start()
         assert process.stdin is not None
         assert process.stdout is not None
         timer = Timer(patience_s, process.kill)
         timer.start()
         try:
-            process.stdin.write(json.dumps({"main": MAINS[tool], "arguments": list(arguments), "input": given}) + "\n")
+            process.stdin.write(
+                json.dumps({"main": MAINS[tool], "arguments": list(arguments), "input": given})
+                + "\n"
+            )
             process.stdin.flush()
             line = process.stdout.readline()
         except BrokenPipeError:
@@ -109,11 +126,26 @@ class ToolJvm:
 
     def _start(self) -> subprocess.Popen[str]:
         (jar,) = self._jars.glob("kafka-tools-[0-9]*.jar")
-        self._scratch = tempfile.TemporaryDirectory(prefix="kafka-tools-")  # codecs unpack their libraries there
-        command = [self._java, *_JVM, _QUIET, f"-Djava.io.tmpdir={self._scratch.name}", "-cp", self._class_path, "ToolRunner", str(jar)]
+        self._scratch = tempfile.TemporaryDirectory(
+            prefix="kafka-tools-"
+        )  # codecs unpack their libraries there
+        command = [
+            self._java,
+            *_JVM,
+            _QUIET,
+            f"-Djava.io.tmpdir={self._scratch.name}",
+            "-cp",
+            self._class_path,
+            "ToolRunner",
+            str(jar),
+        ]
         self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, encoding="utf-8"
-        )  # fmt: skip
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            encoding="utf-8",
+        )
         return self._process
 
 
@@ -153,9 +185,24 @@ def tool_jvms(count: int = 2) -> Iterator[ToolJvms]:
 
 def run_process(tool: str, arguments: Sequence[str], given: str = "") -> Done:
     """Run a tool as its script does: a process of its own. Raises NoJavaError."""
-    command = [kafka_jars.java(), *_JVM, _QUIET, "-cp", kafka_jars.class_path(), MAINS[tool], *arguments]
+    command = [
+        kafka_jars.java(),
+        *_JVM,
+        _QUIET,
+        "-cp",
+        kafka_jars.class_path(),
+        MAINS[tool],
+        *arguments,
+    ]
     try:
-        done = subprocess.run(command, check=False, input=given, capture_output=True, encoding="utf-8", timeout=PATIENCE_S)
+        done = subprocess.run(
+            command,
+            check=False,
+            input=given,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=PATIENCE_S,
+        )
     except subprocess.TimeoutExpired:
         return Done(HUNG, "", f"did not end within {PATIENCE_S:g} s")
     return Done(done.returncode, done.stdout, done.stderr)
@@ -167,7 +214,14 @@ def _compiled() -> Path:
     if not classes.exists():
         making = classes.with_name(f"{classes.name}-making-{os.getpid()}")
         making.mkdir(parents=True)
-        command = [kafka_jars.javac(), "-cp", kafka_jars.class_path(), "-d", str(making), str(_SOURCE)]
+        command = [
+            kafka_jars.javac(),
+            "-cp",
+            kafka_jars.class_path(),
+            "-d",
+            str(making),
+            str(_SOURCE),
+        ]
         done = subprocess.run(command, check=False, capture_output=True, text=True)
         if done.returncode:
             raise NoJavaError(f"javac: {done.stderr.strip().splitlines()[:3]}")

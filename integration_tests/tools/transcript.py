@@ -1,8 +1,9 @@
-"""What is kept of a tool's output: text lines, with a name wherever one run or broker differs from the next without meaning it.
+"""What is kept of a tool's output: text lines, with a name wherever one run or broker differs from
+the next without meaning it.
 
-A transcript is a list of lines a person can read: `$ ` the command, the output, `! ` lines of standard error, `= ` the exit status
-when it is not 0. Rule: what is replaced is replaced by a name that stands for the same thing all through one transcript. Nothing
-is judged here.
+A transcript is a list of lines a person can read: `$ ` the command, the output, `! ` lines of
+standard error, `= ` the exit status when it is not 0. Rule: what is replaced is replaced by a name
+that stands for the same thing all through one transcript. Nothing is judged here.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ _LOG_TIME = re.compile(r"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}\]")
 _MEMBER_HOST = re.compile(r"/\d+\.\d+\.\d+\.\d+\b *")
 _NODE = re.compile(r"\b[\w.-]+:\d+ \(id: (\d+) rack: null")
 _COORDINATOR = re.compile(r"\b[\w.-]+:\d+( +)\((\d+)\)")
-_NOW_MS = re.compile(r"\b(170[1-9]|17[1-9]\d|1[89]\d\d|2\d{3})\d{9}\b")  # from December 2023 on; records of stories bear earlier times
+_NOW_MS = re.compile(
+    r"\b(170[1-9]|17[1-9]\d|1[89]\d\d|2\d{3})\d{9}\b"
+)  # from December 2023 on; records of stories bear earlier times
 _LOG_DIR = re.compile(r'"log_dirs":\["/[^"]*"\]')
 _SET = re.compile(r"\(('[^',]*'(?:, '[^',]*')+)\)")  # names in the order of a hash set
 _GAPS = re.compile(r"[ \t]{2,}")
@@ -31,7 +34,8 @@ class Names:
     """Stands names in for what brokers and clients mint; the first of a kind seen is 1."""
 
     def __init__(self, nonce: str, address: str, other: dict[str, str]) -> None:
-        """`nonce`: the run's mark behind all names; `other`: texts and what stands for them (paths of files)."""
+        """`nonce`: the run's mark behind all names; `other`: texts and what stands for them (paths
+        of files)."""
         self._nonce = nonce
         self._plain = {address: "ADDRESS", **other}
         self._known: dict[str, str] = {}
@@ -60,12 +64,15 @@ class Names:
 
     def _of(self, kind: str, value: str) -> str:
         if value not in self._known:
-            self._known[value] = f"{kind}{1 + sum(name.startswith(kind) for name in self._known.values())}"
+            self._known[value] = (
+                f"{kind}{1 + sum(name.startswith(kind) for name in self._known.values())}"
+            )
         return self._known[value]
 
 
 class Divergence(NamedTuple):
-    """A known difference of the emulator from Kafka: why, and for each line that only Kafka says, what is said instead (None: nothing)."""
+    """A known difference of the emulator from Kafka: why, and for each line that only Kafka says,
+    what is said instead (None: nothing)."""
 
     reason: str
     instead: Mapping[str, str | None]
@@ -75,8 +82,11 @@ class Divergence(NamedTuple):
         return [ours for line in kafka if (ours := self.instead.get(line, line)) is not None]
 
 
-def difference(kafka: Iterable[str], ours: Iterable[str]) -> tuple[str, str | None, str | None] | None:
-    """The command before the first line that differs and the two lines (None: there is none); None when all are the same."""
+def difference(
+    kafka: Iterable[str], ours: Iterable[str]
+) -> tuple[str, str | None, str | None] | None:
+    """The command before the first line that differs and the two lines (None: there is none); None
+    when all are the same."""
     command = ""
     for left, right in zip_longest(kafka, ours):
         if left != right:

@@ -1,7 +1,7 @@
 """Record batches as bytes: built to order, also broken ones, and read back as plain values.
 
-Knows the version 2 batch layout and CRC-32C, nothing of logs. Built by hand here so that a scenario's bytes owe nothing
-to the code they test. Values are hex text, as everywhere in scenarios.
+Knows the version 2 batch layout and CRC-32C, nothing of logs. Built by hand here so that a
+scenario's bytes owe nothing to the code they test. Values are hex text, as everywhere in scenarios.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from typing import Any, NamedTuple
 import google_crc32c
 
 HEAD = struct.Struct(">qiibI")  # base offset, length, leader epoch, magic, crc
-BODY = struct.Struct(">hiqqqhii")  # attributes, last offset delta, first and last timestamp, producer id, epoch, sequence, count
+BODY = struct.Struct(
+    ">hiqqqhii"
+)  # attributes, last offset delta, first and last timestamp, producer id, epoch, sequence, count
 TIMESTAMP_MS = 1_700_000_000_000
 """The timestamp of the first record unless told otherwise: fixed, so that transcripts repeat."""
 
@@ -38,10 +40,20 @@ def zigzag(number: int) -> bytes:
     return bytes(out)
 
 
-def record(value: bytes, offset_delta: int, timestamp_delta_ms: int = 0, key: bytes | None = None) -> bytes:
+def record(
+    value: bytes, offset_delta: int, timestamp_delta_ms: int = 0, key: bytes | None = None
+) -> bytes:
     """One record of a batch."""
     key_bytes = zigzag(-1) if key is None else zigzag(len(key)) + key
-    body = b"\x00" + zigzag(timestamp_delta_ms) + zigzag(offset_delta) + key_bytes + zigzag(len(value)) + value + zigzag(0)
+    body = (
+        b"\x00"
+        + zigzag(timestamp_delta_ms)
+        + zigzag(offset_delta)
+        + key_bytes
+        + zigzag(len(value))
+        + value
+        + zigzag(0)
+    )
     return zigzag(len(body)) + body
 
 
@@ -58,17 +70,29 @@ def batch(
     break_crc: bool = False,
     key: bytes | None = None,
 ) -> str:
-    """A batch of `values`, `step_ms` apart; what is named beyond that is written as told, right or wrong."""
+    """A batch of `values`, `step_ms` apart; what is named beyond that is written as told, right or
+    wrong."""
     records = b"".join(record(value, i, i * step_ms, key) for i, value in enumerate(values))
     size = len(values) if count is None else count
     last = len(values) - 1 if last_offset_delta is None else last_offset_delta
-    body = BODY.pack(attributes, last, timestamp_ms, timestamp_ms + (len(values) - 1) * step_ms, *producer, size) + records
+    body = (
+        BODY.pack(
+            attributes,
+            last,
+            timestamp_ms,
+            timestamp_ms + (len(values) - 1) * step_ms,
+            *producer,
+            size,
+        )
+        + records
+    )
     crc = google_crc32c.value(body) ^ (0xFFFF if break_crc else 0)
     return (HEAD.pack(base_offset, len(body) + 9, -1, magic, crc) + body).hex()
 
 
 def read(data: str | None) -> list[Any] | None:
-    """What a set of records says, batch by batch: all fields of the header, and the records' bytes as they stand."""
+    """What a set of records says, batch by batch: all fields of the header, and the records' bytes
+    as they stand."""
     if data is None:
         return None
     raw, found = bytes.fromhex(data), []
@@ -76,7 +100,9 @@ def read(data: str | None) -> list[Any] | None:
         base_offset, length, leader_epoch, magic, crc = HEAD.unpack_from(raw)
         if length < HEAD.size + BODY.size - 12:
             break
-        attributes, last, first_ms, last_ms, producer_id, epoch, sequence, count = BODY.unpack_from(raw, HEAD.size)
+        attributes, last, first_ms, last_ms, producer_id, epoch, sequence, count = BODY.unpack_from(
+            raw, HEAD.size
+        )
         end = 12 + length
         found.append(
             {
@@ -84,7 +110,9 @@ def read(data: str | None) -> list[Any] | None:
                 "length": length,
                 "leader_epoch": leader_epoch,
                 "magic": magic,
-                "crc_is_right": crc == google_crc32c.value(raw[HEAD.size : end]) if len(raw) >= end else "cut short",
+                "crc_is_right": crc == google_crc32c.value(raw[HEAD.size : end])
+                if len(raw) >= end
+                else "cut short",
                 "attributes": attributes,
                 "last_offset_delta": last,
                 "first_timestamp": first_ms if first_ms <= TIMESTAMP_MS + 1_000_000 else "now",
@@ -93,7 +121,9 @@ def read(data: str | None) -> list[Any] | None:
                 "producer_epoch": epoch,
                 "sequence": sequence,
                 "count": count,
-                "records": raw[HEAD.size + BODY.size : end].hex() if end < 400 else f"{end - HEAD.size - BODY.size} bytes",
+                "records": raw[HEAD.size + BODY.size : end].hex()
+                if end < 400
+                else f"{end - HEAD.size - BODY.size} bytes",
             }
         )
         raw = raw[end:]

@@ -1,4 +1,5 @@
-"""The project's message tables as the codec of raw connections: plain dicts in, plain dicts out, defaults filled in."""
+"""The project's message tables as the codec of raw connections: plain dicts in, plain dicts out,
+defaults filled in."""
 
 from __future__ import annotations
 
@@ -23,7 +24,9 @@ class TableCodec:
 
     def header_versions(self, api: str, version: int) -> tuple[int, int]:
         """Versions of the request's and the response's header."""
-        return request_header_version(self.key(api), version), response_header_version(self.key(api), version)
+        return request_header_version(self.key(api), version), response_header_version(
+            self.key(api), version
+        )
 
     def encode(self, api: str, version: int, fields: Plain) -> bytes:
         """The body; a name the table does not know is a TypeError."""
@@ -36,7 +39,12 @@ class TableCodec:
 
 def _made(cls: StructType, fields: Plain) -> Any:
     known = {field.name: field for field in cls.fields}
-    return cls(**{name: _value(known[name], value) if name in known else value for name, value in fields.items()})
+    return cls(
+        **{
+            name: _value(known[name], value) if name in known else value
+            for name, value in fields.items()
+        }
+    )
 
 
 def _value(field: Field, value: Any) -> Any:

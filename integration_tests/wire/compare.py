@@ -19,8 +19,13 @@ from integration_tests.wire.together import AT_ONCE, Part, play_together
 
 
 def chosen(scenarios: Iterable[Scenario], profile: str, parts: list[str]) -> Iterator[Scenario]:
-    """The scenarios of a profile whose names contain one of the parts; all of them when none is given."""
-    return (s for s in scenarios if s.profile == profile and (not parts or any(part in s.name for part in parts)))
+    """The scenarios of a profile whose names contain one of the parts; all of them when none is
+    given."""
+    return (
+        s
+        for s in scenarios
+        if s.profile == profile and (not parts or any(part in s.name for part in parts))
+    )
 
 
 def line(step: Step | None) -> str:
@@ -52,10 +57,14 @@ def difference(one: list[Step], other: list[Step]) -> Difference | None:
 
 def main(arguments: list[str] | None = None) -> int:
     """The command."""
-    parser = argparse.ArgumentParser(prog="python -m integration_tests.wire.compare", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m integration_tests.wire.compare", description=__doc__
+    )
     parser.add_argument("address", nargs=2, metavar="HOST:PORT")
     parser.add_argument("--profile", choices=sorted(PROFILES), default="plain")
-    parser.add_argument("--at-once", type=int, default=AT_ONCE, help="how many scenarios are under way at once")
+    parser.add_argument(
+        "--at-once", type=int, default=AT_ONCE, help="how many scenarios are under way at once"
+    )
     parser.add_argument("names", nargs="*", help="parts of scenario names")
     options = parser.parse_intermixed_args(arguments)
     codec = TableCodec()
@@ -64,7 +73,10 @@ def main(arguments: list[str] | None = None) -> int:
     parted = 0
     scenarios = list(chosen(all_scenarios().values(), options.profile, options.names))
     marks = {scenario: new_nonce() for scenario in scenarios}
-    parts = [[Part(scenario, address, mark) for scenario, mark in marks.items()] for address in options.address]
+    parts = [
+        [Part(scenario, address, mark) for scenario, mark in marks.items()]
+        for address in options.address
+    ]
     playing = [play_together(side, options.at_once) for side in parts]
     for one, other in zip(*parts, strict=True):
         found = difference(playing[0][one].result(), playing[1][other].result())

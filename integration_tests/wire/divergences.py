@@ -1,4 +1,5 @@
-"""Scenarios in which the emulator is known to part from Kafka 4.3.1: by name, with the reason. Short, and kept honest."""
+"""Scenarios in which the emulator is known to part from Kafka 4.3.1: by name, with the reason.
+Short, and kept honest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Cast and props that scenarios share: members who know their own ids, topics that are there when told so, Java's order."""
+"""Cast and props that scenarios share: members who know their own ids, topics that are there when
+told so, Java's order."""
 
 from __future__ import annotations
 
@@ -13,8 +14,17 @@ ZERO_ID = "0" * 32
 
 def subscription(*topics: str, version: int = 0, user_data: bytes | None = None) -> str:
     """The bytes of a consumer's subscription, version 0."""
-    body = struct.pack(">hi", version, len(topics)) + b"".join(struct.pack(">h", len(t)) + t.encode() for t in topics)
-    return (body + (b"\xff\xff\xff\xff" if user_data is None else struct.pack(">i", len(user_data)) + user_data)).hex()
+    body = struct.pack(">hi", version, len(topics)) + b"".join(
+        struct.pack(">h", len(t)) + t.encode() for t in topics
+    )
+    return (
+        body
+        + (
+            b"\xff\xff\xff\xff"
+            if user_data is None
+            else struct.pack(">i", len(user_data)) + user_data
+        )
+    ).hex()
 
 
 def assignment(topic: str, *partitions: int) -> str:
@@ -38,7 +48,8 @@ def java_hash(text: str) -> int:
 
 
 def java_order(keys: list[str]) -> list[str]:
-    """The order in which a java.util.HashMap that was given `keys` in this order walks over them."""
+    """The order in which a java.util.HashMap that was given `keys` in this order walks over
+    them."""
     size = 16
     while len(keys) > size * 3 // 4:
         size *= 2
@@ -46,14 +57,24 @@ def java_order(keys: list[str]) -> list[str]:
 
 
 def topic(s: Session, label: str, partitions: int = 1, **configs: str) -> str:
-    """Create a topic, without a step in the transcript, and return its name once a broker's metadata shows it."""
+    """Create a topic, without a step in the transcript, and return its name once a broker's
+    metadata shows it."""
     link, name = s.stage(), s.name(label)
     link.ask_quietly(
-        "CreateTopics", 7,
-        topics=[{"name": name, "num_partitions": partitions, "replication_factor": 1, "assignments": [],
-                 "configs": [{"name": k.replace("_", "."), "value": v} for k, v in configs.items()]}],
-        timeout_ms=5000, validate_only=False,
-    )  # fmt: skip
+        "CreateTopics",
+        7,
+        topics=[
+            {
+                "name": name,
+                "num_partitions": partitions,
+                "replication_factor": 1,
+                "assignments": [],
+                "configs": [{"name": k.replace("_", "."), "value": v} for k, v in configs.items()],
+            }
+        ],
+        timeout_ms=5000,
+        validate_only=False,
+    )
     await_topic(link, name, partitions)
     return name
 
@@ -64,9 +85,15 @@ def await_topic(link: Link, name: str, partitions: int | None) -> Plain:
 
     def settled() -> bool:
         nonlocal found
-        found = link.ask_quietly("Metadata", 12, topics=[{"name": name}], allow_auto_topic_creation=False)["topics"][0]
+        found = link.ask_quietly(
+            "Metadata", 12, topics=[{"name": name}], allow_auto_topic_creation=False
+        )["topics"][0]
         led = [p["partition_index"] for p in found["partitions"] if p["error_code"] == 0]
-        return len(led) == (partitions or 0) and (found["error_code"] == 0) is bool(partitions) and _serving(link, name, led)
+        return (
+            len(led) == (partitions or 0)
+            and (found["error_code"] == 0) is bool(partitions)
+            and _serving(link, name, led)
+        )
 
     link.session.until(settled, f"{name} never had {partitions} partitions")
     return found
@@ -77,19 +104,39 @@ def _serving(link: Link, name: str, partitions: list[int]) -> bool:
     entries = [{"partition_index": p, "timestamp": -1} for p in partitions]
     if not entries:
         return True
-    answer = link.ask_quietly("ListOffsets", 4, replica_id=-1, isolation_level=0, topics=[{"name": name, "partitions": entries}])
+    answer = link.ask_quietly(
+        "ListOffsets",
+        4,
+        replica_id=-1,
+        isolation_level=0,
+        topics=[{"name": name, "partitions": entries}],
+    )
     return all(p["error_code"] == 0 for p in answer["topics"][0]["partitions"])
 
 
 def topic_id(s: Session, name: str) -> str:
     """The id of a topic that exists."""
-    return str(s.stage().ask_quietly("Metadata", 12, topics=[{"name": name}], allow_auto_topic_creation=False)["topics"][0]["topic_id"])
+    return str(
+        s.stage().ask_quietly(
+            "Metadata", 12, topics=[{"name": name}], allow_auto_topic_creation=False
+        )["topics"][0]["topic_id"]
+    )
 
 
 class Member:
-    """A member on its own connection: remembers its member id, generation and protocol from the last answer."""
+    """A member on its own connection: remembers its member id, generation and protocol from the
+    last answer."""
 
-    def __init__(self, s: Session, label: str, group: str, *, version: int = 9, instance: str | None = None, **join: Any) -> None:
+    def __init__(
+        self,
+        s: Session,
+        label: str,
+        group: str,
+        *,
+        version: int = 9,
+        instance: str | None = None,
+        **join: Any,
+    ) -> None:
         self.session = s
         self.link: Link = s.connect(label, client_id=label)
         self.group = group
@@ -100,13 +147,18 @@ class Member:
         self.leader = False
         self.last_answer: Plain | None = None
         self.join_fields: Plain = {
-            "session_timeout_ms": 30_000, "rebalance_timeout_ms": 60_000, "protocol_type": "consumer",
-            "protocols": protocols("range"), **join,
-        }  # fmt: skip
+            "session_timeout_ms": 30_000,
+            "rebalance_timeout_ms": 60_000,
+            "protocol_type": "consumer",
+            "protocols": protocols("range"),
+            **join,
+        }
 
     def identity(self, since: bool = True) -> Plain:
         """Group, member and instance fields of a request that has them."""
-        return {"group_id": self.group, "member_id": self.member_id} | ({"group_instance_id": self.instance} if since else {})
+        return {"group_id": self.group, "member_id": self.member_id} | (
+            {"group_instance_id": self.instance} if since else {}
+        )
 
     def send_join(self, **other: Any) -> None:
         """Send JoinGroup and leave it parked."""
@@ -151,40 +203,74 @@ class Member:
             self.take_join()
             self.send_join(**other)
 
-    def send_sync(self, assignments: dict[str, str] | None = None, version: int = 5, **other: Any) -> None:
+    def send_sync(
+        self, assignments: dict[str, str] | None = None, version: int = 5, **other: Any
+    ) -> None:
         """Send SyncGroup and leave it parked; `assignments` by member id."""
-        listed: list[Plain] = [{"member_id": m, "assignment": a} for m, a in (assignments or {}).items()]
-        named: Plain = {"protocol_type": "consumer", "protocol_name": "range"} if version >= 5 else {}
-        fields = self.identity(version >= 3) | {"generation_id": self.generation, "assignments": listed} | named | other
+        listed: list[Plain] = [
+            {"member_id": m, "assignment": a} for m, a in (assignments or {}).items()
+        ]
+        named: Plain = (
+            {"protocol_type": "consumer", "protocol_name": "range"} if version >= 5 else {}
+        )
+        fields = (
+            self.identity(version >= 3)
+            | {"generation_id": self.generation, "assignments": listed}
+            | named
+            | other
+        )
         self.link.send("SyncGroup", version, **fields)
 
-    def sync(self, assignments: dict[str, str] | None = None, version: int = 5, **other: Any) -> Plain:
+    def sync(
+        self, assignments: dict[str, str] | None = None, version: int = 5, **other: Any
+    ) -> Plain:
         """SyncGroup and its answer."""
         self.send_sync(assignments, version, **other)
         return self.link.expect()
 
     def heartbeat(self, version: int = 4, **other: Any) -> Plain:
         """Heartbeat and its answer."""
-        return self.link.ask("Heartbeat", version, **(self.identity(version >= 3) | {"generation_id": self.generation} | other))
+        return self.link.ask(
+            "Heartbeat",
+            version,
+            **(self.identity(version >= 3) | {"generation_id": self.generation} | other),
+        )
 
     def leave(self, version: int = 5, **other: Any) -> Plain:
         """LeaveGroup of this one member, and its answer."""
         if version < 3:
-            return self.link.ask("LeaveGroup", version, **({"group_id": self.group, "member_id": self.member_id} | other))
+            return self.link.ask(
+                "LeaveGroup",
+                version,
+                **({"group_id": self.group, "member_id": self.member_id} | other),
+            )
         gone: Plain = {"member_id": self.member_id, "group_instance_id": self.instance}
-        return self.link.ask("LeaveGroup", version, **({"group_id": self.group, "members": [gone]} | other))
+        return self.link.ask(
+            "LeaveGroup", version, **({"group_id": self.group, "members": [gone]} | other)
+        )
 
-    def commit(self, topic_name: str, offset: int, partition: int = 0, version: int = 9, **other: Any) -> Plain:
+    def commit(
+        self, topic_name: str, offset: int, partition: int = 0, version: int = 9, **other: Any
+    ) -> Plain:
         """OffsetCommit of one partition under this member's generation, and its answer."""
         partitions = [{"partition_index": partition, "committed_offset": offset}]
-        fields: Plain = {"group_id": self.group, "generation_id_or_member_epoch": self.generation, "member_id": self.member_id}
+        fields: Plain = {
+            "group_id": self.group,
+            "generation_id_or_member_epoch": self.generation,
+            "member_id": self.member_id,
+        }
         if version >= 7:
             fields["group_instance_id"] = self.instance
-        return self.link.ask("OffsetCommit", version, **(fields | {"topics": [{"name": topic_name, "partitions": partitions}]} | other))
+        return self.link.ask(
+            "OffsetCommit",
+            version,
+            **(fields | {"topics": [{"name": topic_name, "partitions": partitions}]} | other),
+        )
 
 
 def stable(s: Session, group: str, *labels: str, **join: Any) -> list[Member]:
-    """A Stable group of so many members; the first leads and gives each its label's bytes as assignment."""
+    """A Stable group of so many members; the first leads and gives each its label's bytes as
+    assignment."""
     members: list[Member] = []
     for label in labels:
         newcomer = Member(s, label, group, **join)
@@ -198,7 +284,11 @@ def stable(s: Session, group: str, *labels: str, **join: Any) -> list[Member]:
             member.take_join()
         leader = next(m for m in members if m.leader)
         for member in members:
-            member.send_sync({m.member_id: m.link.name.encode().hex() for m in members} if member is leader else None)
+            member.send_sync(
+                {m.member_id: m.link.name.encode().hex() for m in members}
+                if member is leader
+                else None
+            )
         for member in members:
             member.link.expect()
     return members
@@ -211,18 +301,25 @@ def describe(link: Link, group: str, version: int = 6) -> Plain:
 
 def state(s: Session, group: str) -> str:
     """The group's state, asked without a step."""
-    return str(s.stage().ask_quietly("DescribeGroups", 6, groups=[group])["groups"][0]["group_state"])
+    return str(
+        s.stage().ask_quietly("DescribeGroups", 6, groups=[group])["groups"][0]["group_state"]
+    )
 
 
 def until(s: Session, group: str, wanted: str) -> None:
-    """Wait, without a step, until the group is in the state wanted: requests of several connections are then in a known order."""
+    """Wait, without a step, until the group is in the state wanted: requests of several connections
+    are then in a known order."""
     s.until(lambda: state(s, group) == wanted, f"the group never became {wanted}")
 
 
 def until_members(s: Session, group: str, count: int) -> None:
-    """Wait, without a step, until the group counts so many members: they have then come in a known order."""
+    """Wait, without a step, until the group counts so many members: they have then come in a known
+    order."""
 
     def counted() -> bool:
-        return len(s.stage().ask_quietly("DescribeGroups", 6, groups=[group])["groups"][0]["members"]) == count
+        return (
+            len(s.stage().ask_quietly("DescribeGroups", 6, groups=[group])["groups"][0]["members"])
+            == count
+        )
 
     s.until(counted, f"the group never had {count} members")

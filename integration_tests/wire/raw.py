@@ -1,9 +1,10 @@
-"""A raw connection: one message out by name, version and plain fields; one answer back as a plain dict.
+"""A raw connection: one message out by name, version and plain fields; one answer back as a plain
+dict.
 
-Owns the socket, the correlation ids and the order of answers. Plain values are those of the test vectors: the
-protocol's snake_case names, hex text for bytes and uuids. It does not depend on what any answer means, retries
-nothing and follows nothing: a closed connection is a fact to be recorded, never repaired. No call waits beyond the
-connection's deadline, whatever the peer does.
+Owns the socket, the correlation ids and the order of answers. Plain values are those of the test
+vectors: the protocol's snake_case names, hex text for bytes and uuids. It does not depend on what
+any answer means, retries nothing and follows nothing: a closed connection is a fact to be recorded,
+never repaired. No call waits beyond the connection's deadline, whatever the peer does.
 """
 
 from __future__ import annotations
@@ -62,13 +63,18 @@ class Awaited(NamedTuple):
 class RawConnection:
     """One TCP connection to `address` ("host:port"); blocking, for one thread.
 
-    `deadline` is an instant of time.monotonic(), in seconds: any call that would wait longer raises OutOfTime.
+    `deadline` is an instant of time.monotonic(), in seconds: any call that would wait longer raises
+    OutOfTime.
     """
 
-    def __init__(self, address: str, codec: Codec, client_id: str | None = "raw", deadline: float = math.inf) -> None:
+    def __init__(
+        self, address: str, codec: Codec, client_id: str | None = "raw", deadline: float = math.inf
+    ) -> None:
         self._deadline = deadline
         host, port = address.rsplit(":", 1)
-        self._socket = socket.create_connection((host, int(port)), min(CONNECT_MS / 1000, self._left()))
+        self._socket = socket.create_connection(
+            (host, int(port)), min(CONNECT_MS / 1000, self._left())
+        )
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._codec = codec
         self._client_id = client_id
@@ -82,7 +88,8 @@ class RawConnection:
         self.send_body(api, version, body)
 
     def send_body(self, api: str, version: int, body: bytes, *, answered: bool = True) -> None:
-        """Send a request whose body is given as bytes; `answered` False when no answer is to be awaited."""
+        """Send a request whose body is given as bytes; `answered` False when no answer is to be
+        awaited."""
         request_header, _ = self._codec.header_versions(api, version)
         self._correlation_id += 1
         frame = self.header(self._codec.key(api), version, request_header) + body
@@ -92,11 +99,20 @@ class RawConnection:
 
     def header(self, key: int, version: int, header_version: int) -> bytes:
         """A request header with the connection's client id and latest correlation id."""
-        client = b"\xff\xff" if self._client_id is None else struct.pack(">h", len(self._client_id.encode())) + self._client_id.encode()
-        return struct.pack(">hhi", key, version, self._correlation_id) + client + (b"\x00" if header_version >= 2 else b"")
+        client = (
+            b"\xff\xff"
+            if self._client_id is None
+            else struct.pack(">h", len(self._client_id.encode())) + self._client_id.encode()
+        )
+        return (
+            struct.pack(">hhi", key, version, self._correlation_id)
+            + client
+            + (b"\x00" if header_version >= 2 else b"")
+        )
 
     def send_bytes(self, data: bytes) -> None:
-        """Send bytes as they are, no frame put around them. A peer that has hung up is noticed by the next read."""
+        """Send bytes as they are, no frame put around them. A peer that has hung up is noticed by
+        the next read."""
         self._socket.settimeout(min(PATIENCE_MS / 1000, self._left()))
         try:
             self._socket.sendall(data)
@@ -106,11 +122,14 @@ class RawConnection:
     def receive(self, timeout_ms: int = PATIENCE_MS) -> tuple[Awaited, Plain]:
         """The answer to the oldest unanswered request.
 
-        Raises `Silent` after `timeout_ms`, `Closed` when the peer hung up, AssertionError on an answer out of order.
+        Raises `Silent` after `timeout_ms`, `Closed` when the peer hung up, AssertionError on an
+        answer out of order.
         """
         frame = self.receive_frame(timeout_ms)
         awaited = self._awaited.popleft()
-        assert int.from_bytes(frame[:4], "big", signed=True) == awaited.correlation_id, "answers must keep the order of requests"
+        assert int.from_bytes(frame[:4], "big", signed=True) == awaited.correlation_id, (
+            "answers must keep the order of requests"
+        )
         _, response_header = self._codec.header_versions(awaited.api, awaited.version)
         start = 4
         if response_header >= 1:
@@ -158,7 +177,8 @@ class RawConnection:
         return True
 
     def forget(self) -> None:
-        """Await no longer the oldest unanswered request (one that is known never to be answered)."""
+        """Await no longer the oldest unanswered request (one that is known never to be
+        answered)."""
         self._awaited.popleft()
 
     def half_close(self) -> None:

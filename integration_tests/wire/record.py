@@ -2,10 +2,10 @@
 
     python -m integration_tests.wire.record ADDRESS [--profile NAME] [part of a name ...]
 
-One file an area under integration_tests/golden/wire: a line that names the scenario and the run's mark, then a line a
-step. Each scenario is played twice before it is kept: one whose transcript does not repeat is no truth, and is refused.
-(Random frames have bytes of names in them, and are played once.) `python -m integration_tests.record wire` starts the
-brokers too, and records every profile.
+One file an area under integration_tests/golden/wire: a line that names the scenario and the run's
+mark, then a line a step. Each scenario is played twice before it is kept: one whose transcript does
+not repeat is no truth, and is refused. (Random frames have bytes of names in them, and are played
+once.) `python -m integration_tests.record wire` starts the brokers too, and records every profile.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ HOME = Path(__file__).resolve().parents[1] / "golden" / "wire"
 
 
 class Recorded(NamedTuple):
-    """A transcript and the mark it was made with: names are part of what a broker hashes and sorts."""
+    """A transcript and the mark it was made with: names are part of what a broker hashes and
+    sorts."""
 
     nonce: str
     steps: list[Step]
@@ -61,11 +62,19 @@ def save(recorded: dict[str, Recorded], home: Path = HOME) -> None:
 
 
 def record(scenarios: list[Scenario], addresses: Callable[[str], str], home: Path = HOME) -> int:
-    """Play these at the addresses of their profiles, twice where they repeat, and keep what they left; 1 if any was refused."""
+    """Play these at the addresses of their profiles, twice where they repeat, and keep what they
+    left; 1 if any was refused."""
     for profile in {scenario.profile for scenario in scenarios}:
         await_coordinator(addresses(profile), TableCodec())
-    first = {scenario.name: Part(scenario, addresses(scenario.profile), new_nonce()) for scenario in scenarios}
-    again = {name: part._replace(nonce=new_nonce()) for name, part in first.items() if part.scenario.repeats}
+    first = {
+        scenario.name: Part(scenario, addresses(scenario.profile), new_nonce())
+        for scenario in scenarios
+    }
+    again = {
+        name: part._replace(nonce=new_nonce())
+        for name, part in first.items()
+        if part.scenario.repeats
+    }
     playing = play_together([*first.values(), *again.values()])
     recorded = {name: kept for name, kept in load(home).items() if name in all_scenarios()}
     refused = 0
@@ -76,24 +85,34 @@ def record(scenarios: list[Scenario], addresses: Callable[[str], str], home: Pat
             recorded[name] = Recorded(part.nonce, steps)
         else:
             refused += 1
-            print(f"{name} does not repeat:\n{told(found, 'once', 'again')}" if found else f"{name} did not end: {line(steps[-1])}")
+            print(
+                f"{name} does not repeat:\n{told(found, 'once', 'again')}"
+                if found
+                else f"{name} did not end: {line(steps[-1])}"
+            )
     save(recorded, home)
     return 1 if refused else 0
 
 
 def record_all(addresses: Callable[[str], str]) -> int:
-    """Record every scenario anew; `addresses` gives the address of a real broker of each profile. 1 if any was refused."""
+    """Record every scenario anew; `addresses` gives the address of a real broker of each profile. 1
+    if any was refused."""
     return record(list(all_scenarios().values()), addresses)
 
 
 def main(arguments: list[str] | None = None) -> int:
     """The command."""
-    parser = argparse.ArgumentParser(prog="python -m integration_tests.wire.record", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m integration_tests.wire.record", description=__doc__
+    )
     parser.add_argument("address", metavar="HOST:PORT")
     parser.add_argument("--profile", choices=sorted(PROFILES), default="plain")
     parser.add_argument("names", nargs="*", help="parts of scenario names")
     options = parser.parse_intermixed_args(arguments)
-    return record(list(chosen(all_scenarios().values(), options.profile, options.names)), lambda _: str(options.address))
+    return record(
+        list(chosen(all_scenarios().values(), options.profile, options.names)),
+        lambda _: str(options.address),
+    )
 
 
 if __name__ == "__main__":

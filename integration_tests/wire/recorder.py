@@ -1,9 +1,10 @@
 """Plays a scenario against an address and keeps a normalised transcript.
 
-A scenario is a function that is given a `Session`. Every message sent and got, every silence and every closing becomes
-one step. What differs from one run or broker to the next without meaning anything (minted ids, wall-clock times,
-addresses) is replaced by a name that stands for the same thing all through the transcript. Every wait ends at the
-scenario's time limit: a broker that hangs leaves a transcript that says after which step. Nothing is judged here.
+A scenario is a function that is given a `Session`. Every message sent and got, every silence and
+every closing becomes one step. What differs from one run or broker to the next without meaning
+anything (minted ids, wall-clock times, addresses) is replaced by a name that stands for the same
+thing all through the transcript. Every wait ends at the scenario's time limit: a broker that hangs
+leaves a transcript that says after which step. Nothing is judged here.
 """
 
 from __future__ import annotations
@@ -19,13 +20,22 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from integration_tests.wire import batches
-from integration_tests.wire.raw import PATIENCE_MS, Closed, Codec, OutOfTime, Plain, RawConnection, Silent
+from integration_tests.wire.raw import (
+    PATIENCE_MS,
+    Closed,
+    Codec,
+    OutOfTime,
+    Plain,
+    RawConnection,
+    Silent,
+)
 
 Step = dict[str, Any]
 
 NONCE_LENGTH = 6
 TIME_LIMIT_S = 60
-"""How long a scenario may take beyond what it waits on purpose: four answers that never come, on a busy machine."""
+"""How long a scenario may take beyond what it waits on purpose: four answers that never come, on a
+busy machine."""
 _LOOK_S = 0.01
 """How long between two looks at what is awaited."""
 LEAST_SILENCE_MS = 250
@@ -37,7 +47,8 @@ _ZERO_ID = "0" * 32
 
 
 def new_nonce() -> str:
-    """A run's mark: put behind every name of a run, so that runs do not meet on a broker that lives on."""
+    """A run's mark: put behind every name of a run, so that runs do not meet on a broker that lives
+    on."""
     return _mark(random.Random())
 
 
@@ -49,8 +60,9 @@ def _mark(rng: random.Random) -> str:
 class Scenario:
     """A named story and its heading.
 
-    `profile` says which broker configuration it wants; `repeats` that names do not matter to it; `alone` that it would
-    disturb others on the same broker, or be disturbed; `lasts_s` how many seconds it waits on purpose.
+    `profile` says which broker configuration it wants; `repeats` that names do not matter to it;
+    `alone` that it would disturb others on the same broker, or be disturbed; `lasts_s` how many
+    seconds it waits on purpose.
     """
 
     name: str
@@ -107,10 +119,16 @@ class Names:
         if isinstance(value, dict):
             return {k: self._placed(value, k, v) for k, v in value.items()}
         if isinstance(value, list):
-            if name == "members" and all(isinstance(v, dict) and "member_id" in v and "error_code" not in v for v in value):
-                value = sorted(value, key=lambda v: self._known(str(v["member_id"])))  # else in the hash order of random ids
+            if name == "members" and all(
+                isinstance(v, dict) and "member_id" in v and "error_code" not in v for v in value
+            ):
+                value = sorted(
+                    value, key=lambda v: self._known(str(v["member_id"]))
+                )  # else in the hash order of random ids
             shown = [self.value(name, v) for v in value]
-            if name in _UNORDERED and all(not isinstance(v, dict) or "topic_id" in v for v in shown):
+            if name in _UNORDERED and all(
+                not isinstance(v, dict) or "topic_id" in v for v in shown
+            ):
                 shown.sort(key=lambda v: str(v["topic_id"]) if isinstance(v, dict) else str(v))
             return shown
         if name in _BY_NAME and value is not None:
@@ -121,7 +139,9 @@ class Names:
         """A member id without chance in it: client id first, then when it was first seen."""
         if _MINTED.fullmatch(member_id):
             return self.known.get(("M", member_id), "~" + member_id)
-        return _UUID.sub(lambda found: self.known.get(("id", found.group()), "~" + found.group()), member_id)
+        return _UUID.sub(
+            lambda found: self.known.get(("id", found.group()), "~" + found.group()), member_id
+        )
 
     def _placed(self, struct: Plain, name: str, value: Any) -> Any:
         if name in ("host", "port") and "port" in struct and value not in ("", -1):
@@ -138,26 +158,48 @@ _UNORDERED = {"topic_partitions", "subscribed_topic_names"}
 _MINTED = re.compile(r"[A-Za-z0-9_-]{22}")
 
 _BY_NAME: dict[str, Callable[[Names, Any], Any]] = {
-    "member_id": lambda names, value: names.of("M", value) if _MINTED.fullmatch(value) else names.text(value),
+    "member_id": lambda names, value: (
+        names.of("M", value) if _MINTED.fullmatch(value) else names.text(value)
+    ),
     "topic_id": lambda names, value: names.topic_id(value),
     "cluster_id": lambda _, __: "CLUSTER",
-    "controller_id": lambda names, value: "BROKER" if names.several and value >= 0 else value,  # of several, any one
-    "client_host": lambda _, value: _ADDRESS.sub("/CLIENT", value),  # seen from inside a container, we are somebody else
+    "controller_id": lambda names, value: (
+        "BROKER" if names.several and value >= 0 else value
+    ),  # of several, any one
+    "client_host": lambda _, value: _ADDRESS.sub(
+        "/CLIENT", value
+    ),  # seen from inside a container, we are somebody else
     "finalized_features_epoch": lambda _, __: "EPOCH",
     "log_append_time_ms": lambda _, value: "now" if value > 0 else value,
     "transaction_start_time_ms": lambda _, value: "now" if value > 0 else value,
     "last_timestamp": lambda _, value: "now" if value > batches.TIMESTAMP_MS + 1_000_000 else value,
     "session_id": lambda names, value: names.of("S", value) if value not in (0, 12345) else value,
-    "producer_id": lambda names, value: names.of("P", value) if value >= 0 and value != 987654321 else value,
+    "producer_id": lambda names, value: (
+        names.of("P", value) if value >= 0 and value != 987654321 else value
+    ),
     "producer_id_filters": lambda names, value: names.value("producer_id", value),
     "v3_and_below_producer_id": lambda names, value: names.value("producer_id", value),
-    "records": lambda names, value: [{**b, **({"producer_id": names.value("producer_id", b["producer_id"])} if "producer_id" in b else {})}
-                                     for b in batches.read(value) or []] if isinstance(value, str) else value,
+    "records": lambda names, value: (
+        [
+            {
+                **b,
+                **(
+                    {"producer_id": names.value("producer_id", b["producer_id"])}
+                    if "producer_id" in b
+                    else {}
+                ),
+            }
+            for b in batches.read(value) or []
+        ]
+        if isinstance(value, str)
+        else value
+    ),
 }
 
 
 class Stop(Exception):
-    """The scenario cannot go on: the answer it needs did not come. What happened is the transcript's last step."""
+    """The scenario cannot go on: the answer it needs did not come. What happened is the
+    transcript's last step."""
 
 
 class Link:
@@ -168,18 +210,32 @@ class Link:
         self.session = session
         self.connection = RawConnection(address, session.codec, client_id, session.deadline)
 
-    def ask(self, api: str, version: int, /, *, only: str = "", shuffled: str = "", brief: bool = False, **fields: Any) -> Plain:
+    def ask(
+        self,
+        api: str,
+        version: int,
+        /,
+        *,
+        only: str = "",
+        shuffled: str = "",
+        brief: bool = False,
+        **fields: Any,
+    ) -> Plain:
         """Send and await the answer; the options are those of `expect`."""
         self.send(api, version, **fields)
         return self.expect(only=only, shuffled=shuffled, brief=brief)
 
     def ask_quietly(self, api: str, version: int, /, **fields: Any) -> Plain:
-        """Send and await an answer that leaves no step (to set the stage, or to wait for something)."""
+        """Send and await an answer that leaves no step (to set the stage, or to wait for
+        something)."""
         self.connection.send(api, version, fields)
         return self._received()[1]
 
-    def ask_until(self, good: Callable[[Plain], bool], api: str, version: int, /, **fields: Any) -> Plain:
-        """Send again until the answer is good to have; only the last exchange leaves steps. For refusals that pass by themselves."""
+    def ask_until(
+        self, good: Callable[[Plain], bool], api: str, version: int, /, **fields: Any
+    ) -> Plain:
+        """Send again until the answer is good to have; only the last exchange leaves steps. For
+        refusals that pass by themselves."""
         answer: Plain = {}
 
         def asked() -> bool:
@@ -188,18 +244,26 @@ class Link:
             return good(answer)
 
         self.session.until(asked, f"no good answer to {api} v{version}")
-        self.session.note(self.name, sent=f"{api} v{version}", fields=self.session.names.value("", fields))
-        self.session.note(self.name, got=f"{api} v{version}", fields=self.session.names.value("", answer))
+        self.session.note(
+            self.name, sent=f"{api} v{version}", fields=self.session.names.value("", fields)
+        )
+        self.session.note(
+            self.name, got=f"{api} v{version}", fields=self.session.names.value("", answer)
+        )
         return answer
 
     def send(self, api: str, version: int, /, **fields: Any) -> None:
         """Send and leave the request parked."""
-        self.session.note(self.name, sent=f"{api} v{version}", fields=self.session.names.value("", fields))
+        self.session.note(
+            self.name, sent=f"{api} v{version}", fields=self.session.names.value("", fields)
+        )
         self.connection.send(api, version, fields)
 
     def send_unanswered(self, api: str, version: int, /, **fields: Any) -> None:
         """Send a request that the protocol leaves unanswered (acks 0)."""
-        self.session.note(self.name, sent=f"{api} v{version}", fields=self.session.names.value("", fields))
+        self.session.note(
+            self.name, sent=f"{api} v{version}", fields=self.session.names.value("", fields)
+        )
         self.connection.send(api, version, fields)
         self.connection.forget()
 
@@ -213,11 +277,19 @@ class Link:
         self.session.note(self.name, sent_bytes=label)
         self.connection.send_bytes(data)
 
-    def expect(self, *, only: str = "", shuffled: str = "", brief: bool = False, timeout_ms: int = PATIENCE_MS) -> Plain:
+    def expect(
+        self,
+        *,
+        only: str = "",
+        shuffled: str = "",
+        brief: bool = False,
+        timeout_ms: int = PATIENCE_MS,
+    ) -> Plain:
         """The answer to the oldest parked request.
 
-        `only` names a list of which the transcript keeps nothing but what this run named; `shuffled` a list whose order
-        is the broker's whim; `brief` shows of the configs inside list items no more than how many there are.
+        `only` names a list of which the transcript keeps nothing but what this run named;
+        `shuffled` a list whose order is the broker's whim; `brief` shows of the configs inside list
+        items no more than how many there are.
         """
         label, answer = self._received(timeout_ms)
         shown = dict(answer)
@@ -226,7 +298,9 @@ class Link:
         if shuffled:
             shown[shuffled] = _sorted(answer[shuffled])
         if brief:
-            shown = {k: [_brief(x) for x in v] if isinstance(v, list) else v for k, v in shown.items()}
+            shown = {
+                k: [_brief(x) for x in v] if isinstance(v, list) else v for k, v in shown.items()
+            }
         self.session.note(self.name, got=label, fields=self.session.names.value("", shown))
         return answer
 
@@ -243,7 +317,8 @@ class Link:
         return self.connection.poll(timeout_ms)
 
     def silent(self, during_ms: int = LEAST_SILENCE_MS) -> None:
-        """Nothing may come for so long, or for `LEAST_SILENCE_MS`: by then what was sent is with the broker, and parked."""
+        """Nothing may come for so long, or for `LEAST_SILENCE_MS`: by then what was sent is with
+        the broker, and parked."""
         try:
             self.connection.receive_frame(max(during_ms, LEAST_SILENCE_MS))
         except Silent:
@@ -290,7 +365,8 @@ def _brief(item: Plain) -> Plain:
 class Session:
     """What a scenario acts on: named connections to a broker, names of its own, and the transcript.
 
-    `address` is `host:port`, or those of several brokers in the order of their ids, comma-separated.
+    `address` is `host:port`, or those of several brokers in the order of their ids,
+    comma-separated.
     """
 
     def __init__(self, address: str, codec: Codec, nonce: str, deadline: float = math.inf) -> None:
@@ -335,7 +411,8 @@ class Session:
         time.sleep(duration_ms / 1000)
 
     def until(self, holds: Callable[[], bool], never: str) -> None:
-        """Wait, without a step, until something holds. At the time limit the scenario ends with a step that says what never came."""
+        """Wait, without a step, until something holds. At the time limit the scenario ends with a
+        step that says what never came."""
         limit = min(self.deadline - 1, time.monotonic() + TIME_LIMIT_S)
         while not holds():
             if time.monotonic() > limit:
@@ -350,19 +427,27 @@ class Session:
 
 
 def await_coordinator(address: str, codec: Codec) -> None:
-    """Wait until the broker coordinates groups and gives out producer ids: a fresh Kafka prepares both when first asked.
+    """Wait until the broker coordinates groups and gives out producer ids: a fresh Kafka prepares
+    both when first asked.
 
-    Raises AssertionError after a minute. Without it a fresh broker would be played to before its offsets topic is there.
+    Raises AssertionError after a minute. Without it a fresh broker would be played to before its
+    offsets topic is there.
     """
     for _ in range(600):
         connection = RawConnection(address, codec)
         connection.send("FindCoordinator", 4, {"coordinator_keys": ["any"], "key_type": 0})
         connection.send("ListGroups", 4, {})
         connection.send("DescribeGroups", 5, {"groups": [str(i) for i in range(200)]})
-        connection.send("InitProducerId", 4, {"transactional_id": None, "transaction_timeout_ms": 1_000})
+        connection.send(
+            "InitProducerId", 4, {"transactional_id": None, "transaction_timeout_ms": 1_000}
+        )
         found, listed, described, producer = (connection.receive()[1] for _ in range(4))
         connection.close()
-        codes = [found["coordinators"][0]["error_code"], listed["error_code"], *(g["error_code"] for g in described["groups"])]
+        codes = [
+            found["coordinators"][0]["error_code"],
+            listed["error_code"],
+            *(g["error_code"] for g in described["groups"]),
+        ]
         codes.append(producer["error_code"])
         if not any(codes):
             return
@@ -370,13 +455,18 @@ def await_coordinator(address: str, codec: Codec) -> None:
     raise AssertionError(f"{address} does not coordinate groups")
 
 
-def play(scenario: Scenario, address: str, codec: Codec, nonce: str, limit_s: float | None = None) -> list[Step]:
+def play(
+    scenario: Scenario, address: str, codec: Codec, nonce: str, limit_s: float | None = None
+) -> list[Step]:
     """The transcript of one scenario. A scenario cut short ends with the step that says why.
 
-    `limit_s` is the scenario's own unless given. Whatever else goes wrong becomes a step, never an exception.
+    `limit_s` is the scenario's own unless given. Whatever else goes wrong becomes a step, never an
+    exception.
     """
     limit_s = scenario.limit_s if limit_s is None else limit_s
-    session = Session(address, codec, _mark(random.Random(nonce + scenario.name)), time.monotonic() + limit_s)
+    session = Session(
+        address, codec, _mark(random.Random(nonce + scenario.name)), time.monotonic() + limit_s
+    )
     try:
         scenario.play(session)
     except Stop:
@@ -391,6 +481,10 @@ def play(scenario: Scenario, address: str, codec: Codec, nonce: str, limit_s: fl
 
 
 def complete(steps: list[Step]) -> bool:
-    """Did the scenario come to its own end, or to one that a broker meant? Not if it hung, broke off, or waited for what never came."""
-    return not any("hung" in step or step["link"] == "all" or (step["link"] == "stage" and "failed" in step)
-                   for step in steps[-1:] if "link" in step)
+    """Did the scenario come to its own end, or to one that a broker meant? Not if it hung, broke
+    off, or waited for what never came."""
+    return not any(
+        "hung" in step or step["link"] == "all" or (step["link"] == "stage" and "failed" in step)
+        for step in steps[-1:]
+        if "link" in step
+    )

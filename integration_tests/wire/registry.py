@@ -65,15 +65,23 @@ PROFILES: Final[dict[str, dict[str, str]]] = {
         "group.consumer.assignment.interval.ms": "0",
         "offsets.topic.num.partitions": "4",
     },
-    "clients": {"group.initial.rebalance.delay.ms": "0", "offsets.topic.num.partitions": "4", "group.min.session.timeout.ms": "500"},
+    "clients": {
+        "group.initial.rebalance.delay.ms": "0",
+        "offsets.topic.num.partitions": "4",
+        "group.min.session.timeout.ms": "500",
+    },
 }
-"""The settings that differ from Kafka's defaults, by profile: stock, tight limits, quick clean-up, the client matrix."""
+"""The settings that differ from Kafka's defaults, by profile: stock, tight limits, quick clean-up,
+the client matrix."""
 
 _SCENARIOS: dict[str, Scenario] = {}
 
 
-def scenario(profile: str = "plain", *, repeats: bool = True, alone: bool = False, lasts_s: int = 0) -> Callable[[Play], Play]:
-    """Register a function as a scenario named after its module and itself; the heading is that of `Scenario`."""
+def scenario(
+    profile: str = "plain", *, repeats: bool = True, alone: bool = False, lasts_s: int = 0
+) -> Callable[[Play], Play]:
+    """Register a function as a scenario named after its module and itself; the heading is that of
+    `Scenario`."""
 
     def register(play: Play) -> Play:
         name = f"{play.__module__.rsplit('.', 1)[-1]}.{play.__name__}"

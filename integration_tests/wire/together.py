@@ -1,7 +1,8 @@
 """Plays many scenarios at once, each on its own names, and gives a future for each transcript.
 
-Scenarios mostly wait, so far more are under way than there are processors. Those that ask for it are played alone: at
-a time when no other part of the same address is under way. Those that wait long begin first.
+Scenarios mostly wait, so far more are under way than there are processors. Those that ask for it
+are played alone: at a time when no other part of the same address is under way. Those that wait
+long begin first.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ class Part(NamedTuple):
 
 
 def play_together(parts: Iterable[Part], at_once: int = AT_ONCE) -> dict[Part, Future[list[Step]]]:
-    """Begin to play all parts; each future ends within the time limits of its scenario and of those before it."""
+    """Begin to play all parts; each future ends within the time limits of its scenario and of those
+    before it."""
     queue = sorted(parts, key=lambda part: -part.scenario.lasts_s)
     futures: dict[Part, Future[list[Step]]] = {part: Future() for part in queue}
     Thread(target=_play_all, args=(futures, at_once), name="scenarios", daemon=True).start()
@@ -35,7 +37,8 @@ def play_together(parts: Iterable[Part], at_once: int = AT_ONCE) -> dict[Part, F
 
 
 def _play_all(futures: dict[Part, Future[list[Step]]], at_once: int) -> None:
-    """Long ones on threads of their own, short ones in a pool, and at the end the lonely ones in turn."""
+    """Long ones on threads of their own, short ones in a pool, and at the end the lonely ones in
+    turn."""
     long = [part for part in futures if part.scenario.lasts_s and not part.scenario.alone]
     short = [part for part in futures if not part.scenario.lasts_s and not part.scenario.alone]
     with ThreadPoolExecutor(max(len(long), 1)) as waiters, ThreadPoolExecutor(at_once) as players:

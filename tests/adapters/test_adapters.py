@@ -7,7 +7,14 @@ from typing import Any
 
 import pytest
 
-from assignors import Assignment, AssignorError, RebalanceProtocol, Subscription, TopicPartition, by_name
+from assignors import (
+    Assignment,
+    AssignorError,
+    RebalanceProtocol,
+    Subscription,
+    TopicPartition,
+    by_name,
+)
 from assignors.user_data import decode_sticky, encode_sticky, encode_sticky_v0, java_form
 
 pytest.importorskip("kafka")
@@ -28,10 +35,18 @@ GIVEN = Assignment((TopicPartition("t", 0), TopicPartition("t", 2)))
 def test_kafka_python_gets_metadata_with_owned_partitions_and_generation() -> None:
     """STK-2, UD-3: v2 and later tell the generation in a field, and the user data has it too."""
     made: Any = for_kafka_python.assignor_class("cooperative-sticky", rack="r1")()
-    plan = made.assign(PlainCluster({"t": 3}), [SimpleNamespace(member_id="m", group_instance_id=None, metadata=made.metadata({"t"}))])
+    plan = made.assign(
+        PlainCluster({"t": 3}),
+        [SimpleNamespace(member_id="m", group_instance_id=None, metadata=made.metadata({"t"}))],
+    )
     made.on_assignment(plan["m"], 7)
     told = made.metadata({"t"})
-    assert (told.topics, told.user_data, told.generation_id, told.rack_id) == (["t"], b"\0\0\0\7", 7, "r1")
+    assert (told.topics, told.user_data, told.generation_id, told.rack_id) == (
+        ["t"],
+        b"\0\0\0\7",
+        7,
+        "r1",
+    )
     assert [(part.topic, part.partitions) for part in told.owned_partitions] == [("t", [0, 1, 2])]
     assert {int(protocol) for protocol in made.supported_protocols()} == {0, 1}
 
@@ -48,7 +63,10 @@ def test_racks_are_found_in_kafka_pythons_cluster() -> None:
     """KIP-881 through the adapter: V3."""
     made: Any = for_kafka_python.assignor_class("range")
     members = [
-        SimpleNamespace(member_id=f"c{i}", metadata=for_kafka_python.assignor_class("range", rack=rack)().metadata({"t"}))
+        SimpleNamespace(
+            member_id=f"c{i}",
+            metadata=for_kafka_python.assignor_class("range", rack=rack)().metadata({"t"}),
+        )
         for i, rack in enumerate("bca", 1)
     ]
     cluster: Any = PlainCluster({"t": 3})
@@ -56,11 +74,18 @@ def test_racks_are_found_in_kafka_pythons_cluster() -> None:
     cluster.partitions_for_topic = lambda topic: {0, 1, 2}
     cluster.broker_metadata = lambda node: SimpleNamespace(rack="abc"[node])
     plan = made().assign(cluster, members)
-    assert {member: given.partitions()[0].partition for member, given in plan.items()} == {"c1": 1, "c2": 2, "c3": 0}
+    assert {member: given.partitions()[0].partition for member, given in plan.items()} == {
+        "c1": 1,
+        "c2": 2,
+        "c3": 0,
+    }
 
 
 def test_aiokafka_refuses_cooperative_rebalancing_clearly() -> None:
-    with pytest.raises(AssignorError, match=r"cooperative-sticky is for cooperative rebalancing, and aiokafka is eager only"):
+    with pytest.raises(
+        AssignorError,
+        match=r"cooperative-sticky is for cooperative rebalancing, and aiokafka is eager only",
+    ):
         for_aiokafka.assignor_class("cooperative-sticky")
 
 
@@ -72,19 +97,29 @@ def test_each_aiokafka_consumer_has_a_memory_of_its_own() -> None:
     assert other.metadata(["t"]).user_data is None
 
 
-@pytest.mark.parametrize("made", [
-    for_kafka_python.TheirAssignor(RangePartitionAssignor), for_aiokafka.TheirAssignor(aio_range.RangePartitionAssignor),
-], ids=["kafka-python", "aiokafka"])  # fmt: skip
+@pytest.mark.parametrize(
+    "made",
+    [
+        for_kafka_python.TheirAssignor(RangePartitionAssignor),
+        for_aiokafka.TheirAssignor(aio_range.RangePartitionAssignor),
+    ],
+    ids=["kafka-python", "aiokafka"],
+)
 def test_their_range_is_one_of_ours(made: Any) -> None:
     assert made.name == "range"
     assert tuple(made.rebalance_protocols) == (RebalanceProtocol.EAGER,)
     plan = made.assign({"t": 3}, TWO)
-    assert {m: a.partitions for m, a in plan.items()} == {m: a.partitions for m, a in by_name("range").assign({"t": 3}, TWO).items()}
+    assert {m: a.partitions for m, a in plan.items()} == {
+        m: a.partitions for m, a in by_name("range").assign({"t": 3}, TWO).items()
+    }
     made.on_assignment(plan["a"], 1)
 
 
 def test_their_sticky_remembers_through_ours() -> None:
-    for made in (for_kafka_python.TheirAssignor(StickyPartitionAssignor), for_aiokafka.TheirAssignor(aio_sticky.StickyPartitionAssignor)):
+    for made in (
+        for_kafka_python.TheirAssignor(StickyPartitionAssignor),
+        for_aiokafka.TheirAssignor(aio_sticky.StickyPartitionAssignor),
+    ):
         made.on_assignment(GIVEN, 4)
         data = java_form(made.subscription_user_data(["t"]))
         assert decode_sticky(data) == ({"t": [0, 2]}, 4)
@@ -96,5 +131,15 @@ def test_only_kafka_pythons_form_is_turned_into_javas() -> None:
     """UD-1, UD-2: what Java can read is left alone, and so is noise."""
     v1, v0 = encode_sticky({"t": [1]}, 5), encode_sticky_v0({"t": [1]})
     assert java_form(b"\0\1" + v1) == v1
-    for data in (None, b"", v1, v0, b"\0\1", b"\0\0" + v1, b"\0\1" + v0, b"\0\1" + v1 + b"\0", b"\0\2" + v1):
+    for data in (
+        None,
+        b"",
+        v1,
+        v0,
+        b"\0\1",
+        b"\0\0" + v1,
+        b"\0\1" + v0,
+        b"\0\1" + v1 + b"\0",
+        b"\0\2" + v1,
+    ):
         assert java_form(data) == data

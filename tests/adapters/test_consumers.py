@@ -1,4 +1,5 @@
-"""Real consumers of kafka-python and aiokafka with our assignors, in one group: each leads in turn, and partitions stay where they are."""
+"""Real consumers of kafka-python and aiokafka with our assignors, in one group: each leads in turn,
+and partitions stay where they are."""
 
 from __future__ import annotations
 
@@ -22,15 +23,28 @@ from coordinator.adapters import kafka_python as for_kafka_python  # noqa: E402
 
 DEADLINE_S = 120.0
 """For a group to settle, on a busy machine."""
-SETTINGS: dict[str, Any] = {"group_id": "g", "enable_auto_commit": False, "session_timeout_ms": 6000, "heartbeat_interval_ms": 100}
+SETTINGS: dict[str, Any] = {
+    "group_id": "g",
+    "enable_auto_commit": False,
+    "session_timeout_ms": 6000,
+    "heartbeat_interval_ms": 100,
+}
 
 
 class PythonConsumer:
-    """A kafka-python consumer, polled in a thread of its own: 3.0.12 may lose the result of a join that ends between two polls."""
+    """A kafka-python consumer, polled in a thread of its own: 3.0.12 may lose the result of a join
+    that ends between two polls."""
 
     def __init__(self, servers: str, strategy: Any) -> None:
-        self.consumer = kafka.KafkaConsumer("orders", bootstrap_servers=servers, partition_assignment_strategy=[strategy], **SETTINGS)
-        self.consumer.partitions_for_topic("orders")  # else it may learn its topic while it joins, and lose that join
+        self.consumer = kafka.KafkaConsumer(
+            "orders",
+            bootstrap_servers=servers,
+            partition_assignment_strategy=[strategy],
+            **SETTINGS,
+        )
+        self.consumer.partitions_for_topic(
+            "orders"
+        )  # else it may learn its topic while it joins, and lose that join
         self.closing = Event()
         self.thread = Thread(target=self._live)
         self.thread.start()
@@ -38,7 +52,11 @@ class PythonConsumer:
     def _live(self) -> None:
         while not self.closing.is_set():
             coordinator = self.consumer._coordinator
-            if coordinator._join_task is not None and coordinator._join_task.is_done and not coordinator.need_rejoin():
+            if (
+                coordinator._join_task is not None
+                and coordinator._join_task.is_done
+                and not coordinator.need_rejoin()
+            ):
                 coordinator.request_rejoin()
             self.consumer.poll(timeout_ms=500)
 
@@ -60,7 +78,12 @@ class AioConsumer:
         self.thread.start()
 
         async def start() -> Any:
-            consumer = aiokafka.AIOKafkaConsumer("orders", bootstrap_servers=servers, partition_assignment_strategy=[strategy], **SETTINGS)
+            consumer = aiokafka.AIOKafkaConsumer(
+                "orders",
+                bootstrap_servers=servers,
+                partition_assignment_strategy=[strategy],
+                **SETTINGS,
+            )
             self.starting = asyncio.ensure_future(consumer.start())
             return consumer
 
@@ -80,7 +103,11 @@ class OurConsumer:
     """A member of our own."""
 
     def __init__(self, emulator: Emulator, strategy: str) -> None:
-        config = {"partition.assignment.strategy": strategy, "session.timeout.ms": 6000, "heartbeat.interval.ms": 100}
+        config = {
+            "partition.assignment.strategy": strategy,
+            "session.timeout.ms": 6000,
+            "heartbeat.interval.ms": 100,
+        }
         self.peer = emulator.peer("g", topics=["orders"], config=config)
 
     def owned(self) -> set[int]:
@@ -98,7 +125,9 @@ class Group:
         self.members: list[Any] = []
 
     def add(self, kind: Any, strategy: Any) -> Any:
-        member = kind(self.emulator if kind is OurConsumer else self.emulator.bootstrap_servers, strategy)
+        member = kind(
+            self.emulator if kind is OurConsumer else self.emulator.bootstrap_servers, strategy
+        )
         self.members.append(member)
         self.settle()
         return member
@@ -109,7 +138,8 @@ class Group:
         self.settle()
 
     def settle(self) -> None:
-        """Until all partitions have one owner, everybody has a fair share, and no rebalance is under way."""
+        """Until all partitions have one owner, everybody has a fair share, and no rebalance is
+        under way."""
         deadline = time.monotonic() + DEADLINE_S
         while time.monotonic() < deadline:
             time.sleep(0.01)
@@ -166,7 +196,8 @@ def test_cooperative_sticky_in_kafka_python() -> None:
 
 
 def test_kafka_pythons_own_user_data_is_read() -> None:
-    """kafka-python's sticky writes an int16 more: our leader leaves its partitions in place all the same."""
+    """kafka-python's sticky writes an int16 more: our leader leaves its partitions in place all the
+    same."""
     with group() as g:
         ours = g.add(AioConsumer, for_aiokafka.assignor_class("sticky"))
         theirs = g.add(PythonConsumer, StickyPartitionAssignor)
@@ -179,7 +210,8 @@ def test_kafka_pythons_own_user_data_is_read() -> None:
 
 @pytest.mark.parametrize("leading", [0, 1, 2])
 def test_one_group_of_all_three_kinds_whoever_leads(leading: int) -> None:
-    """Our member, kafka-python and aiokafka, all with our sticky: a fourth comes and goes, and the three keep what they had.
+    """Our member, kafka-python and aiokafka, all with our sticky: a fourth comes and goes, and the
+    three keep what they had.
 
     The first to come leads, and goes on leading.
     """

@@ -1,7 +1,9 @@
-"""Random groups for the client-side assignors, from a seed: single assignments, and lives of twenty assignments.
+"""Random groups for the client-side assignors, from a seed: single assignments, and lives of twenty
+assignments.
 
-Nothing is made to be sensible: members claim partitions that do not exist, generations that never were, topics twice, and
-user data cut short or filled with noise. A life goes on from what the assignor under test gave.
+Nothing is made to be sensible: members claim partitions that do not exist, generations that never
+were, topics twice, and user data cut short or filled with noise. A life goes on from what the
+assignor under test gave.
 """
 
 from __future__ import annotations
@@ -14,7 +16,21 @@ from assignors.user_data import encode_cooperative, encode_sticky, encode_sticky
 
 ASSIGNORS = ("range", "roundrobin", "sticky", "cooperative-sticky")
 LIFE_STEPS = 20
-NAMES = ("orders", "t1", "t2", "t3", "Aa", "BB", "C#", "topic-21", "a.b", "zz", "\ue000x", "\U0001f600", "é")
+NAMES = (
+    "orders",
+    "t1",
+    "t2",
+    "t3",
+    "Aa",
+    "BB",
+    "C#",
+    "topic-21",
+    "a.b",
+    "zz",
+    "\ue000x",
+    "\U0001f600",
+    "é",
+)
 INSTANCES = ("i1", "i2", "\ue000", "\U0001f601")
 NOISE = (b"", b"\0", b"\0\0\0\1\0\2t1\0\0\0\1\0\0\0\0\0\0", b"\x7f\xff\xff\xff" * 3)
 ALIKE = ["".join("AaBB"[2 * (i >> bit & 1) :][:2] for bit in range(5)) for i in range(32)]
@@ -50,7 +66,10 @@ def make_case(assignor: str, seed: int, number: int) -> Case:
 
 def _step(assignor: str, random: Random) -> Step:
     topics = _topics(random, random.choice((1, 2, 2, 3, 4, 6)), random.choice((1, 3, 4, 7, 12)))
-    partitions = {topic: random.randint(0, 2) if random.random() < 0.05 else count for topic, count in topics.items()}
+    partitions = {
+        topic: random.randint(0, 2) if random.random() < 0.05 else count
+        for topic, count in topics.items()
+    }
     ids = _ids(random, random.choice((0, 1, 2, 2, 3, 3, 4, 5, 6, 8, 11, 12, 13, 20, 24, 25)))
     generations = random.choice(((5,), (5, 5, 4), (5, 4, 3, -1), (5, 4, 3, None, 0, -1, -7)))
     same = _wanted(random, topics) if random.random() < 0.5 else None
@@ -67,37 +86,66 @@ def _step(assignor: str, random: Random) -> Step:
             user_data=_user_data(assignor, random, owned, generation, messy),
             owned_partitions=owned if assignor != "sticky" or random.random() < 0.3 else (),
             generation=generation if random.random() < 0.7 else None,
-            group_instance_id=random.choice((*INSTANCES, f"i{random.randrange(99)}")) if random.random() < 0.2 else None,
+            group_instance_id=random.choice((*INSTANCES, f"i{random.randrange(99)}"))
+            if random.random() < 0.2
+            else None,
             rack=random.choice(RACKS) if with_racks else None,
         )
-    return Step(partitions, members, _racks(random, partitions) if with_racks and random.random() < 0.9 else None)
+    return Step(
+        partitions,
+        members,
+        _racks(random, partitions) if with_racks and random.random() < 0.9 else None,
+    )
 
 
 def _set_aside(random: Random) -> Step:
-    """Members with a topic of their own, who claim more of it than there is, beside a topic that several share (STK-19, STK-25)."""
-    partitions = {"own": random.randint(1, 3), "shared": random.randint(1, 8), "also": random.randint(1, 4)}
+    """Members with a topic of their own, who claim more of it than there is, beside a topic that
+    several share (STK-19, STK-25)."""
+    partitions = {
+        "own": random.randint(1, 3),
+        "shared": random.randint(1, 8),
+        "also": random.randint(1, 4),
+    }
     members: dict[str, Subscription] = {}
     for i in range(random.randint(2, 5)):
-        topics = ("own", "shared") if i == 0 else random.choice((("shared",), ("shared", "also"), ("also",)))
-        claims = [TopicPartition("own", p) for p in random.sample(range(12), random.randint(0, 8))] if i == 0 else []
+        topics = (
+            ("own", "shared")
+            if i == 0
+            else random.choice((("shared",), ("shared", "also"), ("also",)))
+        )
+        claims = (
+            [TopicPartition("own", p) for p in random.sample(range(12), random.randint(0, 8))]
+            if i == 0
+            else []
+        )
         chance = 0.6 if i else 0.1
-        claims += [TopicPartition(topics[-1], p) for p in range(partitions[topics[-1]]) if random.random() < chance]
+        claims += [
+            TopicPartition(topics[-1], p)
+            for p in range(partitions[topics[-1]])
+            if random.random() < chance
+        ]
         by_topic: dict[str, list[int]] = {}
         for topic, partition in claims:
             by_topic.setdefault(topic, []).append(partition)
         generation = random.choice((3, 3, 3, 2))
         rack = random.choice(RACKS) if random.random() < 0.2 else None
         data = encode_sticky(by_topic, generation)
-        members[f"c{random.randrange(9)}{i}"] = Subscription(topics, data, tuple(claims), generation, None, rack)
+        members[f"c{random.randrange(9)}{i}"] = Subscription(
+            topics, data, tuple(claims), generation, None, rack
+        )
     return Step(partitions, members, _racks(random, partitions) if random.random() < 0.3 else None)
 
 
 class _Deal:
     """Who claims what: everything once at most, and then some."""
 
-    def __init__(self, random: Random, partitions: dict[str, int], ids: list[str], messy: bool) -> None:
+    def __init__(
+        self, random: Random, partitions: dict[str, int], ids: list[str], messy: bool
+    ) -> None:
         self._random, self._messy, self._partitions = random, messy, partitions
-        all_of_them = [TopicPartition(topic, p) for topic, count in partitions.items() for p in range(count)]
+        all_of_them = [
+            TopicPartition(topic, p) for topic, count in partitions.items() for p in range(count)
+        ]
         random.shuffle(all_of_them)
         share = random.choice((0, 0.3, 0.8, 1, 1))
         skew = random.choice((1, 1, 2, 4))
@@ -117,7 +165,10 @@ class _Deal:
             for _ in range(random.choice((0, 0, 1, 1, 3))):
                 owned.insert(random.randint(0, len(owned)), random.choice(self._all))
             if random.random() < 0.15:
-                owned.insert(random.randint(0, len(owned)), TopicPartition(random.choice(NAMES), random.choice((0, 5, 9, 13, -1))))
+                owned.insert(
+                    random.randint(0, len(owned)),
+                    TopicPartition(random.choice(NAMES), random.choice((0, 5, 9, 13, -1))),
+                )
         return tuple(owned)
 
 
@@ -137,16 +188,25 @@ def _wanted(random: Random, topics: dict[str, int]) -> tuple[str, ...]:
 def _ids(random: Random, many: int) -> list[str]:
     if random.random() < 0.04:  # all of one hash: deep buckets
         return random.sample(ALIKE, min(many, len(ALIKE)))
-    shape = random.choice(("c{}", "consumer-{}", "client-{}-{:08x}", "{:016x}", "m{:05}", "\U0001f600{}", "\ue000{}"))
+    shape = random.choice(
+        ("c{}", "consumer-{}", "client-{}-{:08x}", "{:016x}", "m{:05}", "\U0001f600{}", "\ue000{}")
+    )
     numbered = "c" not in shape
-    ids = dict.fromkeys(shape.format(i if numbered else random.randrange(30), random.getrandbits(32)) for i in range(many))
+    ids = dict.fromkeys(
+        shape.format(i if numbered else random.randrange(30), random.getrandbits(32))
+        for i in range(many)
+    )
     result = list(ids)
     random.shuffle(result)
     return result
 
 
 def _user_data(
-    assignor: str, random: Random, owned: tuple[TopicPartition, ...], generation: int | None, messy: bool
+    assignor: str,
+    random: Random,
+    owned: tuple[TopicPartition, ...],
+    generation: int | None,
+    messy: bool,
 ) -> bytes | None:
     if messy and random.random() < 0.1:
         return random.choice((*NOISE, random.randbytes(random.randint(1, 12))))
@@ -159,7 +219,11 @@ def _user_data(
         by_topic.setdefault(topic, []).append(partition)
     data = encode_sticky_v0(by_topic) if generation is None else encode_sticky(by_topic, generation)
     if messy and random.random() < 0.1:
-        data = data[: random.randrange(len(data) + 1)] if random.random() < 0.5 else data + random.randbytes(random.randint(1, 5))
+        data = (
+            data[: random.randrange(len(data) + 1)]
+            if random.random() < 0.5
+            else data + random.randbytes(random.randint(1, 5))
+        )
     return data
 
 
@@ -176,12 +240,16 @@ def _racks(random: Random, partitions: dict[str, int]) -> dict[str, list[list[st
         elif kind == "one":
             racks[topic] = [["abc"[p % 3]] for p in range(count)]
         else:
-            racks[topic] = [[random.choice(("a", "b", "c", "x", None)) for _ in range(random.randint(0, 3))] for _ in range(count)]
+            racks[topic] = [
+                [random.choice(("a", "b", "c", "x", None)) for _ in range(random.randint(0, 3))]
+                for _ in range(count)
+            ]
     return racks
 
 
 def _life(assignor: str, random: Random) -> list[Step]:
-    """Twenty generations of one group, led by one instance; members come, go, want other topics, miss generations."""
+    """Twenty generations of one group, led by one instance; members come, go, want other topics,
+    miss generations."""
     leader = by_name(assignor)
     topics = _topics(random, random.randint(1, 5), random.choice((2, 5, 9)))
     with_racks = random.random() < 0.3
@@ -201,7 +269,9 @@ def _life(assignor: str, random: Random) -> list[Step]:
         for _ in range(random.randint(0, 2) if members else 3):
             member = f"m-{random.getrandbits(32):08x}"
             rack = random.choice(RACKS) if with_racks else None
-            members[member] = Subscription(tuple(topics) if equal else _wanted(random, topics), rack=rack)
+            members[member] = Subscription(
+                tuple(topics) if equal else _wanted(random, topics), rack=rack
+            )
             memories[member] = by_name(assignor)
         for member, before in members.items():
             wanted = before.topics
@@ -209,7 +279,9 @@ def _life(assignor: str, random: Random) -> list[Step]:
                 wanted = tuple(topics)
             elif random.random() < 0.1:
                 wanted = _wanted(random, topics)
-            members[member] = before._replace(topics=wanted, user_data=memories[member].subscription_user_data(wanted))
+            members[member] = before._replace(
+                topics=wanted, user_data=memories[member].subscription_user_data(wanted)
+            )
         asked = dict(members) if random.random() < 0.9 else dict(sorted(members.items()))
         steps.append(Step(dict(topics), asked, racks))
         try:
@@ -220,5 +292,7 @@ def _life(assignor: str, random: Random) -> list[Step]:
             if random.random() < 0.9:  # the others never hear of it
                 memories[member].on_assignment(assignment, generation)
                 owned = assignment.partitions if assignor == "cooperative-sticky" else ()
-                members[member] = members[member]._replace(owned_partitions=owned, generation=generation if random.random() < 0.8 else None)
+                members[member] = members[member]._replace(
+                    owned_partitions=owned, generation=generation if random.random() < 0.8 else None
+                )
     return steps

@@ -1,8 +1,10 @@
-"""Cases in the words of tests/java/ClientAssignors.java, Java's answers and ours in the same words, and the smallest case that differs.
+"""Cases in the words of tests/java/ClientAssignors.java, Java's answers and ours in the same words,
+and the smallest case that differs.
 
-A question is one line of words: texts as hexadecimal UTF-16 behind "s", bytes in hexadecimal behind "b", "-" for null, lists behind
-their length. "release" asks for Java's; "new <assignor>" begins a case; "assign" tells topics (name, partitions, 0 or 1 for racks
-and then for each partition its racks) and members (id, topics, user data, owned partitions, generation, instance id, rack).
+A question is one line of words: texts as hexadecimal UTF-16 behind "s", bytes in hexadecimal behind
+"b", "-" for null, lists behind their length. "release" asks for Java's; "new <assignor>" begins a
+case; "assign" tells topics (name, partitions, 0 or 1 for racks and then for each partition its
+racks) and members (id, topics, user data, owned partitions, generation, instance id, rack).
 """
 
 from __future__ import annotations
@@ -61,14 +63,23 @@ def our_answer(assignor: Assignor, step: Step) -> str:
     words: list[object] = ["gave"]
     for member, assignment in plan.items():
         data = assignment.user_data
-        words += [_text(member), "-" if data is None else data.hex(), *_partitions(assignment.partitions)]
+        words += [
+            _text(member),
+            "-" if data is None else data.hex(),
+            *_partitions(assignment.partitions),
+        ]
     return " ".join(map(str, words))
 
 
 def disagreements(java: JavaProgram, cases: Iterable[Case]) -> Iterator[tuple[Case, int, str, str]]:
-    """The cases where Java answers otherwise: the case, the number of its first such step, Java's answer, ours."""
+    """The cases where Java answers otherwise: the case, the number of its first such step, Java's
+    answer, ours."""
     asked = list(cases)
-    answers = iter(java.ask(line for case in asked for line in (f"new {case.assignor}", *map(question, case.steps))))
+    answers = iter(
+        java.ask(
+            line for case in asked for line in (f"new {case.assignor}", *map(question, case.steps))
+        )
+    )
     for case in asked:
         next(answers)
         ours, found = by_name(case.assignor), None
@@ -127,12 +138,17 @@ def _smaller_subscriptions(told: Subscription, plain: Subscription) -> Iterator[
     for i in range(len(told.topics)):
         yield told._replace(topics=(*told.topics[:i], *told.topics[i + 1 :]))
     for i in range(len(told.owned_partitions)):
-        yield told._replace(owned_partitions=(*told.owned_partitions[:i], *told.owned_partitions[i + 1 :]))
+        yield told._replace(
+            owned_partitions=(*told.owned_partitions[:i], *told.owned_partitions[i + 1 :])
+        )
 
 
 def readable(answer: str) -> str:
     """An answer for people: texts decoded."""
-    return " ".join(bytes.fromhex(w[1:]).decode("utf-16-be", "replace") if w.startswith("s") else w for w in answer.split(" "))
+    return " ".join(
+        bytes.fromhex(w[1:]).decode("utf-16-be", "replace") if w.startswith("s") else w
+        for w in answer.split(" ")
+    )
 
 
 def _text(text: str | None) -> str:
@@ -144,5 +160,3 @@ def _partitions(partitions: Sequence[TopicPartition]) -> Iterator[object]:
     for topic, partition in partitions:
         yield _text(topic)
         yield partition
-
-

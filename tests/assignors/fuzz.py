@@ -1,6 +1,8 @@
-"""`python -m tests.assignors.fuzz --count 100000`: our client-side assignors against Kafka's own, case after case.
+"""`python -m tests.assignors.fuzz --count 100000`: our client-side assignors against Kafka's own,
+case after case.
 
-A disagreement prints the command that repeats just that case; with `--case` it is also made as small as it gets.
+A disagreement prints the command that repeats just that case; with `--case` it is also made as
+small as it gets.
 """
 
 from __future__ import annotations
@@ -10,7 +12,14 @@ import sys
 import time
 
 from tests.assignors.client_cases import ASSIGNORS, make_case
-from tests.assignors.client_java import PROGRAM, disagreements, mean_the_same_java, question, readable, shrink
+from tests.assignors.client_java import (
+    PROGRAM,
+    disagreements,
+    mean_the_same_java,
+    question,
+    readable,
+    shrink,
+)
 from tests.java_jars import JavaProgram, NoJavaError, java_program
 
 BATCH = 500
@@ -29,7 +38,11 @@ def main(argv: list[str] | None = None) -> int:
         with java_program(PROGRAM) as java:
             mean_the_same_java(java)
             for assignor in options.assignor or ASSIGNORS:
-                differs = _one(java, assignor, options) if options.case is not None else _many(java, assignor, options)
+                differs = (
+                    _one(java, assignor, options)
+                    if options.case is not None
+                    else _many(java, assignor, options)
+                )
                 if differs:
                     return 1
     except NoJavaError as missing:
@@ -44,10 +57,16 @@ def _many(java: JavaProgram, assignor: str, options: argparse.Namespace) -> bool
         cases = {number: make_case(assignor, options.seed, number) for number in numbers}
         for case, step, theirs, ours in disagreements(java, cases.values()):
             number = next(n for n, made in cases.items() if made is case)
-            print(f"{assignor}: case {number} differs at step {step}\n  Java: {readable(theirs)}\n  ours: {readable(ours)}")
-            print(f"repeat: python -m tests.assignors.fuzz --assignor {assignor} --seed {options.seed} --case {number}")
+            print(
+                f"{assignor}: case {number} differs at step {step}\n  Java: {readable(theirs)}\n  ours: {readable(ours)}"
+            )
+            print(
+                f"repeat: python -m tests.assignors.fuzz --assignor {assignor} --seed {options.seed} --case {number}"
+            )
             return True
-    print(f"{assignor}: {options.count} cases agree ({time.monotonic() - started:.0f} s)", flush=True)
+    print(
+        f"{assignor}: {options.count} cases agree ({time.monotonic() - started:.0f} s)", flush=True
+    )
     return False
 
 

@@ -1,8 +1,10 @@
-"""Random cases for the server-side assignors, the words they are told to Java in, and how its answers are read.
+"""Random cases for the server-side assignors, the words they are told to Java in, and how its
+answers are read.
 
-A line of a case: assignor, 1 if homogeneous; topics: how many, then id and partitions of each; members: how many, then of each its
-id, instance id or -, rack or -, subscribed names, ids of topics, owned partitions; then the partitions that count as
-assigned besides. Lists are preceded by their length.
+A line of a case: assignor, 1 if homogeneous; topics: how many, then id and partitions of each;
+members: how many, then of each its id, instance id or -, rack or -, subscribed names, ids of
+topics, owned partitions; then the partitions that count as assigned besides. Lists are preceded by
+their length.
 """
 
 from __future__ import annotations
@@ -31,7 +33,13 @@ def told(case: Case) -> str:
         words += (topic.hex(), size)
     words.append(len(spec.members))
     for member_id, member in spec.members.items():
-        words += (member_id, member.instance_id or "-", member.rack or "-", len(member.topics) + member.unresolved, len(member.topics))
+        words += (
+            member_id,
+            member.instance_id or "-",
+            member.rack or "-",
+            len(member.topics) + member.unresolved,
+            len(member.topics),
+        )
         words += (topic.hex() for topic in member.topics)
         words += _owned(member.assignment)
     words += _owned(others)
@@ -68,16 +76,23 @@ def written(plan: Plan) -> str:
 
 
 def sequence(name: str, seed: str, steps: int) -> list[Case]:
-    """A group that is assigned again and again while members come and go and topics change; every plan is the next one's memory."""
+    """A group that is assigned again and again while members come and go and topics change; every
+    plan is the next one's memory."""
     draw = random.Random(seed)
-    topics = {draw.randbytes(16): _size(draw) for _ in range(draw.randint(0, draw.choice((2, 6, 30))))}
+    topics = {
+        draw.randbytes(16): _size(draw) for _ in range(draw.randint(0, draw.choice((2, 6, 30))))
+    }
     equal = draw.random() < 0.5
     members: dict[str, Member] = {}
     shared = _some(draw, list(topics))
     cases: list[Case] = []
     for _ in range(steps):
         _churn(draw, members, topics, shared, equal)
-        spec = GroupSpec(members=in_map_order(members), partitions=dict(topics), homogeneous=_homogeneous(members))
+        spec = GroupSpec(
+            members=in_map_order(members),
+            partitions=dict(topics),
+            homogeneous=_homogeneous(members),
+        )
         others = _foreign(draw, topics) if draw.random() < 0.1 else {}
         cases.append((name, spec, others))
         _remember(draw, members, name, spec)
@@ -98,7 +113,17 @@ def in_map_order(members: Mapping[str, Member]) -> dict[str, Member]:
 
 
 def _size(draw: random.Random) -> int:
-    return draw.choice((0, 1, 2, 3, draw.randint(0, 12), *(draw.randint(0, 100) for _ in range(10)), draw.randint(0, 3000)))
+    return draw.choice(
+        (
+            0,
+            1,
+            2,
+            3,
+            draw.randint(0, 12),
+            *(draw.randint(0, 100) for _ in range(10)),
+            draw.randint(0, 3000),
+        )
+    )
 
 
 def _some(draw: random.Random, topics: list[bytes]) -> list[bytes]:
@@ -110,17 +135,29 @@ def _homogeneous(members: Mapping[str, Member]) -> bool:
     return len({(frozenset(member.topics), member.unresolved) for member in members.values()}) < 2
 
 
-def _churn(draw: random.Random, members: dict[str, Member], topics: dict[bytes, int], shared: list[bytes], equal: bool) -> None:
+def _churn(
+    draw: random.Random,
+    members: dict[str, Member],
+    topics: dict[bytes, int],
+    shared: list[bytes],
+    equal: bool,
+) -> None:
     for _ in range(draw.choice((0, 1, 1, 2, draw.randint(0, 10), draw.choice((0, 16, 64, 128))))):
         wanted = shared if equal else _some(draw, list(topics))
-        member_id = draw.choice(("consumer-", "c-é", "𝄞-", "")) + f"{draw.getrandbits(64):016x}"[: draw.choice((2, 16))] + "m"
+        member_id = (
+            draw.choice(("consumer-", "c-é", "𝄞-", ""))
+            + f"{draw.getrandbits(64):016x}"[: draw.choice((2, 16))]
+            + "m"
+        )
         members[member_id] = Member(
             topics=wanted,
             instance_id=draw.choice((None, None, f"i{draw.randint(0, 99)}-{member_id}")),
             rack=draw.choice((None, "a", "b")),
             unresolved=draw.choice((0, 0, 0, 1, 20)) if not equal else 0,
         )
-    for member_id in draw.sample(list(members), min(len(members), draw.choice((0, 0, 1, 1, 2, draw.randint(0, 64))))):
+    for member_id in draw.sample(
+        list(members), min(len(members), draw.choice((0, 0, 1, 1, 2, draw.randint(0, 64))))
+    ):
         del members[member_id]
     for member_id, member in members.items():
         wanted = member.topics
@@ -132,7 +169,11 @@ def _churn(draw: random.Random, members: dict[str, Member], topics: dict[bytes, 
 
 
 def _foreign(draw: random.Random, topics: dict[bytes, int]) -> dict[bytes, list[int]]:
-    return {topic: draw.sample(range(size), draw.randint(0, min(size, 3))) for topic, size in topics.items() if draw.random() < 0.3}
+    return {
+        topic: draw.sample(range(size), draw.randint(0, min(size, 3)))
+        for topic, size in topics.items()
+        if draw.random() < 0.3
+    }
 
 
 def _remember(draw: random.Random, members: dict[str, Member], name: str, spec: GroupSpec) -> None:
@@ -152,8 +193,14 @@ def _remember(draw: random.Random, members: dict[str, Member], name: str, spec: 
 
 def differences(java: JavaProgram, name: str, seed: int, numbers: Iterable[int]) -> Iterator[str]:
     """Ask Java the same; what differs, each with the command that asks again."""
-    cases = [(number, step, case) for number in numbers for step, case in enumerate(sequence(name, f"{seed}-{number}", STEPS))]
-    for (number, step, case), theirs in zip(cases, java.ask(told(case) for _, _, case in cases), strict=True):
+    cases = [
+        (number, step, case)
+        for number in numbers
+        for step, case in enumerate(sequence(name, f"{seed}-{number}", STEPS))
+    ]
+    for (number, step, case), theirs in zip(
+        cases, java.ask(told(case) for _, _, case in cases), strict=True
+    ):
         mine = ours(case)
         if not same(mine, theirs):
             again = f"python -m tests.assignors.server_fuzz --assignor {name} --seed {seed} --sequence {number} --step {step}"

@@ -1,4 +1,5 @@
-"""Differential: 2,000 random cases for each assignor, answered by Kafka 4.3.1's own classes and by ours. `make fuzz` asks 100,000."""
+"""Differential: 2,000 random cases for each assignor, answered by Kafka 4.3.1's own classes and by
+ours. `make fuzz` asks 100,000."""
 
 from __future__ import annotations
 
@@ -9,7 +10,14 @@ import pytest
 
 from assignors import Assignment, TopicPartition, by_name, java_hashing
 from tests.assignors.client_cases import ASSIGNORS, NAMES, Step, make_case
-from tests.assignors.client_java import PROGRAM, disagreements, mean_the_same_java, readable, remember_question, shrink
+from tests.assignors.client_java import (
+    PROGRAM,
+    disagreements,
+    mean_the_same_java,
+    readable,
+    remember_question,
+    shrink,
+)
 from tests.java_jars import JavaProgram, NoJavaError, java_program
 
 CASES = 2000
@@ -31,7 +39,8 @@ def java() -> Iterator[JavaProgram]:
 
 @pytest.mark.parametrize("assignor", ASSIGNORS)
 def test_same_answer_as_java(java: JavaProgram, assignor: str) -> None:
-    """HM-1..6, APA-1..3, RNG-1..5, RR-1, STK-1..29: lists, their order, members' order, and where Java throws.
+    """HM-1..6, APA-1..3, RNG-1..5, RR-1, STK-1..29: lists, their order, members' order, and where
+    Java throws.
 
     A life of twenty generations is led by one instance on each side (STK-6).
     """
@@ -53,7 +62,9 @@ def test_same_user_data_as_java(java: JavaProgram, assignor: str) -> None:
     member = by_name(assignor)
     for _ in range(300):
         topics = random.sample((*NAMES, *(f"topic-{i}" for i in range(30))), random.randint(0, 20))
-        partitions = [TopicPartition(topic, p) for topic in topics for p in range(random.randint(1, 3))]
+        partitions = [
+            TopicPartition(topic, p) for topic in topics for p in range(random.randint(1, 3))
+        ]
         random.shuffle(partitions)
         generation = random.randint(-1, 1 << 20)
         questions.append(remember_question(partitions, generation))
@@ -71,13 +82,18 @@ def test_the_copy_of_a_map_by_release(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [java_hashing.copy_capacity(size) for size in sizes] == [2, 4, 16, 16, 32, 32]
 
 
-def test_a_planted_difference_is_found_and_shrunk(java: JavaProgram, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The comparison itself: with the order of two members exchanged it speaks, and the case it is left with is small."""
+def test_a_planted_difference_is_found_and_shrunk(
+    java: JavaProgram, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The comparison itself: with the order of two members exchanged it speaks, and the case it is
+    left with is small."""
     from assignors.range_assignor import RangeAssignor
 
     right = RangeAssignor.assign
 
-    def wrong(self: RangeAssignor, partitions: dict[str, int], members: object, racks: object = None) -> object:
+    def wrong(
+        self: RangeAssignor, partitions: dict[str, int], members: object, racks: object = None
+    ) -> object:
         plan = right(self, partitions, members, racks)  # type: ignore[arg-type]
         return dict(reversed(plan.items()))
 

@@ -1,4 +1,5 @@
-"""The examples of docs/assignors.md, run as they stand: the first by itself, one's own assignor in a live group."""
+"""The examples of docs/assignors.md, run as they stand: the first by itself, one's own assignor in
+a live group."""
 
 from __future__ import annotations
 
@@ -15,7 +16,9 @@ from coordinator import Emulator
 
 
 def examples(root: Path) -> list[str]:
-    return re.findall(r"```python\n(.*?)```", (root / "docs" / "assignors.md").read_text(), re.DOTALL)
+    return re.findall(
+        r"```python\n(.*?)```", (root / "docs" / "assignors.md").read_text(), re.DOTALL
+    )
 
 
 @pytest.fixture
@@ -28,7 +31,9 @@ def capacity(project_root: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     return module
 
 
-def test_the_first_example_prints_what_it_says(project_root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_first_example_prints_what_it_says(
+    project_root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     example = examples(project_root)[0]
     exec(compile(example, "docs/assignors.md", "exec"), {})
     assert capsys.readouterr().out.splitlines() == re.findall(r"^# (.*)", example, re.MULTILINE)
@@ -43,15 +48,22 @@ def test_it_is_a_short_example(project_root: Path) -> None:
 def test_partitions_go_by_capacity(capacity: Any) -> None:
     made: Any = by_name("capacity:CapacityAssignor")
     made.capacity = 3
-    members = {"big": Subscription(("t",), made.subscription_user_data(["t"])), "small": Subscription(("t",))}
+    members = {
+        "big": Subscription(("t",), made.subscription_user_data(["t"])),
+        "small": Subscription(("t",)),
+    }
     plan = made.assign({"t": 8, "unwanted": 2}, members)
-    assert {member: len(given.partitions) for member, given in plan.items()} == {"big": 6, "small": 2}
+    assert {member: len(given.partitions) for member, given in plan.items()} == {
+        "big": 6,
+        "small": 2,
+    }
     made.on_assignment(plan["big"], 1)
     assert made.share == "3/4"
 
 
 def test_in_a_live_group(capacity: Any) -> None:
-    """The user data goes out with JoinGroup, comes to the leader, and the answer back with SyncGroup."""
+    """The user data goes out with JoinGroup, comes to the leader, and the answer back with
+    SyncGroup."""
     made: dict[int, Any] = {}
 
     def kind(carries: int) -> type:

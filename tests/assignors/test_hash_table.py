@@ -1,4 +1,5 @@
-"""Tables and their trees, held against java.util.HashMap itself: random puts and removals into few, and so deep, buckets (HM-1..HM-5)."""
+"""Tables and their trees, held against java.util.HashMap itself: random puts and removals into few,
+and so deep, buckets (HM-1..HM-5)."""
 
 from __future__ import annotations
 
@@ -67,7 +68,10 @@ def test_same_order_as_java(kind: str) -> None:
     histories = [(draw.choice((1, 2, 16, 16, 64, 300)), _history(draw, kind)) for _ in range(400)]
     try:
         with java_program("ServerAssignors") as java:
-            theirs = java.ask(" ".join(["table", str(initial), *map(_word, history)]) for initial, history in histories)
+            theirs = java.ask(
+                " ".join(["table", str(initial), *map(_word, history)])
+                for initial, history in histories
+            )
     except NoJavaError as missing:
         pytest.skip(str(missing))
     for (initial, history), answer in zip(histories, theirs, strict=True):
@@ -143,7 +147,9 @@ def test_a_copy_of_numbers_is_as_if_they_were_put_one_by_one() -> None:
             one_by_one.put(number)
         assert list(copy) == list(one_by_one)
         for _ in range(100):
-            number = draw.choice((draw.randint(0, 99), 64 * draw.randint(0, 40), 70_000 + draw.randint(0, 9)))
+            number = draw.choice(
+                (draw.randint(0, 99), 64 * draw.randint(0, 40), 70_000 + draw.randint(0, 9))
+            )
             do = draw.choice(("put", "compute", "discard"))
             getattr(copy, do)(number)
             getattr(one_by_one, do)(number)

@@ -1,4 +1,5 @@
-"""The judge, proved by planted bugs: every verdict must fall when, and only when, its rule is broken."""
+"""The judge, proved by planted bugs: every verdict must fall when, and only when, its rule is
+broken."""
 
 from __future__ import annotations
 
@@ -21,7 +22,11 @@ Plan = dict[str, list[tuple[str, int]]]
 def group(**owned: list[int]) -> dict[str, Subscription]:
     """Members that subscribe to orders and own partitions of it."""
     return {
-        member: Subscription(("orders",), owned_partitions=[TopicPartition("orders", n) for n in numbers], generation=1)
+        member: Subscription(
+            ("orders",),
+            owned_partitions=[TopicPartition("orders", n) for n in numbers],
+            generation=1,
+        )
         for member, numbers in owned.items()
     }
 
@@ -41,7 +46,11 @@ def test_a_good_plan_passes_every_question() -> None:
     assert found.balance_score == 0
     assert found.is_sticky
     assert found.least == (3, True)
-    assert [str(move) for move in found.moves] == ["orders-3: a -> b", "orders-4: a -> b", "orders-5: a -> b"]
+    assert [str(move) for move in found.moves] == [
+        "orders-3: a -> b",
+        "orders-4: a -> b",
+        "orders-5: a -> b",
+    ]
 
 
 def test_assignments_are_judged_as_well_as_bare_lists() -> None:
@@ -62,7 +71,9 @@ def test_assignments_are_judged_as_well_as_bare_lists() -> None:
         (plan(a=[0, 1, 2, 3, 4, 5]), Fault.NO_ANSWER, None),
     ],
 )
-def test_planted_faults_are_found_and_placed(bug: Plan, fault: Fault, place: tuple[str, int] | None) -> None:
+def test_planted_faults_are_found_and_placed(
+    bug: Plan, fault: Fault, place: tuple[str, int] | None
+) -> None:
     found = verdict({**ORDERS, "payments": 1}, MEMBERS, bug)
     assert not found.is_valid
     assert (fault, place) in [(finding.fault, finding.partition) for finding in found.findings]
@@ -94,7 +105,9 @@ def test_stk_22_balance_at_both_sides_of_its_boundary() -> None:
 
 def test_stk_22_a_member_that_cannot_read_the_topic_relieves_nobody() -> None:
     members = {**group(a=[]), "b": Subscription(("payments",))}
-    assert verdict({**ORDERS, "payments": 1}, members, {**plan(a=[0, 1, 2, 3, 4, 5]), "b": [("payments", 0)]}).is_balanced
+    assert verdict(
+        {**ORDERS, "payments": 1}, members, {**plan(a=[0, 1, 2, 3, 4, 5]), "b": [("payments", 0)]}
+    ).is_balanced
 
 
 def test_needless_moves_are_counted() -> None:
@@ -107,7 +120,12 @@ def test_needless_moves_are_counted() -> None:
 
 
 def test_partitions_of_a_member_that_left_had_to_move() -> None:
-    found = verdict(ORDERS, group(b=[3, 4, 5]), plan(b=[0, 1, 2, 3, 4, 5]), previous=plan(a=[0, 1, 2], b=[3, 4, 5]))
+    found = verdict(
+        ORDERS,
+        group(b=[3, 4, 5]),
+        plan(b=[0, 1, 2, 3, 4, 5]),
+        previous=plan(a=[0, 1, 2], b=[3, 4, 5]),
+    )
     assert len(found.moves) == 3
     assert found.least == (3, True)
 
@@ -153,11 +171,17 @@ def test_a_partition_claimed_twice_is_safe_only_with_nobody() -> None:
 
 
 def test_a_holder_that_left_needs_not_be_waited_for() -> None:
-    assert verdict({"orders": 1}, group(b=[]), plan(b=[0]), previous=plan(a=[0]), cooperative=True).is_safe
+    assert verdict(
+        {"orders": 1}, group(b=[]), plan(b=[0]), previous=plan(a=[0]), cooperative=True
+    ).is_safe
 
 
-def test_the_example_of_the_documentation_prints_what_it_says(project_root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (example,) = re.findall(r"```python\n(.*?)```", (project_root / "docs" / "judging.md").read_text(), re.DOTALL)
+def test_the_example_of_the_documentation_prints_what_it_says(
+    project_root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (example,) = re.findall(
+        r"```python\n(.*?)```", (project_root / "docs" / "judging.md").read_text(), re.DOTALL
+    )
     exec(compile(example, "docs/judging.md", "exec"), {})
     assert capsys.readouterr().out.splitlines() == re.findall(r"^# (.*)$", example, re.MULTILINE)
 
@@ -167,7 +191,9 @@ def test_balance_score_is_the_sum_over_all_pairs() -> None:
     draw = random.Random(1)
     for _ in range(50):
         counts = [draw.randint(0, 9) for _ in range(draw.randint(0, 8))]
-        assert balance_score(counts) == sum(abs(x - y) for i, x in enumerate(counts) for y in counts[:i])
+        assert balance_score(counts) == sum(
+            abs(x - y) for i, x in enumerate(counts) for y in counts[:i]
+        )
 
 
 @pytest.mark.parametrize("seed", range(150))
@@ -177,8 +203,18 @@ def test_least_moves_against_every_assignment_there_is(seed: int) -> None:
     sizes = {topic: draw.randint(0, 3) for topic in "xyz"[: draw.randint(1, 3)]}
     members = "abcd"[: draw.randint(1, 4 if sum(sizes.values()) < 6 else 3)]
     topics = {m: frozenset(t for t in sizes if draw.random() < 0.7) for m in members}
-    everything = [(t, n) for t, size in sizes.items() for n in range(size) if any(t in own for own in topics.values())]
-    owners = {(t, n): draw.choice("abcdgone") for t, size in sizes.items() for n in range(size + 1) if draw.random() < 0.8}
+    everything = [
+        (t, n)
+        for t, size in sizes.items()
+        for n in range(size)
+        if any(t in own for own in topics.values())
+    ]
+    owners = {
+        (t, n): draw.choice("abcdgone")
+        for t, size in sizes.items()
+        for n in range(size + 1)
+        if draw.random() < 0.8
+    }
     existing = {p: owner for p, owner in owners.items() if p[1] < sizes[p[0]]}
     best = min(
         sum(owner != given.get(p) for p, owner in existing.items())
@@ -188,14 +224,21 @@ def test_least_moves_against_every_assignment_there_is(seed: int) -> None:
     assert least_moves(sizes, topics, owners) == (best, True)
 
 
-def _assignments(partitions: list[tuple[str, int]], topics: dict[str, frozenset[str]]) -> list[dict[tuple[str, int], str]]:
+def _assignments(
+    partitions: list[tuple[str, int]], topics: dict[str, frozenset[str]]
+) -> list[dict[tuple[str, int], str]]:
     readers = [[m for m in topics if topic in topics[m]] for topic, _ in partitions]
     return [dict(zip(partitions, choice, strict=True)) for choice in product(*readers)]
 
 
 def _balanced(given: dict[tuple[str, int], str], topics: dict[str, frozenset[str]]) -> bool:
     load = Counter(given.values())
-    return not any(load[m] + 1 < load[owner] for (topic, _), owner in given.items() for m in topics if topic in topics[m])
+    return not any(
+        load[m] + 1 < load[owner]
+        for (topic, _), owner in given.items()
+        for m in topics
+        if topic in topics[m]
+    )
 
 
 def test_too_many_possible_loads_give_a_lower_bound_and_say_so() -> None:
@@ -204,5 +247,14 @@ def test_too_many_possible_loads_give_a_lower_bound_and_say_so() -> None:
     owners = {("t", n): "m0" if n < 90 else "gone" for n in range(100)}
     least = least_moves(sizes, topics, owners)
     assert least == (10, False)
-    assert "at least 10 had to" in str(verdict(sizes, {m: Subscription(tuple(own)) for m, own in topics.items()}, dict.fromkeys(topics, ()),
-                                               previous={"m0": [("t", n) for n in range(90)], "gone": [("t", n) for n in range(90, 100)]}))
+    assert "at least 10 had to" in str(
+        verdict(
+            sizes,
+            {m: Subscription(tuple(own)) for m, own in topics.items()},
+            dict.fromkeys(topics, ()),
+            previous={
+                "m0": [("t", n) for n in range(90)],
+                "gone": [("t", n) for n in range(90, 100)],
+            },
+        )
+    )

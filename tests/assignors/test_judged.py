@@ -1,4 +1,5 @@
-"""The judge at work: every plan of our assignors in the lives of sensible groups, and explained without a hitch."""
+"""The judge at work: every plan of our assignors in the lives of sensible groups, and explained
+without a hitch."""
 
 from __future__ import annotations
 
@@ -17,13 +18,21 @@ def lives(assignor: str, seed: int, equal: bool) -> Iterator[tuple[Verdict, str]
     """Members come and go, topics come and grow; each plan is the next one's memory."""
     draw = Random(f"{assignor}/{seed}/{equal}")
     partitions = {f"t{n}": draw.randint(1, 9) for n in range(draw.randint(1, 4))}
-    topics: dict[str, tuple[str, ...]] = {f"m{n}": _wanted(draw, partitions, equal) for n in range(draw.randint(1, 5))}
+    topics: dict[str, tuple[str, ...]] = {
+        f"m{n}": _wanted(draw, partitions, equal) for n in range(draw.randint(1, 5))
+    }
     given: dict[str, Assignment] = {}
     for generation in range(1, _STEPS):
         cooperative = assignor == "cooperative-sticky"
-        members = {m: _subscription(assignor, wanted, given.get(m), generation - 1) for m, wanted in topics.items()}
-        # A cooperative member revokes what it no longer wants before it joins: its claims are what it holds.
-        previous: Previous | None = None if cooperative else {m: list(part.partitions) for m, part in given.items()}
+        members = {
+            m: _subscription(assignor, wanted, given.get(m), generation - 1)
+            for m, wanted in topics.items()
+        }
+        # A cooperative member revokes what it no longer wants before it joins: its claims are what
+        # it holds.
+        previous: Previous | None = (
+            None if cooperative else {m: list(part.partitions) for m, part in given.items()}
+        )
         plan = dict(by_name(assignor).assign(partitions, members))
         found = verdict(partitions, members, plan, previous=previous, cooperative=cooperative)
         yield found, explain(partitions, members, plan, previous=previous)
@@ -35,10 +44,15 @@ def lives(assignor: str, seed: int, equal: bool) -> Iterator[tuple[Verdict, str]
 
 def _wanted(draw: Random, partitions: dict[str, int], equal: bool) -> tuple[str, ...]:
     """Never nothing: see the last test."""
-    return tuple(topic for topic in partitions if equal or draw.random() < 0.7) or tuple(partitions)[:1]
+    return (
+        tuple(topic for topic in partitions if equal or draw.random() < 0.7)
+        or tuple(partitions)[:1]
+    )
 
 
-def _subscription(assignor: str, wanted: tuple[str, ...], given: Assignment | None, generation: int) -> Subscription:
+def _subscription(
+    assignor: str, wanted: tuple[str, ...], given: Assignment | None, generation: int
+) -> Subscription:
     if given is None:
         return Subscription(wanted)
     own = by_name(assignor)
@@ -47,7 +61,9 @@ def _subscription(assignor: str, wanted: tuple[str, ...], given: Assignment | No
     return Subscription(wanted, own.subscription_user_data(wanted), owned, generation)
 
 
-def _change(draw: Random, partitions: dict[str, int], topics: dict[str, tuple[str, ...]], equal: bool) -> None:
+def _change(
+    draw: Random, partitions: dict[str, int], topics: dict[str, tuple[str, ...]], equal: bool
+) -> None:
     match draw.randrange(4):
         case 0:
             topics[f"m{draw.randint(5, 99)}"] = _wanted(draw, partitions, equal)
@@ -99,7 +115,8 @@ def test_range_moves_more_than_it_must() -> None:
 
 
 def test_the_judge_finds_a_fault_of_java() -> None:
-    """STK-4: a first member without topics is overlooked, the others' subscriptions are equal, and it gets its share of them."""
+    """STK-4: a first member without topics is overlooked, the others' subscriptions are equal, and
+    it gets its share of them."""
     members = {"A": Subscription(()), "B": Subscription(("t",))}
     found = verdict({"t": 4}, members, by_name("sticky").assign({"t": 4}, members))
     assert [str(finding) for finding in found.findings] == [

@@ -66,10 +66,15 @@ def _module(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "my_assignors", module)
 
 
-@pytest.mark.parametrize(("name", "java_name"), [
-    ("range", "RangeAssignor"), ("roundrobin", "RoundRobinAssignor"), ("sticky", "StickyAssignor"),
-    ("cooperative-sticky", "CooperativeStickyAssignor"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "java_name"),
+    [
+        ("range", "RangeAssignor"),
+        ("roundrobin", "RoundRobinAssignor"),
+        ("sticky", "StickyAssignor"),
+        ("cooperative-sticky", "CooperativeStickyAssignor"),
+    ],
+)
 def test_short_names_and_javas_names_make_a_new_instance_each(name: str, java_name: str) -> None:
     """STK-6: an assignor remembers, so nobody shares one."""
     made = [by_name(name), by_name(java_name), by_name(JAVA + java_name)]
@@ -81,24 +86,40 @@ def test_short_names_and_javas_names_make_a_new_instance_each(name: str, java_na
 
 def test_a_class_of_ones_own() -> None:
     made = by_name("my_assignors:Good")
-    assert (made.name, made.version, tuple(made.rebalance_protocols)) == ("good", 0, (RebalanceProtocol.EAGER,))
+    assert (made.name, made.version, tuple(made.rebalance_protocols)) == (
+        "good",
+        0,
+        (RebalanceProtocol.EAGER,),
+    )
     assert made.subscription_user_data(["t"]) is None
 
 
-@pytest.mark.parametrize(("name", "said"), [
-    ("stikcy", r"no assignor is called 'stikcy'; there are range, roundrobin, sticky, cooperative-sticky.*module:Class"),
-    ("", "no assignor is called ''"),
-    ("no.such.module:X", r"cannot import 'no.such.module'.*right is 'module:Class'"),
-    (":X", "cannot import ''"),
-    ("my_assignors:Missing", "module 'my_assignors' has no class 'Missing'"),
-    ("my_assignors:number", "has no class 'number'"),
-    ("my_assignors:NoAssign", r"NoAssign lacks the method assign\(partitions, members, racks=None\)"),
-    ("my_assignors:NoName", "NoName lacks a name; an assignor has name = "),
-    ("my_assignors:Bare", r"Bare lacks the method on_assignment\(assignment, generation\)"),
-    ("my_assignors:WrongProtocols", "lacks rebalance_protocols; right would be"),
-    ("my_assignors:WrongVersion", "lacks version, a number"),
-    ("my_assignors:Raising", r"Raising\(\) failed \(ValueError\('no capacity'\)\).*without arguments"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        (
+            "stikcy",
+            r"no assignor is called 'stikcy'; there are range, roundrobin, sticky, cooperative-sticky.*module:Class",
+        ),
+        ("", "no assignor is called ''"),
+        ("no.such.module:X", r"cannot import 'no.such.module'.*right is 'module:Class'"),
+        (":X", "cannot import ''"),
+        ("my_assignors:Missing", "module 'my_assignors' has no class 'Missing'"),
+        ("my_assignors:number", "has no class 'number'"),
+        (
+            "my_assignors:NoAssign",
+            r"NoAssign lacks the method assign\(partitions, members, racks=None\)",
+        ),
+        ("my_assignors:NoName", "NoName lacks a name; an assignor has name = "),
+        ("my_assignors:Bare", r"Bare lacks the method on_assignment\(assignment, generation\)"),
+        ("my_assignors:WrongProtocols", "lacks rebalance_protocols; right would be"),
+        ("my_assignors:WrongVersion", "lacks version, a number"),
+        (
+            "my_assignors:Raising",
+            r"Raising\(\) failed \(ValueError\('no capacity'\)\).*without arguments",
+        ),
+    ],
+)
 def test_what_is_said_of_names_that_are_none(name: str, said: str) -> None:
     with pytest.raises(AssignorError, match=said):
         by_name(name)

@@ -19,7 +19,11 @@ from assignors.user_data import (
 
 V1 = bytes.fromhex("00000001 0002 7431 00000002 00000000 00000001 00000005".replace(" ", ""))
 INT32 = st.integers(-(2**31), 2**31 - 1)
-OWNED = st.dictionaries(st.text(max_size=20).filter(lambda name: name.isprintable()), st.lists(INT32, max_size=5), max_size=5)
+OWNED = st.dictionaries(
+    st.text(max_size=20).filter(lambda name: name.isprintable()),
+    st.lists(INT32, max_size=5),
+    max_size=5,
+)
 
 
 def test_the_bytes_of_v1() -> None:
@@ -57,7 +61,15 @@ def test_no_user_data_owns_nothing(data: bytes | None) -> None:
         bytes.fromhex("00000001 0002 7431 ffffffff".replace(" ", "")),
         V1[:-5],
     ],
-    ids=["short", "negative count", "hostile count", "negative length", "hostile partitions", "negative partitions", "cut"],
+    ids=[
+        "short",
+        "negative count",
+        "hostile count",
+        "negative length",
+        "hostile partitions",
+        "negative partitions",
+        "cut",
+    ],
 )
 def test_unreadable_bytes_own_nothing_in_the_default_generation(data: bytes) -> None:
     """STK-1: failing both forms means generation -1."""

@@ -1,4 +1,5 @@
-"""A broker without sockets for the tests of topics, metadata and configurations: requests go in and answers come out encoded."""
+"""A broker without sockets for the tests of topics, metadata and configurations: requests go in and
+answers come out encoded."""
 
 from __future__ import annotations
 
@@ -42,7 +43,10 @@ class Admin:
         options = {name.replace("_", "."): value for name, value in configs.items()}
         self.log = Log()
         self.broker = build_broker(
-            configs=BrokerConfigs(options), random=Random(1), epoch_ms=0, topics=[TopicOption.parse(topic) for topic in topics],
+            configs=BrokerConfigs(options),
+            random=Random(1),
+            epoch_ms=0,
+            topics=[TopicOption.parse(topic) for topic in topics],
             log=self.log,  # type: ignore[arg-type]
         )
         self.cluster = self.broker.cluster
@@ -52,15 +56,24 @@ class Admin:
         self.log.events.clear()
 
     def ask(self, key: int, version: int, **fields: Any) -> Any:
-        """The decoded answer to a request. Both go through bytes, so that only what the version carries is seen."""
+        """The decoded answer to a request. Both go through bytes, so that only what the version
+        carries is seen."""
         request = request_type(key)
         message = request.decode(version, request(**fields).encode(version))
-        handle = import_module(f"coordinator.broker.handlers.{SERVED[key].handler or SERVED[key].name}").handle
-        answer = handle(self.broker, Call(message, version, "test", "/127.0.0.1", 1, 0, LISTENER, 7))
+        handle = import_module(
+            f"coordinator.broker.handlers.{SERVED[key].handler or SERVED[key].name}"
+        ).handle
+        answer = handle(
+            self.broker, Call(message, version, "test", "/127.0.0.1", 1, 0, LISTENER, 7)
+        )
         if isinstance(answer, Sliced):
             answer = whole(answer.work, 0)
         body = answer.body if isinstance(answer, Encoded) else answer.encode(version)
         return response_type(key).decode(version, body)
 
     def logged(self, kind: str) -> list[dict[str, Any]]:
-        return [fields for stream, logged, fields in self.log.events if stream == "cluster" and logged == kind]
+        return [
+            fields
+            for stream, logged, fields in self.log.events
+            if stream == "cluster" and logged == kind
+        ]

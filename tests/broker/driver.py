@@ -1,4 +1,5 @@
-"""The driver of a broker in tests: it has no sockets, clients put bytes in by hand, and time is what the test says."""
+"""The driver of a broker in tests: it has no sockets, clients put bytes in by hand, and time is
+what the test says."""
 
 from __future__ import annotations
 
@@ -13,7 +14,11 @@ from coordinator.broker.limits import Limits
 from coordinator.cluster.configs import BrokerConfigs
 from coordinator.wire.framing import frame, parse_response_header, request_header
 from coordinator.wire.messages import response_type
-from coordinator.wire.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
+from coordinator.wire.messages.join_group import (
+    JoinGroupRequest,
+    JoinGroupRequestProtocol,
+    JoinGroupResponse,
+)
 from coordinator.wire.schema import Message, Request, Response
 
 _SIZE = Struct(">i")
@@ -21,12 +26,24 @@ R = TypeVar("R", bound=Response)
 
 
 class Driver:
-    """A broker and its clock: what `coordinator.server` does with sockets and a timer is done by method calls."""
+    """A broker and its clock: what `coordinator.server` does with sockets and a timer is done by
+    method calls."""
 
-    def __init__(self, topics: Iterable[str] = (), config: Mapping[str, str] | None = None, limits: Limits = Limits()) -> None:
+    def __init__(
+        self,
+        topics: Iterable[str] = (),
+        config: Mapping[str, str] | None = None,
+        limits: Limits = Limits(),
+    ) -> None:
         self.now = 0
         configs = BrokerConfigs(config or {})
-        self.broker = build_broker(configs=configs, random=Random(1), epoch_ms=1_000_000, topics=topic_options(topics), limits=limits)
+        self.broker = build_broker(
+            configs=configs,
+            random=Random(1),
+            epoch_ms=1_000_000,
+            topics=topic_options(topics),
+            limits=limits,
+        )
         self.broker.cluster.brokers[1].endpoints["PLAINTEXT"] = ("127.0.0.1", 9092)
 
     def client(self, peer: str = "127.0.0.1:50000") -> Client:
@@ -34,7 +51,8 @@ class Driver:
         return Client(self, peer)
 
     def settle(self) -> None:
-        """What a driver does after every piece of work: freed connections go on, due deadlines fire."""
+        """What a driver does after every piece of work: freed connections go on, due deadlines
+        fire."""
         self.broker.run_resumable(self.now)
         while self.broker.wants_turn:
             self.broker.next_turn(self.now)
@@ -60,8 +78,13 @@ class Client:
         self.fault: Exception | None = None
         self.asked: list[tuple[int, int, int]] = []  # correlation id, key, version
         self.connection = Connection(
-            driver.broker, peer=peer, client_host="/127.0.0.1", listener="PLAINTEXT", write=self.writes.append, close=self._close
-        )  # fmt: skip
+            driver.broker,
+            peer=peer,
+            client_host="/127.0.0.1",
+            listener="PLAINTEXT",
+            write=self.writes.append,
+            close=self._close,
+        )
 
     def _close(self, why: str, fault: Exception | None) -> None:
         assert self.closed is None
@@ -72,7 +95,9 @@ class Client:
         correlation_id = len(self.asked) + 1
         key = type(request).api_key
         self.asked.append((correlation_id, key, version))
-        return frame(request_header(key, version, correlation_id, client_id), request.encode(version))
+        return frame(
+            request_header(key, version, correlation_id, client_id), request.encode(version)
+        )
 
     def feed(self, data: bytes) -> None:
         """Let bytes arrive."""
@@ -84,7 +109,8 @@ class Client:
         self.feed(self.frame(request, version))
 
     def answers(self) -> list[Message]:
-        """The answers that came since the last look, in order, decoded; their correlation ids must be those asked."""
+        """The answers that came since the last look, in order, decoded; their correlation ids must
+        be those asked."""
         data = b"".join(self.writes)
         self.writes.clear()
         messages: list[Message] = []
@@ -104,12 +130,18 @@ class Client:
         return answer
 
 
-def join(group: str = "g", member: str = "", *, rebalance_timeout_ms: int = 10_000) -> JoinGroupRequest:
+def join(
+    group: str = "g", member: str = "", *, rebalance_timeout_ms: int = 10_000
+) -> JoinGroupRequest:
     """A consumer's JoinGroup."""
     return JoinGroupRequest(
-        group_id=group, session_timeout_ms=10_000, rebalance_timeout_ms=rebalance_timeout_ms, member_id=member, protocol_type="consumer",
+        group_id=group,
+        session_timeout_ms=10_000,
+        rebalance_timeout_ms=rebalance_timeout_ms,
+        member_id=member,
+        protocol_type="consumer",
         protocols=[JoinGroupRequestProtocol(name="range", metadata=b"\0\0")],
-    )  # fmt: skip
+    )
 
 
 def new_member(client: Client, group: str = "g") -> str:

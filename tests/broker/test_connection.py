@@ -1,4 +1,5 @@
-"""A connection: frames in, answers out in order, one request at a time; what closes it and what does not."""
+"""A connection: frames in, answers out in order, one request at a time; what closes it and what
+does not."""
 
 from __future__ import annotations
 
@@ -17,7 +18,11 @@ from coordinator.wire.messages.heartbeat import HeartbeatRequest, HeartbeatRespo
 from coordinator.wire.messages.join_group import JoinGroupResponse
 from coordinator.wire.messages.leave_group import LeaveGroupRequest, MemberIdentity
 from coordinator.wire.messages.list_groups import ListGroupsRequest
-from coordinator.wire.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment, SyncGroupResponse
+from coordinator.wire.messages.sync_group import (
+    SyncGroupRequest,
+    SyncGroupRequestAssignment,
+    SyncGroupResponse,
+)
 from coordinator.wire.primitives import WireError
 from tests.broker.driver import Client, Driver, join, new_member
 
@@ -47,9 +52,16 @@ def two_members(driver: Driver) -> tuple[Client, str, Client, str]:
 
 def sync(member: str, assigned: list[str], generation: int = 2) -> SyncGroupRequest:
     return SyncGroupRequest(
-        group_id="g", generation_id=generation, member_id=member, protocol_type="consumer", protocol_name="range",
-        assignments=[SyncGroupRequestAssignment(member_id=name, assignment=name.encode()) for name in assigned],
-    )  # fmt: skip
+        group_id="g",
+        generation_id=generation,
+        member_id=member,
+        protocol_type="consumer",
+        protocol_name="range",
+        assignments=[
+            SyncGroupRequestAssignment(member_id=name, assignment=name.encode())
+            for name in assigned
+        ],
+    )
 
 
 class TestFrames:
@@ -84,7 +96,9 @@ class TestFrames:
         from coordinator.wire.messages.metadata import MetadataRequest
 
         client.feed(b"".join(client.frame(MetadataRequest(topics=None), 12) for _ in range(3)))
-        assert len(client.writes) == 3, "memory must not grow by the product of requests and answers"
+        assert len(client.writes) == 3, (
+            "memory must not grow by the product of requests and answers"
+        )
 
     def test_nothing_more_is_handled_while_the_client_does_not_read(self) -> None:
         client = Driver().client()
@@ -107,16 +121,25 @@ class TestParking:
         a, first, b, _ = two_members(driver)
         c = driver.client()
         third = new_member(c)
-        c.feed(c.frame(join("g", third), 9) + c.frame(ListGroupsRequest(), 5) + c.frame(heartbeat(third), 4))
+        c.feed(
+            c.frame(join("g", third), 9)
+            + c.frame(ListGroupsRequest(), 5)
+            + c.frame(heartbeat(third), 4)
+        )
         assert not c.writes, "parked, and what follows waits"
         (answer,) = [b.ask(ListGroupsRequest(), 5)]
         assert answer.groups[0].group_state == "PreparingRebalance"  # type: ignore[attr-defined]
         assert a.ask(heartbeat(first, 2), 4) == HeartbeatResponse(error_code=27)
         driver.pass_time(10_000)
-        assert [type(answer).__name__ for answer in c.answers()] == ["JoinGroupResponse", "ListGroupsResponse", "HeartbeatResponse"]
+        assert [type(answer).__name__ for answer in c.answers()] == [
+            "JoinGroupResponse",
+            "ListGroupsResponse",
+            "HeartbeatResponse",
+        ]
 
     def test_an_answer_is_handed_on_before_the_freed_connection_goes_on(self) -> None:
-        """The leader's SyncGroup frees a follower whose next request, a LeaveGroup, waits: every sync is answered first."""
+        """The leader's SyncGroup frees a follower whose next request, a LeaveGroup, waits: every
+        sync is answered first."""
         driver = Driver()
         a, first, b, second = two_members(driver)
         a.send(join("g", first), 9)
@@ -238,7 +261,9 @@ class TestHostileInput:
         assert client.closed is not None
         assert "1000" in client.closed
 
-    def test_a_fault_of_ours_closes_one_connection_and_is_shown(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_fault_of_ours_closes_one_connection_and_is_shown(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         def fail(broker: Broker, call: Call) -> Result:
             raise RuntimeError("planted")
 
@@ -252,12 +277,15 @@ class TestHostileInput:
         assert isinstance(client.fault, RuntimeError)
         assert other.ask(heartbeat("m"), 4) == HeartbeatResponse(error_code=25)
 
-
-    def test_an_answer_that_cannot_be_encoded_is_a_fault_of_ours(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_an_answer_that_cannot_be_encoded_is_a_fault_of_ours(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         driver = Driver()
         served = apis.api(12)
         assert served is not None
-        monkeypatch.setattr(served, "handle", lambda broker, call: HeartbeatResponse(error_code=1 << 20))
+        monkeypatch.setattr(
+            served, "handle", lambda broker, call: HeartbeatResponse(error_code=1 << 20)
+        )
         client = driver.client()
         client.send(heartbeat("m"), 4)
         assert client.closed is not None
@@ -273,7 +301,10 @@ class TestForgiven:
         client.feed(frame(request_header(12, 3, 7, "c"), body))
         assert client.answers() == [HeartbeatResponse(error_code=25)]
 
-    @pytest.mark.parametrize("client_id", [b"\xff\xff", b"\xff\xfe", b"\x80\x00", b"\0\0", b"\0\2\xff\xfe", b"\0\4a\0b\n"])
+    @pytest.mark.parametrize(
+        "client_id",
+        [b"\xff\xff", b"\xff\xfe", b"\x80\x00", b"\0\0", b"\0\2\xff\xfe", b"\0\4a\0b\n"],
+    )
     def test_odd_client_ids(self, client_id: bytes) -> None:
         """ENT-8: null is "", and so is any negative length; what is not UTF-8 is served too."""
         client = Driver().client()
@@ -302,7 +333,9 @@ class TestApiVersions:
         (answer,) = client.answers()
         assert isinstance(answer, ApiVersionsResponse)
         assert answer.error_code == 35
-        assert [(row.api_key, row.min_version, row.max_version) for row in answer.api_keys] == [(18, 0, 4)]
+        assert [(row.api_key, row.min_version, row.max_version) for row in answer.api_keys] == [
+            (18, 0, 4)
+        ]
         assert client.ask(heartbeat("m"), 4) == HeartbeatResponse(error_code=25)
 
 
@@ -337,7 +370,11 @@ class TestInterceptors:
         driver = Driver(config={"group.initial.rebalance.delay.ms": "1000"})
         client = driver.client()
         member = new_member(client)
-        driver.broker.interceptors += [lambda call: None, lambda call: Hold(10), lambda call: Drop()]
+        driver.broker.interceptors += [
+            lambda call: None,
+            lambda call: Hold(10),
+            lambda call: Drop(),
+        ]
         client.send(join("g", member), 9)
         driver.broker.interceptors.clear()
         driver.pass_time(1009)

@@ -1,4 +1,5 @@
-"""Consumer groups as a broker serves them: configuration, features, user assignors, and the protocols that are not served."""
+"""Consumer groups as a broker serves them: configuration, features, user assignors, and the
+protocols that are not served."""
 
 from __future__ import annotations
 
@@ -8,14 +9,21 @@ from coordinator.broker.consumer_environment import environment
 from coordinator.cluster.configs import BrokerConfigs, ConfigError
 from coordinator.errors import ErrorCode
 from coordinator.wire.messages.consumer_group_describe import ConsumerGroupDescribeRequest
-from coordinator.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
+from coordinator.wire.messages.consumer_group_heartbeat import (
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse,
+)
 from coordinator.wire.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
 from coordinator.wire.messages.streams_group_describe import StreamsGroupDescribeRequest
 from coordinator.wire.messages.update_features import FeatureUpdateKey, UpdateFeaturesRequest
 from tests.broker.driver import Client, Driver
 
 HELLO = ConsumerGroupHeartbeatRequest(
-    group_id="g", member_id="m", rebalance_timeout_ms=1_000, subscribed_topic_names=["t1"], topic_partitions=[]
+    group_id="g",
+    member_id="m",
+    rebalance_timeout_ms=1_000,
+    subscribed_topic_names=["t1"],
+    topic_partitions=[],
 )
 
 
@@ -67,25 +75,41 @@ def test_a_users_assignor() -> None:
     client = driver.client()
     client.ask(HELLO, 1)
     other = ConsumerGroupHeartbeatRequest(
-        group_id="g", member_id="a", rebalance_timeout_ms=1_000, subscribed_topic_names=["t1"], topic_partitions=[],
+        group_id="g",
+        member_id="a",
+        rebalance_timeout_ms=1_000,
+        subscribed_topic_names=["t1"],
+        topic_partitions=[],
         server_assignor="first-takes-all",
-    )  # fmt: skip
+    )
     driver.pass_time(1_000)
     client.ask(other, 1)
     (row,) = client.ask(ConsumerGroupDescribeRequest(group_ids=["g"]), 1).groups  # type: ignore[attr-defined]
     assert row.assignor_name == "first-takes-all"
-    targets = {member.member_id: [of.partitions for of in member.target_assignment.topic_partitions] for member in row.members}
+    targets = {
+        member.member_id: [of.partitions for of in member.target_assignment.topic_partitions]
+        for member in row.members
+    }
     assert targets == {"a": [[0, 1, 2]], "m": []}
 
 
 @pytest.mark.parametrize(
     ("config", "complaint"),
     [
-        ({"group.consumer.assignors": "sticky"}, "uniform and range are built in; give others as module:Class"),
+        (
+            {"group.consumer.assignors": "sticky"},
+            "uniform and range are built in; give others as module:Class",
+        ),
         ({"group.consumer.assignors": "no.such.module:X"}, "ModuleNotFoundError"),
         ({"group.consumer.assignors": "json:loads"}, "TypeError"),
-        ({"group.consumer.session.timeout.ms": "1000"}, "group.consumer.min.session.timeout.ms=45000 must not be above"),
-        ({"group.consumer.heartbeat.interval.ms": "16000"}, "must not be above group.consumer.max.heartbeat.interval.ms"),
+        (
+            {"group.consumer.session.timeout.ms": "1000"},
+            "group.consumer.min.session.timeout.ms=45000 must not be above",
+        ),
+        (
+            {"group.consumer.heartbeat.interval.ms": "16000"},
+            "must not be above group.consumer.max.heartbeat.interval.ms",
+        ),
         ({"group.consumer.regex.refresh.interval.ms": "9999"}, "at least 10000"),
     ],
 )
@@ -98,13 +122,30 @@ def test_wrong_options_are_told_at_the_start(config: dict[str, str], complaint: 
 
 
 def test_a_heartbeat_that_says_nothing_new_is_answered_as_the_first_was() -> None:
-    """Its bytes are kept: in each version they are those of the same answer, and those of the member's epoch."""
+    """Its bytes are kept: in each version they are those of the same answer, and those of the
+    member's epoch."""
     client = Driver(["t1:3"], {"group.consumer.assignment.interval.ms": "0"}).client()
     epoch = client.ask(HELLO, 1).member_epoch  # type: ignore[attr-defined]
     for version in (1, 0, 1, 0):
-        told = client.ask(ConsumerGroupHeartbeatRequest(group_id="g", member_id="m", member_epoch=epoch), version)
-        assert told == ConsumerGroupHeartbeatResponse(member_id="m", member_epoch=epoch, heartbeat_interval_ms=5_000)
-    client.ask(ConsumerGroupHeartbeatRequest(group_id="g", member_id="m", member_epoch=epoch, subscribed_topic_names=["t2"]), 1)
-    client.ask(ConsumerGroupHeartbeatRequest(group_id="g", member_id="m", member_epoch=epoch, topic_partitions=[]), 1)
-    told = client.ask(ConsumerGroupHeartbeatRequest(group_id="g", member_id="m", member_epoch=epoch + 1), 1)
+        told = client.ask(
+            ConsumerGroupHeartbeatRequest(group_id="g", member_id="m", member_epoch=epoch), version
+        )
+        assert told == ConsumerGroupHeartbeatResponse(
+            member_id="m", member_epoch=epoch, heartbeat_interval_ms=5_000
+        )
+    client.ask(
+        ConsumerGroupHeartbeatRequest(
+            group_id="g", member_id="m", member_epoch=epoch, subscribed_topic_names=["t2"]
+        ),
+        1,
+    )
+    client.ask(
+        ConsumerGroupHeartbeatRequest(
+            group_id="g", member_id="m", member_epoch=epoch, topic_partitions=[]
+        ),
+        1,
+    )
+    told = client.ask(
+        ConsumerGroupHeartbeatRequest(group_id="g", member_id="m", member_epoch=epoch + 1), 1
+    )
     assert told.member_epoch == epoch + 1  # type: ignore[attr-defined]

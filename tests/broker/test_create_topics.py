@@ -18,18 +18,34 @@ from tests.broker.admin import Admin
 KEY = 19
 
 
-def topic(name: str, partitions: int = 1, factor: int = 1, assignments: Any = (), **configs: str | None) -> CreatableTopic:
+def topic(
+    name: str, partitions: int = 1, factor: int = 1, assignments: Any = (), **configs: str | None
+) -> CreatableTopic:
     return CreatableTopic(
-        name=name, num_partitions=partitions, replication_factor=factor,
-        assignments=[CreatableReplicaAssignment(partition_index=index, broker_ids=list(nodes)) for index, nodes in assignments],
-        configs=[CreatableTopicConfig(name=config.replace("_", "."), value=value) for config, value in configs.items()],
-    )  # fmt: skip
+        name=name,
+        num_partitions=partitions,
+        replication_factor=factor,
+        assignments=[
+            CreatableReplicaAssignment(partition_index=index, broker_ids=list(nodes))
+            for index, nodes in assignments
+        ],
+        configs=[
+            CreatableTopicConfig(name=config.replace("_", "."), value=value)
+            for config, value in configs.items()
+        ],
+    )
 
 
 def create(
-    admin: Admin, *topics: CreatableTopic, version: int = 7, timeout_ms: int = 1000, validate_only: bool = False
+    admin: Admin,
+    *topics: CreatableTopic,
+    version: int = 7,
+    timeout_ms: int = 1000,
+    validate_only: bool = False,
 ) -> list[CreatableTopicResult]:
-    answer = admin.ask(KEY, version, topics=list(topics), timeout_ms=timeout_ms, validate_only=validate_only)
+    answer = admin.ask(
+        KEY, version, topics=list(topics), timeout_ms=timeout_ms, validate_only=validate_only
+    )
     results: list[CreatableTopicResult] = answer.topics
     return results
 
@@ -41,7 +57,12 @@ def verdicts(results: list[CreatableTopicResult]) -> list[tuple[str, int, str | 
 def test_a_topic_is_made_and_described() -> None:
     admin = Admin()
     [made] = create(admin, topic("orders", 3, 1, max_message_bytes="2000"))
-    assert (made.error_code, made.error_message, made.num_partitions, made.replication_factor) == (0, None, 3, 1)
+    assert (made.error_code, made.error_message, made.num_partitions, made.replication_factor) == (
+        0,
+        None,
+        3,
+        1,
+    )
     there = admin.cluster.topics["orders"]
     assert made.topic_id == there.id != ZERO_UUID
     assert admin.cluster.topics_by_id[there.id] is there
@@ -77,7 +98,10 @@ def test_validate_only_makes_nothing() -> None:
 
 def test_each_topic_stands_alone() -> None:
     admin = Admin()
-    codes = [result.error_code for result in create(admin, topic("a"), topic("b", 0), topic("no way"), topic("c"))]
+    codes = [
+        result.error_code
+        for result in create(admin, topic("a"), topic("b", 0), topic("no way"), topic("c"))
+    ]
     assert codes == [0, 37, 17, 0]
     assert {"a", "c"} < set(admin.cluster.topics)
     assert "b" not in admin.cluster.topics
@@ -90,49 +114,119 @@ TOO_FEW = (
 ILLEGAL = "contains one or more characters other than ASCII alphanumerics, '.', '_' and '-'"
 
 
-@pytest.mark.parametrize(("wanted", "code", "message"), [
-    (topic("there"), 36, "Topic 'there' already exists."),
-    (topic("there", 0, 0, nope="1"), 36, "Topic 'there' already exists."),
-    (topic("__consumer_offsets"), 36, "Topic '__consumer_offsets' already exists."),
-    (topic("__cluster_metadata"), 42, "Creation of internal topic __cluster_metadata is prohibited."),
-    (topic("x", 0), 37, "Number of partitions was set to an invalid non-positive value."),
-    (topic("x", -2), 37, "Number of partitions was set to an invalid non-positive value."),
-    (topic("x", 1, 0), 38, "Replication factor must be larger than 0, or -1 to use the default value."),
-    (topic("x", 0, -2), 38, "Replication factor must be larger than 0, or -1 to use the default value."),
-    (topic("x", 1, 2), 38, TOO_FEW),
-    (topic(""), 17, "Topic name is invalid: the empty string is not allowed"),
-    (topic("."), 17, "Topic name is invalid: '.' is not allowed"),
-    (topic(".."), 17, "Topic name is invalid: '..' is not allowed"),
-    (topic("a/b"), 17, f"Topic name is invalid: 'a/b' {ILLEGAL}"),
-    (topic("Ä"), 17, f"Topic name is invalid: 'Ä' {ILLEGAL}"),
-    (topic("a" * 250), 17, f"Topic name is invalid: the length of '{'a' * 250}' is longer than the max allowed length 249"),
-    (topic("with_dot"), 17, "Topic 'with_dot' collides with existing topic: with.dot"),
-    (topic("x", nope="1"), 40, "Unknown topic config name: nope"),
-    (topic("x", 0, 0, nope="1"), 40, "Unknown topic config name: nope"),
-    (topic("x", retention_ms="-2", nope="1"), 40, "Unknown topic config name: nope"),
-    (topic("x", retention_ms=None), 40, "Null value not supported for topic configs: retention.ms"),
-    (topic("x", retention_ms="x"), 40, "Invalid value x for configuration retention.ms: Not a number of type LONG"),
-    (topic("x", remote_storage_enable="true"), 40,
-     "Tiered Storage functionality is disabled in the broker. Topic cannot be configured with remote log storage."),
-    (topic("x", min_compaction_lag_ms="10", max_compaction_lag_ms="5"), 40,
-     "conflict topic config setting min.compaction.lag.ms (10) > max.compaction.lag.ms (5)"),
-    (topic("x", 10_001), 44, "Excessively large number of partitions per request."),
-    (topic("x", 10_000), 44, "Unable to perform excessively large batch operation."),
-    (topic("x", 2, -1, [(0, [1])]), 42, "A manual partition assignment was specified, but numPartitions was not set to -1."),
-    (topic("x", 5, 1, [(0, [1])]), 42, "A manual partition assignment was specified, but replication factor was not set to -1."),
-    (topic("x", -1, -1, [(0, [9])]), 39, "The manual partition assignment includes broker 9, but no such broker is registered."),
-    (topic("x", -1, -1, [(0, [1, 1])]), 39, "The manual partition assignment includes the broker 1 more than once."),
-    (topic("x", -1, -1, [(0, [])]), 39, "The manual partition assignment includes an empty replica list."),
-    (topic("x", -1, -1, [(1, [1])]), 39, "partitions should be a consecutive 0-based integer sequence"),
-    (topic("x", -1, -1, [(0, [1]), (2, [1])]), 39, "partitions should be a consecutive 0-based integer sequence"),
-    (topic("x", -1, -1, [(0, [1]), (0, [1])]), 39, "Found multiple manual partition assignments for partition 0"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("wanted", "code", "message"),
+    [
+        (topic("there"), 36, "Topic 'there' already exists."),
+        (topic("there", 0, 0, nope="1"), 36, "Topic 'there' already exists."),
+        (topic("__consumer_offsets"), 36, "Topic '__consumer_offsets' already exists."),
+        (
+            topic("__cluster_metadata"),
+            42,
+            "Creation of internal topic __cluster_metadata is prohibited.",
+        ),
+        (topic("x", 0), 37, "Number of partitions was set to an invalid non-positive value."),
+        (topic("x", -2), 37, "Number of partitions was set to an invalid non-positive value."),
+        (
+            topic("x", 1, 0),
+            38,
+            "Replication factor must be larger than 0, or -1 to use the default value.",
+        ),
+        (
+            topic("x", 0, -2),
+            38,
+            "Replication factor must be larger than 0, or -1 to use the default value.",
+        ),
+        (topic("x", 1, 2), 38, TOO_FEW),
+        (topic(""), 17, "Topic name is invalid: the empty string is not allowed"),
+        (topic("."), 17, "Topic name is invalid: '.' is not allowed"),
+        (topic(".."), 17, "Topic name is invalid: '..' is not allowed"),
+        (topic("a/b"), 17, f"Topic name is invalid: 'a/b' {ILLEGAL}"),
+        (topic("Ä"), 17, f"Topic name is invalid: 'Ä' {ILLEGAL}"),
+        (
+            topic("a" * 250),
+            17,
+            f"Topic name is invalid: the length of '{'a' * 250}' is longer than the max allowed length 249",
+        ),
+        (topic("with_dot"), 17, "Topic 'with_dot' collides with existing topic: with.dot"),
+        (topic("x", nope="1"), 40, "Unknown topic config name: nope"),
+        (topic("x", 0, 0, nope="1"), 40, "Unknown topic config name: nope"),
+        (topic("x", retention_ms="-2", nope="1"), 40, "Unknown topic config name: nope"),
+        (
+            topic("x", retention_ms=None),
+            40,
+            "Null value not supported for topic configs: retention.ms",
+        ),
+        (
+            topic("x", retention_ms="x"),
+            40,
+            "Invalid value x for configuration retention.ms: Not a number of type LONG",
+        ),
+        (
+            topic("x", remote_storage_enable="true"),
+            40,
+            "Tiered Storage functionality is disabled in the broker. Topic cannot be configured with remote log storage.",
+        ),
+        (
+            topic("x", min_compaction_lag_ms="10", max_compaction_lag_ms="5"),
+            40,
+            "conflict topic config setting min.compaction.lag.ms (10) > max.compaction.lag.ms (5)",
+        ),
+        (topic("x", 10_001), 44, "Excessively large number of partitions per request."),
+        (topic("x", 10_000), 44, "Unable to perform excessively large batch operation."),
+        (
+            topic("x", 2, -1, [(0, [1])]),
+            42,
+            "A manual partition assignment was specified, but numPartitions was not set to -1.",
+        ),
+        (
+            topic("x", 5, 1, [(0, [1])]),
+            42,
+            "A manual partition assignment was specified, but replication factor was not set to -1.",
+        ),
+        (
+            topic("x", -1, -1, [(0, [9])]),
+            39,
+            "The manual partition assignment includes broker 9, but no such broker is registered.",
+        ),
+        (
+            topic("x", -1, -1, [(0, [1, 1])]),
+            39,
+            "The manual partition assignment includes the broker 1 more than once.",
+        ),
+        (
+            topic("x", -1, -1, [(0, [])]),
+            39,
+            "The manual partition assignment includes an empty replica list.",
+        ),
+        (
+            topic("x", -1, -1, [(1, [1])]),
+            39,
+            "partitions should be a consecutive 0-based integer sequence",
+        ),
+        (
+            topic("x", -1, -1, [(0, [1]), (2, [1])]),
+            39,
+            "partitions should be a consecutive 0-based integer sequence",
+        ),
+        (
+            topic("x", -1, -1, [(0, [1]), (0, [1])]),
+            39,
+            "Found multiple manual partition assignments for partition 0",
+        ),
+    ],
+)
 def test_refusals(wanted: CreatableTopic, code: int, message: str) -> None:
     admin = Admin("there", "with.dot")
     before = set(admin.cluster.topics)
     [refused] = create(admin, wanted)
     assert (refused.error_code, refused.error_message) == (code, message)
-    assert (refused.topic_id, refused.num_partitions, refused.replication_factor, refused.configs) == (ZERO_UUID, -1, -1, [])
+    assert (
+        refused.topic_id,
+        refused.num_partitions,
+        refused.replication_factor,
+        refused.configs,
+    ) == (ZERO_UUID, -1, -1, [])
     assert set(admin.cluster.topics) == before
 
 
@@ -158,7 +252,10 @@ def test_no_time_makes_nothing(timeout_ms: int) -> None:
 def test_what_is_refused_before_it_takes_time_is_not_timed_out() -> None:
     prohibited = "Creation of internal topic __cluster_metadata is prohibited."
     results = create(Admin(), topic("a"), topic("a"), topic("__cluster_metadata"), timeout_ms=0)
-    assert verdicts(results) == [("__cluster_metadata", 42, prohibited), ("a", 42, "Duplicate topic name.")]
+    assert verdicts(results) == [
+        ("__cluster_metadata", 42, prohibited),
+        ("a", 42, "Duplicate topic name."),
+    ]
 
 
 def test_replicas_given_by_hand() -> None:

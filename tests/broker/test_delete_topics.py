@@ -1,4 +1,5 @@
-"""DeleteTopics: by name and by id, codes and texts as Kafka 4.3.1 answered them, and what goes with a topic (EXP-7)."""
+"""DeleteTopics: by name and by id, codes and texts as Kafka 4.3.1 answered them, and what goes with
+a topic (EXP-7)."""
 
 from __future__ import annotations
 
@@ -13,8 +14,12 @@ from tests.broker.admin import Admin
 KEY = 20
 
 
-def delete(admin: Admin, *names: str, ids: tuple[bytes, ...] = (), timeout_ms: int = 1000) -> list[tuple[Any, ...]]:
-    topics = [DeleteTopicState(name=name) for name in names] + [DeleteTopicState(topic_id=topic_id) for topic_id in ids]
+def delete(
+    admin: Admin, *names: str, ids: tuple[bytes, ...] = (), timeout_ms: int = 1000
+) -> list[tuple[Any, ...]]:
+    topics = [DeleteTopicState(name=name) for name in names] + [
+        DeleteTopicState(topic_id=topic_id) for topic_id in ids
+    ]
     responses = admin.ask(KEY, 6, topics=topics, timeout_ms=timeout_ms).responses
     return [(each.name, each.topic_id, each.error_code, each.error_message) for each in responses]
 
@@ -43,11 +48,22 @@ def test_refusals() -> None:
     assert delete(admin, "a/b") == [("a/b", ZERO_UUID, 3, not_here)]
     assert delete(admin, "a", "a") == [("a", ZERO_UUID, 42, "Duplicate topic name.")]
     assert delete(admin, ids=(b, b)) == [(None, b, 42, "Duplicate topic id.")]
-    assert delete(admin, ids=(unknown,)) == [(None, unknown, 100, "This server does not host this topic ID.")]
-    assert delete(admin, ids=(ZERO_UUID,)) == [(None, ZERO_UUID, 42, "Neither topic name nor id were specified.")]
-    assert delete(admin, "c", ids=(c,)) == [("c", c, 42, "The provided topic name maps to an ID that was already supplied.")]
-    both = admin.ask(KEY, 6, topics=[DeleteTopicState(name="c", topic_id=c)], timeout_ms=1000).responses[0]
-    assert (both.error_code, both.error_message) == (42, "You may not specify both topic name and topic id.")
+    assert delete(admin, ids=(unknown,)) == [
+        (None, unknown, 100, "This server does not host this topic ID.")
+    ]
+    assert delete(admin, ids=(ZERO_UUID,)) == [
+        (None, ZERO_UUID, 42, "Neither topic name nor id were specified.")
+    ]
+    assert delete(admin, "c", ids=(c,)) == [
+        ("c", c, 42, "The provided topic name maps to an ID that was already supplied.")
+    ]
+    both = admin.ask(
+        KEY, 6, topics=[DeleteTopicState(name="c", topic_id=c)], timeout_ms=1000
+    ).responses[0]
+    assert (both.error_code, both.error_message) == (
+        42,
+        "You may not specify both topic name and topic id.",
+    )
     assert {"a", "b", "c"} < set(admin.cluster.topics)
     assert admin.logged("TopicDeleted") == []
 
@@ -55,16 +71,25 @@ def test_refusals() -> None:
 def test_no_time_deletes_nothing_and_looks_nothing_up() -> None:
     admin = Admin("a")
     unknown = b"\x77" * 16
-    every = [("nope", ZERO_UUID, 7, None), ("nope", ZERO_UUID, 7, None), ("a", ZERO_UUID, 7, None), (None, unknown, 7, None)]
+    every = [
+        ("nope", ZERO_UUID, 7, None),
+        ("nope", ZERO_UUID, 7, None),
+        ("a", ZERO_UUID, 7, None),
+        (None, unknown, 7, None),
+    ]
     assert delete(admin, "nope", "nope", "a", ids=(unknown,), timeout_ms=0) == every
-    assert delete(admin, "nope", "nope", timeout_ms=0) == [("nope", ZERO_UUID, 42, "Duplicate topic name.")]
+    assert delete(admin, "nope", "nope", timeout_ms=0) == [
+        ("nope", ZERO_UUID, 42, "Duplicate topic name.")
+    ]
     assert "a" in admin.cluster.topics
 
 
 @pytest.mark.parametrize(("version", "code"), [(1, 42), (6, 73)])
 def test_deletion_may_be_forbidden(version: int, code: int) -> None:
     admin = Admin("a", delete_topic_enable="false")
-    fields: dict[str, Any] = {"topics": [DeleteTopicState(name="a")]} if version == 6 else {"topic_names": ["a"]}
+    fields: dict[str, Any] = (
+        {"topics": [DeleteTopicState(name="a")]} if version == 6 else {"topic_names": ["a"]}
+    )
     [refused] = admin.ask(KEY, version, timeout_ms=1000, **fields).responses
     assert refused.error_code == code
     assert "a" in admin.cluster.topics
@@ -77,8 +102,13 @@ def test_groups_hear_of_every_partition(monkeypatch: pytest.MonkeyPatch) -> None
     woken: list[str] = []
     tell = admin.broker.coordinator.on_partitions_deleted
     monkeypatch.setattr(
-        admin.broker.coordinator, "on_partitions_deleted", lambda gone, now, cause: heard.extend(gone) or tell(gone, now, cause))
-    monkeypatch.setattr(admin.broker.parked_fetches, "wake_topic", lambda topic, now: woken.append(topic))
+        admin.broker.coordinator,
+        "on_partitions_deleted",
+        lambda gone, now, cause: heard.extend(gone) or tell(gone, now, cause),
+    )
+    monkeypatch.setattr(
+        admin.broker.parked_fetches, "wake_topic", lambda topic, now: woken.append(topic)
+    )
     delete(admin, "a")
     assert heard == [("a", 0), ("a", 1), ("a", 2)]
     assert woken == ["a"]

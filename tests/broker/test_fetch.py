@@ -1,14 +1,28 @@
-"""Fetch (key 1) from bytes to bytes: limits, refusals, waiting. Figures and fields as a 4.3.1 broker gave them."""
+"""Fetch (key 1) from bytes to bytes: limits, refusals, waiting. Figures and fields as a 4.3.1
+broker gave them."""
 
 from __future__ import annotations
 
 import pytest
 
 from coordinator.errors import ErrorCode
-from coordinator.wire.messages.delete_records import DeleteRecordsPartition, DeleteRecordsRequest, DeleteRecordsTopic
+from coordinator.wire.messages.delete_records import (
+    DeleteRecordsPartition,
+    DeleteRecordsRequest,
+    DeleteRecordsTopic,
+)
 from coordinator.wire.messages.delete_topics import DeleteTopicsRequest
 from coordinator.wire.messages.fetch import EpochEndOffset, PartitionData, ReplicaState
-from tests.broker.data import BATCH, SIZE, DataDriver, fetch_request, partitions_of, produce_request, sizes, wanted
+from tests.broker.data import (
+    BATCH,
+    SIZE,
+    DataDriver,
+    fetch_request,
+    partitions_of,
+    produce_request,
+    sizes,
+    wanted,
+)
 
 
 @pytest.fixture
@@ -22,8 +36,13 @@ def driver() -> DataDriver:
 
 def refused(index: int, code: int, *, log_asked: bool) -> PartitionData:
     return PartitionData(
-        partition_index=index, error_code=code, high_watermark=-1, log_start_offset=-1, records=b"",
-        aborted_transactions=None if log_asked else [])
+        partition_index=index,
+        error_code=code,
+        high_watermark=-1,
+        log_start_offset=-1,
+        records=b"",
+        aborted_transactions=None if log_asked else [],
+    )
 
 
 @pytest.mark.parametrize("version", range(4, 19))
@@ -32,19 +51,29 @@ def test_every_version_reads(driver: DataDriver, version: int) -> None:
     (partition,) = partitions_of(driver.fetch(request, version))
     assert partition.error_code == 0
     assert partition.records == driver.t.partitions[0].log.read(0, 1 << 20)
-    assert (partition.high_watermark, partition.last_stable_offset, partition.log_start_offset) == (6, 6, 0 if version > 4 else -1)
+    assert (partition.high_watermark, partition.last_stable_offset, partition.log_start_offset) == (
+        6,
+        6,
+        0 if version > 4 else -1,
+    )
     assert partition.aborted_transactions is None
 
 
 def test_read_committed_gets_an_empty_list_of_aborted_transactions(driver: DataDriver) -> None:
-    """Null only where nothing was looked at: a batch that did not fit, a diverging epoch, an error."""
+    """Null only where nothing was looked at: a batch that did not fit, a diverging epoch, an
+    error."""
     first, second, third, fourth = partitions_of(
-        driver.fetch(fetch_request(wanted(0), wanted(1), wanted(2, 2), wanted(9), isolation=1, max_bytes=840)))
+        driver.fetch(
+            fetch_request(wanted(0), wanted(1), wanted(2, 2), wanted(9), isolation=1, max_bytes=840)
+        )
+    )
     assert (first.aborted_transactions, len(first.records or b"")) == ([], 837)
     assert (second.aborted_transactions, second.records) == (None, b"")
     assert (third.aborted_transactions, third.records) == ([], b"")
     assert fourth.aborted_transactions == []
-    (diverging,) = partitions_of(driver.fetch(fetch_request(wanted(0, 9, last_epoch=0), isolation=1)))
+    (diverging,) = partitions_of(
+        driver.fetch(fetch_request(wanted(0, 9, last_epoch=0), isolation=1))
+    )
     assert diverging.aborted_transactions is None
 
 
@@ -53,28 +82,50 @@ def test_an_isolation_level_that_does_not_exist(driver: DataDriver) -> None:
     assert (answer.error_code, sizes(answer)) == (-1, [(0, -1, 0)])
 
 
-@pytest.mark.parametrize(("offset", "partition_max", "most", "size"), [
-    (3, 1 << 20, 1 << 20, 558), (3, 10, 1 << 20, 279), (0, 300, 1 << 20, 300), (0, 0, 1 << 20, 279),
-    (0, 1 << 20, 0, 279), (0, 1 << 20, 10, 279),
-])
+@pytest.mark.parametrize(
+    ("offset", "partition_max", "most", "size"),
+    [
+        (3, 1 << 20, 1 << 20, 558),
+        (3, 10, 1 << 20, 279),
+        (0, 300, 1 << 20, 300),
+        (0, 0, 1 << 20, 279),
+        (0, 1 << 20, 0, 279),
+        (0, 1 << 20, 10, 279),
+    ],
+)
 def test_limits(driver: DataDriver, offset: int, partition_max: int, most: int, size: int) -> None:
     """KIP-74: the first batch is returned whole."""
-    assert sizes(driver.fetch(fetch_request(wanted(0, offset, max_bytes=partition_max), max_bytes=most))) == [(0, 0, size)]
+    assert sizes(
+        driver.fetch(fetch_request(wanted(0, offset, max_bytes=partition_max), max_bytes=most))
+    ) == [(0, 0, size)]
 
 
 def test_only_the_first_batch_of_all_is_returned_beyond_the_limit(driver: DataDriver) -> None:
-    assert sizes(driver.fetch(fetch_request(wanted(0), wanted(1), max_bytes=10))) == [(0, 0, 279), (1, 0, 0)]
-    assert sizes(driver.fetch(fetch_request(wanted(0, max_bytes=285), wanted(1), max_bytes=300))) == [(0, 0, 285), (1, 0, 0)]
-    assert sizes(driver.fetch(fetch_request(wanted(0, 6), wanted(1), max_bytes=10))) == [(0, 0, 0), (1, 0, 279)]
+    assert sizes(driver.fetch(fetch_request(wanted(0), wanted(1), max_bytes=10))) == [
+        (0, 0, 279),
+        (1, 0, 0),
+    ]
+    assert sizes(
+        driver.fetch(fetch_request(wanted(0, max_bytes=285), wanted(1), max_bytes=300))
+    ) == [(0, 0, 285), (1, 0, 0)]
+    assert sizes(driver.fetch(fetch_request(wanted(0, 6), wanted(1), max_bytes=10))) == [
+        (0, 0, 0),
+        (1, 0, 279),
+    ]
 
 
 def test_negative_limits(driver: DataDriver) -> None:
-    assert partitions_of(driver.fetch(fetch_request(wanted(max_bytes=-1)))) == [refused(0, -1, log_asked=True)]
-    assert partitions_of(driver.fetch(fetch_request(wanted(), max_bytes=-1))) == [refused(0, -1, log_asked=True)]
+    assert partitions_of(driver.fetch(fetch_request(wanted(max_bytes=-1)))) == [
+        refused(0, -1, log_asked=True)
+    ]
+    assert partitions_of(driver.fetch(fetch_request(wanted(), max_bytes=-1))) == [
+        refused(0, -1, log_asked=True)
+    ]
 
 
 def test_what_kafka_trips_over_matters_only_where_something_is_read(driver: DataDriver) -> None:
-    """A negative limit at the end of a log, an isolation level that does not exist beside unknown partitions alone."""
+    """A negative limit at the end of a log, an isolation level that does not exist beside unknown
+    partitions alone."""
     assert sizes(driver.fetch(fetch_request(wanted(0, 6), max_bytes=-1))) == [(0, 0, 0)]
     assert sizes(driver.fetch(fetch_request(wanted(9), isolation=5))) == [(9, 3, 0)]
 
@@ -96,8 +147,12 @@ def test_below_the_log_start_is_out_of_range(driver: DataDriver) -> None:
 def test_unknown_partitions_and_topics(driver: DataDriver) -> None:
     """KIP-516 for ids. These come last in the answer."""
     three = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    assert partitions_of(driver.fetch(fetch_request(wanted(9)))) == [refused(9, three, log_asked=False)]
-    assert partitions_of(driver.fetch(fetch_request(wanted(), topic="nope"))) == [refused(0, three, log_asked=False)]
+    assert partitions_of(driver.fetch(fetch_request(wanted(9)))) == [
+        refused(9, three, log_asked=False)
+    ]
+    assert partitions_of(driver.fetch(fetch_request(wanted(), topic="nope"))) == [
+        refused(0, three, log_asked=False)
+    ]
     assert sizes(driver.fetch(fetch_request(wanted(9), wanted(0)))) == [(0, 0, 837), (9, 3, 0)]
     for topic_id in (b"\1" * 16, bytes(16)):
         answer = driver.fetch(fetch_request(wanted(), topic_id=topic_id), 13)
@@ -129,7 +184,9 @@ def test_a_fenced_fetch_is_told_the_leader(driver: DataDriver) -> None:
 def test_diverging_epochs(driver: DataDriver) -> None:
     """KIP-595: the consumer's last epoch ends before its offset."""
     assert sizes(driver.fetch(fetch_request(wanted(0, 2, last_epoch=0)))) == [(0, 0, 558)]
-    assert partitions_of(driver.fetch(fetch_request(wanted(0, 2, last_epoch=5)))) == [refused(0, 1, log_asked=True)]
+    assert partitions_of(driver.fetch(fetch_request(wanted(0, 2, last_epoch=5)))) == [
+        refused(0, 1, log_asked=True)
+    ]
     (partition,) = partitions_of(driver.fetch(fetch_request(wanted(0, 9, last_epoch=0))))
     assert (partition.error_code, partition.records, partition.high_watermark) == (0, b"", 6)
     assert partition.diverging_epoch == EpochEndOffset(epoch=0, end_offset=6)
@@ -152,12 +209,15 @@ def test_nothing_asked_nothing_waited_for(driver: DataDriver) -> None:
     assert driver.fetch(fetch_request()).responses == []
 
 
-# --- waiting -----------------------------------------------------------------------------------------------------------------
+# --- waiting
+# -----------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("wait", "min_bytes"), [(0, 1), (-1, 1), (500, 0)])
 def test_who_does_not_want_to_wait(driver: DataDriver, wait: int, min_bytes: int) -> None:
-    assert sizes(driver.fetch(fetch_request(wanted(0, 6), wait=wait, min_bytes=min_bytes))) == [(0, 0, 0)]
+    assert sizes(driver.fetch(fetch_request(wanted(0, 6), wait=wait, min_bytes=min_bytes))) == [
+        (0, 0, 0)
+    ]
 
 
 def test_waits_until_its_deadline(driver: DataDriver) -> None:
@@ -178,7 +238,9 @@ def test_too_few_bytes_are_given_at_the_deadline(driver: DataDriver) -> None:
 
 
 def test_min_bytes_above_max_bytes_do_not_wait(driver: DataDriver) -> None:
-    assert sizes(driver.fetch(fetch_request(wanted(), min_bytes=10_000, max_bytes=100))) == [(0, 0, 279)]
+    assert sizes(driver.fetch(fetch_request(wanted(), min_bytes=10_000, max_bytes=100))) == [
+        (0, 0, 279)
+    ]
 
 
 def test_an_unknown_partition_does_not_shorten_the_wait(driver: DataDriver) -> None:
@@ -232,7 +294,9 @@ def test_deleting_the_topic_ends_the_wait(driver: DataDriver, version: int) -> N
     waiting = driver.client()
     waiting.send(fetch_request(wanted(), topic="other", topic_id=topic_id), version)
     driver.client_.ask(DeleteTopicsRequest(topic_names=["other"], timeout_ms=1_000), 3)
-    assert partitions_of(driver.fetched(waiting)) == [refused(0, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, log_asked=True)]
+    assert partitions_of(driver.fetched(waiting)) == [
+        refused(0, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, log_asked=True)
+    ]
     again = driver.fetch(fetch_request(wanted(), topic="other", topic_id=topic_id), version)
     assert sizes(again) == [(0, 3 if version == 12 else 100, 0)]
 
@@ -240,7 +304,13 @@ def test_deleting_the_topic_ends_the_wait(driver: DataDriver, version: int) -> N
 def test_a_log_start_beyond_the_offset_ends_the_wait(driver: DataDriver) -> None:
     waiting = driver.client()
     waiting.send(fetch_request(wanted(0, 2), min_bytes=10_000), 12)
-    request = DeleteRecordsRequest(topics=[DeleteRecordsTopic(name="t", partitions=[DeleteRecordsPartition(partition_index=0, offset=3)])])
+    request = DeleteRecordsRequest(
+        topics=[
+            DeleteRecordsTopic(
+                name="t", partitions=[DeleteRecordsPartition(partition_index=0, offset=3)]
+            )
+        ]
+    )
     driver.client_.ask(request, 2)
     assert sizes(driver.fetched(waiting)) == [(0, 1, 0)]
 

@@ -1,4 +1,5 @@
-"""Fetch sessions (KIP-227), answer by answer as a 4.3.1 broker gave them; eviction with a small cache."""
+"""Fetch sessions (KIP-227), answer by answer as a 4.3.1 broker gave them; eviction with a small
+cache."""
 
 from __future__ import annotations
 
@@ -30,9 +31,16 @@ class Session:
         self.first = self.ask(*partitions)
         self.id = self.first.session_id
 
-    def ask(self, *partitions: FetchPartition, forget: tuple[int, ...] = (), epoch: int | None = None) -> FetchResponse:
+    def ask(
+        self, *partitions: FetchPartition, forget: tuple[int, ...] = (), epoch: int | None = None
+    ) -> FetchResponse:
         request = fetch_request(
-            *partitions, wait=0, session=(self.id, self.epoch if epoch is None else epoch), forget=forget, topic_id=self.driver.t.id)
+            *partitions,
+            wait=0,
+            session=(self.id, self.epoch if epoch is None else epoch),
+            forget=forget,
+            topic_id=self.driver.t.id,
+        )
         answer = self.driver.fetch(request, self.version)
         if epoch is None and not answer.error_code:
             self.epoch += 1
@@ -79,7 +87,10 @@ def test_wrong_ids_and_epochs(driver: DataDriver) -> None:
     assert session.ask(epoch=1) == FetchResponse(error_code=ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
     session.id -= 1
     assert session.ask().error_code == 0
-    assert driver.fetch(fetch_request(wanted(), session=(0, 5))).error_code == ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+    assert (
+        driver.fetch(fetch_request(wanted(), session=(0, 5))).error_code
+        == ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+    )
 
 
 def test_names_and_ids_do_not_mix(driver: DataDriver) -> None:
@@ -143,7 +154,9 @@ def test_a_deleted_topic_keeps_its_name_in_a_session_of_ids(driver: DataDriver) 
     driver.client_.ask(DeleteTopicsRequest(topic_names=["other"], timeout_ms=1_000), 3)
     assert sizes(driver.fetch(fetch_request(session=(answer.session_id, 1)), 13)) == [(0, 3, 0)]
     driver.topic("other")
-    assert sizes(driver.fetch(fetch_request(session=(answer.session_id, 2)), 13)) == [(0, ErrorCode.INCONSISTENT_TOPIC_ID, 0)]
+    assert sizes(driver.fetch(fetch_request(session=(answer.session_id, 2)), 13)) == [
+        (0, ErrorCode.INCONSISTENT_TOPIC_ID, 0)
+    ]
 
 
 def test_an_incremental_fetch_waits_with_its_session(driver: DataDriver) -> None:
@@ -163,11 +176,16 @@ def test_a_session_that_went_on_meanwhile(driver: DataDriver) -> None:
     assert driver.fetch(fetch_request(session=(session.id, 2), wait=0)).error_code == 0
     driver.pass_time(500)
     late = driver.fetched(waiting)
-    assert (late.error_code, late.session_id, late.responses) == (ErrorCode.INVALID_FETCH_SESSION_EPOCH, session.id, [])
+    assert (late.error_code, late.session_id, late.responses) == (
+        ErrorCode.INVALID_FETCH_SESSION_EPOCH,
+        session.id,
+        [],
+    )
 
 
 def test_a_full_cache_refuses_until_sessions_are_stale() -> None:
-    """max.incremental.fetch.session.cache.slots: session id 0 is a refusal that every client understands."""
+    """max.incremental.fetch.session.cache.slots: session id 0 is a refusal that every client
+    understands."""
     driver = DataDriver({"max.incremental.fetch.session.cache.slots": "2"})
     first, second = Session(driver, wanted(0)), Session(driver, wanted(0), wanted(1))
     assert Session(driver, wanted(0), wanted(1), wanted(2)).id == 0
@@ -203,10 +221,16 @@ def test_epochs_wrap() -> None:
 
 @pytest.mark.parametrize("session_id", [-268_435_455, 2_147_483_640, 0x7FFFFFFF])
 @pytest.mark.parametrize("epoch", [-1, 0, 1])
-def test_ids_that_belong_into_no_shard_fail_the_request(driver: DataDriver, session_id: int, epoch: int) -> None:
+def test_ids_that_belong_into_no_shard_fail_the_request(
+    driver: DataDriver, session_id: int, epoch: int
+) -> None:
     request = fetch_request(wanted(0), wait=0, session=(session_id, epoch), topic_id=driver.t.id)
     answer = driver.fetch(request, 12)
-    assert (answer.error_code, answer.session_id, sizes(answer)) == (ErrorCode.UNKNOWN_SERVER_ERROR, session_id, [(0, -1, 0)])
+    assert (answer.error_code, answer.session_id, sizes(answer)) == (
+        ErrorCode.UNKNOWN_SERVER_ERROR,
+        session_id,
+        [(0, -1, 0)],
+    )
     assert driver.fetch(request, 13).responses == []
     assert sizes(driver.fetch(request, 6)) == [(0, 0, 837)], "before sessions there were none"
     inside = fetch_request(wanted(0), wait=0, session=(-268_435_454, 1))

@@ -1,4 +1,5 @@
-"""An event log that cannot be written for a while: what is refused, what goes on, and what happens when there is space again."""
+"""An event log that cannot be written for a while: what is refused, what goes on, and what happens
+when there is space again."""
 
 from __future__ import annotations
 
@@ -10,7 +11,10 @@ from coordinator.cluster.configs import BrokerConfigs
 from coordinator.errors import ErrorCode
 from coordinator.event_log import EventLog
 from coordinator.event_log.reader import read_lines
-from coordinator.wire.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
+from coordinator.wire.messages.create_partitions import (
+    CreatePartitionsRequest,
+    CreatePartitionsTopic,
+)
 from coordinator.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from coordinator.wire.messages.delete_topics import DeleteTopicsRequest
 from coordinator.wire.messages.end_txn import EndTxnRequest
@@ -24,13 +28,22 @@ from coordinator.wire.messages.incremental_alter_configs import (
 from coordinator.wire.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from coordinator.wire.messages.join_group import JoinGroupResponse
 from coordinator.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
-from coordinator.wire.messages.produce import PartitionProduceData, ProduceRequest, ProduceResponse, TopicProduceData
+from coordinator.wire.messages.produce import (
+    PartitionProduceData,
+    ProduceRequest,
+    ProduceResponse,
+    TopicProduceData,
+)
 from coordinator.wire.messages.txn_offset_commit import (
     TxnOffsetCommitRequest,
     TxnOffsetCommitRequestPartition,
     TxnOffsetCommitRequestTopic,
 )
-from coordinator.wire.messages.write_txn_markers import WritableTxnMarker, WritableTxnMarkerTopic, WriteTxnMarkersRequest
+from coordinator.wire.messages.write_txn_markers import (
+    WritableTxnMarker,
+    WritableTxnMarkerTopic,
+    WriteTxnMarkersRequest,
+)
 from tests.broker.data import BATCH
 from tests.broker.driver import Client, Driver, join, new_member
 from tests.event_log.disk import Disk
@@ -46,7 +59,11 @@ class FullDiskDriver(Driver):
         log = EventLog(self.disk, seed=1)
         log.tell = self.told.append
         self.broker = build_broker(
-            configs=BrokerConfigs({}), random=Random(1), epoch_ms=1_000_000, topics=topic_options(["orders:2"]), log=log
+            configs=BrokerConfigs({}),
+            random=Random(1),
+            epoch_ms=1_000_000,
+            topics=topic_options(["orders:2"]),
+            log=log,
         )
         self.broker.cluster.brokers[1].endpoints["PLAINTEXT"] = ("127.0.0.1", 9092)
         self.settle()
@@ -54,7 +71,12 @@ class FullDiskDriver(Driver):
     def fill(self, client: Client) -> None:
         """Let the disk be full, and the broker notice."""
         self.disk.room = 7
-        client.ask(CreateTopicsRequest(topics=[CreatableTopic(name="last", num_partitions=1, replication_factor=1)]), 5)
+        client.ask(
+            CreateTopicsRequest(
+                topics=[CreatableTopic(name="last", num_partitions=1, replication_factor=1)]
+            ),
+            5,
+        )
         assert not self.broker.log.writable  # type: ignore[union-attr]
 
     def lines(self) -> list[dict[str, Any]]:
@@ -70,16 +92,46 @@ def test_changes_of_topics_and_configurations_are_refused_with_a_storage_error()
     driver.fill(client)
     code = ErrorCode.KAFKA_STORAGE_ERROR
     answers: list[Any] = [
-        client.ask(CreateTopicsRequest(topics=[CreatableTopic(name="more", num_partitions=1, replication_factor=1)]), 5),
-        client.ask(CreatePartitionsRequest(topics=[CreatePartitionsTopic(name="orders", count=5, assignments=None)], timeout_ms=1000), 3),
+        client.ask(
+            CreateTopicsRequest(
+                topics=[CreatableTopic(name="more", num_partitions=1, replication_factor=1)]
+            ),
+            5,
+        ),
+        client.ask(
+            CreatePartitionsRequest(
+                topics=[CreatePartitionsTopic(name="orders", count=5, assignments=None)],
+                timeout_ms=1000,
+            ),
+            3,
+        ),
         client.ask(DeleteTopicsRequest(topic_names=["orders"], timeout_ms=1000), 5),
-        client.ask(IncrementalAlterConfigsRequest(resources=[AlterConfigsResource(
-            resource_type=2, resource_name="orders", configs=[AlterableConfig(name="retention.ms", config_operation=0, value="1")])]), 1),
-    ]  # fmt: skip
+        client.ask(
+            IncrementalAlterConfigsRequest(
+                resources=[
+                    AlterConfigsResource(
+                        resource_type=2,
+                        resource_name="orders",
+                        configs=[
+                            AlterableConfig(name="retention.ms", config_operation=0, value="1")
+                        ],
+                    )
+                ]
+            ),
+            1,
+        ),
+    ]
     created, grown, deleted, altered = answers
-    assert [created.topics[0].error_code, grown.results[0].error_code, deleted.responses[0].error_code] == [code] * 3
+    assert [
+        created.topics[0].error_code,
+        grown.results[0].error_code,
+        deleted.responses[0].error_code,
+    ] == [code] * 3
     assert altered.responses[0].error_code == code
-    metadata: Any = client.ask(MetadataRequest(topics=[MetadataRequestTopic(name="auto")], allow_auto_topic_creation=True), 9)
+    metadata: Any = client.ask(
+        MetadataRequest(topics=[MetadataRequestTopic(name="auto")], allow_auto_topic_creation=True),
+        9,
+    )
     assert metadata.topics[0].error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     found: Any = client.ask(FindCoordinatorRequest(key="tx", key_type=1), 3)
     assert found.error_code == ErrorCode.COORDINATOR_NOT_AVAILABLE
@@ -94,7 +146,9 @@ def test_produce_goes_on_and_so_do_heartbeats() -> None:
     joined = client.ask(join("g", member), 9)
     assert isinstance(joined, JoinGroupResponse)
     driver.fill(client)
-    data = TopicProduceData(name="orders", partition_data=[PartitionProduceData(index=0, records=BATCH)])
+    data = TopicProduceData(
+        name="orders", partition_data=[PartitionProduceData(index=0, records=BATCH)]
+    )
     produced = client.ask(ProduceRequest(acks=1, timeout_ms=1000, topic_data=[data]), 9)
     assert isinstance(produced, ProduceResponse)
     assert produced.responses[0].partition_responses[0].error_code == 0
@@ -128,25 +182,42 @@ def test_what_falls_due_is_put_off_and_happens_when_there_is_space_again() -> No
 
 
 class TestTransactions:
-    """EndTxn and WriteTxnMarkers: what needs an event is refused, what was decided ends when there is space again."""
+    """EndTxn and WriteTxnMarkers: what needs an event is refused, what was decided ends when there
+    is space again."""
 
     def begun(self) -> tuple[FullDiskDriver, Client, InitProducerIdResponse]:
         """A transaction with a record and with an offset of group g."""
         driver = FullDiskDriver()
         client = driver.client()
         client.ask(FindCoordinatorRequest(key="tx", key_type=1), 3)
-        producer = client.ask(InitProducerIdRequest(transactional_id="tx", transaction_timeout_ms=600_000), 5)
+        producer = client.ask(
+            InitProducerIdRequest(transactional_id="tx", transaction_timeout_ms=600_000), 5
+        )
         assert isinstance(producer, InitProducerIdResponse)
         offset = TxnOffsetCommitRequestPartition(partition_index=0, committed_offset=5)
-        committed: Any = client.ask(TxnOffsetCommitRequest(
-            transactional_id="tx", group_id="g", producer_id=producer.producer_id, producer_epoch=producer.producer_epoch,
-            topics=[TxnOffsetCommitRequestTopic(name="orders", partitions=[offset])]), 5)
+        committed: Any = client.ask(
+            TxnOffsetCommitRequest(
+                transactional_id="tx",
+                group_id="g",
+                producer_id=producer.producer_id,
+                producer_epoch=producer.producer_epoch,
+                topics=[TxnOffsetCommitRequestTopic(name="orders", partitions=[offset])],
+            ),
+            5,
+        )
         assert committed.topics[0].partitions[0].error_code == 0
         return driver, client, producer
 
     def end(self, client: Client, producer: InitProducerIdResponse) -> int:
-        answer: Any = client.ask(EndTxnRequest(
-            transactional_id="tx", producer_id=producer.producer_id, producer_epoch=producer.producer_epoch, committed=True), 5)
+        answer: Any = client.ask(
+            EndTxnRequest(
+                transactional_id="tx",
+                producer_id=producer.producer_id,
+                producer_epoch=producer.producer_epoch,
+                committed=True,
+            ),
+            5,
+        )
         return int(answer.error_code)
 
     def check_that_all_is_there_once(self, driver: FullDiskDriver) -> None:
@@ -156,7 +227,10 @@ class TestTransactions:
         lines = driver.lines()
         assert [line["seq"] for line in lines] == list(range(len(lines)))
         kinds = [line["type"] for line in lines]
-        assert [kinds.count(kind) for kind in ("TransactionPrepared", "PendingOffsetsEnded", "TransactionCompleted")] == [1, 1, 1]
+        assert [
+            kinds.count(kind)
+            for kind in ("TransactionPrepared", "PendingOffsetsEnded", "TransactionCompleted")
+        ] == [1, 1, 1]
 
     def test_a_transaction_cannot_be_ended_and_is_ended_later(self) -> None:
         """ERR-2: NOT_COORDINATOR, and nothing has changed."""
@@ -189,8 +263,11 @@ class TestTransactions:
 
         def mark(topic: str, index: int) -> int:
             marker = WritableTxnMarker(
-                producer_id=producer.producer_id, producer_epoch=producer.producer_epoch, transaction_result=True,
-                topics=[WritableTxnMarkerTopic(name=topic, partition_indexes=[index])])
+                producer_id=producer.producer_id,
+                producer_epoch=producer.producer_epoch,
+                transaction_result=True,
+                topics=[WritableTxnMarkerTopic(name=topic, partition_indexes=[index])],
+            )
             answer: Any = client.ask(WriteTxnMarkersRequest(markers=[marker]), 1)
             return int(answer.markers[0].topics[0].partitions[0].error_code)
 
@@ -211,7 +288,12 @@ def test_the_log_says_which_requests_it_did_not_see() -> None:
     client = driver.client()
     driver.fill(client)
     for _ in range(5):
-        client.ask(CreateTopicsRequest(topics=[CreatableTopic(name="more", num_partitions=1, replication_factor=1)]), 5)
+        client.ask(
+            CreateTopicsRequest(
+                topics=[CreatableTopic(name="more", num_partitions=1, replication_factor=1)]
+            ),
+            5,
+        )
     driver.disk.room = 1 << 20
     driver.pass_time(2000)
     (gap,) = [line for line in driver.lines() if line["type"] == "LogGap"]

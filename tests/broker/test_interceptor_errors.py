@@ -1,4 +1,5 @@
-"""What interceptors do wrong is told to the embedder; what nobody serves is told once for each client."""
+"""What interceptors do wrong is told to the embedder; what nobody serves is told once for each
+client."""
 
 from __future__ import annotations
 
@@ -45,7 +46,10 @@ def fail_after(response: object) -> Any:
         (gives(Answer(HeartbeatRequest())), "a HeartbeatResponse would be right"),
         (gives(Answer(HeartbeatResponse(error_code=1 << 40))), "what v4 cannot say"),
         (gives(Hold(5, gives)), "would be right"),
-        (gives(Handle(ApiVersionsRequest(), lambda response: HeartbeatResponse())), "a HeartbeatRequest would be right"),
+        (
+            gives(Handle(ApiVersionsRequest(), lambda response: HeartbeatResponse())),
+            "a HeartbeatRequest would be right",
+        ),
         (gives(Handle(HEARTBEAT, fail_after)), "raised KeyError: 'planted'"),
         (gives(Handle(HEARTBEAT, lambda response: None)), "answered None"),  # type: ignore[arg-type, return-value]
     ],
@@ -55,7 +59,11 @@ def test_an_interceptor_that_fails_is_the_embedders_to_know(interceptor: Any, to
     driver.broker.interceptors.append(interceptor)
     client, other = driver.client(), driver.client()
     client.send(HEARTBEAT, 4)
-    assert client.closed is not None and told in client.closed and isinstance(client.fault, InterceptorError)
+    assert (
+        client.closed is not None
+        and told in client.closed
+        and isinstance(client.fault, InterceptorError)
+    )
     [error] = driver.broker.interceptor_errors
     assert told in str(error) and "HeartbeatRequest" in str(error)
     assert told in driver.lines("wire")[-1]["why"]
@@ -75,7 +83,9 @@ def test_leaving_the_emulator_raises_what_an_interceptor_did() -> None:
             with socket.create_connection((host, int(port)), timeout=60) as client:
                 client.sendall(data)
                 assert client.recv(1) == b"", "the client sees a closed connection"
-    assert raised.value.__notes__ == ["1 more interceptor errors followed: see `interceptor_errors`"]
+    assert raised.value.__notes__ == [
+        "1 more interceptor errors followed: see `interceptor_errors`"
+    ]
     assert isinstance(raised.value.__cause__, KeyError)
     with pytest.raises(ZeroDivisionError) as other, Emulator() as kafka:
         kafka.run(lambda: kafka.broker.interceptors.append(fail))
@@ -96,11 +106,15 @@ def test_a_client_that_asks_for_what_is_not_served_is_named_once() -> None:
         client.feed(ask)
         closed.append(client.closed)
     assert closed == [
-        "BeginQuorumEpoch (key 53) is not served: the client 'c' at 10.0.0.1 asks for it", "",
+        "BeginQuorumEpoch (key 53) is not served: the client 'c' at 10.0.0.1 asks for it",
+        "",
         "BeginQuorumEpoch (key 53) is not served: the client 'c' at 10.0.0.2 asks for it",
-    ]  # fmt: skip
+    ]
     named = [line for line in driver.lines("wire") if line["type"] == "ApiNotServed"]
-    assert [(line["key"], line["client"], line["peer"]) for line in named] == [(53, "c", "10.0.0.1:5"), (53, "c", "10.0.0.2:5")]
+    assert [(line["key"], line["client"], line["peer"]) for line in named] == [
+        (53, "c", "10.0.0.1:5"),
+        (53, "c", "10.0.0.2:5"),
+    ]
     assert all(line["why"] for line in driver.lines("wire") if line["type"] == "ConnectionRefused")
 
 
@@ -114,15 +128,21 @@ def test_the_names_of_endless_clients_are_not_kept() -> None:
 
 
 def test_a_client_of_a_switched_off_feature_is_named_once() -> None:
-    """A share consumer is refused as Kafka refuses it with share.version 0, and people are told who it was."""
+    """A share consumer is refused as Kafka refuses it with share.version 0, and people are told who
+    it was."""
     driver = LoggedDriver()
     told: list[str] = []
     driver.broker.unserved.tell = told.append
     for _ in range(2):
         client = driver.client()
         client.send(ShareGroupHeartbeatRequest(group_id="s", member_id="m"), 1)
-        assert client.answers()[0].error_code == ErrorCode.UNSUPPORTED_VERSION and client.closed is None
+        assert (
+            client.answers()[0].error_code == ErrorCode.UNSUPPORTED_VERSION
+            and client.closed is None
+        )
     [sentence] = told
     assert sentence.startswith("ShareGroupHeartbeat (key 76) is refused")
     assert sentence.endswith("the client 'test' at 127.0.0.1 asks for it")
-    assert [line["api"] for line in driver.lines("wire") if line["type"] == "ApiNotServed"] == ["ShareGroupHeartbeat"]
+    assert [line["api"] for line in driver.lines("wire") if line["type"] == "ApiNotServed"] == [
+        "ShareGroupHeartbeat"
+    ]

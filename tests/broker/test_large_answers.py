@@ -1,4 +1,5 @@
-"""A small request may have a large answer: it is encoded in slices, one at a time, and others are answered between them."""
+"""A small request may have a large answer: it is encoded in slices, one at a time, and others are
+answered between them."""
 
 from __future__ import annotations
 
@@ -6,7 +7,11 @@ import pytest
 
 from coordinator.broker.limits import ENCODED_AT_ONCE, Limits
 from coordinator.wire import encoders
-from coordinator.wire.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource, DescribeConfigsResponse
+from coordinator.wire.messages.describe_configs import (
+    DescribeConfigsRequest,
+    DescribeConfigsResource,
+    DescribeConfigsResponse,
+)
 from coordinator.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from tests.broker.driver import Client, Driver
 
@@ -16,8 +21,12 @@ TIMES = 500
 
 
 def describe(times: int = TIMES, kind: int = 2, name: str = "t") -> DescribeConfigsRequest:
-    resource = DescribeConfigsResource(resource_type=kind, resource_name=name, configuration_keys=None)
-    return DescribeConfigsRequest(resources=[resource] * times, include_synonyms=True, include_documentation=True)
+    resource = DescribeConfigsResource(
+        resource_type=kind, resource_name=name, configuration_keys=None
+    )
+    return DescribeConfigsRequest(
+        resources=[resource] * times, include_synonyms=True, include_documentation=True
+    )
 
 
 def told(driver: Driver, client: Client) -> DescribeConfigsResponse:
@@ -56,7 +65,9 @@ def test_others_are_answered_before_it_is_encoded(driver: Driver) -> None:
     assert sum(map(len, client.writes)) > ENCODED_AT_ONCE
     answer = told(driver, client)
     assert len(answer.results) == TIMES
-    assert answer.encode(4) == DescribeConfigsResponse(results=[answer.results[0]] * TIMES).encode(4)
+    assert answer.encode(4) == DescribeConfigsResponse(results=[answer.results[0]] * TIMES).encode(
+        4
+    )
 
 
 def test_what_the_connection_asked_meanwhile_is_answered_after_it(driver: Driver) -> None:
@@ -65,11 +76,15 @@ def test_what_the_connection_asked_meanwhile_is_answered_after_it(driver: Driver
     while driver.broker.wants_turn:
         driver.broker.next_turn(driver.now)
     driver.settle()
-    assert [type(answer) for answer in client.answers()] == [DescribeConfigsResponse, HeartbeatResponse]
+    assert [type(answer) for answer in client.answers()] == [
+        DescribeConfigsResponse,
+        HeartbeatResponse,
+    ]
 
 
 def test_one_at_a_time(driver: Driver) -> None:
-    """Two answers of many MiB are not in memory at once while they are made: the second waits for the first."""
+    """Two answers of many MiB are not in memory at once while they are made: the second waits for
+    the first."""
     first, second = driver.client(), driver.client()
     for client in (first, second):
         feed(client, client.frame(describe(), 4))
@@ -90,7 +105,9 @@ def test_one_whose_client_goes_lets_the_next_one_begin(driver: Driver) -> None:
         feed(client, client.frame(describe(), 4))
     while driver.broker.lane.owner is None:
         driver.broker.next_turn(driver.now)
-    gone, stays = (first, second) if driver.broker.lane.owner is first.connection else (second, first)
+    gone, stays = (
+        (first, second) if driver.broker.lane.owner is first.connection else (second, first)
+    )
     gone.connection.lost()
     assert len(told(driver, stays).results) == TIMES
 
@@ -119,7 +136,9 @@ def test_an_answer_that_is_too_large_is_found_out_in_slices() -> None:
     assert driver.broker.lane.owner is None
 
 
-def test_its_bytes_are_joined_while_they_are_gathered(monkeypatch: pytest.MonkeyPatch, driver: Driver) -> None:
+def test_its_bytes_are_joined_while_they_are_gathered(
+    monkeypatch: pytest.MonkeyPatch, driver: Driver
+) -> None:
     """An answer of 27 MiB was in memory as millions of pieces, in 490 MiB."""
     most = 0
     real = encoders.weigh

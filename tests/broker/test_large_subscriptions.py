@@ -1,4 +1,5 @@
-"""Subscriptions of very many topics: they are read in slices and once, before the group decides in one piece."""
+"""Subscriptions of very many topics: they are read in slices and once, before the group decides in
+one piece."""
 
 from __future__ import annotations
 
@@ -8,10 +9,22 @@ import pytest
 
 from coordinator.broker.connection import Connection
 from coordinator.wire import consumer_protocol
-from coordinator.wire.consumer_protocol import MANY_TOPICS_BYTES, Assignment, Subscription, read_topics_in_slices
-from coordinator.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
+from coordinator.wire.consumer_protocol import (
+    MANY_TOPICS_BYTES,
+    Assignment,
+    Subscription,
+    read_topics_in_slices,
+)
+from coordinator.wire.messages.consumer_group_heartbeat import (
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse,
+)
 from coordinator.wire.messages.heartbeat import HeartbeatRequest
-from coordinator.wire.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
+from coordinator.wire.messages.join_group import (
+    JoinGroupRequest,
+    JoinGroupRequestProtocol,
+    JoinGroupResponse,
+)
 from coordinator.wire.messages.leave_group import LeaveGroupRequest
 from coordinator.wire.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
 from tests.broker.driver import Client, Driver
@@ -22,7 +35,13 @@ OTHERS = tuple(f"m.{number}" for number in range(20_000))
 A_STEP = 256
 BEAT = HeartbeatRequest(group_id="x", generation_id=1, member_id="m")
 CONVERTS = ConsumerGroupHeartbeatRequest(
-    group_id="big", member_id="new", member_epoch=0, rebalance_timeout_ms=30_000, topic_partitions=[], subscribed_topic_names=["t"])
+    group_id="big",
+    member_id="new",
+    member_epoch=0,
+    rebalance_timeout_ms=30_000,
+    topic_partitions=[],
+    subscribed_topic_names=["t"],
+)
 LEAVES = ConsumerGroupHeartbeatRequest(group_id="big", member_id="new", member_epoch=-1)
 
 
@@ -34,7 +53,9 @@ class Reads:
         reader = consumer_protocol._Reader
         in_slices, in_one_piece = reader.some_strings, reader._ascii_strings
 
-        def some_strings(this: consumer_protocol._Reader, found: list[str]) -> Generator[None, None, None]:
+        def some_strings(
+            this: consumer_protocol._Reader, found: list[str]
+        ) -> Generator[None, None, None]:
             self.count += 1
             return in_slices(this, found)
 
@@ -54,21 +75,37 @@ class Reads:
 def join(topics: tuple[str, ...], member: str = "") -> JoinGroupRequest:
     metadata = Subscription(topics=topics).encode()
     return JoinGroupRequest(
-        group_id="big", session_timeout_ms=45_000, rebalance_timeout_ms=300_000, protocol_type="consumer", member_id=member,
-        protocols=[JoinGroupRequestProtocol(name="range", metadata=metadata)])
+        group_id="big",
+        session_timeout_ms=45_000,
+        rebalance_timeout_ms=300_000,
+        protocol_type="consumer",
+        member_id=member,
+        protocols=[JoinGroupRequestProtocol(name="range", metadata=metadata)],
+    )
 
 
 def classic_group(driver: Driver, client: Client) -> JoinGroupResponse:
     """A Stable group whose one member subscribes to `NAMES`."""
     joined = client.ask(join(NAMES), 3)
     assert isinstance(joined, JoinGroupResponse)
-    plan = SyncGroupRequestAssignment(member_id=joined.member_id, assignment=Assignment.of({"t": [0, 1]}).encode())
-    client.ask(SyncGroupRequest(
-        group_id="big", generation_id=joined.generation_id, member_id=joined.member_id, assignments=[plan]), 3)
+    plan = SyncGroupRequestAssignment(
+        member_id=joined.member_id, assignment=Assignment.of({"t": [0, 1]}).encode()
+    )
+    client.ask(
+        SyncGroupRequest(
+            group_id="big",
+            generation_id=joined.generation_id,
+            member_id=joined.member_id,
+            assignments=[plan],
+        ),
+        3,
+    )
     return joined
 
 
-def test_a_group_is_converted_and_back_and_each_subscription_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_group_is_converted_and_back_and_each_subscription_is_read_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """K8-MIG-1, K8-MIG-2: in slices of some hundred names, between which others are answered."""
     driver = Driver(["t:2"])
     client, other = driver.client(), driver.client()
@@ -137,7 +174,9 @@ def test_a_group_that_changes_while_its_subscriptions_are_read_is_converted_as_i
     assert (set(membership.members), set(membership.subscribers)) == ({"new"}, {"t"})
 
 
-def test_a_member_that_names_its_topics_twice_over_or_in_any_order_is_read_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_member_that_names_its_topics_twice_over_or_in_any_order_is_read_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     names = (*reversed(NAMES), *NAMES[:7], "ä" * 40)
     data = bytearray(b"\0\3" + len(names).to_bytes(4, "big"))
     for name in names:

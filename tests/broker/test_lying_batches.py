@@ -1,4 +1,5 @@
-"""Batches that lie about their records, or open to more than they are: whoever reads the partition later is answered."""
+"""Batches that lie about their records, or open to more than they are: whoever reads the partition
+later is answered."""
 
 from __future__ import annotations
 
@@ -8,11 +9,18 @@ import pytest
 
 from benchmarks.hostile_more import batch, rows, varint
 from coordinator.cluster import compression
-from coordinator.wire.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsResponse, ListOffsetsTopic
+from coordinator.wire.messages.list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    ListOffsetsTopic,
+)
 from tests.broker.data import DataDriver, fetch_request, partitions_of, wanted
 
 CONFIGS = {
-    "plain": {}, "append": {"message_timestamp_type": "LogAppendTime"}, "compacted": {"cleanup_policy": "compact"},
+    "plain": {},
+    "append": {"message_timestamp_type": "LogAppendTime"},
+    "compacted": {"cleanup_policy": "compact"},
     "recompressed": {"compression_type": "snappy"},
 }
 HEADERS = b"\0\0\0\x01\0" + varint(2_000) + (varint(1) + b"a\x01") * 2_000
@@ -46,16 +54,23 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 @pytest.mark.parametrize("config", CONFIGS)
 @pytest.mark.parametrize("name", BATCHES)
-def test_whatever_was_taken_can_be_read_and_asked_by_time(config: str, name: str, opened: list[int]) -> None:
-    """23 KiB of gzip held the broker for seven seconds; a batch without the records it told of broke every ListOffsets after it."""
+def test_whatever_was_taken_can_be_read_and_asked_by_time(
+    config: str, name: str, opened: list[int]
+) -> None:
+    """23 KiB of gzip held the broker for seven seconds; a batch without the records it told of
+    broke every ListOffsets after it."""
     driver = DataDriver()
-    driver.topic("one", message_timestamp_after_max_ms=str(2**63 - 1), **CONFIGS[config])  # its clock is at the beginning of 1970
+    driver.topic(
+        "one", message_timestamp_after_max_ms=str(2**63 - 1), **CONFIGS[config]
+    )  # its clock is at the beginning of 1970
     taken = driver.produce(BATCHES[name], topic="one")
     assert driver.client_.fault is None
     good = driver.produce(batch(5, rows(5)), topic="one")
     assert good.error_code == 0
     for instant in (-3, -2, -1, 0, 1_600_000_000_000, 1_800_000_000_000):
-        asked = ListOffsetsTopic(name="one", partitions=[ListOffsetsPartition(partition_index=0, timestamp=instant)])
+        asked = ListOffsetsTopic(
+            name="one", partitions=[ListOffsetsPartition(partition_index=0, timestamp=instant)]
+        )
         answer = driver.client_.ask(ListOffsetsRequest(replica_id=-1, topics=[asked]), 7)
         assert isinstance(answer, ListOffsetsResponse)
         assert answer.topics[0].partitions[0].error_code == 0

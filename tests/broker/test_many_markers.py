@@ -1,4 +1,5 @@
-"""WriteTxnMarkers that name very many partitions are looked at in slices, those that cannot be among them."""
+"""WriteTxnMarkers that name very many partitions are looked at in slices, those that cannot be
+among them."""
 
 from __future__ import annotations
 
@@ -22,7 +23,9 @@ _MANY = 20_000
 def test_a_marker_without_a_producer_holds_nobody_up(topic: str, error: int) -> None:
     """Where one of its partitions is here, the request fails as a whole (-1)."""
     topics = [WritableTxnMarkerTopic(name=topic, partition_indexes=list(range(_MANY)))]
-    request = WriteTxnMarkersRequest(markers=[WritableTxnMarker(producer_id=-1, producer_epoch=0, topics=topics)])
+    request = WriteTxnMarkersRequest(
+        markers=[WritableTxnMarker(producer_id=-1, producer_epoch=0, topics=topics)]
+    )
     call = Call(request, 1, "test", "/127.0.0.1", 1, 0, "PLAINTEXT", None)
     handled = write_txn_markers.handle(Driver(["t:1"]).broker, call)
     assert isinstance(handled, Sliced)

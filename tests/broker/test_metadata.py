@@ -1,4 +1,5 @@
-"""Metadata, DescribeCluster and DescribeTopicPartitions: every version's own meaning, as Kafka 4.3.1 answered."""
+"""Metadata, DescribeCluster and DescribeTopicPartitions: every version's own meaning, as Kafka
+4.3.1 answered."""
 
 from __future__ import annotations
 
@@ -15,14 +16,18 @@ from tests.broker.admin import LISTENER, Admin
 NOT_ASKED = -2147483648
 
 
-def metadata(admin: Admin, version: int, *names: str, every: bool = False, **fields: Any) -> MetadataResponse:
+def metadata(
+    admin: Admin, version: int, *names: str, every: bool = False, **fields: Any
+) -> MetadataResponse:
     topics = None if every else [MetadataRequestTopic(name=name) for name in names]
     answer: MetadataResponse = admin.ask(3, version, topics=topics, **fields)
     return answer
 
 
 def by_id(admin: Admin, version: int, *asked: tuple[bytes, str | None]) -> MetadataResponse:
-    answer: MetadataResponse = admin.ask(3, version, topics=[MetadataRequestTopic(topic_id=id_, name=name) for id_, name in asked])
+    answer: MetadataResponse = admin.ask(
+        3, version, topics=[MetadataRequestTopic(topic_id=id_, name=name) for id_, name in asked]
+    )
     return answer
 
 
@@ -38,9 +43,16 @@ def test_a_topic_in_every_version(version: int) -> None:
     assert (broker.node_id, broker.host, broker.port) == (1, "127.0.0.1", 9092)
     assert seen(answer) == [(0, "orders", 3)]
     partition = answer.topics[0].partitions[2]
-    assert (partition.partition_index, partition.leader_id, partition.replica_nodes, partition.isr_nodes) == (2, 1, [1], [1])
+    assert (
+        partition.partition_index,
+        partition.leader_id,
+        partition.replica_nodes,
+        partition.isr_nodes,
+    ) == (2, 1, [1], [1])
     assert partition.leader_epoch == (0 if version >= 7 else -1)
-    assert answer.topics[0].topic_id == (admin.cluster.topics["orders"].id if version >= 10 else ZERO_UUID)
+    assert answer.topics[0].topic_id == (
+        admin.cluster.topics["orders"].id if version >= 10 else ZERO_UUID
+    )
     assert answer.cluster_id == (admin.cluster.cluster_id if version >= 2 else None)
     assert answer.controller_id == (1 if version >= 1 else -1)
 
@@ -75,23 +87,39 @@ def test_nothing_is_created_when_broker_or_client_forbid_it() -> None:
 def test_what_cannot_be_created_stays_unknown() -> None:
     admin = Admin("a.b")
     for _ in range(2):
-        assert seen(metadata(admin, 9, "a_b", "__cluster_metadata")) == [(3, "a_b", 0), (3, "__cluster_metadata", 0)]
+        assert seen(metadata(admin, 9, "a_b", "__cluster_metadata")) == [
+            (3, "a_b", 0),
+            (3, "__cluster_metadata", 0),
+        ]
 
 
 def test_found_topics_come_first_and_names_count_once() -> None:
-    answer = metadata(Admin("orders:3"), 12, "nope", "orders", "a/b", "", "nope", allow_auto_topic_creation=False)
+    answer = metadata(
+        Admin("orders:3"), 12, "nope", "orders", "a/b", "", "nope", allow_auto_topic_creation=False
+    )
     assert seen(answer) == [(0, "orders", 3), (3, "nope", 0), (17, "a/b", 0), (17, "", 0)]
 
 
 def test_operations_only_when_asked() -> None:
     admin = Admin("orders")
     plain = metadata(admin, 8, "orders")
-    assert (plain.cluster_authorized_operations, plain.topics[0].topic_authorized_operations) == (NOT_ASKED, NOT_ASKED)
+    assert (plain.cluster_authorized_operations, plain.topics[0].topic_authorized_operations) == (
+        NOT_ASKED,
+        NOT_ASKED,
+    )
     asked = metadata(
-        admin, 8, "orders", "nope", include_cluster_authorized_operations=True, include_topic_authorized_operations=True,
+        admin,
+        8,
+        "orders",
+        "nope",
+        include_cluster_authorized_operations=True,
+        include_topic_authorized_operations=True,
         allow_auto_topic_creation=False,
-    )  # fmt: skip
-    assert (asked.cluster_authorized_operations, [topic.topic_authorized_operations for topic in asked.topics]) == (8096, [3576, 3576])
+    )
+    assert (
+        asked.cluster_authorized_operations,
+        [topic.topic_authorized_operations for topic in asked.topics],
+    ) == (8096, [3576, 3576])
 
 
 @pytest.mark.parametrize("version", [12, 13])
@@ -99,9 +127,14 @@ def test_by_topic_id(version: int) -> None:
     admin = Admin("orders:3", "other")
     orders, unknown = admin.cluster.topics["orders"].id, b"\x77" * 16
     assert seen(by_id(admin, version, (orders, None))) == [(0, "orders", 3)]
-    assert seen(by_id(admin, version, (unknown, None), (orders, None))) == [(100, None, 0), (0, "orders", 3)]
+    assert seen(by_id(admin, version, (unknown, None), (orders, None))) == [
+        (100, None, 0),
+        (0, "orders", 3),
+    ]
     # With an id in the request, names are not looked at.
-    assert seen(by_id(admin, version, (orders, "other"), (ZERO_UUID, "other"))) == [(0, "orders", 3)]
+    assert seen(by_id(admin, version, (orders, "other"), (ZERO_UUID, "other"))) == [
+        (0, "orders", 3)
+    ]
     nameless = by_id(admin, version, (ZERO_UUID, None))
     assert (seen(nameless), nameless.brokers) == ([(-1, "", 0)], [])
     assert nameless.error_code == (-1 if version == 13 else 0)
@@ -113,7 +146,11 @@ def test_versions_that_carry_ids_but_may_not_ask_by_them(version: int) -> None:
     orders = admin.cluster.topics["orders"].id
     for asked in ((orders, None), (orders, "orders"), (ZERO_UUID, None)):
         answer = by_id(admin, version, asked)
-        assert (seen(answer), answer.brokers, answer.cluster_id) == ([(42, asked[1] or "", 0)], [], None)
+        assert (seen(answer), answer.brokers, answer.cluster_id) == (
+            [(42, asked[1] or "", 0)],
+            [],
+            None,
+        )
 
 
 def test_an_answer_is_kept_until_the_cluster_changes() -> None:
@@ -136,11 +173,24 @@ def test_several_brokers_racks_and_one_that_is_down() -> None:
     admin.cluster.create_topic("t", topic_id=b"t" * 16, assignment=[[2, 1], [3, 2], [3], [4]])
     answer = metadata(admin, 9, "t")
     assert [(node.node_id, node.rack) for node in answer.brokers] == [(1, None), (2, "east")]
-    shown = [(each.error_code, each.leader_id, each.isr_nodes, each.offline_replicas) for each in answer.topics[0].partitions]
+    shown = [
+        (each.error_code, each.leader_id, each.isr_nodes, each.offline_replicas)
+        for each in answer.topics[0].partitions
+    ]
     assert shown == [(0, 2, [2, 1], []), (0, 2, [2], [3]), (5, -1, [3], [3]), (72, -1, [4], [])]
-    assert [each.error_code for each in metadata(admin, 5, "t").topics[0].partitions] == [0, 0, 5, 5]
+    assert [each.error_code for each in metadata(admin, 5, "t").topics[0].partitions] == [
+        0,
+        0,
+        5,
+        5,
+    ]
     oldest = metadata(admin, 0, "t").topics[0].partitions
-    assert [(each.error_code, each.replica_nodes) for each in oldest] == [(0, [2, 1]), (9, [2]), (5, []), (5, [4])]
+    assert [(each.error_code, each.replica_nodes) for each in oldest] == [
+        (0, [2, 1]),
+        (9, [2]),
+        (5, []),
+        (5, [4]),
+    ]
 
 
 @pytest.mark.parametrize("version", range(3))
@@ -148,33 +198,63 @@ def test_describe_cluster(version: int) -> None:
     admin = Admin()
     admin.cluster.add_broker(BrokerNode(3, "west", {LISTENER: ("b3", 1)}, fenced=True))
     answer = admin.ask(60, version)
-    assert (answer.error_code, answer.cluster_id, answer.controller_id) == (0, admin.cluster.cluster_id, 1)
-    assert [(node.broker_id, node.host, node.port) for node in answer.brokers] == [(1, "127.0.0.1", 9092)]
+    assert (answer.error_code, answer.cluster_id, answer.controller_id) == (
+        0,
+        admin.cluster.cluster_id,
+        1,
+    )
+    assert [(node.broker_id, node.host, node.port) for node in answer.brokers] == [
+        (1, "127.0.0.1", 9092)
+    ]
     assert answer.cluster_authorized_operations == NOT_ASKED
-    assert admin.ask(60, version, include_cluster_authorized_operations=True).cluster_authorized_operations == 8096
+    assert (
+        admin.ask(
+            60, version, include_cluster_authorized_operations=True
+        ).cluster_authorized_operations
+        == 8096
+    )
 
 
 def test_describe_cluster_shows_fenced_brokers_when_asked() -> None:
     admin = Admin()
     admin.cluster.add_broker(BrokerNode(3, "west", {LISTENER: ("b3", 1)}, fenced=True))
     nodes = admin.ask(60, 2, include_fenced_brokers=True).brokers
-    assert [(node.broker_id, node.rack, node.is_fenced) for node in nodes] == [(1, None, False), (3, "west", True)]
+    assert [(node.broker_id, node.rack, node.is_fenced) for node in nodes] == [
+        (1, None, False),
+        (3, "west", True),
+    ]
 
 
 def test_describe_cluster_is_a_brokers_endpoint() -> None:
     controllers = Admin().ask(60, 1, endpoint_type=2)
     text = "The request was sent to an endpoint of type BROKER, but we wanted an endpoint of type CONTROLLER"
-    assert (controllers.error_code, controllers.error_message, controllers.brokers) == (114, text, [])
+    assert (controllers.error_code, controllers.error_message, controllers.brokers) == (
+        114,
+        text,
+        [],
+    )
     strange = Admin().ask(60, 2, endpoint_type=3)
-    assert (strange.error_code, strange.error_message, strange.cluster_id) == (115, "Unsupported endpoint type 3", "")
+    assert (strange.error_code, strange.error_message, strange.cluster_id) == (
+        115,
+        "Unsupported endpoint type 3",
+        "",
+    )
 
 
-def pages(admin: Admin, *names: str, limit: int = 2000, cursor: tuple[str, int] | None = None) -> tuple[list[Any], Any]:
+def pages(
+    admin: Admin, *names: str, limit: int = 2000, cursor: tuple[str, int] | None = None
+) -> tuple[list[Any], Any]:
     answer = admin.ask(
-        75, 0, topics=[TopicRequest(name=name) for name in names], response_partition_limit=limit,
+        75,
+        0,
+        topics=[TopicRequest(name=name) for name in names],
+        response_partition_limit=limit,
         cursor=cursor and Cursor(topic_name=cursor[0], partition_index=cursor[1]),
-    )  # fmt: skip
-    topics = [(topic.error_code, topic.name, [each.partition_index for each in topic.partitions]) for topic in answer.topics]
+    )
+    topics = [
+        (topic.error_code, topic.name, [each.partition_index for each in topic.partitions])
+        for topic in answer.topics
+    ]
     following = answer.next_cursor
     return topics, following and (following.topic_name, following.partition_index)
 
@@ -183,9 +263,15 @@ def test_topic_partitions_page_after_page() -> None:
     admin = Admin("b:2", "a:3")
     assert pages(admin, "b", "a", "b") == ([(0, "a", [0, 1, 2]), (0, "b", [0, 1])], None)
     assert pages(admin, "b", "a", limit=2) == ([(0, "a", [0, 1])], ("a", 2))
-    assert pages(admin, "b", "a", limit=2, cursor=("a", 2)) == ([(0, "a", [2]), (0, "b", [0])], ("b", 1))
+    assert pages(admin, "b", "a", limit=2, cursor=("a", 2)) == (
+        [(0, "a", [2]), (0, "b", [0])],
+        ("b", 1),
+    )
     assert pages(admin, "b", "a", limit=3) == ([(0, "a", [0, 1, 2])], ("b", 0))
-    assert pages(admin, "b", "a", "zz", limit=5) == ([(0, "a", [0, 1, 2]), (0, "b", [0, 1])], ("zz", 0))
+    assert pages(admin, "b", "a", "zz", limit=5) == (
+        [(0, "a", [0, 1, 2]), (0, "b", [0, 1])],
+        ("zz", 0),
+    )
     assert pages(admin, "a", limit=3) == ([(0, "a", [0, 1, 2])], None)
     assert pages(admin, "a", cursor=("a", 9)) == ([(0, "a", [])], None)
     assert pages(admin, "a", limit=0) == pages(admin, "a", limit=-5) == ([(0, "a", [0])], ("a", 1))
@@ -211,7 +297,10 @@ def test_topic_partitions_refusals() -> None:
     assert pages(admin, "a", "b", cursor=("aa", 0)) == ([(42, "a", []), (42, "b", [])], None)
     assert pages(admin, "a", cursor=("a", -1)) == ([(42, "a", [])], None)
     assert pages(admin, "a", "") == ([(-1, "a", []), (-1, "", [])], None)
-    assert pages(admin, "a", "", limit=2, cursor=("", 0)) == ([(17, "", []), (0, "a", [0, 1])], ("a", 2))
+    assert pages(admin, "a", "", limit=2, cursor=("", 0)) == (
+        [(17, "", []), (0, "a", [0, 1])],
+        ("a", 2),
+    )
     assert pages(admin, "a", "", cursor=("", -1)) == ([(42, "a", []), (42, "", [])], None)
     assert pages(admin, "a", "nope", cursor=("nope", 4)) == ([(3, "nope", [])], None)
 
@@ -220,5 +309,14 @@ def test_topic_partitions_tell_all_about_a_partition() -> None:
     admin = Admin("a")
     [topic] = admin.ask(75, 0, topics=[TopicRequest(name="a")]).topics
     [partition] = topic.partitions
-    assert (topic.topic_id, topic.topic_authorized_operations, topic.is_internal) == (admin.cluster.topics["a"].id, 3576, False)
-    assert (partition.leader_id, partition.leader_epoch, partition.eligible_leader_replicas, partition.last_known_elr) == (1, 0, [], [])
+    assert (topic.topic_id, topic.topic_authorized_operations, topic.is_internal) == (
+        admin.cluster.topics["a"].id,
+        3576,
+        False,
+    )
+    assert (
+        partition.leader_id,
+        partition.leader_epoch,
+        partition.eligible_leader_replicas,
+        partition.last_known_elr,
+    ) == (1, 0, [], [])

@@ -1,4 +1,5 @@
-"""ListOffsets (key 2), OffsetForLeaderEpoch (key 23) and DeleteRecords (key 21), answer by answer as a 4.3.1 broker gave them."""
+"""ListOffsets (key 2), OffsetForLeaderEpoch (key 23) and DeleteRecords (key 21), answer by answer
+as a 4.3.1 broker gave them."""
 
 from __future__ import annotations
 
@@ -32,39 +33,66 @@ def driver() -> DataDriver:
     """Partition 0: offsets 0-4 at +10 +30 +20 +50 +40."""
     driver = DataDriver()
     for group in ((10, 30, 20), (50, 40)):
-        driver.produce(build_batch([Record(offset, EPOCH_MS + at, None, b"x") for offset, at in enumerate(group)]))
+        driver.produce(
+            build_batch(
+                [Record(offset, EPOCH_MS + at, None, b"x") for offset, at in enumerate(group)]
+            )
+        )
     return driver
 
 
 def listed(
-    driver: DataDriver, *partitions: ListOffsetsPartition, topic: str = "t", version: int = 11,
+    driver: DataDriver,
+    *partitions: ListOffsetsPartition,
+    topic: str = "t",
+    version: int = 11,
 ) -> list[tuple[int, int, int, int, int]]:
     """(partition, error, offset, timestamp, leader epoch)."""
     asked = ListOffsetsTopic(name=topic, partitions=list(partitions))
     answer = driver.client_.ask(ListOffsetsRequest(replica_id=-1, topics=[asked]), version)
     assert isinstance(answer, ListOffsetsResponse)
-    return [(each.partition_index, each.error_code, each.offset, each.timestamp, each.leader_epoch)
-            for of_topic in answer.topics for each in of_topic.partitions]
+    return [
+        (each.partition_index, each.error_code, each.offset, each.timestamp, each.leader_epoch)
+        for of_topic in answer.topics
+        for each in of_topic.partitions
+    ]
 
 
 def at(timestamp: int, index: int = 0, *, epoch: int = -1) -> ListOffsetsPartition:
-    return ListOffsetsPartition(partition_index=index, timestamp=timestamp, current_leader_epoch=epoch)
+    return ListOffsetsPartition(
+        partition_index=index, timestamp=timestamp, current_leader_epoch=epoch
+    )
 
 
-@pytest.mark.parametrize(("special", "offset", "timestamp", "epoch"), [
-    (-1, 5, -1, 0), (-2, 0, -1, 0), (-3, 3, EPOCH_MS + 50, 0), (-4, 0, -1, 0), (-5, -1, -1, -1), (-6, -1, -1, -1),
-])
-def test_specials(driver: DataDriver, special: int, offset: int, timestamp: int, epoch: int) -> None:
+@pytest.mark.parametrize(
+    ("special", "offset", "timestamp", "epoch"),
+    [
+        (-1, 5, -1, 0),
+        (-2, 0, -1, 0),
+        (-3, 3, EPOCH_MS + 50, 0),
+        (-4, 0, -1, 0),
+        (-5, -1, -1, -1),
+        (-6, -1, -1, -1),
+    ],
+)
+def test_specials(
+    driver: DataDriver, special: int, offset: int, timestamp: int, epoch: int
+) -> None:
     """KIP-734, KIP-1005, KIP-1023, answered as a broker without tiers does."""
     assert listed(driver, at(special)) == [(0, 0, offset, timestamp, epoch)]
 
 
-@pytest.mark.parametrize(("special", "offset"), [(-1, 0), (-2, 0), (-3, -1), (-4, 0), (-5, -1), (-6, -1), (0, -1), (5, -1)])
+@pytest.mark.parametrize(
+    ("special", "offset"),
+    [(-1, 0), (-2, 0), (-3, -1), (-4, 0), (-5, -1), (-6, -1), (0, -1), (5, -1)],
+)
 def test_an_empty_log(driver: DataDriver, special: int, offset: int) -> None:
     assert listed(driver, at(special, 1)) == [(1, 0, offset, -1, 0 if offset == 0 else -1)]
 
 
-@pytest.mark.parametrize(("special", "first"), [(-1, 1), (-2, 1), (-3, 7), (-4, 8), (-5, 9), (-6, 11)])
+@pytest.mark.parametrize(
+    ("special", "first"), [(-1, 1), (-2, 1), (-3, 7), (-4, 8), (-5, 9), (-6, 11)]
+)
 def test_specials_from_their_first_version_on(driver: DataDriver, special: int, first: int) -> None:
     for version in range(1, 12):
         ((_, error, *_),) = listed(driver, at(special), version=version)
@@ -76,7 +104,9 @@ def test_other_negatives_are_unsupported(driver: DataDriver) -> None:
     assert listed(driver, at(-7), topic="nope") == [(0, 35, -1, -1, -1)]
 
 
-@pytest.mark.parametrize(("after", "offset", "found"), [(0, 0, 10), (10, 0, 10), (11, 1, 30), (31, 3, 50), (50, 3, 50)])
+@pytest.mark.parametrize(
+    ("after", "offset", "found"), [(0, 0, 10), (10, 0, 10), (11, 1, 30), (31, 3, 50), (50, 3, 50)]
+)
 def test_by_time(driver: DataDriver, after: int, offset: int, found: int) -> None:
     """KIP-79."""
     assert listed(driver, at(EPOCH_MS + after)) == [(0, 0, offset, EPOCH_MS + found, 0)]
@@ -92,22 +122,34 @@ def test_refusals(driver: DataDriver) -> None:
     driver.t.partitions[0].leader_epoch = 2
     assert listed(driver, at(-1, 9)) == [(9, 3, -1, -1, -1)]
     assert listed(driver, at(-1), topic="nope") == [(0, 3, -1, -1, -1)]
-    assert [listed(driver, at(-1, epoch=epoch))[0][1] for epoch in (-2, -1, 1, 2, 3)] == [74, 0, 74, 0, 75]
+    assert [listed(driver, at(-1, epoch=epoch))[0][1] for epoch in (-2, -1, 1, 2, 3)] == [
+        74,
+        0,
+        74,
+        0,
+        75,
+    ]
     assert listed(driver, at(-1), at(-2), at(-2, 1)) == [(0, 42, -1, -1, -1), (1, 0, 0, -1, 0)]
     driver.broker.node_id = 5
     assert listed(driver, at(-1)) == [(0, 6, -1, -1, -1)]
 
 
 def test_an_isolation_level_that_does_not_exist(driver: DataDriver) -> None:
-    request = ListOffsetsRequest(replica_id=-1, isolation_level=9, topics=[ListOffsetsTopic(name="t", partitions=[at(-1)])])
+    request = ListOffsetsRequest(
+        replica_id=-1, isolation_level=9, topics=[ListOffsetsTopic(name="t", partitions=[at(-1)])]
+    )
     answer = driver.client_.ask(request, 10)
     assert isinstance(answer, ListOffsetsResponse)
     assert answer.topics[0].partitions[0].error_code == -1
 
 
-def epoch_end(driver: DataDriver, epoch: int, *, index: int = 0, current: int = -1, version: int = 4) -> tuple[int, int, int]:
+def epoch_end(
+    driver: DataDriver, epoch: int, *, index: int = 0, current: int = -1, version: int = 4
+) -> tuple[int, int, int]:
     """(error, epoch, end offset)."""
-    asked = OffsetForLeaderPartition(partition=index, current_leader_epoch=current, leader_epoch=epoch)
+    asked = OffsetForLeaderPartition(
+        partition=index, current_leader_epoch=current, leader_epoch=epoch
+    )
     topics = [OffsetForLeaderTopic(topic="t", partitions=[asked])]
     answer = driver.client_.ask(OffsetForLeaderEpochRequest(replica_id=-1, topics=topics), version)
     assert isinstance(answer, OffsetForLeaderEpochResponse)
@@ -131,12 +173,23 @@ def test_epoch_ends(driver: DataDriver) -> None:
     assert epoch_end(driver, 0, current=-2) == (74, -1, -1)
 
 
-def deleted(driver: DataDriver, *offsets: tuple[int, int], topic: str = "t", version: int = 2) -> list[tuple[int, int, int]]:
+def deleted(
+    driver: DataDriver, *offsets: tuple[int, int], topic: str = "t", version: int = 2
+) -> list[tuple[int, int, int]]:
     """(partition, error, low watermark)."""
-    partitions = [DeleteRecordsPartition(partition_index=index, offset=offset) for index, offset in offsets]
-    answer = driver.client_.ask(DeleteRecordsRequest(topics=[DeleteRecordsTopic(name=topic, partitions=partitions)]), version)
+    partitions = [
+        DeleteRecordsPartition(partition_index=index, offset=offset) for index, offset in offsets
+    ]
+    answer = driver.client_.ask(
+        DeleteRecordsRequest(topics=[DeleteRecordsTopic(name=topic, partitions=partitions)]),
+        version,
+    )
     assert isinstance(answer, DeleteRecordsResponse)
-    return [(each.partition_index, each.error_code, each.low_watermark) for of_topic in answer.topics for each in of_topic.partitions]
+    return [
+        (each.partition_index, each.error_code, each.low_watermark)
+        for of_topic in answer.topics
+        for each in of_topic.partitions
+    ]
 
 
 def test_delete_records(driver: DataDriver) -> None:

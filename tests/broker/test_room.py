@@ -1,4 +1,5 @@
-"""Memory of requests and answers is bounded: what waits, in what order it goes on, and what is closed."""
+"""Memory of requests and answers is bounded: what waits, in what order it goes on, and what is
+closed."""
 
 from __future__ import annotations
 
@@ -23,12 +24,24 @@ BEAT = HeartbeatRequest(group_id="g", generation_id=1, member_id="m")
 
 def fetch(max_wait_ms: int = 1000, offset: int = 0) -> FetchRequest:
     return FetchRequest(
-        max_wait_ms=max_wait_ms, min_bytes=1, max_bytes=1 << 20, topics=[FetchTopic(topic="orders", partitions=[
-            FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=1 << 20)])])  # fmt: skip
+        max_wait_ms=max_wait_ms,
+        min_bytes=1,
+        max_bytes=1 << 20,
+        topics=[
+            FetchTopic(
+                topic="orders",
+                partitions=[
+                    FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=1 << 20)
+                ],
+            )
+        ],
+    )
 
 
 def produce(driver: Driver) -> None:
-    data = TopicProduceData(name="orders", partition_data=[PartitionProduceData(index=0, records=BATCH)])
+    data = TopicProduceData(
+        name="orders", partition_data=[PartitionProduceData(index=0, records=BATCH)]
+    )
     driver.client().ask(ProduceRequest(acks=1, timeout_ms=1000, topic_data=[data]), 9)
 
 
@@ -58,9 +71,14 @@ class TestOutput:
         assert len([other.ask(BEAT, 4)]) == 1, "other connections go on"
         output.add(-1)
         driver.settle()
-        assert [type(answer).__name__ for answer in client.answers()] == ["MetadataResponse", "HeartbeatResponse"]
+        assert [type(answer).__name__ for answer in client.answers()] == [
+            "MetadataResponse",
+            "HeartbeatResponse",
+        ]
 
-    def test_a_parked_fetch_that_is_woken_without_room_is_not_read(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_parked_fetch_that_is_woken_without_room_is_not_read(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         driver = Driver(["orders:1"])
         clients = [driver.client() for _ in range(3)]
         for client in clients:
@@ -151,7 +169,9 @@ class TestOneAnswer:
         assert client.fault is None, "one line, no traceback"
         assert len([other.ask(BEAT, 4)]) == 1
 
-    def test_an_answer_that_no_length_can_say_closes_its_connection(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_an_answer_that_no_length_can_say_closes_its_connection(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         class Huge(bytes):
             def __len__(self) -> int:
                 return 3 << 30
@@ -175,7 +195,11 @@ class TestInput:
         client = driver.client()
         whole = client.frame(BEAT, 4)
         client.feed(whole[:10])
-        assert (room.held, len(client.connection.kept or b""), client.connection.missing_bytes) == (10, 10, len(whole) - 10)
+        assert (room.held, len(client.connection.kept or b""), client.connection.missing_bytes) == (
+            10,
+            10,
+            len(whole) - 10,
+        )
         client.feed(whole[10:])
         assert room.held == 0
         client.connection.pause()

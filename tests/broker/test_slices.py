@@ -1,4 +1,5 @@
-"""Large requests are handled in slices: each does a bounded amount of work, whatever came, and others come between them."""
+"""Large requests are handled in slices: each does a bounded amount of work, whatever came, and
+others come between them."""
 
 from __future__ import annotations
 
@@ -18,20 +19,34 @@ from coordinator.wire.fields import StructType
 from coordinator.wire.messages.delete_groups import DeleteGroupsRequest, DeleteGroupsResponse
 from coordinator.wire.messages.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
 from coordinator.wire.messages.heartbeat import HeartbeatRequest
-from coordinator.wire.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
-from coordinator.wire.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
-from coordinator.wire.messages.write_txn_markers import WritableTxnMarker, WritableTxnMarkerTopic, WriteTxnMarkersRequest
+from coordinator.wire.messages.metadata import (
+    MetadataRequest,
+    MetadataRequestTopic,
+    MetadataResponse,
+)
+from coordinator.wire.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from coordinator.wire.messages.write_txn_markers import (
+    WritableTxnMarker,
+    WritableTxnMarkerTopic,
+    WriteTxnMarkersRequest,
+)
 from coordinator.wire.schema import Request
 from tests.broker.driver import Client, Driver, new_member
 
 BEAT = HeartbeatRequest(group_id="g", generation_id=1, member_id="m")
 REQUEST_BYTES = 75_000
 MOST_CALLS = 50_000
-"""Of Python functions in one slice, for a request of so many bytes: a tenth of a second for each MiB. Many APIs make far fewer."""
+"""Of Python functions in one slice, for a request of so many bytes: a tenth of a second for each
+MiB. Many APIs make far fewer."""
 
 
 class Turns:
-    """A driver whose every turn is over at once: each slice is the smallest there is. Counts the Python functions that each calls."""
+    """A driver whose every turn is over at once: each slice is the smallest there is. Counts the
+    Python functions that each calls."""
 
     def __init__(self, driver: Driver) -> None:
         self.driver = driver
@@ -85,17 +100,32 @@ def large_requests() -> Iterator[tuple[int, int, str]]:
                 yield key, api.highest, ".".join(field.name for field in path)
 
 
-@pytest.mark.parametrize(("key", "version", "path"), [pytest.param(*one, id=f"{apis.title(one[0])}-{one[2]}") for one in large_requests()])
+@pytest.mark.parametrize(
+    ("key", "version", "path"),
+    [pytest.param(*one, id=f"{apis.title(one[0])}-{one[2]}") for one in large_requests()],
+)
 def test_no_request_is_handled_in_one_piece(key: int, version: int, path: str) -> None:
-    """A long array, decoded, handled and answered: never more than a bounded part of the work at a time."""
+    """A long array, decoded, handled and answered: never more than a bounded part of the work at a
+    time."""
     driver = Driver(["t:4"])
     api = apis.api(key)
     assert api is not None
-    (long,) = [fields for fields in paths(api.request, version) if ".".join(field.name for field in fields) == path]
+    (long,) = [
+        fields
+        for fields in paths(api.request, version)
+        if ".".join(field.name for field in fields) == path
+    ]
     numbers = iter(range(1 << 30))
 
     def request(count: int) -> Request:
-        message = filled(api.request, version, long, count, lambda: f"n-{next(numbers)}", lambda: next(numbers).to_bytes(16, "big"))
+        message = filled(
+            api.request,
+            version,
+            long,
+            count,
+            lambda: f"n-{next(numbers)}",
+            lambda: next(numbers).to_bytes(16, "big"),
+        )
         assert isinstance(message, Request)
         return message
 
@@ -129,8 +159,10 @@ class TestOthers:
     def test_the_answers_of_a_connection_keep_their_order(self) -> None:
         driver = Driver()
         turns, client = Turns(driver), driver.client()
-        frames = [client.frame(request, 5 if isinstance(request, DescribeGroupsRequest) else 4) for request in (
-            BEAT, describe(7_000), BEAT, describe(6_000), BEAT)]
+        frames = [
+            client.frame(request, 5 if isinstance(request, DescribeGroupsRequest) else 4)
+            for request in (BEAT, describe(7_000), BEAT, describe(6_000), BEAT)
+        ]
         data = b"".join(frames)
         for start in range(0, len(data), 30_000):
             turns.feed(client, data[start : start + 30_000])
@@ -138,27 +170,42 @@ class TestOthers:
         turns.run()
         kinds = [type(answer).__name__ for answer in client.answers()]
         assert kinds == [
-            "HeartbeatResponse", "DescribeGroupsResponse", "HeartbeatResponse", "DescribeGroupsResponse", "HeartbeatResponse"]
+            "HeartbeatResponse",
+            "DescribeGroupsResponse",
+            "HeartbeatResponse",
+            "DescribeGroupsResponse",
+            "HeartbeatResponse",
+        ]
 
     def test_the_answer_is_the_one_that_a_small_request_gets(self) -> None:
-        """Names that are there and names that are not: what is told of each does not depend on how many were asked."""
+        """Names that are there and names that are not: what is told of each does not depend on how
+        many were asked."""
         driver = Driver(["t:4"])
         turns = Turns(driver)
         names = ["t", *(f"n.{i}" for i in range(9_000)), "bad name"]
         client = driver.client()
         topics = [MetadataRequestTopic(name=name) for name in names]
-        turns.feed(client, client.frame(MetadataRequest(topics=topics, allow_auto_topic_creation=False), 12))
+        turns.feed(
+            client,
+            client.frame(MetadataRequest(topics=topics, allow_auto_topic_creation=False), 12),
+        )
         turns.run()
         (large,) = client.answers()
         assert isinstance(large, MetadataResponse)
         told = {topic.name: topic for topic in large.topics}
         for name in ("t", "n.7", "bad name"):
-            small = client.ask(MetadataRequest(topics=[MetadataRequestTopic(name=name)], allow_auto_topic_creation=False), 12)
+            small = client.ask(
+                MetadataRequest(
+                    topics=[MetadataRequestTopic(name=name)], allow_auto_topic_creation=False
+                ),
+                12,
+            )
             assert isinstance(small, MetadataResponse)
             assert told[name] == small.topics[0]
 
     def test_one_large_request_is_in_hand_at_a_time(self) -> None:
-        """Each takes many times its bytes: the others wait with theirs, in the order in which they came."""
+        """Each takes many times its bytes: the others wait with theirs, in the order in which they
+        came."""
         driver = Driver()
         turns = Turns(driver)
         clients = [driver.client() for _ in range(5)]
@@ -206,16 +253,27 @@ class TestOthers:
 
 class TestWhatItDoes:
     def test_time_goes_on_between_slices(self) -> None:
-        """What a slice changes is changed at the time of that slice: deadlines and events never go back in time."""
+        """What a slice changes is changed at the time of that slice: deadlines and events never go
+        back in time."""
         driver = Driver(["t:64"])
         member = driver.client()
         new_member(member)
         for group in range(300):
-            topics = [OffsetCommitRequestTopic(name="t", partitions=[OffsetCommitRequestPartition(partition_index=0, committed_offset=1)])]
+            topics = [
+                OffsetCommitRequestTopic(
+                    name="t",
+                    partitions=[
+                        OffsetCommitRequestPartition(partition_index=0, committed_offset=1)
+                    ],
+                )
+            ]
             member.send(OffsetCommitRequest(group_id=f"group-{group}", topics=topics), 8)
         member.answers()
         turns, client = Turns(driver), driver.client()
-        turns.feed(client, client.frame(DeleteGroupsRequest(groups_names=[f"group-{i}" for i in range(6_000)]), 2))
+        turns.feed(
+            client,
+            client.frame(DeleteGroupsRequest(groups_names=[f"group-{i}" for i in range(6_000)]), 2),
+        )
         while turns.next():
             driver.now += 10
         (deleted,) = client.answers()
@@ -225,9 +283,15 @@ class TestWhatItDoes:
 
     def test_markers_are_written_at_the_time_of_their_slice(self) -> None:
         driver = Driver(["t:1"])
-        markers = [WritableTxnMarker(
-            producer_id=i, producer_epoch=0, transaction_result=True,
-            topics=[WritableTxnMarkerTopic(name="t", partition_indexes=[0])]) for i in range(4_000)]
+        markers = [
+            WritableTxnMarker(
+                producer_id=i,
+                producer_epoch=0,
+                transaction_result=True,
+                topics=[WritableTxnMarkerTopic(name="t", partition_indexes=[0])],
+            )
+            for i in range(4_000)
+        ]
         turns, client = Turns(driver), driver.client()
         turns.feed(client, client.frame(WriteTxnMarkersRequest(markers=markers), 1))
         while turns.next():
@@ -257,7 +321,9 @@ class TestWhatItDoes:
         assert client.closed is not None
         assert "max_response_bytes" in client.closed
 
-    def test_a_handler_that_fails_in_the_middle_is_our_fault(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_handler_that_fails_in_the_middle_is_our_fault(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         driver = Driver()
         turns, client = Turns(driver), driver.client()
         coordinator = driver.broker.coordinator

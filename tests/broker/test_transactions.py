@@ -1,4 +1,5 @@
-"""The transaction APIs of one broker: what each answers in its versions, and what becomes of logs, groups and the event log."""
+"""The transaction APIs of one broker: what each answers in its versions, and what becomes of logs,
+groups and the event log."""
 
 from __future__ import annotations
 
@@ -29,7 +30,11 @@ from coordinator.wire.messages.describe_transactions import DescribeTransactions
 from coordinator.wire.messages.end_txn import EndTxnRequest, EndTxnResponse
 from coordinator.wire.messages.find_coordinator import FindCoordinatorRequest
 from coordinator.wire.messages.init_producer_id import InitProducerIdRequest
-from coordinator.wire.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
+from coordinator.wire.messages.list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsTopic,
+)
 from coordinator.wire.messages.list_transactions import ListTransactionsRequest
 from coordinator.wire.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup
 from coordinator.wire.messages.produce import PartitionProduceResponse, ProduceResponse
@@ -38,8 +43,19 @@ from coordinator.wire.messages.txn_offset_commit import (
     TxnOffsetCommitRequestPartition,
     TxnOffsetCommitRequestTopic,
 )
-from coordinator.wire.messages.write_txn_markers import WritableTxnMarker, WritableTxnMarkerTopic, WriteTxnMarkersRequest
-from tests.broker.data import EPOCH_MS, DataDriver, fetch_request, partitions_of, produce_request, wanted
+from coordinator.wire.messages.write_txn_markers import (
+    WritableTxnMarker,
+    WritableTxnMarkerTopic,
+    WriteTxnMarkersRequest,
+)
+from tests.broker.data import (
+    EPOCH_MS,
+    DataDriver,
+    fetch_request,
+    partitions_of,
+    produce_request,
+    wanted,
+)
 from tests.broker.driver import Driver
 
 
@@ -57,20 +73,43 @@ class TransactionDriver(DataDriver):
     def ask(self, request: Any, version: int) -> Any:
         return self.client_.ask(request, version)
 
-    def init(self, version: int = 5, *, timeout_ms: int = 60_000, who: tuple[int, int] = (-1, -1)) -> int:
-        answer = self.ask(InitProducerIdRequest(
-            transactional_id="tx", transaction_timeout_ms=timeout_ms, producer_id=who[0], producer_epoch=who[1]), version)
+    def init(
+        self, version: int = 5, *, timeout_ms: int = 60_000, who: tuple[int, int] = (-1, -1)
+    ) -> int:
+        answer = self.ask(
+            InitProducerIdRequest(
+                transactional_id="tx",
+                transaction_timeout_ms=timeout_ms,
+                producer_id=who[0],
+                producer_epoch=who[1],
+            ),
+            version,
+        )
         if not answer.error_code:
-            self.producer_id, self.epoch, self.sequence = answer.producer_id, answer.producer_epoch, 0
+            self.producer_id, self.epoch, self.sequence = (
+                answer.producer_id,
+                answer.producer_epoch,
+                0,
+            )
         return int(answer.error_code)
 
     def write(
-        self, *indexes: int, version: int = 12, name: str | None = "tx", epoch: int | None = None, topic: str = "t",
+        self,
+        *indexes: int,
+        version: int = 12,
+        name: str | None = "tx",
+        epoch: int | None = None,
+        topic: str = "t",
     ) -> list[PartitionProduceResponse]:
         """One transactional record to each partition."""
         batch = build_batch(
-            [b"x"], timestamp=EPOCH_MS, attributes=TRANSACTIONAL, producer_id=self.producer_id, base_sequence=self.sequence,
-            producer_epoch=self.epoch if epoch is None else epoch)
+            [b"x"],
+            timestamp=EPOCH_MS,
+            attributes=TRANSACTIONAL,
+            producer_id=self.producer_id,
+            base_sequence=self.sequence,
+            producer_epoch=self.epoch if epoch is None else epoch,
+        )
         request = produce_request({(topic, index): batch for index in indexes})
         request.transactional_id = name
         answer = self.ask(request, version)
@@ -78,27 +117,66 @@ class TransactionDriver(DataDriver):
         return [partition for one in answer.responses for partition in one.partition_responses]
 
     def end(self, commit: bool, version: int = 5) -> EndTxnResponse:
-        answer = self.ask(EndTxnRequest(
-            transactional_id="tx", producer_id=self.producer_id, producer_epoch=self.epoch, committed=commit), version)
+        answer = self.ask(
+            EndTxnRequest(
+                transactional_id="tx",
+                producer_id=self.producer_id,
+                producer_epoch=self.epoch,
+                committed=commit,
+            ),
+            version,
+        )
         assert isinstance(answer, EndTxnResponse)
         if version >= 5 and not answer.error_code:
-            self.producer_id, self.epoch, self.sequence = answer.producer_id, answer.producer_epoch, 0
+            self.producer_id, self.epoch, self.sequence = (
+                answer.producer_id,
+                answer.producer_epoch,
+                0,
+            )
         return answer
 
-    def commit_offset(self, offset: int, version: int = 5, *, index: int = 0, topic: str = "t", group: str = "g") -> list[int]:
-        answer = self.ask(TxnOffsetCommitRequest(
-            transactional_id="tx", group_id=group, producer_id=self.producer_id, producer_epoch=self.epoch,
-            topics=[TxnOffsetCommitRequestTopic(name=topic, partitions=[
-                TxnOffsetCommitRequestPartition(partition_index=index, committed_offset=offset)])]), version)
+    def commit_offset(
+        self, offset: int, version: int = 5, *, index: int = 0, topic: str = "t", group: str = "g"
+    ) -> list[int]:
+        answer = self.ask(
+            TxnOffsetCommitRequest(
+                transactional_id="tx",
+                group_id=group,
+                producer_id=self.producer_id,
+                producer_epoch=self.epoch,
+                topics=[
+                    TxnOffsetCommitRequestTopic(
+                        name=topic,
+                        partitions=[
+                            TxnOffsetCommitRequestPartition(
+                                partition_index=index, committed_offset=offset
+                            )
+                        ],
+                    )
+                ],
+            ),
+            version,
+        )
         return [partition.error_code for topic in answer.topics for partition in topic.partitions]
 
     def committed(self) -> list[tuple[int, int]]:
         """(error, offset) of each of group g's partitions."""
-        answer = self.ask(OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id="g", topics=None)], require_stable=True), 8)
-        return [(p.error_code, p.committed_offset) for topic in answer.groups[0].topics for p in topic.partitions]
+        answer = self.ask(
+            OffsetFetchRequest(
+                groups=[OffsetFetchRequestGroup(group_id="g", topics=None)], require_stable=True
+            ),
+            8,
+        )
+        return [
+            (p.error_code, p.committed_offset)
+            for topic in answer.groups[0].topics
+            for p in topic.partitions
+        ]
 
     def described(self) -> Any:
-        return self.ask(DescribeTransactionsRequest(transactional_ids=["tx"]), 0).transaction_states[0]
+        return self.ask(
+            DescribeTransactionsRequest(transactional_ids=["tx"]), 0
+        ).transaction_states[0]
 
 
 @pytest.fixture
@@ -112,7 +190,9 @@ def codes(answers: list[PartitionProduceResponse]) -> list[int]:
 
 def test_the_topic_of_transactions_is_made_when_somebody_asks(driver: TransactionDriver) -> None:
     assert "__transaction_state" not in driver.broker.cluster.topics
-    answer = driver.ask(FindCoordinatorRequest(key_type=1, coordinator_keys=["tx"]), 4).coordinators[0]
+    answer = driver.ask(
+        FindCoordinatorRequest(key_type=1, coordinator_keys=["tx"]), 4
+    ).coordinators[0]
     assert (answer.error_code, answer.node_id, answer.port) == (0, 1, 9092)
     topic = driver.broker.cluster.topics["__transaction_state"]
     assert (topic.internal, len(topic.partitions)) == (True, 50)
@@ -121,22 +201,36 @@ def test_the_topic_of_transactions_is_made_when_somebody_asks(driver: Transactio
 
 def test_a_request_of_two_producers_is_refused_whole(driver: TransactionDriver) -> None:
     driver.init()
-    batches = {("t", index): build_batch([b"x"], attributes=TRANSACTIONAL, producer_id=index, producer_epoch=0, base_sequence=0)
-               for index in (0, 1)}
+    batches = {
+        ("t", index): build_batch(
+            [b"x"], attributes=TRANSACTIONAL, producer_id=index, producer_epoch=0, base_sequence=0
+        )
+        for index in (0, 1)
+    }
     request = produce_request(batches)
     request.transactional_id = "tx"
-    assert [p.error_code for topic in driver.ask(request, 12).responses for p in topic.partition_responses] == [49, 49]
+    assert [
+        p.error_code
+        for topic in driver.ask(request, 12).responses
+        for p in topic.partition_responses
+    ] == [49, 49]
 
 
 @pytest.mark.parametrize(("version", "error"), [(3, 48), (10, 48), (11, 120), (12, 0)])
-def test_produce_is_verified_by_its_version(driver: TransactionDriver, version: int, error: int) -> None:
+def test_produce_is_verified_by_its_version(
+    driver: TransactionDriver, version: int, error: int
+) -> None:
     driver.init()
     (answer,) = driver.write(0, version=version)
     assert answer.error_code == error
-    assert answer.error_message == ("Partition was not added to the transaction" if version == 10 else None)
+    assert answer.error_message == (
+        "Partition was not added to the transaction" if version == 10 else None
+    )
     assert codes(driver.write(0, version=version, name=None)) == [53]
     assert codes(driver.write(0, version=version, epoch=3)) == [47]
-    assert codes(driver.write(0, version=version, name="")) == ([42] if error else [0])  # nobody is asked inside a transaction
+    assert codes(driver.write(0, version=version, name="")) == (
+        [42] if error else [0]
+    )  # nobody is asked inside a transaction
     assert driver.t.partitions[0].log.log_end_offset == (0 if error else 1)
 
 
@@ -144,10 +238,21 @@ def test_one_partition_is_admitted_without_the_other(driver: TransactionDriver) 
     driver.init()
     topics = [AddPartitionsToTxnTopic(name="t", partitions=[1])]
     request = AddPartitionsToTxnRequest(
-        v3_and_below_transactional_id="tx", v3_and_below_producer_id=driver.producer_id, v3_and_below_producer_epoch=0,
-        v3_and_below_topics=topics)
-    assert driver.ask(request, 3).results_by_topic_v3_and_below[0].results_by_partition[0].partition_error_code == 0
-    assert sorted((answer.index, answer.error_code) for answer in driver.write(0, 1, version=11)) == [(0, 120), (1, 0)]
+        v3_and_below_transactional_id="tx",
+        v3_and_below_producer_id=driver.producer_id,
+        v3_and_below_producer_epoch=0,
+        v3_and_below_topics=topics,
+    )
+    assert (
+        driver.ask(request, 3)
+        .results_by_topic_v3_and_below[0]
+        .results_by_partition[0]
+        .partition_error_code
+        == 0
+    )
+    assert sorted(
+        (answer.index, answer.error_code) for answer in driver.write(0, 1, version=11)
+    ) == [(0, 120), (1, 0)]
 
 
 def test_nothing_to_add_is_answered(driver: TransactionDriver) -> None:
@@ -157,28 +262,51 @@ def test_nothing_to_add_is_answered(driver: TransactionDriver) -> None:
 
 def test_several_transactions_at_once(driver: TransactionDriver) -> None:
     driver.init()
-    topics = [AddPartitionsToTxnTopic(name="t", partitions=[0, 0]), AddPartitionsToTxnTopic(name="t", partitions=[1])]
-    one = AddPartitionsToTxnTransaction(transactional_id="tx", producer_id=0, producer_epoch=0, topics=topics)
-    other = AddPartitionsToTxnTransaction(transactional_id="other", producer_id=0, producer_epoch=0, topics=topics, verify_only=True)
-    results = driver.ask(AddPartitionsToTxnRequest(transactions=[one, other]), 4).results_by_transaction
-    assert [[(row.partition_index, row.partition_error_code) for topic in result.topic_results for row in topic.results_by_partition]
-            for result in results] == [[(0, 0), (0, 0), (1, 0)], [(0, 49), (1, 49)]], "a coordinator's answer has the rows of the request"
+    topics = [
+        AddPartitionsToTxnTopic(name="t", partitions=[0, 0]),
+        AddPartitionsToTxnTopic(name="t", partitions=[1]),
+    ]
+    one = AddPartitionsToTxnTransaction(
+        transactional_id="tx", producer_id=0, producer_epoch=0, topics=topics
+    )
+    other = AddPartitionsToTxnTransaction(
+        transactional_id="other", producer_id=0, producer_epoch=0, topics=topics, verify_only=True
+    )
+    results = driver.ask(
+        AddPartitionsToTxnRequest(transactions=[one, other]), 4
+    ).results_by_transaction
+    assert [
+        [
+            (row.partition_index, row.partition_error_code)
+            for topic in result.topic_results
+            for row in topic.results_by_partition
+        ]
+        for result in results
+    ] == [[(0, 0), (0, 0), (1, 0)], [(0, 49), (1, 49)]], (
+        "a coordinator's answer has the rows of the request"
+    )
 
 
 @pytest.mark.parametrize(("version", "fenced"), [(0, 47), (1, 47), (2, 90), (4, 90)])
-def test_old_versions_are_told_of_fencing_in_other_words(driver: TransactionDriver, version: int, fenced: int) -> None:
+def test_old_versions_are_told_of_fencing_in_other_words(
+    driver: TransactionDriver, version: int, fenced: int
+) -> None:
     """KIP-588."""
     driver.init()
     driver.epoch = 7
     assert driver.end(True, version).error_code == fenced
-    offsets = AddOffsetsToTxnRequest(transactional_id="tx", producer_id=driver.producer_id, producer_epoch=7, group_id="g")
+    offsets = AddOffsetsToTxnRequest(
+        transactional_id="tx", producer_id=driver.producer_id, producer_epoch=7, group_id="g"
+    )
     assert driver.ask(offsets, version).error_code == fenced
     assert driver.init(3, who=(driver.producer_id, 7)) == 47
     assert driver.init(4, who=(driver.producer_id, 7)) == 90
 
 
 @pytest.mark.parametrize(("version", "error"), [(0, 48), (3, 48), (4, 120), (5, 0)])
-def test_offsets_are_verified_by_their_version(driver: TransactionDriver, version: int, error: int) -> None:
+def test_offsets_are_verified_by_their_version(
+    driver: TransactionDriver, version: int, error: int
+) -> None:
     """TXN-8, VER-12."""
     driver.init()
     assert driver.commit_offset(7, version) == [error]
@@ -189,14 +317,22 @@ def test_offsets_are_verified_by_their_version(driver: TransactionDriver, versio
     assert driver.commit_offset(7, version) == [49]
     driver.producer_id = producer_id
     if error:
-        driver.ask(AddOffsetsToTxnRequest(transactional_id="tx", producer_id=producer_id, producer_epoch=0, group_id="g"), 3)
+        driver.ask(
+            AddOffsetsToTxnRequest(
+                transactional_id="tx", producer_id=producer_id, producer_epoch=0, group_id="g"
+            ),
+            3,
+        )
         assert driver.commit_offset(7, version) == [0]
     driver.end(True, 4)
     assert driver.committed() == [(0, 7)]
 
 
-def test_loading_groups_have_two_names_and_unknown_partitions_are_not_asked_about(driver: TransactionDriver) -> None:
-    """TXN-4, TXN-1: 14 is 15 before version 2; 3 for what the cluster does not have; 24 for no group."""
+def test_loading_groups_have_two_names_and_unknown_partitions_are_not_asked_about(
+    driver: TransactionDriver,
+) -> None:
+    """TXN-4, TXN-1: 14 is 15 before version 2; 3 for what the cluster does not have; 24 for no
+    group."""
     driver.init()
     assert driver.commit_offset(1, topic="nope") == [3]
     assert driver.commit_offset(1, index=9) == [3]
@@ -204,16 +340,32 @@ def test_loading_groups_have_two_names_and_unknown_partitions_are_not_asked_abou
     assert driver.commit_offset(1, group="") == [24]
     assert driver.commit_offset(1) == [0]
     driver.broker.coordinator.begin_load(driver.now)
-    assert [driver.commit_offset(1, version) for version in (0, 1, 2, 5)] == [[15], [15], [14], [14]]
+    assert [driver.commit_offset(1, version) for version in (0, 1, 2, 5)] == [
+        [15],
+        [15],
+        [14],
+        [14],
+    ]
 
 
 def test_the_unknown_partitions_of_a_topic_are_answered_first(driver: TransactionDriver) -> None:
     driver.init()
     rows = [TxnOffsetCommitRequestPartition(partition_index=index) for index in (0, 9, 1)]
-    answer = driver.ask(TxnOffsetCommitRequest(
-        transactional_id="tx", group_id="g", producer_id=0, producer_epoch=0,
-        topics=[TxnOffsetCommitRequestTopic(name="t", partitions=rows)]), 5)
-    assert [(p.partition_index, p.error_code) for p in answer.topics[0].partitions] == [(9, 3), (0, 0), (1, 0)]
+    answer = driver.ask(
+        TxnOffsetCommitRequest(
+            transactional_id="tx",
+            group_id="g",
+            producer_id=0,
+            producer_epoch=0,
+            topics=[TxnOffsetCommitRequestTopic(name="t", partitions=rows)],
+        ),
+        5,
+    )
+    assert [(p.partition_index, p.error_code) for p in answer.topics[0].partitions] == [
+        (9, 3),
+        (0, 0),
+        (1, 0),
+    ]
 
 
 def test_readers_of_committed_records_stop_and_are_woken(driver: TransactionDriver) -> None:
@@ -224,20 +376,37 @@ def test_readers_of_committed_records_stop_and_are_woken(driver: TransactionDriv
     reader.send(fetch_request(wanted(0, 0), wait=60_000, isolation=1), 12)
     driver.pass_time(1000)
     assert reader.answers() == []
-    assert [p.last_stable_offset for p in partitions_of(driver.fetch(fetch_request(wanted(0, 0))))] == [0]
-    latest = ListOffsetsRequest(replica_id=-1, isolation_level=1, topics=[ListOffsetsTopic(name="t", partitions=[
-        ListOffsetsPartition(partition_index=0, timestamp=timestamp) for timestamp in (-1,)])])
+    assert [
+        p.last_stable_offset for p in partitions_of(driver.fetch(fetch_request(wanted(0, 0))))
+    ] == [0]
+    latest = ListOffsetsRequest(
+        replica_id=-1,
+        isolation_level=1,
+        topics=[
+            ListOffsetsTopic(
+                name="t",
+                partitions=[
+                    ListOffsetsPartition(partition_index=0, timestamp=timestamp)
+                    for timestamp in (-1,)
+                ],
+            )
+        ],
+    )
     assert driver.ask(latest, 7).topics[0].partitions[0].offset == 0
     driver.end(False)
     (partition,) = partitions_of(driver.fetched(reader))
     assert partition.last_stable_offset == 4
-    assert [(one.producer_id, one.first_offset) for one in partition.aborted_transactions or ()] == [(driver.producer_id, 0)]
+    assert [
+        (one.producer_id, one.first_offset) for one in partition.aborted_transactions or ()
+    ] == [(driver.producer_id, 0)]
     assert driver.ask(latest, 7).topics[0].partitions[0].offset == 4
 
 
 def test_overdue_transactions_are_aborted_by_time_alone() -> None:
     """The deadline is one of the broker's: nothing has to ask."""
-    driver = TransactionDriver({"transaction.abort.timed.out.transaction.cleanup.interval.ms": "500"})
+    driver = TransactionDriver(
+        {"transaction.abort.timed.out.transaction.cleanup.interval.ms": "500"}
+    )
     driver.init(timeout_ms=1000)
     driver.write(1)
     driver.commit_offset(5)
@@ -245,13 +414,19 @@ def test_overdue_transactions_are_aborted_by_time_alone() -> None:
     assert driver.described().transaction_state == "Ongoing"
     driver.pass_time(1)
     told = driver.described()
-    assert (told.transaction_state, told.producer_epoch, told.transaction_start_time_ms) == ("CompleteAbort", 1, EPOCH_MS)
+    assert (told.transaction_state, told.producer_epoch, told.transaction_start_time_ms) == (
+        "CompleteAbort",
+        1,
+        EPOCH_MS,
+    )
     assert (driver.t.partitions[1].log.last_stable_offset, driver.committed()) == (2, [])
     assert codes(driver.write(1)) == [47]
 
 
 def test_settings_change_while_transactions_are_open(driver: TransactionDriver) -> None:
-    driver.broker.configs.replace_dynamic({"transaction.max.timeout.ms": "10"}, for_all_brokers=False)
+    driver.broker.configs.replace_dynamic(
+        {"transaction.max.timeout.ms": "10"}, for_all_brokers=False
+    )
     assert driver.init(timeout_ms=11) == 50
     assert driver.init(timeout_ms=10) == 0
 
@@ -262,15 +437,22 @@ def test_a_topic_that_is_deleted_does_not_hold_a_transaction_up(driver: Transact
     assert codes(driver.write(0, topic="gone")) == [0]
     driver.broker.cluster.delete_topic("gone")
     assert driver.end(True).error_code == 0
-    assert (driver.described().transaction_state, driver.described().topics) == ("CompleteCommit", [])
+    assert (driver.described().transaction_state, driver.described().topics) == (
+        "CompleteCommit",
+        [],
+    )
 
 
 def test_markers_by_hand_outrun_the_coordinator(driver: TransactionDriver) -> None:
     """A later marker of the coordinator is too old then, and the transaction ends all the same."""
     driver.init()
     driver.write(0)
-    marker = WritableTxnMarker(producer_id=driver.producer_id, producer_epoch=9, transaction_result=False, topics=[
-        WritableTxnMarkerTopic(name="t", partition_indexes=[0, 8])])
+    marker = WritableTxnMarker(
+        producer_id=driver.producer_id,
+        producer_epoch=9,
+        transaction_result=False,
+        topics=[WritableTxnMarkerTopic(name="t", partition_indexes=[0, 8])],
+    )
     rows = driver.ask(WriteTxnMarkersRequest(markers=[marker]), 1).markers[0].topics[0].partitions
     assert [(row.partition_index, row.error_code) for row in rows] == [(8, 3), (0, 0)]
     log = driver.t.partitions[0].log
@@ -286,34 +468,54 @@ def test_describing_and_listing(driver: TransactionDriver) -> None:
     told = driver.described()
     assert [(topic.topic, sorted(topic.partitions)) for topic in told.topics] == [("t", [0, 2])]
     assert told.transaction_start_time_ms == EPOCH_MS + 50
-    states = driver.ask(DescribeTransactionsRequest(transactional_ids=["", "nobody"]), 0).transaction_states
+    states = driver.ask(
+        DescribeTransactionsRequest(transactional_ids=["", "nobody"]), 0
+    ).transaction_states
     assert [state.error_code for state in states] == [42, 105]
 
     def listed(version: int = 2, **filters: Any) -> list[str]:
-        return [one.transactional_id for one in driver.ask(ListTransactionsRequest(**filters), version).transaction_states]
+        return [
+            one.transactional_id
+            for one in driver.ask(ListTransactionsRequest(**filters), version).transaction_states
+        ]
 
     driver.now = 60
     assert listed() == listed(0) == ["tx"]
     assert (listed(state_filters=["Ongoing"]), listed(state_filters=["Empty"])) == (["tx"], [])
-    assert driver.ask(ListTransactionsRequest(state_filters=["ongoing", "Empty"]), 2).unknown_state_filters == ["ongoing"]
+    assert driver.ask(
+        ListTransactionsRequest(state_filters=["ongoing", "Empty"]), 2
+    ).unknown_state_filters == ["ongoing"]
     assert listed(state_filters=["nonsense"]) == []
-    assert (listed(producer_id_filters=[driver.producer_id]), listed(producer_id_filters=[99])) == (["tx"], [])
+    assert (listed(producer_id_filters=[driver.producer_id]), listed(producer_id_filters=[99])) == (
+        ["tx"],
+        [],
+    )
     assert (listed(1, duration_filter=9), listed(1, duration_filter=10)) == (["tx"], [])
-    assert (listed(transactional_id_pattern="t."), listed(transactional_id_pattern="t")) == (["tx"], [])
+    assert (listed(transactional_id_pattern="t."), listed(transactional_id_pattern="t")) == (
+        ["tx"],
+        [],
+    )
     assert driver.ask(ListTransactionsRequest(transactional_id_pattern="["), 2).error_code == 128
 
 
 def test_producers_of_a_partition(driver: TransactionDriver) -> None:
     driver.init()
     driver.write(0)
-    request = DescribeProducersRequest(topics=[
-        TopicRequest(name="t", partition_indexes=[0, 1, 9]), TopicRequest(name="nope", partition_indexes=[0])])
+    request = DescribeProducersRequest(
+        topics=[
+            TopicRequest(name="t", partition_indexes=[0, 1, 9]),
+            TopicRequest(name="nope", partition_indexes=[0]),
+        ]
+    )
     known, missing = driver.ask(request, 0).topics
     assert [row.error_code for row in known.partitions] == [0, 0, 3]
     (producer,) = known.partitions[0].active_producers
     assert (producer.producer_id, producer.last_sequence) == (0, 0)
     assert (producer.coordinator_epoch, producer.current_txn_start_offset) == (-1, 0)
-    assert (missing.partitions[0].error_code, missing.partitions[0].error_message) == (3, "This server does not host this topic-partition.")
+    assert (missing.partitions[0].error_code, missing.partitions[0].error_message) == (
+        3,
+        "This server does not host this topic-partition.",
+    )
     driver.end(True)
     (producer,) = driver.ask(request, 0).topics[0].partitions[0].active_producers
     assert (producer.producer_epoch, producer.last_sequence) == (1, -1)
@@ -326,8 +528,13 @@ def test_producers_of_a_partition(driver: TransactionDriver) -> None:
 def story() -> tuple[TransactionDriver, EventLog]:
     """Every event of a transactional id, and what it does to a group."""
     log = EventLog(run="test", seed=1, epoch_ms=EPOCH_MS)
-    driver = TransactionDriver({
-        "transactional.id.expiration.ms": "1000", "transaction.remove.expired.transaction.cleanup.interval.ms": "1000"}, log)
+    driver = TransactionDriver(
+        {
+            "transactional.id.expiration.ms": "1000",
+            "transaction.remove.expired.transaction.cleanup.interval.ms": "1000",
+        },
+        log,
+    )
     driver.init()
     driver.write(0)
     driver.commit_offset(5)
@@ -351,10 +558,18 @@ def test_the_log_gives_back_what_happened() -> None:
     driver, log = story()
     lines = list(log.events())
     coordinator = driver.broker.transactions.coordinator
-    again = TransactionCoordinator.replay(coordinator.config, driver.broker.producer_ids.next, transaction_events(lines))
-    assert [one.snapshot() for one in again.transactions.values()] == [one.snapshot() for one in coordinator.transactions.values()]
-    assert {line["type"] for line in lines if line["stream"] == "transaction"} == {shape.name for shape in transaction_shapes().values()}
-    groups = GroupCoordinator.replay(driver.broker.coordinator.config, group_events(lines), driver.now)
+    again = TransactionCoordinator.replay(
+        coordinator.config, driver.broker.producer_ids.next, transaction_events(lines)
+    )
+    assert [one.snapshot() for one in again.transactions.values()] == [
+        one.snapshot() for one in coordinator.transactions.values()
+    ]
+    assert {line["type"] for line in lines if line["stream"] == "transaction"} == {
+        shape.name for shape in transaction_shapes().values()
+    }
+    groups = GroupCoordinator.replay(
+        driver.broker.coordinator.config, group_events(lines), driver.now
+    )
     assert groups.groups["g"].offsets == driver.broker.coordinator.groups["g"].offsets
 
 
@@ -364,8 +579,14 @@ def test_causes_lead_from_a_groups_offsets_to_the_end_of_the_transaction() -> No
     ended = next(line for line in lines.values() if line["type"] == "PendingOffsetsEnded")
     prepared = lines[ended["cause"]]
     completed = next(line for line in lines.values() if line["type"] == "TransactionCompleted")
-    assert (prepared["type"], prepared["reason"]) == ("TransactionPrepared", "the producer committed")
-    assert (lines[prepared["cause"]]["api"], lines[prepared["cause"]]["transactional_id"]) == ("end_txn", "tx")
+    assert (prepared["type"], prepared["reason"]) == (
+        "TransactionPrepared",
+        "the producer committed",
+    )
+    assert (lines[prepared["cause"]]["api"], lines[prepared["cause"]]["transactional_id"]) == (
+        "end_txn",
+        "tx",
+    )
     assert completed["cause"] == prepared["seq"]
     assert ended["seq"] < completed["seq"]
 
@@ -374,23 +595,39 @@ def test_a_line_that_is_no_event_of_a_transaction() -> None:
     with pytest.raises(CodecError, match="TransactionPrepared"):
         transaction_from_plain({"type": "Nonsense"})
     with pytest.raises(LogError, match="line 1"):
-        list(transaction_events([{"stream": "transaction", "type": "PartitionsEnlisted", "at_ms": 0}]))
+        list(
+            transaction_events(
+                [{"stream": "transaction", "type": "PartitionsEnlisted", "at_ms": 0}]
+            )
+        )
 
 
 def test_idempotent_producers_wake_nobody() -> None:
-    """A broker without transactions has no coordinator of them, and an idle one no deadline but its groups' check."""
+    """A broker without transactions has no coordinator of them, and an idle one no deadline but its
+    groups' check."""
     broker = build_broker(configs=BrokerConfigs({}), random=Driver().broker.random, epoch_ms=0)
     assert broker._transactions is None
     assert broker.next_deadline() == broker.coordinator.next_deadline()
 
 
 def test_markers_follow_the_answer() -> None:
-    """Who asks right behind EndTxn is told CONCURRENT_TRANSACTIONS, and is served a moment later."""
+    """Who asks right behind EndTxn is told CONCURRENT_TRANSACTIONS, and is served a moment
+    later."""
     driver = TransactionDriver()
     driver.init()
     driver.write(0)
-    end = EndTxnRequest(transactional_id="tx", producer_id=driver.producer_id, producer_epoch=driver.epoch, committed=True)
-    begin = InitProducerIdRequest(transactional_id="tx", transaction_timeout_ms=1_000, producer_id=-1, producer_epoch=-1)
+    end = EndTxnRequest(
+        transactional_id="tx",
+        producer_id=driver.producer_id,
+        producer_epoch=driver.epoch,
+        committed=True,
+    )
+    begin = InitProducerIdRequest(
+        transactional_id="tx", transaction_timeout_ms=1_000, producer_id=-1, producer_epoch=-1
+    )
     driver.client_.feed(driver.client_.frame(end, 3) + driver.client_.frame(begin, 4))
-    assert [answer.error_code for answer in driver.client_.answers()] == [0, ErrorCode.CONCURRENT_TRANSACTIONS]  # type: ignore[attr-defined]
+    assert [answer.error_code for answer in driver.client_.answers()] == [
+        0,
+        ErrorCode.CONCURRENT_TRANSACTIONS,
+    ]  # type: ignore[attr-defined]
     assert driver.ask(begin, 4).error_code == 0

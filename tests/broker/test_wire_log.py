@@ -1,4 +1,5 @@
-"""The wire stream: what came, what was answered and when, and that the chain of causes reaches from bytes to rebalances."""
+"""The wire stream: what came, what was answered and when, and that the chain of causes reaches from
+bytes to rebalances."""
 
 from __future__ import annotations
 
@@ -12,11 +13,18 @@ from coordinator.event_log.replay import group_events
 from coordinator.event_log.timeline import Timeline
 from coordinator.group_coordinator import GroupCoordinator
 from coordinator.wire.messages.api_versions import ApiVersionsRequest
-from coordinator.wire.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
+from coordinator.wire.messages.create_partitions import (
+    CreatePartitionsRequest,
+    CreatePartitionsTopic,
+)
 from coordinator.wire.messages.heartbeat import HeartbeatRequest
 from coordinator.wire.messages.leave_group import LeaveGroupRequest, MemberIdentity
 from coordinator.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
-from coordinator.wire.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
+from coordinator.wire.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
 from coordinator.wire.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup
 from coordinator.wire.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
 from tests.broker.driver import Driver, join, new_member
@@ -30,7 +38,11 @@ class LoggedDriver(Driver):
         self.log = EventLog()
         configs = BrokerConfigs({}, kafka_defaults=False)
         self.broker = build_broker(
-            configs=configs, random=Random(1), epoch_ms=1_000_000, topics=topic_options(["orders:2"]), log=self.log
+            configs=configs,
+            random=Random(1),
+            epoch_ms=1_000_000,
+            topics=topic_options(["orders:2"]),
+            log=self.log,
         )
         self.broker.cluster.brokers[1].endpoints["PLAINTEXT"] = ("127.0.0.1", 9092)
 
@@ -40,9 +52,12 @@ class LoggedDriver(Driver):
 
 def test_topics_of_the_start_are_in_the_log() -> None:
     driver = LoggedDriver()
-    assert [(line["topic"], line["partitions"], line["cause"]) for line in driver.lines("cluster")] == [
-        ("__consumer_offsets", 50, None), ("orders", 2, None),
-    ]  # fmt: skip
+    assert [
+        (line["topic"], line["partitions"], line["cause"]) for line in driver.lines("cluster")
+    ] == [
+        ("__consumer_offsets", 50, None),
+        ("orders", 2, None),
+    ]
 
 
 def test_a_member_from_its_first_bytes_to_its_goodbye() -> None:
@@ -53,19 +68,33 @@ def test_a_member_from_its_first_bytes_to_its_goodbye() -> None:
     driver.pass_time(0)
     driver.now += 40
     sync = SyncGroupRequest(
-        group_id="g", generation_id=1, member_id=member, protocol_type="consumer", protocol_name="range",
+        group_id="g",
+        generation_id=1,
+        member_id=member,
+        protocol_type="consumer",
+        protocol_name="range",
         assignments=[SyncGroupRequestAssignment(member_id=member, assignment=b"")],
-    )  # fmt: skip
+    )
     client.send(sync, 5)
     client.send(HeartbeatRequest(group_id="g", generation_id=1, member_id=member), 4)
     commit = OffsetCommitRequest(
-        group_id="g", generation_id_or_member_epoch=1, member_id=member,
-        topics=[OffsetCommitRequestTopic(name="orders", partitions=[OffsetCommitRequestPartition(partition_index=1, committed_offset=3)])],
-    )  # fmt: skip
+        group_id="g",
+        generation_id_or_member_epoch=1,
+        member_id=member,
+        topics=[
+            OffsetCommitRequestTopic(
+                name="orders",
+                partitions=[OffsetCommitRequestPartition(partition_index=1, committed_offset=3)],
+            )
+        ],
+    )
     client.send(commit, 9)
     client.send(OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id="g", topics=None)]), 8)
     client.send(LeaveGroupRequest(group_id="g", members=[MemberIdentity(member_id=member)]), 5)
-    told = [(line["type"], line["api"], line.get("member"), line.get("generation")) for line in driver.lines("wire")]
+    told = [
+        (line["type"], line["api"], line.get("member"), line.get("generation"))
+        for line in driver.lines("wire")
+    ]
     assert told == [
         ("RequestSeen", "join_group", None, None),
         ("RequestRefused", "join_group", member, None),
@@ -93,7 +122,9 @@ def test_a_member_from_its_first_bytes_to_its_goodbye() -> None:
     last = timeline.groups["g"].rebalances[-1]
     assert [line["type"] for line in last.causes] == ["MemberRemoved", "RequestSeen"]
     assert last.causes[-1]["api"] == "leave_group"
-    replayed = GroupCoordinator.replay(driver.broker.coordinator.config, group_events(driver.log.events()), driver.now)
+    replayed = GroupCoordinator.replay(
+        driver.broker.coordinator.config, group_events(driver.log.events()), driver.now
+    )
     assert replayed.groups["g"].snapshot() == driver.broker.coordinator.groups["g"].snapshot()
 
 
@@ -107,7 +138,11 @@ def test_a_parked_request_is_answered_late() -> None:
     second.send(join(member=b), 9)
     driver.now += 250
     first.send(join(member=a), 9)
-    waits = {line["member"]: line["waited_ms"] for line in driver.lines("wire") if line["type"] == "RequestAnswered"}
+    waits = {
+        line["member"]: line["waited_ms"]
+        for line in driver.lines("wire")
+        if line["type"] == "RequestAnswered"
+    }
     assert waits == {a: 0, b: 250}
 
 
@@ -119,13 +154,27 @@ def test_refused_heartbeats_are_told_and_others_are_not() -> None:
     (line,) = driver.lines("wire")
     assert line["type"] == "RequestRefused"
     assert line["cause"] is None
-    assert (line["group"], line["generation"], line["member"], line["errors"]) == ("g", 1, "m", ["UNKNOWN_MEMBER_ID"])
-    assert (line["api"], line["version"], line["client"], line["peer"]) == ("heartbeat", 4, "test", "127.0.0.1:50000")
+    assert (line["group"], line["generation"], line["member"], line["errors"]) == (
+        "g",
+        1,
+        "m",
+        ["UNKNOWN_MEMBER_ID"],
+    )
+    assert (line["api"], line["version"], line["client"], line["peer"]) == (
+        "heartbeat",
+        4,
+        "test",
+        "127.0.0.1:50000",
+    )
 
 
 def test_a_part_that_is_refused_is_a_refusal() -> None:
     driver = LoggedDriver()
-    topics = [OffsetCommitRequestTopic(name="no-such", partitions=[OffsetCommitRequestPartition(partition_index=0)])]
+    topics = [
+        OffsetCommitRequestTopic(
+            name="no-such", partitions=[OffsetCommitRequestPartition(partition_index=0)]
+        )
+    ]
     driver.client().ask(OffsetCommitRequest(group_id="g", topics=topics), 9)
     refused = driver.lines("wire")[-1]
     assert refused["errors"] == ["UNKNOWN_TOPIC_OR_PARTITION"]
@@ -140,7 +189,11 @@ def test_a_metadata_request_is_told_when_it_may_make_a_topic() -> None:
     seen = driver.lines("wire")[0]
     created = driver.lines("cluster")[-1]
     assert (seen["type"], seen["api"]) == ("RequestSeen", "metadata")
-    assert (created["type"], created["topic"], created["cause"]) == ("TopicCreated", "fresh", seen["seq"])
+    assert (created["type"], created["topic"], created["cause"]) == (
+        "TopicCreated",
+        "fresh",
+        seen["seq"],
+    )
 
 
 def test_growth_is_caused_by_who_asked_for_it() -> None:
@@ -149,7 +202,12 @@ def test_growth_is_caused_by_who_asked_for_it() -> None:
     topics = [CreatePartitionsTopic(name="orders", count=3, assignments=None)]
     driver.client().ask(CreatePartitionsRequest(topics=topics, timeout_ms=100), 3)
     grown = driver.lines("cluster")[-1]
-    assert (grown["type"], grown["at_ms"], grown["partitions"], grown["added"]) == ("PartitionsAdded", 70, 3, [2])
+    assert (grown["type"], grown["at_ms"], grown["partitions"], grown["added"]) == (
+        "PartitionsAdded",
+        70,
+        3,
+        [2],
+    )
     assert grown["cause"] == driver.lines("wire")[0]["seq"]
 
 
@@ -178,7 +236,9 @@ def test_a_line_has_the_time_of_what_it_tells() -> None:
     client = driver.client()
     new_member(client)
     driver.now = 250
-    driver.client().feed(b"\x00\x00\x00\x00")  # the first thing that happens at 250 is a refused connection
+    driver.client().feed(
+        b"\x00\x00\x00\x00"
+    )  # the first thing that happens at 250 is a refused connection
     [refused] = [line for line in driver.lines("wire") if line["type"] == "ConnectionRefused"]
     assert refused["at_ms"] == 250
 
@@ -186,7 +246,9 @@ def test_a_line_has_the_time_of_what_it_tells() -> None:
 def test_settings_changed_by_a_request_are_in_force_for_the_next_one_of_any_kind() -> None:
     driver = LoggedDriver()
     transactions = driver.broker.transactions.coordinator
-    driver.broker.configs.replace_dynamic({"group.max.size": "3", "transaction.max.timeout.ms": "9"}, for_all_brokers=True)
+    driver.broker.configs.replace_dynamic(
+        {"group.max.size": "3", "transaction.max.timeout.ms": "9"}, for_all_brokers=True
+    )
     assert (driver.broker.coordinator.config.max_size, transactions.config.max_timeout_ms) == (3, 9)
     assert driver.broker.cluster.topics["orders"].effective("retention.ms") == 604_800_000
     driver.broker.configs.replace_dynamic({"log.retention.ms": "77"}, for_all_brokers=False)

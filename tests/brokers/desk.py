@@ -1,4 +1,5 @@
-"""A cluster without sockets: three brokers whose time is what the test says, and clients that put bytes into them."""
+"""A cluster without sockets: three brokers whose time is what the test says, and clients that put
+bytes into them."""
 
 from __future__ import annotations
 
@@ -16,9 +17,11 @@ from coordinator.wire.messages.produce import PartitionProduceData, ProduceReque
 from tests.broker.driver import Client
 
 DEFAULTS = {
-    "broker.session.timeout.ms": "2000", "default.replication.factor": "3", "offsets.topic.num.partitions": "4",
+    "broker.session.timeout.ms": "2000",
+    "default.replication.factor": "3",
+    "offsets.topic.num.partitions": "4",
     "replica.lag.time.max.ms": "1000",
-}  # fmt: skip
+}
 
 
 MOST_AT_ONCE = 1_000
@@ -28,15 +31,31 @@ class Cluster:
     """Brokers and their clock."""
 
     def __init__(
-        self, topics: Iterable[str] = ("orders:2",), config: Mapping[str, str] | None = None, *, racks: Sequence[str | None] = (),
-        brokers: int = 3, metadata_delay_ms: int = 0,
+        self,
+        topics: Iterable[str] = ("orders:2",),
+        config: Mapping[str, str] | None = None,
+        *,
+        racks: Sequence[str | None] = (),
+        brokers: int = 3,
+        metadata_delay_ms: int = 0,
     ) -> None:
         self.now = 0
         self.log = EventLog()
-        configs = [BrokerConfigs({**DEFAULTS, **(config or {})}, node_id=node) for node in range(1, brokers + 1)]
-        self.runtime = Brokers(ClusterOptions(
-            configs=configs, random=Random(1), epoch_ms=1_000_000, topics=topic_options(topics), racks=racks, log=self.log,
-            metadata_delay_ms=metadata_delay_ms))
+        configs = [
+            BrokerConfigs({**DEFAULTS, **(config or {})}, node_id=node)
+            for node in range(1, brokers + 1)
+        ]
+        self.runtime = Brokers(
+            ClusterOptions(
+                configs=configs,
+                random=Random(1),
+                epoch_ms=1_000_000,
+                topics=topic_options(topics),
+                racks=racks,
+                log=self.log,
+                metadata_delay_ms=metadata_delay_ms,
+            )
+        )
         self.hosts = Hosts(self.runtime)
         for node in range(1, brokers + 1):
             self.runtime.set_endpoints(node, {"PLAINTEXT": (f"host{node}", 9092)})
@@ -67,7 +86,9 @@ class Cluster:
             self.now = max(self.now, deadline)
             self.runtime.tick(self.now)
 
-    def partition(self, index: int = 0, topic: str = "orders", *, at: int | None = None) -> Partition:
+    def partition(
+        self, index: int = 0, topic: str = "orders", *, at: int | None = None
+    ) -> Partition:
         """A partition as the controller has it, or as a broker believes it to be."""
         found = (self.truth if at is None else self.runtime.images[at]).partition(topic, index)
         assert found is not None
@@ -97,8 +118,22 @@ class Seat:
         self.cluster.settle()
 
 
-def produce(text: bytes = b"x", *, index: int = 0, acks: int = -1, timeout_ms: int = 500, topic: str = "orders") -> ProduceRequest:
+def produce(
+    text: bytes = b"x",
+    *,
+    index: int = 0,
+    acks: int = -1,
+    timeout_ms: int = 500,
+    topic: str = "orders",
+) -> ProduceRequest:
     """One record."""
     batch = build_batch([(None, text)], timestamp=1_000_000)
-    return ProduceRequest(acks=acks, timeout_ms=timeout_ms, topic_data=[
-        TopicProduceData(name=topic, partition_data=[PartitionProduceData(index=index, records=batch)])])
+    return ProduceRequest(
+        acks=acks,
+        timeout_ms=timeout_ms,
+        topic_data=[
+            TopicProduceData(
+                name=topic, partition_data=[PartitionProduceData(index=index, records=batch)]
+            )
+        ],
+    )

@@ -1,4 +1,5 @@
-"""Links between clients and brokers that are cut: nothing passes until they are whole, and nothing is lost but by hanging up."""
+"""Links between clients and brokers that are cut: nothing passes until they are whole, and nothing
+is lost but by hanging up."""
 
 from __future__ import annotations
 
@@ -7,7 +8,15 @@ import pytest
 from coordinator import Emulator
 from coordinator.broker.call import Call
 from coordinator.brokers import ClusterError
-from coordinator.control.cluster import CutClient, HealClient, StartBroker, StopBroker, Verb, from_plain, to_plain
+from coordinator.control.cluster import (
+    CutClient,
+    HealClient,
+    StartBroker,
+    StopBroker,
+    Verb,
+    from_plain,
+    to_plain,
+)
 from coordinator.errors import ErrorCode
 from coordinator.interceptors import Verdict
 from coordinator.wire.messages.produce import ProduceResponse
@@ -20,8 +29,12 @@ CLIENT = "test"
 
 def errors(client: Client) -> list[int]:
     return [
-        row.error_code for answer in client.answers() if isinstance(answer, ProduceResponse)
-        for topic in answer.responses for row in topic.partition_responses]
+        row.error_code
+        for answer in client.answers()
+        if isinstance(answer, ProduceResponse)
+        for topic in answer.responses
+        for row in topic.partition_responses
+    ]
 
 
 def test_requests_wait_for_the_link_and_are_handled_then() -> None:
@@ -103,12 +116,21 @@ def test_a_paused_broker_answers_when_it_goes_on() -> None:
     assert len(client.answers()) == 1
 
 
-@pytest.mark.parametrize(("verb", "why"), [
-    (HealClient(CLIENT, 1), "the link between client 'test' and broker 1 is not cut: no client is cut off from it"),
-    (CutClient(CLIENT, 2), "the link between client 'test' and broker 2 is cut: cut off from it are test"),
-    (CutClient(CLIENT, 4), "there is no broker 4: the brokers are 1, 2, 3"),
-    (CutClient("", 1), "a client is known by its client id, which is not empty"),
-])
+@pytest.mark.parametrize(
+    ("verb", "why"),
+    [
+        (
+            HealClient(CLIENT, 1),
+            "the link between client 'test' and broker 1 is not cut: no client is cut off from it",
+        ),
+        (
+            CutClient(CLIENT, 2),
+            "the link between client 'test' and broker 2 is cut: cut off from it are test",
+        ),
+        (CutClient(CLIENT, 4), "there is no broker 4: the brokers are 1, 2, 3"),
+        (CutClient("", 1), "a client is known by its client id, which is not empty"),
+    ],
+)
 def test_what_cannot_be_done_to_a_link(verb: Verb, why: str) -> None:
     cluster = Cluster()
     cluster.do(CutClient(CLIENT, 2))

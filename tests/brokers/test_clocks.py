@@ -1,4 +1,5 @@
-"""The wall clock of a broker's host jumps: what is dated by it follows, what waits for time does not (EXP-1, EXP-2, OC-8)."""
+"""The wall clock of a broker's host jumps: what is dated by it follows, what waits for time does
+not (EXP-1, EXP-2, OC-8)."""
 
 from __future__ import annotations
 
@@ -7,7 +8,14 @@ from typing import Any
 import pytest
 
 from coordinator.brokers import ClusterError
-from coordinator.control.cluster import JumpClock, MoveCoordinator, StartBroker, StopBroker, from_plain, to_plain
+from coordinator.control.cluster import (
+    JumpClock,
+    MoveCoordinator,
+    StartBroker,
+    StopBroker,
+    from_plain,
+    to_plain,
+)
 from coordinator.event_log.explain import as_text, timeline_of
 from coordinator.event_log.replay import group_events
 from coordinator.wire.messages.heartbeat import HeartbeatRequest
@@ -23,7 +31,13 @@ _CHECK_MS = 60_000
 
 
 def desk(**config: str) -> Cluster:
-    return Cluster(config={"offsets.retention.minutes": "1440", "offsets.retention.check.interval.ms": str(_CHECK_MS), **config})
+    return Cluster(
+        config={
+            "offsets.retention.minutes": "1440",
+            "offsets.retention.check.interval.ms": str(_CHECK_MS),
+            **config,
+        }
+    )
 
 
 def commits(cluster: Cluster, node: int, request: OffsetCommitRequest, version: int = 7) -> None:
@@ -67,7 +81,8 @@ def test_a_clock_is_its_hosts_and_outlives_the_process() -> None:
 
 
 def test_offsets_expire_by_the_clock_of_their_coordinator() -> None:
-    """EXP-2: a day passes in an instant; what is looked for is looked for when it is time by the timer (EXP-5)."""
+    """EXP-2: a day passes in an instant; what is looked for is looked for when it is time by the
+    timer (EXP-5)."""
     cluster = desk()
     node = coordinator_of(cluster)
     commits(cluster, node, commit(5))
@@ -91,7 +106,8 @@ def test_a_day_less_a_minute_is_not_a_day() -> None:
 
 
 def test_what_is_committed_after_a_jump_is_dated_after_it() -> None:
-    """EXP-2: it does not expire for having been committed on a clock that is ahead, until that clock goes a day further."""
+    """EXP-2: it does not expire for having been committed on a clock that is ahead, until that
+    clock goes a day further."""
     cluster = desk()
     node = coordinator_of(cluster)
     cluster.do(JumpClock(node, 30 * _DAY_MS))
@@ -132,7 +148,8 @@ def test_a_retention_time_of_the_commits_own_ends_by_the_clock() -> None:
 
 
 def test_another_coordinator_looks_by_its_own_clock() -> None:
-    """What was committed on a clock that is a month ahead is kept for a month longer by one that is not."""
+    """What was committed on a clock that is a month ahead is kept for a month longer by one that is
+    not."""
     cluster = desk(**{"auto.leader.rebalance.enable": "false"})
     first = coordinator_of(cluster)
     cluster.do(JumpClock(first, 30 * _DAY_MS))
@@ -152,13 +169,24 @@ def test_no_session_ends_by_it() -> None:
     node = coordinator_of(cluster)
     client = cluster.client(node)
     join = JoinGroupRequest(
-        group_id="g", session_timeout_ms=10_000, rebalance_timeout_ms=10_000, member_id="", protocol_type="consumer",
-        protocols=[JoinGroupRequestProtocol(name="range", metadata=b"")])
+        group_id="g",
+        session_timeout_ms=10_000,
+        rebalance_timeout_ms=10_000,
+        member_id="",
+        protocol_type="consumer",
+        protocols=[JoinGroupRequestProtocol(name="range", metadata=b"")],
+    )
     told: Any = client.ask(join, 3)
     cluster.pass_time(1)
     cluster.do(JumpClock(node, 365 * _DAY_MS))
     member = {"group_id": "g", "generation_id": told.generation_id, "member_id": told.member_id}
-    client.ask(SyncGroupRequest(**member, assignments=[SyncGroupRequestAssignment(member_id=told.member_id, assignment=b"")]), 3)
+    client.ask(
+        SyncGroupRequest(
+            **member,
+            assignments=[SyncGroupRequestAssignment(member_id=told.member_id, assignment=b"")],
+        ),
+        3,
+    )
     cluster.do(JumpClock(node, -364 * _DAY_MS))
     cluster.pass_time(9_000)
     beats: Any = client.ask(HeartbeatRequest(**member), 3)
@@ -175,8 +203,13 @@ def test_a_group_that_became_empty_counts_from_then_by_the_clock() -> None:
     node = coordinator_of(cluster)
     cluster.do(JumpClock(node, 3 * _DAY_MS))
     join = JoinGroupRequest(
-        group_id="g", session_timeout_ms=10_000, rebalance_timeout_ms=10_000, member_id="", protocol_type="consumer",
-        protocols=[JoinGroupRequestProtocol(name="range", metadata=b"")])
+        group_id="g",
+        session_timeout_ms=10_000,
+        rebalance_timeout_ms=10_000,
+        member_id="",
+        protocol_type="consumer",
+        protocols=[JoinGroupRequestProtocol(name="range", metadata=b"")],
+    )
     told: Any = cluster.client(node).ask(join, 3)
     request = commit(5)
     request.member_id, request.generation_id_or_member_epoch = told.member_id, told.generation_id
@@ -202,21 +235,38 @@ def test_the_log_tells_of_it() -> None:
     cluster.do(JumpClock(node, _DAY_MS + 3_600_000))
     cluster.pass_time(_CHECK_MS)
     lines = list(cluster.log.events())
-    [at_ms] = [logged.at_ms for logged in group_events(lines) if type(logged.event).__name__ == "OffsetsCommitted"]
+    [at_ms] = [
+        logged.at_ms
+        for logged in group_events(lines)
+        if type(logged.event).__name__ == "OffsetsCommitted"
+    ]
     assert at_ms == 10 * _DAY_MS
     timeline = timeline_of(lines)
     text = "\n".join(as_text(timeline, timeline.groups.values()))
     assert (
         f"The offsets committed for orders 0 expired (EXP-1): the wall clock of broker {node}'s host has jumped and is now "
-        "11 days 1 h ahead of what it would be.") in text
+        "11 days 1 h ahead of what it would be."
+    ) in text
 
 
-@pytest.mark.parametrize(("verb", "why"), [
-    (JumpClock(9, 5), "there is no broker 9: the brokers are 1, 2, 3"),
-    (JumpClock(1, 0), "by_ms=0: the clock would not jump; give milliseconds, negative ones to go back"),
-    (JumpClock(1, -1_000_001), "by_ms=-1000001: the clock shows 1970-01-01; it can go back to 1970 and forward to the end of 9999"),
-    (JumpClock(1, 10**15), f"by_ms={10**15}: the clock shows 1970-01-01; it can go back to 1970 and forward to the end of 9999"),
-])
+@pytest.mark.parametrize(
+    ("verb", "why"),
+    [
+        (JumpClock(9, 5), "there is no broker 9: the brokers are 1, 2, 3"),
+        (
+            JumpClock(1, 0),
+            "by_ms=0: the clock would not jump; give milliseconds, negative ones to go back",
+        ),
+        (
+            JumpClock(1, -1_000_001),
+            "by_ms=-1000001: the clock shows 1970-01-01; it can go back to 1970 and forward to the end of 9999",
+        ),
+        (
+            JumpClock(1, 10**15),
+            f"by_ms={10**15}: the clock shows 1970-01-01; it can go back to 1970 and forward to the end of 9999",
+        ),
+    ],
+)
 def test_jumps_that_cannot_be(verb: JumpClock, why: str) -> None:
     cluster = desk()
     with pytest.raises(ClusterError) as refused:

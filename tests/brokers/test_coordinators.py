@@ -1,4 +1,5 @@
-"""Group coordinators of three brokers: where they are, what moves with them, and what is told when writes are not replicated."""
+"""Group coordinators of three brokers: where they are, what moves with them, and what is told when
+writes are not replicated."""
 
 from __future__ import annotations
 
@@ -23,7 +24,11 @@ from coordinator.errors import ErrorCode
 from coordinator.java_hash import coordinator_partition
 from coordinator.wire.messages.find_coordinator import FindCoordinatorRequest
 from coordinator.wire.messages.heartbeat import HeartbeatRequest
-from coordinator.wire.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
+from coordinator.wire.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
 from coordinator.wire.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestTopic
 from coordinator.wire.messages.sync_group import SyncGroupRequest
 from tests.broker.driver import Client, join, new_member
@@ -40,12 +45,28 @@ def coordinator_of(cluster: Cluster, asked: int = 1) -> int:
 
 
 def commit(offset: int, group: str = "g") -> OffsetCommitRequest:
-    return OffsetCommitRequest(group_id=group, generation_id_or_member_epoch=-1, member_id="", topics=[
-        OffsetCommitRequestTopic(name="orders", partitions=[OffsetCommitRequestPartition(partition_index=0, committed_offset=offset)])])
+    return OffsetCommitRequest(
+        group_id=group,
+        generation_id_or_member_epoch=-1,
+        member_id="",
+        topics=[
+            OffsetCommitRequestTopic(
+                name="orders",
+                partitions=[
+                    OffsetCommitRequestPartition(partition_index=0, committed_offset=offset)
+                ],
+            )
+        ],
+    )
 
 
 def codes(client: Client) -> list[int]:
-    return [row.error_code for answer in client.answers() for topic in answer.topics for row in topic.partitions]  # type: ignore[attr-defined]
+    return [
+        row.error_code
+        for answer in client.answers()
+        for topic in answer.topics
+        for row in topic.partitions
+    ]  # type: ignore[attr-defined]
 
 
 def codes_of(cluster: Cluster, node: int, offset: int) -> list[int]:
@@ -58,7 +79,11 @@ def codes_of(cluster: Cluster, node: int, offset: int) -> list[int]:
 def committed(cluster: Cluster, node: int) -> int:
     """What OffsetFetch says at a broker; its error as a negative number."""
     answer: Any = cluster.client(node).ask(
-        OffsetFetchRequest(group_id="g", topics=[OffsetFetchRequestTopic(name="orders", partition_indexes=[0])]), 7)
+        OffsetFetchRequest(
+            group_id="g", topics=[OffsetFetchRequestTopic(name="orders", partition_indexes=[0])]
+        ),
+        7,
+    )
     if answer.error_code:
         return -int(answer.error_code)
     found: int = answer.topics[0].partitions[0].committed_offset
@@ -75,7 +100,10 @@ def test_commits_survive_their_coordinator(how: Any) -> None:
     """ERR-5, ERR-7"""
     cluster = Cluster()
     before = coordinator_of(cluster)
-    assert cluster.client(followers(cluster)[0]).ask(commit(1), 7).topics[0].partitions[0].error_code == ErrorCode.NOT_COORDINATOR  # type: ignore[attr-defined]
+    assert (
+        cluster.client(followers(cluster)[0]).ask(commit(1), 7).topics[0].partitions[0].error_code
+        == ErrorCode.NOT_COORDINATOR
+    )  # type: ignore[attr-defined]
     assert cluster.client(before).ask(commit(5), 7).topics[0].partitions[0].error_code == 0  # type: ignore[attr-defined]
     undo = cluster.do(StopBroker(before, how=how))
     cluster.pass_time(10_000)
@@ -88,7 +116,8 @@ def test_commits_survive_their_coordinator(how: Any) -> None:
 
 
 def test_a_copy_that_was_taken_away_and_added_again_is_loaded() -> None:
-    """ERR-7: who led the groups' partition before, and had no copy for a while, loads the copy that it has now."""
+    """ERR-7: who led the groups' partition before, and had no copy for a while, loads the copy that
+    it has now."""
     cluster = Cluster()
     first = coordinator_of(cluster)
     index = partition_for(cluster.runtime.configs[1], CONSUMER_OFFSETS, "g")
@@ -105,7 +134,8 @@ def test_a_copy_that_was_taken_away_and_added_again_is_loaded() -> None:
 
 
 def test_members_go_on_with_the_next_coordinator() -> None:
-    """ERR-6: parked requests are told; ERR-7: a synced generation is there again, with whole sessions."""
+    """ERR-6: parked requests are told; ERR-7: a synced generation is there again, with whole
+    sessions."""
     cluster = Cluster()
     before = coordinator_of(cluster)
     client = cluster.client(before)
@@ -114,8 +144,17 @@ def test_members_go_on_with_the_next_coordinator() -> None:
     cluster.pass_time(0)
     (joined,) = client.answers()
     assert joined.error_code == 0  # type: ignore[attr-defined]
-    synced: Any = client.ask(SyncGroupRequest(
-        group_id="g", generation_id=1, member_id=member, protocol_type="consumer", protocol_name="range", assignments=[]), 5)
+    synced: Any = client.ask(
+        SyncGroupRequest(
+            group_id="g",
+            generation_id=1,
+            member_id=member,
+            protocol_type="consumer",
+            protocol_name="range",
+            assignments=[],
+        ),
+        5,
+    )
     assert synced.error_code == 0
     other = followers(cluster)[0]
     undo = cluster.do(MoveCoordinator("g", to=other))
@@ -143,7 +182,9 @@ def test_an_answer_leaves_when_its_write_is_replicated() -> None:
 
 def test_a_write_that_is_not_replicated_in_time() -> None:
     """ERR-1: offsets.commit.timeout.ms makes COORDINATOR_NOT_AVAILABLE."""
-    cluster = Cluster(config={"replica.lag.time.max.ms": "60000", "broker.session.timeout.ms": "60000"})
+    cluster = Cluster(
+        config={"replica.lag.time.max.ms": "60000", "broker.session.timeout.ms": "60000"}
+    )
     before = coordinator_of(cluster)
     cluster.do(StopBroker(followers(cluster)[0], how="pause"))
     client = cluster.client(before)
@@ -183,6 +224,8 @@ def test_every_copy_holds_the_same_events() -> None:
     client = cluster.client(coordinator_of(cluster))
     for offset in range(20):
         client.ask(commit(offset), 7)
-    kept = [list(cluster.partition(INDEX, OFFSETS, at=node).log.durable.events()) for node in (1, 2, 3)]  # type: ignore[attr-defined]
+    kept = [
+        list(cluster.partition(INDEX, OFFSETS, at=node).log.durable.events()) for node in (1, 2, 3)
+    ]  # type: ignore[attr-defined]
     assert kept[0] == kept[1] == kept[2]
     assert len(kept[0]) < 20, "what later commits replaced is compacted"

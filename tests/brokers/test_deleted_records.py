@@ -1,4 +1,5 @@
-"""DeleteRecords, timed-out Produce, epochs and fetch sessions of three brokers, where a recorded scenario cannot reach every case."""
+"""DeleteRecords, timed-out Produce, epochs and fetch sessions of three brokers, where a recorded
+scenario cannot reach every case."""
 
 from __future__ import annotations
 
@@ -11,15 +12,25 @@ from coordinator.wire.messages.alter_partition_reassignments import (
     ReassignablePartition,
     ReassignableTopic,
 )
-from coordinator.wire.messages.delete_records import DeleteRecordsPartition, DeleteRecordsRequest, DeleteRecordsTopic
+from coordinator.wire.messages.delete_records import (
+    DeleteRecordsPartition,
+    DeleteRecordsRequest,
+    DeleteRecordsTopic,
+)
 from coordinator.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from tests.brokers.desk import Cluster, produce
 
 
 def delete(offset: int, timeout_ms: int = 500) -> DeleteRecordsRequest:
     """Delete the records of partition 0 below an offset."""
-    return DeleteRecordsRequest(timeout_ms=timeout_ms, topics=[
-        DeleteRecordsTopic(name="orders", partitions=[DeleteRecordsPartition(partition_index=0, offset=offset)])])
+    return DeleteRecordsRequest(
+        timeout_ms=timeout_ms,
+        topics=[
+            DeleteRecordsTopic(
+                name="orders", partitions=[DeleteRecordsPartition(partition_index=0, offset=offset)]
+            )
+        ],
+    )
 
 
 def told(client: Any) -> list[tuple[int, int]]:
@@ -62,7 +73,9 @@ def test_the_answer_waits_for_a_slow_follower() -> None:
 
 
 def test_a_silent_follower_is_waited_for_until_the_time_is_over() -> None:
-    cluster, client, (silent, _) = with_records({"broker.session.timeout.ms": "60000", "replica.lag.time.max.ms": "30000"})
+    cluster, client, (silent, _) = with_records(
+        {"broker.session.timeout.ms": "60000", "replica.lag.time.max.ms": "30000"}
+    )
     cluster.do(StopBroker(silent, how="pause"))
     client.send(delete(1), 2)
     cluster.pass_time(499)
@@ -83,7 +96,9 @@ def test_a_follower_that_is_fenced_is_not_waited_for() -> None:
 
 
 def test_a_new_leader_answers_for_the_old_one() -> None:
-    cluster, client, (silent, other) = with_records({"broker.session.timeout.ms": "60000", "replica.lag.time.max.ms": "30000"})
+    cluster, client, (silent, other) = with_records(
+        {"broker.session.timeout.ms": "60000", "replica.lag.time.max.ms": "30000"}
+    )
     cluster.do(StopBroker(silent, how="pause"))
     client.send(delete(1, timeout_ms=10_000), 2)
     cluster.do(MoveLeader("orders", 0, other))
@@ -92,13 +107,19 @@ def test_a_new_leader_answers_for_the_old_one() -> None:
 
 
 def test_produce_that_timed_out_says_where_its_records_stand() -> None:
-    cluster, client, (silent, _) = with_records({"broker.session.timeout.ms": "60000", "replica.lag.time.max.ms": "30000"})
+    cluster, client, (silent, _) = with_records(
+        {"broker.session.timeout.ms": "60000", "replica.lag.time.max.ms": "30000"}
+    )
     cluster.do(StopBroker(silent, how="pause"))
     client.send(produce(timeout_ms=500), 9)
     cluster.pass_time(500)
     (answer,) = client.answers()
     row = answer.responses[0].partition_responses[0]
-    assert (row.error_code, row.base_offset, row.log_start_offset) == (ErrorCode.REQUEST_TIMED_OUT, 2, 0)
+    assert (row.error_code, row.base_offset, row.log_start_offset) == (
+        ErrorCode.REQUEST_TIMED_OUT,
+        2,
+        0,
+    )
 
 
 def test_an_epoch_without_records_is_forgotten() -> None:
@@ -117,14 +138,28 @@ def test_a_session_hears_that_a_replica_has_moved_away() -> None:
     cluster = Cluster(config={"default.replication.factor": "2"})
     leader = cluster.partition().leader
     client = cluster.client(leader)
-    wanted = FetchTopic(topic="orders", partitions=[FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1_000)])
-    opened: Any = client.ask(FetchRequest(max_wait_ms=0, min_bytes=0, session_epoch=0, topics=[wanted]), 12)
-    again: Any = client.ask(FetchRequest(max_wait_ms=0, min_bytes=0, session_id=opened.session_id, session_epoch=1), 12)
+    wanted = FetchTopic(
+        topic="orders",
+        partitions=[FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1_000)],
+    )
+    opened: Any = client.ask(
+        FetchRequest(max_wait_ms=0, min_bytes=0, session_epoch=0, topics=[wanted]), 12
+    )
+    again: Any = client.ask(
+        FetchRequest(max_wait_ms=0, min_bytes=0, session_id=opened.session_id, session_epoch=1), 12
+    )
     assert again.responses == []
     others = [node for node in (1, 2, 3) if node != leader]
     entry = ReassignablePartition(partition_index=0, replicas=others)
-    client.ask(AlterPartitionReassignmentsRequest(timeout_ms=1_000, topics=[ReassignableTopic(name="orders", partitions=[entry])]), 0)
+    client.ask(
+        AlterPartitionReassignmentsRequest(
+            timeout_ms=1_000, topics=[ReassignableTopic(name="orders", partitions=[entry])]
+        ),
+        0,
+    )
     cluster.pass_time(1_000)
     assert cluster.partition().replicas == others
-    moved: Any = client.ask(FetchRequest(max_wait_ms=0, min_bytes=0, session_id=opened.session_id, session_epoch=2), 12)
+    moved: Any = client.ask(
+        FetchRequest(max_wait_ms=0, min_bytes=0, session_id=opened.session_id, session_epoch=2), 12
+    )
     assert moved.responses[0].partitions[0].error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER

@@ -1,4 +1,5 @@
-"""Eligible leader replicas (KIP-966) end when min.insync.replicas is changed, for the topic or for all brokers."""
+"""Eligible leader replicas (KIP-966) end when min.insync.replicas is changed, for the topic or for
+all brokers."""
 
 from __future__ import annotations
 
@@ -12,7 +13,11 @@ from coordinator.errors import ErrorCode
 from coordinator.wire.messages.alter_configs import AlterableConfig as WholeConfig
 from coordinator.wire.messages.alter_configs import AlterConfigsRequest
 from coordinator.wire.messages.alter_configs import AlterConfigsResource as WholeResource
-from coordinator.wire.messages.incremental_alter_configs import AlterableConfig, AlterConfigsResource, IncrementalAlterConfigsRequest
+from coordinator.wire.messages.incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
 from tests.brokers.desk import Cluster
 
 MIN_ISR = "min.insync.replicas"
@@ -20,7 +25,8 @@ SET, DELETE = 0, 1
 
 
 def cluster_with_an_eligible_leader() -> Cluster:
-    """A partition that has two replicas and wants two in sync: after its follower stood still, that one is eligible beside the leader."""
+    """A partition that has two replicas and wants two in sync: after its follower stood still, that
+    one is eligible beside the leader."""
     cluster = Cluster(["orders:1"], config={"default.replication.factor": "2"}, brokers=5)
     alter(cluster, ResourceType.TOPIC, "orders", MIN_ISR, "2")
     leader, follower = cluster.partition().replicas
@@ -30,27 +36,55 @@ def cluster_with_an_eligible_leader() -> Cluster:
     return cluster
 
 
-def alter(cluster: Cluster, kind: ResourceType, resource: str, name: str, value: str | None, operation: int = SET) -> None:
-    answer: Any = cluster.client(cluster.partition().leader).ask(IncrementalAlterConfigsRequest(resources=[AlterConfigsResource(
-        resource_type=kind, resource_name=resource, configs=[AlterableConfig(name=name, config_operation=operation, value=value)])]), 1)
+def alter(
+    cluster: Cluster,
+    kind: ResourceType,
+    resource: str,
+    name: str,
+    value: str | None,
+    operation: int = SET,
+) -> None:
+    answer: Any = cluster.client(cluster.partition().leader).ask(
+        IncrementalAlterConfigsRequest(
+            resources=[
+                AlterConfigsResource(
+                    resource_type=kind,
+                    resource_name=resource,
+                    configs=[AlterableConfig(name=name, config_operation=operation, value=value)],
+                )
+            ]
+        ),
+        1,
+    )
     assert [one.error_code for one in answer.responses] == [ErrorCode.NONE]
 
 
-@pytest.mark.parametrize(("kind", "resource", "value", "operation"), [
-    (ResourceType.TOPIC, "orders", "3", SET),
-    (ResourceType.TOPIC, "orders", None, DELETE),
-    (ResourceType.BROKER, "", "2", SET),
-    (ResourceType.BROKER, "", "1", SET),
-])  # fmt: skip
-def test_nobody_is_eligible_after_a_change(kind: ResourceType, resource: str, value: str | None, operation: int) -> None:
+@pytest.mark.parametrize(
+    ("kind", "resource", "value", "operation"),
+    [
+        (ResourceType.TOPIC, "orders", "3", SET),
+        (ResourceType.TOPIC, "orders", None, DELETE),
+        (ResourceType.BROKER, "", "2", SET),
+        (ResourceType.BROKER, "", "1", SET),
+    ],
+)
+def test_nobody_is_eligible_after_a_change(
+    kind: ResourceType, resource: str, value: str | None, operation: int
+) -> None:
     cluster = cluster_with_an_eligible_leader()
     one = cluster.partition()
     leader, leader_epoch, partition_epoch = one.leader, one.leader_epoch, one.partition_epoch
     alter(cluster, kind, resource, MIN_ISR, value, operation)
     assert (one.elr, one.last_known_elr, one.isr) == ([], [], [leader])
-    assert (one.leader, one.leader_epoch, one.partition_epoch) == (leader, leader_epoch, partition_epoch + 1)
+    assert (one.leader, one.leader_epoch, one.partition_epoch) == (
+        leader,
+        leader_epoch,
+        partition_epoch + 1,
+    )
     assert cluster.partition(at=leader).elr == []
-    assert [line["reason"] for line in cluster.logged("ElrChanged")] == ["min.insync.replicas was changed"]
+    assert [line["reason"] for line in cluster.logged("ElrChanged")] == [
+        "min.insync.replicas was changed"
+    ]
 
 
 def test_the_same_value_of_a_topic_changes_nothing() -> None:
@@ -63,8 +97,18 @@ def test_the_same_value_of_a_topic_changes_nothing() -> None:
 def test_it_is_taken_away_by_naming_others_only() -> None:
     """AlterConfigs replaces all values of a topic."""
     cluster = cluster_with_an_eligible_leader()
-    cluster.client(cluster.partition().leader).ask(AlterConfigsRequest(resources=[WholeResource(
-        resource_type=ResourceType.TOPIC, resource_name="orders", configs=[WholeConfig(name="retention.ms", value="1000")])]), 2)
+    cluster.client(cluster.partition().leader).ask(
+        AlterConfigsRequest(
+            resources=[
+                WholeResource(
+                    resource_type=ResourceType.TOPIC,
+                    resource_name="orders",
+                    configs=[WholeConfig(name="retention.ms", value="1000")],
+                )
+            ]
+        ),
+        2,
+    )
     assert cluster.partition().elr == []
 
 

@@ -11,12 +11,20 @@ from tests.broker.driver import Client
 from tests.brokers.desk import Cluster
 
 HELLO = ConsumerGroupHeartbeatRequest(
-    group_id="g", member_id="m", rebalance_timeout_ms=1_000, subscribed_topic_names=["orders"], topic_partitions=[]
+    group_id="g",
+    member_id="m",
+    rebalance_timeout_ms=1_000,
+    subscribed_topic_names=["orders"],
+    topic_partitions=[],
 )
 
 
 def update(client: Client, level: int) -> int:
-    request = UpdateFeaturesRequest(feature_updates=[FeatureUpdateKey(feature="group.version", max_version_level=level, upgrade_type=2)])
+    request = UpdateFeaturesRequest(
+        feature_updates=[
+            FeatureUpdateKey(feature="group.version", max_version_level=level, upgrade_type=2)
+        ]
+    )
     return int(client.ask(request, 1).error_code)  # type: ignore[attr-defined]
 
 
@@ -24,7 +32,9 @@ def finalised(cluster: Cluster) -> list[int]:
     """The level of group.version that each broker tells; 0: it does not."""
     levels = []
     for node in (1, 2, 3):
-        answer = cluster.client(node).ask(ApiVersionsRequest(client_software_name="a", client_software_version="1"), 3)
+        answer = cluster.client(node).ask(
+            ApiVersionsRequest(client_software_name="a", client_software_version="1"), 3
+        )
         found = {row.name: row.max_version_level for row in answer.finalized_features}  # type: ignore[attr-defined]
         levels.append(found.get("group.version", 0))
     return levels

@@ -1,6 +1,8 @@
-"""Every verb of brokers has an inverse, which puts back what the verb changed, and which has the verb itself as inverse.
+"""Every verb of brokers has an inverse, which puts back what the verb changed, and which has the
+verb itself as inverse.
 
-What a verb changes is read from the controller's metadata and the hosts; epochs, which only grow, are left out.
+What a verb changes is read from the controller's metadata and the hosts; epochs, which only grow,
+are left out.
 """
 
 from __future__ import annotations
@@ -70,7 +72,10 @@ def clock(cluster: Cluster) -> Any:
 
 
 def topics(cluster: Cluster) -> Any:
-    return {name: [len(row.replicas) for row in topic.partitions] for name, topic in cluster.truth.topics.items()}
+    return {
+        name: [len(row.replicas) for row in topic.partitions]
+        for name, topic in cluster.truth.topics.items()
+    }
 
 
 CASES: list[tuple[list[Verb], Callable[[Cluster], Verb], Callable[[Cluster], Any]]] = [
@@ -79,22 +84,48 @@ CASES: list[tuple[list[Verb], Callable[[Cluster], Verb], Callable[[Cluster], Any
     ([], lambda _: StopBroker(3, "pause"), state(3)),
     ([StopBroker(3)], lambda _: StartBroker(3), state(3)),
     ([StopBroker(3, "pause")], lambda _: StartBroker(3), state(3)),
-    ([], lambda cluster: MoveLeader("orders", 0, next(node for node in (1, 2, 3) if node != leads(cluster))), leads),
-    ([], lambda cluster: MoveCoordinator("g", next(node for node in (1, 2, 3) if node not in coordinator(cluster)[:1])), coordinator),
-    ([], lambda cluster: ReassignPartition("orders", 0, tuple(reversed(cluster.partition().replicas))), replicas),
+    (
+        [],
+        lambda cluster: MoveLeader(
+            "orders", 0, next(node for node in (1, 2, 3) if node != leads(cluster))
+        ),
+        leads,
+    ),
+    (
+        [],
+        lambda cluster: MoveCoordinator(
+            "g", next(node for node in (1, 2, 3) if node not in coordinator(cluster)[:1])
+        ),
+        coordinator,
+    ),
+    (
+        [],
+        lambda cluster: ReassignPartition(
+            "orders", 0, tuple(reversed(cluster.partition().replicas))
+        ),
+        replicas,
+    ),
     ([], lambda _: FenceBroker(3), state(3)),
     ([FenceBroker(3)], lambda _: UnfenceBroker(3), state(3)),
     ([], lambda _: CutLink(1, 2), lambda cluster: cluster.runtime.network.reaches(1, 2)),
-    ([CutLink(1, 2)], lambda _: HealLink(1, 2), lambda cluster: cluster.runtime.network.reaches(1, 2)),
+    (
+        [CutLink(1, 2)],
+        lambda _: HealLink(1, 2),
+        lambda cluster: cluster.runtime.network.reaches(1, 2),
+    ),
     ([], lambda _: SlowFollower(1, 50, 1000), pace),
     ([SlowFollower(1, 50)], lambda _: SlowFollower(1, 70), pace),
-    ([], lambda _: SlowLoad(1, 300), lambda cluster: cluster.runtime.coordinators.load_ms.get(1, 0)),
+    (
+        [],
+        lambda _: SlowLoad(1, 300),
+        lambda cluster: cluster.runtime.coordinators.load_ms.get(1, 0),
+    ),
     ([], lambda _: CutClient("app", 1), client_links),
     ([CutClient("app", 1)], lambda _: HealClient("app", 1), client_links),
     ([], lambda _: JumpClock(1, 5000), clock),
     ([], lambda _: CreateTopic("new", 3, 2), topics),
     ([CreateTopic("new", 3, 2)], lambda _: DeleteTopic("new"), topics),
-]  # fmt: skip
+]
 
 
 def over_http(verb: Verb | None) -> Verb:
@@ -105,7 +136,9 @@ def over_http(verb: Verb | None) -> Verb:
 
 def test_no_verb_is_left_out() -> None:
     cluster = Cluster()
-    assert {type(verb(cluster)).__name__ for _, verb, _ in CASES} == set(VERBS) - {"CreatePartitions"}
+    assert {type(verb(cluster)).__name__ for _, verb, _ in CASES} == set(VERBS) - {
+        "CreatePartitions"
+    }
 
 
 def test_partitions_that_were_added_stay() -> None:
@@ -117,7 +150,9 @@ def test_partitions_that_were_added_stay() -> None:
 
 @pytest.mark.parametrize(("before", "verb", "look"), CASES)
 def test_the_inverse_puts_back_what_the_verb_changed(
-    before: list[Verb], verb: Callable[[Cluster], Verb], look: Callable[[Cluster], Any],
+    before: list[Verb],
+    verb: Callable[[Cluster], Verb],
+    look: Callable[[Cluster], Any],
 ) -> None:
     cluster = Cluster()
     cluster.client(1).ask(FindCoordinatorRequest(key="g", key_type=0), 3)

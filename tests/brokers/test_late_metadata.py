@@ -1,4 +1,5 @@
-"""A broker that has not heard yet of topics that were made or deleted: what it is asked to change is checked by the controller."""
+"""A broker that has not heard yet of topics that were made or deleted: what it is asked to change
+is checked by the controller."""
 
 from __future__ import annotations
 
@@ -7,7 +8,10 @@ from typing import Any
 import pytest
 
 from coordinator.control.cluster import CutLink
-from coordinator.wire.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
+from coordinator.wire.messages.create_partitions import (
+    CreatePartitionsRequest,
+    CreatePartitionsTopic,
+)
 from coordinator.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from coordinator.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from coordinator.wire.messages.find_coordinator import FindCoordinatorRequest
@@ -29,14 +33,18 @@ def late() -> Cluster:
 
 
 def ask_create(cluster: Cluster, node: int, name: str = "new") -> int:
-    request = CreateTopicsRequest(topics=[CreatableTopic(name=name, num_partitions=2, replication_factor=3)], timeout_ms=1_000)
+    request = CreateTopicsRequest(
+        topics=[CreatableTopic(name=name, num_partitions=2, replication_factor=3)], timeout_ms=1_000
+    )
     answer: Any = cluster.client(node).ask(request, 7)
     code: int = answer.topics[0].error_code
     return code
 
 
 def ask_delete(cluster: Cluster, node: int, name: str = "new") -> int:
-    answer: Any = cluster.client(node).ask(DeleteTopicsRequest(topics=[DeleteTopicState(name=name)], timeout_ms=1_000), 6)
+    answer: Any = cluster.client(node).ask(
+        DeleteTopicsRequest(topics=[DeleteTopicState(name=name)], timeout_ms=1_000), 6
+    )
     code: int = answer.responses[0].error_code
     return code
 
@@ -70,23 +78,36 @@ def test_who_cannot_ask_the_controller_makes_nothing() -> None:
     for other in {1, 2, 3} - {away}:
         cluster.do(CutLink(away, other))
     assert find(cluster, away) == 15
-    names: Any = cluster.client(away).ask(MetadataRequest(topics=[MetadataRequestTopic(name="auto")], allow_auto_topic_creation=True), 9)
+    names: Any = cluster.client(away).ask(
+        MetadataRequest(topics=[MetadataRequestTopic(name="auto")], allow_auto_topic_creation=True),
+        9,
+    )
     assert names.topics[0].error_code == 3
     assert not {"auto", "__transaction_state"} & set(cluster.truth.topics)
 
 
 @pytest.mark.parametrize("known_by_broker", [False, True])
-def test_a_topic_that_is_made_or_deleted_is_changed_as_the_controller_has_it(known_by_broker: bool) -> None:
-    """Whether the broker believes in a topic that is gone, or has not heard of one that is there."""
+def test_a_topic_that_is_made_or_deleted_is_changed_as_the_controller_has_it(
+    known_by_broker: bool,
+) -> None:
+    """Whether the broker believes in a topic that is gone, or has not heard of one that is
+    there."""
     cluster = late()
     assert ask_create(cluster, 1) == 0
     if known_by_broker:
         cluster.pass_time(DELAY_MS)
         assert ask_delete(cluster, 1) == 0
-    grow = CreatePartitionsRequest(topics=[CreatePartitionsTopic(name="new", count=5, assignments=None)], timeout_ms=1_000)
+    grow = CreatePartitionsRequest(
+        topics=[CreatePartitionsTopic(name="new", count=5, assignments=None)], timeout_ms=1_000
+    )
     grown: Any = cluster.client(2).ask(grow, 3)
-    resource = AlterConfigsResource(resource_type=2, resource_name="new", configs=[
-        AlterableConfig(name="retention.ms", config_operation=0, value="1000")])
+    resource = AlterConfigsResource(
+        resource_type=2,
+        resource_name="new",
+        configs=[AlterableConfig(name="retention.ms", config_operation=0, value="1000")],
+    )
     altered: Any = cluster.client(2).ask(IncrementalAlterConfigsRequest(resources=[resource]), 1)
     deleted = ask_delete(cluster, 3)
-    assert (grown.results[0].error_code, altered.responses[0].error_code, deleted) == ((3, 3, 3) if known_by_broker else (0, 0, 0))
+    assert (grown.results[0].error_code, altered.responses[0].error_code, deleted) == (
+        (3, 3, 3) if known_by_broker else (0, 0, 0)
+    )

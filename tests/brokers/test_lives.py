@@ -1,7 +1,9 @@
-"""Random lives of three brokers: whatever is stopped, cut and moved, nothing that was acknowledged is lost, and all agree in the end.
+"""Random lives of three brokers: whatever is stopped, cut and moved, nothing that was acknowledged
+is lost, and all agree in the end.
 
-Records with acks=all and min.insync.replicas=2, commits with increasing offsets. Brokers shut down, crash, freeze and come back, links
-are cut, followers slow, leaders and coordinators moved, partitions reassigned. Then everything heals, and the judges look.
+Records with acks=all and min.insync.replicas=2, commits with increasing offsets. Brokers shut down,
+crash, freeze and come back, links are cut, followers slow, leaders and coordinators moved,
+partitions reassigned. Then everything heals, and the judges look.
 """
 
 from __future__ import annotations
@@ -44,10 +46,16 @@ STEPS = 60
 class Life:
     def __init__(self, seed: int, *, unclean: bool = False) -> None:
         self.random = Random(seed)
-        self.cluster = Cluster(config={
-            "leader.imbalance.check.interval.seconds": "20", "unclean.leader.election.enable": str(unclean).lower()})
+        self.cluster = Cluster(
+            config={
+                "leader.imbalance.check.interval.seconds": "20",
+                "unclean.leader.election.enable": str(unclean).lower(),
+            }
+        )
         for configs in self.cluster.runtime.configs.values():
-            configs.replace_dynamic({"min.insync.replicas": "1" if unclean else "2"}, for_all_brokers=True)
+            configs.replace_dynamic(
+                {"min.insync.replicas": "1" if unclean else "2"}, for_all_brokers=True
+            )
         self.sent = 0
         self.asked: list[tuple[Client, int, str]] = []
         self.acknowledged: dict[str, list[int]] = {"record": [], "commit": []}
@@ -60,11 +68,19 @@ class Life:
             try:
                 self.cluster.do(self.verb())
             except ClusterError:
-                pass  # stop what is stopped, move to whom is out of sync: refused, and nothing has changed
+                # stop what is stopped, move to whom is out of sync: refused, and nothing has
+                # changed
+                pass
         elif choice < 0.8:
             target = self.random.sample(NODES, self.random.randrange(2, 4))
             if self.cluster.runtime.controller.active:
-                reassign(self.cluster.runtime.controller, "orders", 0, self.random.choice([target, target, None]), self.cluster.now)
+                reassign(
+                    self.cluster.runtime.controller,
+                    "orders",
+                    0,
+                    self.random.choice([target, target, None]),
+                    self.cluster.now,
+                )
         else:
             self.cluster.pass_time(self.random.choice((1, 50, 500, 3_000)))
         self.collect()
@@ -78,7 +94,10 @@ class Life:
         self.sent += 1
         kind = self.random.choice(("record", "commit"))
         self.asked.append((client, self.sent, kind))
-        client.send(produce(b"%d" % self.sent, timeout_ms=1_000) if kind == "record" else commit(self.sent), 9 if kind == "record" else 7)
+        client.send(
+            produce(b"%d" % self.sent, timeout_ms=1_000) if kind == "record" else commit(self.sent),
+            9 if kind == "record" else 7,
+        )
 
     def collect(self) -> None:
         """Note what was acknowledged."""
@@ -89,7 +108,11 @@ class Life:
                 waiting.append((client, number, kind))
                 continue
             (answer,) = answers
-            rows = answer.responses[0].partition_responses if isinstance(answer, ProduceResponse) else answer.topics[0].partitions
+            rows = (
+                answer.responses[0].partition_responses
+                if isinstance(answer, ProduceResponse)
+                else answer.topics[0].partitions
+            )
             if rows[0].error_code == 0:
                 self.acknowledged[kind].append(number)
         self.asked = waiting
@@ -97,11 +120,24 @@ class Life:
     def verb(self) -> Verb:
         random = self.random
         one, other = random.sample(NODES, 2)
-        return random.choice((
-            StopBroker(one, how=random.choice(("controlled", "crash", "pause"))), StartBroker(one), StartBroker(other), CutLink(one, other),
-            HealLink(one, other), MoveLeader("orders", random.randrange(2), to=one), MoveCoordinator("g", to=one), FenceBroker(one),
-            UnfenceBroker(one), SlowFollower(one, delay_ms=random.choice((0, 30)), bytes_per_second=random.choice((None, 10_000))),
-        ))
+        return random.choice(
+            (
+                StopBroker(one, how=random.choice(("controlled", "crash", "pause"))),
+                StartBroker(one),
+                StartBroker(other),
+                CutLink(one, other),
+                HealLink(one, other),
+                MoveLeader("orders", random.randrange(2), to=one),
+                MoveCoordinator("g", to=one),
+                FenceBroker(one),
+                UnfenceBroker(one),
+                SlowFollower(
+                    one,
+                    delay_ms=random.choice((0, 30)),
+                    bytes_per_second=random.choice((None, 10_000)),
+                ),
+            )
+        )
 
     def heal(self) -> None:
         """Undo whatever is done, and give the cluster time."""
@@ -153,7 +189,11 @@ def records(log: Any) -> list[int]:
     numbers = []
     for i in range(0, len(log._pieces), 2):
         data = log._pieces[i] + log._pieces[i + 1]
-        numbers += [int(record.value) for record in read_records(parse_header(data), data[HEADER_SIZE:]) if record.value is not None]
+        numbers += [
+            int(record.value)
+            for record in read_records(parse_header(data), data[HEADER_SIZE:])
+            if record.value is not None
+        ]
     return numbers
 
 
@@ -167,8 +207,11 @@ def test_nothing_that_was_acknowledged_is_lost(seed: int) -> None:
 
 
 @pytest.mark.parametrize("how", ["controlled", "crash"])
-def test_a_broker_that_stops_unloads_its_groups_in_slices(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Others wait for one slice at a time; the next process of the broker begins when the unload is done."""
+def test_a_broker_that_stops_unloads_its_groups_in_slices(
+    how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Others wait for one slice at a time; the next process of the broker begins when the unload is
+    done."""
     monkeypatch.setattr(partitions, "SLICE", 10)
     monkeypatch.setattr(group_coordinator, "SLICE", 10)
     cluster = Cluster(config={"offsets.topic.num.partitions": "1"})
@@ -189,7 +232,9 @@ def test_a_broker_that_stops_unloads_its_groups_in_slices(how: str, monkeypatch:
     assert counts[-1] == 40
 
 
-def test_a_broker_that_starts_again_at_once_has_unloaded_its_groups_before(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broker_that_starts_again_at_once_has_unloaded_its_groups_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """What its next process loads is not unloaded by the one before."""
     monkeypatch.setattr(partitions, "SLICE", 10)
     monkeypatch.setattr(group_coordinator, "SLICE", 10)

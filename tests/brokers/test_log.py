@@ -1,4 +1,5 @@
-"""The event log of several brokers: verbs, what follows from them, and whose each line is; the cluster follows from its events."""
+"""The event log of several brokers: verbs, what follows from them, and whose each line is; the
+cluster follows from its events."""
 
 from __future__ import annotations
 
@@ -18,7 +19,11 @@ def test_lines_say_whose_they_are() -> None:
     cluster.pass_time(10_000)
     (stopped,) = cluster.logged("StopBroker")
     assert (stopped["stream"], stopped["broker"], stopped["how"]) == ("fault", node, "crash")
-    assert [(fenced["broker"], str(fenced["reason"])[:8]) for fenced in cluster.logged("BrokerFenced")] == [(node, f"broker {node}")]
+    assert [
+        (fenced["broker"], str(fenced["reason"])[:8]) for fenced in cluster.logged("BrokerFenced")
+    ] == [(node, f"broker {node}")]
     loaded = cluster.logged("GroupLoaded")
-    assert [line["broker"] for line in loaded] == [coordinator_of(cluster, next(other for other in (1, 2, 3) if other != node))]
+    assert [line["broker"] for line in loaded] == [
+        coordinator_of(cluster, next(other for other in (1, 2, 3) if other != node))
+    ]
     assert from_plain(to_plain(verb)) == verb

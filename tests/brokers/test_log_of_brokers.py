@@ -1,4 +1,5 @@
-"""The log of several brokers gives back what was live, also after an unclean election; planted bugs show that the judge finds them."""
+"""The log of several brokers gives back what was live, also after an unclean election; planted bugs
+show that the judge finds them."""
 
 from __future__ import annotations
 
@@ -25,7 +26,13 @@ Plant = Callable[[pytest.MonkeyPatch], None]
 
 def test_what_an_unclean_leader_had_not_is_told() -> None:
     """A commit that was acknowledged is lost, as in Kafka, and the log says which."""
-    cluster = Cluster(config={"unclean.leader.election.enable": "true", "min.insync.replicas": "1", "transaction.state.log.min.isr": "1"})
+    cluster = Cluster(
+        config={
+            "unclean.leader.election.enable": "true",
+            "min.insync.replicas": "1",
+            "transaction.state.log.min.isr": "1",
+        }
+    )
     node = coordinator_of(cluster)
     client = cluster.client(node)
     client.ask(commit(5), 7)
@@ -42,7 +49,9 @@ def test_what_an_unclean_leader_had_not_is_told() -> None:
     cluster.pass_time(10_000)
     assert cluster.partition(INDEX, OFFSETS).leader in others, cluster.partition(INDEX, OFFSETS)
     (lost,) = [line for line in cluster.logged("LogTruncated") if line["topic"] == OFFSETS]
-    (written,) = [line for line in cluster.logged("OffsetsCommitted") if line["seq"] in lost["lost"]]  # type: ignore[operator]
+    (written,) = [
+        line for line in cluster.logged("OffsetsCommitted") if line["seq"] in lost["lost"]
+    ]  # type: ignore[operator]
     assert written["broker"] == node
     assert committed(cluster, coordinator_of(cluster, others[0])) == 5
     cluster.do(StartBroker(node))
@@ -64,20 +73,29 @@ def nothing_is_told(patch: pytest.MonkeyPatch) -> None:
 
 
 def a_load_forgets_what_is_not_replicated(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(DurableTransactions, "events", lambda self: (row for rows in self._ids.values() for row in rows[:1]))
+    patch.setattr(
+        DurableTransactions,
+        "events",
+        lambda self: (row for rows in self._ids.values() for row in rows[:1]),
+    )
 
 
 def a_leader_is_not_written_down(patch: pytest.MonkeyPatch) -> None:
     write = cluster_lines.write_cluster_event
 
     def forgetful(log: Any, event: Any, at_ms: int, cause: int | None) -> int | None:
-        return None if isinstance(event, PartitionChanged) and event.partition == 0 else write(log, event, at_ms, cause)
+        return (
+            None
+            if isinstance(event, PartitionChanged) and event.partition == 0
+            else write(log, event, at_ms, cause)
+        )
 
     patch.setattr(cluster_lines, "write_cluster_event", forgetful)
 
 
 def offsets_of_a_stale_leader() -> None:
-    """A coordinator that is cut off goes on for a while; what it wrote is truncated before it leads again."""
+    """A coordinator that is cut off goes on for a while; what it wrote is truncated before it leads
+    again."""
     life = Life(31)
     for _ in range(STEPS):
         life.step()
@@ -108,10 +126,17 @@ def judged(story: Callable[[], None], plant: Plant | None, patch: pytest.MonkeyP
 
 
 @pytest.mark.unjudged
-@pytest.mark.parametrize(("story", "plant"), [
-    (offsets_of_a_stale_leader, nothing_is_told), (a_moved_transaction, a_load_forgets_what_is_not_replicated),
-    (moved_leaders, a_leader_is_not_written_down)])
-def test_the_judge_finds_a_planted_bug(story: Callable[[], None], plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("story", "plant"),
+    [
+        (offsets_of_a_stale_leader, nothing_is_told),
+        (a_moved_transaction, a_load_forgets_what_is_not_replicated),
+        (moved_leaders, a_leader_is_not_written_down),
+    ],
+)
+def test_the_judge_finds_a_planted_bug(
+    story: Callable[[], None], plant: Plant, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with monkeypatch.context() as patch:
         assert judged(story, None, patch)
     with monkeypatch.context() as patch:

@@ -1,4 +1,5 @@
-"""A transaction over many partitions ends in pieces: markers are written some at a time, and it is complete when all have one."""
+"""A transaction over many partitions ends in pieces: markers are written some at a time, and it is
+complete when all have one."""
 
 from __future__ import annotations
 
@@ -7,7 +8,10 @@ from typing import Any
 
 from coordinator.brokers import Hosts
 from coordinator.cluster.model import TRANSACTION_STATE
-from coordinator.wire.messages.add_partitions_to_txn import AddPartitionsToTxnRequest, AddPartitionsToTxnTopic
+from coordinator.wire.messages.add_partitions_to_txn import (
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnTopic,
+)
 from coordinator.wire.messages.end_txn import EndTxnRequest
 from coordinator.wire.messages.find_coordinator import FindCoordinatorRequest
 from coordinator.wire.messages.init_producer_id import InitProducerIdRequest
@@ -17,7 +21,8 @@ MANY = 700
 
 
 def begun(brokers: int) -> tuple[Cluster, Any, EndTxnRequest]:
-    """A cluster whose broker 1 coordinates a transaction over a topic of many partitions, its client, and the request that ends it."""
+    """A cluster whose broker 1 coordinates a transaction over a topic of many partitions, its
+    client, and the request that ends it."""
     config = {"transaction.state.log.num.partitions": "1", "broker.session.timeout.ms": "60000"}
     cluster = Cluster([f"t:{MANY}"], config, brokers=brokers)
     client = cluster.client(1)
@@ -25,18 +30,31 @@ def begun(brokers: int) -> tuple[Cluster, Any, EndTxnRequest]:
     if cluster.partition(0, TRANSACTION_STATE).leader != 1:
         Hosts(cluster.runtime).move_leader(TRANSACTION_STATE, 0, 1, cluster.now)
         cluster.settle()
-    made: Any = client.ask(InitProducerIdRequest(transactional_id="tx", transaction_timeout_ms=60_000), 4)
+    made: Any = client.ask(
+        InitProducerIdRequest(transactional_id="tx", transaction_timeout_ms=60_000), 4
+    )
     who = {"producer_id": made.producer_id, "producer_epoch": made.producer_epoch}
-    added: Any = client.ask(AddPartitionsToTxnRequest(
-        v3_and_below_transactional_id="tx", **{f"v3_and_below_{name}": value for name, value in who.items()},
-        v3_and_below_topics=[AddPartitionsToTxnTopic(name="t", partitions=list(range(MANY)))]), 3)
-    assert {row.partition_error_code for row in added.results_by_topic_v3_and_below[0].results_by_partition} == {0}
+    added: Any = client.ask(
+        AddPartitionsToTxnRequest(
+            v3_and_below_transactional_id="tx",
+            **{f"v3_and_below_{name}": value for name, value in who.items()},
+            v3_and_below_topics=[AddPartitionsToTxnTopic(name="t", partitions=list(range(MANY)))],
+        ),
+        3,
+    )
+    assert {
+        row.partition_error_code
+        for row in added.results_by_topic_v3_and_below[0].results_by_partition
+    } == {0}
     return cluster, client, EndTxnRequest(transactional_id="tx", committed=True, **who)
 
 
 def marked(cluster: Cluster) -> int:
     """How many partitions have their marker, at their leaders."""
-    leaders = [cluster.partition(index, "t", at=cluster.partition(index, "t").leader) for index in range(MANY)]
+    leaders = [
+        cluster.partition(index, "t", at=cluster.partition(index, "t").leader)
+        for index in range(MANY)
+    ]
     return sum(one.log.log_end_offset for one in leaders)
 
 

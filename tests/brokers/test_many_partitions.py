@@ -1,4 +1,5 @@
-"""Topics of thousands of partitions on several brokers: brokers hear of them one after the other, and replicas follow in pieces."""
+"""Topics of thousands of partitions on several brokers: brokers hear of them one after the other,
+and replicas follow in pieces."""
 
 from __future__ import annotations
 
@@ -17,11 +18,14 @@ MANY = 3_000
 
 def make(cluster: Cluster, name: str, partitions: int) -> None:
     replicas = [[1, 2, 3]] * partitions
-    cluster.runtime.controller.create_topic(name, topic_id=name.encode().ljust(16), replicas=replicas, configs={}, now=cluster.now)
+    cluster.runtime.controller.create_topic(
+        name, topic_id=name.encode().ljust(16), replicas=replicas, configs={}, now=cluster.now
+    )
 
 
 def test_one_broker_hears_of_them_a_tick_and_replicas_follow_in_pieces() -> None:
-    """At most 20 ms a piece: what a tick does does not grow with the topic, but for one broker's copy of it."""
+    """At most 20 ms a piece: what a tick does does not grow with the topic, but for one broker's
+    copy of it."""
     cluster = Cluster()
     runtime = cluster.runtime
     make(cluster, "many", MANY)
@@ -57,13 +61,27 @@ def test_a_few_are_known_everywhere_at_once() -> None:
 
 def test_a_topic_that_another_request_made_between_two_slices_exists_already() -> None:
     cluster = Cluster()
-    wanted = [CreatableTopic(name=name, num_partitions=MANY // 2, replication_factor=3) for name in ("first", "second")]
-    call = Call(CreateTopicsRequest(topics=wanted, timeout_ms=30_000), 7, "test", "/127.0.0.1", 1, 0, "PLAINTEXT", None)
+    wanted = [
+        CreatableTopic(name=name, num_partitions=MANY // 2, replication_factor=3)
+        for name in ("first", "second")
+    ]
+    call = Call(
+        CreateTopicsRequest(topics=wanted, timeout_ms=30_000),
+        7,
+        "test",
+        "/127.0.0.1",
+        1,
+        0,
+        "PLAINTEXT",
+        None,
+    )
     handled = create_topics.handle(cluster.runtime.brokers[1], call)
     assert isinstance(handled, Sliced)
     next(handled.work)  # both are planned in turn
     make(cluster, "second", 1)
     answer: Any = whole(handled.work, 0)
     assert [(one.name, one.error_code) for one in answer.topics] == [
-        ("first", ErrorCode.NONE), ("second", ErrorCode.TOPIC_ALREADY_EXISTS)]
+        ("first", ErrorCode.NONE),
+        ("second", ErrorCode.TOPIC_ALREADY_EXISTS),
+    ]
     assert len(cluster.truth.topics["second"].partitions) == 1

@@ -1,4 +1,5 @@
-"""Thousands of partitions that change at once: by the death of a broker, by one request. Work is linear in them, and done in pieces."""
+"""Thousands of partitions that change at once: by the death of a broker, by one request. Work is
+linear in them, and done in pieces."""
 
 from __future__ import annotations
 
@@ -8,12 +9,19 @@ from typing import Any
 import pytest
 
 from coordinator.broker.call import Call, Sliced
-from coordinator.broker.handlers import alter_partition_reassignments, create_partitions, elect_leaders
+from coordinator.broker.handlers import (
+    alter_partition_reassignments,
+    create_partitions,
+    elect_leaders,
+)
 from coordinator.cluster.controller.core import Controller
 from coordinator.cluster.controller.many_changes import PARTITIONS_A_STEP
 from coordinator.slices import Slices
 from coordinator.wire.messages import alter_partition_reassignments as alter
-from coordinator.wire.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
+from coordinator.wire.messages.create_partitions import (
+    CreatePartitionsRequest,
+    CreatePartitionsTopic,
+)
 from coordinator.wire.messages.elect_leaders import ElectLeadersRequest, TopicPartitions
 from coordinator.wire.schema import Request
 from tests.brokers.desk import Cluster
@@ -21,7 +29,9 @@ from tests.brokers.desk import Cluster
 MANY = 1_000
 
 
-def handled(cluster: Cluster, handle: Callable[..., Any], message: Request, version: int) -> tuple[int, Any]:
+def handled(
+    cluster: Cluster, handle: Callable[..., Any], message: Request, version: int
+) -> tuple[int, Any]:
     """How often a handler stopped on its way, and its answer."""
     call = Call(message, version, "test", "/127.0.0.1", 1, 0, "PLAINTEXT", None)
     sliced = handle(cluster.runtime.brokers[1], call)
@@ -42,7 +52,8 @@ def ended(work: Slices[Any]) -> tuple[int, Any]:
 
 
 def test_a_broker_that_goes_is_looked_at_once_a_partition(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whether preferred leaders are to come back was asked of all partitions after the change of each: 12 s for 9,000."""
+    """Whether preferred leaders are to come back was asked of all partitions after the change of
+    each: 12 s for 9,000."""
     cluster = Cluster([f"many:{MANY}"])
     looked = 0
     real = Controller._imbalanced
@@ -72,16 +83,29 @@ def test_elections_of_many_partitions_stop_on_their_way(named: bool) -> None:
     request = ElectLeadersRequest(election_type=0, topic_partitions=asked, timeout_ms=1_000)
     stops, answer = handled(cluster, elect_leaders.handle, request, 2)
     assert stops >= MANY // 100
-    (rows,) = [each.partition_result for each in answer.replica_election_results if each.topic == "many"]
+    (rows,) = [
+        each.partition_result for each in answer.replica_election_results if each.topic == "many"
+    ]
     assert [row.partition_id for row in rows if not row.error_code] == lost
-    assert all(partition.leader == partition.replicas[0] for partition in cluster.truth.topics["many"].partitions)
+    assert all(
+        partition.leader == partition.replicas[0]
+        for partition in cluster.truth.topics["many"].partitions
+    )
 
 
 def test_reassignments_of_many_partitions_stop_on_their_way() -> None:
     cluster = Cluster([f"many:{MANY}"])
-    turned = {one.index: one.replicas[1:] + one.replicas[:1] for one in cluster.truth.topics["many"].partitions}
-    parts = [alter.ReassignablePartition(partition_index=index, replicas=replicas) for index, replicas in turned.items()]
-    request = alter.AlterPartitionReassignmentsRequest(timeout_ms=1_000, topics=[alter.ReassignableTopic(name="many", partitions=parts)])
+    turned = {
+        one.index: one.replicas[1:] + one.replicas[:1]
+        for one in cluster.truth.topics["many"].partitions
+    }
+    parts = [
+        alter.ReassignablePartition(partition_index=index, replicas=replicas)
+        for index, replicas in turned.items()
+    ]
+    request = alter.AlterPartitionReassignmentsRequest(
+        timeout_ms=1_000, topics=[alter.ReassignableTopic(name="many", partitions=parts)]
+    )
     stops, answer = handled(cluster, alter_partition_reassignments.handle, request, 0)
     assert stops >= MANY // 100
     assert [row.error_code for row in answer.responses[0].partitions] == [0] * MANY
@@ -89,7 +113,8 @@ def test_reassignments_of_many_partitions_stop_on_their_way() -> None:
 
 
 def test_partitions_leave_a_dead_broker_in_pieces() -> None:
-    """So many a tick: what a tick does does not grow with the partitions. All are changed in the end, in order, as if in one piece."""
+    """So many a tick: what a tick does does not grow with the partitions. All are changed in the
+    end, in order, as if in one piece."""
     cluster = Cluster([f"many:{MANY}"], {"replica.lag.time.max.ms": "30000"})
     cluster.hosts.crash(3, cluster.now)
     cluster.settle()
@@ -100,16 +125,27 @@ def test_partitions_leave_a_dead_broker_in_pieces() -> None:
     while cluster.runtime.next_deadline() in {0, fenced_ms}:
         before = len(cluster.logged("IsrShrunk")) + len(cluster.logged("LeaderElected"))
         cluster.runtime.tick(fenced_ms)
-        changed.append(len(cluster.logged("IsrShrunk")) + len(cluster.logged("LeaderElected")) - before)
+        changed.append(
+            len(cluster.logged("IsrShrunk")) + len(cluster.logged("LeaderElected")) - before
+        )
     assert sum(changed) >= MANY
     assert max(changed) <= PARTITIONS_A_STEP
-    assert not any(3 in partition.isr for topic in cluster.truth.topics.values() for partition in topic.partitions)
-    lines = [line for line in cluster.log.events() if line["type"] in ("IsrShrunk", "LeaderElected") and line["topic"] == "many"]
+    assert not any(
+        3 in partition.isr
+        for topic in cluster.truth.topics.values()
+        for partition in topic.partitions
+    )
+    lines = [
+        line
+        for line in cluster.log.events()
+        if line["type"] in ("IsrShrunk", "LeaderElected") and line["topic"] == "many"
+    ]
     assert [line["partition"] for line in lines] == list(range(MANY))
 
 
 def test_a_broker_that_is_started_at_once_comes_back_after_it_left_everything() -> None:
-    """Its session had not ended: it leaves what it led before it is let in, and is unfenced after that."""
+    """Its session had not ended: it leaves what it led before it is let in, and is unfenced after
+    that."""
     cluster = Cluster([f"many:{MANY}"])
     cluster.hosts.crash(3, cluster.now)
     cluster.hosts.start(3, cluster.now)
@@ -119,14 +155,31 @@ def test_a_broker_that_is_started_at_once_comes_back_after_it_left_everything() 
     cluster.settle()
     assert cluster.runtime.calm
     assert cluster.truth.brokers[3].active
-    kinds = [line["type"] for line in cluster.log.events() if line["stream"] == "cluster" and line.get("broker") == 3]
+    kinds = [
+        line["type"]
+        for line in cluster.log.events()
+        if line["stream"] == "cluster" and line.get("broker") == 3
+    ]
     assert kinds[-3:] == ["BrokerFenced", "BrokerRegistered", "BrokerUnfenced"]
-    left = [line["seq"] for line in cluster.log.events() if line["type"] in ("IsrShrunk", "LeaderElected") and 3 not in line["isr"]]
-    (registered,) = [line["seq"] for line in cluster.logged("BrokerRegistered") if line["broker"] == 3 and line["epoch"] == 2]
+    left = [
+        line["seq"]
+        for line in cluster.log.events()
+        if line["type"] in ("IsrShrunk", "LeaderElected") and 3 not in line["isr"]
+    ]
+    (registered,) = [
+        line["seq"]
+        for line in cluster.logged("BrokerRegistered")
+        if line["broker"] == 3 and line["epoch"] == 2
+    ]
     assert len(left) >= MANY
     assert left[MANY - 1] < registered
-    assert all(sorted(partition.isr) == [1, 2, 3] for partition in cluster.truth.topics["many"].partitions)
-    assert cluster.runtime.images[3].topics["many"].partitions[MANY - 1].leader_epoch == cluster.partition(MANY - 1, "many").leader_epoch
+    assert all(
+        sorted(partition.isr) == [1, 2, 3] for partition in cluster.truth.topics["many"].partitions
+    )
+    assert (
+        cluster.runtime.images[3].topics["many"].partitions[MANY - 1].leader_epoch
+        == cluster.partition(MANY - 1, "many").leader_epoch
+    )
 
 
 def test_what_was_deleted_meanwhile_is_passed_over() -> None:
@@ -141,7 +194,8 @@ def test_what_was_deleted_meanwhile_is_passed_over() -> None:
 
 
 def test_who_was_away_catches_up_in_pieces() -> None:
-    """A broker that was stopped meanwhile hears of thousands of changes, so many a tick, and acts when it has heard of all."""
+    """A broker that was stopped meanwhile hears of thousands of changes, so many a tick, and acts
+    when it has heard of all."""
     cluster = Cluster([f"many:{MANY}"])
     cluster.hosts.shut_down(3, cluster.now)
     cluster.settle()
@@ -156,12 +210,16 @@ def test_who_was_away_catches_up_in_pieces() -> None:
     assert max(heard) <= 1_024
     assert sum(heard) >= MANY
     assert [one.partition_epoch for one in image.topics["many"].partitions] == [
-        one.partition_epoch for one in cluster.truth.topics["many"].partitions]
+        one.partition_epoch for one in cluster.truth.topics["many"].partitions
+    ]
 
 
 def test_a_topic_that_grows_by_many_while_another_request_changes_it_is_planned_again() -> None:
     cluster = Cluster(["orders:2", "few:2"])
-    wanted = [CreatePartitionsTopic(name=name, count=2 + PARTITIONS_A_STEP * 5, assignments=None) for name in ("orders", "few")]
+    wanted = [
+        CreatePartitionsTopic(name=name, count=2 + PARTITIONS_A_STEP * 5, assignments=None)
+        for name in ("orders", "few")
+    ]
     request = CreatePartitionsRequest(topics=wanted, timeout_ms=1_000, validate_only=False)
     call = Call(request, 3, "test", "/127.0.0.1", 1, 0, "PLAINTEXT", None)
     work = create_partitions.handle(cluster.runtime.brokers[1], call).work
@@ -170,4 +228,6 @@ def test_a_topic_that_grows_by_many_while_another_request_changes_it_is_planned_
     assert len(cluster.truth.topics["orders"].partitions) == 3
     _, answer = ended(work)
     assert [row.error_code for row in answer.results] == [0, 0]
-    assert [len(cluster.truth.topics[name].partitions) for name in ("orders", "few")] == [2 + PARTITIONS_A_STEP * 5] * 2
+    assert [len(cluster.truth.topics[name].partitions) for name in ("orders", "few")] == [
+        2 + PARTITIONS_A_STEP * 5
+    ] * 2

@@ -25,7 +25,10 @@ def test_all_addresses_are_told() -> None:
         assert len(set(addresses)) == 3
         for node, address in enumerate(addresses, 1):
             host, port = address.rsplit(":", 1)
-            assert (kafka.brokers[node].cluster.brokers[node].endpoints["PLAINTEXT"]) == (host, int(port))
+            assert (kafka.brokers[node].cluster.brokers[node].endpoints["PLAINTEXT"]) == (
+                host,
+                int(port),
+            )
 
 
 @pytest.mark.parametrize("how", ["controlled", "crash"])
@@ -46,6 +49,11 @@ def test_a_stopped_brokers_port_stays_its_own(how: str) -> None:
 def test_a_port_that_is_taken_opens_none_of_them() -> None:
     with Emulator({"orders": 1}, brokers=3) as kafka:
         taken = int(kafka.bootstrap_servers.split(",")[0].rsplit(":", 1)[1])
-        with pytest.raises(EmulatorError, match=f"cannot listen on .*{taken}.*port 0 takes a free one for each broker"), \
-                Emulator(listen=f"127.0.0.1:{taken}", brokers=3):
+        with (
+            pytest.raises(
+                EmulatorError,
+                match=f"cannot listen on .*{taken}.*port 0 takes a free one for each broker",
+            ),
+            Emulator(listen=f"127.0.0.1:{taken}", brokers=3),
+        ):
             pass

@@ -1,10 +1,18 @@
-"""The verb that lets a partition move, and its inverse: a move under way is cancelled, one that has ended is made the other way."""
+"""The verb that lets a partition move, and its inverse: a move under way is cancelled, one that has
+ended is made the other way."""
 
 from __future__ import annotations
 
 import json
 
-from coordinator.control.cluster import ReassignPartition, SlowFollower, StopBroker, Verb, from_plain, to_plain
+from coordinator.control.cluster import (
+    ReassignPartition,
+    SlowFollower,
+    StopBroker,
+    Verb,
+    from_plain,
+    to_plain,
+)
 from coordinator.event_log import EventLog
 from coordinator.simulator.run import run_scenario
 from coordinator.simulator.scenario import read_scenario
@@ -26,7 +34,10 @@ def test_a_move_that_has_ended_is_made_the_other_way() -> None:
     new = next(node for node in (1, 2, 3) if node not in before)
     inverse = cluster.do(ReassignPartition("orders", 0, (new, before[0])))
     cluster.pass_time(5_000)
-    assert (cluster.partition().replicas, cluster.partition().reassigning) == ([new, before[0]], False)
+    assert (cluster.partition().replicas, cluster.partition().reassigning) == (
+        [new, before[0]],
+        False,
+    )
     again = undo(cluster, inverse)
     cluster.pass_time(5_000)
     assert (cluster.partition().replicas, cluster.partition().reassigning) == (before, False)
@@ -34,7 +45,8 @@ def test_a_move_that_has_ended_is_made_the_other_way() -> None:
 
 
 def test_a_move_under_way_is_cancelled_by_its_inverse() -> None:
-    """REASN-3: and the order is what it was; as a target the old replicas would be added and removed at once, for ever (REASN-4)."""
+    """REASN-3: and the order is what it was; as a target the old replicas would be added and
+    removed at once, for ever (REASN-4)."""
     cluster = Cluster(["orders:1"], SMALL)
     before = list(cluster.partition().replicas)
     new = next(node for node in (1, 2, 3) if node not in before)
@@ -58,7 +70,10 @@ def test_none_cancels_and_no_brokers_mean_one_that_lacks_it() -> None:
     cluster.do(ReassignPartition("orders", 0))
     assert cluster.partition().adding == [new] and cluster.partition().removing == [before[0]]
     inverse = cluster.do(ReassignPartition("orders", 0, None))
-    assert (sorted(cluster.partition().replicas), cluster.partition().reassigning) == (sorted(before), False)
+    assert (sorted(cluster.partition().replicas), cluster.partition().reassigning) == (
+        sorted(before),
+        False,
+    )
     assert inverse == ReassignPartition("orders", 0, (new, before[1]))
 
 
@@ -73,7 +88,12 @@ def test_the_log_has_it() -> None:
     cluster = Cluster(["orders:1"], SMALL)
     cluster.do(ReassignPartition("orders", 0, (3, 1)))
     (line,) = cluster.logged("ReassignPartition")
-    assert (line["stream"], line["topic"], line["partition"], line["replicas"]) == ("fault", "orders", 0, [3, 1])
+    assert (line["stream"], line["topic"], line["partition"], line["replicas"]) == (
+        "fault",
+        "orders",
+        0,
+        [3, 1],
+    )
 
 
 def test_a_scenario_has_it_and_undoes_it() -> None:

@@ -1,4 +1,5 @@
-"""Reassignments told: what `explain` says of them, how far they came, what they wait for; and the older controller's thirteen steps."""
+"""Reassignments told: what `explain` says of them, how far they came, what they wait for; and the
+older controller's thirteen steps."""
 
 from __future__ import annotations
 
@@ -21,8 +22,11 @@ from tests.brokers.desk import Cluster, produce
 SMALL = {"default.replication.factor": "2"}
 
 
-def filled(config: dict[str, str] | None = None, records: int = 30) -> tuple[Cluster, list[int], int]:
-    """A partition of two replicas with records in it; answers them, and the broker that holds none."""
+def filled(
+    config: dict[str, str] | None = None, records: int = 30
+) -> tuple[Cluster, list[int], int]:
+    """A partition of two replicas with records in it; answers them, and the broker that holds
+    none."""
     cluster = Cluster(["orders:1"], {**SMALL, **(config or {})})
     replicas = list(cluster.partition().replicas)
     client = cluster.client(cluster.partition().leader)
@@ -57,10 +61,14 @@ def test_a_reassignment_is_told_from_its_start_to_its_end() -> None:
     cluster.pass_time(20_000)
     said = texts(cluster)
     assert said[0] == (
-        f"AR {new},{other},{leader}, OAR {leader},{other}, RAR {new},{other}; adding {new} (NewReplica), removing {leader}")
+        f"AR {new},{other},{leader}, OAR {leader},{other}, RAR {new},{other}; adding {new} (NewReplica), removing {leader}"
+    )
     assert f"broker {new} is in sync (OnlineReplica)" in said
     assert f"broker {new} leads, for {leader} is not among the targets" in said
-    assert said[-1] == f"completed: AR is {new},{other}; {leader} is gone (OfflineReplica, NonExistentReplica)"
+    assert (
+        said[-1]
+        == f"completed: AR is {new},{other}; {leader} is gone (OfflineReplica, NonExistentReplica)"
+    )
     progress = cluster.logged("ReassignmentProgressed")
     assert len(progress) >= 4
     instants = [int(line["at_ms"]) for line in progress]  # type: ignore[call-overload]
@@ -89,7 +97,10 @@ def test_what_it_waits_for() -> None:
     assert f"broker {new} is back" in texts(cluster)
     text = list(as_text(found))
     assert text[-1] == f"  it waits for {wait}"
-    assert f"orders-0 from {other},{leader} to {leader},{new}: in progress" in text[1] or "in progress" in text[1]
+    assert (
+        f"orders-0 from {other},{leader} to {leader},{new}: in progress" in text[1]
+        or "in progress" in text[1]
+    )
     (plain,) = as_plain(found)
     assert (plain["outcome"], plain["waits_for"]) == ("in progress", [wait])
     json.dumps(plain)
@@ -106,7 +117,9 @@ def test_replaced_cancelled_and_deleted() -> None:
     (one,) = told(cluster).all
     assert one.outcome == "cancelled"
     move(cluster, [leader, new])
-    asked: Any = cluster.client(leader).ask(DeleteTopicsRequest(topic_names=["orders"], timeout_ms=1_000), 5)
+    asked: Any = cluster.client(leader).ask(
+        DeleteTopicsRequest(topic_names=["orders"], timeout_ms=1_000), 5
+    )
     assert asked.responses[0].error_code == 0
     assert [one.outcome for one in told(cluster).all] == ["cancelled", "topic deleted"]
 
@@ -136,11 +149,25 @@ def test_explain_prints_them(tmp_path: Any, capsys: pytest.CaptureFixture[str]) 
 
 def test_a_line_that_lacks_something() -> None:
     with pytest.raises(LogError, match="ReassignmentStarted"):
-        list(Reassignments().follow([{
-            "seq": 7, "at_ms": 0, "stream": "cluster", "type": "ReassignmentStarted", "topic": "t", "partition": 0, "partition_epoch": 1}]))
+        list(
+            Reassignments().follow(
+                [
+                    {
+                        "seq": 7,
+                        "at_ms": 0,
+                        "stream": "cluster",
+                        "type": "ReassignmentStarted",
+                        "topic": "t",
+                        "partition": 0,
+                        "partition_epoch": 1,
+                    }
+                ]
+            )
+        )
 
 
-# -- the older controller -------------------------------------------------------------------------------------------------
+# -- the older controller
+# -------------------------------------------------------------------------------------------------
 
 OLDER = {"reassignment.controller": "zookeeper"}
 
@@ -156,17 +183,29 @@ def test_thirteen_steps() -> None:
     steps = cluster.logged("ReassignmentStep")
     assert [line["step"] for line in steps] == list(range(1, 14))
     assert [str(line["text"]).split(":")[0] for line in steps if line["step"] in (3, 5, 8)] == [
-        "start the new replicas in RAR - OAR", "move all replicas in RAR to OnlineReplica",
-        "move the replicas in OAR - RAR to OfflineReplica"]
+        "start the new replicas in RAR - OAR",
+        "move all replicas in RAR to OnlineReplica",
+        "move the replicas in OAR - RAR to OfflineReplica",
+    ]
     partition = cluster.partition()
-    assert (partition.replicas, partition.leader, sorted(partition.isr)) == ([new, other], new, sorted([new, other]))
+    assert (partition.replicas, partition.leader, sorted(partition.isr)) == (
+        [new, other],
+        new,
+        sorted([new, other]),
+    )
     assert partition.leader_epoch > epoch
     assert not partition.reassigning
-    kinds = [line["type"] for line in cluster.log.events() if line.get("topic") == "orders" and "partition_epoch" in line]
+    kinds = [
+        line["type"]
+        for line in cluster.log.events()
+        if line.get("topic") == "orders" and "partition_epoch" in line
+    ]
     assert kinds[-3:] == ["LeaderElected", "IsrShrunk", "ReassignmentCompleted"]
     said = texts(cluster)
     assert sum(text.startswith("step ") for text in said) == 13
-    assert cluster.partition(at=leader).log.log_end_offset == 0, "the replica that is gone holds nothing"
+    assert cluster.partition(at=leader).log.log_end_offset == 0, (
+        "the replica that is gone holds nothing"
+    )
 
 
 def test_the_leader_epoch_rises_also_if_the_leader_stays() -> None:
@@ -185,7 +224,9 @@ def test_a_topic_with_a_running_reassignment_is_not_eligible_for_deletion(how: s
     cluster, (leader, _), new = filled(OLDER)
     cluster.do(StopBroker(new))
     move(cluster, [leader, new])
-    asked: Any = cluster.client(leader).ask(DeleteTopicsRequest(topic_names=["orders"], timeout_ms=1_000), 5)
+    asked: Any = cluster.client(leader).ask(
+        DeleteTopicsRequest(topic_names=["orders"], timeout_ms=1_000), 5
+    )
     assert asked.responses[0].error_code == ErrorCode.REQUEST_TIMED_OUT
     assert "orders" in cluster.truth.topics
     assert [line["topic"] for line in cluster.logged("DeletionPostponed")] == ["orders"]
@@ -202,11 +243,16 @@ def test_todays_controller_deletes_at_once() -> None:
     cluster, (leader, _), new = filled()
     cluster.do(StopBroker(new))
     move(cluster, [leader, new])
-    asked: Any = cluster.client(leader).ask(DeleteTopicsRequest(topic_names=["orders"], timeout_ms=1_000), 5)
+    asked: Any = cluster.client(leader).ask(
+        DeleteTopicsRequest(topic_names=["orders"], timeout_ms=1_000), 5
+    )
     assert asked.responses[0].error_code == 0
     assert cluster.logged("ReassignmentStep") == []
 
 
 def test_only_two_controllers_are_known() -> None:
-    with pytest.raises(ConfigError, match=r"reassignment\.controller=raft: give kraft, as Kafka 4\.3\.1 does it, or zookeeper"):
+    with pytest.raises(
+        ConfigError,
+        match=r"reassignment\.controller=raft: give kraft, as Kafka 4\.3\.1 does it, or zookeeper",
+    ):
         BrokerConfigs({"reassignment.controller": "raft"})

@@ -1,14 +1,26 @@
-"""Replicas of a partition on three brokers: the high watermark, the ISR, acks=all, followers that serve, truncation."""
+"""Replicas of a partition on three brokers: the high watermark, the ISR, acks=all, followers that
+serve, truncation."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from coordinator.cluster.replica_log import ReplicaLog
-from coordinator.control.cluster import CutLink, HealLink, MoveLeader, SlowFollower, StartBroker, StopBroker
+from coordinator.control.cluster import (
+    CutLink,
+    HealLink,
+    MoveLeader,
+    SlowFollower,
+    StartBroker,
+    StopBroker,
+)
 from coordinator.errors import ErrorCode
 from coordinator.wire.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
-from coordinator.wire.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
+from coordinator.wire.messages.list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsTopic,
+)
 from coordinator.wire.messages.produce import ProduceResponse
 from tests.broker.driver import Client
 from tests.brokers.desk import Cluster, produce
@@ -19,14 +31,34 @@ def told(client: Client) -> list[int]:
     codes = []
     for answer in client.answers():
         assert isinstance(answer, ProduceResponse)
-        codes += [partition.error_code for topic in answer.responses for partition in topic.partition_responses]
+        codes += [
+            partition.error_code
+            for topic in answer.responses
+            for partition in topic.partition_responses
+        ]
     return codes
 
 
 def fetch(offset: int = 0, *, wait_ms: int = 0, rack: str = "", epoch: int = -1) -> FetchRequest:
-    return FetchRequest(max_wait_ms=wait_ms, min_bytes=1, max_bytes=1 << 20, rack_id=rack, topics=[
-        FetchTopic(topic="orders", partitions=[
-            FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=1 << 20, current_leader_epoch=epoch)])])
+    return FetchRequest(
+        max_wait_ms=wait_ms,
+        min_bytes=1,
+        max_bytes=1 << 20,
+        rack_id=rack,
+        topics=[
+            FetchTopic(
+                topic="orders",
+                partitions=[
+                    FetchPartition(
+                        partition=0,
+                        fetch_offset=offset,
+                        partition_max_bytes=1 << 20,
+                        current_leader_epoch=epoch,
+                    )
+                ],
+            )
+        ],
+    )
 
 
 def fetched(client: Client, request: FetchRequest, version: int = 12) -> Any:
@@ -49,7 +81,9 @@ def test_every_replica_has_what_was_acknowledged() -> None:
     logs = [cluster.partition(at=node).log for node in (1, 2, 3)]
     assert [(log.log_end_offset, log.high_watermark) for log in logs] == [(1, 1)] * 3
     first, *rest = (log._pieces for log in logs)
-    assert all(one is other for copy in rest for one, other in zip(first, copy, strict=True)), "bytes are shared"
+    assert all(one is other for copy in rest for one, other in zip(first, copy, strict=True)), (
+        "bytes are shared"
+    )
 
 
 def test_a_slow_follower_holds_the_high_watermark_and_acks_all() -> None:
@@ -68,7 +102,9 @@ def test_a_slow_follower_holds_the_high_watermark_and_acks_all() -> None:
 
 
 def test_acks_all_times_out_while_a_replica_in_sync_is_silent() -> None:
-    cluster = Cluster(config={"broker.session.timeout.ms": "60000", "replica.lag.time.max.ms": "30000"})
+    cluster = Cluster(
+        config={"broker.session.timeout.ms": "60000", "replica.lag.time.max.ms": "30000"}
+    )
     client = cluster.client(cluster.partition().leader)
     cluster.do(StopBroker(others(cluster)[0], how="pause"))
     client.send(produce(timeout_ms=500), 9)
@@ -94,12 +130,17 @@ def test_who_lags_too_long_leaves_the_isr_and_comes_back() -> None:
     cluster.do(cut)
     assert cluster.partition().isr == [1, 2, 3], "ascending once it grew"
     assert cluster.partition(at=lost).log.log_end_offset == 1
-    reasons = [line["reason"] for line in cluster.logged("IsrShrunk") if (line["topic"], line["partition"]) == ("orders", 0)]
+    reasons = [
+        line["reason"]
+        for line in cluster.logged("IsrShrunk")
+        if (line["topic"], line["partition"]) == ("orders", 0)
+    ]
     assert reasons == [f"{lost} did not keep up for 1000 ms"]
 
 
 def test_too_few_replicas_in_sync() -> None:
-    """NOT_ENOUGH_REPLICAS; with eligible leader replicas the high watermark stands meanwhile (KIP-966)."""
+    """NOT_ENOUGH_REPLICAS; with eligible leader replicas the high watermark stands meanwhile
+    (KIP-966)."""
     cluster = Cluster()
     for configs in cluster.runtime.configs.values():
         configs.replace_dynamic({"min.insync.replicas": "2"}, for_all_brokers=True)
@@ -120,7 +161,9 @@ def test_not_enough_replicas_is_told_after_a_controlled_shutdown_of_two() -> Non
     for node in others(cluster):
         cluster.do(StopBroker(node))
     assert cluster.partition().isr == [leader]
-    assert len(cluster.partition().elr) == 1, "who was in sync while there were enough is no candidate; who left below it is"
+    assert len(cluster.partition().elr) == 1, (
+        "who was in sync while there were enough is no candidate; who left below it is"
+    )
     client = cluster.client(leader)
     client.send(produce(), 9)
     assert told(client) == [ErrorCode.NOT_ENOUGH_REPLICAS]
@@ -130,7 +173,8 @@ def test_not_enough_replicas_is_told_after_a_controlled_shutdown_of_two() -> Non
 
 
 def test_a_stale_leader_tells_its_producers_once_it_learns() -> None:
-    """A leader that is cut off goes on; what it took with acks=1 is truncated when it follows its successor (KIP-101)."""
+    """A leader that is cut off goes on; what it took with acks=1 is truncated when it follows its
+    successor (KIP-101)."""
     cluster = Cluster()
     stale = cluster.partition().leader
     rest = others(cluster)
@@ -175,11 +219,15 @@ def test_followers_serve_consumers_from_version_11_on() -> None:
     (refused,) = answer.responses[0].partition_responses
     assert refused.error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
     assert (refused.current_leader.leader_id, refused.current_leader.leader_epoch) == (leader, 0)
-    assert [(node.node_id, node.host) for node in answer.node_endpoints] == [(leader, f"host{leader}")], "KIP-951"
+    assert [(node.node_id, node.host) for node in answer.node_endpoints] == [
+        (leader, f"host{leader}")
+    ], "KIP-951"
 
 
 def test_a_consumer_is_sent_to_a_replica_in_its_rack() -> None:
-    selector = {"replica.selector.class": "org.apache.kafka.common.replica.RackAwareReplicaSelector"}
+    selector = {
+        "replica.selector.class": "org.apache.kafka.common.replica.RackAwareReplicaSelector"
+    }
     cluster = Cluster(config=selector, racks=["a", "b", "c"])
     leader, near = cluster.partition().leader, others(cluster)[0]
     client = cluster.client(leader)
@@ -193,7 +241,8 @@ def test_a_consumer_is_sent_to_a_replica_in_its_rack() -> None:
 
 
 def test_a_parked_fetch_when_its_leader_goes() -> None:
-    """Seen on 4.3.1: version 10 is answered at once, version 16 goes on, as a follower serves it."""
+    """Seen on 4.3.1: version 10 is answered at once, version 16 goes on, as a follower serves
+    it."""
     cluster = Cluster()
     leader = cluster.partition().leader
     old, new = cluster.client(leader), cluster.client(leader)
@@ -233,13 +282,24 @@ def test_an_unclean_leader_loses_what_it_had_not() -> None:
 def test_offsets_of_a_follower_are_not_asked() -> None:
     cluster = Cluster()
     client = cluster.client(others(cluster)[0])
-    answer: Any = client.ask(ListOffsetsRequest(replica_id=-1, topics=[
-        ListOffsetsTopic(name="orders", partitions=[ListOffsetsPartition(partition_index=0, timestamp=-1)])]), 7)
+    answer: Any = client.ask(
+        ListOffsetsRequest(
+            replica_id=-1,
+            topics=[
+                ListOffsetsTopic(
+                    name="orders",
+                    partitions=[ListOffsetsPartition(partition_index=0, timestamp=-1)],
+                )
+            ],
+        ),
+        7,
+    )
     assert answer.topics[0].partitions[0].error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
 
 
 def test_offsets_for_replicas_and_debugging_consumers() -> None:
-    """What is not committed shows to who says that it is a replica, and to a debugging consumer (-2), whom followers answer, too."""
+    """What is not committed shows to who says that it is a replica, and to a debugging consumer
+    (-2), whom followers answer, too."""
     cluster = Cluster()
     leader, (follower, slow) = cluster.partition().leader, others(cluster)
     cluster.do(SlowFollower(slow, delay_ms=100_000))
@@ -248,13 +308,28 @@ def test_offsets_for_replicas_and_debugging_consumers() -> None:
     assert told(client) == [ErrorCode.NONE]
 
     def latest(node: int, replica: int) -> tuple[int, int]:
-        answer: Any = cluster.client(node).ask(ListOffsetsRequest(replica_id=replica, topics=[
-            ListOffsetsTopic(name="orders", partitions=[ListOffsetsPartition(partition_index=0, timestamp=-1)])]), 7)
+        answer: Any = cluster.client(node).ask(
+            ListOffsetsRequest(
+                replica_id=replica,
+                topics=[
+                    ListOffsetsTopic(
+                        name="orders",
+                        partitions=[ListOffsetsPartition(partition_index=0, timestamp=-1)],
+                    )
+                ],
+            ),
+            7,
+        )
         row = answer.topics[0].partitions[0]
         return row.error_code, row.offset
 
     cluster.pass_time(100)
-    assert [latest(leader, replica) for replica in (-1, -2, follower, 9)] == [(0, 0), (0, 1), (0, 1), (0, 1)]
+    assert [latest(leader, replica) for replica in (-1, -2, follower, 9)] == [
+        (0, 0),
+        (0, 1),
+        (0, 1),
+        (0, 1),
+    ]
     assert [latest(follower, replica) for replica in (-1, -2, leader)] == [(6, -1), (0, 1), (6, -1)]
 
 

@@ -1,4 +1,5 @@
-"""Small requests to brokers that hold much: work that grows with what is held is done in slices, and once for each thing."""
+"""Small requests to brokers that hold much: work that grows with what is held is done in slices,
+and once for each thing."""
 
 from __future__ import annotations
 
@@ -8,10 +9,22 @@ import pytest
 
 from coordinator.broker.delayed_deletion import DelayedDeletion
 from coordinator.broker.delayed_produce import DelayedProduce
-from coordinator.wire.messages.delete_records import DeleteRecordsPartition, DeleteRecordsRequest, DeleteRecordsTopic
+from coordinator.wire.messages.delete_records import (
+    DeleteRecordsPartition,
+    DeleteRecordsRequest,
+    DeleteRecordsTopic,
+)
 from coordinator.wire.messages.list_groups import ListGroupsRequest, ListGroupsResponse
-from coordinator.wire.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
-from coordinator.wire.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup, OffsetFetchResponse
+from coordinator.wire.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from coordinator.wire.messages.offset_fetch import (
+    OffsetFetchRequest,
+    OffsetFetchRequestGroup,
+    OffsetFetchResponse,
+)
 from coordinator.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from coordinator.wire.schema import Request
 from tests.broker.driver import Driver
@@ -21,14 +34,23 @@ PARTITIONS = 1_000
 
 
 def commit(driver: Driver, group: str, count: int) -> None:
-    parts = [OffsetCommitRequestPartition(partition_index=index, committed_offset=1) for index in range(count)]
+    parts = [
+        OffsetCommitRequestPartition(partition_index=index, committed_offset=1)
+        for index in range(count)
+    ]
     client = driver.client()
-    client.ask(OffsetCommitRequest(group_id=group, topics=[OffsetCommitRequestTopic(name="t", partitions=parts)]), 8)
+    client.ask(
+        OffsetCommitRequest(
+            group_id=group, topics=[OffsetCommitRequestTopic(name="t", partitions=parts)]
+        ),
+        8,
+    )
     client.connection.lost()
 
 
 def turns(driver: Driver, request: Request, version: int) -> tuple[int, Any]:
-    """How many turns of the loop an answer takes, where every turn is over at once, and the answer."""
+    """How many turns of the loop an answer takes, where every turn is over at once, and the
+    answer."""
     client, broker = driver.client(), driver.broker
     broker.turn_is_over = lambda: True
     client.connection.receive(client.frame(request, version), driver.now)
@@ -66,7 +88,8 @@ def test_offsets_of_several_groups_are_fetched_in_slices() -> None:
 
 
 def test_offsets_of_a_deleted_topic_go_group_by_group() -> None:
-    """EXP-7: what a group loses counts by its offsets, so that a slice ends behind the first group of a thousand."""
+    """EXP-7: what a group loses counts by its offsets, so that a slice ends behind the first group
+    of a thousand."""
     driver = Driver([f"t:{PARTITIONS}"], {"offsets.topic.num.partitions": "1"})
     for number in range(5):
         commit(driver, f"g{number}", PARTITIONS)
@@ -81,7 +104,9 @@ def test_offsets_of_a_deleted_topic_go_group_by_group() -> None:
 
 
 @pytest.mark.parametrize("kind", [DelayedDeletion, DelayedProduce])
-def test_a_request_that_waits_for_many_partitions_looks_at_those_that_change(kind: type[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_request_that_waits_for_many_partitions_looks_at_those_that_change(
+    kind: type[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """DeleteRecords of 9,000 partitions looked at all of them for the change of each: 16 s."""
     cluster = Cluster([f"t:{PARTITIONS}"])
     mine = [one.index for one in cluster.truth.topics["t"].partitions if one.leader == 1]
@@ -97,11 +122,21 @@ def test_a_request_that_waits_for_many_partitions_looks_at_those_that_change(kin
     monkeypatch.setattr(kind, "_told", counted)
     records = produce(topic="t").topic_data[0].partition_data[0].records
     data = [PartitionProduceData(index=index, records=records) for index in mine]
-    client.send(ProduceRequest(acks=-1, timeout_ms=5_000, topic_data=[TopicProduceData(name="t", partition_data=data)]), 9)
+    client.send(
+        ProduceRequest(
+            acks=-1, timeout_ms=5_000, topic_data=[TopicProduceData(name="t", partition_data=data)]
+        ),
+        9,
+    )
     (answer,) = client.answers()
     assert {row.error_code for row in answer.responses[0].partition_responses} == {0}
     cut = [DeleteRecordsPartition(partition_index=index, offset=-1) for index in mine]
-    client.send(DeleteRecordsRequest(topics=[DeleteRecordsTopic(name="t", partitions=cut)], timeout_ms=5_000), 2)
+    client.send(
+        DeleteRecordsRequest(
+            topics=[DeleteRecordsTopic(name="t", partitions=cut)], timeout_ms=5_000
+        ),
+        2,
+    )
     (deleted,) = client.answers()
     assert {(row.error_code, row.low_watermark) for row in deleted.topics[0].partitions} == {(0, 1)}
     assert len(mine) <= looked <= 8 * len(mine)

@@ -14,7 +14,11 @@ from coordinator.wire.messages.create_topics import (
     CreateTopicsRequest,
 )
 from coordinator.wire.messages.describe_cluster import DescribeClusterRequest
-from coordinator.wire.messages.incremental_alter_configs import AlterableConfig, AlterConfigsResource, IncrementalAlterConfigsRequest
+from coordinator.wire.messages.incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
 from coordinator.wire.messages.unregister_broker import UnregisterBrokerRequest
 from tests.brokers.desk import Cluster, produce
 
@@ -26,22 +30,36 @@ RECORDS = 20
 def configure(cluster: Cluster, kind: int, name: str, **values: str | None) -> None:
     """Set configurations of a topic or broker, as kafka-configs does; None deletes."""
     configs = [
-        AlterableConfig(name=key.replace("_", "."), config_operation=0 if value is not None else 1, value=value)
-        for key, value in values.items()]
-    answer: Any = cluster.client(int(name) if kind == BROKER else 1).ask(IncrementalAlterConfigsRequest(
-        resources=[AlterConfigsResource(resource_type=kind, resource_name=name, configs=configs)]), 1)
+        AlterableConfig(
+            name=key.replace("_", "."), config_operation=0 if value is not None else 1, value=value
+        )
+        for key, value in values.items()
+    ]
+    answer: Any = cluster.client(int(name) if kind == BROKER else 1).ask(
+        IncrementalAlterConfigsRequest(
+            resources=[
+                AlterConfigsResource(resource_type=kind, resource_name=name, configs=configs)
+            ]
+        ),
+        1,
+    )
     assert [row.error_code for row in answer.responses] == [0], answer
 
 
 def filled() -> tuple[Cluster, int, int]:
-    """A partition of two replicas with two megabytes in it; answers its leader, and the broker that holds none of it."""
+    """A partition of two replicas with two megabytes in it; answers its leader, and the broker that
+    holds none of it."""
     cluster = Cluster(["orders:1"], {"default.replication.factor": "2"})
     leader = cluster.partition().leader
     client = cluster.client(leader)
     for _ in range(RECORDS):
         client.send(produce(RECORD), 9)
     assert len(client.answers()) == RECORDS
-    return cluster, leader, next(node for node in (1, 2, 3) if node not in cluster.partition().replicas)
+    return (
+        cluster,
+        leader,
+        next(node for node in (1, 2, 3) if node not in cluster.partition().replicas),
+    )
 
 
 def move(cluster: Cluster, leader: int, new: int) -> None:
@@ -54,10 +72,14 @@ def log_end(cluster: Cluster, node: int) -> int:
 
 
 def test_a_leader_that_is_held_up_hears_of_a_replica_with_nothing_to_copy() -> None:
-    """KIP-73: it holds records back, not requests; a follower that is held up itself does not ask."""
+    """KIP-73: it holds records back, not requests; a follower that is held up itself does not
+    ask."""
     for side in ("leader", "follower"):
         cluster, leader, new = filled()
-        replicas, rate = f"{side}_replication_throttled_replicas", f"{side}_replication_throttled_rate"
+        replicas, rate = (
+            f"{side}_replication_throttled_replicas",
+            f"{side}_replication_throttled_rate",
+        )
         configure(cluster, TOPIC, "orders", **{replicas: "*"})
         configure(cluster, BROKER, str(leader if side == "leader" else new), **{rate: "1"})
         move(cluster, leader, new)
@@ -65,13 +87,21 @@ def test_a_leader_that_is_held_up_hears_of_a_replica_with_nothing_to_copy() -> N
         assert cluster.partition().adding == [new], "records take their time"
         there = CreatableReplicaAssignment(partition_index=0, broker_ids=[leader])
         held = CreatableTopicConfig(name=replicas.replace("_", "."), value="*")
-        topic = CreatableTopic(name="empty", num_partitions=-1, replication_factor=-1, assignments=[there], configs=[held])
+        topic = CreatableTopic(
+            name="empty",
+            num_partitions=-1,
+            replication_factor=-1,
+            assignments=[there],
+            configs=[held],
+        )
         made: Any = cluster.client(1).ask(CreateTopicsRequest(topics=[topic], timeout_ms=1_000), 5)
         assert [row.error_code for row in made.topics] == [0], made
         cluster.settle()
         reassign(cluster.runtime.controller, "empty", 0, [leader, new], cluster.now)
         cluster.pass_time(1_000)
-        assert set(cluster.partition(0, "empty").isr) == ({leader, new} if side == "leader" else {leader})
+        assert set(cluster.partition(0, "empty").isr) == (
+            {leader, new} if side == "leader" else {leader}
+        )
 
 
 def test_a_throttle_holds_a_new_replica_up_until_it_is_lifted() -> None:
@@ -80,7 +110,9 @@ def test_a_throttle_holds_a_new_replica_up_until_it_is_lifted() -> None:
     configure(cluster, BROKER, str(new), follower_replication_throttled_rate="100000")
     move(cluster, leader, new)
     cluster.pass_time(10_000)
-    assert 9 <= log_end(cluster, new) <= 12, "about ten of twenty records of 100,000 bytes, in ten seconds"
+    assert 9 <= log_end(cluster, new) <= 12, (
+        "about ten of twenty records of 100,000 bytes, in ten seconds"
+    )
     assert cluster.partition().adding == [new]
     configure(cluster, BROKER, str(new), follower_replication_throttled_rate=None)
     cluster.pass_time(2_000)
@@ -103,9 +135,21 @@ def test_a_leader_can_be_throttled_too() -> None:
 
 def test_replicas_in_sync_are_not_throttled() -> None:
     cluster, leader, _ = filled()
-    configure(cluster, TOPIC, "orders", leader_replication_throttled_replicas="*", follower_replication_throttled_replicas="*")
+    configure(
+        cluster,
+        TOPIC,
+        "orders",
+        leader_replication_throttled_replicas="*",
+        follower_replication_throttled_replicas="*",
+    )
     for node in (1, 2, 3):
-        configure(cluster, BROKER, str(node), leader_replication_throttled_rate="1", follower_replication_throttled_rate="1")
+        configure(
+            cluster,
+            BROKER,
+            str(node),
+            leader_replication_throttled_rate="1",
+            follower_replication_throttled_rate="1",
+        )
     client = cluster.client(leader)
     client.send(produce(RECORD), 9)
     assert len(client.answers()) == 1
@@ -113,14 +157,20 @@ def test_replicas_in_sync_are_not_throttled() -> None:
 
 def test_a_throttle_names_its_replicas() -> None:
     cluster, leader, new = filled()
-    configure(cluster, TOPIC, "orders", follower_replication_throttled_replicas=f"1:{new},0:{leader}")
+    configure(
+        cluster, TOPIC, "orders", follower_replication_throttled_replicas=f"1:{new},0:{leader}"
+    )
     configure(cluster, BROKER, str(new), follower_replication_throttled_rate="1")
     move(cluster, leader, new)
     assert log_end(cluster, new) == RECORDS
 
 
-def described(cluster: Cluster, node: int, version: int, *, fenced: bool = False) -> dict[int, bool]:
-    answer: Any = cluster.client(node).ask(DescribeClusterRequest(include_fenced_brokers=fenced), version)
+def described(
+    cluster: Cluster, node: int, version: int, *, fenced: bool = False
+) -> dict[int, bool]:
+    answer: Any = cluster.client(node).ask(
+        DescribeClusterRequest(include_fenced_brokers=fenced), version
+    )
     assert answer.error_code == 0
     return {row.broker_id: row.is_fenced for row in answer.brokers}
 
@@ -141,10 +191,16 @@ def unregister(cluster: Cluster, asked: int, broker: int) -> tuple[int, str | No
 
 def test_a_broker_that_is_gone_is_unregistered_and_registers_anew() -> None:
     cluster = Cluster()
-    assert unregister(cluster, 1, 7) == (ErrorCode.BROKER_ID_NOT_REGISTERED, "Broker ID 7 is not currently registered")
+    assert unregister(cluster, 1, 7) == (
+        ErrorCode.BROKER_ID_NOT_REGISTERED,
+        "Broker ID 7 is not currently registered",
+    )
     cluster.do(StopBroker(3))
     assert unregister(cluster, 1, 3) == (0, "")
-    assert unregister(cluster, 2, 3) == (ErrorCode.BROKER_ID_NOT_REGISTERED, "Broker ID 3 is not currently registered")
+    assert unregister(cluster, 2, 3) == (
+        ErrorCode.BROKER_ID_NOT_REGISTERED,
+        "Broker ID 3 is not currently registered",
+    )
     assert described(cluster, 1, 2, fenced=True) == {1: False, 2: False}
     assert len(cluster.partition().replicas) == 3, "what was assigned to it stays so"
     assert [line["broker"] for line in cluster.logged("BrokerUnregistered")] == [3]

@@ -1,4 +1,5 @@
-"""Transactional ids on three brokers: who coordinates them, markers at other leaders, a coordinator that goes in the middle."""
+"""Transactional ids on three brokers: who coordinates them, markers at other leaders, a coordinator
+that goes in the middle."""
 
 from __future__ import annotations
 
@@ -32,7 +33,11 @@ def coordinator_of(cluster: Cluster, node: int = 1) -> int:
 
 def init(cluster: Cluster, node: int) -> Any:
     return cluster.client(node).ask(
-        InitProducerIdRequest(transactional_id="t", transaction_timeout_ms=60_000, producer_id=-1, producer_epoch=-1), 4)
+        InitProducerIdRequest(
+            transactional_id="t", transaction_timeout_ms=60_000, producer_id=-1, producer_epoch=-1
+        ),
+        4,
+    )
 
 
 def begin(cluster: Cluster) -> tuple[int, Any]:
@@ -40,25 +45,57 @@ def begin(cluster: Cluster) -> tuple[int, Any]:
     node = coordinator_of(cluster)
     producer = init(cluster, node)
     assert producer.error_code == 0
-    added: Any = cluster.client(node).ask(AddPartitionsToTxnRequest(
-        v3_and_below_transactional_id="t", v3_and_below_producer_id=producer.producer_id,
-        v3_and_below_producer_epoch=producer.producer_epoch,
-        v3_and_below_topics=[AddPartitionsToTxnTopic(name="orders", partitions=[0, 1])]), 3)
-    assert {row.partition_error_code for topic in added.results_by_topic_v3_and_below for row in topic.results_by_partition} == {0}
+    added: Any = cluster.client(node).ask(
+        AddPartitionsToTxnRequest(
+            v3_and_below_transactional_id="t",
+            v3_and_below_producer_id=producer.producer_id,
+            v3_and_below_producer_epoch=producer.producer_epoch,
+            v3_and_below_topics=[AddPartitionsToTxnTopic(name="orders", partitions=[0, 1])],
+        ),
+        3,
+    )
+    assert {
+        row.partition_error_code
+        for topic in added.results_by_topic_v3_and_below
+        for row in topic.results_by_partition
+    } == {0}
     batch = build_batch(
-        [(None, b"x")], timestamp=1_000_000, producer_id=producer.producer_id, producer_epoch=producer.producer_epoch, base_sequence=0,
-        attributes=TRANSACTIONAL)
+        [(None, b"x")],
+        timestamp=1_000_000,
+        producer_id=producer.producer_id,
+        producer_epoch=producer.producer_epoch,
+        base_sequence=0,
+        attributes=TRANSACTIONAL,
+    )
     for index in (0, 1):
-        told: Any = cluster.client(cluster.partition(index).leader).ask(ProduceRequest(
-            transactional_id="t", acks=-1, timeout_ms=500, topic_data=[
-                TopicProduceData(name="orders", partition_data=[PartitionProduceData(index=index, records=batch)])]), 9)
+        told: Any = cluster.client(cluster.partition(index).leader).ask(
+            ProduceRequest(
+                transactional_id="t",
+                acks=-1,
+                timeout_ms=500,
+                topic_data=[
+                    TopicProduceData(
+                        name="orders",
+                        partition_data=[PartitionProduceData(index=index, records=batch)],
+                    )
+                ],
+            ),
+            9,
+        )
         assert told.responses[0].partition_responses[0].error_code == 0
     return node, producer
 
 
 def end(cluster: Cluster, node: int, producer: Any, *, commit: bool = True) -> int:
-    answer: Any = cluster.client(node).ask(EndTxnRequest(
-        transactional_id="t", producer_id=producer.producer_id, producer_epoch=producer.producer_epoch, committed=commit), 3)
+    answer: Any = cluster.client(node).ask(
+        EndTxnRequest(
+            transactional_id="t",
+            producer_id=producer.producer_id,
+            producer_epoch=producer.producer_epoch,
+            committed=commit,
+        ),
+        3,
+    )
     code: int = answer.error_code
     return code
 
@@ -82,9 +119,20 @@ def test_others_are_told_that_they_do_not_coordinate() -> None:
 def test_every_broker_refuses_a_timeout_before_it_looks_for_the_coordinator() -> None:
     cluster = Cluster()
     other = min({1, 2, 3} - {coordinator_of(cluster)})
-    codes = [cluster.client(other).ask(InitProducerIdRequest(  # type: ignore[attr-defined]
-        transactional_id="t", transaction_timeout_ms=timeout_ms, producer_id=-1, producer_epoch=-1), 4).error_code
-        for timeout_ms in (0, -1, 900_001, 900_000)]
+    codes = [
+        cluster.client(other)
+        .ask(
+            InitProducerIdRequest(  # type: ignore[attr-defined]
+                transactional_id="t",
+                transaction_timeout_ms=timeout_ms,
+                producer_id=-1,
+                producer_epoch=-1,
+            ),
+            4,
+        )
+        .error_code
+        for timeout_ms in (0, -1, 900_001, 900_000)
+    ]
     assert codes == [ErrorCode.INVALID_TRANSACTION_TIMEOUT] * 3 + [ErrorCode.NOT_COORDINATOR]
 
 
@@ -110,10 +158,15 @@ def test_another_coordinator_ends_the_transaction() -> None:
 
 
 def test_a_partition_without_a_leader_gets_no_marker() -> None:
-    """TXN-11: the transaction is complete without it, and stays open there until the producer's next one ends."""
+    """TXN-11: the transaction is complete without it, and stays open there until the producer's
+    next one ends."""
     cluster = Cluster(["orders:2"], {"default.replication.factor": "1"})
     node, producer = begin(cluster)
-    holder = next(cluster.partition(index).leader for index in (0, 1) if cluster.partition(index).leader != node)
+    holder = next(
+        cluster.partition(index).leader
+        for index in (0, 1)
+        if cluster.partition(index).leader != node
+    )
     held = next(index for index in (0, 1) if cluster.partition(index).leader == holder)
     cluster.do(StopBroker(holder))
     assert cluster.partition(held).leader == -1
@@ -145,7 +198,9 @@ def state(cluster: Cluster, node: int) -> str:
 
 def state_followers(cluster: Cluster, node: int) -> list[int]:
     index = partition_for(cluster.runtime.configs[1], TRANSACTION_STATE, "t")
-    return [other for other in cluster.partition(index, TRANSACTION_STATE).replicas if other != node]
+    return [
+        other for other in cluster.partition(index, TRANSACTION_STATE).replicas if other != node
+    ]
 
 
 def test_the_end_is_answered_once_it_is_replicated_and_markers_follow() -> None:
@@ -154,13 +209,24 @@ def test_the_end_is_answered_once_it_is_replicated_and_markers_follow() -> None:
     slow = state_followers(cluster, node)[0]
     cluster.do(SlowFollower(slow, delay_ms=100))
     client, other = cluster.client(node), cluster.client(node)
-    client.send(EndTxnRequest(
-        transactional_id="t", producer_id=producer.producer_id, producer_epoch=producer.producer_epoch, committed=True), 3)
+    client.send(
+        EndTxnRequest(
+            transactional_id="t",
+            producer_id=producer.producer_id,
+            producer_epoch=producer.producer_epoch,
+            committed=True,
+        ),
+        3,
+    )
     assert client.answers() == []
     assert end(cluster, node, producer) == ErrorCode.CONCURRENT_TRANSACTIONS
     assert init(cluster, node).error_code == ErrorCode.CONCURRENT_TRANSACTIONS
     leaders = {cluster.partition(index).leader for index in (0, 1)}
-    assert all(cluster.partition(index, at=leader).log.log_end_offset == 1 for index in (0, 1) for leader in leaders), "no marker yet"
+    assert all(
+        cluster.partition(index, at=leader).log.log_end_offset == 1
+        for index in (0, 1)
+        for leader in leaders
+    ), "no marker yet"
     cluster.pass_time(1_000)
     (answer,) = client.answers()
     assert answer.error_code == 0  # type: ignore[attr-defined]
@@ -171,13 +237,21 @@ def test_the_end_is_answered_once_it_is_replicated_and_markers_follow() -> None:
 
 
 def test_a_decision_that_is_not_replicated_is_not_made() -> None:
-    """The coordinator is cut off: its producer hears NOT_COORDINATOR in the end, and the transaction is open at its successor."""
+    """The coordinator is cut off: its producer hears NOT_COORDINATOR in the end, and the
+    transaction is open at its successor."""
     cluster = Cluster()
     node, producer = begin(cluster)
     undo = [cluster.do(CutLink(node, other)) for other in (1, 2, 3) if other != node]
     client = cluster.client(node)
-    client.send(EndTxnRequest(
-        transactional_id="t", producer_id=producer.producer_id, producer_epoch=producer.producer_epoch, committed=True), 3)
+    client.send(
+        EndTxnRequest(
+            transactional_id="t",
+            producer_id=producer.producer_id,
+            producer_epoch=producer.producer_epoch,
+            committed=True,
+        ),
+        3,
+    )
     cluster.pass_time(10_000)
     assert client.answers() == []
     successor = coordinator_of(cluster, next(other for other in (1, 2, 3) if other != node))
@@ -195,7 +269,8 @@ def test_a_decision_that_is_not_replicated_is_not_made() -> None:
 
 
 def test_the_next_coordinator_ends_what_was_decided() -> None:
-    """The coordinator, 2, cannot reach a partition's leader, 3; the one that it moves to, 1, can."""
+    """The coordinator, 2, cannot reach a partition's leader, 3; the one that it moves to, 1,
+    can."""
     cluster = Cluster()
     for index, leader in ((0, 3), (1, 1)):
         if cluster.partition(index).leader != leader:
@@ -208,13 +283,23 @@ def test_the_next_coordinator_ends_what_was_decided() -> None:
     assert node == 2
     cluster.do(CutLink(2, 3))
     client = cluster.client(2)
-    client.send(EndTxnRequest(
-        transactional_id="t", producer_id=producer.producer_id, producer_epoch=producer.producer_epoch, committed=True), 3)
+    client.send(
+        EndTxnRequest(
+            transactional_id="t",
+            producer_id=producer.producer_id,
+            producer_epoch=producer.producer_epoch,
+            committed=True,
+        ),
+        3,
+    )
     cluster.pass_time(40_000)  # until 3's copy of the decision is out of sync
     (answer,) = client.answers()
     assert answer.error_code == 0  # type: ignore[attr-defined]
     told = described(cluster, 2)
-    assert (told.transaction_state, told.topics) == ("PrepareCommit", [TopicData(topic="orders", partitions=[0])]), "1 has its marker"
+    assert (told.transaction_state, told.topics) == (
+        "PrepareCommit",
+        [TopicData(topic="orders", partitions=[0])],
+    ), "1 has its marker"
     assert init(cluster, 2).error_code == ErrorCode.CONCURRENT_TRANSACTIONS
     cluster.do(MoveLeader(TRANSACTION_STATE, keeper, 1))
     assert state(cluster, 2) == "NOT_COORDINATOR"
@@ -229,11 +314,23 @@ def test_too_few_replicas_take_no_transactions() -> None:
     for follower in state_followers(cluster, node):
         cluster.do(SlowFollower(follower, delay_ms=100_000))
     client = cluster.client(node)
-    client.send(AddPartitionsToTxnRequest(transactions=[AddPartitionsToTxnTransaction(
-        transactional_id="t", producer_id=producer.producer_id, producer_epoch=producer.producer_epoch,
-        topics=[AddPartitionsToTxnTopic(name="__consumer_offsets", partitions=[0])])]), 4)
+    client.send(
+        AddPartitionsToTxnRequest(
+            transactions=[
+                AddPartitionsToTxnTransaction(
+                    transactional_id="t",
+                    producer_id=producer.producer_id,
+                    producer_epoch=producer.producer_epoch,
+                    topics=[AddPartitionsToTxnTopic(name="__consumer_offsets", partitions=[0])],
+                )
+            ]
+        ),
+        4,
+    )
     cluster.pass_time(5_000)  # until nobody is in sync but the leader
-    assert end(cluster, node, producer) == ErrorCode.CONCURRENT_TRANSACTIONS, "what was written before is not replicated"
+    assert end(cluster, node, producer) == ErrorCode.CONCURRENT_TRANSACTIONS, (
+        "what was written before is not replicated"
+    )
     cluster.pass_time(54_999)
     assert client.answers() == []
     cluster.pass_time(1)  # the transaction's timeout, as three real brokers do
@@ -241,7 +338,14 @@ def test_too_few_replicas_take_no_transactions() -> None:
     (row,) = told.results_by_transaction[0].topic_results[0].results_by_partition  # type: ignore[attr-defined]
     assert row.partition_error_code == ErrorCode.COORDINATOR_NOT_AVAILABLE, "not replicated in time"
     refused: Any = cluster.client(node).ask(
-        InitProducerIdRequest(transactional_id=neighbour(cluster), transaction_timeout_ms=1, producer_id=-1, producer_epoch=-1), 4)
+        InitProducerIdRequest(
+            transactional_id=neighbour(cluster),
+            transaction_timeout_ms=1,
+            producer_id=-1,
+            producer_epoch=-1,
+        ),
+        4,
+    )
     assert refused.error_code == ErrorCode.COORDINATOR_NOT_AVAILABLE, "too few are in sync"
     assert state(cluster, node) == "Ongoing"
 
@@ -250,11 +354,16 @@ def neighbour(cluster: Cluster) -> str:
     """Another transactional id in the partition of "t"."""
     configs = cluster.runtime.configs[1]
     mine = partition_for(configs, TRANSACTION_STATE, "t")
-    return next(name for name in map(str, range(1_000)) if partition_for(configs, TRANSACTION_STATE, name) == mine)
+    return next(
+        name
+        for name in map(str, range(1_000))
+        if partition_for(configs, TRANSACTION_STATE, name) == mine
+    )
 
 
 class Stalled:
-    """A transaction whose coordinator's followers copy nothing, though all are in sync until it is noticed."""
+    """A transaction whose coordinator's followers copy nothing, though all are in sync until it is
+    noticed."""
 
     def __init__(self) -> None:
         self.cluster = Cluster(config={"replica.lag.time.max.ms": "1000000"})
@@ -267,11 +376,20 @@ class Stalled:
 
     def send_end(self) -> None:
         """Ask to commit; the answer is for `codes`."""
-        self.client.send(EndTxnRequest(
-            transactional_id="t", producer_id=self.producer.producer_id, producer_epoch=self.producer.producer_epoch, committed=True), 3)
+        self.client.send(
+            EndTxnRequest(
+                transactional_id="t",
+                producer_id=self.producer.producer_id,
+                producer_epoch=self.producer.producer_epoch,
+                committed=True,
+            ),
+            3,
+        )
 
     def described(self, name: str = "t") -> Any:
-        told: Any = self.cluster.client(self.node).ask(DescribeTransactionsRequest(transactional_ids=[name]), 0)
+        told: Any = self.cluster.client(self.node).ask(
+            DescribeTransactionsRequest(transactional_ids=[name]), 0
+        )
         return told.transaction_states[0]
 
     def codes(self) -> list[int]:
@@ -279,7 +397,8 @@ class Stalled:
 
 
 def test_an_end_that_is_not_replicated_in_time_is_taken_back() -> None:
-    """ERR-1: the transaction is open again, shows as open all the while, and is ended by the next request."""
+    """ERR-1: the transaction is open again, shows as open all the while, and is ended by the next
+    request."""
     stalled = Stalled()
     stalled.stall()
     stalled.send_end()
@@ -300,7 +419,9 @@ def test_a_new_id_that_is_not_replicated_in_time_has_no_epoch() -> None:
     stalled = Stalled()
     stalled.stall()
     name = neighbour(stalled.cluster)
-    request = InitProducerIdRequest(transactional_id=name, transaction_timeout_ms=2_000, producer_id=-1, producer_epoch=-1)
+    request = InitProducerIdRequest(
+        transactional_id=name, transaction_timeout_ms=2_000, producer_id=-1, producer_epoch=-1
+    )
     stalled.client.send(request, 4)
     shown = stalled.described(name)
     stalled.cluster.pass_time(2_000)
@@ -331,7 +452,9 @@ def test_the_next_coordinator_has_what_was_taken_back() -> None:
     stalled.stall(0)
     stalled.cluster.pass_time(1_000)
     stalled.cluster.do(StopBroker(stalled.node))
-    node = coordinator_of(stalled.cluster, next(other for other in (1, 2, 3) if other != stalled.node))
+    node = coordinator_of(
+        stalled.cluster, next(other for other in (1, 2, 3) if other != stalled.node)
+    )
     assert state(stalled.cluster, node) == "Ongoing"
     assert end(stalled.cluster, node, stalled.producer) == 0
 
@@ -339,7 +462,9 @@ def test_the_next_coordinator_has_what_was_taken_back() -> None:
 def test_producer_ids_come_in_blocks() -> None:
     """1,000 a broker, and a new block after a restart."""
     cluster = Cluster()
-    request = InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=1, producer_id=-1, producer_epoch=-1)
+    request = InitProducerIdRequest(
+        transactional_id=None, transaction_timeout_ms=1, producer_id=-1, producer_epoch=-1
+    )
     first: Any = cluster.client(1).ask(request, 4)
     other: Any = cluster.client(2).ask(request, 4)
     again: Any = cluster.client(1).ask(request, 4)

@@ -1,4 +1,5 @@
-"""What a group coordinator says while too few replicas of its partition are in sync, so that no write is replicated (ERR-1, ERR-2)."""
+"""What a group coordinator says while too few replicas of its partition are in sync, so that no
+write is replicated (ERR-1, ERR-2)."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ TIMEOUT_MS = 5_000
 
 
 class Starved:
-    """A cluster whose coordinator of group "g" cannot have anything replicated: all replicas have to be in sync, and one is gone."""
+    """A cluster whose coordinator of group "g" cannot have anything replicated: all replicas have
+    to be in sync, and one is gone."""
 
     def __init__(self) -> None:
         self.cluster = Cluster()
@@ -51,19 +53,32 @@ def starved() -> Starved:
 def sync(member: str, generation: int) -> SyncGroupRequest:
     """The leader's, with its own assignment."""
     return SyncGroupRequest(
-        group_id="g", generation_id=generation, member_id=member, protocol_type="consumer", protocol_name="range",
-        assignments=[SyncGroupRequestAssignment(member_id=member, assignment=b"a")])
+        group_id="g",
+        generation_id=generation,
+        member_id=member,
+        protocol_type="consumer",
+        protocol_name="range",
+        assignments=[SyncGroupRequestAssignment(member_id=member, assignment=b"a")],
+    )
 
 
 def follow(member: str, generation: int) -> SyncGroupRequest:
-    return SyncGroupRequest(group_id="g", generation_id=generation, member_id=member, protocol_type="consumer", protocol_name="range")
+    return SyncGroupRequest(
+        group_id="g",
+        generation_id=generation,
+        member_id=member,
+        protocol_type="consumer",
+        protocol_name="range",
+    )
 
 
 def told(client: Client) -> list[int]:
     return [answer.error_code for answer in client.answers()]  # type: ignore[attr-defined]
 
 
-def test_a_commit_is_refused_when_its_time_is_over_and_counts_when_it_is_replicated(starved: Starved) -> None:
+def test_a_commit_is_refused_when_its_time_is_over_and_counts_when_it_is_replicated(
+    starved: Starved,
+) -> None:
     client, cluster = starved.client, starved.cluster
     assert client.ask(commit(5), 7).topics[0].partitions[0].error_code == 0  # type: ignore[attr-defined]
     starved.starve()
@@ -85,7 +100,9 @@ def test_a_commit_is_acknowledged_when_it_is_replicated_in_time(starved: Starved
     assert codes(starved.client) == [0]
 
 
-def test_a_heartbeat_waits_for_what_was_written_before_it_unless_it_is_refused(starved: Starved) -> None:
+def test_a_heartbeat_waits_for_what_was_written_before_it_unless_it_is_refused(
+    starved: Starved,
+) -> None:
     client = starved.client
     member = new_member(client)
     client.ask(join("g", member), 9)
@@ -99,7 +116,10 @@ def test_a_heartbeat_waits_for_what_was_written_before_it_unless_it_is_refused(s
     writer.send(request, 7)
     assert codes(writer) == []
     client.send(beat, 4)
-    assert stranger.ask(HeartbeatRequest(group_id="g", member_id="who"), 4).error_code == ErrorCode.UNKNOWN_MEMBER_ID  # type: ignore[attr-defined]
+    assert (
+        stranger.ask(HeartbeatRequest(group_id="g", member_id="who"), 4).error_code
+        == ErrorCode.UNKNOWN_MEMBER_ID
+    )  # type: ignore[attr-defined]
     assert told(client) == []
     starved.feed()
     assert told(client) == [ErrorCode.NONE]
@@ -110,7 +130,9 @@ def test_a_generation_that_is_not_stored_in_time_rebalances(starved: Starved) ->
     starved.starve()
     member = new_member(client)
     joined: Any = client.ask(join("g", member), 9)
-    assert joined.error_code == ErrorCode.NONE, "the join phase writes nothing that a member has to wait for"
+    assert joined.error_code == ErrorCode.NONE, (
+        "the join phase writes nothing that a member has to wait for"
+    )
     client.send(sync(member, joined.generation_id), 5)
     [row] = starved.another().ask(DescribeGroupsRequest(groups=["g"]), 6).groups  # type: ignore[attr-defined]
     assert row.error_code == ErrorCode.GROUP_ID_NOT_FOUND, "nobody else has it"
@@ -123,8 +145,11 @@ def test_a_generation_that_is_not_stored_in_time_rebalances(starved: Starved) ->
 
 @pytest.mark.parametrize("early", [True, False])
 @pytest.mark.parametrize("stored", [True, False])
-def test_followers_wait_until_the_generation_is_stored(starved: Starved, *, early: bool, stored: bool) -> None:
-    """SYNC-2, SYNC-3, ERR-2: a follower hears of its assignment, or of its loss, when the leader does."""
+def test_followers_wait_until_the_generation_is_stored(
+    starved: Starved, *, early: bool, stored: bool
+) -> None:
+    """SYNC-2, SYNC-3, ERR-2: a follower hears of its assignment, or of its loss, when the leader
+    does."""
     cluster, leader, follower = starved.cluster, starved.client, starved.another()
     first, second = new_member(leader), new_member(follower)
     leader.ask(join("g", first), 9)
@@ -147,20 +172,34 @@ def test_followers_wait_until_the_generation_is_stored(starved: Starved, *, earl
         starved.feed()
     else:
         cluster.pass_time(TIMEOUT_MS - (not early))
-    expected = [(b"a", 0), (b"b", 0)] if stored else [(b"", ErrorCode.COORDINATOR_NOT_AVAILABLE)] * 2
+    expected = (
+        [(b"a", 0), (b"b", 0)] if stored else [(b"", ErrorCode.COORDINATOR_NOT_AVAILABLE)] * 2
+    )
     begun = [line for line in cluster.logged("RebalanceStarted") if line["reason"] == NOT_STORED]
     assert len(begun) == (0 if stored else 1), "one rebalance, however many wait"
-    assert [(told.assignment, told.error_code) for client in (leader, follower) for told in client.answers()] == expected  # type: ignore[attr-defined]
+    assert [
+        (told.assignment, told.error_code)
+        for client in (leader, follower)
+        for told in client.answers()
+    ] == expected  # type: ignore[attr-defined]
 
 
 def test_heartbeats_of_consumers(starved: Starved) -> None:
-    """One that writes nothing is answered; a join is refused when its time is over, and counts all the same."""
+    """One that writes nothing is answered; a join is refused when its time is over, and counts all
+    the same."""
     client, cluster = starved.client, starved.cluster
-    hello: dict[str, Any] = {"group_id": "g", "rebalance_timeout_ms": 60_000, "subscribed_topic_names": ["orders"], "topic_partitions": []}
+    hello: dict[str, Any] = {
+        "group_id": "g",
+        "rebalance_timeout_ms": 60_000,
+        "subscribed_topic_names": ["orders"],
+        "topic_partitions": [],
+    }
     first: Any = client.ask(ConsumerGroupHeartbeatRequest(member_id="a", **hello), 1)
     assert first.error_code == ErrorCode.NONE
     starved.starve()
-    beat = ConsumerGroupHeartbeatRequest(group_id="g", member_id="a", member_epoch=first.member_epoch)
+    beat = ConsumerGroupHeartbeatRequest(
+        group_id="g", member_id="a", member_epoch=first.member_epoch
+    )
     if client.ask(beat, 1).error_code:  # type: ignore[attr-defined]
         pytest.fail("a heartbeat that writes nothing has nothing to wait for")
     other = starved.another()

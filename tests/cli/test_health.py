@@ -19,7 +19,8 @@ from coordinator.cli.health import address_of
 
 @contextmanager
 def answering(answer: bytes | None) -> Iterator[str]:
-    """A server that reads a request, says `answer` and closes; None: it says nothing, and waits for the other side to go."""
+    """A server that reads a request, says `answer` and closes; None: it says nothing, and waits for
+    the other side to go."""
 
     def serve() -> None:
         connection, _ = listening.accept()
@@ -77,7 +78,9 @@ def test_a_silent_peer_is_given_up(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_nobody_listens(capsys: pytest.CaptureFixture[str]) -> None:
-    with socket.socket() as deaf:  # bound, and does not listen: connections are refused, and nobody else can have the port
+    with (
+        socket.socket() as deaf
+    ):  # bound, and does not listen: connections are refused, and nobody else can have the port
         deaf.bind(("127.0.0.1", 0))
         port = deaf.getsockname()[1]
         assert main(["health", f"127.0.0.1:{port}"]) == 1
@@ -87,7 +90,10 @@ def test_nobody_listens(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize("address", ["localhost", "host:0", "host:x", "host:65536"])
 def test_an_address_that_is_none(address: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["health", address]) == 2
-    assert f"'{address}' is no address: give host:port, such as 127.0.0.1:9092" in capsys.readouterr().err
+    assert (
+        f"'{address}' is no address: give host:port, such as 127.0.0.1:9092"
+        in capsys.readouterr().err
+    )
 
 
 @pytest.mark.parametrize("seconds", ["0", "-1", "soon", "nan"])
@@ -102,7 +108,11 @@ def test_a_time_limit_that_is_none(seconds: str, capsys: pytest.CaptureFixture[s
     ("address", "environment", "asked"),
     [
         (None, {}, ("127.0.0.1", 9092)),
-        (None, {"KAFKA_LISTENERS": "CONTROLLER://:9093,PLAINTEXT://0.0.0.0:29092"}, ("127.0.0.1", 29092)),
+        (
+            None,
+            {"KAFKA_LISTENERS": "CONTROLLER://:9093,PLAINTEXT://0.0.0.0:29092"},
+            ("127.0.0.1", 29092),
+        ),
         (None, {"KAFKA_LISTENERS": "PLAINTEXT://:29092"}, ("127.0.0.1", 29092)),
         (None, {"KAFKA_LISTENERS": "PLAINTEXT://[::]:29092"}, ("::1", 29092)),
         (None, {"KAFKA_LISTENERS": "PLAINTEXT://kafka:29092"}, ("kafka", 29092)),
@@ -110,7 +120,10 @@ def test_a_time_limit_that_is_none(seconds: str, capsys: pytest.CaptureFixture[s
     ],
 )
 def test_whom_it_asks(
-    address: str | None, environment: dict[str, str], asked: tuple[str, int], monkeypatch: pytest.MonkeyPatch
+    address: str | None,
+    environment: dict[str, str],
+    asked: tuple[str, int],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delenv("KAFKA_LISTENERS", raising=False)
     for name, value in environment.items():
@@ -123,5 +136,10 @@ def test_it_loads_nothing_of_the_emulator() -> None:
         "import sys; from coordinator.cli import main; main(['health', '127.0.0.1:1']); "
         "print(sorted(name for name in sys.modules if name == 'asyncio' or name.startswith('coordinator')))"
     )
-    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
-    assert done.stdout.strip() == "['coordinator', 'coordinator.cli', 'coordinator.cli.health', 'coordinator.version']"
+    done = subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True
+    )
+    assert (
+        done.stdout.strip()
+        == "['coordinator', 'coordinator.cli', 'coordinator.cli.health', 'coordinator.version']"
+    )

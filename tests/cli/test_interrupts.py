@@ -1,4 +1,5 @@
-"""Ctrl-C in commands that compute for long: what is known so far is printed, at once, and nothing is left behind.
+"""Ctrl-C in commands that compute for long: what is known so far is printed, at once, and nothing
+is left behind.
 
 Each command runs in a process group of its own, which is told as a whole, as a terminal tells it.
 """
@@ -40,11 +41,20 @@ _BACKGROUND = ["sh", "-c", 'trap "" INT; exec "$@"', "sh"]
 """As a shell starts what is followed by `&`."""
 
 
-def start(folder: Path, arguments: list[str], before: list[str] | None = None) -> subprocess.Popen[str]:
+def start(
+    folder: Path, arguments: list[str], before: list[str] | None = None
+) -> subprocess.Popen[str]:
     command = [*(before or []), sys.executable, "-m", "coordinator", *arguments]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     return subprocess.Popen(
-        command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        command,
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
 
 
 def interrupt(process: subprocess.Popen[str]) -> tuple[str, str]:
@@ -55,7 +65,18 @@ def interrupt(process: subprocess.Popen[str]) -> tuple[str, str]:
 
 @pytest.mark.parametrize("before", [[], _BACKGROUND], ids=["terminal", "background"])
 def test_a_swarm_ends_with_all_its_processes(tmp_path: Path, before: list[str]) -> None:
-    options = ["--seeds", "100000", "--for", "3600", "--minutes", "1", "--jobs", "2", "--set", "must.most_rebalances=0"]
+    options = [
+        "--seeds",
+        "100000",
+        "--for",
+        "3600",
+        "--minutes",
+        "1",
+        "--jobs",
+        "2",
+        "--set",
+        "must.most_rebalances=0",
+    ]
     swarm = start(tmp_path, ["swarm", *options], before)
     assert swarm.stdout is not None
     assert "most_rebalances" in swarm.stdout.readline()
@@ -67,7 +88,9 @@ def test_a_swarm_ends_with_all_its_processes(tmp_path: Path, before: list[str]) 
 
 
 @pytest.mark.parametrize("before", [[], _BACKGROUND], ids=["terminal", "background"])
-def test_a_simulation_ends_between_two_steps_and_is_judged(tmp_path: Path, before: list[str]) -> None:
+def test_a_simulation_ends_between_two_steps_and_is_judged(
+    tmp_path: Path, before: list[str]
+) -> None:
     (tmp_path / "endless.toml").write_text(_ENDLESS)
     run = start(tmp_path, ["simulate", "endless.toml", "--log", "run.jsonl"], before)
     assert run.stdout is not None
@@ -75,18 +98,23 @@ def test_a_simulation_ends_between_two_steps_and_is_judged(tmp_path: Path, befor
     told, errors = interrupt(run)
     assert (errors, run.returncode) == ("", 130)
     assert told.startswith("stopped after ")
-    assert "virtual time; what is known so far:\nstable_within: not judged: the run was interrupted\n" in told
+    assert (
+        "virtual time; what is known so far:\nstable_within: not judged: the run was interrupted\n"
+        in told
+    )
     assert "\nkept: " in told
     assert next(iter(read(tmp_path / "run.jsonl")))["type"] == "RunStarted"
 
 
 def test_what_an_interrupted_simulation_wrote_is_how_the_whole_one_begins(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:  # fmt: skip
+) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "short.toml").write_text(_ENDLESS.replace("7200h", "90s"))
 
-    def runs(scenario: Scenario, seed: int, log: EventLog, begin: Callable[[World], None], *, skips: bool) -> World:
+    def runs(
+        scenario: Scenario, seed: int, log: EventLog, begin: Callable[[World], None], *, skips: bool
+    ) -> World:
         def begins(world: World) -> None:
             begin(world)
             world.at(30_000, lambda: signal.raise_signal(signal.SIGINT))
@@ -97,10 +125,15 @@ def test_what_an_interrupted_simulation_wrote_is_how_the_whole_one_begins(
         patch.setattr("coordinator.simulator.run.run_scenario", runs)
         assert main(["simulate", "short.toml", "--log", "part.jsonl"]) == 130
     told = capsys.readouterr().out
-    assert "stopped after 30 s of virtual time; what is known so far:\nstable_within: not judged: the run was interrupted\n" in told
+    assert (
+        "stopped after 30 s of virtual time; what is known so far:\nstable_within: not judged: the run was interrupted\n"
+        in told
+    )
     assert "acknowledged_records_stay" in told.split("kept: ")[1]
     assert main(["simulate", "short.toml", "--log", "whole.jsonl"]) == 0
-    part, whole = ((tmp_path / name).read_text().splitlines() for name in ("part.jsonl", "whole.jsonl"))
+    part, whole = (
+        (tmp_path / name).read_text().splitlines() for name in ("part.jsonl", "whole.jsonl")
+    )
     assert part == whole[: len(part)]
     assert len(part) > 100
 
@@ -121,7 +154,7 @@ def interrupted_at(run: int, patch: pytest.MonkeyPatch) -> None:
 
 def test_a_comparison_prints_the_seeds_that_every_variant_has(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:  # fmt: skip
+) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "short.toml").write_text(_ENDLESS.replace("7200h", "90s"))
     command = ["ab", "short.toml", "--vary", "members.app.static=true,false"]
@@ -134,12 +167,15 @@ def test_a_comparison_prints_the_seeds_that_every_variant_has(
     assert told.splitlines()[1:] == capsys.readouterr().out.splitlines()
     interrupted_at(2, monkeypatch)
     assert main(command) == 130
-    assert capsys.readouterr().out == "interrupted: what is known so far\nshort.toml: no seed is done\n"
+    assert (
+        capsys.readouterr().out
+        == "interrupted: what is known so far\nshort.toml: no seed is done\n"
+    )
 
 
 def test_what_was_made_smaller_so_far_is_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:  # fmt: skip
+) -> None:
     monkeypatch.chdir(tmp_path)
     fails = _ENDLESS.replace("7200h", "90s").replace("[must]", "[must]\nmost_rebalances = 0")
     (tmp_path / "fails.toml").write_text(fails)
@@ -155,18 +191,21 @@ def test_what_was_made_smaller_so_far_is_written(
 
 def test_before_it_is_known_whether_a_scenario_fails_there_is_nothing_smaller(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:  # fmt: skip
+) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "fails.toml").write_text(_ENDLESS.replace("7200h", "90s"))
     interrupted_at(1, monkeypatch)
     assert main(["shrink", "fails.toml", "--seed", "7"]) == 130
-    assert capsys.readouterr().out == "interrupted: whether fails.toml fails with seed 7 is not known yet\n"
+    assert (
+        capsys.readouterr().out
+        == "interrupted: whether fails.toml fails with seed 7 is not known yet\n"
+    )
     assert not (tmp_path / "fails-small.toml").exists()
 
 
 def test_where_the_smaller_one_goes_is_looked_at_before_anything_runs(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:  # fmt: skip
+) -> None:
     monkeypatch.setattr("coordinator.simulator.run.run_scenario", None)
     assert main(["shrink", "crash_loop", "--out", str(tmp_path)]) == 2
     assert main(["shrink", "crash_loop", "--out", str(tmp_path / "none" / "small.toml")]) == 2
@@ -175,7 +214,9 @@ def test_where_the_smaller_one_goes_is_looked_at_before_anything_runs(
     assert "small.toml: cannot be written: No such file or directory" in told
 
 
-def test_while_a_command_line_is_read(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_while_a_command_line_is_read(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     def interrupted(*args: object) -> None:
         raise KeyboardInterrupt
 
@@ -185,7 +226,9 @@ def test_while_a_command_line_is_read(capsys: pytest.CaptureFixture[str], monkey
     assert capsys.readouterr().err == "coordinator explain: interrupted\ncoordinator: interrupted\n"
 
 
-def test_a_command_without_an_answer_of_its_own(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_without_an_answer_of_its_own(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     def interrupted(*args: object) -> None:
         raise KeyboardInterrupt
 

@@ -33,11 +33,15 @@ def command(kafka: Emulator, *options: str) -> list[str]:
 
 
 def start(kafka: Emulator, *options: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(command(kafka, *options), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        command(kafka, *options), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
 
 
 def run(kafka: Emulator, *options: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command(kafka, *options), capture_output=True, text=True, check=False, timeout=300)
+    return subprocess.run(
+        command(kafka, *options), capture_output=True, text=True, check=False, timeout=300
+    )
 
 
 def until(process: subprocess.Popen[str], pattern: str) -> str:
@@ -50,7 +54,8 @@ def until(process: subprocess.Popen[str], pattern: str) -> str:
 
 
 def leave(process: subprocess.Popen[str]) -> str:
-    """Wait for a clean end; what was printed since `until`. Popen.communicate would miss what `until` has read ahead."""
+    """Wait for a clean end; what was printed since `until`. Popen.communicate would miss what
+    `until` has read ahead."""
     assert process.stdout is not None and process.stderr is not None
     with process:
         out, err = process.stdout.read(), process.stderr.read()
@@ -59,35 +64,76 @@ def leave(process: subprocess.Popen[str]) -> str:
 
 
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
-def test_members_come_show_what_they_own_and_leave_on_a_signal(kafka: Emulator, stop: signal.Signals) -> None:
+def test_members_come_show_what_they_own_and_leave_on_a_signal(
+    kafka: Emulator, stop: signal.Signals
+) -> None:
     process = start(kafka, "--topics", "orders", "-n", "3", "--assignor", "cooperative-sticky")
-    until(process, "generation .*: 3 members here with 6 partitions, assigned by peer-[123] with cooperative-sticky$")
+    until(
+        process,
+        "generation .*: 3 members here with 6 partitions, assigned by peer-[123] with cooperative-sticky$",
+    )
     assert kafka.run(lambda: len(kafka.coordinator.groups["g"].members)) == 3
     process.send_signal(stop)
     out = leave(process)
-    assert re.search(r"^  peer-[123]: orders \d[,-]\d\n", out, re.MULTILINE), "somebody's share is new in the generation of all"
+    assert re.search(r"^  peer-[123]: orders \d[,-]\d\n", out, re.MULTILINE), (
+        "somebody's share is new in the generation of all"
+    )
     assert out.endswith("\nleaving: 3 members\ngone\n")
     assert kafka.run(lambda: len(kafka.coordinator.groups["g"].members)) == 0
 
 
 def test_static_members_by_pattern_stay_in_the_group(kafka: Emulator) -> None:
     """CLI-14: static members send no LeaveGroup."""
-    options = ["--pattern", "orders.*", "-n", "2", "--static", "--client-id", "p", "--seed", "1", "--racks", "a,b"]
+    options = [
+        "--pattern",
+        "orders.*",
+        "-n",
+        "2",
+        "--static",
+        "--client-id",
+        "p",
+        "--seed",
+        "1",
+        "--racks",
+        "a,b",
+    ]
     process = start(kafka, *options)
     until(process, "2 members here with 8 partitions")
     process.send_signal(signal.SIGTERM)
     leave(process)
-    assert kafka.run(lambda: sorted(kafka.coordinator.groups["g"].membership.static_members)) == ["p-1", "p-2"]
+    assert kafka.run(lambda: sorted(kafka.coordinator.groups["g"].membership.static_members)) == [
+        "p-1",
+        "p-2",
+    ]
 
 
 def test_members_of_the_consumer_protocol() -> None:
-    """KIP-848: what is shown is an epoch at which all are settled; the coordinator assigns, and matches the pattern."""
-    config = {"group.consumer.min.heartbeat.interval.ms": "100", "group.consumer.heartbeat.interval.ms": "100"}
+    """KIP-848: what is shown is an epoch at which all are settled; the coordinator assigns, and
+    matches the pattern."""
+    config = {
+        "group.consumer.min.heartbeat.interval.ms": "100",
+        "group.consumer.heartbeat.interval.ms": "100",
+    }
     with Emulator({"orders": 6, "orders-eu": 2}, config) as kafka:
-        process = start(kafka, "--pattern", "orders.*", "-n", "1", "--protocol", "consumer", "--server-assignor", "range")
+        process = start(
+            kafka,
+            "--pattern",
+            "orders.*",
+            "-n",
+            "1",
+            "--protocol",
+            "consumer",
+            "--server-assignor",
+            "range",
+        )
         told = until(process, "epoch .* 8 part")
-        assert re.fullmatch(r"epoch \d+: 1 member here with 8 partitions, assigned by the coordinator\n", told)
-        assert process.stdout is not None and process.stdout.readline() == "  peer-1: orders 0-5; orders-eu 0-1\n"
+        assert re.fullmatch(
+            r"epoch \d+: 1 member here with 8 partitions, assigned by the coordinator\n", told
+        )
+        assert (
+            process.stdout is not None
+            and process.stdout.readline() == "  peer-1: orders 0-5; orders-eu 0-1\n"
+        )
         process.send_signal(signal.SIGINT)
         assert leave(process).splitlines()[-1] == "gone"
 
@@ -105,18 +151,39 @@ OK = ["--bootstrap", "h:1", "--group", "g", "--topics", "t"]
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--bootstrap", "nowhere", "--group", "g", "--topics", "t"], "--bootstrap: 'nowhere' is no address of a broker: give host:port"),
-        (["--bootstrap", "h:1", "--group", "g"], "give either --topics orders,payments or --pattern"),
+        (
+            ["--bootstrap", "nowhere", "--group", "g", "--topics", "t"],
+            "--bootstrap: 'nowhere' is no address of a broker: give host:port",
+        ),
+        (
+            ["--bootstrap", "h:1", "--group", "g"],
+            "give either --topics orders,payments or --pattern",
+        ),
         ([*OK, "--pattern", "x"], "give either"),
-        (["--bootstrap", "h:1", "--group", "g", "--topics", "a,,b"], "--topics 'a,,b': names with commas"),
+        (
+            ["--bootstrap", "h:1", "--group", "g", "--topics", "a,,b"],
+            "--topics 'a,,b': names with commas",
+        ),
         (["--bootstrap", "h:1", "--group", "g", "--topics", "a,a"], "twice"),
         (["--bootstrap", "h:1", "--group", "g", "--pattern", "("], "--pattern '(':"),
         ([*OK, "-n", "0"], "-n 0: at least 1 member"),
         ([*OK, "--for", "-1"], "--for -1"),
-        ([*OK, "--protocol", "consumer", "--assignor", "range"], "--assignor: with --protocol consumer the coordinator assigns"),
-        ([*OK, "--server-assignor", "range"], "--server-assignor: in the classic protocol the group's leader assigns"),
-        ([*OK, "--config", "group.protocol=consumer"], "--config group.protocol: there is --protocol for this"),
-        ([*OK, "--protocol", "consumer", "--config", "session.timeout.ms=9000"], "session.timeout.ms cannot be set with group.protocol"),
+        (
+            [*OK, "--protocol", "consumer", "--assignor", "range"],
+            "--assignor: with --protocol consumer the coordinator assigns",
+        ),
+        (
+            [*OK, "--server-assignor", "range"],
+            "--server-assignor: in the classic protocol the group's leader assigns",
+        ),
+        (
+            [*OK, "--config", "group.protocol=consumer"],
+            "--config group.protocol: there is --protocol for this",
+        ),
+        (
+            [*OK, "--protocol", "consumer", "--config", "session.timeout.ms=9000"],
+            "session.timeout.ms cannot be set with group.protocol",
+        ),
         ([*OK, "--assignor", "nope"], "--assignor: partition.assignment.strategy: nope"),
         ([*OK, "--static", "--client-id", "a/b"], "--static: group.instance.id"),
         ([*OK, "--config", "session.timeout.ms"], "write NAME=VALUE"),
@@ -125,22 +192,31 @@ OK = ["--bootstrap", "h:1", "--group", "g", "--topics", "t"]
         (["--bootstrap", "h:1", "--group", "", "--topics", "t"], "--group: group.id is missing"),
     ],
 )
-def test_wrong_options_say_what_would_be_right(options: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_options_say_what_would_be_right(
+    options: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["peers", *options]) == 2
     assert said in capsys.readouterr().err
 
 
-def test_nobody_reached_within_a_short_time_is_a_failure(capsys: pytest.CaptureFixture[str]) -> None:
+def test_nobody_reached_within_a_short_time_is_a_failure(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     with socket.socket() as deaf:  # bound, and does not listen
         deaf.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{deaf.getsockname()[1]}"
-        status = main(["peers", "--bootstrap", address, "--group", "g", "--topics", "t", "--for", "0.3"])
+        status = main(
+            ["peers", "--bootstrap", address, "--group", "g", "--topics", "t", "--for", "0.3"]
+        )
     assert status == 1
     assert f"no broker could be reached: {address}" in capsys.readouterr().err
 
 
 def test_partitions_read_as_runs() -> None:
-    owned = [TopicPartition(topic, n) for topic, n in (("b", 1), ("a", 3), ("a", 0), ("a", 1), ("a", 2), ("a", 7))]
+    owned = [
+        TopicPartition(topic, n)
+        for topic, n in (("b", 1), ("a", 3), ("a", 0), ("a", 1), ("a", 2), ("a", 7))
+    ]
     assert partitions_text(owned) == "a 0-3,7; b 1"
     assert partitions_text([]) == "-"
 
@@ -154,11 +230,17 @@ def test_one_member_is_no_members(kafka: Emulator) -> None:
 
 
 async def test_a_generation_on_the_way_is_shown_too() -> None:
-    """KIP-429: in cooperative-sticky's middle generation partitions are given up, and assigned in the next."""
+    """KIP-429: in cooperative-sticky's middle generation partitions are given up, and assigned in
+    the next."""
     out = io.StringIO()
     async with Emulator({"orders": 4}) as kafka, Fleet(kafka.bootstrap_servers) as fleet:
         view = View(fleet, "g", out)
-        config = MemberConfig(group_id="g", client_id="first", assignors=("cooperative-sticky",), heartbeat_interval_ms=50)
+        config = MemberConfig(
+            group_id="g",
+            client_id="first",
+            assignors=("cooperative-sticky",),
+            heartbeat_interval_ms=50,
+        )
         first = fleet.peer(config, topics=["orders"])
         view.start([first])
         await fleet.stable()
@@ -182,7 +264,13 @@ async def test_on_a_terminal_a_table_is_drawn_over() -> None:
     out = io.StringIO()
     async with Emulator({"orders": 4}) as kafka, Fleet(kafka.bootstrap_servers) as fleet:
         view = Table(fleet, "g", out)
-        peers = [fleet.peer(MemberConfig(group_id="g", client_id=f"c{i}", assignors=("range",)), topics=["orders"]) for i in range(2)]
+        peers = [
+            fleet.peer(
+                MemberConfig(group_id="g", client_id=f"c{i}", assignors=("range",)),
+                topics=["orders"],
+            )
+            for i in range(2)
+        ]
         view.start(peers)
         await fleet.stable()
         view.draw()

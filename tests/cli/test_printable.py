@@ -1,4 +1,5 @@
-"""What a broker or a client chose never reaches a terminal raw: lines of `peers`, and the server's warnings."""
+"""What a broker or a client chose never reaches a terminal raw: lines of `peers`, and the server's
+warnings."""
 
 from __future__ import annotations
 

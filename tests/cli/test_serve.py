@@ -1,4 +1,5 @@
-"""`coordinator serve` as its users start it: what it prints, how it ends, what it says of wrong options."""
+"""`coordinator serve` as its users start it: what it prints, how it ends, what it says of wrong
+options."""
 
 from __future__ import annotations
 
@@ -21,7 +22,9 @@ API_VERSIONS_V0 = bytes.fromhex("0000000a 0012 0000 00000001 ffff")
 def serving(*options: str) -> Iterator[tuple[subprocess.Popen[str], list[str]]]:
     """A server process and what it printed until it was ready."""
     command = [sys.executable, "-m", "coordinator", "serve", "--listen", "127.0.0.1:0", *options]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
         try:
             assert process.stdout is not None
             lines = []
@@ -41,9 +44,22 @@ def connect(lines: list[str]) -> socket.socket:
 
 @pytest.mark.parametrize("loop", ["asyncio", "auto"])
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_says_what_is_in_force_serves_and_ends_gracefully(loop: str, how: signal.Signals, tmp_path: Path) -> None:
+def test_says_what_is_in_force_serves_and_ends_gracefully(
+    loop: str, how: signal.Signals, tmp_path: Path
+) -> None:
     log = tmp_path / "run.jsonl"
-    options = ("--topic", "orders:12", "--config", "num.partitions=3", "--seed", "7", "--log", str(log), "--loop", loop)
+    options = (
+        "--topic",
+        "orders:12",
+        "--config",
+        "num.partitions=3",
+        "--seed",
+        "7",
+        "--log",
+        str(log),
+        "--loop",
+        loop,
+    )
     with serving(*options) as (process, lines):
         text = "\n".join(lines)
         assert "seed 7" in text
@@ -75,7 +91,9 @@ def test_sigterm_before_it_listens_is_a_graceful_stop_too() -> None:
         "except SystemExit as end: status = end.code\n"
         "print(status, signal.getsignal(signal.SIGTERM) is former)"
     )
-    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True
+    )
     assert done.stdout == "0 True\n"
 
 
@@ -105,21 +123,41 @@ def test_a_hostile_peer_costs_one_line_on_standard_error() -> None:
         (["--topic", "a b"], ["--topic", "'a b'", "characters"]),
         (["--topic", "orders:0"], ["--topic", "orders", "from 1"]),
         (["--config", "nonsense"], ["--config", "'nonsense'", "name=value"]),
-        (["--config", "num.partition=3"], ["--config", "num.partition ", "did you mean num.partitions"]),
+        (
+            ["--config", "num.partition=3"],
+            ["--config", "num.partition ", "did you mean num.partitions"],
+        ),
         (["--config", "num.partitions=three"], ["--config", "num.partitions=three"]),
         (["--listen", "nowhere"], ["'nowhere'", "such as 127.0.0.1:9092"]),
         (["--listen", "0.0.0.0:0"], ["0.0.0.0", "--allow-remote"]),
         (["--listen", "0.0.0.0:0", "--allow-remote"], ["0.0.0.0", "--advertise"]),
         (["--listen", "127.0.0.1:0", "--advertise", "X://h:1"], ["X://h:1", "PLAINTEXT"]),
-        (["--listen", "127.0.0.1:0", "--log", __file__], [__file__, "exists already", "--log-append", "--log-replace"]),
-        (["--listen", "127.0.0.1:0", "--log", __file__, "--log-append"], [__file__, "line 1", "no event log"]),
-        (["--listen", "127.0.0.1:0", "--log-append", __file__], [__file__, "line 1", "no event log"]),
+        (
+            ["--listen", "127.0.0.1:0", "--log", __file__],
+            [__file__, "exists already", "--log-append", "--log-replace"],
+        ),
+        (
+            ["--listen", "127.0.0.1:0", "--log", __file__, "--log-append"],
+            [__file__, "line 1", "no event log"],
+        ),
+        (
+            ["--listen", "127.0.0.1:0", "--log-append", __file__],
+            [__file__, "line 1", "no event log"],
+        ),
         (["--log-replace"], ["of which log", "--log-replace PATH"]),
-        (["--log", "a.jsonl", "--log-append", "b.jsonl"], ["a.jsonl", "b.jsonl", "name its path once"]),
-        (["--listen", "127.0.0.1:0", "--log", "/no/such/place.jsonl"], ["/no/such/place.jsonl", "No such file"]),
+        (
+            ["--log", "a.jsonl", "--log-append", "b.jsonl"],
+            ["a.jsonl", "b.jsonl", "name its path once"],
+        ),
+        (
+            ["--listen", "127.0.0.1:0", "--log", "/no/such/place.jsonl"],
+            ["/no/such/place.jsonl", "No such file"],
+        ),
     ],
 )
-def test_wrong_options(options: list[str], words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_options(
+    options: list[str], words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["serve", "--loop", "asyncio", *options]) == 2
     captured = capsys.readouterr()
     assert captured.err.startswith("coordinator serve: error: ")
@@ -135,8 +173,12 @@ def test_a_port_in_use(capsys: pytest.CaptureFixture[str]) -> None:
     assert f"PLAINTEXT://127.0.0.1:{port}: the address is in use" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("arguments", [["serve", "--tpic", "x"], ["serv"], ["serve", "--seed", "x"]])
-def test_unknown_options_and_commands(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    "arguments", [["serve", "--tpic", "x"], ["serv"], ["serve", "--seed", "x"]]
+)
+def test_unknown_options_and_commands(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit) as end:
         main(arguments)
     assert end.value.code == 2

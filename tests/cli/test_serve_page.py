@@ -25,7 +25,10 @@ def fetched(url: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("more", [(), ("--control", "127.0.0.1:0")])
 def test_the_page_is_served_beside_the_emulator_and_ends_with_it(more: tuple[str, ...]) -> None:
-    with serving("--page", "--seed", "7", "--topic", "orders:3", "--loop", "asyncio", *more) as (process, lines):
+    with serving("--page", "--seed", "7", "--topic", "orders:3", "--loop", "asyncio", *more) as (
+        process,
+        lines,
+    ):
         url = lines[-1].partition(" page ")[2].split()[0]
         seen = fetched(url)
         assert seen["name"] == "run.jsonl" and seen["picture"]["seed"] == 7

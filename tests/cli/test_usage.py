@@ -19,7 +19,9 @@ from coordinator.cli import COMMANDS, main
         (["--nope"], "usage: coordinator "),
     ],
 )
-def test_an_unknown_option_shows_the_usage_of_its_command(argv: list[str], usage: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_option_shows_the_usage_of_its_command(
+    argv: list[str], usage: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit) as ended:
         main(argv)
     assert ended.value.code == 2
@@ -34,5 +36,18 @@ def test_help_says_what_a_command_does(command: str, capsys: pytest.CaptureFixtu
         main([command, "--help"])
     assert ended.value.code == 0
     described = capsys.readouterr().out.split("\n\n")[1]
-    verbs = {"Ask", "Decode", "Find", "Follow", "Look", "Make", "Move", "Put", "Run", "Tell", "Turn", "Does"}
+    verbs = {
+        "Ask",
+        "Decode",
+        "Find",
+        "Follow",
+        "Look",
+        "Make",
+        "Move",
+        "Put",
+        "Run",
+        "Tell",
+        "Turn",
+        "Does",
+    }
     assert described[0].isupper() and described.split()[0] in verbs

@@ -19,11 +19,21 @@ Wire = Callable[[str, bytes], tuple[int, str, str]]
 
 def process(command: str, text: bytes | str) -> subprocess.CompletedProcess[str]:
     raw = text.encode() if isinstance(text, str) else text
-    done = subprocess.run([sys.executable, "-m", "coordinator", "wire", command], input=raw, capture_output=True, timeout=300, check=False)
-    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+    done = subprocess.run(
+        [sys.executable, "-m", "coordinator", "wire", command],
+        input=raw,
+        capture_output=True,
+        timeout=300,
+        check=False,
+    )
+    return subprocess.CompletedProcess(
+        done.args, done.returncode, done.stdout.decode(), done.stderr.decode()
+    )
 
 
-@pytest.mark.parametrize(("command", "given", "added"), [("decode", "hex", "value"), ("encode", "value", "hex")])
+@pytest.mark.parametrize(
+    ("command", "given", "added"), [("decode", "hex", "value"), ("encode", "value", "hex")]
+)
 def test_all_vectors(command: str, given: str, added: str) -> None:
     lines = [json.loads(line) for line in gzip.decompress(VECTORS.read_bytes()).splitlines()]
     bare = [{name: line[name] for name in line if name != added} for line in lines]
@@ -46,14 +56,22 @@ def wire(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_api_or_key_is_enough_and_other_keys_pass_through(wire: Wire) -> None:
-    by_name = '{"api":"Heartbeat","dir":"response","version":4,"hex":"00000000001b00","note":{"at":1}}'
+    by_name = (
+        '{"api":"Heartbeat","dir":"response","version":4,"hex":"00000000001b00","note":{"at":1}}'
+    )
     by_key = '{"key":12,"dir":"response","version":0,"hex":"001b"}'
     status, out, _ = wire("decode", f"{by_name}\n\n{by_key}".encode())
     assert status == 0
     first, second = map(json.loads, out.splitlines())
     assert first["value"] == {"throttle_time_ms": 0, "error_code": 27}
     assert first["note"] == {"at": 1}
-    assert second == {"key": 12, "dir": "response", "version": 0, "hex": "001b", "value": {"error_code": 27}}
+    assert second == {
+        "key": 12,
+        "dir": "response",
+        "version": 0,
+        "hex": "001b",
+        "value": {"error_code": 27},
+    }
 
 
 GOOD = '{"key":12,"dir":"response","version":0,"hex":"001b","value":{"error_code":27}}'
@@ -84,18 +102,44 @@ BAD = [
     ("encode", HEAD + '"value":{"throttle_time_ms":0,"error_code":40000}}', "-32768 to 32767"),
     ("encode", HEAD + '"value":{"throttle_time_ms":0,"error_code":null}}', "null is not allowed"),
     ("encode", HEAD + '"value":{"throttle_time_ms":0,"error_code":true}}', "an integer"),
-    ("encode", HEAD + '"value":{"throttle_time_ms":0,"error_code":0,"_unknown_tags":{"x":"00"}}}', "'x' is no tag"),
-    ("encode", HEAD + '"value":{"throttle_time_ms":0,"error_code":0,"_unknown_tags":{"5":"0"}}}', "two digits"),
-    ("encode", HEAD + '"value":{"throttle_time_ms":0,"error_code":0,"_unknown_tags":[]}}', "hex strings by tag"),
-    ("encode", '{"key":42,"dir":"request","version":0,"value":{"groups_names":["a",1]}}', "value.groups_names[1]: 1 is wrong"),
+    (
+        "encode",
+        HEAD + '"value":{"throttle_time_ms":0,"error_code":0,"_unknown_tags":{"x":"00"}}}',
+        "'x' is no tag",
+    ),
+    (
+        "encode",
+        HEAD + '"value":{"throttle_time_ms":0,"error_code":0,"_unknown_tags":{"5":"0"}}}',
+        "two digits",
+    ),
+    (
+        "encode",
+        HEAD + '"value":{"throttle_time_ms":0,"error_code":0,"_unknown_tags":[]}}',
+        "hex strings by tag",
+    ),
+    (
+        "encode",
+        '{"key":42,"dir":"request","version":0,"value":{"groups_names":["a",1]}}',
+        "value.groups_names[1]: 1 is wrong",
+    ),
     ("encode", '{"key":42,"dir":"request","version":0,"value":{"groups_names":"a"}}', "an array"),
-    ("encode", '{"key":42,"dir":"request","version":0,"value":{"groups_names":["\\ud800"]}}', "UTF-8"),
-    ("encode", '{"key":42,"dir":"request","version":0,"value":{"groups_names":["' + "x" * 32768 + '"]}}', "32767 bytes at most"),
+    (
+        "encode",
+        '{"key":42,"dir":"request","version":0,"value":{"groups_names":["\\ud800"]}}',
+        "UTF-8",
+    ),
+    (
+        "encode",
+        '{"key":42,"dir":"request","version":0,"value":{"groups_names":["' + "x" * 32768 + '"]}}',
+        "32767 bytes at most",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("command", "line", "said"), BAD, ids=[said for _, _, said in BAD])
-def test_a_bad_line_is_named_and_nothing_before_it_is_lost(wire: Wire, command: str, line: bytes | str, said: str) -> None:
+def test_a_bad_line_is_named_and_nothing_before_it_is_lost(
+    wire: Wire, command: str, line: bytes | str, said: str
+) -> None:
     raw = line.encode() if isinstance(line, str) else line
     status, out, err = wire(command, GOOD.encode() + b"\n" + raw + b"\n" + GOOD.encode())
     assert status == 2
@@ -105,8 +149,15 @@ def test_a_bad_line_is_named_and_nothing_before_it_is_lost(wire: Wire, command: 
     assert len(err.splitlines()) == 1, "one line, no traceback"
 
 
-@pytest.mark.parametrize("arguments", [["wire"], ["wire", "translate"], ["wire", "decode", "--fast"]])
+@pytest.mark.parametrize(
+    "arguments", [["wire"], ["wire", "translate"], ["wire", "decode", "--fast"]]
+)
 def test_wrong_usage(arguments: list[str]) -> None:
-    done = subprocess.run([sys.executable, "-m", "coordinator", *arguments], capture_output=True, timeout=300, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "coordinator", *arguments],
+        capture_output=True,
+        timeout=300,
+        check=False,
+    )
     assert done.returncode == 2
     assert b"usage" in done.stderr

@@ -1,7 +1,8 @@
 """What every client library must be able to do against the server: the same story, told once.
 
-A library's test file gives a `Library` (how it produces, consumes, administers) and inherits `ClientStory`. All calls block;
-nothing waits without a deadline. kafka-python must not be polled with less than 50 ms: it can spin for ever unassigned.
+A library's test file gives a `Library` (how it produces, consumes, administers) and inherits
+`ClientStory`. All calls block; nothing waits without a deadline. kafka-python must not be polled
+with less than 50 ms: it can spin for ever unassigned.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ SESSION_MS = 6000
 
 
 class Member(ABC):
-    """A consumer in a group, reading from the earliest offset, committing by hand, with the range assignor."""
+    """A consumer in a group, reading from the earliest offset, committing by hand, with the range
+    assignor."""
 
     @abstractmethod
     def poll(self) -> list[str]:
@@ -108,7 +110,9 @@ class Library(ABC):
         """Close what is left open."""
 
 
-def until(what: str, condition: Callable[[], bool], *members: Member, seen: list[str] | None = None) -> None:
+def until(
+    what: str, condition: Callable[[], bool], *members: Member, seen: list[str] | None = None
+) -> None:
     """Poll the members in turn until the condition holds; what they read is added to `seen`."""
     end = time.monotonic() + DEADLINE_S
     while not condition():
@@ -160,7 +164,8 @@ class ClientStory:
         assert sum(max(offset, 0) for offset in client.group_offsets("readers").values()) == 100
 
     def test_rebalances(self, kafka: Emulator, client: Library) -> None:
-        """REB-1, LV-4: everybody has a share, and the one who stays has everything; the server sees the same."""
+        """REB-1, LV-4: everybody has a share, and the one who stays has everything; the server sees
+        the same."""
         one = client.member("movers", "orders")
         until("the first owns all", lambda: one.owned() == {0, 1, 2, 3}, one)
         two = client.member("movers", "orders")

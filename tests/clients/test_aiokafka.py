@@ -1,4 +1,5 @@
-"""aiokafka against the server. It lives on a loop of its own, in a thread; the story's calls block."""
+"""aiokafka against the server. It lives on a loop of its own, in a thread; the story's calls
+block."""
 
 from __future__ import annotations
 
@@ -43,10 +44,16 @@ class _Member(Member):
 
         async def start() -> Any:
             consumer = aiokafka.AIOKafkaConsumer(
-                topic, bootstrap_servers=bootstrap_servers, group_id=group, auto_offset_reset="earliest", enable_auto_commit=False,
-                session_timeout_ms=SESSION_MS, heartbeat_interval_ms=100, metadata_max_age_ms=500,
+                topic,
+                bootstrap_servers=bootstrap_servers,
+                group_id=group,
+                auto_offset_reset="earliest",
+                enable_auto_commit=False,
+                session_timeout_ms=SESSION_MS,
+                heartbeat_interval_ms=100,
+                metadata_max_age_ms=500,
                 partition_assignment_strategy=[RangePartitionAssignor],
-            )  # fmt: skip
+            )
             # start() waits for the first assignment, which may need other members to be polled.
             self.starting = asyncio.ensure_future(consumer.start())
             return consumer
@@ -71,7 +78,9 @@ class _Member(Member):
         self.loop.run(self.consumer.commit())
 
     def committed(self, partition: int) -> int | None:
-        offset: int | None = self.loop.run(self.consumer.committed(aiokafka.TopicPartition(self.topic, partition)))
+        offset: int | None = self.loop.run(
+            self.consumer.committed(aiokafka.TopicPartition(self.topic, partition))
+        )
         return offset
 
     def leave(self) -> None:
@@ -92,7 +101,9 @@ class AIOKafka(Library):
 
     def produce(self, topic: str, values: list[str]) -> None:
         async def produce() -> None:
-            async with aiokafka.AIOKafkaProducer(bootstrap_servers=self.bootstrap_servers) as producer:
+            async with aiokafka.AIOKafkaProducer(
+                bootstrap_servers=self.bootstrap_servers
+            ) as producer:
                 for sent in [await producer.send(topic, value.encode()) for value in values]:
                     await sent
 
@@ -106,7 +117,9 @@ class AIOKafka(Library):
 
     def topics(self) -> dict[str, int]:
         told = self.loop.run(self.admin.describe_topics())
-        return {topic["topic"]: len(topic["partitions"]) for topic in told if not topic["is_internal"]}
+        return {
+            topic["topic"]: len(topic["partitions"]) for topic in told if not topic["is_internal"]
+        }
 
     def grow(self, topic: str, partitions: int) -> None:
         self.loop.run(self.admin.create_partitions({topic: NewPartitions(partitions)}))
@@ -115,14 +128,20 @@ class AIOKafka(Library):
         self.loop.run(self.admin.delete_topics([topic]))
 
     def topic_config(self, topic: str, name: str) -> str:
-        (told,) = self.loop.run(self.admin.describe_configs([ConfigResource(ConfigResourceType.TOPIC, topic)]))
+        (told,) = self.loop.run(
+            self.admin.describe_configs([ConfigResource(ConfigResourceType.TOPIC, topic)])
+        )
         ((_, _, _, _, rows),) = told.resources
         (value,) = [row[1] for row in rows if row[0] == name]
         assert isinstance(value, str)
         return value
 
     def set_topic_config(self, topic: str, name: str, value: str) -> None:
-        self.loop.run(self.admin.alter_configs([ConfigResource(ConfigResourceType.TOPIC, topic, {name: value})]))
+        self.loop.run(
+            self.admin.alter_configs(
+                [ConfigResource(ConfigResourceType.TOPIC, topic, {name: value})]
+            )
+        )
 
     def groups(self) -> set[str]:
         return {group for group, _ in self.loop.run(self.admin.list_consumer_groups())}
@@ -137,7 +156,11 @@ class AIOKafka(Library):
         return {partition.partition: row.offset for partition, row in told.items()}
 
     def delete_records(self, topic: str, partition: int, before: int) -> None:
-        self.loop.run(self.admin.delete_records({aiokafka.TopicPartition(topic, partition): RecordsToDelete(before_offset=before)}))
+        self.loop.run(
+            self.admin.delete_records(
+                {aiokafka.TopicPartition(topic, partition): RecordsToDelete(before_offset=before)}
+            )
+        )
 
     def close(self) -> None:
         self.loop.run(self.admin.close())

@@ -25,11 +25,17 @@ class _Member(Member):
         self.topic = topic
         self.consumer = confluent_kafka.Consumer(
             {
-                "bootstrap.servers": bootstrap_servers, "group.id": group, "auto.offset.reset": "earliest", "enable.auto.commit": False,
-                "session.timeout.ms": SESSION_MS, "heartbeat.interval.ms": 100, "topic.metadata.refresh.interval.ms": 500,
-                "partition.assignment.strategy": "range", "fetch.wait.max.ms": 100,
+                "bootstrap.servers": bootstrap_servers,
+                "group.id": group,
+                "auto.offset.reset": "earliest",
+                "enable.auto.commit": False,
+                "session.timeout.ms": SESSION_MS,
+                "heartbeat.interval.ms": 100,
+                "topic.metadata.refresh.interval.ms": 500,
+                "partition.assignment.strategy": "range",
+                "fetch.wait.max.ms": 100,
             }
-        )  # fmt: skip
+        )
         self.consumer.subscribe([topic])
 
     def poll(self) -> list[str]:
@@ -44,7 +50,9 @@ class _Member(Member):
         self.consumer.commit(asynchronous=False)
 
     def committed(self, partition: int) -> int | None:
-        (told,) = self.consumer.committed([confluent_kafka.TopicPartition(self.topic, partition)], timeout=DEADLINE_S)
+        (told,) = self.consumer.committed(
+            [confluent_kafka.TopicPartition(self.topic, partition)], timeout=DEADLINE_S
+        )
         return told.offset if told.offset >= 0 else None
 
     def leave(self) -> None:
@@ -62,10 +70,14 @@ class Confluent(Library):
         self.admin = AdminClient({"bootstrap.servers": bootstrap_servers})
 
     def produce(self, topic: str, values: list[str]) -> None:
-        producer = confluent_kafka.Producer({"bootstrap.servers": self.bootstrap_servers, "linger.ms": 1})
+        producer = confluent_kafka.Producer(
+            {"bootstrap.servers": self.bootstrap_servers, "linger.ms": 1}
+        )
         errors: list[Any] = []
         for value in values:
-            producer.produce(topic, value.encode(), on_delivery=lambda error, _: errors.append(error))
+            producer.produce(
+                topic, value.encode(), on_delivery=lambda error, _: errors.append(error)
+            )
         assert producer.flush(DEADLINE_S) == 0
         assert errors == [None] * len(values)
 
@@ -77,7 +89,9 @@ class Confluent(Library):
 
     def topics(self) -> dict[str, int]:
         told = self.admin.list_topics(timeout=DEADLINE_S).topics
-        return {name: len(topic.partitions) for name, topic in told.items() if not name.startswith("__")}
+        return {
+            name: len(topic.partitions) for name, topic in told.items() if not name.startswith("__")
+        }
 
     def grow(self, topic: str, partitions: int) -> None:
         _result(self.admin.create_partitions([NewPartitions(topic, partitions)]))
@@ -86,7 +100,9 @@ class Confluent(Library):
         _result(self.admin.delete_topics([topic]))
 
     def topic_config(self, topic: str, name: str) -> str:
-        value = _result(self.admin.describe_configs([ConfigResource(ConfigResource.Type.TOPIC, topic)]))[name].value
+        value = _result(
+            self.admin.describe_configs([ConfigResource(ConfigResource.Type.TOPIC, topic)])
+        )[name].value
         assert isinstance(value, str)
         return value
 
@@ -106,13 +122,18 @@ class Confluent(Library):
 
     def group_offsets(self, group: str) -> dict[int, int]:
         asked = confluent_kafka.ConsumerGroupTopicPartitions(group)
-        return {row.partition: row.offset for row in _result(self.admin.list_consumer_group_offsets([asked])).topic_partitions}
+        return {
+            row.partition: row.offset
+            for row in _result(self.admin.list_consumer_group_offsets([asked])).topic_partitions
+        }
 
     def delete_group(self, group: str) -> None:
         _result(self.admin.delete_consumer_groups([group]))
 
     def delete_records(self, topic: str, partition: int, before: int) -> None:
-        _result(self.admin.delete_records([confluent_kafka.TopicPartition(topic, partition, before)]))
+        _result(
+            self.admin.delete_records([confluent_kafka.TopicPartition(topic, partition, before)])
+        )
 
 
 class TestConfluent(ClientStory):

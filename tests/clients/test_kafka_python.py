@@ -15,19 +15,36 @@ class _Member(Member):
     def __init__(self, bootstrap_servers: str, group: str, topic: str) -> None:
         self.topic = topic
         self.consumer = kafka.KafkaConsumer(
-            topic, bootstrap_servers=bootstrap_servers, group_id=group, auto_offset_reset="earliest", enable_auto_commit=False,
-            session_timeout_ms=SESSION_MS, heartbeat_interval_ms=100, metadata_max_age_ms=500,
+            topic,
+            bootstrap_servers=bootstrap_servers,
+            group_id=group,
+            auto_offset_reset="earliest",
+            enable_auto_commit=False,
+            session_timeout_ms=SESSION_MS,
+            heartbeat_interval_ms=100,
+            metadata_max_age_ms=500,
             partition_assignment_strategy=[RangePartitionAssignor],
-        )  # fmt: skip
-        self.consumer.partitions_for_topic(topic)  # else it may learn its topic while it joins, and lose that join
+        )
+        self.consumer.partitions_for_topic(
+            topic
+        )  # else it may learn its topic while it joins, and lose that join
 
     def poll(self) -> list[str]:
-        # A defect of 3.0.12: a leader that rejoins because its metadata changed loses the result when its poll ends before the
-        # join does. Its heartbeats stay off and it never asks again, unless it is told to.
+        # A defect of 3.0.12: a leader that rejoins because its metadata changed loses the result
+        # when its poll ends before the join does. Its heartbeats stay off and it never asks again,
+        # unless it is told to.
         coordinator = self.consumer._coordinator
-        if coordinator._join_task is not None and coordinator._join_task.is_done and not coordinator.need_rejoin():
+        if (
+            coordinator._join_task is not None
+            and coordinator._join_task.is_done
+            and not coordinator.need_rejoin()
+        ):
             coordinator.request_rejoin()
-        return [text(record.value) for records in self.consumer.poll(timeout_ms=POLL_MS).values() for record in records]
+        return [
+            text(record.value)
+            for records in self.consumer.poll(timeout_ms=POLL_MS).values()
+            for record in records
+        ]
 
     def owned(self) -> set[int]:
         return {partition.partition for partition in self.consumer.assignment()}
@@ -62,7 +79,11 @@ class KafkaPython(Library):
         self.admin.create_topics([NewTopic(topic, partitions, 1)])
 
     def topics(self) -> dict[str, int]:
-        return {topic["name"]: len(topic["partitions"]) for topic in self.admin.describe_topics() if not topic["is_internal"]}
+        return {
+            topic["name"]: len(topic["partitions"])
+            for topic in self.admin.describe_topics()
+            if not topic["is_internal"]
+        }
 
     def grow(self, topic: str, partitions: int) -> None:
         self.admin.create_partitions({topic: NewPartitions(partitions)})
@@ -71,7 +92,9 @@ class KafkaPython(Library):
         self.admin.delete_topics([topic])
 
     def topic_config(self, topic: str, name: str) -> str:
-        told = self.admin.describe_configs([ConfigResource(ConfigResourceType.TOPIC, topic)], config_filter="all")
+        told = self.admin.describe_configs(
+            [ConfigResource(ConfigResourceType.TOPIC, topic)], config_filter="all"
+        )
         value: str = told["topic"][topic][name]["value"]
         return value
 

@@ -1,4 +1,5 @@
-"""Unmodified clients on three brokers: their group's coordinator crashes and comes back, and no record and no commit is lost."""
+"""Unmodified clients on three brokers: their group's coordinator crashes and comes back, and no
+record and no commit is lost."""
 
 from __future__ import annotations
 
@@ -16,9 +17,11 @@ kafka_python = pytest.importorskip("kafka")
 confluent = pytest.importorskip("confluent_kafka")
 pytestmark = pytest.mark.slow
 CONFIG = {
-    "broker.session.timeout.ms": 500, "controller.quorum.fetch.timeout.ms": 300, "default.replication.factor": 3,
+    "broker.session.timeout.ms": 500,
+    "controller.quorum.fetch.timeout.ms": 300,
+    "default.replication.factor": 3,
     "offsets.topic.num.partitions": 4,
-}  # fmt: skip
+}
 GUARD_S = 180
 
 
@@ -39,10 +42,15 @@ def coordinator_of(kafka: Emulator, group: str) -> int:
 
 
 class Story:
-    """Records go in and come out; in the middle the coordinator crashes, and later it is started again."""
+    """Records go in and come out; in the middle the coordinator crashes, and later it is started
+    again."""
 
     def __init__(
-        self, kafka: Emulator, send: Callable[[bytes], None], receive: Callable[[], list[bytes]], commit: Callable[[], None],
+        self,
+        kafka: Emulator,
+        send: Callable[[bytes], None],
+        receive: Callable[[], list[bytes]],
+        commit: Callable[[], None],
     ) -> None:
         self.kafka = kafka
         self.send = send
@@ -57,7 +65,9 @@ class Story:
             self.sent += 1
         end = time.monotonic() + GUARD_S
         while len(self.seen) < self.sent:
-            assert time.monotonic() < end, f"{self.sent - len(self.seen)} of {self.sent} records never came"
+            assert time.monotonic() < end, (
+                f"{self.sent - len(self.seen)} of {self.sent} records never came"
+            )
             self.seen.update(int(value) for value in self.receive())
 
     def play(self, group: str) -> None:
@@ -76,16 +86,29 @@ class Story:
 
 
 def test_kafka_python(kafka: Emulator) -> None:
-    producer = kafka_python.KafkaProducer(bootstrap_servers=kafka.bootstrap_servers, acks="all", retries=1000)
+    producer = kafka_python.KafkaProducer(
+        bootstrap_servers=kafka.bootstrap_servers, acks="all", retries=1000
+    )
     consumer = kafka_python.KafkaConsumer(
-        "orders", bootstrap_servers=kafka.bootstrap_servers, group_id="python", auto_offset_reset="earliest")
-    consumer.partitions_for_topic("orders")  # else it may learn its topic while it joins, and lose that join
+        "orders",
+        bootstrap_servers=kafka.bootstrap_servers,
+        group_id="python",
+        auto_offset_reset="earliest",
+    )
+    consumer.partitions_for_topic(
+        "orders"
+    )  # else it may learn its topic while it joins, and lose that join
     try:
         Story(
-            kafka, lambda value: producer.send("orders", value),
+            kafka,
+            lambda value: producer.send("orders", value),
             lambda: polled(consumer),
-            lambda: patiently(consumer.commit)).play("python")
-        committed = [consumer.committed(partition, metadata=False) or 0 for partition in consumer.assignment()]
+            lambda: patiently(consumer.commit),
+        ).play("python")
+        committed = [
+            consumer.committed(partition, metadata=False) or 0
+            for partition in consumer.assignment()
+        ]
         assert sum(committed) == 60
     finally:
         producer.close()
@@ -93,10 +116,13 @@ def test_kafka_python(kafka: Emulator) -> None:
 
 
 def polled(consumer: Any) -> list[bytes]:
-    """What a poll brings. A defect of 3.0.12: a member that rejoins because its metadata changed loses the result of a join that is
-    under way when a poll ends, and is silent for ever, unless it is told to join again.
+    """What a poll brings. A defect of 3.0.12: a member that rejoins because its metadata changed
+    loses the result of a join that is under way when a poll ends, and is silent for ever, unless it
+    is told to join again.
     """
-    values = [record.value for records in consumer.poll(timeout_ms=100).values() for record in records]
+    values = [
+        record.value for records in consumer.poll(timeout_ms=100).values() for record in records
+    ]
     if consumer._coordinator.rejoining:
         consumer._coordinator.request_rejoin()
     return values
@@ -104,22 +130,35 @@ def polled(consumer: Any) -> list[bytes]:
 
 def test_confluent(kafka: Emulator) -> None:
     producer = confluent.Producer({"bootstrap.servers": kafka.bootstrap_servers, "acks": "all"})
-    consumer = confluent.Consumer({
-        "bootstrap.servers": kafka.bootstrap_servers, "group.id": "confluent", "auto.offset.reset": "earliest",
-        "enable.auto.commit": False,
-    })  # fmt: skip
+    consumer = confluent.Consumer(
+        {
+            "bootstrap.servers": kafka.bootstrap_servers,
+            "group.id": "confluent",
+            "auto.offset.reset": "earliest",
+            "enable.auto.commit": False,
+        }
+    )
     consumer.subscribe(["orders"])
 
     def receive() -> list[bytes]:
         producer.poll(0)
-        return [message.value() for message in consumer.consume(100, timeout=0.2) if message.error() is None]
+        return [
+            message.value()
+            for message in consumer.consume(100, timeout=0.2)
+            if message.error() is None
+        ]
 
     try:
         Story(
-            kafka, lambda value: producer.produce("orders", value), receive,
-            lambda: patiently(lambda: consumer.commit(asynchronous=False))).play("confluent")
+            kafka,
+            lambda value: producer.produce("orders", value),
+            receive,
+            lambda: patiently(lambda: consumer.commit(asynchronous=False)),
+        ).play("confluent")
         committed = consumer.committed(consumer.assignment(), timeout=GUARD_S)
-        assert sum(max(place.offset, 0) for place in committed) == 60  # below 0: no record came to that partition
+        assert (
+            sum(max(place.offset, 0) for place in committed) == 60
+        )  # below 0: no record came to that partition
     finally:
         producer.flush(GUARD_S)
         consumer.close()

@@ -1,4 +1,5 @@
-"""Transactional producers of the client libraries against the server: what commits is read, what aborts is not, exactly once."""
+"""Transactional producers of the client libraries against the server: what commits is read, what
+aborts is not, exactly once."""
 
 from __future__ import annotations
 
@@ -25,13 +26,25 @@ def emulator() -> Iterator[Emulator]:
 
 
 def confluent_producer(emulator: Emulator, name: str = "tx", **config: Any) -> Any:
-    return confluent_kafka.Producer({"bootstrap.servers": emulator.bootstrap_servers, "transactional.id": name, "log_level": 0} | config)
+    return confluent_kafka.Producer(
+        {"bootstrap.servers": emulator.bootstrap_servers, "transactional.id": name, "log_level": 0}
+        | config
+    )
 
 
-def confluent_consumer(emulator: Emulator, group: str, topic: str, isolation: str = "read_committed") -> Any:
-    consumer = confluent_kafka.Consumer({
-        "bootstrap.servers": emulator.bootstrap_servers, "group.id": group, "auto.offset.reset": "earliest", "enable.auto.commit": False,
-        "isolation.level": isolation, "fetch.wait.max.ms": 100})
+def confluent_consumer(
+    emulator: Emulator, group: str, topic: str, isolation: str = "read_committed"
+) -> Any:
+    consumer = confluent_kafka.Consumer(
+        {
+            "bootstrap.servers": emulator.bootstrap_servers,
+            "group.id": group,
+            "auto.offset.reset": "earliest",
+            "enable.auto.commit": False,
+            "isolation.level": isolation,
+            "fetch.wait.max.ms": 100,
+        }
+    )
     consumer.subscribe([topic])
     return consumer
 
@@ -70,7 +83,8 @@ def test_confluent_commits_and_aborts(emulator: Emulator) -> None:
 
 
 def test_confluent_readers_wait_for_the_end(emulator: Emulator) -> None:
-    """The last stable offset holds records back that others wrote after an open transaction began."""
+    """The last stable offset holds records back that others wrote after an open transaction
+    began."""
     producer = confluent_producer(emulator)
     producer.init_transactions(DEADLINE_S)
     producer.begin_transaction()
@@ -88,7 +102,8 @@ def test_confluent_readers_wait_for_the_end(emulator: Emulator) -> None:
 
 
 def test_confluent_consumes_transforms_and_produces_once(emulator: Emulator) -> None:
-    """KIP-447: offsets go with the transaction; a first attempt that aborts leaves neither results nor offsets (TXN-5)."""
+    """KIP-447: offsets go with the transaction; a first attempt that aborts leaves neither results
+    nor offsets (TXN-5)."""
     plain = confluent_kafka.Producer({"bootstrap.servers": emulator.bootstrap_servers})
     for value in FEW:
         plain.produce("in", value)
@@ -101,7 +116,9 @@ def test_confluent_consumes_transforms_and_produces_once(emulator: Emulator) -> 
         for value in values(consumer, len(FEW)):
             producer.produce("out", f"{attempt} {value}")
         positions = consumer.position(consumer.assignment())
-        producer.send_offsets_to_transaction(positions, consumer.consumer_group_metadata(), DEADLINE_S)
+        producer.send_offsets_to_transaction(
+            positions, consumer.consumer_group_metadata(), DEADLINE_S
+        )
         if attempt == "aborted":
             producer.abort_transaction(DEADLINE_S)
         else:
@@ -111,7 +128,9 @@ def test_confluent_consumes_transforms_and_produces_once(emulator: Emulator) -> 
     assert values(reader, len(FEW)) == [f"committed {value}" for value in FEW]
     reader.close()
     consumer = confluent_consumer(emulator, "worker", "in")
-    told = consumer.committed([confluent_kafka.TopicPartition("in", i) for i in range(2)], timeout=DEADLINE_S)
+    told = consumer.committed(
+        [confluent_kafka.TopicPartition("in", i) for i in range(2)], timeout=DEADLINE_S
+    )
     assert sum(max(partition.offset, 0) for partition in told) == len(FEW)
     consumer.close()
 
@@ -154,7 +173,9 @@ def test_confluent_takes_too_long(emulator: Emulator) -> None:
 
 def test_kafka_python_commits_and_aborts(emulator: Emulator) -> None:
     kafka = pytest.importorskip("kafka")
-    producer = kafka.KafkaProducer(bootstrap_servers=emulator.bootstrap_servers, transactional_id="kafka-python")
+    producer = kafka.KafkaProducer(
+        bootstrap_servers=emulator.bootstrap_servers, transactional_id="kafka-python"
+    )
     producer.init_transactions()
     for fate in ("kept", "lost", "kept too"):
         producer.begin_transaction()
@@ -167,16 +188,27 @@ def test_kafka_python_commits_and_aborts(emulator: Emulator) -> None:
             producer.commit_transaction()
     producer.close()
     consumer = kafka.KafkaConsumer(
-        "out", bootstrap_servers=emulator.bootstrap_servers, group_id="g", auto_offset_reset="earliest", isolation_level="read_committed",
-        enable_auto_commit=False)
-    consumer.partitions_for_topic("out")  # else it may learn its topic while it joins, and lose that join
+        "out",
+        bootstrap_servers=emulator.bootstrap_servers,
+        group_id="g",
+        auto_offset_reset="earliest",
+        isolation_level="read_committed",
+        enable_auto_commit=False,
+    )
+    consumer.partitions_for_topic(
+        "out"
+    )  # else it may learn its topic while it joins, and lose that join
     found: list[str] = []
     end = time.monotonic() + DEADLINE_S
     while len(found) < 6:
         assert time.monotonic() < end, found
-        found += [text(record.value) for records in consumer.poll(POLL_MS).values() for record in records]
+        found += [
+            text(record.value) for records in consumer.poll(POLL_MS).values() for record in records
+        ]
     consumer.close()
-    assert sorted(found) == sorted(f"{fate} {value}" for fate in ("kept", "kept too") for value in FEW)
+    assert sorted(found) == sorted(
+        f"{fate} {value}" for fate in ("kept", "kept too") for value in FEW
+    )
 
 
 def test_aiokafka_consumes_transforms_and_produces(emulator: Emulator) -> None:
@@ -198,12 +230,19 @@ def test_aiokafka_consumes_transforms_and_produces(emulator: Emulator) -> None:
                 await producer.commit_transaction()
         await producer.stop()
         consumer = aiokafka.AIOKafkaConsumer(
-            "out", bootstrap_servers=servers, group_id="g", auto_offset_reset="earliest", isolation_level="read_committed",
-            enable_auto_commit=False)
+            "out",
+            bootstrap_servers=servers,
+            group_id="g",
+            auto_offset_reset="earliest",
+            isolation_level="read_committed",
+            enable_auto_commit=False,
+        )
         await consumer.start()
         found = [text((await asyncio.wait_for(consumer.getone(), DEADLINE_S)).value) for _ in FEW]
         await consumer.stop()
-        worker = aiokafka.AIOKafkaConsumer("in", bootstrap_servers=servers, group_id="worker", enable_auto_commit=False)
+        worker = aiokafka.AIOKafkaConsumer(
+            "in", bootstrap_servers=servers, group_id="worker", enable_auto_commit=False
+        )
         await worker.start()
         assert await worker.committed(aiokafka.TopicPartition("in", 0)) == 7
         await worker.stop()

@@ -16,12 +16,18 @@ def cluster() -> Cluster:
 
 
 def test_topics_by_name_and_id(cluster: Cluster) -> None:
-    topic = cluster.create_topic("t", topic_id=b"t" * 16, assignment=[[1, 2], [2, 1]], configs={"retention.ms": "5"})
+    topic = cluster.create_topic(
+        "t", topic_id=b"t" * 16, assignment=[[1, 2], [2, 1]], configs={"retention.ms": "5"}
+    )
     assert cluster.topics["t"] is cluster.topics_by_id[b"t" * 16] is topic
     assert not topic.internal
-    assert [(each.index, each.leader, each.leader_epoch, each.replicas, each.isr) for each in topic.partitions] == [
-        (0, 1, 0, [1, 2], [1, 2]), (1, 2, 0, [2, 1], [2, 1]),
-    ]  # fmt: skip
+    assert [
+        (each.index, each.leader, each.leader_epoch, each.replicas, each.isr)
+        for each in topic.partitions
+    ] == [
+        (0, 1, 0, [1, 2], [1, 2]),
+        (1, 2, 0, [2, 1], [2, 1]),
+    ]
     assert cluster.delete_topic("t") is topic
     assert (cluster.topics, cluster.topics_by_id) == ({}, {})
     with pytest.raises(KeyError):
@@ -43,10 +49,15 @@ def test_partitions_that_are_not_there(cluster: Cluster) -> None:
 
 def test_fenced_brokers_neither_lead_nor_are_in_sync(cluster: Cluster) -> None:
     topic = cluster.create_topic("t", topic_id=b"t" * 16, assignment=[[3, 2], [3]])
-    assert [(each.leader, each.isr, each.offline) for each in topic.partitions] == [(2, [2], [3]), (-1, [3], [3])]
+    assert [(each.leader, each.isr, each.offline) for each in topic.partitions] == [
+        (2, [2], [3]),
+        (-1, [3], [3]),
+    ]
 
 
-@pytest.mark.parametrize("name", ["__consumer_offsets", "__transaction_state", "__share_group_state"])
+@pytest.mark.parametrize(
+    "name", ["__consumer_offsets", "__transaction_state", "__share_group_state"]
+)
 def test_internal_topics_are_known_by_name(cluster: Cluster, name: str) -> None:
     assert cluster.create_topic(name, topic_id=b"t" * 16, assignment=[[1]]).internal
 
@@ -80,7 +91,9 @@ def test_effective_configs_follow_topic_and_broker(cluster: Cluster) -> None:
     assert topic.effective_int("max.message.bytes") == 1048588
     cluster.configs.replace_dynamic({"message.max.bytes": "7"}, for_all_brokers=True)
     assert topic.effective_int("max.message.bytes") == 7
-    cluster.set_topic_configs("t", {"max.message.bytes": "9", "message.timestamp.type": "LogAppendTime"})
+    cluster.set_topic_configs(
+        "t", {"max.message.bytes": "9", "message.timestamp.type": "LogAppendTime"}
+    )
     assert topic.effective_int("max.message.bytes") == 9
     assert topic.effective("message.timestamp.type") == "LogAppendTime"
     assert topic.effective("cleanup.policy") == ["delete"]

@@ -1,4 +1,5 @@
-"""A partition's log: offsets, limits of a read, look-ups, configuration. The figures are those of a 4.3.1 broker, asked the same."""
+"""A partition's log: offsets, limits of a read, look-ups, configuration. The figures are those of a
+4.3.1 broker, asked the same."""
 
 from __future__ import annotations
 
@@ -16,8 +17,12 @@ from coordinator.errors import ErrorCode
 NOW = 1_700_000_000_000
 
 
-def put(log: PartitionLog, batch: bytes, config: LogConfig = LogConfig(), *, epoch: int = 0) -> Appended:
-    return log.append(batch, sole_batch(batch, 12), config, leader_epoch=epoch, now_ms=NOW, where="t-0")
+def put(
+    log: PartitionLog, batch: bytes, config: LogConfig = LogConfig(), *, epoch: int = 0
+) -> Appended:
+    return log.append(
+        batch, sole_batch(batch, 12), config, leader_epoch=epoch, now_ms=NOW, where="t-0"
+    )
 
 
 def refused(batch: bytes, config: LogConfig = LogConfig()) -> BatchRefused:
@@ -30,7 +35,9 @@ def refused(batch: bytes, config: LogConfig = LogConfig()) -> BatchRefused:
 
 
 def at(*timestamps: int) -> bytes:
-    return build_batch([Record(offset, timestamp, None, b"x") for offset, timestamp in enumerate(timestamps)])
+    return build_batch(
+        [Record(offset, timestamp, None, b"x") for offset, timestamp in enumerate(timestamps)]
+    )
 
 
 @pytest.fixture
@@ -47,21 +54,36 @@ def test_batches_are_kept_as_sent(log: PartitionLog) -> None:
     whole = log.read(0, 10_000)
     assert len(whole) == log.size == 3 * 279
     for i in range(3):
-        batch = whole[i * 279:(i + 1) * 279]
+        batch = whole[i * 279 : (i + 1) * 279]
         assert batch[:8] == (2 * i).to_bytes(8, "big")
         assert batch[8:12] == sent[8:12]
         assert batch[12:16] == bytes(4)  # leader epoch 0
         assert batch[16:] == sent[16:]
 
 
-@pytest.mark.parametrize(("offset", "max_bytes", "size"), [
-    (0, 10_000, 837), (1, 10_000, 837), (2, 10_000, 558), (3, 10_000, 558), (5, 10_000, 279), (6, 10_000, 0),
-    (3, 10, 279), (0, 0, 279), (0, 279, 279), (0, 280, 280), (0, 300, 300), (0, 557, 557), (0, 558, 558), (2, 300, 300),
-])
+@pytest.mark.parametrize(
+    ("offset", "max_bytes", "size"),
+    [
+        (0, 10_000, 837),
+        (1, 10_000, 837),
+        (2, 10_000, 558),
+        (3, 10_000, 558),
+        (5, 10_000, 279),
+        (6, 10_000, 0),
+        (3, 10, 279),
+        (0, 0, 279),
+        (0, 279, 279),
+        (0, 280, 280),
+        (0, 300, 300),
+        (0, 557, 557),
+        (0, 558, 558),
+        (2, 300, 300),
+    ],
+)
 def test_read_limits(log: PartitionLog, offset: int, max_bytes: int, size: int) -> None:
     """KIP-74: the first batch whole, then up to the limit, even through a batch."""
     assert len(log.read(offset, max_bytes)) == size
-    assert log.read(0, 10_000)[(offset // 2) * 279:][:size] == log.read(offset, max_bytes)
+    assert log.read(0, 10_000)[(offset // 2) * 279 :][:size] == log.read(offset, max_bytes)
 
 
 def test_a_batch_that_does_not_fit_may_be_left_out(log: PartitionLog) -> None:
@@ -95,17 +117,29 @@ def test_checks_come_in_kafkas_order() -> None:
     """Base offset, size, checksum, header, records, segment."""
     large = build_batch([b"x" * 100], timestamp=NOW)
     small = LogConfig(max_message_bytes=100)
-    assert refused(seal(parse_header(large)._replace(base_offset=5), large[61:]), small).error == ErrorCode.INVALID_RECORD
+    assert (
+        refused(seal(parse_header(large)._replace(base_offset=5), large[61:]), small).error
+        == ErrorCode.INVALID_RECORD
+    )
     assert refused(large[:-1] + b"y", small).error == ErrorCode.MESSAGE_TOO_LARGE
-    assert refused(seal(parse_header(large)._replace(record_count=9), large[61:])[:-1] + b"y").error == ErrorCode.CORRUPT_MESSAGE
-    assert refused(seal(parse_header(large)._replace(record_count=9), large[61:])).error == ErrorCode.INVALID_RECORD
+    assert (
+        refused(seal(parse_header(large)._replace(record_count=9), large[61:])[:-1] + b"y").error
+        == ErrorCode.CORRUPT_MESSAGE
+    )
+    assert (
+        refused(seal(parse_header(large)._replace(record_count=9), large[61:])).error
+        == ErrorCode.INVALID_RECORD
+    )
     assert refused(large, LogConfig(segment_bytes=100)).error == ErrorCode.RECORD_LIST_TOO_LARGE
 
 
 def test_max_message_bytes_boundary() -> None:
     batch = build_batch([b"x" * 30], timestamp=NOW)
     assert put(PartitionLog(), batch, LogConfig(max_message_bytes=len(batch))).base_offset == 0
-    assert refused(batch, LogConfig(max_message_bytes=len(batch) - 1)).error == ErrorCode.MESSAGE_TOO_LARGE
+    assert (
+        refused(batch, LogConfig(max_message_bytes=len(batch) - 1)).error
+        == ErrorCode.MESSAGE_TOO_LARGE
+    )
 
 
 def test_compacted_topics_want_keys() -> None:
@@ -117,7 +151,8 @@ def test_compacted_topics_want_keys() -> None:
     assert refusal.records == ((0, text), (2, text))
     assert refusal.message == (
         "One or more records have been rejected due to 2 record errors in total, and only showing the first three errors at most: "
-        f"[RecordError(batchIndex=0, message='{text}'), RecordError(batchIndex=2, message='{text}')]")
+        f"[RecordError(batchIndex=0, message='{text}'), RecordError(batchIndex=2, message='{text}')]"
+    )
     put(PartitionLog(), build_batch([(b"", None)], timestamp=NOW), compacted)
     packed = build_batch([b"x"], timestamp=NOW, attributes=1, compress=gzip.compress)
     assert refused(packed, compacted).error == ErrorCode.INVALID_RECORD
@@ -134,18 +169,22 @@ def test_timestamp_bounds() -> None:
     assert error.at == 1
     assert error.message == (
         f"Timestamp {NOW + 3_600_001} of message with offset 1 is out of range. "
-        f"The timestamp should be within [{NOW - (1 << 63) + 1}, {NOW + 3_600_000}]")
+        f"The timestamp should be within [{NOW - (1 << 63) + 1}, {NOW + 3_600_000}]"
+    )
     bounded = LogConfig(timestamp_before_max_ms=1_000)
     put(PartitionLog(), at(NOW - 1_000), bounded)
     assert refused(at(NOW, NOW - 1_001), bounded).records[0].at == 1
-    packed = build_batch([Record(0, NOW + 9_999_999, None, b"x")], attributes=1, compress=gzip.compress)
+    packed = build_batch(
+        [Record(0, NOW + 9_999_999, None, b"x")], attributes=1, compress=gzip.compress
+    )
     assert refused(packed).records[0].at == 0
     mixed = build_batch([b"x", Record(1, NOW + 9_999_999, b"k", b"v")], timestamp=NOW)
     assert refused(mixed, LogConfig(compacted=True)).error == ErrorCode.INVALID_TIMESTAMP
 
 
 def test_log_append_time() -> None:
-    """KIP-32: the batch gets the broker's time and a new checksum; producers may not claim it themselves."""
+    """KIP-32: the batch gets the broker's time and a new checksum; producers may not claim it
+    themselves."""
     log = PartitionLog()
     config = LogConfig(append_time=True)
     assert put(log, at(5, 9_999_999_999_999), config) == Appended(0, NOW)
@@ -159,7 +198,8 @@ def test_log_append_time() -> None:
     assert refusal.error == ErrorCode.INVALID_TIMESTAMP
     assert refusal.records[0].message == (
         f"Invalid timestamp type in message DefaultRecord(offset=0, timestamp={NOW}, key=0 bytes, value=1 bytes). "
-        "Producer should not set timestamp type to LogAppendTime.")
+        "Producer should not set timestamp type to LogAppendTime."
+    )
     create_time = PartitionLog()
     assert put(create_time, claimed) == Appended(0, -1)
     assert parse_header(create_time.read(0, 10_000)).attributes == 0
@@ -179,8 +219,13 @@ def test_timestamps_at_the_end_of_time() -> None:
     boundless = LogConfig(timestamp_after_max_ms=(1 << 63) - 1)
     batch = at(5, 6)
     log = PartitionLog()
-    put(log, seal(parse_header(batch)._replace(base_timestamp=(1 << 63) - 1, max_timestamp=0), batch[61:]), boundless._replace(
-        timestamp_before_max_ms=1 << 64))
+    put(
+        log,
+        seal(
+            parse_header(batch)._replace(base_timestamp=(1 << 63) - 1, max_timestamp=0), batch[61:]
+        ),
+        boundless._replace(timestamp_before_max_ms=1 << 64),
+    )
     assert parse_header(log.read(0, 1_000)).max_timestamp == (1 << 63) - 1
 
 
@@ -190,7 +235,8 @@ def test_what_no_codec_wrote_is_refused(codec: int) -> None:
     assert refused(batch).error == ErrorCode.UNKNOWN_SERVER_ERROR
 
 
-# --- timestamps --------------------------------------------------------------------------------------------------------------
+# --- timestamps
+# --------------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -199,15 +245,30 @@ def timed() -> PartitionLog:
     log = PartitionLog()
     put(log, at(NOW + 10, NOW + 30, NOW + 20, NOW + 30))
     put(log, at(NOW + 5, NOW + 25))
-    packed = [Record(0, NOW + 40, None, b"x"), Record(1, NOW + 50, None, b"x"), Record(2, NOW + 50, None, b"x")]
+    packed = [
+        Record(0, NOW + 40, None, b"x"),
+        Record(1, NOW + 50, None, b"x"),
+        Record(2, NOW + 50, None, b"x"),
+    ]
     put(log, build_batch(packed, attributes=1, compress=gzip.compress))
     put(log, at(NOW + 50))
     return log
 
 
-@pytest.mark.parametrize(("after", "offset", "found"), [
-    (0, 0, 10), (10, 0, 10), (11, 1, 30), (20, 1, 30), (30, 1, 30), (31, 6, 40), (40, 6, 40), (41, 7, 50), (50, 7, 50),
-])
+@pytest.mark.parametrize(
+    ("after", "offset", "found"),
+    [
+        (0, 0, 10),
+        (10, 0, 10),
+        (11, 1, 30),
+        (20, 1, 30),
+        (30, 1, 30),
+        (31, 6, 40),
+        (40, 6, 40),
+        (41, 7, 50),
+        (50, 7, 50),
+    ],
+)
 def test_first_at_or_after(timed: PartitionLog, after: int, offset: int, found: int) -> None:
     """KIP-79: record by record, also within a compressed batch."""
     assert timed.first_at_or_after(NOW + after) == TimestampedOffset(offset, NOW + found, 0)
@@ -240,19 +301,33 @@ def test_highest_timestamp(timed: PartitionLog) -> None:
     assert without.first_at_or_after(0) == TimestampedOffset()
 
 
-def test_a_batch_that_cannot_be_opened_answers_with_its_first_record(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("coordinator.cluster.partition_log.decompress", lambda codec, data, budget: None)
+def test_a_batch_that_cannot_be_opened_answers_with_its_first_record(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(
+        "coordinator.cluster.partition_log.decompress", lambda codec, data, budget: None
+    )
     log = PartitionLog()
-    put(log, build_batch([b"a", Record(1, NOW + 9, None, b"b")], timestamp=NOW, attributes=1, compress=gzip.compress))
+    put(
+        log,
+        build_batch(
+            [b"a", Record(1, NOW + 9, None, b"b")],
+            timestamp=NOW,
+            attributes=1,
+            compress=gzip.compress,
+        ),
+    )
     assert log.first_at_or_after(NOW + 5) == TimestampedOffset(0, NOW + 9, 0)
     assert log.highest_timestamp() == TimestampedOffset(0, NOW + 9, 0)
 
 
-# --- leader epochs -----------------------------------------------------------------------------------------------------------
+# --- leader epochs
+# -----------------------------------------------------------------------------------------------------------
 
 
 def test_epoch_ends() -> None:
-    """KIP-101, KIP-279: the newest known epoch not above the asked one, and where the next begins."""
+    """KIP-101, KIP-279: the newest known epoch not above the asked one, and where the next
+    begins."""
     log = PartitionLog()
     assert log.epoch_end(0) == EpochEnd(0, 0)
     put(log, at(NOW, NOW))
@@ -282,22 +357,34 @@ def test_epochs_are_forgotten_with_their_records() -> None:
 def many(count: int, *, attributes: int = 0, key: bool = False) -> bytes:
     """A gzip batch of `count` equal records, a thousandth of their size."""
     record = bytes((14, 0, 0, 0, 2, 107, 1, 0)) if key else bytes((12, 0, 0, 0, 1, 1, 0))
-    return seal(parse_header(build_batch([b""] * 1, timestamp=NOW))._replace(
-        length=49 + len(payload := gzip.compress(record * count)), attributes=1 | attributes, last_offset_delta=count - 1,
-        record_count=count), payload)
+    return seal(
+        parse_header(build_batch([b""] * 1, timestamp=NOW))._replace(
+            length=49 + len(payload := gzip.compress(record * count)),
+            attributes=1 | attributes,
+            last_offset_delta=count - 1,
+            record_count=count,
+        ),
+        payload,
+    )
 
 
 @pytest.mark.parametrize(("count", "true"), [(4, 3), (2, 3), (1, 3), (3, 2)])
 @pytest.mark.parametrize(("codec", "compress"), [(0, None), (1, gzip.compress)])
-def test_a_batch_that_miscounts_its_records_is_refused(count: int, true: int, codec: int, compress: object) -> None:
-    """It was taken when it came compressed, and broke every later look-up by time (scenario compressed_batches.a_header_that_miscounts)."""
+def test_a_batch_that_miscounts_its_records_is_refused(
+    count: int, true: int, codec: int, compress: object
+) -> None:
+    """It was taken when it came compressed, and broke every later look-up by time (scenario
+    compressed_batches.a_header_that_miscounts)."""
     batch = build_batch([b"x"] * true, timestamp=NOW, attributes=codec, compress=compress)  # type: ignore[arg-type]
-    lying = seal(parse_header(batch)._replace(record_count=count, last_offset_delta=count - 1), batch[61:])
+    lying = seal(
+        parse_header(batch)._replace(record_count=count, last_offset_delta=count - 1), batch[61:]
+    )
     assert refused(lying).error == ErrorCode.INVALID_RECORD
 
 
 def test_what_a_few_compressed_bytes_may_cost_is_bounded() -> None:
-    """20 KiB of gzip stand for millions of records: 7 s where each is refused by itself, 8 s and 1 GB in a compacted topic."""
+    """20 KiB of gzip stand for millions of records: 7 s where each is refused by itself, 8 s and 1
+    GB in a compacted topic."""
     stamped = refused(many(2_000_000, attributes=8), LogConfig(append_time=True))
     assert stamped.error == ErrorCode.INVALID_TIMESTAMP
     assert 1_000 < len(stamped.records) < 50_000
@@ -312,7 +399,12 @@ def test_a_look_up_opens_no_more_than_its_request_may_cost(monkeypatch: pytest.M
     sound = b"".join(bytes(encode_record(Record(i, NOW, None, None), 0, NOW)) for i in range(count))
     payload = gzip.compress(sound)
     batch = parse_header(build_batch([b""], timestamp=NOW))._replace(
-        length=49 + len(payload), attributes=1, last_offset_delta=count - 1, record_count=count, max_timestamp=NOW + 9)
+        length=49 + len(payload),
+        attributes=1,
+        last_offset_delta=count - 1,
+        record_count=count,
+        max_timestamp=NOW + 9,
+    )
     put(log, seal(batch, payload))
     budget = Budget(1_000)
     assert log.first_at_or_after(NOW + 5, budget) == TimestampedOffset(0, NOW + 9, 0)
@@ -321,11 +413,20 @@ def test_a_look_up_opens_no_more_than_its_request_may_cost(monkeypatch: pytest.M
 
 
 def test_a_size_that_no_append_looks_at_refuses_the_look_up() -> None:
-    """Kafka reads compressed records from a stream when they come, and by their sizes later (scenario records_that_are_damaged)."""
+    """Kafka reads compressed records from a stream when they come, and by their sizes later
+    (scenario records_that_are_damaged)."""
     log = PartitionLog()
     good = encode_record(Record(0, NOW, b"k", b"value"), 0, NOW)
     payload = gzip.compress(bytes((good[0] - 2,)) + good[1:])
-    put(log, seal(parse_header(build_batch([b""], timestamp=NOW))._replace(length=49 + len(payload), attributes=1), payload))
+    put(
+        log,
+        seal(
+            parse_header(build_batch([b""], timestamp=NOW))._replace(
+                length=49 + len(payload), attributes=1
+            ),
+            payload,
+        ),
+    )
     with pytest.raises(BatchRefused) as refusal:
         log.first_at_or_after(NOW)
     assert refusal.value.error == ErrorCode.INVALID_RECORD
@@ -335,5 +436,10 @@ def test_compressed_records_out_of_order_are_refused() -> None:
     """Kafka builds such a batch anew, and fails (-1)."""
     record = encode_record(Record(5, NOW, b"k", b"value"), 0, NOW)
     payload = gzip.compress(record)
-    batch = seal(parse_header(build_batch([b""], timestamp=NOW))._replace(length=49 + len(payload), attributes=1), payload)
+    batch = seal(
+        parse_header(build_batch([b""], timestamp=NOW))._replace(
+            length=49 + len(payload), attributes=1
+        ),
+        payload,
+    )
     assert refused(batch).error == ErrorCode.UNKNOWN_SERVER_ERROR

@@ -1,4 +1,5 @@
-"""A partition's log against a list of records: whatever is appended and deleted, reads and look-ups say what the list says."""
+"""A partition's log against a list of records: whatever is appended and deleted, reads and look-ups
+say what the list says."""
 
 from __future__ import annotations
 
@@ -25,13 +26,29 @@ class LogAndList(RuleBasedStateMachine):
         self.end = 0
         self.epoch = 0
 
-    @rule(timestamps=st.lists(st.integers(0, 50), min_size=1, max_size=5), value=st.integers(0, 200), newer=st.booleans())
+    @rule(
+        timestamps=st.lists(st.integers(0, 50), min_size=1, max_size=5),
+        value=st.integers(0, 200),
+        newer=st.booleans(),
+    )
     def append(self, timestamps: list[int], value: int, newer: bool) -> None:
         self.epoch += newer
-        batch = build_batch([Record(i, timestamp, None, b"x" * value) for i, timestamp in enumerate(timestamps)])
-        placed = self.log.append(batch, sole_batch(batch, 12), LogConfig(), leader_epoch=self.epoch, now_ms=NOW)
+        batch = build_batch(
+            [Record(i, timestamp, None, b"x" * value) for i, timestamp in enumerate(timestamps)]
+        )
+        placed = self.log.append(
+            batch, sole_batch(batch, 12), LogConfig(), leader_epoch=self.epoch, now_ms=NOW
+        )
         assert placed.base_offset == self.end
-        self.batches.append((len(batch), [Record(self.end + i, timestamp, None, b"x" * value) for i, timestamp in enumerate(timestamps)]))
+        self.batches.append(
+            (
+                len(batch),
+                [
+                    Record(self.end + i, timestamp, None, b"x" * value)
+                    for i, timestamp in enumerate(timestamps)
+                ],
+            )
+        )
         self.end += len(timestamps)
 
     @rule(share=st.floats(0, 1))
@@ -53,15 +70,27 @@ class LogAndList(RuleBasedStateMachine):
             if pos + size > len(data):
                 break
             header = parse_header(data, pos)
-            assert (header.size, list(read_records(header, data[pos + HEADER_SIZE:pos + size]))) == (size, records)
+            assert (
+                header.size,
+                list(read_records(header, data[pos + HEADER_SIZE : pos + size])),
+            ) == (size, records)
             pos += size
 
     @rule(timestamp=st.integers(-1, 51))
     def look_up(self, timestamp: int) -> None:
-        found = next((record for _, records in self.batches for record in records
-                      if record.timestamp >= timestamp and record.offset >= self.start), None)
+        found = next(
+            (
+                record
+                for _, records in self.batches
+                for record in records
+                if record.timestamp >= timestamp and record.offset >= self.start
+            ),
+            None,
+        )
         answer = self.log.first_at_or_after(timestamp)
-        assert answer[:2] == ((found.offset, found.timestamp) if found is not None else TimestampedOffset()[:2])
+        assert answer[:2] == (
+            (found.offset, found.timestamp) if found is not None else TimestampedOffset()[:2]
+        )
 
     @invariant()
     def ends(self) -> None:
@@ -69,9 +98,13 @@ class LogAndList(RuleBasedStateMachine):
         everything = [record for _, records in self.batches for record in records]
         highest = max(everything, key=lambda record: record.timestamp, default=None)
         answer = self.log.highest_timestamp()
-        assert answer[:2] == ((highest.offset, highest.timestamp) if highest is not None else TimestampedOffset()[:2])
+        assert answer[:2] == (
+            (highest.offset, highest.timestamp) if highest is not None else TimestampedOffset()[:2]
+        )
         assert self.log.epoch_end(self.epoch).end_offset == self.end
-        assert self.log.size == sum(size for size, records in self.batches if records[-1].offset >= self.start)
+        assert self.log.size == sum(
+            size for size, records in self.batches if records[-1].offset >= self.start
+        )
 
 
 LogAndList.TestCase.settings = settings(max_examples=60, stateful_step_count=25, deadline=None)

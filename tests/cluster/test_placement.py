@@ -11,7 +11,8 @@ from coordinator.cluster.placement import InvalidReplicationFactor, place
 
 
 class Draws:
-    """The n-th draw is (7n + 3) mod stop: the same numbers were given to Kafka's StripedReplicaPlacer."""
+    """The n-th draw is (7n + 3) mod stop: the same numbers were given to Kafka's
+    StripedReplicaPlacer."""
 
     def __init__(self) -> None:
         self.drawn = 0
@@ -24,27 +25,61 @@ class Draws:
 def brokers(text: str) -> list[BrokerNode]:
     """`id:rack:f` each; no rack and no f if empty."""
     parts = [item.split(":") for item in text.split(",")]
-    return [BrokerNode(int(node), rack or None, fenced=fenced == "f") for node, rack, fenced in parts]
+    return [
+        BrokerNode(int(node), rack or None, fenced=fenced == "f") for node, rack, fenced in parts
+    ]
 
 
 # (partitions, replication factor, brokers, what Kafka 4.3.1's class answered)
 KAFKA_PLACED = [
     (5, 1, "1::", [[1], [1], [1], [1], [1]]),
     (4, 2, "0::,1::,2::", [[0, 1], [1, 2], [2, 0], [1, 0]]),
-    (7, 3, "0::,1::,2::,3::", [[3, 0, 1], [0, 1, 2], [1, 2, 3], [2, 3, 0], [1, 2, 3], [2, 3, 0], [3, 0, 1]]),
-    (9, 2, "0:a:,1:a:,2:b:,3:b:,4:c:", [[1, 2], [3, 4], [4, 0], [1, 2], [3, 4], [3, 4], [4, 0], [1, 2], [3, 4]]),
-    (6, 3, "5:a:,0:a:,1:c:,2:c:,3:b:,4:b:f", [[3, 1, 5], [2, 0, 3], [5, 3, 1], [3, 2, 0], [1, 5, 3], [5, 3, 2]]),
+    (
+        7,
+        3,
+        "0::,1::,2::,3::",
+        [[3, 0, 1], [0, 1, 2], [1, 2, 3], [2, 3, 0], [1, 2, 3], [2, 3, 0], [3, 0, 1]],
+    ),
+    (
+        9,
+        2,
+        "0:a:,1:a:,2:b:,3:b:,4:c:",
+        [[1, 2], [3, 4], [4, 0], [1, 2], [3, 4], [3, 4], [4, 0], [1, 2], [3, 4]],
+    ),
+    (
+        6,
+        3,
+        "5:a:,0:a:,1:c:,2:c:,3:b:,4:b:f",
+        [[3, 1, 5], [2, 0, 3], [5, 3, 1], [3, 2, 0], [1, 5, 3], [5, 3, 2]],
+    ),
     (4, 3, "0:a:f,1:a:,2::", [[2, 1, 0], [1, 2, 0], [2, 1, 0], [1, 2, 0]]),
-    (12, 4, "0:a:,1:a:,2:b:,3:b:f,4::,5::f", [
-        [2, 4, 1, 3], [4, 0, 2, 5], [1, 2, 4, 0], [2, 4, 0, 3], [1, 2, 4, 0], [2, 4, 0, 3], [4, 1, 2, 5],
-        [0, 2, 4, 1], [2, 0, 4, 3], [1, 4, 2, 0], [4, 2, 0, 3], [2, 1, 4, 3],
-    ]),
+    (
+        12,
+        4,
+        "0:a:,1:a:,2:b:,3:b:f,4::,5::f",
+        [
+            [2, 4, 1, 3],
+            [4, 0, 2, 5],
+            [1, 2, 4, 0],
+            [2, 4, 0, 3],
+            [1, 2, 4, 0],
+            [2, 4, 0, 3],
+            [4, 1, 2, 5],
+            [0, 2, 4, 1],
+            [2, 0, 4, 3],
+            [1, 4, 2, 0],
+            [4, 2, 0, 3],
+            [2, 1, 4, 3],
+        ],
+    ),
     (3, 2, "0:b:,1:a:f,2:c:", [[0, 1], [0, 2], [0, 2]]),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("partitions", "factor", "cluster", "expected"), KAFKA_PLACED)
-def test_replicas_are_those_of_kafkas_placer(partitions: int, factor: int, cluster: str, expected: list[list[int]]) -> None:
+def test_replicas_are_those_of_kafkas_placer(
+    partitions: int, factor: int, cluster: str, expected: list[list[int]]
+) -> None:
     assert place(partitions, factor, brokers(cluster), Draws()) == expected
 
 
@@ -58,14 +93,20 @@ def test_more_replicas_than_brokers() -> None:
 
 
 def test_no_broker_may_lead() -> None:
-    with pytest.raises(InvalidReplicationFactor, match="All brokers are currently fenced, or have all their log directories cordoned"):
+    with pytest.raises(
+        InvalidReplicationFactor,
+        match="All brokers are currently fenced, or have all their log directories cordoned",
+    ):
         place(3, 2, brokers("0:a:f,1:b:f"), Draws())
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_any_placement_has_distinct_replicas_and_a_live_leader(seed: int) -> None:
     rng = random.Random(seed)
-    nodes = [BrokerNode(i, rng.choice([None, "a", "b"]), fenced=i > 0 and rng.random() < 0.3) for i in range(6)]
+    nodes = [
+        BrokerNode(i, rng.choice([None, "a", "b"]), fenced=i > 0 and rng.random() < 0.3)
+        for i in range(6)
+    ]
     for replicas in place(40, rng.randint(1, 6), nodes, rng):
         assert len(set(replicas)) == len(replicas)
         assert not nodes[replicas[0]].fenced

@@ -23,13 +23,29 @@ class Partition:
         self.log = PartitionLog()
         self.now = NOW
 
-    def send(self, sequence: int, *, epoch: int = 0, records: int = 1, producer: int = 7, timestamp: int = NOW) -> Appended | int:
-        """Where the batch lies, or the error code it was refused with; a refusal leaves the log end where it was."""
+    def send(
+        self,
+        sequence: int,
+        *,
+        epoch: int = 0,
+        records: int = 1,
+        producer: int = 7,
+        timestamp: int = NOW,
+    ) -> Appended | int:
+        """Where the batch lies, or the error code it was refused with; a refusal leaves the log end
+        where it was."""
         batch = build_batch(
-            [b"x"] * records, timestamp=timestamp, producer_id=producer, producer_epoch=epoch, base_sequence=sequence)
+            [b"x"] * records,
+            timestamp=timestamp,
+            producer_id=producer,
+            producer_epoch=epoch,
+            base_sequence=sequence,
+        )
         end = self.log.log_end_offset
         try:
-            return self.log.append(batch, sole_batch(batch, 12), LogConfig(), leader_epoch=0, now_ms=self.now)
+            return self.log.append(
+                batch, sole_batch(batch, 12), LogConfig(), leader_epoch=0, now_ms=self.now
+            )
         except BatchRefused as refusal:
             assert self.log.log_end_offset == end
             return CODES[refusal.error]
@@ -41,7 +57,11 @@ def partition() -> Partition:
 
 
 def test_in_sequence(partition: Partition) -> None:
-    assert [partition.send(s) for s in range(3)] == [Appended(0, -1), Appended(1, -1), Appended(2, -1)]
+    assert [partition.send(s) for s in range(3)] == [
+        Appended(0, -1),
+        Appended(1, -1),
+        Appended(2, -1),
+    ]
     assert partition.send(3, records=4) == Appended(3, -1)
     assert partition.send(7) == Appended(7, -1)
 
@@ -105,7 +125,8 @@ def test_producers_are_independent_and_survive_deleted_records(partition: Partit
 
 
 def test_silent_producers_are_forgotten_at_the_next_check(partition: Partition) -> None:
-    """producer.id.expiration.ms, measured from the newest record's timestamp; looked at every ten minutes."""
+    """producer.id.expiration.ms, measured from the newest record's timestamp; looked at every ten
+    minutes."""
     expiration = LogConfig().producer_id_expiration_ms
     partition.send(0, timestamp=NOW - expiration)
     assert partition.send(5) == 45
@@ -118,23 +139,42 @@ def test_silent_producers_are_forgotten_at_the_next_check(partition: Partition) 
 
 
 def test_a_clock_that_jumps_does_not_bring_the_next_check() -> None:
-    """Kafka's scheduler looks for expired producers by a clock that never jumps; what it finds there is dated by the wall clock."""
+    """Kafka's scheduler looks for expired producers by a clock that never jumps; what it finds
+    there is dated by the wall clock."""
     log, day = PartitionLog(), LogConfig().producer_id_expiration_ms
 
     def send(sequence: int, *, ahead: int, elapsed_ms: int) -> Appended:
-        batch = build_batch([b"x"], timestamp=NOW, producer_id=7, producer_epoch=0, base_sequence=sequence)
+        batch = build_batch(
+            [b"x"], timestamp=NOW, producer_id=7, producer_epoch=0, base_sequence=sequence
+        )
         return log.append(
-            batch, sole_batch(batch, 12), LogConfig(), leader_epoch=0, now_ms=NOW + ahead + elapsed_ms, elapsed_ms=elapsed_ms)
+            batch,
+            sole_batch(batch, 12),
+            LogConfig(),
+            leader_epoch=0,
+            now_ms=NOW + ahead + elapsed_ms,
+            elapsed_ms=elapsed_ms,
+        )
 
     assert send(0, ahead=0, elapsed_ms=0) == Appended(0, -1)
-    assert send(0, ahead=2 * day, elapsed_ms=EXPIRATION_CHECK_MS - 1) == Appended(0, NOW, duplicate=True)
+    assert send(0, ahead=2 * day, elapsed_ms=EXPIRATION_CHECK_MS - 1) == Appended(
+        0, NOW, duplicate=True
+    )
     assert send(0, ahead=2 * day, elapsed_ms=EXPIRATION_CHECK_MS) == Appended(1, -1)
 
 
-def written(log: ReplicaLog, sequence: int, *, producer: int = 7, timestamp: int = NOW, attributes: int = 0) -> Appended | int:
+def written(
+    log: ReplicaLog, sequence: int, *, producer: int = 7, timestamp: int = NOW, attributes: int = 0
+) -> Appended | int:
     """Where a batch of one record lies, or the error code it was refused with."""
     batch = build_batch(
-        [b"x"], timestamp=timestamp, producer_id=producer, producer_epoch=0, base_sequence=sequence, attributes=attributes)
+        [b"x"],
+        timestamp=timestamp,
+        producer_id=producer,
+        producer_epoch=0,
+        base_sequence=sequence,
+        attributes=attributes,
+    )
     try:
         return log.append(batch, sole_batch(batch, 12), LogConfig(), leader_epoch=0, now_ms=NOW)
     except BatchRefused as refusal:
@@ -142,7 +182,8 @@ def written(log: ReplicaLog, sequence: int, *, producer: int = 7, timestamp: int
 
 
 def test_a_broker_that_starts_knows_the_newest_batch_of_each_producer() -> None:
-    """Kafka writes no more into its snapshots of producers; those that are silent for producer.id.expiration.ms are not read."""
+    """Kafka writes no more into its snapshots of producers; those that are silent for
+    producer.id.expiration.ms are not read."""
     log, expiration = ReplicaLog(), LogConfig().producer_id_expiration_ms
     for sequence in range(3):
         written(log, sequence)
@@ -159,7 +200,8 @@ def test_a_broker_that_starts_knows_the_newest_batch_of_each_producer() -> None:
 
 
 def test_what_is_truncated_after_a_start_leaves_what_was_known_then() -> None:
-    """Batches from before the start are known as they were read, later ones all; truncated into what was read, all is read from the log."""
+    """Batches from before the start are known as they were read, later ones all; truncated into
+    what was read, all is read from the log."""
     leader, log = ReplicaLog(), ReplicaLog()
     for sequence in range(3):
         written(leader, sequence)
@@ -177,7 +219,8 @@ def test_what_is_truncated_after_a_start_leaves_what_was_known_then() -> None:
 
 
 def test_a_replica_that_begins_behind_deleted_records_knows_no_older_epoch() -> None:
-    """The log start's epoch is that under which the replica comes to lead, if it copied nothing (ListOffsets -2)."""
+    """The log start's epoch is that under which the replica comes to lead, if it copied nothing
+    (ListOffsets -2)."""
     leader, added = ReplicaLog(), ReplicaLog()
     for sequence in range(3):
         written(leader, sequence)

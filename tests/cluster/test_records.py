@@ -1,4 +1,5 @@
-"""Record batches: the header, what Kafka 4.3.1 was seen to refuse with which code, single records, the four codecs."""
+"""Record batches: the header, what Kafka 4.3.1 was seen to refuse with which code, single records,
+the four codecs."""
 
 from __future__ import annotations
 
@@ -29,7 +30,9 @@ from coordinator.errors import ErrorCode
 
 BATCH = build_batch([b"a", b"b"], timestamp=1_000)
 PAYLOAD = BATCH[HEADER_SIZE:]
-VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "compressed_batches.json").read_text())
+VECTORS = json.loads(
+    (Path(__file__).parents[1] / "vectors" / "compressed_batches.json").read_text()
+)
 
 
 def header(**changes: int) -> BatchHeader:
@@ -37,17 +40,30 @@ def header(**changes: int) -> BatchHeader:
 
 
 def patched(at: int, new: bytes) -> bytes:
-    return BATCH[:at] + new + BATCH[at + len(new):]
+    return BATCH[:at] + new + BATCH[at + len(new) :]
 
 
 def test_header_round_trip() -> None:
-    """KIP-98: what was built is what is read, and the checksum covers everything from the attributes on."""
-    batch = build_batch([(b"k", b"v"), (b"k", None)], timestamp=7, base_offset=3, producer_id=9, producer_epoch=2, base_sequence=5)
+    """KIP-98: what was built is what is read, and the checksum covers everything from the
+    attributes on."""
+    batch = build_batch(
+        [(b"k", b"v"), (b"k", None)],
+        timestamp=7,
+        base_offset=3,
+        producer_id=9,
+        producer_epoch=2,
+        base_sequence=5,
+    )
     parsed = parse_header(batch)
     assert parsed.size == len(batch)
     assert parsed.crc == crc32c(batch[21:])
     assert (parsed.base_offset, parsed.last_offset, parsed.record_count) == (3, 4, 2)
-    assert (parsed.producer_id, parsed.producer_epoch, parsed.base_sequence, parsed.last_sequence) == (9, 2, 5, 6)
+    assert (
+        parsed.producer_id,
+        parsed.producer_epoch,
+        parsed.base_sequence,
+        parsed.last_sequence,
+    ) == (9, 2, 5, 6)
     assert str(parsed) == f"batch 3..4, 2 records, {len(batch)} bytes"
 
 
@@ -61,20 +77,24 @@ def test_last_sequence_wraps() -> None:
     assert header(base_sequence=-1).last_sequence == -1
 
 
-@pytest.mark.parametrize(("data", "code"), [
-    (b"", ErrorCode.INVALID_RECORD),
-    (b"12345", ErrorCode.INVALID_RECORD),
-    (BATCH + BATCH, ErrorCode.INVALID_RECORD),
-    (BATCH[:-1], ErrorCode.INVALID_RECORD),
-    (patched(16, b"\1"), ErrorCode.INVALID_RECORD),
-    (patched(16, b"\3"), ErrorCode.CORRUPT_MESSAGE),
-    (patched(16, b"\xff"), ErrorCode.CORRUPT_MESSAGE),
-    (patched(8, b"\0\0\0\3"), ErrorCode.CORRUPT_MESSAGE),
-    (patched(8, b"\xff\xff\xff\xff"), ErrorCode.CORRUPT_MESSAGE),
-    (BATCH + bytes(16), ErrorCode.CORRUPT_MESSAGE),
-])
+@pytest.mark.parametrize(
+    ("data", "code"),
+    [
+        (b"", ErrorCode.INVALID_RECORD),
+        (b"12345", ErrorCode.INVALID_RECORD),
+        (BATCH + BATCH, ErrorCode.INVALID_RECORD),
+        (BATCH[:-1], ErrorCode.INVALID_RECORD),
+        (patched(16, b"\1"), ErrorCode.INVALID_RECORD),
+        (patched(16, b"\3"), ErrorCode.CORRUPT_MESSAGE),
+        (patched(16, b"\xff"), ErrorCode.CORRUPT_MESSAGE),
+        (patched(8, b"\0\0\0\3"), ErrorCode.CORRUPT_MESSAGE),
+        (patched(8, b"\xff\xff\xff\xff"), ErrorCode.CORRUPT_MESSAGE),
+        (BATCH + bytes(16), ErrorCode.CORRUPT_MESSAGE),
+    ],
+)
 def test_not_exactly_one_batch(data: bytes, code: ErrorCode) -> None:
-    """A Produce request carries one whole batch of format 2 for a partition; codes as Kafka 4.3.1 gave them."""
+    """A Produce request carries one whole batch of format 2 for a partition; codes as Kafka 4.3.1
+    gave them."""
     with pytest.raises(BatchRefused) as refusal:
         sole_batch(data, 12)
     assert refusal.value.error == code
@@ -131,23 +151,29 @@ def test_transactional_flag_is_seen_before_anything_else() -> None:
     assert refusal.value.message == "Record size 3 is less than the minimum record overhead (14)"
 
 
-@pytest.mark.parametrize(("changes", "code"), [
-    ({"record_count": 0, "last_offset_delta": -1}, ErrorCode.INVALID_RECORD),
-    ({"record_count": 3}, ErrorCode.INVALID_RECORD),
-    ({"last_offset_delta": -1}, ErrorCode.INVALID_RECORD),
-    ({"attributes": 0x20}, ErrorCode.INVALID_RECORD),
-    ({"producer_id": 5, "producer_epoch": 0}, ErrorCode.INVALID_RECORD),
-    ({"attributes": 5}, ErrorCode.UNKNOWN_SERVER_ERROR),
-    ({"attributes": 7}, ErrorCode.UNKNOWN_SERVER_ERROR),
-    ({"attributes": 0x25, "record_count": 0}, ErrorCode.UNKNOWN_SERVER_ERROR),
-])
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"record_count": 0, "last_offset_delta": -1}, ErrorCode.INVALID_RECORD),
+        ({"record_count": 3}, ErrorCode.INVALID_RECORD),
+        ({"last_offset_delta": -1}, ErrorCode.INVALID_RECORD),
+        ({"attributes": 0x20}, ErrorCode.INVALID_RECORD),
+        ({"producer_id": 5, "producer_epoch": 0}, ErrorCode.INVALID_RECORD),
+        ({"attributes": 5}, ErrorCode.UNKNOWN_SERVER_ERROR),
+        ({"attributes": 7}, ErrorCode.UNKNOWN_SERVER_ERROR),
+        ({"attributes": 0x25, "record_count": 0}, ErrorCode.UNKNOWN_SERVER_ERROR),
+    ],
+)
 def test_headers_that_lie(changes: dict[str, int], code: ErrorCode) -> None:
     with pytest.raises(BatchRefused) as refusal:
         check_header(header(**changes))
     assert refusal.value.error == code
 
 
-@pytest.mark.parametrize("changes", [{}, {"leader_epoch": 5}, {"attributes": 0x40}, {"producer_id": -3, "base_sequence": -1}])
+@pytest.mark.parametrize(
+    "changes",
+    [{}, {"leader_epoch": 5}, {"attributes": 0x40}, {"producer_id": -3, "base_sequence": -1}],
+)
 def test_headers_that_kafka_takes(changes: dict[str, int]) -> None:
     check_header(header(**changes))
 
@@ -165,16 +191,21 @@ def test_append_time_changes_type_and_maximum_only() -> None:
     stored = stamp(0, 0, parsed) + body
     assert parse_header(stored).attributes == LOG_APPEND_TIME
     assert parse_header(stored).crc == crc32c(stored[21:])
-    assert [record.timestamp for record in read_records(parse_header(stored), stored[HEADER_SIZE:])] == [5_000, 5_000]
+    assert [
+        record.timestamp for record in read_records(parse_header(stored), stored[HEADER_SIZE:])
+    ] == [5_000, 5_000]
     again, body = with_max_timestamp(parsed, body, 1_000, append_time=False)
     assert stamp(0, -1, again) + body == BATCH
 
 
 @pytest.mark.parametrize("append_time", [False, True])
 def test_attribute_bits_without_a_meaning_are_lost_with_the_maximum(append_time: bool) -> None:
-    """Kafka 4.3.1 puts the attributes together anew: compression, timestamp type, transaction, control, delete horizon."""
+    """Kafka 4.3.1 puts the attributes together anew: compression, timestamp type, transaction,
+    control, delete horizon."""
     sent = header(attributes=-1 & ~0x38)
-    changed, body = with_max_timestamp(sent, seal(sent, PAYLOAD)[21:], 5_000, append_time=append_time)
+    changed, body = with_max_timestamp(
+        sent, seal(sent, PAYLOAD)[21:], 5_000, append_time=append_time
+    )
     assert changed.attributes == (0x4F if append_time else 0x47)
     stored = stamp(0, 0, changed) + body
     assert parse_header(stored).attributes == changed.attributes
@@ -183,7 +214,9 @@ def test_attribute_bits_without_a_meaning_are_lost_with_the_maximum(append_time:
 
 def test_records_round_trip() -> None:
     records = [
-        Record(0, 1_000, None, None), Record(1, 900, b"", b""), Record(2, 1 << 40, b"key", b"v" * 70_000, (("h", b"1"), ("", None))),
+        Record(0, 1_000, None, None),
+        Record(1, 900, b"", b""),
+        Record(2, 1 << 40, b"key", b"v" * 70_000, (("h", b"1"), ("", None))),
     ]
     batch = build_batch(records)
     assert list(read_records(parse_header(batch), batch[HEADER_SIZE:])) == records
@@ -192,10 +225,19 @@ def test_records_round_trip() -> None:
     assert seen.keyless == (0,)
 
 
-@pytest.mark.parametrize("payload", [
-    PAYLOAD[:-1], PAYLOAD + b"\0", b"\0" + PAYLOAD, b"\1" + PAYLOAD[1:], bytes([PAYLOAD[0] + 2]) + PAYLOAD[1:],
-    PAYLOAD[:4] + b"\x0a" + PAYLOAD[5:], b"\xff" * 4, b"\xff\xff\xff\xff\x0f" + PAYLOAD,
-])
+@pytest.mark.parametrize(
+    "payload",
+    [
+        PAYLOAD[:-1],
+        PAYLOAD + b"\0",
+        b"\0" + PAYLOAD,
+        b"\1" + PAYLOAD[1:],
+        bytes([PAYLOAD[0] + 2]) + PAYLOAD[1:],
+        PAYLOAD[:4] + b"\x0a" + PAYLOAD[5:],
+        b"\xff" * 4,
+        b"\xff\xff\xff\xff\x0f" + PAYLOAD,
+    ],
+)
 def test_records_that_do_not_fill_their_bytes(payload: bytes) -> None:
     with pytest.raises(BatchRefused) as refusal:
         survey(payload, 2)
@@ -205,7 +247,8 @@ def test_records_that_do_not_fill_their_bytes(payload: bytes) -> None:
 def test_numbers_are_no_longer_than_they_may_be() -> None:
     """Lengths take five bytes at most and timestamps ten, each with leading zeros if one likes.
 
-    Beyond that Kafka 4.3.1 trips over the size of a record (-1), and refuses what is inside of one (87).
+    Beyond that Kafka 4.3.1 trips over the size of a record (-1), and refuses what is inside of one
+    (87).
     """
     body = b"\0\0\0\1\2a\0"
     survey(b"\x0e" + body, 1)
@@ -229,7 +272,10 @@ def test_numbers_are_no_longer_than_they_may_be() -> None:
 def test_timestamps_wrap() -> None:
     batch = build_batch([Record(0, 5, None, b"x"), Record(1, 6, None, b"x")])
     last = parse_header(batch)._replace(base_timestamp=(1 << 63) - 1)
-    assert [record.timestamp for record in read_records(last, batch[HEADER_SIZE:])] == [(1 << 63) - 1, -1 << 63]
+    assert [record.timestamp for record in read_records(last, batch[HEADER_SIZE:])] == [
+        (1 << 63) - 1,
+        -1 << 63,
+    ]
 
 
 def test_header_without_a_key_is_refused() -> None:
@@ -242,15 +288,20 @@ def test_header_without_a_key_is_refused() -> None:
 
 
 def test_mutated_records_are_taken_by_the_walk_only_if_they_can_be_read() -> None:
-    """Whatever `survey` lets through, `read_records` can read; nothing else than BatchRefused is ever raised."""
+    """Whatever `survey` lets through, `read_records` can read; nothing else than BatchRefused is
+    ever raised."""
     draw = random.Random(5)
-    whole = build_batch([Record(i, i, b"k" * i, b"v" * 30, (("a", b"b"),) * (i % 3)) for i in range(5)])
+    whole = build_batch(
+        [Record(i, i, b"k" * i, b"v" * 30, (("a", b"b"),) * (i % 3)) for i in range(5)]
+    )
     parsed, good = parse_header(whole), whole[HEADER_SIZE:]
     taken = 0
     for _ in range(3_000):
         payload = bytearray(good)
         for _ in range(draw.choice((1, 1, 2))):
-            payload[draw.randrange(len(payload))] = draw.choice((0, 1, 2, 0x7F, 0x80, 0xFF, draw.randrange(256)))
+            payload[draw.randrange(len(payload))] = draw.choice(
+                (0, 1, 2, 0x7F, 0x80, 0xFF, draw.randrange(256))
+            )
         try:
             survey(bytes(payload), 5)
         except BatchRefused:
@@ -260,9 +311,12 @@ def test_mutated_records_are_taken_by_the_walk_only_if_they_can_be_read() -> Non
     assert taken > 100
 
 
-@pytest.mark.parametrize("vector", VECTORS, ids=[f"{vector['writer']}-{vector['codec']}" for vector in VECTORS])
+@pytest.mark.parametrize(
+    "vector", VECTORS, ids=[f"{vector['writer']}-{vector['codec']}" for vector in VECTORS]
+)
 def test_batches_compressed_by_real_clients(vector: dict[str, object]) -> None:
-    """Java's and librdkafka's framings of gzip, snappy and lz4 can be opened; zstd where Python can."""
+    """Java's and librdkafka's framings of gzip, snappy and lz4 can be opened; zstd where Python
+    can."""
     batch = bytes.fromhex(str(vector["hex"]))
     parsed = parse_header(batch)
     payload = batch[HEADER_SIZE:]
@@ -279,23 +333,34 @@ def test_batches_compressed_by_real_clients(vector: dict[str, object]) -> None:
 
 @pytest.mark.parametrize("codec", [1, 2, 3])
 def test_damaged_compression_is_a_value_error(codec: int) -> None:
-    good = next(bytes.fromhex(vector["hex"])[HEADER_SIZE:] for vector in VECTORS if vector["codec"] == codec)
+    good = next(
+        bytes.fromhex(vector["hex"])[HEADER_SIZE:] for vector in VECTORS if vector["codec"] == codec
+    )
     draw = random.Random(codec)
     for _ in range(300):
         data = bytearray(good)
         data[draw.randrange(len(data))] = draw.randrange(256)
         try:
-            decompress(codec, bytes(data[:draw.randrange(len(data) + 1)]))
+            decompress(codec, bytes(data[: draw.randrange(len(data) + 1)]))
         except ValueError:
             continue
 
 
-@pytest.mark.parametrize("data", [
-    b"\x26\x00\x00\x00not really compressed", b"", b"\xff" * 1_000_000, b"\xff\xff\xff\xff\x0f\x00a", b"\x80" * 5 + b"\x01\x00a",
-    b"\x82SNAPPY\x00" + bytes(8) + b"\x00\x00\x01\x00ab", b"\x82SNAPPY\x00" + bytes(8) + bytes(4),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\x26\x00\x00\x00not really compressed",
+        b"",
+        b"\xff" * 1_000_000,
+        b"\xff\xff\xff\xff\x0f\x00a",
+        b"\x80" * 5 + b"\x01\x00a",
+        b"\x82SNAPPY\x00" + bytes(8) + b"\x00\x00\x01\x00ab",
+        b"\x82SNAPPY\x00" + bytes(8) + bytes(4),
+    ],
+)
 def test_snappy_that_cannot_be_opened(data: bytes) -> None:
-    """An endless size, too: a million bytes of it once took half a minute (scenario compressed_batches.snappy_sizes)."""
+    """An endless size, too: a million bytes of it once took half a minute (scenario
+    compressed_batches.snappy_sizes)."""
     with pytest.raises(ValueError, match=r"snappy|early|copy"):
         decompress(2, data)
 
@@ -318,7 +383,8 @@ def lz4_copies(count: int) -> bytes:
 
 @pytest.mark.parametrize("codec", [1, 2, 3])
 def test_opening_ends_where_its_budget_does(codec: int) -> None:
-    """23 KiB of gzip stand for 23 MB, 1 MiB of snappy for half a million elements: the work is bounded by what came in."""
+    """23 KiB of gzip stand for 23 MB, 1 MiB of snappy for half a million elements: the work is
+    bounded by what came in."""
     import gzip
 
     data = {1: gzip.compress(bytes(60_000_000)), 2: copies(300_000), 3: lz4_copies(300_000)}[codec]
@@ -341,7 +407,11 @@ def test_a_gzip_file_of_several_members() -> None:
     import gzip
 
     two = gzip.compress(b"one") + gzip.compress(b"two")
-    for data, plain in ((two, b"onetwo"), (two + bytes(100), b"onetwo"), (gzip.compress(b"one") + b"x", b"one")):
+    for data, plain in (
+        (two, b"onetwo"),
+        (two + bytes(100), b"onetwo"),
+        (gzip.compress(b"one") + b"x", b"one"),
+    ):
         assert decompress(1, data) == (plain, True)
     with pytest.raises(ValueError, match="early"):
         decompress(1, two[:-1])

@@ -1,4 +1,5 @@
-"""What transactions leave in a log: markers, the last stable offset, who was aborted. Bytes and figures are a 4.3.1 broker's."""
+"""What transactions leave in a log: markers, the last stable offset, who was aborted. Bytes and
+figures are a 4.3.1 broker's."""
 
 from __future__ import annotations
 
@@ -15,18 +16,33 @@ from coordinator.cluster.records import TRANSACTIONAL, BatchRefused, parse_heade
 NOW = 1_700_000_000_000
 COMMIT = bytes.fromhex(
     "00000000000000010000004200000000021ef3ba87003000000000000001a200c01ba1000001a200c01ba1000000000000001e0001ffffffff00000001"
-    "2000000008000000010c00000000000000")
+    "2000000008000000010c00000000000000"
+)
 ABORT = bytes.fromhex(
     "0000000000000003000000420000000002faa78014003000000000000001a200c01c28000001a200c01c28000000000000001e0002ffffffff00000001"
-    "2000000008000000000c00000000000000")
+    "2000000008000000000c00000000000000"
+)
 
 
 def put(
-    log: PartitionLog, producer: int = -1, *, epoch: int = 0, sequence: int = 0, size: int = 1, transactional: bool = True,
-    asks: bool | None = None, config: LogConfig = LogConfig(), now_ms: int = NOW,
+    log: PartitionLog,
+    producer: int = -1,
+    *,
+    epoch: int = 0,
+    sequence: int = 0,
+    size: int = 1,
+    transactional: bool = True,
+    asks: bool | None = None,
+    config: LogConfig = LogConfig(),
+    now_ms: int = NOW,
 ) -> int:
-    """Append one record, in a producer's transaction if one is named; its offset. `asks`: it begins one, adding its partition or not."""
-    named = {"producer_id": producer, "producer_epoch": epoch, "base_sequence": sequence} if producer >= 0 else {}
+    """Append one record, in a producer's transaction if one is named; its offset. `asks`: it begins
+    one, adding its partition or not."""
+    named = (
+        {"producer_id": producer, "producer_epoch": epoch, "base_sequence": sequence}
+        if producer >= 0
+        else {}
+    )
     attributes = TRANSACTIONAL if transactional and producer >= 0 else 0
     batch = build_batch([b"x" * size], timestamp=NOW, attributes=attributes, **named)
     header = sole_batch(batch, 12)
@@ -35,7 +51,15 @@ def put(
     return log.append(batch, header, config, leader_epoch=0, now_ms=now_ms).base_offset
 
 
-def end(log: PartitionLog, producer: int, epoch: int = 1, *, commit: bool = True, version: int = 2, coordinator: int = 0) -> int:
+def end(
+    log: PartitionLog,
+    producer: int,
+    epoch: int = 1,
+    *,
+    commit: bool = True,
+    version: int = 2,
+    coordinator: int = 0,
+) -> int:
     marker = Marker(producer, epoch, commit, coordinator, version)
     return log.append_marker(marker, leader_epoch=0, now_ms=NOW)
 
@@ -55,7 +79,7 @@ def test_markers_are_kafkas_to_the_byte() -> None:
     assert log.append_marker(Marker(0x1E, 1, True), leader_epoch=0, now_ms=0x1A200C01BA1) == 1
     put(log)
     assert log.append_marker(Marker(0x1E, 2, False), leader_epoch=0, now_ms=0x1A200C01C28) == 3
-    assert log.read(1, 1 << 20)[:len(COMMIT)] == COMMIT
+    assert log.read(1, 1 << 20)[: len(COMMIT)] == COMMIT
     assert log.read(3, 1 << 20) == ABORT
 
 
@@ -103,7 +127,10 @@ def test_aborted_transactions_are_listed_by_their_markers() -> None:
     end(log, 2, commit=False)
     put(log, 1, sequence=1)
     end(log, 1, commit=False)
-    listed = [[(one.producer_id, one.first_offset) for one in log.aborted_in(offset, log.size)] for offset in range(6)]
+    listed = [
+        [(one.producer_id, one.first_offset) for one in log.aborted_in(offset, log.size)]
+        for offset in range(6)
+    ]
     both, last = [(2, 2), (1, 0)], [(1, 0)]
     assert listed == [both, both, both, both, last, last]
     assert log.aborted_in(6, 0) == []
@@ -119,12 +146,26 @@ def test_a_committed_transaction_is_not_listed_nor_a_marker_that_ends_nothing() 
     assert log.producers.states[7].batches.maxlen is not None
 
 
-@pytest.mark.parametrize(("offset", "limit", "first_offsets"), [
-    (0, 500, [2, 4]), (0, 3000, [2, 4]), (0, 6000, [2, 4, 8, 10, 14]), (3, 1500, [2, 4]), (3, 3000, [2, 4, 8, 10, 14]),
-    (6, 500, [8, 10, 14]), (9, 500, [8, 10, 14]), (12, 1500, [14]), (12, 3000, [14, 16, 20, 22]), (15, 500, [14, 16, 20, 22]),
-    (18, 500, [20, 22]), (21, 6000, [20, 22]),
-])
-def test_the_list_looks_as_far_ahead_as_kafkas_index(offset: int, limit: int, first_offsets: list[int]) -> None:
+@pytest.mark.parametrize(
+    ("offset", "limit", "first_offsets"),
+    [
+        (0, 500, [2, 4]),
+        (0, 3000, [2, 4]),
+        (0, 6000, [2, 4, 8, 10, 14]),
+        (3, 1500, [2, 4]),
+        (3, 3000, [2, 4, 8, 10, 14]),
+        (6, 500, [8, 10, 14]),
+        (9, 500, [8, 10, 14]),
+        (12, 1500, [14]),
+        (12, 3000, [14, 16, 20, 22]),
+        (15, 500, [14, 16, 20, 22]),
+        (18, 500, [20, 22]),
+        (21, 6000, [20, 22]),
+    ],
+)
+def test_the_list_looks_as_far_ahead_as_kafkas_index(
+    offset: int, limit: int, first_offsets: list[int]
+) -> None:
     """Twelve transactions of a kilobyte, every third committed; as a broker was asked."""
     log = PartitionLog()
     for i in range(12):
@@ -142,7 +183,9 @@ def test_the_index_is_brought_up_to_date_piece_by_piece() -> None:
     for count in range(1, 41):
         pieces.extend(0, ends[:count], last_offsets[:count])
     asked = range(0, 41_000, 500)
-    assert [whole.behind(position) for position in asked] == [pieces.behind(position) for position in asked]
+    assert [whole.behind(position) for position in asked] == [
+        pieces.behind(position) for position in asked
+    ]
     assert whole.behind(0) == INTERVAL_BYTES // 1000 + 1
     assert whole.behind(4999) == 5
     assert whole.behind(5000) == 10  # behind it, not at it
@@ -195,7 +238,8 @@ def test_a_producer_that_adds_its_partition_begins_at_0() -> None:
 
 
 def test_nobody_overtakes_the_first_batch_that_asked_to_begin() -> None:
-    """As random lives on a broker showed: what was refused is remembered until a batch of the transaction or a marker came."""
+    """As random lives on a broker showed: what was refused is remembered until a batch of the
+    transaction or a marker came."""
     log = PartitionLog()
     first = sole_batch(build_batch([b"x"], producer_id=1, producer_epoch=0, base_sequence=0), 12)
     log.producers.asks_to_begin(first, adds=False, now_ms=NOW)
@@ -209,7 +253,9 @@ def test_nobody_overtakes_the_first_batch_that_asked_to_begin() -> None:
 def test_a_higher_epoch_asks_anew_but_as_the_first_did() -> None:
     log = PartitionLog()
     for epoch, sequence in ((0, 0), (1, 3)):
-        header = sole_batch(build_batch([b"x"], producer_id=1, producer_epoch=epoch, base_sequence=sequence), 12)
+        header = sole_batch(
+            build_batch([b"x"], producer_id=1, producer_epoch=epoch, base_sequence=sequence), 12
+        )
         log.producers.asks_to_begin(header, adds=False, now_ms=NOW)
     assert put(log, 1, epoch=1, sequence=3, asks=True) == 0
 
@@ -222,7 +268,9 @@ def test_who_is_too_old_is_not_asked_about() -> None:
     assert log.producers.verifications == {}
     assert put(log, 1, epoch=5, sequence=1) == 1
     for epoch, sequence in ((5, 3), (4, 0)):
-        header = sole_batch(build_batch([b"x"], producer_id=2, producer_epoch=epoch, base_sequence=sequence), 12)
+        header = sole_batch(
+            build_batch([b"x"], producer_id=2, producer_epoch=epoch, base_sequence=sequence), 12
+        )
         log.producers.asks_to_begin(header, adds=False, now_ms=NOW)
     assert put(log, 2, epoch=5, sequence=3) == 2
 
@@ -251,9 +299,19 @@ def test_a_marker_ends_what_was_asked_and_time_forgets_it() -> None:
     assert put(log, 2, sequence=5) == 3
 
 
-@pytest.mark.parametrize(("epoch", "coordinator", "version", "error"), [
-    (0, 3, 0, 47), (1, 3, 0, 0), (1, 3, 1, 0), (1, 3, 2, 0), (2, 3, 2, 0), (2, 2, 2, 52), (0, 2, 0, 47), (1, 4, 0, 0),
-])
+@pytest.mark.parametrize(
+    ("epoch", "coordinator", "version", "error"),
+    [
+        (0, 3, 0, 47),
+        (1, 3, 0, 0),
+        (1, 3, 1, 0),
+        (1, 3, 2, 0),
+        (2, 3, 2, 0),
+        (2, 2, 2, 52),
+        (0, 2, 0, 47),
+        (1, 4, 0, 0),
+    ],
+)
 def test_markers_must_not_be_old(epoch: int, coordinator: int, version: int, error: int) -> None:
     log = PartitionLog()
     end(log, 1, 1, coordinator=3)
@@ -266,7 +324,8 @@ def test_markers_must_not_be_old(epoch: int, coordinator: int, version: int, err
 
 
 def test_the_epoch_of_a_marker_must_have_risen_where_it_ends_something() -> None:
-    """TXN-8, KIP-890: in transactions of version 2; a marker that comes again ends nothing, and is taken again."""
+    """TXN-8, KIP-890: in transactions of version 2; a marker that comes again ends nothing, and is
+    taken again."""
     log = PartitionLog()
     put(log, 1, epoch=1)
     with pytest.raises(BatchRefused) as refusal:

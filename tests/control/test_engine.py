@@ -1,4 +1,5 @@
-"""Faults in force at a broker: each action as its client sees it, which requests it meets, and how they count."""
+"""Faults in force at a broker: each action as its client sees it, which requests it meets, and how
+they count."""
 
 from __future__ import annotations
 
@@ -18,8 +19,16 @@ from coordinator.wire.messages.fetch import FetchRequest
 from coordinator.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from coordinator.wire.messages.leave_group import LeaveGroupRequest
 from coordinator.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
-from coordinator.wire.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
-from coordinator.wire.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup, OffsetFetchRequestTopics
+from coordinator.wire.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from coordinator.wire.messages.offset_fetch import (
+    OffsetFetchRequest,
+    OffsetFetchRequestGroup,
+    OffsetFetchRequestTopics,
+)
 
 from ..broker.driver import Driver
 
@@ -58,8 +67,19 @@ class Stage:
     def _note(self, active: Active, call: Call, api: str) -> None:
         self.told.append(f"{api} {active.fault.action.kind}")
 
-    def add(self, action: f.Action, *, nth: int = 1, times: int | None = None, probability: float = 1.0, **selector: Any) -> Active:
-        active = Active(len(self.engine.active) + 1, f.Fault(f.Selector(**selector), action, nth, times, probability))
+    def add(
+        self,
+        action: f.Action,
+        *,
+        nth: int = 1,
+        times: int | None = None,
+        probability: float = 1.0,
+        **selector: Any,
+    ) -> Active:
+        active = Active(
+            len(self.engine.active) + 1,
+            f.Fault(f.Selector(**selector), action, nth, times, probability),
+        )
         self.engine.add(active)
         return active
 
@@ -71,13 +91,19 @@ def _heartbeat(member: str = "m", generation: int = 1) -> HeartbeatRequest:
 def _commit(*partitions: tuple[str, int]) -> OffsetCommitRequest:
     topics: dict[str, list[OffsetCommitRequestPartition]] = {}
     for topic, index in partitions:
-        topics.setdefault(topic, []).append(OffsetCommitRequestPartition(partition_index=index, committed_offset=1))
+        topics.setdefault(topic, []).append(
+            OffsetCommitRequestPartition(partition_index=index, committed_offset=1)
+        )
     rows = [OffsetCommitRequestTopic(name=name, partitions=found) for name, found in topics.items()]
     return OffsetCommitRequest(group_id="g", topics=rows)
 
 
 def _codes(answer: Any) -> list[tuple[str, int, int]]:
-    return [(topic.name, row.partition_index, row.error_code) for topic in answer.topics for row in topic.partitions]
+    return [
+        (topic.name, row.partition_index, row.error_code)
+        for topic in answer.topics
+        for row in topic.partitions
+    ]
 
 
 _OK = HeartbeatResponse(error_code=_E.UNKNOWN_MEMBER_ID)
@@ -88,7 +114,11 @@ def test_a_failed_request_is_answered_with_the_error_and_counted() -> None:
     stage = Stage()
     active = stage.add(f.Fail(_E.REBALANCE_IN_PROGRESS), api="Heartbeat", group="g", times=2)
     client = stage.driver.client()
-    assert [client.ask(_heartbeat(), 4) for _ in range(3)] == [HeartbeatResponse(error_code=27), HeartbeatResponse(error_code=27), _OK]
+    assert [client.ask(_heartbeat(), 4) for _ in range(3)] == [
+        HeartbeatResponse(error_code=27),
+        HeartbeatResponse(error_code=27),
+        _OK,
+    ]
     assert (active.hits, active.seen, active.spent) == (2, 2, True)
     assert stage.told == ["Heartbeat fail", "Heartbeat fail"]
 
@@ -97,9 +127,15 @@ def test_what_fails_is_not_done_and_the_rest_is() -> None:
     stage = Stage()
     stage.add(f.Fail(_E.UNKNOWN_TOPIC_OR_PARTITION), api="OffsetCommit", topic="a", partition=1)
     client = stage.driver.client()
-    assert _codes(client.ask(_commit(("a", 0), ("a", 1), ("b", 0)), 9)) == [("a", 0, 0), ("a", 1, 3), ("b", 0, 0)]
+    assert _codes(client.ask(_commit(("a", 0), ("a", 1), ("b", 0)), 9)) == [
+        ("a", 0, 0),
+        ("a", 1, 3),
+        ("b", 0, 0),
+    ]
     wanted = [OffsetFetchRequestTopics(name="a", partition_indexes=[0, 1])]
-    answer: Any = client.ask(OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id="g", topics=wanted)]), 9)
+    answer: Any = client.ask(
+        OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id="g", topics=wanted)]), 9
+    )
     assert [row.committed_offset for row in answer.groups[0].topics[0].partitions] == [1, -1]
 
 
@@ -107,17 +143,26 @@ def test_two_faults_fail_different_partitions_of_one_request() -> None:
     stage = Stage()
     stage.add(f.Fail(_E.UNKNOWN_TOPIC_OR_PARTITION), topic="a", partition=0)
     stage.add(f.Fail(_E.TOPIC_AUTHORIZATION_FAILED), topic="b")
-    assert _codes(stage.driver.client().ask(_commit(("a", 0), ("a", 1), ("b", 0)), 9)) == [("a", 0, 3), ("a", 1, 0), ("b", 0, 29)]
+    assert _codes(stage.driver.client().ask(_commit(("a", 0), ("a", 1), ("b", 0)), 9)) == [
+        ("a", 0, 3),
+        ("a", 1, 0),
+        ("b", 0, 29),
+    ]
 
 
 def test_an_answer_that_was_encoded_ahead_is_opened_for_a_fault() -> None:
     stage = Stage()
     client = stage.driver.client()
-    request = MetadataRequest(topics=[MetadataRequestTopic(name="a"), MetadataRequestTopic(name="b")])
+    request = MetadataRequest(
+        topics=[MetadataRequestTopic(name="a"), MetadataRequestTopic(name="b")]
+    )
     client.ask(request, 12)
     stage.add(f.Fail(_E.LEADER_NOT_AVAILABLE), api="Metadata", topic="b")
     answer: Any = client.ask(request, 12)
-    assert [(topic.name, topic.error_code, len(topic.partitions)) for topic in answer.topics] == [("a", 0, 2), ("b", 5, 0)]
+    assert [(topic.name, topic.error_code, len(topic.partitions)) for topic in answer.topics] == [
+        ("a", 0, 2),
+        ("b", 5, 0),
+    ]
     assert answer.brokers
 
 
@@ -156,8 +201,14 @@ def test_a_lost_request_is_not_handled_and_a_lost_answer_is() -> None:
     second.send(_commit(("a", 1)), 9)
     assert not first.answers()
     assert not second.answers()
-    answer: Any = third.ask(OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id="g", topics=None)]), 9)
-    assert [(topic.name, row.partition_index) for topic in answer.groups[0].topics for row in topic.partitions] == [("a", 1)]
+    answer: Any = third.ask(
+        OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id="g", topics=None)]), 9
+    )
+    assert [
+        (topic.name, row.partition_index)
+        for topic in answer.groups[0].topics
+        for row in topic.partitions
+    ] == [("a", 1)]
 
 
 @pytest.mark.parametrize("after", [False, True])
@@ -168,7 +219,9 @@ def test_a_cut_connection_is_closed_before_or_after_the_request_is_handled(after
     client.send(_commit(("a", 0)), 9)
     assert client.closed is not None
     assert "injected" in client.closed
-    answer: Any = other.ask(OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id="g", topics=None)]), 9)
+    answer: Any = other.ask(
+        OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id="g", topics=None)]), 9
+    )
     assert len(answer.groups[0].topics) == after
 
 
@@ -187,7 +240,9 @@ def test_a_garbled_answer_keeps_its_frame_and_none_of_its_bytes() -> None:
 def test_a_throttled_answer_says_for_how_long() -> None:
     stage = Stage()
     stage.add(f.Throttle(700), api="Heartbeat")
-    assert stage.driver.client().ask(_heartbeat(), 4) == HeartbeatResponse(error_code=25, throttle_time_ms=700)
+    assert stage.driver.client().ask(_heartbeat(), 4) == HeartbeatResponse(
+        error_code=25, throttle_time_ms=700
+    )
 
 
 def test_observing_counts_and_changes_nothing() -> None:
@@ -251,7 +306,11 @@ def test_of_requests_of_other_apis_no_fault_is_asked() -> None:
     engine.remove(2)
     assert interceptors.asked[heartbeat] == ()
     interceptors.insert(0, lambda call: None)
-    assert (len(interceptors), len(interceptors.asked[heartbeat]), len(interceptors.asked[fetch])) == (2, 1, 2)
+    assert (
+        len(interceptors),
+        len(interceptors.asked[heartbeat]),
+        len(interceptors.asked[fetch]),
+    ) == (2, 1, 2)
     del interceptors[0]
     interceptors.remove(engine)
     assert (interceptors.asked[fetch], interceptors) == ((), [])
@@ -260,10 +319,15 @@ def test_of_requests_of_other_apis_no_fault_is_asked() -> None:
 def test_faults_of_one_group_leave_others_alone_whatever_is_in_force_beside_them() -> None:
     stage = Stage()
     client = stage.driver.client()
-    of_g, of_another = (stage.add(f.Observe(), api="Heartbeat", group=group) for group in ("g", "another"))
+    of_g, of_another = (
+        stage.add(f.Observe(), api="Heartbeat", group=group) for group in ("g", "another")
+    )
     client.ask(_heartbeat(), 4)
     assert (of_g.hits, of_another.hits) == (1, 0)
-    of_any_api, of_commits = stage.add(f.Observe(), group="third"), stage.add(f.Observe(), api="OffsetCommit")
+    of_any_api, of_commits = (
+        stage.add(f.Observe(), group="third"),
+        stage.add(f.Observe(), api="OffsetCommit"),
+    )
     client.ask(_heartbeat(), 4)
     client.ask(_commit(("a", 0)), 9)
     client.ask(HeartbeatRequest(group_id="third", member_id="m", generation_id=1), 4)
@@ -276,7 +340,8 @@ def test_faults_of_one_group_leave_others_alone_whatever_is_in_force_beside_them
 
 
 def test_whatever_changes_the_list_renews_who_is_asked() -> None:
-    """Every method of a list that changes it: nobody is asked, or asked first, by how the list was before."""
+    """Every method of a list that changes it: nobody is asked, or asked first, by how the list was
+    before."""
     heartbeat = f.API_NAMES["Heartbeat"]
 
     class Named:
@@ -311,9 +376,30 @@ def test_whatever_changes_the_list_renews_who_is_asked() -> None:
     }
     own = {name for name in vars(list) if callable(getattr(list, name))}
     reads = {
-        "__init__", "__new__", "__repr__", "__getattribute__", "__lt__", "__le__", "__eq__", "__ne__", "__gt__", "__ge__", "__iter__",
-        "__len__", "__getitem__", "__add__", "__mul__", "__rmul__", "__contains__", "__reversed__", "__sizeof__", "__class_getitem__",
-        "copy", "index", "count"}
+        "__init__",
+        "__new__",
+        "__repr__",
+        "__getattribute__",
+        "__lt__",
+        "__le__",
+        "__eq__",
+        "__ne__",
+        "__gt__",
+        "__ge__",
+        "__iter__",
+        "__len__",
+        "__getitem__",
+        "__add__",
+        "__mul__",
+        "__rmul__",
+        "__contains__",
+        "__reversed__",
+        "__sizeof__",
+        "__class_getitem__",
+        "copy",
+        "index",
+        "count",
+    }
     assert own - reads == changes.keys()
     for name, change in changes.items():
         interceptors = Interceptors()

@@ -1,4 +1,5 @@
-"""An injected error stands where Kafka's own would, in every version of every API that is served."""
+"""An injected error stands where Kafka's own would, in every version of every API that is
+served."""
 
 from __future__ import annotations
 
@@ -11,10 +12,20 @@ from coordinator.control.error_responses import Place, refuse
 from coordinator.control.fetch_errors import refuse_fetch
 from coordinator.errors import ErrorCode
 from coordinator.wire.messages import API_KEYS, request_type, response_type
-from coordinator.wire.messages.fetch import FetchableTopicResponse, FetchRequest, FetchResponse, PartitionData
+from coordinator.wire.messages.fetch import (
+    FetchableTopicResponse,
+    FetchRequest,
+    FetchResponse,
+    PartitionData,
+)
 from coordinator.wire.messages.join_group import JoinGroupRequest
 from coordinator.wire.messages.leave_group import LeaveGroupRequest, MemberIdentity
-from coordinator.wire.messages.metadata import MetadataRequest, MetadataResponse, MetadataResponsePartition, MetadataResponseTopic
+from coordinator.wire.messages.metadata import (
+    MetadataRequest,
+    MetadataResponse,
+    MetadataResponsePartition,
+    MetadataResponseTopic,
+)
 from coordinator.wire.messages.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
@@ -28,7 +39,9 @@ from coordinator.wire.schema import Request
 
 _E = ErrorCode
 _ALL = lambda place: True  # noqa: E731
-_ONE_TOPIC = OffsetFetchRequest(group_id="g", topics=[OffsetFetchRequestTopic(name="a", partition_indexes=[0])])
+_ONE_TOPIC = OffsetFetchRequest(
+    group_id="g", topics=[OffsetFetchRequestTopic(name="a", partition_indexes=[0])]
+)
 
 
 def _errors(value: Any) -> list[int]:
@@ -39,7 +52,9 @@ def _errors(value: Any) -> list[int]:
         if field.name in ("error_code", "partition_error_code"):
             found.append(item)
         elif isinstance(item, list):
-            found += [code for entry in item if hasattr(type(entry), "fields") for code in _errors(entry)]
+            found += [
+                code for entry in item if hasattr(type(entry), "fields") for code in _errors(entry)
+            ]
     return found
 
 
@@ -47,13 +62,18 @@ def _commit(*topics: tuple[str, list[int]]) -> OffsetCommitRequest:
     return OffsetCommitRequest(
         group_id="g",
         topics=[
-            OffsetCommitRequestTopic(name=name, partitions=[OffsetCommitRequestPartition(partition_index=i) for i in indexes])
+            OffsetCommitRequestTopic(
+                name=name,
+                partitions=[OffsetCommitRequestPartition(partition_index=i) for i in indexes],
+            )
             for name, indexes in topics
         ],
     )
 
 
-@pytest.mark.parametrize("key", [key for key, api in SERVED.items() if request_type(key).versions[0] <= api.highest])
+@pytest.mark.parametrize(
+    "key", [key for key, api in SERVED.items() if request_type(key).versions[0] <= api.highest]
+)
 def test_a_request_that_fails_as_a_whole_is_answered_in_every_version(key: int) -> None:
     api, kind = API_KEYS[key], request_type(key)
     lowest, highest = kind.versions
@@ -67,33 +87,69 @@ def test_a_request_that_fails_as_a_whole_is_answered_in_every_version(key: int) 
             continue  # an empty list: there is nothing that could fail
         answer = refusal.complete(None)
         body = answer.encode(version)
-        assert _E.GROUP_AUTHORIZATION_FAILED in _errors(response_type(key).decode(version, body)), (api, version)
+        assert _E.GROUP_AUTHORIZATION_FAILED in _errors(response_type(key).decode(version, body)), (
+            api,
+            version,
+        )
 
 
 def test_one_partition_fails_and_the_others_are_served_in_the_order_of_the_request() -> None:
     request = _commit(("a", [0, 1]), ("b", [0]), ("c", [5, 6]))
     failing = {("a", 1), ("b", 0), ("c", 5)}
-    refusal = refuse("OffsetCommit", request, 9, _E.UNKNOWN_TOPIC_OR_PARTITION, lambda p: (p.topic, p.partition) in failing)
+    refusal = refuse(
+        "OffsetCommit",
+        request,
+        9,
+        _E.UNKNOWN_TOPIC_OR_PARTITION,
+        lambda p: (p.topic, p.partition) in failing,
+    )
     assert refusal is not None
     assert isinstance(refusal.rest, OffsetCommitRequest)
-    asked = [(topic.name, [row.partition_index for row in topic.partitions]) for topic in refusal.rest.topics]
+    asked = [
+        (topic.name, [row.partition_index for row in topic.partitions])
+        for topic in refusal.rest.topics
+    ]
     assert asked == [("a", [0]), ("c", [6])]
     assert refusal.rest.group_id == "g"
-    served = OffsetCommitResponse(topics=[
-        OffsetCommitResponseTopic(name=name, partitions=[OffsetCommitResponsePartition(partition_index=i) for i in indexes])
-        for name, indexes in asked
-    ])  # fmt: skip
+    served = OffsetCommitResponse(
+        topics=[
+            OffsetCommitResponseTopic(
+                name=name,
+                partitions=[OffsetCommitResponsePartition(partition_index=i) for i in indexes],
+            )
+            for name, indexes in asked
+        ]
+    )
     answer: Any = refusal.complete(served)
-    rows = [(topic.name, row.partition_index, row.error_code) for topic in answer.topics for row in topic.partitions]
+    rows = [
+        (topic.name, row.partition_index, row.error_code)
+        for topic in answer.topics
+        for row in topic.partitions
+    ]
     assert rows == [("a", 0, 0), ("a", 1, 3), ("b", 0, 3), ("c", 5, 3), ("c", 6, 0)]
 
 
 def test_a_request_without_a_chosen_item_is_left_alone() -> None:
-    assert refuse("OffsetCommit", _commit(("a", [0])), 9, _E.UNKNOWN_TOPIC_OR_PARTITION, lambda p: p.topic == "b") is None
+    assert (
+        refuse(
+            "OffsetCommit",
+            _commit(("a", [0])),
+            9,
+            _E.UNKNOWN_TOPIC_OR_PARTITION,
+            lambda p: p.topic == "b",
+        )
+        is None
+    )
 
 
 def test_a_group_error_stands_in_every_partition_of_a_commit() -> None:
-    refusal = refuse("OffsetCommit", _commit(("a", [0, 1])), 8, _E.REBALANCE_IN_PROGRESS, lambda p: p.group == "g")
+    refusal = refuse(
+        "OffsetCommit",
+        _commit(("a", [0, 1])),
+        8,
+        _E.REBALANCE_IN_PROGRESS,
+        lambda p: p.group == "g",
+    )
     assert refusal is not None
     assert refusal.rest is None
     assert _errors(refusal.complete(None)) == [27, 27]
@@ -105,7 +161,12 @@ def test_a_refused_join_names_the_member_and_no_generation() -> None:
         refusal = refuse("JoinGroup", request, version, _E.COORDINATOR_NOT_AVAILABLE, _ALL)
         assert refusal is not None
         answer: Any = refusal.complete(None)
-        assert (answer.error_code, answer.member_id, answer.generation_id, answer.protocol_name) == (15, "m", -1, protocol)
+        assert (
+            answer.error_code,
+            answer.member_id,
+            answer.generation_id,
+            answer.protocol_name,
+        ) == (15, "m", -1, protocol)
 
 
 def test_a_member_error_of_leave_group_stands_beside_the_member() -> None:
@@ -115,31 +176,60 @@ def test_a_member_error_of_leave_group_stands_beside_the_member() -> None:
     assert beside is not None
     assert on_top is not None
     answer: Any = beside.complete(None)
-    assert (answer.error_code, [(m.member_id, m.error_code) for m in answer.members]) == (0, [("m", 25)])
+    assert (answer.error_code, [(m.member_id, m.error_code) for m in answer.members]) == (
+        0,
+        [("m", 25)],
+    )
     assert _errors(on_top.complete(None)) == [16]
 
 
 def test_metadata_tells_of_brokers_and_fails_for_the_topic_alone() -> None:
-    refusal = refuse("Metadata", MetadataRequest(topics=None), 9, _E.TOPIC_AUTHORIZATION_FAILED, lambda p: p.topic == "b")
+    refusal = refuse(
+        "Metadata",
+        MetadataRequest(topics=None),
+        9,
+        _E.TOPIC_AUTHORIZATION_FAILED,
+        lambda p: p.topic == "b",
+    )
     assert refusal is not None
     assert refusal.rest is not None
     served = MetadataResponse(
-        topics=[MetadataResponseTopic(name=name, partitions=[MetadataResponsePartition()]) for name in ("a", "b")])
+        topics=[
+            MetadataResponseTopic(name=name, partitions=[MetadataResponsePartition()])
+            for name in ("a", "b")
+        ]
+    )
     answer: Any = refusal.complete(served)
-    assert [(topic.name, topic.error_code, len(topic.partitions)) for topic in answer.topics] == [("a", 0, 1), ("b", 29, 0)]
+    assert [(topic.name, topic.error_code, len(topic.partitions)) for topic in answer.topics] == [
+        ("a", 0, 1),
+        ("b", 29, 0),
+    ]
 
 
 def test_a_fetch_of_a_failed_partition_has_no_records_and_the_session_goes_on() -> None:
     request = FetchRequest(session_id=5, session_epoch=3, max_wait_ms=500)
     reads = [Place("a", None, 0), Place("a", None, 1), Place("b", None, 0)]
-    refusal = refuse_fetch(request, 12, _E.NOT_LEADER_OR_FOLLOWER, lambda place: place.topic == "a", reads)
+    refusal = refuse_fetch(
+        request, 12, _E.NOT_LEADER_OR_FOLLOWER, lambda place: place.topic == "a", reads
+    )
     assert refusal is not None
     assert isinstance(refusal.rest, FetchRequest)
     assert (refusal.rest.session_epoch, refusal.rest.max_wait_ms) == (3, 0)
     data = [PartitionData(partition_index=0, high_watermark=9, records=b"x")]
-    answer: Any = refusal.complete(FetchResponse(session_id=5, responses=[
-        FetchableTopicResponse(topic="a", partitions=list(data)), FetchableTopicResponse(topic="b", partitions=list(data))]))
-    rows = [(topic.topic, row.partition_index, row.error_code, row.records) for topic in answer.responses for row in topic.partitions]
+    answer: Any = refusal.complete(
+        FetchResponse(
+            session_id=5,
+            responses=[
+                FetchableTopicResponse(topic="a", partitions=list(data)),
+                FetchableTopicResponse(topic="b", partitions=list(data)),
+            ],
+        )
+    )
+    rows = [
+        (topic.topic, row.partition_index, row.error_code, row.records)
+        for topic in answer.responses
+        for row in topic.partitions
+    ]
     assert rows == [("a", 0, 6, b""), ("a", 1, 6, b""), ("b", 0, 0, b"x")]
 
 
@@ -150,7 +240,19 @@ def test_places_tell_topics_by_id_from_topics_by_name() -> None:
         seen.append(place)
         return False
 
-    refuse("OffsetCommit", OffsetCommitRequest(group_id="g", topics=[
-        OffsetCommitRequestTopic(topic_id=b"\1" * 16, partitions=[OffsetCommitRequestPartition(partition_index=3)])]), 10,
-        _E.UNKNOWN_TOPIC_ID, look)  # fmt: skip
+    refuse(
+        "OffsetCommit",
+        OffsetCommitRequest(
+            group_id="g",
+            topics=[
+                OffsetCommitRequestTopic(
+                    topic_id=b"\1" * 16,
+                    partitions=[OffsetCommitRequestPartition(partition_index=3)],
+                )
+            ],
+        ),
+        10,
+        _E.UNKNOWN_TOPIC_ID,
+        look,
+    )
     assert seen == [Place(None, b"\1" * 16, 3, "g")]

@@ -63,7 +63,10 @@ def test_an_offending_request_is_shown_with_those_around_it(kafka: Emulator) -> 
 def test_near_misses_say_what_was_different(kafka: Emulator) -> None:
     journal = kafka.journal()
     commit_once(kafka)
-    with pytest.raises(AssertionError, match=r"0 came, not at least 1\nNearly:\n  not with group h: .*OffsetCommitRequest"):
+    with pytest.raises(
+        AssertionError,
+        match=r"0 came, not at least 1\nNearly:\n  not with group h: .*OffsetCommitRequest",
+    ):
         journal.verify("OffsetCommit", group="h", at_least=1)
     with pytest.raises(AssertionError, match=r"\nWhat came: .*JoinGroup"):
         journal.verify("DeleteTopics", group="h", topic="t", at_least=1)
@@ -90,7 +93,10 @@ def test_a_journal_that_overflowed_does_not_judge(kafka: Emulator) -> None:
     commit_once(kafka)
     assert journal.dropped > 0
     assert len(journal.requests()) == 3
-    with pytest.raises(AssertionError, match=r"not judged: \d+ requests were let go, as only 3 are kept: journal\(most=...\) keeps more"):
+    with pytest.raises(
+        AssertionError,
+        match=r"not judged: \d+ requests were let go, as only 3 are kept: journal\(most=...\) keeps more",
+    ):
         journal.verify("OffsetCommit", at_most=5)
 
 

@@ -44,21 +44,34 @@ class TestTopics:
             emulator.produce("orders", [b"x", b"y"], keys=[b"k"])
 
     def test_records_are_read_as_they_were_written(self, emulator: Emulator) -> None:
-        (written,) = emulator.produce("orders", ["coffee"], partition=1, keys=["k"], headers={"h": b"v"}, timestamp_ms=77)
+        (written,) = emulator.produce(
+            "orders", ["coffee"], partition=1, keys=["k"], headers={"h": b"v"}, timestamp_ms=77
+        )
         assert written == ("orders", 1, 0)
         (row,) = emulator.records("orders")
         assert row == ("orders", 1, 0, 77, b"k", b"coffee", (("h", b"v"),))
 
-    def test_keys_go_where_javas_producer_puts_them_and_others_go_round(self, emulator: Emulator) -> None:
-        assert {row.partition for row in emulator.produce("orders", ["x"] * 3, keys=["same"] * 3)} == {partition_for_key(b"same", 4)}
+    def test_keys_go_where_javas_producer_puts_them_and_others_go_round(
+        self, emulator: Emulator
+    ) -> None:
+        assert {
+            row.partition for row in emulator.produce("orders", ["x"] * 3, keys=["same"] * 3)
+        } == {partition_for_key(b"same", 4)}
         assert [row.partition for row in emulator.produce("orders", ["x"] * 5)] == [0, 1, 2, 3, 0]
 
     def test_transactions_are_whole_or_not_there(self, emulator: Emulator) -> None:
         emulator.produce("orders", ["kept"], partition=0, transactional_id="t")
         emulator.produce("orders", ["gone"], partition=0, transactional_id="t", abort=True)
         emulator.produce("orders", ["kept too"], partition=0, transactional_id="t")
-        assert [row.value for row in emulator.records("orders", 0)] == [b"kept", b"gone", b"kept too"]
-        assert [row.value for row in emulator.records("orders", 0, committed=True)] == [b"kept", b"kept too"]
+        assert [row.value for row in emulator.records("orders", 0)] == [
+            b"kept",
+            b"gone",
+            b"kept too",
+        ]
+        assert [row.value for row in emulator.records("orders", 0, committed=True)] == [
+            b"kept",
+            b"kept too",
+        ]
 
     def test_truncation_moves_the_log_start(self, emulator: Emulator) -> None:
         emulator.produce("orders", ["a", "b", "c"], partition=0)
@@ -72,9 +85,13 @@ class TestGroups:
         assert group.state == "Dead"
         with emulator.peer("g", topics=["orders"]) as one:
             seen = group.wait(state="stable", members=1, assigned="all", acted=True)
-            assert seen.member(one.member_id).assignment == tuple(("orders", index) for index in range(4))
+            assert seen.member(one.member_id).assignment == tuple(
+                ("orders", index) for index in range(4)
+            )
             with emulator.peer("g", topics=["orders"]) as two:
-                seen = group.wait(members=2, assigned="all", acted=True, generation_above=seen.generation)
+                seen = group.wait(
+                    members=2, assigned="all", acted=True, generation_above=seen.generation
+                )
                 assert sorted(seen.assigned()) == [("orders", index) for index in range(4)]
                 assert group.member(two.client_id).connected
         assert group.wait(state="Empty").members == ()
@@ -102,7 +119,9 @@ class TestGroups:
             group.remove(peer.client_id)
             after = group.wait(state="Stable", members=1, generation_above=before.generation)
             assert after.members[0].member_id != before.members[0].member_id
-            with pytest.raises(LookupError, match="no member 'nobody' in group 'g'; its members: consumer-g-1"):
+            with pytest.raises(
+                LookupError, match="no member 'nobody' in group 'g'; its members: consumer-g-1"
+            ):
                 group.remove("nobody")
 
     def test_offsets_and_lag(self, emulator: Emulator) -> None:
@@ -127,11 +146,16 @@ class TestGroups:
 class TestTime:
     def test_a_silent_member_expires_and_a_living_one_is_spared(self, emulator: Emulator) -> None:
         group = emulator.group("g")
-        with group.peer(["orders"], config=_FAST) as lives, group.peer(["orders"], config=_FAST) as freezes:
+        with (
+            group.peer(["orders"], config=_FAST) as lives,
+            group.peer(["orders"], config=_FAST) as freezes,
+        ):
             group.wait(state="Stable", members=2, assigned="all", acted=True)
             freezes.pause()
             fell = emulator.advance(seconds=45)
-            assert [line["detail"] for line in fell if line["type"] == "MemberRemoved"] == ["45000 ms"]
+            assert [line["detail"] for line in fell if line["type"] == "MemberRemoved"] == [
+                "45000 ms"
+            ]
             seen = group.wait(members=1, assigned="all", acted=True)
             assert seen.members[0].member_id == lives.member_id
             freezes.resume()
@@ -182,13 +206,18 @@ class TestActing:
 
     def test_a_static_member_is_fenced(self, emulator: Emulator) -> None:
         group = emulator.group("g")
-        with group.peer(["orders"], config={**_FAST, "group.instance.id": "i"}, keep_going=True) as peer:
+        with group.peer(
+            ["orders"], config={**_FAST, "group.instance.id": "i"}, keep_going=True
+        ) as peer:
             group.wait(state="Stable", members=1)
             group.fence("i")
             refused = emulator.observe("Heartbeat", group="g")
             refused.wait_hit()
             assert peer.member_id not in [member.member_id for member in group.members]
-        with emulator.peer("h", ["orders"]) as dynamic, pytest.raises(ControlError, match="dynamic member"):
+        with (
+            emulator.peer("h", ["orders"]) as dynamic,
+            pytest.raises(ControlError, match="dynamic member"),
+        ):
             emulator.group("h").fence(dynamic.wait_stable().client_id)
 
 
@@ -196,7 +225,9 @@ class TestFaults:
     def test_a_commit_fails_once_and_the_fault_counts_it(self, emulator: Emulator) -> None:
         with emulator.peer("g", topics=["orders"]) as peer:
             peer.wait_stable()
-            fault = emulator.fail("OffsetCommit", "COORDINATOR_LOAD_IN_PROGRESS", group="g", times=1)
+            fault = emulator.fail(
+                "OffsetCommit", "COORDINATOR_LOAD_IN_PROGRESS", group="g", times=1
+            )
             assert emulator.missed_faults() == [str(fault.fault)]
             peer.seek("orders", 0, 0)
             peer.wait_commit()
@@ -204,7 +235,10 @@ class TestFaults:
         assert fault.hits == 1
         assert emulator.missed_faults() == []
         (line,) = emulator.events("FaultInjected", group="g")
-        assert line["fault"] == "OffsetCommit of group g: fail with COORDINATOR_LOAD_IN_PROGRESS, 1 time"
+        assert (
+            line["fault"]
+            == "OffsetCommit of group g: fail with COORDINATOR_LOAD_IN_PROGRESS, 1 time"
+        )
 
     def test_a_held_join_goes_on_when_released(self, emulator: Emulator) -> None:
         with emulator.hold("JoinGroup", group="g", times=1) as held:
@@ -214,7 +248,9 @@ class TestFaults:
                 assert held.release() == 1
                 peer.wait_stable()
 
-    def test_a_group_selects_fetches_by_the_client_ids_of_its_members(self, emulator: Emulator) -> None:
+    def test_a_group_selects_fetches_by_the_client_ids_of_its_members(
+        self, emulator: Emulator
+    ) -> None:
         seen = emulator.observe("Metadata", group="g")
         with emulator.peer("g", topics=["orders"]) as peer:
             peer.wait_stable()
@@ -223,10 +259,19 @@ class TestFaults:
     @pytest.mark.parametrize(
         ("call", "said"),
         [
-            (lambda k: k.fail("OffsetComit", 27), "'OffsetComit' is no API: did you mean OffsetCommit"),
-            (lambda k: k.fail("Fetch", "REBALANCE"), "'REBALANCE' is no error of Kafka: did you mean REBALANCE_IN_PROGRESS"),
+            (
+                lambda k: k.fail("OffsetComit", 27),
+                "'OffsetComit' is no API: did you mean OffsetCommit",
+            ),
+            (
+                lambda k: k.fail("Fetch", "REBALANCE"),
+                "'REBALANCE' is no error of Kafka: did you mean REBALANCE_IN_PROGRESS",
+            ),
             (lambda k: k.fail("Fetch", 9999), "9999 is no error code of Kafka"),
-            (lambda k: k.hold("Fetch", grup="g"), "'grup' is no key of a fault that does hold: did you mean group"),
+            (
+                lambda k: k.hold("Fetch", grup="g"),
+                "'grup' is no key of a fault that does hold: did you mean group",
+            ),
             (lambda k: k.hold("Fetch", phase="sleeping"), "'sleeping' is no phase of a group"),
             (lambda k: k.hold("Fetch", times=0), "times: 0; at least 1"),
             (lambda k: k.hold("Fetch", partition=1), "partition 1: of which topic"),
@@ -235,7 +280,9 @@ class TestFaults:
             (lambda k: k.hold("Fetch", probability=2), "probability: 2"),
         ],
     )
-    def test_a_fault_that_cannot_be_says_what_would_be_right(self, emulator: Emulator, call: object, said: str) -> None:
+    def test_a_fault_that_cannot_be_says_what_would_be_right(
+        self, emulator: Emulator, call: object, said: str
+    ) -> None:
         with pytest.raises(FaultError, match=said.replace("(", r"\(")):
             call(emulator)  # type: ignore[operator]
         assert not emulator.missed_faults(), "nothing is half done"
@@ -244,8 +291,22 @@ class TestFaults:
 @pytest.mark.parametrize(
     "plain",
     [
-        {"action": "fail", "error": "REBALANCE_IN_PROGRESS", "api": "OffsetCommit", "group": "b", "times": 1, "nth": 2},
-        {"action": "delay", "duration_ms": 50, "answer": True, "api": "Fetch", "topic": "t", "partition": 0},
+        {
+            "action": "fail",
+            "error": "REBALANCE_IN_PROGRESS",
+            "api": "OffsetCommit",
+            "group": "b",
+            "times": 1,
+            "nth": 2,
+        },
+        {
+            "action": "delay",
+            "duration_ms": 50,
+            "answer": True,
+            "api": "Fetch",
+            "topic": "t",
+            "partition": 0,
+        },
         {"action": "hold", "phase": "Stable", "probability": 0.5, "name": "n", "may_miss": True},
         {"action": "disconnect", "after": True, "broker": 1},
     ],
@@ -260,7 +321,9 @@ def test_partitions_of_members_are_compared_by_name() -> None:
     member = MemberSnapshot("c-1234", "c", "/127.0.0.1", None, ("t",), (("t", 0), ("t", 1)), 0)
     group = GroupSnapshot("g", "Stable", members=(member,))
     assert GroupExpectation(assigned={"c": ["t-0", ("t", 1)]}).unmet(group, lambda topic: 2) == ()
-    assert GroupExpectation(assigned={"c": ["t-0"]}).unmet(group, lambda topic: 2) == ("c-1234 has t 0-1, not t 0",)
+    assert GroupExpectation(assigned={"c": ["t-0"]}).unmet(group, lambda topic: 2) == (
+        "c-1234 has t 0-1, not t 0",
+    )
     assert GroupExpectation(assigned="all").unmet(group, lambda topic: 4) == ("nobody has t 2-3",)
 
 
@@ -274,33 +337,49 @@ class TestVerification:
                 other.wait_stable()
                 group.wait(members=2, assigned="all")
             group.wait(members=1, assigned="all")
-        verified = group.verify().single_owner().revoked_before_assigned().no_stale_commit().left_cleanly()
+        verified = (
+            group.verify().single_owner().revoked_before_assigned().no_stale_commit().left_cleanly()
+        )
         verified.rebalances(since=mark, at_least=2, at_most=3)
-        with pytest.raises(AssertionError, match=r"rebalanced \d times, not 0\n  line \d+, at \d+ ms: "):
+        with pytest.raises(
+            AssertionError, match=r"rebalanced \d times, not 0\n  line \d+, at \d+ ms: "
+        ):
             verified.rebalances(0)
         assert "group g" in emulator.explain("g")
 
     def test_a_member_that_died_did_not_leave_cleanly(self, emulator: Emulator) -> None:
         group = emulator.group("g")
-        peer = emulator.peer("g", topics=["orders"], config={"session.timeout.ms": "6000", "heartbeat.interval.ms": "100"})
+        peer = emulator.peer(
+            "g",
+            topics=["orders"],
+            config={"session.timeout.ms": "6000", "heartbeat.interval.ms": "100"},
+        )
         peer.wait_stable()
         name = peer.client_id
         peer.crash()
         group.remove(name)
         group.verify().left_cleanly()
-        with pytest.raises(AssertionError, match="'somebody' did not leave group 'g'; who left: consumer-g-1"):
+        with pytest.raises(
+            AssertionError, match="'somebody' did not leave group 'g'; who left: consumer-g-1"
+        ):
             group.verify().left_cleanly("somebody")
 
     def test_committed_gaps_and_doubles(self, emulator: Emulator) -> None:
         group = emulator.group("g")
         group.commit({("orders", 0): 3})
-        verified = group.verify().committed({("orders", 0): 3}).no_gaps([("orders", 0, offset) for offset in range(3)])
+        verified = (
+            group.verify()
+            .committed({("orders", 0): 3})
+            .no_gaps([("orders", 0, offset) for offset in range(3)])
+        )
         with pytest.raises(AssertionError, match="orders-0: 3 is committed for group 'g', not 4"):
             verified.committed({("orders", 0): 4})
         with pytest.raises(AssertionError, match="never processed: 1"):
             verified.no_gaps([("orders", 0, 0), ("orders", 0, 2)])
         with pytest.raises(AssertionError, match="processed more than once: orders-0 offset 1"):
-            verified.exactly_once([("orders", 0, 0), ("orders", 0, 1), ("orders", 0, 1), ("orders", 0, 2)])
+            verified.exactly_once(
+                [("orders", 0, 0), ("orders", 0, 1), ("orders", 0, 1), ("orders", 0, 2)]
+            )
 
 
 def test_an_emulator_is_emptied_between_two_tests(emulator: Emulator) -> None:

@@ -1,4 +1,5 @@
-"""A member that finds out that it lost its partitions: what `GroupHandle.lose` does to peers and to real clients."""
+"""A member that finds out that it lost its partitions: what `GroupHandle.lose` does to peers and to
+real clients."""
 
 from __future__ import annotations
 
@@ -10,7 +11,9 @@ import pytest
 from confluent_kafka import Consumer
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore", DeprecationWarning)  # it reads its schemas in a way that Python is giving up
+    warnings.simplefilter(
+        "ignore", DeprecationWarning
+    )  # it reads its schemas in a way that Python is giving up
     from kafka import KafkaConsumer
     from kafka.consumer.subscription_state import ConsumerRebalanceListener
 
@@ -22,28 +25,44 @@ _FAST = {"heartbeat.interval.ms": "50"}
 
 @pytest.fixture
 def emulator() -> Iterator[Emulator]:
-    config = {"group.consumer.min.heartbeat.interval.ms": 100, "group.consumer.heartbeat.interval.ms": 100}
+    config = {
+        "group.consumer.min.heartbeat.interval.ms": 100,
+        "group.consumer.heartbeat.interval.ms": 100,
+    }
     with Emulator({"orders": 2}, config=config, remember=10_000, seed=5) as running:
         yield running
 
 
 @pytest.mark.parametrize(
     ("protocol", "api", "error"),
-    [("classic", "Heartbeat", "ILLEGAL_GENERATION"), ("consumer", "ConsumerGroupHeartbeat", "FENCED_MEMBER_EPOCH")],
+    [
+        ("classic", "Heartbeat", "ILLEGAL_GENERATION"),
+        ("consumer", "ConsumerGroupHeartbeat", "FENCED_MEMBER_EPOCH"),
+    ],
 )
-def test_a_peer_loses_what_it_had_once_and_joins_again(emulator: Emulator, protocol: str, api: str, error: str) -> None:
+def test_a_peer_loses_what_it_had_once_and_joins_again(
+    emulator: Emulator, protocol: str, api: str, error: str
+) -> None:
     group = emulator.group("g")
-    with group.peer(["orders"], config=_FAST if protocol == "classic" else {}, protocol=protocol) as peer:
+    with group.peer(
+        ["orders"], config=_FAST if protocol == "classic" else {}, protocol=protocol
+    ) as peer:
         before = group.wait(state="Stable", members=1, assigned="all", acted=True)
         mark = emulator.mark()
         lost = group.lose(peer.client_id).wait_hit()
         assert (lost.fault.selector.api, getattr(lost.fault.action, "error").name) == (api, error)  # noqa: B009  of a Fail
         emulator.wait_for("PartitionsAssigned", group="g", since=mark)
         told = [line["type"] for line in emulator.events(stream="member", group="g", since=mark)]
-        assert [kind for kind in told if kind.startswith("Partitions")] == ["PartitionsLost", "PartitionsAssigned"]
+        assert [kind for kind in told if kind.startswith("Partitions")] == [
+            "PartitionsLost",
+            "PartitionsAssigned",
+        ]
         after = group.wait(state="Stable", members=1, assigned="all")
         assert after.members[0].member_id == before.members[0].member_id
-    assert f": {error}, because of an injected fault ({api} of group g, member " in emulator.explain("g")
+    assert (
+        f": {error}, because of an injected fault ({api} of group g, member "
+        in emulator.explain("g")
+    )
 
 
 def test_who_has_nothing_cannot_lose_it(emulator: Emulator) -> None:
@@ -55,7 +74,9 @@ def test_who_has_nothing_cannot_lose_it(emulator: Emulator) -> None:
             group.lose(peer.client_id)
 
 
-def test_who_leads_makes_the_group_rebalance_and_another_one_gets_back_what_it_had(emulator: Emulator) -> None:
+def test_who_leads_makes_the_group_rebalance_and_another_one_gets_back_what_it_had(
+    emulator: Emulator,
+) -> None:
     """JOIN-4: an unchanged follower of a Stable group is answered its generation at once."""
     group = emulator.group("g")
     with group.peer(["orders"], config=_FAST), group.peer(["orders"], config=_FAST):
@@ -82,18 +103,31 @@ def test_kafka_python_is_told_that_they_are_lost(emulator: Emulator) -> None:
         def on_partitions_lost(self, lost: Any) -> None:
             calls.append("lost") if lost else None
 
-    consumer = KafkaConsumer(bootstrap_servers=emulator.bootstrap_servers, group_id="g", client_id="app", heartbeat_interval_ms=100)
+    consumer = KafkaConsumer(
+        bootstrap_servers=emulator.bootstrap_servers,
+        group_id="g",
+        client_id="app",
+        heartbeat_interval_ms=100,
+    )
     consumer.subscribe(["orders"], listener=Told())
     _lose(emulator, calls, lambda: consumer.poll(100), consumer.close)
 
 
 def test_librdkafka_is_told_that_they_are_lost(emulator: Emulator) -> None:
     calls: list[str] = []
-    settings = {"bootstrap.servers": emulator.bootstrap_servers, "group.id": "g", "client.id": "app", "heartbeat.interval.ms": 100}
+    settings = {
+        "bootstrap.servers": emulator.bootstrap_servers,
+        "group.id": "g",
+        "client.id": "app",
+        "heartbeat.interval.ms": 100,
+    }
     consumer = Consumer(settings)
     consumer.subscribe(
-        ["orders"], on_assign=lambda *_: calls.append("assigned"), on_revoke=lambda *_: calls.append("revoked"),
-        on_lost=lambda *_: calls.append("lost"))
+        ["orders"],
+        on_assign=lambda *_: calls.append("assigned"),
+        on_revoke=lambda *_: calls.append("revoked"),
+        on_lost=lambda *_: calls.append("lost"),
+    )
     _lose(emulator, calls, lambda: consumer.poll(0.1), consumer.close)
 
 

@@ -1,4 +1,5 @@
-"""A peer offers what the group accepts unless it is told otherwise; a refusal names both sides; topics that are misspelled are not made."""
+"""A peer offers what the group accepts unless it is told otherwise; a refusal names both sides;
+topics that are misspelled are not made."""
 
 from __future__ import annotations
 
@@ -15,13 +16,17 @@ _STRATEGY = "partition.assignment.strategy"
 
 @pytest.fixture
 def kafka() -> Iterator[Emulator]:
-    with Emulator({"orders": 4}, {"group.consumer.min.heartbeat.interval.ms": 50}, remember=10_000, seed=5) as running:
+    with Emulator(
+        {"orders": 4}, {"group.consumer.min.heartbeat.interval.ms": 50}, remember=10_000, seed=5
+    ) as running:
         yield running
 
 
 @pytest.mark.parametrize("names", ["sticky", "cooperative-sticky", "roundrobin,range"])
 def test_a_peer_offers_what_the_members_have_in_common(kafka: Emulator, names: str) -> None:
-    with kafka.peer("g", ["orders"], config={_STRATEGY: names, "heartbeat.interval.ms": 50}) as first:
+    with kafka.peer(
+        "g", ["orders"], config={_STRATEGY: names, "heartbeat.interval.ms": 50}
+    ) as first:
         first.wait_stable()
         with kafka.peer("g", ["orders"]) as second:
             seen = kafka.group("g").wait(state="Stable", members=2, assigned="all")
@@ -29,7 +34,9 @@ def test_a_peer_offers_what_the_members_have_in_common(kafka: Emulator, names: s
             assert second.client_id in [member.client_id for member in seen.members]
 
 
-def test_what_is_said_is_offered_and_a_refusal_names_both_sides_and_the_setting(kafka: Emulator) -> None:
+def test_what_is_said_is_offered_and_a_refusal_names_both_sides_and_the_setting(
+    kafka: Emulator,
+) -> None:
     with kafka.peer("g", ["orders"], config={_STRATEGY: "sticky", "client.id": "app"}) as first:
         first.wait_stable()
         other = kafka.peer("g", ["orders"], config={_STRATEGY: "range"})
@@ -55,5 +62,8 @@ def test_a_topic_that_a_client_misspells_is_not_made() -> None:
     with Emulator({"orders": 1}, auto_create_topics=True, remember=1000) as kafka:
         with kafka.peer("g", ["ordrs"]):
             kafka.wait_for("TopicCreated", topic="ordrs", since=0)
-    with pytest.raises(ConfigError, match=r"auto_create_topics=False: .* auto.create.topics.enable is; give one of them"):
+    with pytest.raises(
+        ConfigError,
+        match=r"auto_create_topics=False: .* auto.create.topics.enable is; give one of them",
+    ):
         Emulator(config={"auto.create.topics.enable": True}, auto_create_topics=False)

@@ -1,4 +1,5 @@
-"""Snapshots of a whole emulator, and going back to them; the log's judge compares each restored state with a replay of its log."""
+"""Snapshots of a whole emulator, and going back to them; the log's judge compares each restored
+state with a replay of its log."""
 
 from __future__ import annotations
 
@@ -14,7 +15,10 @@ from coordinator.control import topics
 from coordinator.control.own_requests import ControlError, ask
 from coordinator.control.restoring import Snapshot
 from coordinator.errors import ErrorCode
-from coordinator.wire.messages.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
+from coordinator.wire.messages.add_offsets_to_txn import (
+    AddOffsetsToTxnRequest,
+    AddOffsetsToTxnResponse,
+)
 from coordinator.wire.messages.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
@@ -33,15 +37,24 @@ _FAST = {"heartbeat.interval.ms": "50"}
 
 @pytest.fixture(params=[1, 3], ids=["one broker", "three brokers"])
 def kafka(request: pytest.FixtureRequest) -> Iterator[Emulator]:
-    settings = {"default.replication.factor": min(request.param, 2), "offsets.topic.num.partitions": 4}
-    with Emulator({"orders": 3}, settings, remember=50_000, seed=5, brokers=request.param) as running:
+    settings = {
+        "default.replication.factor": min(request.param, 2),
+        "offsets.topic.num.partitions": 4,
+    }
+    with Emulator(
+        {"orders": 3}, settings, remember=50_000, seed=5, brokers=request.param
+    ) as running:
         yield running
 
 
 def commit(kafka: Emulator, group: str, offset: int, metadata: str = "") -> None:
     """Commit an offset of orders-0 without being a member."""
-    row = OffsetCommitRequestPartition(partition_index=0, committed_offset=offset, committed_metadata=metadata)
-    request = OffsetCommitRequest(group_id=group, topics=[OffsetCommitRequestTopic(name="orders", partitions=[row])])
+    row = OffsetCommitRequestPartition(
+        partition_index=0, committed_offset=offset, committed_metadata=metadata
+    )
+    request = OffsetCommitRequest(
+        group_id=group, topics=[OffsetCommitRequestTopic(name="orders", partitions=[row])]
+    )
     session = kafka._session
 
     def send() -> OffsetCommitResponse:
@@ -61,9 +74,15 @@ def values(kafka: Emulator, topic: str = "orders", **how: Any) -> list[bytes | N
 class TestTopicsAndRecords:
     def test_they_are_as_they_were(self, kafka: Emulator) -> None:
         kafka.create_topic("kept", 2, config={"max.message.bytes": 1000})
-        written = kafka.produce("orders", ["a", "b", "c"], keys=["k", None, "k"], headers={"h": b"v"}, timestamp_ms=77)
+        written = kafka.produce(
+            "orders", ["a", "b", "c"], keys=["k", None, "k"], headers={"h": b"v"}, timestamp_ms=77
+        )
         before = kafka.records("orders")
-        ids = kafka.run(lambda: {name: topic.id for name, topic in kafka._session.any_broker().cluster.topics.items()})
+        ids = kafka.run(
+            lambda: {
+                name: topic.id for name, topic in kafka._session.any_broker().cluster.topics.items()
+            }
+        )
         snapshot = kafka.snapshot()
         assert repr(snapshot) == "<Snapshot of orders:3, kept:2; 3 records; groups: none>"
         kafka.produce("orders", ["later"] * 5)
@@ -96,7 +115,9 @@ class TestTopicsAndRecords:
         snapshot = kafka.snapshot()
         kafka.delete_topic("orders")
         kafka.restore(snapshot)
-        assert [(record.offset, record.value) for record in kafka.records("orders", 0)] == [(1, b"b")]
+        assert [(record.offset, record.value) for record in kafka.records("orders", 0)] == [
+            (1, b"b")
+        ]
         assert kafka.produce("orders", ["c"], partition=0)[0].offset == 2
 
     def test_another_emulator_with_the_same_brokers_takes_it(self, kafka: Emulator) -> None:
@@ -107,7 +128,10 @@ class TestTopicsAndRecords:
             another.restore(snapshot)
             assert another.topics() == {"orders": 3}
             assert values(another, committed=True) == [b"a"]
-            assert another.group("billing").committed["orders", 0][:3:2] == kafka.group("billing").committed["orders", 0][:3:2]
+            assert (
+                another.group("billing").committed["orders", 0][:3:2]
+                == kafka.group("billing").committed["orders", 0][:3:2]
+            )
             another.produce("orders", ["b"], partition=0, transactional_id="t")
             another.produce("orders", ["c"], partition=0, transactional_id="another")
             assert values(another, committed=True) == [b"a", b"b", b"c"]
@@ -115,7 +139,9 @@ class TestTopicsAndRecords:
 
 class TestGroups:
     @pytest.mark.parametrize("protocol", ["classic", "consumer"])
-    def test_members_assignments_and_offsets_are_as_they_were_and_members_go_on(self, kafka: Emulator, protocol: str) -> None:
+    def test_members_assignments_and_offsets_are_as_they_were_and_members_go_on(
+        self, kafka: Emulator, protocol: str
+    ) -> None:
         config = _FAST if protocol == "classic" else {}
         kafka.produce("orders", ["a"] * 4, partition=0)
         with kafka.peer("billing", ["orders"], config=config, protocol=protocol) as peer:
@@ -129,10 +155,14 @@ class TestGroups:
                 kafka.restore(snapshot)
                 restored = group.snapshot()
                 assert (restored.state, restored.generation) == ("Stable", before.generation)
-                assert restored.assigned() == {("orders", index): [peer.member_id] for index in range(3)}
+                assert restored.assigned() == {
+                    ("orders", index): [peer.member_id] for index in range(3)
+                }
                 found = kafka.group("audit").committed["orders", 0]
                 assert (found.offset, found.metadata) == (3, "as far as page 3")
-                group.wait(state="Stable", members=2, assigned="all")  # who is not known any more joins anew
+                group.wait(
+                    state="Stable", members=2, assigned="all"
+                )  # who is not known any more joins anew
             group.wait(state="Stable", members=1, assigned="all")
 
     def test_groups_that_came_later_are_gone(self, kafka: Emulator) -> None:
@@ -141,7 +171,9 @@ class TestGroups:
         kafka.restore(snapshot)
         assert kafka.groups() == []
 
-    def test_a_group_in_the_midst_of_a_rebalance_is_in_its_last_stable_generation(self, kafka: Emulator) -> None:
+    def test_a_group_in_the_midst_of_a_rebalance_is_in_its_last_stable_generation(
+        self, kafka: Emulator
+    ) -> None:
         with kafka.peer("billing", ["orders"], config=_FAST):
             group = kafka.group("billing")
             stable = group.wait(state="Stable", members=1, assigned="all")
@@ -180,26 +212,46 @@ class TestTransactions:
         def write(broker: Broker, now: int) -> tuple[str, int, int]:
             producer = topics.begin(session.coordinating("t"), now, "t")
             record = Record(0, broker.epoch_ms + now, None, b"open", ())
-            topics.produce(session.leader_of("orders", 0), now, "orders", 0, [record], producer=producer)
+            topics.produce(
+                session.leader_of("orders", 0), now, "orders", 0, [record], producer=producer
+            )
             return producer
 
         producer = kafka._on_broker(write)
         snapshot = kafka.snapshot()
         for commits, seen in ((True, [b"open"]), (False, []), (True, [b"open"])):
             assert values(kafka, committed=True) == []
-            kafka.run(lambda commits=commits: topics.end(session.coordinating("t"), session.now(), producer, commit=commits))
+            kafka.run(
+                lambda commits=commits: topics.end(
+                    session.coordinating("t"), session.now(), producer, commit=commits
+                )
+            )
             kafka.run(lambda: None)
             assert values(kafka, committed=True) == seen
             kafka.restore(snapshot)
-        assert kafka.run(lambda: session.leader_of("orders", 0).cluster.topics["orders"].partitions[0].log.last_stable_offset) == 0
+        assert (
+            kafka.run(
+                lambda: (
+                    session.leader_of("orders", 0)
+                    .cluster.topics["orders"]
+                    .partitions[0]
+                    .log.last_stable_offset
+                )
+            )
+            == 0
+        )
 
-    def test_offsets_in_an_open_transaction_come_to_count_when_it_is_committed(self, kafka: Emulator) -> None:
+    def test_offsets_in_an_open_transaction_come_to_count_when_it_is_committed(
+        self, kafka: Emulator
+    ) -> None:
         session = kafka._session
         producer = kafka.run(lambda: topics.begin(session.coordinating("t"), session.now(), "t"))
         kafka.run(lambda: add_offsets(kafka, producer, 7))
         snapshot = kafka.snapshot()
         for _ in range(2):
-            kafka.run(lambda: topics.end(session.coordinating("t"), session.now(), producer, commit=True))
+            kafka.run(
+                lambda: topics.end(session.coordinating("t"), session.now(), producer, commit=True)
+            )
             kafka.run(lambda: None)
             assert kafka.group("billing").committed["orders", 0].offset == 7
             kafka.restore(snapshot)
@@ -219,7 +271,10 @@ class TestTransactions:
     def test_sequence_numbers_go_back_too(self, kafka: Emulator) -> None:
         def last() -> dict[int, int]:
             log = kafka._session.leader_of("orders", 0).cluster.topics["orders"].partitions[0].log
-            return {producer_id: state.last_sequence for producer_id, state in log.producers.states.items()}
+            return {
+                producer_id: state.last_sequence
+                for producer_id, state in log.producers.states.items()
+            }
 
         kafka.produce("orders", ["a"] * 3, partition=0, transactional_id="t")
         before = kafka.run(last)
@@ -232,11 +287,15 @@ class TestTransactions:
 class TestWhatCannotBe:
     def test_is_refused_before_anything_has_changed(self, kafka: Emulator) -> None:
         kafka.produce("orders", ["a"], partition=0)
-        with pytest.raises(ControlError, match=r"'1' is no snapshot: give what `snapshot\(\)` answered"):
+        with pytest.raises(
+            ControlError, match=r"'1' is no snapshot: give what `snapshot\(\)` answered"
+        ):
             kafka.restore("1")  # type: ignore[arg-type]
         with Emulator({"orders": 3}, brokers=2) as other:
             foreign = other.snapshot()
-        with pytest.raises(ControlError, match=r"the snapshot is of brokers 1, 2; here are .*: it needs the same"):
+        with pytest.raises(
+            ControlError, match=r"the snapshot is of brokers 1, 2; here are .*: it needs the same"
+        ):
             kafka.restore(foreign)
         assert values(kafka) == [b"a"]
 
@@ -244,17 +303,28 @@ class TestWhatCannotBe:
         with Emulator({"orders": 3}, remember=10_000, brokers=3) as kafka:
             snapshot = kafka.snapshot()
             with kafka.stop_broker(2, how="crash"):
-                with pytest.raises(ControlError, match="no snapshot can be taken while a broker is down or cut off: 2;"):
+                with pytest.raises(
+                    ControlError,
+                    match="no snapshot can be taken while a broker is down or cut off: 2;",
+                ):
                     kafka.snapshot()
-                with pytest.raises(ControlError, match="no snapshot can be restored while a broker is down or cut off: 2;"):
+                with pytest.raises(
+                    ControlError,
+                    match="no snapshot can be restored while a broker is down or cut off: 2;",
+                ):
                     kafka.restore(snapshot)
 
 
 def test_leader_epochs_never_go_back() -> None:
     """Clients do not believe metadata with an older leader epoch of the same topic."""
-    with Emulator({"orders": 1}, {"default.replication.factor": 2}, remember=10_000, brokers=2, seed=1) as kafka:
+    with Emulator(
+        {"orders": 1}, {"default.replication.factor": 2}, remember=10_000, brokers=2, seed=1
+    ) as kafka:
+
         def partition() -> Any:
-            return kafka.run(lambda: kafka._session.any_broker().cluster.topics["orders"].partitions[0])
+            return kafka.run(
+                lambda: kafka._session.any_broker().cluster.topics["orders"].partitions[0]
+            )
 
         kafka.produce("orders", ["a"])
         snapshot = kafka.snapshot()
@@ -278,7 +348,10 @@ def test_the_same_run_gives_the_same_log() -> None:
             snapshot: Snapshot = kafka.snapshot()
             kafka.produce("orders", ["b"], transactional_id="t")
             kafka.restore(snapshot)
-            return [(line["stream"], line["type"], line.get("group"), line.get("topic")) for line in kafka.events()]
+            return [
+                (line["stream"], line["type"], line.get("group"), line.get("topic"))
+                for line in kafka.events()
+            ]
 
     assert lines() == lines()
 
@@ -286,11 +359,22 @@ def test_the_same_run_gives_the_same_log() -> None:
 def add_offsets(kafka: Emulator, producer: tuple[str, int, int], offset: int) -> None:
     """Commit an offset of orders-0 within a transaction."""
     session, (name, producer_id, epoch) = kafka._session, producer
-    begun = AddOffsetsToTxnRequest(transactional_id=name, producer_id=producer_id, producer_epoch=epoch, group_id="billing")
-    assert ask(session.coordinating(name), begun, AddOffsetsToTxnResponse, session.now()).error_code == ErrorCode.NONE
+    begun = AddOffsetsToTxnRequest(
+        transactional_id=name, producer_id=producer_id, producer_epoch=epoch, group_id="billing"
+    )
+    assert (
+        ask(session.coordinating(name), begun, AddOffsetsToTxnResponse, session.now()).error_code
+        == ErrorCode.NONE
+    )
     row = TxnOffsetCommitRequestPartition(partition_index=0, committed_offset=offset)
     request = TxnOffsetCommitRequest(
-        transactional_id=name, group_id="billing", producer_id=producer_id, producer_epoch=epoch,
-        topics=[TxnOffsetCommitRequestTopic(name="orders", partitions=[row])])
-    answer = ask(session.serving("billing"), request, TxnOffsetCommitResponse, session.now(), version=3)
+        transactional_id=name,
+        group_id="billing",
+        producer_id=producer_id,
+        producer_epoch=epoch,
+        topics=[TxnOffsetCommitRequestTopic(name="orders", partitions=[row])],
+    )
+    answer = ask(
+        session.serving("billing"), request, TxnOffsetCommitResponse, session.now(), version=3
+    )
     assert answer.topics[0].partitions[0].error_code == ErrorCode.NONE

@@ -1,4 +1,5 @@
-"""Assertions about groups of the consumer protocol (KIP-848): their rebalances, and who left them how."""
+"""Assertions about groups of the consumer protocol (KIP-848): their rebalances, and who left them
+how."""
 
 from __future__ import annotations
 
@@ -12,8 +13,13 @@ CONSUMER = {"group.protocol": "consumer"}
 @pytest.fixture
 def emulator() -> Emulator:
     return Emulator(
-        topics={"orders": 4}, remember=10_000,
-        config={"group.consumer.heartbeat.interval.ms": 20, "group.consumer.min.heartbeat.interval.ms": 10})
+        topics={"orders": 4},
+        remember=10_000,
+        config={
+            "group.consumer.heartbeat.interval.ms": 20,
+            "group.consumer.min.heartbeat.interval.ms": 10,
+        },
+    )
 
 
 def test_each_new_epoch_is_a_rebalance(emulator: Emulator) -> None:
@@ -26,12 +32,16 @@ def test_each_new_epoch_is_a_rebalance(emulator: Emulator) -> None:
             group.wait(state="Stable", members=2, assigned="all")
         group.wait(state="Stable", members=1, assigned="all")
         group.verify().rebalances(2, since=mark)
-        with pytest.raises(AssertionError, match=r"rebalanced 2 times, not at most 1\n  line \d+, at \d+ ms: .*subscri.*\n.* left"):
+        with pytest.raises(
+            AssertionError,
+            match=r"rebalanced 2 times, not at most 1\n  line \d+, at \d+ ms: .*subscri.*\n.* left",
+        ):
             group.verify(since=mark).rebalances(at_most=1)
 
 
 def test_the_rebalances_of_a_consumer_group_are_its_epochs(emulator: Emulator) -> None:
-    """Who moved what, why, and when it was over; one that the next epoch overtook is interrupted, and one without members empty."""
+    """Who moved what, why, and when it was over; one that the next epoch overtook is interrupted,
+    and one without members empty."""
     with emulator:
         group = emulator.group("g")
         with emulator.peer("g", topics=["orders"], config=CONSUMER) as peer:
@@ -44,24 +54,39 @@ def test_the_rebalances_of_a_consumer_group_are_its_epochs(emulator: Emulator) -
         every = group.rebalances
     first, second, third, fourth = every
     assert [rebalance["outcome"] for rebalance in every] == ["stable", "stable", "stable", "empty"]
-    assert (first["assignments"][0]["added"], first["assignor"]) == ({"orders": (0, 1, 2, 3)}, "uniform")
-    moved = {share["member_id"]: (share["added"], share["revoked"]) for share in second["assignments"]}
+    assert (first["assignments"][0]["added"], first["assignor"]) == (
+        {"orders": (0, 1, 2, 3)},
+        "uniform",
+    )
+    moved = {
+        share["member_id"]: (share["added"], share["revoked"]) for share in second["assignments"]
+    }
     assert {ids[0], ids[1]} == set(moved) and moved[ids[0]][1] == moved[ids[1]][0] != {}
-    assert second["because"] == f"{ids[1]} changed its subscription" and second["ended_ms"] == third["started_ms"]
+    assert (
+        second["because"] == f"{ids[1]} changed its subscription"
+        and second["ended_ms"] == third["started_ms"]
+    )
     assert second["started_ms"] <= second["assigned_ms"] <= second["stable_ms"]
-    assert third["assignments"][0]["added"] == moved[ids[1]][0] and third["because"] == f"{ids[1]} left"
+    assert (
+        third["assignments"][0]["added"] == moved[ids[1]][0]
+        and third["because"] == f"{ids[1]} left"
+    )
     assert (fourth["assignments"], fourth["stable_ms"]) == ([], None)
     assert {line["type"] for line in second["causes"]} >= {"ConsumerMemberSubscribed"}
 
 
 def test_who_leaves_left_cleanly_by_any_of_its_names(emulator: Emulator) -> None:
     with emulator:
-        with emulator.peer("g", topics=["orders"], config={**CONSUMER, "client.id": "mine"}) as peer:
+        with emulator.peer(
+            "g", topics=["orders"], config={**CONSUMER, "client.id": "mine"}
+        ) as peer:
             peer.wait_stable()
             member = peer.member_id
         emulator.group("g").wait(state="Empty")
         emulator.group("g").verify().left_cleanly().left_cleanly("mine", member, member[:8])
-        with pytest.raises(AssertionError, match=f"'other' did not leave group 'g'; who left: {member}"):
+        with pytest.raises(
+            AssertionError, match=f"'other' did not leave group 'g'; who left: {member}"
+        ):
             emulator.group("g").verify().left_cleanly("other")
 
 
@@ -78,7 +103,9 @@ def test_who_expires_did_not_leave_cleanly(emulator: Emulator) -> None:
 
 def test_a_classic_member_is_called_by_its_client_or_instance_id(emulator: Emulator) -> None:
     with emulator:
-        with emulator.peer("g", topics=["orders"], config={"client.id": "mine", "group.instance.id": "one"}) as peer:
+        with emulator.peer(
+            "g", topics=["orders"], config={"client.id": "mine", "group.instance.id": "one"}
+        ) as peer:
             peer.wait_stable()
         emulator.group("g").remove("one")
         emulator.group("g").verify().left_cleanly("mine").left_cleanly("one")

@@ -1,4 +1,5 @@
-"""The demo's judges: they find nothing where all is well, and each finds the bug that is planted for it."""
+"""The demo's judges: they find nothing where all is well, and each finds the bug that is planted
+for it."""
 
 from __future__ import annotations
 
@@ -23,19 +24,39 @@ def report(at: int, who: str, kind: str, **fields: Any) -> Report:
 
 
 def assigned(generation: int, **owned: Sequence[int]) -> dict[str, Any]:
-    members = [{"member_id": name, "assignment": Assignment.of({"orders": numbers}).encode(1).hex()} for name, numbers in owned.items()]
+    members = [
+        {"member_id": name, "assignment": Assignment.of({"orders": numbers}).encode(1).hex()}
+        for name, numbers in owned.items()
+    ]
     members.append({"member_id": "idle", "assignment": ""})
-    return {"seq": generation, "type": "GenerationStored", "generation": generation, "members": members}
+    return {
+        "seq": generation,
+        "type": "GenerationStored",
+        "generation": generation,
+        "members": members,
+    }
 
 
 def committed(seq: int, **offsets: int) -> dict[str, Any]:
-    rows = [{"topic": "orders", "partition": int(key[1:]), "offset": offset} for key, offset in offsets.items()]
-    return {"seq": seq, "type": "OffsetsCommitted", "offsets": [*rows, {"topic": "others", "partition": 0, "offset": -seq}]}
+    rows = [
+        {"topic": "orders", "partition": int(key[1:]), "offset": offset}
+        for key, offset in offsets.items()
+    ]
+    return {
+        "seq": seq,
+        "type": "OffsetsCommitted",
+        "offsets": [*rows, {"topic": "others", "partition": 0, "offset": -seq}],
+    }
 
 
 def a_good_run() -> tuple[Lines, list[Report]]:
     """Two consumers; b takes partition 1 over, and reads two of its records once more."""
-    lines = [assigned(1, a=[0, 1]), committed(5, p0=10, p1=4), assigned(6, a=[0], b=[1]), committed(9, p0=10, p1=8)]
+    lines = [
+        assigned(1, a=[0, 1]),
+        committed(5, p0=10, p1=4),
+        assigned(6, a=[0], b=[1]),
+        committed(9, p0=10, p1=8),
+    ]
     reports = [
         report(0, "producer", "produced", spans={"0": [0, 9], "1": [0, 3]}),
         report(1, "producer", "produced", spans={"1": [4, 7]}),
@@ -75,13 +96,17 @@ def test_a_record_that_nobody_consumed() -> None:
 def test_a_partition_that_the_coordinator_gave_to_two() -> None:
     lines, reports = a_good_run()
     lines[2] = assigned(6, a=[0, 1], b=[1])
-    assert no_partition_had_two_owners("orders", lines, reports).faults == ["generation 6: partition 1 belongs to a and b"]
+    assert no_partition_had_two_owners("orders", lines, reports).faults == [
+        "generation 6: partition 1 belongs to a and b"
+    ]
 
 
 def test_a_partition_that_a_consumer_took_before_another_gave_it_up() -> None:
     lines, reports = a_good_run()
     reports.remove(report(5, "a", "revoked", partitions=[0, 1]))
-    assert no_partition_had_two_owners("orders", lines, reports).faults == ["partition 1: b took it while a held it"]
+    assert no_partition_had_two_owners("orders", lines, reports).faults == [
+        "partition 1: b took it while a held it"
+    ]
     reports.append(report(5, "a", "killed"))
     assert no_partition_had_two_owners("orders", lines, reports).faults == []
 
@@ -112,8 +137,10 @@ def test_a_commit_that_was_acknowledged_and_lost() -> None:
 
 def test_a_run_in_which_nothing_happened_is_no_success() -> None:
     assert [finding.faults for finding in judge("orders", [], [])] == [
-        ["nothing was produced"], ["nobody was assigned anything"], ["nothing was committed"],
-    ]  # fmt: skip
+        ["nothing was produced"],
+        ["nobody was assigned anything"],
+        ["nothing was committed"],
+    ]
     lines, reports = a_good_run()
     assert judge("payments", lines, reports)[2].faults[-1] == "nothing was committed"
 

@@ -1,4 +1,5 @@
-"""A disk that becomes full, as a file: it takes so many bytes, the last write in part, and then none until there is room again."""
+"""A disk that becomes full, as a file: it takes so many bytes, the last write in part, and then
+none until there is room again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The virtual world of tests/groups, with an event log: every request is logged as seen and is the cause of what it does."""
+"""The virtual world of tests/groups, with an event log: every request is logged as seen and is the
+cause of what it does."""
 
 from __future__ import annotations
 
@@ -27,11 +28,14 @@ def wants(*topics: str, owned: Owned | None = None) -> dict[str, bytes]:
 
 
 class LoggedWorld(World):
-    """A world whose coordinator writes a log in memory. Member ids have uuids that look like some."""
+    """A world whose coordinator writes a log in memory. Member ids have uuids that look like
+    some."""
 
     def __init__(self, **config: Any) -> None:
         super().__init__(**config)
-        self.log_file = EventLog(run="test", seed=1, epoch_ms=1_700_000_000_000, config={"group.max.size": 10})
+        self.log_file = EventLog(
+            run="test", seed=1, epoch_ms=1_700_000_000_000, config={"group.max.size": 10}
+        )
         self.coordinator = GroupCoordinator(self.config, self.log_file)
 
     def ask(self, client: str, message: Any, version: int) -> Call:
@@ -40,10 +44,22 @@ class LoggedWorld(World):
         self.calls.append(call)
         cause = None
         if type(message) is not HeartbeatRequest:
-            places = {"group": getattr(message, "group_id", "") or None, "member": getattr(message, "member_id", "") or None}
+            places = {
+                "group": getattr(message, "group_id", "") or None,
+                "member": getattr(message, "member_id", "") or None,
+            }
             api = type(message).__name__.removesuffix("Request")
             api = "".join("_" + c.lower() if c.isupper() else c for c in api).strip("_")
-            cause = self.log_file.append("wire", "RequestSeen", at_ms=self.now, **places, api=api, version=version, client=client, peer="-")
+            cause = self.log_file.append(
+                "wire",
+                "RequestSeen",
+                at_ms=self.now,
+                **places,
+                api=api,
+                version=version,
+                client=client,
+                peer="-",
+            )
         fresh_id = f"{self.fresh * 0x9E3779B1 % (1 << 32):08x}-0000-4000-8000-{self.fresh:012x}"
         context = RequestContext(version, client, "/127.0.0.1", fresh_id, call, cause)
         self._take(self.coordinator.handle(Request(context, message), self.now))
@@ -54,7 +70,9 @@ class LoggedWorld(World):
         while self.group.join_deadline is not None:
             self.advance(self.group.join_deadline - self.now)
         blobs = {name: Assignment.of(owned).encode(1) for name, owned in shares.items()}
-        for name in sorted(self.names(), key=lambda name: (self.id(name) == self.group.leader, name)):
+        for name in sorted(
+            self.names(), key=lambda name: (self.id(name) == self.group.leader, name)
+        ):
             self.sync(name, blobs, protocol=self.group.protocol_name)
         assert self.state == "Stable", self.group
 
@@ -86,7 +104,9 @@ def a_long_story() -> LoggedWorld:
     w.enter("a", protocols=wants("orders"), **session)
     w.advance(1000)
     w.enter("b", protocols=wants("orders"), **session)  # the initial delay runs once more (DLY-2)
-    w.join("ghost", protocols=wants("orders"), session_ms=7000)  # never comes back with its id (MID-5)
+    w.join(
+        "ghost", protocols=wants("orders"), session_ms=7000
+    )  # never comes back with its id (MID-5)
     w.share(a={"orders": (0, 1)}, b={"orders": (2, 3)})
     w.commit("a", {("orders", 0): 5, ("orders", 1): 7})
     w.advance(2000)
@@ -99,7 +119,9 @@ def a_long_story() -> LoggedWorld:
         w.join(name, protocols=wants("orders"), **session)
     w.share(a={"orders": (0,)}, b={"orders": (1,)}, s={"orders": (2, 3)})
     w.client("s").member_id = ""
-    w.enter("s", protocols=wants("orders", "payments"), **session)  # a static member restarts: no rebalance (STA-3)
+    w.enter(
+        "s", protocols=wants("orders", "payments"), **session
+    )  # a static member restarts: no rebalance (STA-3)
     w.sync("s")
     w.advance(4000)
     for name in "as":
@@ -109,7 +131,9 @@ def a_long_story() -> LoggedWorld:
     w.advance(2500)
     w.heartbeat("s")
     w.advance(5000)
-    w.heartbeat("s")  # alive, but does not rejoin: static, so the join phase waits once more (REB-5)
+    w.heartbeat(
+        "s"
+    )  # alive, but does not rejoin: static, so the join phase waits once more (REB-5)
     w.advance(4000)
     w.enter("c", protocols=wants("orders"), **session)
     w.heartbeat("s")

@@ -31,7 +31,9 @@ def test_every_event_comes_back_exactly(kind: type) -> None:
 
 @pytest.mark.parametrize("kind", EVENTS, ids=lambda kind: kind.__name__)
 def test_lines_are_written_as_an_encoder_writes_plain_values(kind: type) -> None:
-    """Fields are written by functions of their own: to the byte what the JSON encoder makes of `to_plain`."""
+    """Fields are written by functions of their own: to the byte what the JSON encoder makes of
+    `to_plain`."""
+
     @settings(max_examples=25, deadline=None, database=None)
     @given(st.from_type(kind), st.text())
     def check(event: Any, group: str) -> None:
@@ -39,11 +41,23 @@ def test_lines_are_written_as_an_encoder_writes_plain_values(kind: type) -> None
         log.group_event(group, 3, event, 5, None, 1)
         plain = to_plain(event)
         generation = plain.pop("generation", 3)
-        places = {"group": group, "generation": generation, "member": plain.pop("member", None), "broker": 1}
+        places = {
+            "group": group,
+            "generation": generation,
+            "member": plain.pop("member", None),
+            "broker": 1,
+        }
         line = {
-            "seq": 1, "at_ms": 5, "run": "0", "stream": "group", "type": kind.__name__, "cause": None,
-            **{place: value for place, value in places.items() if value is not None}, "durable": shapes()[kind].durable, **plain,
-        }  # fmt: skip
+            "seq": 1,
+            "at_ms": 5,
+            "run": "0",
+            "stream": "group",
+            "type": kind.__name__,
+            "cause": None,
+            **{place: value for place, value in places.items() if value is not None},
+            "durable": shapes()[kind].durable,
+            **plain,
+        }
         assert log.lines[-1] == json.dumps(line, separators=(",", ":"))
 
     check()
@@ -57,14 +71,23 @@ def test_durable_are_the_events_that_kafka_writes() -> None:
 def test_places_move_to_the_envelope_and_bytes_are_hex() -> None:
     event = ev.MemberRejoined("m", 1, 2, (("range", b"\x01\xff"),), True)
     assert to_plain(event) == {
-        "member": "m", "session_timeout_ms": 1, "rebalance_timeout_ms": 2, "protocols": [{"name": "range", "metadata": "01ff"}],
+        "member": "m",
+        "session_timeout_ms": 1,
+        "rebalance_timeout_ms": 2,
+        "protocols": [{"name": "range", "metadata": "01ff"}],
         "changed": True,
-    }  # fmt: skip
+    }
     assert "member" not in to_plain(ev.OffsetsCommitted("", ()))
 
 
 def test_fields_of_a_later_version_are_passed_over_and_missing_defaults_are_filled_in() -> None:
-    line = {"type": "MemberRemoved", "member": "m", "reason": "left", "leader": None, "shoe_size": 44}
+    line = {
+        "type": "MemberRemoved",
+        "member": "m",
+        "reason": "left",
+        "leader": None,
+        "shoe_size": 44,
+    }
     assert from_plain(line) == ev.MemberRemoved("m", "left", None, None)
 
 
@@ -83,12 +106,18 @@ def test_fields_of_a_later_version_are_passed_over_and_missing_defaults_are_fill
             '"offsets": CommittedOffset: "partition": True is not an integer',
         ),
         (
-            {"type": "MemberRejoined", "member": "m", "session_timeout_ms": 1, "rebalance_timeout_ms": 1,
-             "protocols": [{"name": "range", "metadata": "0g"}], "changed": False},
+            {
+                "type": "MemberRejoined",
+                "member": "m",
+                "session_timeout_ms": 1,
+                "rebalance_timeout_ms": 1,
+                "protocols": [{"name": "range", "metadata": "0g"}],
+                "changed": False,
+            },
             "'0g' is not a string of hex digits",
         ),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_event_is_refused_with_its_place(line: dict[str, Any], complaint: str) -> None:
     with pytest.raises(CodecError) as refused:
         from_plain(line)

@@ -1,4 +1,5 @@
-"""The rebalances of a consumer group (KIP-848) over a change of its membership: epochs of one do not go on in the next."""
+"""The rebalances of a consumer group (KIP-848) over a change of its membership: epochs of one do
+not go on in the next."""
 
 from __future__ import annotations
 
@@ -10,17 +11,31 @@ from coordinator.event_log.consumer_epochs import Epochs
 
 
 def _follow(epochs: Epochs, at_ms: int, state: str, kind: str, **fields: Any) -> None:
-    epochs.follow({"seq": at_ms, "at_ms": at_ms, "type": kind, "cause": None, "reason": "a test", **fields}, state, lambda _: [])
+    epochs.follow(
+        {"seq": at_ms, "at_ms": at_ms, "type": kind, "cause": None, "reason": "a test", **fields},
+        state,
+        lambda _: [],
+    )
 
 
 def _target(epochs: Epochs, at_ms: int, epoch: int, member: str, numbers: list[int]) -> None:
     topics = [{"topic": "orders", "topic_id": "", "partitions": numbers}]
     targets = [{"member_id": member, "topics": topics}]
-    _follow(epochs, at_ms, "Reconciling", "TargetAssigned", assignment_epoch=epoch, assignor="uniform", targets=targets)
+    _follow(
+        epochs,
+        at_ms,
+        "Reconciling",
+        "TargetAssigned",
+        assignment_epoch=epoch,
+        assignor="uniform",
+        targets=targets,
+    )
 
 
 @pytest.mark.parametrize("kind", ["ConsumerGroupDowngraded", "MembershipReset"])
-def test_an_epoch_ends_with_its_membership_and_the_next_one_knows_none_of_its_targets(kind: str) -> None:
+def test_an_epoch_ends_with_its_membership_and_the_next_one_knows_none_of_its_targets(
+    kind: str,
+) -> None:
     epochs = Epochs()
     _follow(epochs, 0, "Empty", "ConsumerGroupCreated")
     _follow(epochs, 1, "Assigning", "GroupEpochBumped", group_epoch=2)

@@ -1,4 +1,5 @@
-"""The log of consumer groups: its bytes are pinned, every type of event is in it, and a replay of it gives the live group."""
+"""The log of consumer groups: its bytes are pinned, every type of event is in it, and a replay of
+it gives the live group."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ class Broken:
 
 
 def a_story_of_both_protocols() -> ConsumerWorld:
-    """A group is born as a consumer group, shares, loses members, moves between the protocols and back."""
+    """A group is born as a consumer group, shares, loses members, moves between the protocols and
+    back."""
     w = ConsumerWorld(orders=4)
     orders = {"range": Subscription(("orders",)).encode(1)}
     w.instances = {"c": "i", "d": "i"}
@@ -59,14 +61,20 @@ def test_the_golden_log_of_consumer_groups() -> None:
     """A difference here is a change of the public contract."""
     w = a_story_of_both_protocols()
     assert w.log_file.lines[1:] == GOLDEN.read_text().splitlines()[1:]
-    assert {type(entry.event) for entry in read_group_events(GOLDEN)} >= set(get_args(ConsumerEvent))
+    assert {type(entry.event) for entry in read_group_events(GOLDEN)} >= set(
+        get_args(ConsumerEvent)
+    )
     replayed = GroupCoordinator.replay(w.config, read_group_events(GOLDEN), w.now)
     assert replayed.groups["g"].membership.snapshot() == w.consumers.snapshot()
 
 
 def test_lines_of_consumer_groups_have_epochs_and_no_generation() -> None:
-    lines = [line for line in a_story_of_both_protocols().log_file.events() if line["stream"] == "group"]
+    lines = [
+        line for line in a_story_of_both_protocols().log_file.events() if line["stream"] == "group"
+    ]
     bumps = [line for line in lines if line["type"] == "GroupEpochBumped"]
     assert bumps
     assert all("generation" not in line and line["group_epoch"] > 0 for line in bumps)
-    assert any(line["type"] == "ConsumerGroupDowngraded" and line["generation"] > 0 for line in lines)
+    assert any(
+        line["type"] == "ConsumerGroupDowngraded" and line["generation"] > 0 for line in lines
+    )

@@ -1,4 +1,5 @@
-"""explain tells consumer groups in sentences: who waits for whom, since which epoch, and each change of protocol."""
+"""explain tells consumer groups in sentences: who waits for whom, since which epoch, and each
+change of protocol."""
 
 from __future__ import annotations
 
@@ -12,7 +13,10 @@ def test_who_waits_for_whom_to_revoke_what_since_which_epoch() -> None:
     w.hello("b", "orders")
     w.beat("a")
     text = w.text()
-    assert "Member b is at epoch 3 with nothing and waits for orders 2-3, which a has yet to revoke (it is at epoch 2)." in text
+    assert (
+        "Member b is at epoch 3 with nothing and waits for orders 2-3, which a has yet to revoke (it is at epoch 2)."
+        in text
+    )
     assert "Member a has to revoke orders 2-3 before it moves on from epoch 2." in text
     assert "group g: Reconciling in group epoch 3, target of epoch 3, 2 members" in text
 

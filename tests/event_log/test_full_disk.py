@@ -1,4 +1,5 @@
-"""A file that takes no lines for a while: what was accepted is written once and in order, and what is left out is counted."""
+"""A file that takes no lines for a while: what was accepted is written once and in order, and what
+is left out is counted."""
 
 from __future__ import annotations
 
@@ -33,13 +34,19 @@ def test_lines_wait_in_order_and_are_written_once(room: int) -> None:
         log.flush()
     assert not log.writable
     assert len(told) == 1
-    assert told[0].startswith("the event log run.jsonl cannot be written (No space left on device): ")
-    assert seqs(disk) == list(range(1 + room // 150)) or room not in (0, 1), "a last line cut short is left out"
+    assert told[0].startswith(
+        "the event log run.jsonl cannot be written (No space left on device): "
+    )
+    assert seqs(disk) == list(range(1 + room // 150)) or room not in (0, 1), (
+        "a last line cut short is left out"
+    )
     disk.room = 1 << 20
     log.flush()
     assert log.writable
     assert seqs(disk) == [0, 1, 2, 3]
-    assert told[1:] == ["the event log run.jsonl can be written again, and nothing that changed is missing"]
+    assert told[1:] == [
+        "the event log run.jsonl can be written again, and nothing that changed is missing"
+    ]
     log.group_event("g", 0, ev.GroupCreated("join"), 1, None)
     log.close()
     assert seqs(disk) == [0, 1, 2, 3, 4]
@@ -58,7 +65,13 @@ def test_a_gap_says_how_many_wire_lines_are_left_out() -> None:
     lines = list(read_lines(disk.data.decode().splitlines(keepends=True)))
     assert [line["type"] for line in lines] == ["RunStarted", "RequestSeen", "LogGap"]
     gap = lines[-1]
-    assert (gap["stream"], gap["at_ms"], gap["since_ms"], gap["left_out"], gap["cause"]) == ("wire", 30, 10, 3, None)
+    assert (gap["stream"], gap["at_ms"], gap["since_ms"], gap["left_out"], gap["cause"]) == (
+        "wire",
+        30,
+        10,
+        3,
+        None,
+    )
     assert told[-1].endswith("; 3 lines about requests meanwhile are left out")
 
 

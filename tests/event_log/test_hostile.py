@@ -1,4 +1,5 @@
-"""Logs that somebody made up or damaged: reading, replaying and explaining them gives LogError or output, and nothing else."""
+"""Logs that somebody made up or damaged: reading, replaying and explaining them gives LogError or
+output, and nothing else."""
 
 from __future__ import annotations
 
@@ -24,7 +25,9 @@ from coordinator.transactions.config import TransactionConfig
 from tests.event_log.kit import a_long_story
 
 GOLDEN = Path(__file__).parent.parent / "vectors" / "event_log" / "long_story.jsonl"
-HEADER = '{"seq":0,"at_ms":0,"run":"r","stream":"run","type":"RunStarted","cause":null,"format":1}\n'
+HEADER = (
+    '{"seq":0,"at_ms":0,"run":"r","stream":"run","type":"RunStarted","cause":null,"format":1}\n'
+)
 LINE = '{"seq":1,"at_ms":0,"run":"r","stream":"group","type":"%s","cause":null,"group":"g"%s}\n'
 
 
@@ -42,27 +45,58 @@ def replay(texts: list[str]) -> str:
     return ""
 
 
-USES: tuple[Callable[[list[str]], str], ...] = (explain, lambda texts: explain(texts, details=True), replay)
+USES: tuple[Callable[[list[str]], str], ...] = (
+    explain,
+    lambda texts: explain(texts, details=True),
+    replay,
+)
 
 
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        (LINE % ("X", ',"x":' + "[" * 100_000 + "]" * 100_000), "line 2: not JSON (more than 32 levels of nesting)"),
-        (LINE % ("X", ',"x":' + '{"x":' * 40 + "1" + "}" * 40), "line 2: not JSON (more than 32 levels of nesting)"),
+        (
+            LINE % ("X", ',"x":' + "[" * 100_000 + "]" * 100_000),
+            "line 2: not JSON (more than 32 levels of nesting)",
+        ),
+        (
+            LINE % ("X", ',"x":' + '{"x":' * 40 + "1" + "}" * 40),
+            "line 2: not JSON (more than 32 levels of nesting)",
+        ),
         (LINE % ("X", ',"x":' + "9" * 5000), "line 2: not JSON (a whole number of 5000 digits"),
-        (LINE % ("X", ',"x":18446744073709551616'), "line 2: not JSON (a whole number of 20 digits"),
+        (
+            LINE % ("X", ',"x":18446744073709551616'),
+            "line 2: not JSON (a whole number of 20 digits",
+        ),
         (LINE % ("X", ',"x":1e999'), "line 2: not JSON (a number that is out of bounds)"),
         (LINE % ("X", ',"x":NaN'), "line 2: not JSON (NaN is no number)"),
         (LINE % ("X", ',"x":-Infinity'), "line 2: not JSON (-Infinity is no number)"),
-        ((LINE % ("X", "")).replace('"at_ms":0', '"at_ms":' + "1" * 400), "line 2: not JSON (a whole number of 400 digits"),
-        (LINE % ("GroupCreated", ',"by":7'), 'line 2: "by": 7 where a string should be: no GroupCreated'),
-        (LINE % ("RebalanceStarted", ',"delay_ms":"long"'), "line 2: \"delay_ms\": 'long' where an integer or null should be"),
-        (LINE % ("MemberJoined", ',"protocols":[{"name":"range","metadata":"zz"}]'), 'line 2: "protocols": an array of 1 where'),
-        ((LINE % ("X", "")).replace('"X"', '"X\\u001b[2J"').replace('"seq":1', '"seq":0'), "line 2: seq 0 after 0"),
-        ((LINE % ("X", ',"member":{}')).replace('"X"', '"X\\u001b[2J"'), r"no X\x1b[2J as docs/event_log.md has it"),
+        (
+            (LINE % ("X", "")).replace('"at_ms":0', '"at_ms":' + "1" * 400),
+            "line 2: not JSON (a whole number of 400 digits",
+        ),
+        (
+            LINE % ("GroupCreated", ',"by":7'),
+            'line 2: "by": 7 where a string should be: no GroupCreated',
+        ),
+        (
+            LINE % ("RebalanceStarted", ',"delay_ms":"long"'),
+            "line 2: \"delay_ms\": 'long' where an integer or null should be",
+        ),
+        (
+            LINE % ("MemberJoined", ',"protocols":[{"name":"range","metadata":"zz"}]'),
+            'line 2: "protocols": an array of 1 where',
+        ),
+        (
+            (LINE % ("X", "")).replace('"X"', '"X\\u001b[2J"').replace('"seq":1', '"seq":0'),
+            "line 2: seq 0 after 0",
+        ),
+        (
+            (LINE % ("X", ',"member":{}')).replace('"X"', '"X\\u001b[2J"'),
+            r"no X\x1b[2J as docs/event_log.md has it",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_hostile_line_is_refused_with_its_number(text: str, complaint: str) -> None:
     with pytest.raises(LogError) as refused:
         explain([HEADER, text])
@@ -76,7 +110,9 @@ def test_an_event_that_does_not_follow_is_refused_with_its_line() -> None:
     joined = [at for at, line in enumerate(STORY) if line["type"] == "MemberJoined" and at < first]
     for at in reversed(joined):
         del lines[at]
-    with pytest.raises(LogError, match=r"line \d+: seq \d+: \w+ does not follow from the lines before it"):
+    with pytest.raises(
+        LogError, match=r"line \d+: seq \d+: \w+ does not follow from the lines before it"
+    ):
         replayed_groups(read_lines(lines), GroupConfig(), 1 << 40)
 
 
@@ -103,9 +139,15 @@ def test_the_table_of_fields_agrees_with_the_events() -> None:
 
 
 _UNCHECKED = {
-    "offsets", "partitions", "producer_epoch", "last_producer_epoch", "previous_producer_id", "timeout_ms", "started_ms",
+    "offsets",
+    "partitions",
+    "producer_epoch",
+    "last_producer_epoch",
+    "previous_producer_id",
+    "timeout_ms",
+    "started_ms",
     "next_producer_id",
-}  # fmt: skip
+}
 """Fields that only replay reads, which checks every field of an event itself."""
 
 
@@ -115,14 +157,22 @@ def some_text() -> st.SearchStrategy[str]:
 
 KEYS = st.sampled_from(["topic", "partition", "member_id"])
 VALUES: st.SearchStrategy[Any] = st.recursive(
-    st.none() | st.booleans() | st.integers(-(1 << 70), 1 << 70) | st.floats() | some_text() | st.sampled_from(["g", "00", "a-b", "5 ms"]),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(some_text() | KEYS, inner, max_size=3),
+    st.none()
+    | st.booleans()
+    | st.integers(-(1 << 70), 1 << 70)
+    | st.floats()
+    | some_text()
+    | st.sampled_from(["g", "00", "a-b", "5 ms"]),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(some_text() | KEYS, inner, max_size=3)
+    ),
     max_leaves=6,
-)  # fmt: skip
+)
 
 
 def _changed(draw: st.DrawFn, line: dict[str, Any]) -> dict[str, Any]:
-    """A line with one of its fields, at whatever depth, changed, taken away or doubled under another name."""
+    """A line with one of its fields, at whatever depth, changed, taken away or doubled under
+    another name."""
     spots = list(_spots(line))
     holder, key = draw(st.sampled_from(spots))
     match draw(st.integers(0, 3)):
@@ -179,7 +229,9 @@ def test_a_mutated_log_gives_output_or_a_log_error(texts: list[str]) -> None:
         assert all(row.isprintable() for row in shown.split("\n"))
 
 
-def test_what_a_client_may_choose_never_reaches_a_terminal_raw(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_a_client_may_choose_never_reaches_a_terminal_raw(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Ids, names, reasons and errors of the long story with control characters in all of them."""
     poison = "\x1b[2J\x07\r\n\u202e\ud800\x9b"
 
@@ -188,7 +240,17 @@ def test_what_a_client_may_choose_never_reaches_a_terminal_raw(tmp_path: Path, c
             return {name: poisoned(inner, name) for name, inner in value.items()}
         if isinstance(value, list):
             return [poisoned(inner, key) for inner in value]
-        free = key not in ("stream", "type", "metadata", "subscription", "assignment", "state", "product", "detail", "protocol_type")
+        free = key not in (
+            "stream",
+            "type",
+            "metadata",
+            "subscription",
+            "assignment",
+            "state",
+            "product",
+            "detail",
+            "protocol_type",
+        )
         return value[:3] + poison + value[3:] if isinstance(value, str) and free else value
 
     path = tmp_path / "run.jsonl"
@@ -222,7 +284,9 @@ def test_a_long_chain_of_causes_is_walked_in_linear_time() -> None:
 
         texts = [HEADER]
         for seq in range(1, count):
-            line = json.loads(LINE % ("RebalanceStarted", ',"reason":"r","delay_ms":null,"generation":1'))
+            line = json.loads(
+                LINE % ("RebalanceStarted", ',"reason":"r","delay_ms":null,"generation":1')
+            )
             texts.append(json.dumps(line | {"seq": seq, "cause": seq - 1}) + "\n")
         from coordinator.event_log.timeline import Timeline
 

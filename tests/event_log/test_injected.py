@@ -1,4 +1,5 @@
-"""What explain says of faults that a test or an operator injected: that it was they, and not the group."""
+"""What explain says of faults that a test or an operator injected: that it was they, and not the
+group."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ _FAST = {"heartbeat.interval.ms": "50"}
 
 @pytest.fixture
 def log(tmp_path: Path) -> Path:
-    """Two refusals that were injected, one that was not, a delay of three heartbeats, and one that was only looked at."""
+    """Two refusals that were injected, one that was not, a delay of three heartbeats, and one that
+    was only looked at."""
     path = tmp_path / "events.jsonl"
     with Emulator({"orders": 2}, log=path, seed=5) as kafka:
         group = kafka.group("g")
@@ -34,12 +36,17 @@ def log(tmp_path: Path) -> Path:
     return path
 
 
-def test_an_injected_fault_is_told_as_one_and_nothing_else_is(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_injected_fault_is_told_as_one_and_nothing_else_is(
+    log: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["explain", str(log)]) == 0
     told = capsys.readouterr().out
     routine = "REBALANCE_IN_PROGRESS, because of an injected fault (Heartbeat of group g: fail with REBALANCE_IN_PROGRESS, 1 time)."
     assert routine in told
-    assert "ILLEGAL_GENERATION, because of an injected fault (Heartbeat of group g: fail with ILLEGAL_GENERATION, 1 time)." in told
+    assert (
+        "ILLEGAL_GENERATION, because of an injected fault (Heartbeat of group g: fail with ILLEGAL_GENERATION, 1 time)."
+        in told
+    )
     assert "A Heartbeat of client consumer-g-1 met an injected fault 3 times until" in told
     assert told.count("injected fault") == 3
     assert "UNKNOWN_MEMBER_ID (VAL-1: this id is no member's)." in told
@@ -48,7 +55,10 @@ def test_an_injected_fault_is_told_as_one_and_nothing_else_is(log: Path, capsys:
 def test_every_step_says_it_too(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "--detail", str(log)]) == 0
     told = capsys.readouterr().out
-    assert "heartbeat is answered REBALANCE_IN_PROGRESS: a fault was injected (Heartbeat of group g" in told
+    assert (
+        "heartbeat is answered REBALANCE_IN_PROGRESS: a fault was injected (Heartbeat of group g"
+        in told
+    )
     assert "this is how a member learns" not in told
 
 

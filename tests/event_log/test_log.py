@@ -17,30 +17,71 @@ from coordinator.groups import events as ev
 def test_a_log_is_read_as_it_was_written(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     log = EventLog.open(path, run="r1", seed=7, epoch_ms=99, config={"b": "2", "a": "1"})
-    seen = log.append("wire", "RequestSeen", at_ms=4, group="g", member=None, api="join_group", data=b"\x0f")
+    seen = log.append(
+        "wire", "RequestSeen", at_ms=4, group="g", member=None, api="join_group", data=b"\x0f"
+    )
     done = log.group_event("g", 0, ev.GroupCreated("join"), 5, seen)
     log.append("fault", "LinkCut", at_ms=6, broker=1, topic="t", partition=0)
     log.close()
     log.close()
     header, *lines = read(path)
     assert header["seq"] == 0
-    assert (header["stream"], header["type"], header["format"], header["seed"], header["epoch_ms"]) == ("run", "RunStarted", 1, 7, 99)
+    assert (
+        header["stream"],
+        header["type"],
+        header["format"],
+        header["seed"],
+        header["epoch_ms"],
+    ) == ("run", "RunStarted", 1, 7, 99)
     assert list(header["config"]) == ["a", "b"]
     assert (seen, done) == (1, 2)
     assert lines == [
-        {"seq": 1, "at_ms": 4, "run": "r1", "stream": "wire", "type": "RequestSeen", "cause": None, "group": "g", "api": "join_group",
-         "data": "0f"},
-        {"seq": 2, "at_ms": 5, "run": "r1", "stream": "group", "type": "GroupCreated", "cause": 1, "group": "g", "generation": 0,
-         "durable": True, "by": "join"},
-        {"seq": 3, "at_ms": 6, "run": "r1", "stream": "fault", "type": "LinkCut", "cause": None, "broker": 1, "topic": "t", "partition": 0},
-    ]  # fmt: skip
+        {
+            "seq": 1,
+            "at_ms": 4,
+            "run": "r1",
+            "stream": "wire",
+            "type": "RequestSeen",
+            "cause": None,
+            "group": "g",
+            "api": "join_group",
+            "data": "0f",
+        },
+        {
+            "seq": 2,
+            "at_ms": 5,
+            "run": "r1",
+            "stream": "group",
+            "type": "GroupCreated",
+            "cause": 1,
+            "group": "g",
+            "generation": 0,
+            "durable": True,
+            "by": "join",
+        },
+        {
+            "seq": 3,
+            "at_ms": 6,
+            "run": "r1",
+            "stream": "fault",
+            "type": "LinkCut",
+            "cause": None,
+            "broker": 1,
+            "topic": "t",
+            "partition": 0,
+        },
+    ]
     assert path.read_bytes().isascii()
 
 
 def test_places_come_first_in_one_order_however_they_are_given() -> None:
     one, two = EventLog(), EventLog()
-    one.append("member", "Assigned", at_ms=0, topic="t", generation=3, group="g", member="m", extra=1)
-    two.append("member", "Assigned", at_ms=0, group="g", extra=1, member="m", generation=3, topic="t")
+    one.append(
+        "member", "Assigned", at_ms=0, topic="t", generation=3, group="g", member="m", extra=1
+    )
+    two.append(
+        "member", "Assigned", at_ms=0, group="g", extra=1, member="m", generation=3, topic="t"
+    )
     assert one.lines == two.lines
     assert list(json.loads(one.lines[1]))[6:] == ["group", "generation", "member", "topic", "extra"]
 
@@ -71,12 +112,16 @@ def test_what_cannot_stand_in_a_log_is_our_own_fault() -> None:
 
 def test_reading_needs_nothing_of_the_heart() -> None:
     code = "import sys, coordinator.event_log as log; log.read; print([m for m in sys.modules if m.startswith('coordinator')])"
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
     for room in ("groups", "wire", "broker", "group_coordinator", "causes"):
         assert f"coordinator.{room}" not in loaded
 
 
-HEADER = '{"seq":0,"at_ms":0,"run":"r","stream":"run","type":"RunStarted","cause":null,"format":1}\n'
+HEADER = (
+    '{"seq":0,"at_ms":0,"run":"r","stream":"run","type":"RunStarted","cause":null,"format":1}\n'
+)
 LINE = '{"seq":%d,"at_ms":0,"run":"r","stream":"wire","type":"X","cause":null}\n'
 
 
@@ -94,7 +139,9 @@ def test_a_last_line_cut_short_is_left_out(tmp_path: Path) -> None:
 
 
 def test_what_a_later_version_adds_is_kept(tmp_path: Path) -> None:
-    line = '{"seq":9,"at_ms":0,"run":"r","stream":"dreams","type":"Dreamt","cause":0,"of":["sheep"]}\n'
+    line = (
+        '{"seq":9,"at_ms":0,"run":"r","stream":"dreams","type":"Dreamt","cause":0,"of":["sheep"]}\n'
+    )
     assert list(read(text_file(tmp_path, HEADER + "\n" + line)))[1]["of"] == ["sheep"]
 
 

@@ -1,4 +1,5 @@
-"""A log holds everything: replaying it gives the live groups, its durable events what a coordinator load gives."""
+"""A log holds everything: replaying it gives the live groups, its durable events what a coordinator
+load gives."""
 
 from __future__ import annotations
 
@@ -42,14 +43,19 @@ def test_replaying_a_log_rebuilds_the_groups_exactly(story: object) -> None:
 
 
 def test_every_prefix_of_a_log_can_be_replayed_and_loaded() -> None:
-    """ERR-7, PST-1: whatever a load needs is in the durable events; the others leave no trace in it."""
+    """ERR-7, PST-1: whatever a load needs is in the durable events; the others leave no trace in
+    it."""
     w = a_long_story()
     logged = list(group_events(w.log_file.events()))
     for end in range(len(logged) + 1):
         part = logged[:end]
         GroupCoordinator.replay(w.config, part, w.now)
-        durable = [entry for entry in part if entry.group is not None and type(entry.event) in DURABLE]
-        assert snapshots(GroupCoordinator.load(w.config, part, w.now)) == snapshots(GroupCoordinator.load(w.config, durable, w.now))
+        durable = [
+            entry for entry in part if entry.group is not None and type(entry.event) in DURABLE
+        ]
+        assert snapshots(GroupCoordinator.load(w.config, part, w.now)) == snapshots(
+            GroupCoordinator.load(w.config, durable, w.now)
+        )
 
 
 def test_the_durable_flag_of_a_line_is_what_a_load_folds() -> None:
@@ -63,14 +69,20 @@ def test_the_durable_flag_of_a_line_is_what_a_load_folds() -> None:
 
 
 def test_the_golden_log(tmp_path: Path) -> None:
-    """The bytes of the format: a difference here is a change of the public contract. Every type of group event is in it."""
+    """The bytes of the format: a difference here is a change of the public contract. Every type of
+    group event is in it."""
     w = a_long_story()
     golden = GOLDEN.read_text().splitlines()
     header, pinned = json.loads(w.log_file.lines[0]), json.loads(golden[0])
     assert {**header, "product": None} == {**pinned, "product": None}
     assert w.log_file.lines[1:] == golden[1:]
-    assert {type(entry.event) for entry in read_group_events(GOLDEN)} >= set(shapes()) - set(get_args(ConsumerEvent))
-    assert snapshots(GroupCoordinator.replay(w.config, read_group_events(GOLDEN), w.now)) == w.snapshot()
+    assert {type(entry.event) for entry in read_group_events(GOLDEN)} >= set(shapes()) - set(
+        get_args(ConsumerEvent)
+    )
+    assert (
+        snapshots(GroupCoordinator.replay(w.config, read_group_events(GOLDEN), w.now))
+        == w.snapshot()
+    )
 
 
 def test_same_calls_same_bytes() -> None:
@@ -78,9 +90,14 @@ def test_same_calls_same_bytes() -> None:
 
 
 def test_every_event_has_a_cause_but_those_from_outside() -> None:
-    """Null is for what a client or an operator did; what a story's operator did here is to delete, unload and load."""
+    """Null is for what a client or an operator did; what a story's operator did here is to delete,
+    unload and load."""
     w = a_long_story()
-    roots = {line["type"] for line in w.log_file.events() if line["stream"] == "group" and line["cause"] is None}
+    roots = {
+        line["type"]
+        for line in w.log_file.events()
+        if line["stream"] == "group" and line["cause"] is None
+    }
     assert roots <= {"OffsetsRemoved", "GroupLoaded"}, roots
 
 

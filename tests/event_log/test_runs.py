@@ -1,4 +1,5 @@
-"""A file that exists: refused, continued as a new run, or started anew; and which run of several is read."""
+"""A file that exists: refused, continued as a new run, or started anew; and which run of several is
+read."""
 
 from __future__ import annotations
 
@@ -54,7 +55,9 @@ def test_lines_of_text_give_the_same_runs_as_the_file(tmp_path: Path) -> None:
     texts = path.read_text().splitlines(keepends=True)
     for run in (None, "1", "2", "3"):
         assert list(read_lines(texts, run=run)) == list(read(path, run))
-        assert [number for number, _ in numbered(read_lines(texts, run=run))] == [number for number, _ in numbered(read(path, run))]
+        assert [number for number, _ in numbered(read_lines(texts, run=run))] == [
+            number for number, _ in numbered(read(path, run))
+        ]
     with pytest.raises(LogError, match="no run '9' in this log; its runs are '1', '2', '3'"):
         read(path, "9")
     with pytest.raises(LogError, match="no run '9' in this log"):
@@ -68,7 +71,9 @@ def test_a_last_line_cut_short_is_cut_off_before_the_next_run(tmp_path: Path, cu
     whole = path.read_bytes()
     path.write_bytes(whole[:-cut])
     write_run(path, "append", 1, seed=2)
-    first = whole if cut == 1 else whole[: whole.rfind(b"\n", 0, -1) + 1]  # a line that lacks its newline only is whole
+    first = (
+        whole if cut == 1 else whole[: whole.rfind(b"\n", 0, -1) + 1]
+    )  # a line that lacks its newline only is whole
     assert path.read_bytes().startswith(first + b'{"seq":0,')
     assert [line["seq"] for line in read(path, "1")] == ([0, 1, 2] if cut == 1 else [0, 1])
     assert [line["seq"] for line in read(path)] == [0, 1]
@@ -97,7 +102,9 @@ def test_a_device_takes_a_log_in_every_mode() -> None:
         EventLog.open("/dev/null", mode="force")  # type: ignore[arg-type]
 
 
-def test_a_header_that_cannot_be_written_leaves_the_file_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_header_that_cannot_be_written_leaves_the_file_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "run.jsonl"
     write_run(path, "new", 1, seed=1)
     before = path.read_bytes()
@@ -114,7 +121,9 @@ def test_a_header_that_cannot_be_written_leaves_the_file_as_it_was(tmp_path: Pat
     assert path.read_bytes() == before
 
 
-def test_explain_takes_the_last_run_or_the_one_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_explain_takes_the_last_run_or_the_one_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "run.jsonl"
     write_run(path, "new", 1, seed=1)
     EventLog.open(path, mode="append", seed=2).close()

@@ -13,8 +13,12 @@ from coordinator.simulator.run import run_scenario
 from coordinator.simulator.scenario import read_scenario
 
 SHORTER = {
-    "exactly_once_pipeline": "duration=40s", "migration_to_consumer": "duration=40s", "coordinator_crash": "duration=40s",
-    "crash_loop": "duration=40s", "rolling_deploy_static": "churn.1.at=20s"}  # fmt: skip
+    "exactly_once_pipeline": "duration=40s",
+    "migration_to_consumer": "duration=40s",
+    "coordinator_crash": "duration=40s",
+    "crash_loop": "duration=40s",
+    "rolling_deploy_static": "churn.1.at=20s",
+}
 
 
 @pytest.mark.parametrize("name", sorted(SHORTER))
@@ -26,7 +30,9 @@ def test_its_lines_are_those_that_a_reader_finds(name: str) -> None:
     log = UnwrittenLog(taken.append, seed=5, epoch_ms=EPOCH_MS)
     run_scenario(scenario, 5, log)
     assert taken == list(written.events())
-    assert [list(line) for line in taken] == [list(line) for line in written.events()]  # in the same order, too
+    assert [list(line) for line in taken] == [
+        list(line) for line in written.events()
+    ]  # in the same order, too
     assert log.lines == []
 
 
@@ -46,8 +52,18 @@ def test_who_listens_to_the_text_hears_every_line() -> None:
     log.heard = lambda kind, line: heard.append(kind)
     log.append("cluster", "PartitionsAdded", at_ms=0)
     log.group_event("g", 0, GroupCreated("join_group"), 0, None)
-    assert [line["type"] for line in taken] == ["RunStarted", "TopicCreated", "PartitionsAdded", "GroupCreated"]
-    assert heard == ["PartitionsAdded", "GroupCreated"] and [line["seq"] for line in taken] == [0, 1, 2, 3]
+    assert [line["type"] for line in taken] == [
+        "RunStarted",
+        "TopicCreated",
+        "PartitionsAdded",
+        "GroupCreated",
+    ]
+    assert heard == ["PartitionsAdded", "GroupCreated"] and [line["seq"] for line in taken] == [
+        0,
+        1,
+        2,
+        3,
+    ]
 
 
 def test_what_cannot_stand_in_a_log_cannot_stand_here() -> None:

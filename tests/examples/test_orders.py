@@ -54,7 +54,10 @@ def write_orders(kafka: Emulator, first: int, count: int, *, also: tuple[bytes, 
 def read_invoices(kafka: Emulator, count: int) -> list[str]:
     """The order numbers of the first `count` invoices."""
     consumer = kafka_python.KafkaConsumer(
-        INVOICES, bootstrap_servers=kafka.bootstrap_servers, auto_offset_reset="earliest", consumer_timeout_ms=WAIT_S * 1000
+        INVOICES,
+        bootstrap_servers=kafka.bootstrap_servers,
+        auto_offset_reset="earliest",
+        consumer_timeout_ms=WAIT_S * 1000,
     )
     try:
         return [json.loads(next(consumer).value)["order"] for _ in range(count)]
@@ -67,7 +70,9 @@ def test_two_instances_share_the_orders_and_bill_each_once(kafka: Emulator) -> N
         served = [serving_three(said) for said in (first, second)]
         assert set(served[0]) | set(served[1]) == set(range(6))
         write_orders(kafka, 0, ORDERS_WRITTEN)
-        assert Counter(read_invoices(kafka, ORDERS_WRITTEN)) == Counter(f"A-{number}" for number in range(ORDERS_WRITTEN))
+        assert Counter(read_invoices(kafka, ORDERS_WRITTEN)) == Counter(
+            f"A-{number}" for number in range(ORDERS_WRITTEN)
+        )
 
 
 def serving_three(said: Queue[str]) -> list[int]:
@@ -75,7 +80,9 @@ def serving_three(said: Queue[str]) -> list[int]:
     while True:
         line = said.get(timeout=WAIT_S)
         if line.startswith("serving partitions "):
-            partitions: list[int] = json.loads(line.removeprefix("serving partitions ").partition(" of ")[0])
+            partitions: list[int] = json.loads(
+                line.removeprefix("serving partitions ").partition(" of ")[0]
+            )
             if len(partitions) == 3:
                 return partitions
 
@@ -84,7 +91,9 @@ def test_a_restart_goes_on_where_the_last_run_stopped(kafka: Emulator) -> None:
     write_orders(kafka, 0, 5)
     with billing(kafka):
         read_invoices(kafka, 5)
-    assert kafka.run(lambda: kafka.coordinator.groups[GROUP].members) == {}  # it left, and does not have to time out
+    assert (
+        kafka.run(lambda: kafka.coordinator.groups[GROUP].members) == {}
+    )  # it left, and does not have to time out
     write_orders(kafka, 5, 5)
     with billing(kafka):
         assert sorted(read_invoices(kafka, 10)) == [f"A-{number}" for number in range(10)]
@@ -92,7 +101,9 @@ def test_a_restart_goes_on_where_the_last_run_stopped(kafka: Emulator) -> None:
 
 def test_what_is_no_order_is_skipped_and_named(kafka: Emulator) -> None:
     with billing(kafka) as said:
-        write_orders(kafka, 0, 1, also=(b"nonsense", b'{"id": "A-9", "customer": "eve", "cents": -5}'))
+        write_orders(
+            kafka, 0, 1, also=(b"nonsense", b'{"id": "A-9", "customer": "eve", "cents": -5}')
+        )
         skipped = []
         while len(skipped) < 2:
             line = said.get(timeout=WAIT_S)
@@ -104,8 +115,11 @@ def test_what_is_no_order_is_skipped_and_named(kafka: Emulator) -> None:
 
 def test_an_invoice() -> None:
     assert invoice_for(b'{"id": "A-1", "customer": "ada", "cents": 1250}') == {
-        "order": "A-1", "customer": "ada", "cents": 1250, "vat_cents": 250,
-    }  # fmt: skip
+        "order": "A-1",
+        "customer": "ada",
+        "cents": 1250,
+        "vat_cents": 250,
+    }
     for wrong in (b"[]", b"{}", b"\xff", b'{"id": 1, "customer": "x", "cents": "5"}'):
         with pytest.raises(OrderError):
             invoice_for(wrong)

@@ -22,10 +22,18 @@ async def faststream_app(seed: int) -> list[str]:
     from examples.virtual.faststream_billing import billing
 
     async with virtual_kafka({"orders": 4, "invoices": 1}, seed=seed) as kafka:
-        (one, billed_by_one), (other, billed_by_other) = billing(kafka.bootstrap), billing(kafka.bootstrap)
+        (one, billed_by_one), (other, billed_by_other) = (
+            billing(kafka.bootstrap),
+            billing(kafka.bootstrap),
+        )
         await one.start()
         await other.start()
-        await kafka.until(lambda: len(kafka.group("billing").members) == 2 and kafka.group("billing").state == "Stable")
+        await kafka.until(
+            lambda: (
+                len(kafka.group("billing").members) == 2
+                and kafka.group("billing").state == "Stable"
+            )
+        )
         for number, order in enumerate(ORDERS):
             await one.publish({"id": order, "cents": 100}, "orders", partition=number % 4)
         await kafka.until(lambda: len(billed_by_one) + len(billed_by_other) == len(ORDERS))
@@ -37,15 +45,21 @@ async def faststream_app(seed: int) -> list[str]:
             await one.publish({"id": order.lower(), "cents": 100}, "orders", partition=number % 4)
         await kafka.until(lambda: set(map(str.lower, ORDERS)) <= set(billed_by_one))
         await one.stop()
-        assert sorted([*billed_by_one, *billed_by_other]) == sorted([*ORDERS, *map(str.lower, ORDERS)])
+        assert sorted([*billed_by_one, *billed_by_other]) == sorted(
+            [*ORDERS, *map(str.lower, ORDERS)]
+        )
         invoices = [json.loads(record.value) for record in kafka.records("invoices")]
-        assert sorted(invoice["order"] for invoice in invoices) == sorted([*ORDERS, *map(str.lower, ORDERS)])
+        assert sorted(invoice["order"] for invoice in invoices) == sorted(
+            [*ORDERS, *map(str.lower, ORDERS)]
+        )
         kafka.group("billing").verify().single_owner()
         return [json.dumps(line) for line in kafka.events()]
 
 
 def test_a_faststream_application_hands_over_and_does_the_same_again() -> None:
-    pytest.importorskip("faststream", reason="FastStream is among the development requirements: make setup")
+    pytest.importorskip(
+        "faststream", reason="FastStream is among the development requirements: make setup"
+    )
     first, again = asyncio.run(faststream_app(7)), asyncio.run(faststream_app(7))
     assert first == again
 
@@ -92,7 +106,11 @@ async def with_an_http_client(service: str) -> None:
         with suppress(asyncio.CancelledError):
             await application
         invoices = [json.loads(record.value) for record in kafka.records("invoices")]
-        assert sorted((invoice["order"], invoice["cents"]) for invoice in invoices) == [(0, 3), (1, 6), (2, 5)]
+        assert sorted((invoice["order"], invoice["cents"]) for invoice in invoices) == [
+            (0, 3),
+            (1, 6),
+            (2, 5),
+        ]
         assert _removed(kafka) == ["left"]
         kafka.group("billing").verify().single_owner().no_stale_commit()
 

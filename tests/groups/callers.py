@@ -16,7 +16,8 @@ def subscribe(*topics: str) -> bytes:
 
 
 class Call:
-    """One request and, once it came, its answer. Fields of the answer can be read from the call itself."""
+    """One request and, once it came, its answer. Fields of the answer can be read from the call
+    itself."""
 
     def __init__(self, client: str, version: int, message: Any) -> None:
         self.client = client

@@ -1,4 +1,5 @@
-"""A world in virtual time around one GroupCoordinator: named clients ask, time advances, answers are kept with their instant.
+"""A world in virtual time around one GroupCoordinator: named clients ask, time advances, answers
+are kept with their instant.
 
     w = World(initial_rebalance_delay_ms=3000)
     a = w.join("a")                  # 79: a must come back with its id
@@ -7,8 +8,9 @@
     w.advance(3000)
     assert a.ok and a.at == 3000
 
-A client's id and generation are remembered from its answers and put into its later requests, unless the call names others.
-The world itself insists that no request is answered twice and that nobody is answered who did not ask.
+A client's id and generation are remembered from its answers and put into its later requests, unless
+the call names others. The world itself insists that no request is answered twice and that nobody is
+answered who did not ask.
 """
 
 from __future__ import annotations
@@ -29,8 +31,16 @@ from coordinator.wire.messages.heartbeat import HeartbeatRequest
 from coordinator.wire.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol
 from coordinator.wire.messages.leave_group import LeaveGroupRequest, MemberIdentity
 from coordinator.wire.messages.list_groups import ListGroupsRequest
-from coordinator.wire.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
-from coordinator.wire.messages.offset_delete import OffsetDeleteRequest, OffsetDeleteRequestPartition, OffsetDeleteRequestTopic
+from coordinator.wire.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from coordinator.wire.messages.offset_delete import (
+    OffsetDeleteRequest,
+    OffsetDeleteRequestPartition,
+    OffsetDeleteRequestTopic,
+)
 from coordinator.wire.messages.offset_fetch import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
@@ -53,7 +63,8 @@ Partitions = Iterable[tuple[str, int]]
 
 
 class World:
-    """A coordinator, its clients and the time. Every event is kept in `log`, every call in `calls`."""
+    """A coordinator, its clients and the time. Every event is kept in `log`, every call in
+    `calls`."""
 
     def __init__(self, group: str = "g", now: int = 0, **config: Any) -> None:
         self.config = GroupConfig(**{"initial_rebalance_delay_ms": 0, **config})
@@ -107,12 +118,15 @@ class World:
             member_id=known.member_id if member_id is None else member_id,
             group_instance_id=known.instance,
             protocol_type=kind,
-            protocols=[JoinGroupRequestProtocol(name=name, metadata=metadata) for name, metadata in pairs],
+            protocols=[
+                JoinGroupRequestProtocol(name=name, metadata=metadata) for name, metadata in pairs
+            ],
         )
         return self.ask(client, message, version)
 
     def enter(self, client: str, **options: Any) -> Call:
-        """JoinGroup as often as it takes to be a member: once more with the id if 79 was the answer."""
+        """JoinGroup as often as it takes to be a member: once more with the id if 79 was the
+        answer."""
         call = self.join(client, **options)
         if not call.parked and call.error == ErrorCode.MEMBER_ID_REQUIRED:
             call = self.join(client, **options)
@@ -135,26 +149,43 @@ class World:
             group_id=self.group_id if group is None else group,
             protocol_type=kind if version >= 5 else None,
             protocol_name=protocol if version >= 5 else None,
-            assignments=[SyncGroupRequestAssignment(member_id=self.id(name), assignment=share) for name, share in shares.items()],
+            assignments=[
+                SyncGroupRequestAssignment(member_id=self.id(name), assignment=share)
+                for name, share in shares.items()
+            ],
             **self._identity(client, who),
         )
         return self.ask(client, message, version)
 
-    def heartbeat(self, client: str, *, group: str | None = None, version: int = 4, **who: Any) -> Call:
+    def heartbeat(
+        self, client: str, *, group: str | None = None, version: int = 4, **who: Any
+    ) -> Call:
         """Send Heartbeat."""
-        message = HeartbeatRequest(group_id=self.group_id if group is None else group, **self._identity(client, who))
+        message = HeartbeatRequest(
+            group_id=self.group_id if group is None else group, **self._identity(client, who)
+        )
         return self.ask(client, message, version)
 
     def leave(
-        self, client: str, *who: tuple[str, str | None], version: int = 5, group: str | None = None, reason: str | None = None
+        self,
+        client: str,
+        *who: tuple[str, str | None],
+        version: int = 5,
+        group: str | None = None,
+        reason: str | None = None,
     ) -> Call:
-        """Send LeaveGroup for (member id, instance id) pairs; for the client itself if none is given."""
+        """Send LeaveGroup for (member id, instance id) pairs; for the client itself if none is
+        given."""
         known = self.client(client)
         pairs = who or ((known.member_id, known.instance),)
         group = self.group_id if group is None else group
         if version < 3:
-            return self.ask(client, LeaveGroupRequest(group_id=group, member_id=pairs[0][0]), version)
-        members = [MemberIdentity(member_id=m, group_instance_id=i, reason=reason) for m, i in pairs]
+            return self.ask(
+                client, LeaveGroupRequest(group_id=group, member_id=pairs[0][0]), version
+            )
+        members = [
+            MemberIdentity(member_id=m, group_instance_id=i, reason=reason) for m, i in pairs
+        ]
         return self.ask(client, LeaveGroupRequest(group_id=group, members=members), version)
 
     def commit(
@@ -173,7 +204,10 @@ class World:
         topics: dict[str, list[OffsetCommitRequestPartition]] = {}
         for (topic, partition), offset in offsets.items():
             row = OffsetCommitRequestPartition(
-                partition_index=partition, committed_offset=offset, committed_leader_epoch=epoch, committed_metadata=metadata
+                partition_index=partition,
+                committed_offset=offset,
+                committed_leader_epoch=epoch,
+                committed_metadata=metadata,
             )
             topics.setdefault(topic, []).append(row)
         identity = self._identity(client, who)
@@ -181,7 +215,10 @@ class World:
             group_id=self.group_id if group is None else group,
             generation_id_or_member_epoch=identity.pop("generation_id"),
             retention_time_ms=retention_ms,
-            topics=[OffsetCommitRequestTopic(name=name, partitions=rows) for name, rows in topics.items()],
+            topics=[
+                OffsetCommitRequestTopic(name=name, partitions=rows)
+                for name, rows in topics.items()
+            ],
             **identity,
         )
         return self.ask(client, message, version)
@@ -191,19 +228,35 @@ class World:
         return self.commit("admin", offsets, member_id="", generation=-1, **options)
 
     def pend(
-        self, producer_id: int, offsets: Offsets, *, metadata: str = "", group: str | None = None, version: int = 5, **who: Any,
+        self,
+        producer_id: int,
+        offsets: Offsets,
+        *,
+        metadata: str = "",
+        group: str | None = None,
+        version: int = 5,
+        **who: Any,
     ) -> Call:
-        """Send TxnOffsetCommit for {(topic, partition): offset}; anonymous unless `who` (client, generation, ...) says otherwise."""
+        """Send TxnOffsetCommit for {(topic, partition): offset}; anonymous unless `who` (client,
+        generation, ...) says otherwise."""
         topics: dict[str, list[TxnOffsetCommitRequestPartition]] = {}
         for (topic, partition), offset in offsets.items():
-            row = TxnOffsetCommitRequestPartition(partition_index=partition, committed_offset=offset, committed_metadata=metadata)
+            row = TxnOffsetCommitRequestPartition(
+                partition_index=partition, committed_offset=offset, committed_metadata=metadata
+            )
             topics.setdefault(topic, []).append(row)
         client = who.pop("client", "producer")
         identity = self._identity(client, who) if client != "producer" or who else {}
         message = TxnOffsetCommitRequest(
-            transactional_id="tx", group_id=self.group_id if group is None else group, producer_id=producer_id,
-            topics=[TxnOffsetCommitRequestTopic(name=name, partitions=rows) for name, rows in topics.items()],
-            **identity)
+            transactional_id="tx",
+            group_id=self.group_id if group is None else group,
+            producer_id=producer_id,
+            topics=[
+                TxnOffsetCommitRequestTopic(name=name, partitions=rows)
+                for name, rows in topics.items()
+            ],
+            **identity,
+        )
         return self.ask(client, message, version)
 
     def end_transaction(self, producer_id: int, *, commit: bool) -> None:
@@ -212,64 +265,126 @@ class World:
             self._take(self.coordinator.end_transaction(producer_id, commit, partition, self.now))
 
     def unstable(self, partitions: Partitions | None, *, version: int = 8) -> list[tuple[str, int]]:
-        """The partitions that OffsetFetch with require_stable calls unstable (88); None asks for all."""
+        """The partitions that OffsetFetch with require_stable calls unstable (88); None asks for
+        all."""
         topics = None if partitions is None else _by_topic(partitions)
         if version >= 8:
-            asked = None if topics is None else [OffsetFetchRequestTopics(name=t, partition_indexes=p) for t, p in topics.items()]
+            asked = (
+                None
+                if topics is None
+                else [
+                    OffsetFetchRequestTopics(name=t, partition_indexes=p) for t, p in topics.items()
+                ]
+            )
             groups = [OffsetFetchRequestGroup(group_id=self.group_id, topics=asked)]
-            rows = self.ask("admin", OffsetFetchRequest(groups=groups, require_stable=True), version).reply.groups[0].topics
+            rows = (
+                self.ask("admin", OffsetFetchRequest(groups=groups, require_stable=True), version)
+                .reply.groups[0]
+                .topics
+            )
         else:
-            old = None if topics is None else [OffsetFetchRequestTopic(name=t, partition_indexes=p) for t, p in topics.items()]
+            old = (
+                None
+                if topics is None
+                else [
+                    OffsetFetchRequestTopic(name=t, partition_indexes=p) for t, p in topics.items()
+                ]
+            )
             message = OffsetFetchRequest(group_id=self.group_id, topics=old, require_stable=True)
             rows = self.ask("admin", message, version).reply.topics
         found = [(topic.name, p) for topic in rows for p in topic.partitions if p.error_code]
-        shown = {(p.error_code, p.committed_offset, p.committed_leader_epoch, p.metadata) for _, p in found}
+        shown = {
+            (p.error_code, p.committed_offset, p.committed_leader_epoch, p.metadata)
+            for _, p in found
+        }
         assert shown <= {(ErrorCode.UNSTABLE_OFFSET_COMMIT, -1, -1, "")}
         return [(name, p.partition_index) for name, p in found]
 
-    def fetch(self, partitions: Partitions | None, *, group: str | None = None, version: int = 8) -> dict[tuple[str, int], int]:
+    def fetch(
+        self, partitions: Partitions | None, *, group: str | None = None, version: int = 8
+    ) -> dict[tuple[str, int], int]:
         """The committed offsets of one group, by (topic, partition); None asks for all."""
         topics = None if partitions is None else _by_topic(partitions)
         group = self.group_id if group is None else group
         if version >= 8:
-            asked = None if topics is None else [OffsetFetchRequestTopics(name=t, partition_indexes=p) for t, p in topics.items()]
-            call = self.ask("admin", OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id=group, topics=asked)]), version)
+            asked = (
+                None
+                if topics is None
+                else [
+                    OffsetFetchRequestTopics(name=t, partition_indexes=p) for t, p in topics.items()
+                ]
+            )
+            call = self.ask(
+                "admin",
+                OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id=group, topics=asked)]),
+                version,
+            )
             answer = call.reply.groups[0]
         else:
-            old = None if topics is None else [OffsetFetchRequestTopic(name=t, partition_indexes=p) for t, p in topics.items()]
-            answer = self.ask("admin", OffsetFetchRequest(group_id=group, topics=old), version).reply
+            old = (
+                None
+                if topics is None
+                else [
+                    OffsetFetchRequestTopic(name=t, partition_indexes=p) for t, p in topics.items()
+                ]
+            )
+            answer = self.ask(
+                "admin", OffsetFetchRequest(group_id=group, topics=old), version
+            ).reply
         assert answer.error_code == ErrorCode.NONE
-        return {(t.name, p.partition_index): p.committed_offset for t in answer.topics for p in t.partitions}
+        return {
+            (t.name, p.partition_index): p.committed_offset
+            for t in answer.topics
+            for p in t.partitions
+        }
 
     def delete_offsets(self, partitions: Partitions, *, group: str | None = None) -> Call:
         """Send OffsetDelete."""
         topics = [
-            OffsetDeleteRequestTopic(name=t, partitions=[OffsetDeleteRequestPartition(partition_index=i) for i in indexes])
+            OffsetDeleteRequestTopic(
+                name=t,
+                partitions=[OffsetDeleteRequestPartition(partition_index=i) for i in indexes],
+            )
             for t, indexes in _by_topic(partitions).items()
         ]
-        return self.ask("admin", OffsetDeleteRequest(group_id=self.group_id if group is None else group, topics=topics), 0)
+        return self.ask(
+            "admin",
+            OffsetDeleteRequest(group_id=self.group_id if group is None else group, topics=topics),
+            0,
+        )
 
-    def describe(self, group: str | None = None, *, version: int = 5, operations: bool = False) -> DescribedGroup:
+    def describe(
+        self, group: str | None = None, *, version: int = 5, operations: bool = False
+    ) -> DescribedGroup:
         """One group as DescribeGroups shows it."""
         group = self.group_id if group is None else group
-        call = self.ask("admin", DescribeGroupsRequest(groups=[group], include_authorized_operations=operations), version)
+        call = self.ask(
+            "admin",
+            DescribeGroupsRequest(groups=[group], include_authorized_operations=operations),
+            version,
+        )
         answer: DescribedGroup = call.reply.groups[0]
         return answer
 
     def list(self, states: Iterable[str] = (), types: Iterable[str] = ()) -> dict[str, str]:
         """State by group id, as ListGroups shows it."""
-        reply = self.ask("admin", ListGroupsRequest(states_filter=list(states), types_filter=list(types)), 5).reply
+        reply = self.ask(
+            "admin", ListGroupsRequest(states_filter=list(states), types_filter=list(types)), 5
+        ).reply
         return {row.group_id: row.group_state for row in reply.groups}
 
     def delete(self, *groups: str) -> dict[str, int]:
         """Error code by group id, as DeleteGroups answers."""
-        reply = self.ask("admin", DeleteGroupsRequest(groups_names=list(groups or (self.group_id,))), 2).reply
+        reply = self.ask(
+            "admin", DeleteGroupsRequest(groups_names=list(groups or (self.group_id,))), 2
+        ).reply
         return {row.group_id: row.error_code for row in reply.results}
 
     # -- time and what happens around
 
     def advance(self, by_ms: int) -> list[Call]:
-        """Let time pass, tick at every deadline on the way; returns the calls that were answered meanwhile."""
+        """Let time pass, tick at every deadline on the way; returns the calls that were answered
+        meanwhile."""
         waiting = [call for call in self.calls if call.parked]
         end = self.now + by_ms
         while (due := self.coordinator.next_deadline()) is not None and due <= end:
@@ -299,7 +414,8 @@ class World:
         self._take(self.coordinator.finish_load(self.now, partition))
 
     def restart(self) -> None:
-        """Another coordinator takes over: it knows durable events only, and no parked request survives."""
+        """Another coordinator takes over: it knows durable events only, and no parked request
+        survives."""
         self.coordinator = GroupCoordinator.load(self.config, self.log, self.now)
 
     def delete_partitions(self, *partitions: tuple[str, int]) -> None:
@@ -334,18 +450,23 @@ class World:
 
     def names(self) -> set[str]:
         """The clients that are members now."""
-        return {name for name, known in self.clients.items() if known.member_id in self.group.members}
+        return {
+            name for name, known in self.clients.items() if known.member_id in self.group.members
+        }
 
     def happened(self, kind: type | None = None) -> list[Any]:
         """The events so far, of one kind or of all."""
-        return [logged.event for logged in self.log if kind is None or isinstance(logged.event, kind)]
+        return [
+            logged.event for logged in self.log if kind is None or isinstance(logged.event, kind)
+        ]
 
     def snapshot(self) -> dict[str, object]:
         """All groups, as plain values."""
         return {group_id: group.snapshot() for group_id, group in self.coordinator.groups.items()}
 
     def stable(self, *clients: str, **options: Any) -> World:
-        """Bring a new group with these clients to Stable; the first one leads. Each gets its own name as assignment."""
+        """Bring a new group with these clients to Stable; the first one leads. Each gets its own
+        name as assignment."""
         for name in clients:
             self.enter(name, **options)
         self.settle()

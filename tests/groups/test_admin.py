@@ -12,7 +12,8 @@ from tests.groups.kit import World
 
 
 def in_state(state: str) -> World:
-    """A group of a and b in this state; both have an assignment from the generation before, but for Empty."""
+    """A group of a and b in this state; both have an assignment from the generation before, but for
+    Empty."""
     w = World().stable("a", "b")
     if state in ("PreparingRebalance", "CompletingRebalance"):
         w.join("a")
@@ -35,13 +36,17 @@ def test_a_missing_group_is_described_as_dead(version: int, error: int) -> None:
 
 @pytest.mark.parametrize("state", ["Empty", "PreparingRebalance", "CompletingRebalance", "Stable"])
 def test_what_is_shown_in_which_state(state: str) -> None:
-    """DSC-2, ST-1: protocol and metadata in Stable only; stored assignments whenever there are members."""
+    """DSC-2, ST-1: protocol and metadata in Stable only; stored assignments whenever there are
+    members."""
     row = in_state(state).describe()
     assert (row.group_state, row.protocol_type) == (state, "consumer")
     assert row.protocol_data == ("range" if state == "Stable" else "")
     metadata = b"meta" if state == "Stable" else b""
     expected = [] if state == "Empty" else [("a-1", metadata, b"a"), ("b-2", metadata, b"b")]
-    assert sorted((m.member_id, m.member_metadata, m.member_assignment) for m in row.members) == expected
+    assert (
+        sorted((m.member_id, m.member_metadata, m.member_assignment) for m in row.members)
+        == expected
+    )
 
 
 def test_after_a_rebalance_from_completing_assignments_are_empty() -> None:
@@ -57,12 +62,18 @@ def test_who_the_members_are() -> None:
     w.enter("a")
     w.enter("s", instance="i")
     w.settle()
-    rows = [(m.member_id, m.group_instance_id, m.client_id, m.client_host) for m in w.describe().members]
-    assert sorted(rows, key=str) == [("a-1", None, "a", "/127.0.0.1"), ("i-2", "i", "s", "/127.0.0.1")]
+    rows = [
+        (m.member_id, m.group_instance_id, m.client_id, m.client_host) for m in w.describe().members
+    ]
+    assert sorted(rows, key=str) == [
+        ("a-1", None, "a", "/127.0.0.1"),
+        ("i-2", "i", "s", "/127.0.0.1"),
+    ]
 
 
 def test_operations_are_told_when_asked_for() -> None:
-    """DSC-4, VER-8: READ, DELETE, DESCRIBE, DESCRIBE_CONFIGS, ALTER_CONFIGS; nothing for what is refused (seen on Kafka 4.3.1)."""
+    """DSC-4, VER-8: READ, DELETE, DESCRIBE, DESCRIBE_CONFIGS, ALTER_CONFIGS; nothing for what is
+    refused (seen on Kafka 4.3.1)."""
     w = World().stable("a")
     assert w.describe().authorized_operations == -(1 << 31)
     assert w.describe(operations=True).authorized_operations == 3400
@@ -71,14 +82,25 @@ def test_operations_are_told_when_asked_for() -> None:
 
 
 def test_each_group_has_its_own_error() -> None:
-    """DSC-5, ERR-4, ERR-5, ENT-6: one partition is elsewhere, another loads; "" may be asked for."""
+    """DSC-5, ERR-4, ERR-5, ENT-6: one partition is elsewhere, another loads; "" may be asked
+    for."""
     w = World().stable("a")
     away, loading = "group", "test-group"
     w.unload(coordinator_partition(away, 50))
     w.begin_load(coordinator_partition(loading, 50))
     answer = w.ask("x", DescribeGroupsRequest(groups=["g", away, loading, ""]), 5)
-    assert {row.group_id: row.error_code for row in answer.groups} == {"g": 0, away: 16, loading: 14, "": 0}
-    assert {row.group_id: row.group_state for row in answer.groups} == {"g": "Stable", away: "", loading: "", "": "Dead"}
+    assert {row.group_id: row.error_code for row in answer.groups} == {
+        "g": 0,
+        away: 16,
+        loading: 14,
+        "": 0,
+    }
+    assert {row.group_id: row.group_state for row in answer.groups} == {
+        "g": "Stable",
+        away: "",
+        loading: "",
+        "": "Dead",
+    }
 
 
 def test_groups_are_described_by_partition() -> None:
@@ -86,7 +108,9 @@ def test_groups_are_described_by_partition() -> None:
     asked = [f"group-{i}" for i in range(9)]
     answer = World().ask("x", DescribeGroupsRequest(groups=asked), 5)
     partitions = [coordinator_partition(name, 50) for name in asked]
-    order = in_compute_order(partitions, lambda index: topic_partition_hash("__consumer_offsets", index))
+    order = in_compute_order(
+        partitions, lambda index: topic_partition_hash("__consumer_offsets", index)
+    )
     shown = [row.group_id for row in answer.groups]
     assert shown == sorted(asked, key=lambda name: order.index(coordinator_partition(name, 50)))
     assert shown != asked
@@ -108,7 +132,9 @@ def test_every_group_is_listed() -> None:
     """LST-1, LST-5: with type of protocol, state and type of group."""
     w = listing()
     answer = w.ask("x", ListGroupsRequest(), 5)
-    rows = {row.group_id: (row.protocol_type, row.group_state, row.group_type) for row in answer.groups}
+    rows = {
+        row.group_id: (row.protocol_type, row.group_state, row.group_type) for row in answer.groups
+    }
     assert rows == {
         "g": ("consumer", "PreparingRebalance", "classic"),
         "stable": ("connect", "Stable", "classic"),
@@ -143,11 +169,17 @@ def test_old_versions_have_no_filters_and_no_states() -> None:
     """LST-4, VER-9: the fields are not on the wire."""
     reply = listing().ask("x", ListGroupsRequest(), 3).reply
     assert reply.encode(3) != reply.encode(4)
-    assert all(row.group_state == row.group_type == "" for row in ListGroupsResponse.decode(3, reply.encode(3)).groups)
+    assert all(
+        row.group_state == row.group_type == ""
+        for row in ListGroupsResponse.decode(3, reply.encode(3)).groups
+    )
     assert ListGroupsRequest.decode(3, ListGroupsRequest().encode(3)).states_filter == []
 
 
-@pytest.mark.parametrize(("state", "error"), [("Empty", 0), ("PreparingRebalance", 68), ("CompletingRebalance", 68), ("Stable", 68)])
+@pytest.mark.parametrize(
+    ("state", "error"),
+    [("Empty", 0), ("PreparingRebalance", 68), ("CompletingRebalance", 68), ("Stable", 68)],
+)
 def test_only_an_empty_group_is_deleted(state: str, error: int) -> None:
     """DG-1, ST-6: with all its offsets; later requests find no group."""
     w = in_state(state)

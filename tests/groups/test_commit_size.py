@@ -1,6 +1,8 @@
-"""A commit is one batch of __consumer_offsets, and fails as a whole if that is larger than the partition takes (ERR-1).
+"""A commit is one batch of __consumer_offsets, and fails as a whole if that is larger than the
+partition takes (ERR-1).
 
-The numbers are those of a Kafka 4.3.1 broker whose max.message.bytes of __consumer_offsets was changed.
+The numbers are those of a Kafka 4.3.1 broker whose max.message.bytes of __consumer_offsets was
+changed.
 """
 
 from __future__ import annotations
@@ -15,24 +17,42 @@ from tests.groups.kit import World
 
 def _most(limit: int, *, group: str = "g3", metadata: str = "", pending: bool = False) -> int:
     """How many partitions of topic `many` fit."""
+
     def fits(count: int) -> bool:
-        offsets = tuple([CommittedOffset("many", number, 1, -1, metadata, None) for number in range(count)])
+        offsets = tuple(
+            [CommittedOffset("many", number, 1, -1, metadata, None) for number in range(count)]
+        )
         return not commit_exceeds(group, offsets, limit, pending=pending)
 
     return next(count for count in range(1_000) if not fits(count + 1))
 
 
 @pytest.mark.parametrize(
-    ("limit", "plain", "with_metadata", "long_group"), [(300, 3, 3, 2), (1_000, 14, 12, 11), (2_000, 29, 25, 23), (10_000, 149, 129, 117)]
+    ("limit", "plain", "with_metadata", "long_group"),
+    [(300, 3, 3, 2), (1_000, 14, 12, 11), (2_000, 29, 25, 23), (10_000, 149, 129, 117)],
 )
-def test_how_many_partitions_a_commit_takes(limit: int, plain: int, with_metadata: int, long_group: int) -> None:
-    assert (_most(limit), _most(limit, metadata="0123456789"), _most(limit, group="g" * 20)) == (plain, with_metadata, long_group)
+def test_how_many_partitions_a_commit_takes(
+    limit: int, plain: int, with_metadata: int, long_group: int
+) -> None:
+    assert (_most(limit), _most(limit, metadata="0123456789"), _most(limit, group="g" * 20)) == (
+        plain,
+        with_metadata,
+        long_group,
+    )
     assert _most(limit, metadata="é" * 5) == with_metadata
 
 
-@pytest.mark.parametrize(("limit", "plain", "with_metadata"), [(300, 5, 4), (1_000, 19, 16), (2_000, 41, 34), (5_000, 104, 86)])
-def test_a_transaction_takes_more_for_its_records_name_no_topic_id(limit: int, plain: int, with_metadata: int) -> None:
-    assert (_most(limit, pending=True), _most(limit, metadata="0123456789", pending=True)) == (plain, with_metadata)
+@pytest.mark.parametrize(
+    ("limit", "plain", "with_metadata"),
+    [(300, 5, 4), (1_000, 19, 16), (2_000, 41, 34), (5_000, 104, 86)],
+)
+def test_a_transaction_takes_more_for_its_records_name_no_topic_id(
+    limit: int, plain: int, with_metadata: int
+) -> None:
+    assert (_most(limit, pending=True), _most(limit, metadata="0123456789", pending=True)) == (
+        plain,
+        with_metadata,
+    )
 
 
 def test_one_partition_to_the_byte() -> None:

@@ -21,7 +21,8 @@ def test_a_full_group_refuses_by_state() -> None:
 
 
 def test_a_full_group_forgets_the_id_it_refuses() -> None:
-    """SIZE-1, SIZE-2: pending ids are not counted, so more may hold one; the surplus learns at its second join."""
+    """SIZE-1, SIZE-2: pending ids are not counted, so more may hold one; the surplus learns at its
+    second join."""
     w = World(max_size=2, initial_rebalance_delay_ms=3_000)
     for name in "abc":
         w.join(name)

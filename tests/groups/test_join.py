@@ -1,4 +1,5 @@
-"""JoinGroup: what is checked first, who becomes a member, and what a member that asks again gets (ENT, MID, JOIN, VAL)."""
+"""JoinGroup: what is checked first, who becomes a member, and what a member that asks again gets
+(ENT, MID, JOIN, VAL)."""
 
 from __future__ import annotations
 
@@ -15,7 +16,14 @@ UNKNOWN, FENCED, INCONSISTENT, REQUIRED, IN_PROGRESS = 25, 82, 23, 79, 27
 
 @pytest.mark.parametrize(
     ("group", "session_ms", "error"),
-    [("", 45_000, 24), ("", 1, 24), ("g", 5_999, 26), ("g", 1_800_001, 26), ("g", 6_000, 79), ("g", 1_800_000, 79)],
+    [
+        ("", 45_000, 24),
+        ("", 1, 24),
+        ("g", 5_999, 26),
+        ("g", 1_800_001, 26),
+        ("g", 6_000, 79),
+        ("g", 1_800_000, 79),
+    ],
 )
 def test_group_id_comes_before_session_timeout(group: str, session_ms: int, error: int) -> None:
     """ENT-3, CFG-1: 24, then 26, both bounds inclusive."""
@@ -95,7 +103,13 @@ def test_from_version_4_on_the_id_must_be_brought_back() -> None:
     """MID-3, VER-1: 79, generation -1, nothing happens in the group."""
     w = World()
     call = w.join("a", version=4, session_ms=10_000)
-    assert (call.error, call.generation_id, call.leader, call.members, call.member_id) == (REQUIRED, -1, "", [], "a-1")
+    assert (call.error, call.generation_id, call.leader, call.members, call.member_id) == (
+        REQUIRED,
+        -1,
+        "",
+        [],
+        "a-1",
+    )
     assert (w.state, w.group.pending, w.group.members) == ("Empty", {"a-1": 10_000}, {})
     assert w.join("b", version=3).parked
     assert set(w.group.members) == {"b-2"}
@@ -141,7 +155,8 @@ def test_an_expiring_pending_id_cuts_the_initial_delay_short() -> None:
 
 
 def test_pending_ids_are_counted_nowhere_else() -> None:
-    """MID-6, MID-8, DSC: not described, no vote, no size; handed out in every state without consequence."""
+    """MID-6, MID-8, DSC: not described, no vote, no size; handed out in every state without
+    consequence."""
     w = World(max_size=1)
     w.join("x")
     w.stable("a")
@@ -150,7 +165,9 @@ def test_pending_ids_are_counted_nowhere_else() -> None:
         assert w.state == "Stable"
     assert len(w.describe().members) == 1
     w.join("a", protocols={"other": b"", "range": b"1"})
-    assert w.state == "PreparingRebalance"  # held up by the pending ids, though all members have joined
+    assert (
+        w.state == "PreparingRebalance"
+    )  # held up by the pending ids, though all members have joined
     assert w.join("x", member_id="").error == 81  # SIZE-1
     w.leave("x", *((pending, None) for pending in w.group.pending))
     assert w.state == "CompletingRebalance"
@@ -184,7 +201,13 @@ def test_the_second_request_of_a_newcomer_counts() -> None:
     """JOIN-12: client id, protocols and timeouts are those of the request that brings the id."""
     w = World()
     w.join("first", protocols={"old": b"1"}, session_ms=10_000, rebalance_ms=20_000)
-    w.join("second", member_id="first-1", protocols={"new": b"2"}, session_ms=30_000, rebalance_ms=40_000)
+    w.join(
+        "second",
+        member_id="first-1",
+        protocols={"new": b"2"},
+        session_ms=30_000,
+        rebalance_ms=40_000,
+    )
     member = w.group.members["first-1"]
     assert (member.client_id, member.protocols) == ("second", (("new", b"2"),))
     assert (member.session_timeout_ms, member.rebalance_timeout_ms) == (30_000, 40_000)
@@ -222,7 +245,9 @@ def test_a_refused_join_leaves_an_empty_group_behind(refused: dict[str, object])
     [{"kind": "connect"}, {"kind": ""}, {"protocols": ()}, {"protocols": {"other": b""}}],
     ids=["type", "no type", "none", "disjoint"],
 )
-def test_protocols_that_do_not_fit_are_refused(who: dict[str, str], protocols: dict[str, object]) -> None:
+def test_protocols_that_do_not_fit_are_refused(
+    who: dict[str, str], protocols: dict[str, object]
+) -> None:
     """JOIN-3, JOIN-4, PROTO-1: 23 before the member is looked at; nothing changes."""
     w = World().stable("a")
     before = w.snapshot()
@@ -235,13 +260,18 @@ def test_protocols_that_do_not_fit_are_refused(who: dict[str, str], protocols: d
 
 
 def test_membership_is_told_by_instance_id_first() -> None:
-    """VAL-1, JOIN-5, STA-6: unknown instance 25, held by another id 82, unknown id 25; the id alone is enough."""
+    """VAL-1, JOIN-5, STA-6: unknown instance 25, held by another id 82, unknown id 25; the id alone
+    is enough."""
     w = World().stable("a", "b")
     w.enter("s", instance="i")
     w.join("a"), w.join("b")
     w.settle()
     calls = {
-        UNKNOWN: [{"member_id": "nobody"}, {"member_id": "a-1", "instance": "j"}, {"member_id": "nobody", "instance": "j"}],
+        UNKNOWN: [
+            {"member_id": "nobody"},
+            {"member_id": "a-1", "instance": "j"},
+            {"member_id": "nobody", "instance": "j"},
+        ],
         FENCED: [{"member_id": "a-1", "instance": "i"}, {"member_id": "nobody", "instance": "i"}],
     }
     before = w.snapshot()
@@ -267,7 +297,11 @@ def test_the_first_member_sets_the_type_and_leads() -> None:
     """JOIN-6, LEAD-1, ST-4: Empty -> PreparingRebalance at the first real member."""
     w = World(initial_rebalance_delay_ms=3_000)
     w.enter("a", kind="connect")
-    assert (w.group.protocol_type, w.group.leader, w.state) == ("connect", "a-1", "PreparingRebalance")
+    assert (w.group.protocol_type, w.group.leader, w.state) == (
+        "connect",
+        "a-1",
+        "PreparingRebalance",
+    )
     assert w.enter("b", kind="consumer").error == INCONSISTENT
 
 
@@ -281,7 +315,12 @@ def test_a_newcomer_by_state() -> None:
     parked = w.sync("b")
     c = w.enter("c")
     assert c.parked
-    assert (parked.error, parked.assignment, parked.protocol_type, parked.protocol_name) == (IN_PROGRESS, b"", None, None)
+    assert (parked.error, parked.assignment, parked.protocol_type, parked.protocol_name) == (
+        IN_PROGRESS,
+        b"",
+        None,
+        None,
+    )
     assert w.state == "PreparingRebalance"
     d = w.enter("d")
     assert d.parked
@@ -338,7 +377,10 @@ def test_asking_again_replaces_what_was_said_and_drops_the_earlier_request() -> 
     assert first.parked
     assert second.ok
     assert {m.member_id: m.metadata for m in second.members}["a-1"] == b"new"
-    assert (w.member("a").session_timeout_ms, w.member("a").rebalance_timeout_ms) == (12_000, 13_000)
+    assert (w.member("a").session_timeout_ms, w.member("a").rebalance_timeout_ms) == (
+        12_000,
+        13_000,
+    )
     w.advance(1_000_000)
     assert first.parked
 

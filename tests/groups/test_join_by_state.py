@@ -27,11 +27,19 @@ def test_between_join_and_sync_the_unchanged_get_the_current_generation() -> Non
     leader, follower = w.join("a", session_ms=6_000), w.join("b", rebalance_ms=1)
     assert leader.ok and follower.ok
     assert {m.member_id for m in leader.members} == {"a-1", "b-2"}
-    assert (follower.members, follower.generation_id, follower.leader, follower.skip_assignment) == ([], 1, "a-1", False)
+    assert (
+        follower.members,
+        follower.generation_id,
+        follower.leader,
+        follower.skip_assignment,
+    ) == ([], 1, "a-1", False)
     assert w.snapshot() == before
 
 
-@pytest.mark.parametrize("changed", [{"range": b"else"}, {"range": b"meta", "more": b""}, {"more": b"", "range": b"meta"}])
+@pytest.mark.parametrize(
+    "changed",
+    [{"range": b"else"}, {"range": b"meta", "more": b""}, {"more": b"", "range": b"meta"}],
+)
 def test_between_join_and_sync_a_change_rebalances(changed: dict[str, bytes]) -> None:
     """JOIN-4, JOIN-13: the whole ordered list of names and bytes is compared."""
     w = completing("a", "b")
@@ -53,7 +61,13 @@ def test_in_stable_an_unchanged_follower_is_answered_at_once() -> None:
     w = World().stable("a", "b")
     before = w.snapshot()
     call = w.join("b", session_ms=6_000, rebalance_ms=5)
-    assert (call.error, call.generation_id, call.members, call.leader, call.protocol_name) == (0, 1, [], "a-1", "range")
+    assert (call.error, call.generation_id, call.members, call.leader, call.protocol_name) == (
+        0,
+        1,
+        [],
+        "a-1",
+        "range",
+    )
     assert w.snapshot() == before
     assert w.join("b", protocols={"range": b"meta!"}).parked
     assert w.state == "PreparingRebalance"
@@ -86,28 +100,44 @@ def test_in_preparing_rebalance_the_last_to_rejoin_completes_the_phase() -> None
 
 
 def test_fields_of_a_joined_answer() -> None:
-    """JOIN-9: everybody gets generation, type, name and leader; the leader everyone's metadata of the selected protocol."""
+    """JOIN-9: everybody gets generation, type, name and leader; the leader everyone's metadata of
+    the selected protocol."""
     w = World()
     w.enter("a", protocols={"range": b"ar", "sticky": b"as"})
     w.enter("s", instance="i", protocols={"sticky": b"ss"})
     w.tick()
     by_client = {call.client: call for call in w.calls if call.ok}
     a, s = by_client["a"], by_client["s"]
-    assert [(m.member_id, m.group_instance_id, m.metadata) for m in a.members] == [("a-1", None, b"as"), ("i-2", "i", b"ss")]
+    assert [(m.member_id, m.group_instance_id, m.metadata) for m in a.members] == [
+        ("a-1", None, b"as"),
+        ("i-2", "i", b"ss"),
+    ]
     assert (s.members, s.member_id) == ([], "i-2")
     for call in (a, s):
-        assert (call.generation_id, call.protocol_type, call.protocol_name, call.leader) == (1, "consumer", "sticky", "a-1")
+        assert (call.generation_id, call.protocol_type, call.protocol_name, call.leader) == (
+            1,
+            "consumer",
+            "sticky",
+            "a-1",
+        )
         assert call.skip_assignment is False
 
 
 @pytest.mark.parametrize(("version", "name"), [(0, ""), (3, ""), (6, ""), (7, None), (9, None)])
 def test_fields_of_a_refused_join(version: int, name: str | None) -> None:
-    """JOIN-9, VER-1, VER-19: generation -1, no leader, no members, no type; the name is "" before version 7, null after."""
+    """JOIN-9, VER-1, VER-19: generation -1, no leader, no members, no type; the name is "" before
+    version 7, null after."""
     w = World().stable("a")
     refusals = ({"member_id": "x-0"}, {"protocols": ()}, {"group": ""})
     for call in (w.join(f"x{i}", version=version, **options) for i, options in enumerate(refusals)):
         assert call.error
-        assert (call.generation_id, call.leader, call.members, call.protocol_type, call.protocol_name) == (-1, "", [], None, name)
+        assert (
+            call.generation_id,
+            call.leader,
+            call.members,
+            call.protocol_type,
+            call.protocol_name,
+        ) == (-1, "", [], None, name)
         assert call.message.member_id == call.member_id
         call.reply.encode(version)
 
@@ -119,7 +149,9 @@ def test_the_leaders_list_is_in_javas_order() -> None:
         w.enter(name)
     w.tick()
     leader = next(call for call in w.calls if call.ok and call.members)
-    assert [m.member_id for m in leader.members] == [m.member_id for m in w.group.members.in_java_order()]
+    assert [m.member_id for m in leader.members] == [
+        m.member_id for m in w.group.members.in_java_order()
+    ]
     assert [m.member_id for m in leader.members] != list(w.group.members)
 
 
@@ -142,7 +174,8 @@ def test_an_empty_instance_id_is_an_id_like_any_other() -> None:
 
 
 def test_old_versions_have_neither_instance_id_nor_two_steps() -> None:
-    """VER-15, MID-3: fields that a version lacks are at their defaults when the request comes in."""
+    """VER-15, MID-3: fields that a version lacks are at their defaults when the request comes
+    in."""
     from coordinator.wire.messages.join_group import JoinGroupRequest
 
     w = World()
@@ -152,7 +185,8 @@ def test_old_versions_have_neither_instance_id_nor_two_steps() -> None:
 
 
 def test_subscribed_topics_are_read_when_a_generation_begins() -> None:
-    """EXP-8: over all members, of the selected protocol; the type must be consumer, and all must parse."""
+    """EXP-8: over all members, of the selected protocol; the type must be consumer, and all must
+    parse."""
     w = World()
     w.enter("a", protocols={"range": subscribe("x", "y"), "other": subscribe("no")})
     w.enter("b", protocols={"range": subscribe("z")})

@@ -26,7 +26,8 @@ def test_an_unknown_group_knows_no_member() -> None:
 
 
 def test_who_is_meant() -> None:
-    """LV-2, LV-8, STA-6: instance without id, pending id, right pair, and all the wrong ones; errors stand for themselves."""
+    """LV-2, LV-8, STA-6: instance without id, pending id, right pair, and all the wrong ones;
+    errors stand for themselves."""
     w = World().stable("a", "b")
     for name in "st":
         w.enter(name, instance=name)
@@ -45,7 +46,17 @@ def test_who_is_meant() -> None:
         ("t-4", "t"),
         ("b-2", None),
     )
-    assert [m.error_code for m in call.members] == [UNKNOWN, UNKNOWN, UNKNOWN, FENCED, UNKNOWN, 0, 0, 0, 0]
+    assert [m.error_code for m in call.members] == [
+        UNKNOWN,
+        UNKNOWN,
+        UNKNOWN,
+        FENCED,
+        UNKNOWN,
+        0,
+        0,
+        0,
+        0,
+    ]
     assert results(call)[5] == ("", "s", 0)
     assert (w.names(), w.group.pending) == ({"a"}, {})
 
@@ -60,7 +71,17 @@ def test_each_identity_sees_what_those_before_it_took_away() -> None:
     w.join("p")
     again = ("a-3", "s"), ("a-3", None), ("a-3", None), ("a-3", "t")
     call = w.leave("x", ("", "s"), ("", "s"), ("s-1", "s"), *again, ("p-4", None), ("p-4", None))
-    assert [m.error_code for m in call.members] == [0, UNKNOWN, UNKNOWN, UNKNOWN, 0, UNKNOWN, FENCED, 0, UNKNOWN]
+    assert [m.error_code for m in call.members] == [
+        0,
+        UNKNOWN,
+        UNKNOWN,
+        UNKNOWN,
+        0,
+        UNKNOWN,
+        FENCED,
+        0,
+        UNKNOWN,
+    ]
     assert w.names() == {"t"}
     assert w.group.leader == "t-2"
 
@@ -115,7 +136,10 @@ def test_failed_leaves_change_nothing() -> None:
     """LV-4, LV-8."""
     w = World().stable("a")
     before = w.snapshot()
-    assert results(w.leave("x", ("nobody", None), ("a-1", "i"))) == [("nobody", None, UNKNOWN), ("a-1", "i", UNKNOWN)]
+    assert results(w.leave("x", ("nobody", None), ("a-1", "i"))) == [
+        ("nobody", None, UNKNOWN),
+        ("a-1", "i", UNKNOWN),
+    ]
     assert w.snapshot() == before
 
 
@@ -124,7 +148,12 @@ def test_the_last_to_leave_empties_the_group() -> None:
     w = World().stable("a")
     w.commit("a", {("t", 0): 5})
     w.leave("a")
-    assert (w.state, w.group.generation, w.group.leader, w.group.protocol_name) == ("Empty", 2, None, None)
+    assert (w.state, w.group.generation, w.group.leader, w.group.protocol_name) == (
+        "Empty",
+        2,
+        None,
+        None,
+    )
     assert w.happened(ev.GroupEmptied)[0].generation == 2
     assert w.fetch([("t", 0)]) == {("t", 0): 5}
 

@@ -70,11 +70,19 @@ def test_all_members_expire_at_once(looked_at: Callable[[], int]) -> None:
 
 def test_all_members_leave_in_one_request(looked_at: Callable[[], int]) -> None:
     """LV-2, LEAD-2."""
-    small, big = per_member(looked_at, lambda w: w.leave("x", *((m.member_id, m.group_instance_id) for m in list(w.group))))
+    small, big = per_member(
+        looked_at,
+        lambda w: w.leave("x", *((m.member_id, m.group_instance_id) for m in list(w.group))),
+    )
     assert big < 2 * small + 5
 
 
 def test_a_static_member_restarts(looked_at: Callable[[], int]) -> None:
     """STA-2, STA-3: nobody's hash is computed anew but that of the new id."""
-    small, big = per_member(looked_at, lambda w: w.join("again", instance="i0", session_ms=10_000, protocols=w.member("m0").protocols))
+    small, big = per_member(
+        looked_at,
+        lambda w: w.join(
+            "again", instance="i0", session_ms=10_000, protocols=w.member("m0").protocols
+        ),
+    )
     assert big < 2 * small + 5

@@ -99,10 +99,14 @@ def test_living_groups_of_other_kinds_keep_everything(options: dict[str, object]
 
 def test_nothing_expires_during_a_rebalance() -> None:
     """EXP-1: in PreparingRebalance and CompletingRebalance."""
-    w = expiring().stable("a", session_ms=1_800_000, rebalance_ms=2 * DAY_MS, protocols={"range": subscribe("mine")})
+    w = expiring().stable(
+        "a", session_ms=1_800_000, rebalance_ms=2 * DAY_MS, protocols={"range": subscribe("mine")}
+    )
     w.commit("a", {("old", 0): 2})
     w.join("p", session_ms=1_800_000)
-    w.join("a", session_ms=1_800_000, rebalance_ms=2 * DAY_MS, protocols={"range": subscribe("mine")})
+    w.join(
+        "a", session_ms=1_800_000, rebalance_ms=2 * DAY_MS, protocols={"range": subscribe("mine")}
+    )
     for _ in range(90):
         w.advance(1_000_000)
         w.join("p", member_id="", session_ms=1_800_000)
@@ -130,7 +134,8 @@ def test_an_own_expiry_stands_before_the_groups() -> None:
 
 
 def test_the_check_runs_once_in_an_interval() -> None:
-    """EXP-5, CFG-1: at whole intervals after the start, 10 minutes by default, while there is a group to look at."""
+    """EXP-5, CFG-1: at whole intervals after the start, 10 minutes by default, while there is a
+    group to look at."""
     w = World(now=5_000)
     assert w.coordinator.next_deadline() is None
     w.advance(10_000)

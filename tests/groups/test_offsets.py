@@ -6,7 +6,11 @@ import pytest
 
 from coordinator.errors import ErrorCode
 from coordinator.groups import events as ev
-from coordinator.wire.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
+from coordinator.wire.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
 from coordinator.wire.messages.offset_fetch import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
@@ -37,7 +41,8 @@ def test_a_commit_with_a_generation_needs_a_group(version: int, error: int) -> N
 
 
 def test_a_commit_without_generation_makes_a_simple_group() -> None:
-    """OC-1, ENT-6, LST-1: Empty, without a type, even with the empty name; no record of its own (PST-1)."""
+    """OC-1, ENT-6, LST-1: Empty, without a type, even with the empty name; no record of its own
+    (PST-1)."""
     w = World("")
     assert errors(w.admin_commit({T0: 7})) == [0]
     assert (w.state, w.group.protocol_type, w.fetch([T0])) == ("Empty", None, {T0: 7})
@@ -88,7 +93,10 @@ def test_a_group_error_stands_on_every_partition() -> None:
     """OC-4."""
     w = World().stable("a")
     call = w.commit("a", {("t", 0): 1, ("t", 1): 1, ("u", 5): 1}, generation=9)
-    assert [(t.name, [p.partition_index for p in t.partitions]) for t in call.topics] == [("t", [0, 1]), ("u", [5])]
+    assert [(t.name, [p.partition_index for p in t.partitions]) for t in call.topics] == [
+        ("t", [0, 1]),
+        ("u", [5]),
+    ]
     assert errors(call) == [ILLEGAL] * 3
 
 
@@ -121,10 +129,13 @@ def test_metadata_is_measured_in_utf_16_units() -> None:
     for metadata, error in ((fits, 0), (wide, 0), (long, 12), ("x" * 4097, 12)):
         assert errors(w.commit("a", {T0: 1}, metadata=metadata)) == [error]
     rows = [
-        OffsetCommitRequestPartition(partition_index=i, committed_offset=i, committed_metadata=m) for i, m in enumerate((long, None, "ok"))
+        OffsetCommitRequestPartition(partition_index=i, committed_offset=i, committed_metadata=m)
+        for i, m in enumerate((long, None, "ok"))
     ]
     topics = [OffsetCommitRequestTopic(name="u", partitions=rows)]
-    message = OffsetCommitRequest(group_id="g", generation_id_or_member_epoch=1, member_id="a-1", topics=topics)
+    message = OffsetCommitRequest(
+        group_id="g", generation_id_or_member_epoch=1, member_id="a-1", topics=topics
+    )
     assert errors(w.ask("a", message, 9)) == [12, 0, 0]
     assert w.fetch([("u", 0), ("u", 1), ("u", 2)]) == {("u", 0): -1, ("u", 1): 1, ("u", 2): 2}
     assert w.whole.offsets["u", 1].metadata == ""  # null
@@ -140,7 +151,8 @@ def test_a_commit_of_which_nothing_is_left_writes_nothing() -> None:
 
 
 def test_what_is_stored() -> None:
-    """OC-8: negative offsets, the leader epoch, the instant, and an expiry where versions 2-4 name a retention."""
+    """OC-8: negative offsets, the leader epoch, the instant, and an expiry where versions 2-4 name
+    a retention."""
     w = World(now=1_000).stable("a")
     w.commit("a", {T0: -5}, epoch=3, metadata="m", version=6)
     assert w.whole.offsets[T0] == (-5, 3, "m", 1_000, None)
@@ -151,7 +163,19 @@ def test_what_is_stored() -> None:
 
 
 @pytest.mark.parametrize(
-    ("failure", "told"), [(13, 14), (3, 15), (19, 15), (7, 15), (6, 16), (56, 16), (10, -1), (18, -1), (4, -1), (87, 87)]
+    ("failure", "told"),
+    [
+        (13, 14),
+        (3, 15),
+        (19, 15),
+        (7, 15),
+        (6, 16),
+        (56, 16),
+        (10, -1),
+        (18, -1),
+        (4, -1),
+        (87, 87),
+    ],
 )
 def test_a_commit_that_cannot_be_written(failure: int, told: int) -> None:
     """ERR-1: told on every partition, and nothing is kept."""
@@ -182,7 +206,10 @@ def test_the_answers_to_a_fetch() -> None:
     """OF-2, OF-3, OF-9: what is asked in the order asked; null means all."""
     w = World()
     w.admin_commit({("t", 1): 11, ("u", 0): 20}, epoch=4, metadata="m")
-    topics = [OffsetFetchRequestTopics(name="u", partition_indexes=[0]), OffsetFetchRequestTopics(name="t", partition_indexes=[5, 1])]
+    topics = [
+        OffsetFetchRequestTopics(name="u", partition_indexes=[0]),
+        OffsetFetchRequestTopics(name="t", partition_indexes=[5, 1]),
+    ]
     groups = [
         OffsetFetchRequestGroup(group_id="g", topics=topics),
         OffsetFetchRequestGroup(group_id="unknown", topics=None),
@@ -191,11 +218,19 @@ def test_the_answers_to_a_fetch() -> None:
     ]
     answer = w.ask("x", OffsetFetchRequest(groups=groups), 9)
     shown = [
-        [(t.name, p.partition_index, p.committed_offset, p.committed_leader_epoch, p.metadata) for t in g.topics for p in t.partitions]
+        [
+            (t.name, p.partition_index, p.committed_offset, p.committed_leader_epoch, p.metadata)
+            for t in g.topics
+            for p in t.partitions
+        ]
         for g in answer.groups
     ]
     assert shown[0] == [("u", 0, 20, 4, "m"), ("t", 5, -1, -1, ""), ("t", 1, 11, 4, "m")]
-    assert (shown[1], sorted(shown[2]), shown[3]) == ([], [("t", 1, 11, 4, "m"), ("u", 0, 20, 4, "m")], [])
+    assert (shown[1], sorted(shown[2]), shown[3]) == (
+        [],
+        [("t", 1, 11, 4, "m"), ("u", 0, 20, 4, "m")],
+        [],
+    )
     assert [g.group_id for g in answer.groups] == ["g", "unknown", "g", "g"]
 
 
@@ -210,21 +245,27 @@ def test_membership_does_not_matter_for_a_fetch() -> None:
 
 @pytest.mark.parametrize("error", [16, 14, 15])
 def test_where_a_groups_error_stands(error: int) -> None:
-    """OF-6, ERR-4, ERR-5: on each partition in version 1, at the top in 2-7, in each group since 8."""
+    """OF-6, ERR-4, ERR-5: on each partition in version 1, at the top in 2-7, in each group since
+    8."""
     w = World()
     w.unload()
     if error == 14:
         w.begin_load()
     if error == 15:
         w.shutdown()
-    old = OffsetFetchRequest(group_id="g", topics=[OffsetFetchRequestTopic(name="t", partition_indexes=[0, 1])])
+    old = OffsetFetchRequest(
+        group_id="g", topics=[OffsetFetchRequestTopic(name="t", partition_indexes=[0, 1])]
+    )
     first = w.ask("x", old, 1)
     rows = first.topics[0].partitions
     assert [(p.error_code, p.committed_offset, p.metadata) for p in rows] == [(error, -1, "")] * 2
     second = w.ask("x", old, 2)
     assert (second.error_code, second.topics) == (error, [])
     groups = [OffsetFetchRequestGroup(group_id=name, topics=None) for name in "gh"]
-    assert [(g.group_id, g.error_code, g.topics) for g in w.ask("x", OffsetFetchRequest(groups=groups), 8).groups] == [
+    assert [
+        (g.group_id, g.error_code, g.topics)
+        for g in w.ask("x", OffsetFetchRequest(groups=groups), 8).groups
+    ] == [
         ("g", error, []),
         ("h", error, []),
     ]
@@ -244,7 +285,8 @@ def test_offset_delete_is_refused_as_a_whole() -> None:
 
 
 def test_subscribed_topics_keep_their_offsets() -> None:
-    """OD-2: 86 for what members subscribe to, in every state with members; the rest goes, be it there or not."""
+    """OD-2: 86 for what members subscribe to, in every state with members; the rest goes, be it
+    there or not."""
     w = World().stable("a", protocols={"range": subscribe("mine")})
     w.commit("a", {("mine", 0): 1, ("other", 0): 2, ("other", 1): 3})
     call = w.delete_offsets([("mine", 0), ("other", 0), ("nothing", 7)])
@@ -266,7 +308,8 @@ def test_unknown_subscriptions_count_as_all_topics() -> None:
 
 @pytest.mark.parametrize(("kind", "error"), [("consumer", 0), ("connect", 86)])
 def test_what_an_emptied_group_is_known_to_subscribe_to(kind: str, error: int) -> None:
-    """EXP-8, OD-2, PROTO-6: nothing, if consumers left it; unknown, if others did; so until the next generation begins."""
+    """EXP-8, OD-2, PROTO-6: nothing, if consumers left it; unknown, if others did; so until the
+    next generation begins."""
     w = World(initial_rebalance_delay_ms=3_000).stable("a", kind=kind)
     w.leave("a")
     w.enter("b", protocols={"range": subscribe("t")})

@@ -1,4 +1,5 @@
-"""Which protocol a group speaks: who fits in, how members vote, what a tie comes to (PROTO-1..PROTO-6)."""
+"""Which protocol a group speaks: who fits in, how members vote, what a tie comes to
+(PROTO-1..PROTO-6)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The join phase: how it begins, how long it waits, how it ends, and who leads then (LEAD, REB, DLY)."""
+"""The join phase: how it begins, how long it waits, how it ends, and who leads then (LEAD, REB,
+DLY)."""
 
 from __future__ import annotations
 
@@ -42,7 +43,8 @@ def test_exactly_one_leads_after_the_leader_left() -> None:
 
 
 def test_a_static_leader_that_does_not_rejoin_loses_the_lead() -> None:
-    """LEAD-3, STA-11: the first awaiting member in Java's order leads; the old leader stays a member."""
+    """LEAD-3, STA-11: the first awaiting member in Java's order leads; the old leader stays a
+    member."""
     w = World()
     w.enter("s", instance="i", rebalance_ms=10_000)
     w.tick()
@@ -55,7 +57,11 @@ def test_a_static_leader_that_does_not_rejoin_loses_the_lead() -> None:
     assert w.happened(ev.LeaderElected) == [ev.LeaderElected(w.group.leader)]
     assert w.group.leader == next(m.member_id for m in w.group if m.member_id != "i-1")
     assert w.names() == {"s", "z", "b"}
-    leader = next(call for call in w.calls if call.ok and getattr(call.reply, "members", None) and call.generation_id == 2)
+    leader = next(
+        call
+        for call in w.calls
+        if call.ok and getattr(call.reply, "members", None) and call.generation_id == 2
+    )
     assert {m.member_id for m in leader.members} == {"i-1", "z-2", "b-3"}
 
 
@@ -63,7 +69,8 @@ def test_a_static_leader_that_does_not_rejoin_loses_the_lead() -> None:
 
 
 def test_a_rebalance_from_completing_takes_the_assignments_back() -> None:
-    """REB-1, DSC-2: all assignments emptied, parked syncs 27, their sessions start afresh, nobody owes a sync."""
+    """REB-1, DSC-2: all assignments emptied, parked syncs 27, their sessions start afresh, nobody
+    owes a sync."""
     w = World().stable("a", "b", session_ms=10_000)
     assert w.member("b").assignment == b"b"
     w.advance(5_000)
@@ -97,7 +104,8 @@ def test_the_phase_completes_when_all_have_joined() -> None:
 
 
 def test_the_join_deadline_is_set_once() -> None:
-    """REB-1, REB-3: the longest rebalance timeout of those who were there; later ones do not move it."""
+    """REB-1, REB-3: the longest rebalance timeout of those who were there; later ones do not move
+    it."""
     w = World().stable("a", "b", rebalance_ms=20_000)
     w.join("a", rebalance_ms=20_000)
     assert w.group.join_deadline == 20_000
@@ -129,7 +137,8 @@ def test_dynamic_members_that_did_not_rejoin_are_removed() -> None:
 
 
 def test_absent_static_members_alone_keep_the_phase_open() -> None:
-    """REB-5: the same generation, another longest rebalance timeout, until sessions run out or they come back."""
+    """REB-5: the same generation, another longest rebalance timeout, until sessions run out or they
+    come back."""
     w = World()
     for name in ("s", "t"):
         w.enter(name, instance=name, session_ms=200_000, rebalance_ms=10_000)
@@ -145,7 +154,8 @@ def test_absent_static_members_alone_keep_the_phase_open() -> None:
 
 
 def test_absent_static_members_with_no_time_to_rejoin_do_not_hang_the_coordinator() -> None:
-    """REB-5 with a rebalance timeout of 0: the phase is looked at again and again, but not without end at one instant."""
+    """REB-5 with a rebalance timeout of 0: the phase is looked at again and again, but not without
+    end at one instant."""
     w = World()
     for name in ("s", "t"):
         w.enter(name, instance=name, session_ms=6_000, rebalance_ms=10_000)
@@ -157,13 +167,17 @@ def test_absent_static_members_with_no_time_to_rejoin_do_not_hang_the_coordinato
     w.settle()
     w.leave("a")
     w.tick()
-    assert (w.state, w.coordinator.next_deadline()) == ("PreparingRebalance", w.now + LEAST_EXTENSION_MS)
+    assert (w.state, w.coordinator.next_deadline()) == (
+        "PreparingRebalance",
+        w.now + LEAST_EXTENSION_MS,
+    )
     w.advance(6_000)
     assert w.state == "Empty"
 
 
 def test_everybody_is_answered_at_once_and_starts_afresh() -> None:
-    """REB-6: one instant, every session (also of absent static members), and all owe a sync until the deadline."""
+    """REB-6: one instant, every session (also of absent static members), and all owe a sync until
+    the deadline."""
     w = World()
     w.enter("s", instance="i", session_ms=100_000, rebalance_ms=10_000)
     w.tick()
@@ -196,7 +210,8 @@ def test_generations_only_go_up() -> None:
 
 
 def test_a_refusal_for_size_does_not_complete_the_phase() -> None:
-    """REB-8, SIZE-1: the kicked member was the last one missing, yet the others go on waiting for the join deadline."""
+    """REB-8, SIZE-1: the kicked member was the last one missing, yet the others go on waiting for
+    the join deadline."""
     w = World(max_size=3).stable("a", "b", "c", rebalance_ms=10_000)
     w.config.max_size = 2
     a = w.join("a", rebalance_ms=10_000)
@@ -223,7 +238,11 @@ def test_one_member_waits_for_one_window() -> None:
     """DLY-1, DLY-7."""
     w, a = delayed()
     started = w.happened(ev.RebalanceStarted)[0]
-    assert (started.deadline_ms, started.delay_ms, started.delay_remaining_ms) == (3_000, 3_000, 7_000)
+    assert (started.deadline_ms, started.delay_ms, started.delay_remaining_ms) == (
+        3_000,
+        3_000,
+        7_000,
+    )
     w.advance(2_999)
     assert a.parked
     w.advance(1)

@@ -71,7 +71,8 @@ def test_a_member_that_rejoined_gets_27_as_well() -> None:
 
 
 def test_silence_ends_a_session_on_the_dot() -> None:
-    """SES-1, SES-2, SES-5: measured by the member's own timeout; a rebalance follows; static members are no exception."""
+    """SES-1, SES-2, SES-5: measured by the member's own timeout; a rebalance follows; static
+    members are no exception."""
     w = World()
     w.enter("a", session_ms=30_000)
     w.enter("b", session_ms=10_000)

@@ -33,7 +33,13 @@ LEGAL = {
 
 def test_names_are_those_of_the_wire() -> None:
     """ST-1."""
-    assert [str(state) for state in GroupState] == ["Empty", "PreparingRebalance", "CompletingRebalance", "Stable", "Dead"]
+    assert [str(state) for state in GroupState] == [
+        "Empty",
+        "PreparingRebalance",
+        "CompletingRebalance",
+        "Stable",
+        "Dead",
+    ]
 
 
 @pytest.mark.parametrize("before", GroupState)
@@ -50,7 +56,11 @@ def test_every_transition_says_what_leads_there() -> None:
 
 def test_where_a_rebalance_can_begin() -> None:
     """ST-3: exactly where PreparingRebalance can be entered from."""
-    assert set(CAN_REBALANCE) == {STABLE, COMPLETING_REBALANCE, EMPTY} == set(TRANSITIONS[PREPARING_REBALANCE])
+    assert (
+        set(CAN_REBALANCE)
+        == {STABLE, COMPLETING_REBALANCE, EMPTY}
+        == set(TRANSITIONS[PREPARING_REBALANCE])
+    )
 
 
 def test_an_illegal_transition_is_our_own_fault() -> None:

@@ -35,7 +35,8 @@ def test_an_unknown_instance_without_id_is_simply_added() -> None:
 
 
 def test_a_replacement_in_stable_changes_the_id_only() -> None:
-    """STA-2, STA-3, LEAD-4, STA-8: no rebalance, one record (PST-1), and SyncGroup returns the inherited share."""
+    """STA-2, STA-3, LEAD-4, STA-8: no rebalance, one record (PST-1), and SyncGroup returns the
+    inherited share."""
     w = pair()
     call = restart(w)
     assert (call.error, call.generation_id, call.member_id, w.state) == (0, 1, "i-3", "Stable")
@@ -43,14 +44,18 @@ def test_a_replacement_in_stable_changes_the_id_only() -> None:
     assert "i-1" not in w.group.members
     assert w.group.leader == "i-3"
     stored = w.happened(ev.GenerationStored)[-1]
-    assert (stored.leader, {m.member_id: m.assignment for m in stored.members}) == ("i-3", {"i-3": b"s", "b-2": b"b"})
+    assert (stored.leader, {m.member_id: m.assignment for m in stored.members}) == (
+        "i-3",
+        {"i-3": b"s", "b-2": b"b"},
+    )
     assert w.sync("s").assignment == b"s"
     assert w.heartbeat("b").ok
 
 
 @pytest.mark.parametrize("version", [5, 7, 8, 9])
 def test_what_a_restarted_leader_is_told(version: int) -> None:
-    """STA-4, VER-1, TR-6: from version 9 the truth and skip_assignment; before, the former leader's id and no members."""
+    """STA-4, VER-1, TR-6: from version 9 the truth and skip_assignment; before, the former leader's
+    id and no members."""
     w = pair()
     call = restart(w, version=version)
     if version >= 9:
@@ -82,7 +87,8 @@ def test_only_the_name_of_the_protocol_matters() -> None:
 
 
 def test_everybodys_vote_decides_whether_the_protocol_stays() -> None:
-    """STA-3, PROTO-3: two prefer range, so it stays range although the restarted member prefers sticky."""
+    """STA-3, PROTO-3: two prefer range, so it stays range although the restarted member prefers
+    sticky."""
     w = World()
     w.enter("a", protocols={"range": b"", "sticky": b""})
     w.enter("b", protocols={"range": b"", "sticky": b""})
@@ -165,12 +171,24 @@ def test_the_newcomer_lives_by_the_old_session_timeout_first() -> None:
 
 
 def test_what_is_inherited_and_what_is_not() -> None:
-    """STA-2: client id and host and assignment of the old; protocols and timeouts of the request."""
+    """STA-2: client id and host and assignment of the old; protocols and timeouts of the
+    request."""
     w = pair()
-    w.join("other", member_id="", instance="i", session_ms=11_000, rebalance_ms=12_000, protocols={"range": b"x"})
+    w.join(
+        "other",
+        member_id="",
+        instance="i",
+        session_ms=11_000,
+        rebalance_ms=12_000,
+        protocols={"range": b"x"},
+    )
     member = w.member("other")
     assert (member.client_id, member.assignment, member.group_instance_id) == ("s", b"s", "i")
-    assert (member.session_timeout_ms, member.rebalance_timeout_ms, member.protocols) == (11_000, 12_000, (("range", b"x"),))
+    assert (member.session_timeout_ms, member.rebalance_timeout_ms, member.protocols) == (
+        11_000,
+        12_000,
+        (("range", b"x"),),
+    )
 
 
 @pytest.mark.parametrize(("failure", "told"), [(3, 15), (6, 16), (10, -1), (87, 87)])
@@ -223,12 +241,15 @@ def test_an_admin_may_remove_a_static_member() -> None:
     """STA-10, LV-2: by instance id alone."""
     w = pair()
     call = w.leave("admin", ("", "i"))
-    assert [(m.member_id, m.group_instance_id, m.error_code) for m in call.members] == [("", "i", 0)]
+    assert [(m.member_id, m.group_instance_id, m.error_code) for m in call.members] == [
+        ("", "i", 0)
+    ]
     assert (w.names(), w.group.static_members, w.state) == ({"b"}, {}, "PreparingRebalance")
 
 
 def test_an_absent_static_member_keeps_its_place_through_a_rebalance() -> None:
-    """STA-11, REB-4, SYNC-6: with its old metadata in the leader's list; but it must sync in time."""
+    """STA-11, REB-4, SYNC-6: with its old metadata in the leader's list; but it must sync in
+    time."""
     w = World()
     w.enter("b", rebalance_ms=20_000)
     w.enter("s", instance="i", rebalance_ms=20_000, protocols={"range": b"old"})

@@ -23,7 +23,8 @@ def completing(*clients: str, **options: object) -> World:
 
 
 def test_the_order_of_checks() -> None:
-    """SYNC-1: no group or Empty 25, membership, generation 22, then type or name 23; always the empty shape."""
+    """SYNC-1: no group or Empty 25, membership, generation 22, then type or name 23; always the
+    empty shape."""
     w = World()
     assert w.sync("a", member_id="a-1", generation=1).error == UNKNOWN
     w.join("a")
@@ -41,13 +42,21 @@ def test_the_order_of_checks() -> None:
         (INCONSISTENT, {"protocol": ""}),
     ):
         call = w.sync("b", **options)
-        assert (call.error, call.assignment, call.protocol_type, call.protocol_name) == (error, b"", None, None)
+        assert (call.error, call.assignment, call.protocol_type, call.protocol_name) == (
+            error,
+            b"",
+            None,
+            None,
+        )
     assert w.snapshot() == before
 
 
-@pytest.mark.parametrize("absent", [{"kind": None}, {"protocol": None}, {"kind": None, "protocol": None}])
+@pytest.mark.parametrize(
+    "absent", [{"kind": None}, {"protocol": None}, {"kind": None, "protocol": None}]
+)
 def test_null_type_or_name_stands_before_everything_else(absent: dict[str, None]) -> None:
-    """ENT-2, VER-2: 23 from version 5 on, even for unknown groups, an empty group id, or at a coordinator that is shut down."""
+    """ENT-2, VER-2: 23 from version 5 on, even for unknown groups, an empty group id, or at a
+    coordinator that is shut down."""
     w = World()
     assert w.sync("a", member_id="a-1", **absent).error == INCONSISTENT
     assert w.sync("a", group="", **absent).error == INCONSISTENT
@@ -80,7 +89,8 @@ def test_while_preparing_the_answer_is_27() -> None:
 
 
 def test_followers_wait_for_the_leader() -> None:
-    """SYNC-2, SYNC-4: before it they are parked, after it they are answered at once; all the same instant."""
+    """SYNC-2, SYNC-4: before it they are parked, after it they are answered at once; all the same
+    instant."""
     w = completing("a", "b", "c")
     early = w.sync("b", {"b": b"mine"})
     assert early.parked
@@ -118,7 +128,8 @@ def test_a_leader_may_assign_nothing() -> None:
 
 
 def test_the_answer_to_a_parked_sync_renews_the_session() -> None:
-    """SYNC-3, SES-1, SES-3: b waited without a heartbeat; c, which syncs in Stable, is not renewed by it (SYNC-2)."""
+    """SYNC-3, SES-1, SES-3: b waited without a heartbeat; c, which syncs in Stable, is not renewed
+    by it (SYNC-2)."""
     w = completing("a", "b", "c", session_ms=10_000)
     w.sync("b")
     w.advance(5_000)
@@ -153,7 +164,12 @@ def test_who_does_not_sync_in_time_is_removed() -> None:
     assert parked.error == IN_PROGRESS
     assert {who for who, _ in removals(w)} == {"a-1", "i-3"}
     assert {why for _, why in removals(w)} == {"did not sync in time"}
-    assert (w.state, w.names(), w.group.leader, w.group.static_members) == ("PreparingRebalance", {"b"}, "b-2", {})
+    assert (w.state, w.names(), w.group.leader, w.group.static_members) == (
+        "PreparingRebalance",
+        {"b"},
+        "b-2",
+        {},
+    )
 
 
 def test_in_stable_too() -> None:
@@ -187,7 +203,8 @@ def test_asking_again_for_the_assignment_changes_nothing() -> None:
 
 
 def test_a_replaced_static_member_still_owes_the_sync() -> None:
-    """SYNC-6, STA-2: the old id stays owing, so the sync deadline rebalances though all have synced (seen on Kafka 4.3.1)."""
+    """SYNC-6, STA-2: the old id stays owing, so the sync deadline rebalances though all have synced
+    (seen on Kafka 4.3.1)."""
     w = World()
     w.enter("a", instance="i", rebalance_ms=20_000)
     w.enter("b", instance="j", rebalance_ms=20_000)
@@ -210,10 +227,23 @@ def test_the_parked_sync_of_a_member_that_goes_is_never_answered() -> None:
 
 
 @pytest.mark.parametrize(
-    ("failure", "told"), [(3, 15), (19, 15), (7, 15), (6, 16), (56, 16), (10, -1), (18, -1), (4, -1), (87, 87), (13, 13)]
+    ("failure", "told"),
+    [
+        (3, 15),
+        (19, 15),
+        (7, 15),
+        (6, 16),
+        (56, 16),
+        (10, -1),
+        (18, -1),
+        (4, -1),
+        (87, 87),
+        (13, 13),
+    ],
 )
 def test_an_assignment_that_cannot_be_stored(failure: int, told: int) -> None:
-    """SYNC-3, ERR-2: everybody parked gets the error, assignments are emptied, and a rebalance begins."""
+    """SYNC-3, ERR-2: everybody parked gets the error, assignments are emptied, and a rebalance
+    begins."""
     w = World().stable("a", "b")
     w.join("a"), w.join("b")
     parked = w.sync("b")

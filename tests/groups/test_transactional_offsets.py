@@ -1,4 +1,5 @@
-"""Offsets committed in transactions: pending, unstable, committed or forgotten (TXN, OF-4, OF-5, EXP-4)."""
+"""Offsets committed in transactions: pending, unstable, committed or forgotten (TXN, OF-4, OF-5,
+EXP-4)."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ def errors(call: Call) -> list[int]:
 
 
 def test_a_group_is_made_only_without_generation() -> None:
-    """TXN-1: "" is no group id here; an unknown group with a generation is 22, else a simple group comes to be."""
+    """TXN-1: "" is no group id here; an unknown group with a generation is 22, else a simple group
+    comes to be."""
     w = World()
     assert errors(w.pend(ONE, {T0: 1}, group="")) == [24]
     assert errors(w.pend(ONE, {T0: 1}, client="x", generation=0, member_id="x")) == [ILLEGAL]
@@ -42,12 +44,20 @@ def test_members_are_checked_and_anonymous_commits_pass_in_any_state() -> None:
         assert w.state == state
         assert errors(w.pend(ONE, {T0: 1})) == [0]
         assert errors(w.pend(ONE, {T0: 1}, client="a", generation=w.group.generation)) == [0]
-        assert errors(w.pend(ONE, {T0: 1}, client="a", generation=w.group.generation + 1)) == [ILLEGAL]
+        assert errors(w.pend(ONE, {T0: 1}, client="a", generation=w.group.generation + 1)) == [
+            ILLEGAL
+        ]
         assert errors(w.pend(ONE, {T0: 1}, client="a", generation=-1)) == [ILLEGAL]
-        assert errors(w.pend(ONE, {T0: 1}, member_id="stranger", generation=w.group.generation)) == [UNKNOWN]
+        assert errors(
+            w.pend(ONE, {T0: 1}, member_id="stranger", generation=w.group.generation)
+        ) == [UNKNOWN]
         assert errors(w.pend(ONE, {T0: 1}, member_id="", generation=0)) == [UNKNOWN]
-        assert errors(w.pend(ONE, {T0: 1}, member_id="stranger", generation=w.group.generation, instance="i")) == [FENCED]
-        assert errors(w.pend(ONE, {T0: 1}, member_id="", generation=-1, instance="nobody")) == [UNKNOWN]
+        assert errors(
+            w.pend(ONE, {T0: 1}, member_id="stranger", generation=w.group.generation, instance="i")
+        ) == [FENCED]
+        assert errors(w.pend(ONE, {T0: 1}, member_id="", generation=-1, instance="nobody")) == [
+            UNKNOWN
+        ]
         if state == "PreparingRebalance":
             w.join("a")
             w.join("b")
@@ -236,7 +246,8 @@ def test_what_a_transaction_is_about_to_replace_does_not_expire() -> None:
 
 
 def test_pending_offsets_outlast_their_coordinator() -> None:
-    """PST-1, ERR-7, TXN-5: they are records; so are the markers, also those that nobody served the group for."""
+    """PST-1, ERR-7, TXN-5: they are records; so are the markers, also those that nobody served the
+    group for."""
     for late in (False, True):
         w = World()
         w.admin_commit({T0: 1, T1: 1})

@@ -12,7 +12,12 @@ from coordinator.http.serving import opened
 @pytest.fixture(scope="module")
 def served() -> Iterator[tuple[Emulator, Client]]:
     """One emulator with its control port for a module."""
-    with Emulator({"orders": 4}, {"group.min.session.timeout.ms": 100}, remember=50_000, seed=5) as kafka, opened(kafka) as port:
+    with (
+        Emulator(
+            {"orders": 4}, {"group.min.session.timeout.ms": 100}, remember=50_000, seed=5
+        ) as kafka,
+        opened(kafka) as port,
+    ):
         yield kafka, Client(port.url)
 
 

@@ -34,7 +34,9 @@ def call(client: Client, words: list[str]) -> object:
 
 
 def test_the_commands_of_the_page_do_what_it_says(
-    project_root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+    project_root: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     page = (project_root / "docs" / "control.md").read_text()
     serve, *others = blocks(page, "sh")
@@ -56,16 +58,25 @@ def test_the_commands_of_the_page_do_what_it_says(
 def test_the_page_names_every_path(project_root: Path) -> None:
     page = (project_root / "docs" / "control.md").read_text()
     missing = [
-        entry.path for entry in all_operations().values()
+        entry.path
+        for entry in all_operations().values()
         if entry.path != "/" and f"/{entry.path.rsplit('/', 1)[1]}`" not in page
-    ]  # fmt: skip
+    ]
     assert missing == []
 
 
 def test_curl_itself_is_understood(project_root: Path) -> None:
     with Emulator({"orders": 1}, remember=100, seed=1) as kafka, opened(kafka) as port:
         try:
-            words = ["curl", "-s", f"{port.url}/reset", "-H", "Content-Type: application/json", "-d", "{}"]
+            words = [
+                "curl",
+                "-s",
+                f"{port.url}/reset",
+                "-H",
+                "Content-Type: application/json",
+                "-d",
+                "{}",
+            ]
             done = subprocess.run(words, capture_output=True, text=True, check=True)
         except FileNotFoundError:
             pytest.skip("no curl here")

@@ -30,28 +30,58 @@ def ctl(client: Client, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
 class TestGroups:
     def test_a_rebalance_by_commands(self, ctl: Ctl) -> None:
-        status, out, _ = ctl("group", "peer", "g", "--topic", "orders", "--config", "heartbeat.interval.ms=50")
+        status, out, _ = ctl(
+            "group", "peer", "g", "--topic", "orders", "--config", "heartbeat.interval.ms=50"
+        )
         assert status == 0
-        assert out.splitlines()[0].split() == ["PEER", "GROUP", "CLIENT", "ID", "STATE", "GENERATION", "PARTITIONS"]
+        assert out.splitlines()[0].split() == [
+            "PEER",
+            "GROUP",
+            "CLIENT",
+            "ID",
+            "STATE",
+            "GENERATION",
+            "PARTITIONS",
+        ]
         assert out.splitlines()[1].split()[1:4] == ["g", "consumer-g-1", "STABLE"]
         number = out.splitlines()[1].split()[0]
-        status, out, _ = ctl("group", "wait", "g", "--state", "Stable", "--members", "1", "--assigned", "all", "--format", "json")
+        status, out, _ = ctl(
+            "group",
+            "wait",
+            "g",
+            "--state",
+            "Stable",
+            "--members",
+            "1",
+            "--assigned",
+            "all",
+            "--format",
+            "json",
+        )
         generation = json.loads(out)["generation"]
         assert ctl("group", "rebalance", "g", "--reason", "to see") == (0, "", "")
         mine = "consumer-g-1=orders-0,orders-1,orders-2,orders-3"
-        status, out, _ = ctl("group", "wait", "g", "--generation-above", str(generation), "--assigned", mine)
+        status, out, _ = ctl(
+            "group", "wait", "g", "--generation-above", str(generation), "--assigned", mine
+        )
         assert "is Stable in generation" in out
         for verb in ("remove", "expire"):
             mark = ctl("mark")[1].strip()
             assert ctl("group", verb, "g", "consumer-g-1")[0] == 0
-            assert ctl("events", "wait", "--type", "MemberRemoved", "--group", "g", "--since", mark)[0] == 0
+            assert (
+                ctl("events", "wait", "--type", "MemberRemoved", "--group", "g", "--since", mark)[0]
+                == 0
+            )
             assert ctl("group", "wait", "g", "--state", "Stable", "--members", "1")[0] == 0
         assert ctl("group", "wait", "g", "--assigned", "all", "--heard")[0] == 0
         mark = ctl("mark")[1].strip()
         fault, _, told = ctl("group", "lose", "g", "consumer-g-1")[1].partition(": ")
         assert "Heartbeat of group g" in told
         assert ctl("fault", "wait", fault)[0] == 0
-        assert ctl("events", "wait", "--type", "GenerationStored", "--group", "g", "--since", mark)[0] == 0
+        assert (
+            ctl("events", "wait", "--type", "GenerationStored", "--group", "g", "--since", mark)[0]
+            == 0
+        )
         assert "consumer-g-1" in ctl("group", "describe", "g")[1]
         assert ctl("group", "list")[1].splitlines()[1].split() == ["g", "Stable", "classic", "1"]
         assert "to see" in ctl("group", "explain", "g")[1]
@@ -69,7 +99,10 @@ class TestGroups:
 
     def test_offsets(self, ctl: Ctl) -> None:
         assert ctl("group", "commit", "g", "orders-0=3", "orders-1=4")[0] == 0
-        assert ctl("group", "wait", "g", "--committed", "orders-0=3", "--committed", "orders-1=4")[0] == 0
+        assert (
+            ctl("group", "wait", "g", "--committed", "orders-0=3", "--committed", "orders-1=4")[0]
+            == 0
+        )
         assert ctl("group", "verify", "g", "--committed", "orders-0=3")[0] == 0
         assert ctl("group", "delete", "g")[0] == 0
 
@@ -86,20 +119,60 @@ class TestOthers:
     def test_faults(self, ctl: Ctl) -> None:
         status, out, _ = ctl("fault", "add", "hold", "JoinGroup", "--group", "g", "--times", "1")
         number = out.partition(":")[0]
-        assert (status, out) == (0, f"{number}: JoinGroup of group g: hold until released, 1 time: 0 hits of 0 requests\n")
+        assert (status, out) == (
+            0,
+            f"{number}: JoinGroup of group g: hold until released, 1 time: 0 hits of 0 requests\n",
+        )
         assert ctl("group", "peer", "g", "--topic", "orders", "--no-wait")[0] == 0
         assert ctl("fault", "wait", number)[0] == 0
         assert ctl("fault", "release", number)[1] == "1\n"
         assert ctl("fault", "list")[1].startswith(f"{number}: ")
         assert ctl("fault", "remove", number)[0] == 0
-        added = json.loads(ctl("fault", "add", "lose-answer", "--partition", "0", "--topic", "orders", "--format", "json")[1])
+        added = json.loads(
+            ctl(
+                "fault",
+                "add",
+                "lose-answer",
+                "--partition",
+                "0",
+                "--topic",
+                "orders",
+                "--format",
+                "json",
+            )[1]
+        )
         assert added["fault"] == {"action": "lose_answer", "topic": "orders", "partition": 0}
-        added = json.loads(ctl("fault", "add", "delay", "Fetch", "--ms", "5", "--answer", "--format", "json")[1])
-        assert added["fault"] == {"action": "delay", "duration_ms": 5, "answer": True, "api": "Fetch"}
-        assert ctl("fault", "add", "fail", "OffsetCommit", "--error", "27")[1].count("REBALANCE_IN_PROGRESS") == 1
+        added = json.loads(
+            ctl("fault", "add", "delay", "Fetch", "--ms", "5", "--answer", "--format", "json")[1]
+        )
+        assert added["fault"] == {
+            "action": "delay",
+            "duration_ms": 5,
+            "answer": True,
+            "api": "Fetch",
+        }
+        assert (
+            ctl("fault", "add", "fail", "OffsetCommit", "--error", "27")[1].count(
+                "REBALANCE_IN_PROGRESS"
+            )
+            == 1
+        )
         status, _, err = ctl("fault", "add", "hold", "Fetch", "--topic", "late")
         assert (status, "topic 'late': there is none; there are: orders" in err) == (2, True)
-        added = json.loads(ctl("fault", "add", "hold", "Fetch", "--topic", "late", "--missing-ok", "--may-miss", "--format", "json")[1])
+        added = json.loads(
+            ctl(
+                "fault",
+                "add",
+                "hold",
+                "Fetch",
+                "--topic",
+                "late",
+                "--missing-ok",
+                "--may-miss",
+                "--format",
+                "json",
+            )[1]
+        )
         assert (added["fault"]["missing_ok"], added["fault"]["may_miss"]) == (True, True)
         assert ctl("fault", "clear")[0] == 0
         assert ctl("fault", "list")[1] == ""
@@ -108,9 +181,22 @@ class TestOthers:
         assert ctl("topic", "create", "t:2", "--config", "max.message.bytes=1000") == (0, "", "")
         assert ctl("topic", "grow", "t", "3")[0] == 0
         assert ctl("topic", "list")[1].splitlines()[-1].split() == ["t", "3"]
-        assert ctl("topic", "produce", "t", "coffee", "tea", "--partition", "1", "--key", "k", "--header", "h=v")[1] == (
-            "t-1 offset 0\nt-1 offset 1\n")
-        assert ctl("topic", "records", "t", "--start", "1", "--partition", "1")[1].splitlines()[1].split() == ["t-1", "1", "k", "tea"]
+        assert ctl(
+            "topic",
+            "produce",
+            "t",
+            "coffee",
+            "tea",
+            "--partition",
+            "1",
+            "--key",
+            "k",
+            "--header",
+            "h=v",
+        )[1] == ("t-1 offset 0\nt-1 offset 1\n")
+        assert ctl("topic", "records", "t", "--start", "1", "--partition", "1")[1].splitlines()[
+            1
+        ].split() == ["t-1", "1", "k", "tea"]
         assert ctl("topic", "ends", "t")[1].splitlines()[2].split() == ["1", "2"]
         assert ctl("topic", "truncate", "t", "1", "--before", "1")[1] == "1\n"
         assert ctl("topic", "delete", "t")[0] == 0
@@ -129,8 +215,13 @@ class TestOthers:
     def test_time_and_the_log(self, ctl: Ctl) -> None:
         ctl("group", "commit", "g", "orders-0=1")
         assert "OffsetsRemoved" in ctl("advance", str(8 * 24 * 3600))[1]
-        assert "OffsetsCommitted" in ctl("events", "list", "--group", "g", "--type", "OffsetsCommitted")[1]
-        status, _, err = ctl("events", "wait", "--type", "OffsetsCommitted", "--field", "broker=9", "--timeout", "0")
+        assert (
+            "OffsetsCommitted"
+            in ctl("events", "list", "--group", "g", "--type", "OffsetsCommitted")[1]
+        )
+        status, _, err = ctl(
+            "events", "wait", "--type", "OffsetsCommitted", "--field", "broker=9", "--timeout", "0"
+        )
         assert status == 1
         assert "did not come within 0 s" in err
         assert ctl("broker", "list")[1].splitlines()[1].split()[:2] == ["1", "running"]
@@ -138,15 +229,31 @@ class TestOthers:
         assert ctl("reset")[0] == 0
 
 
-def test_verbs_of_brokers(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    with Emulator({"orders": 1}, brokers=3, remember=1000, seed=3) as kafka, opened(kafka, token="t") as port:
+def test_verbs_of_brokers(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with (
+        Emulator({"orders": 1}, brokers=3, remember=1000, seed=3) as kafka,
+        opened(kafka, token="t") as port,
+    ):
         monkeypatch.setenv("COORDINATOR_CONTROL_TOKEN", "t")
         stopped = ("stop 2 --how crash", "start 2", "pause 3", "start 3")
         moves = ("reassign orders 0 --to 2", "reassign orders 0")
-        for words in (*stopped, "cut 1 2", "heal 1 2", "fence 2", "unfence 2", "slow 2 --ms 5", "jump-clock 2 -3600000", *moves):
+        for words in (
+            *stopped,
+            "cut 1 2",
+            "heal 1 2",
+            "fence 2",
+            "unfence 2",
+            "slow 2 --ms 5",
+            "jump-clock 2 -3600000",
+            *moves,
+        ):
             assert main(["ctl", "broker", *words.split(), "--control", port.url]) == 0, words
         assert main(["ctl", "broker", "move-coordinator", "g", "9", "--control", port.url]) == 1
-        assert main(["ctl", "broker", "reassign", "nope", "0", "--cancel", "--control", port.url]) == 1
+        assert (
+            main(["ctl", "broker", "reassign", "nope", "0", "--cancel", "--control", port.url]) == 1
+        )
         assert main(["ctl", "broker", "jump-clock", "2", "0", "--control", port.url]) == 1
         assert main(["ctl", "broker", "list", "--control", port.url]) == 0
     said = capsys.readouterr()
@@ -158,12 +265,24 @@ def test_verbs_of_brokers(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["broker", "reassign", "orders", "0", "--to", "2,x"], "--to '2,x': write the ids of brokers, preferred leader first, such as 2,3"),
+        (
+            ["broker", "reassign", "orders", "0", "--to", "2,x"],
+            "--to '2,x': write the ids of brokers, preferred leader first, such as 2,3",
+        ),
         (["group", "wait", "g"], "wait for what?"),
         (["group", "wait", "g", "--state", "Stabel"], "did you mean stable, Stable"),
-        (["group", "wait", "g", "--committed", "orders-0"], "--committed 'orders-0': write NAME=VALUE"),
-        (["group", "wait", "g", "--committed", "orders-0=x"], "write TOPIC-PARTITION=OFFSET, such as orders-0=10"),
-        (["group", "wait", "g", "--assigned", "all", "--assigned", "m=orders-0"], "--assigned all stands alone"),
+        (
+            ["group", "wait", "g", "--committed", "orders-0"],
+            "--committed 'orders-0': write NAME=VALUE",
+        ),
+        (
+            ["group", "wait", "g", "--committed", "orders-0=x"],
+            "write TOPIC-PARTITION=OFFSET, such as orders-0=10",
+        ),
+        (
+            ["group", "wait", "g", "--assigned", "all", "--assigned", "m=orders-0"],
+            "--assigned all stands alone",
+        ),
         (["group", "verify", "g"], "verify what?"),
         (["fault", "add", "fail", "OffsetComit", "--error", "1"], "did you mean OffsetCommit"),
         (["topic", "create", "t:x"], "write NAME or NAME:PARTITIONS"),
@@ -176,7 +295,9 @@ def test_wrong_options_are_status_2(ctl: Ctl, words: list[str], said: str) -> No
     assert said in err
 
 
-def test_without_a_port(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_port(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.delenv("COORDINATOR_CONTROL", raising=False)
     assert main(["ctl", "group", "list"]) == 2
     assert "Give --control http://host:port, or set COORDINATOR_CONTROL" in capsys.readouterr().err

@@ -18,7 +18,9 @@ _FAST = {"heartbeat.interval.ms": 50}
 
 
 def peer(client: Client, group: str = "g", **options: Any) -> dict[str, Any]:
-    started: dict[str, Any] = client.post("/peers", {"group": group, "topics": ["orders"], "config": _FAST, **options})
+    started: dict[str, Any] = client.post(
+        "/peers", {"group": group, "topics": ["orders"], "config": _FAST, **options}
+    )
     return started
 
 
@@ -28,26 +30,46 @@ class TestGroups:
         one = peer(client)
         first = client.post("/groups/g/wait", {"state": "stable", "members": 1, "assigned": "all"})
         two = peer(client)
-        seen = client.post("/groups/g/wait", {"members": 2, "assigned": "all", "generation_above": first["generation"]})
-        assert sorted(p for member in seen["members"] for p in member["assignment"]) == [["orders", index] for index in range(4)]
-        assert client.get("/groups") == {"groups": [{"group_id": "g", "state": "Stable", "type": "classic", "members": 2}]}
+        seen = client.post(
+            "/groups/g/wait",
+            {"members": 2, "assigned": "all", "generation_above": first["generation"]},
+        )
+        assert sorted(p for member in seen["members"] for p in member["assignment"]) == [
+            ["orders", index] for index in range(4)
+        ]
+        assert client.get("/groups") == {
+            "groups": [{"group_id": "g", "state": "Stable", "type": "classic", "members": 2}]
+        }
         client.post(f"/peers/{two['peer']}/stop")
-        after = client.post("/groups/g/wait", {"members": 1, "assigned": {one["client_id"]: [f"orders-{index}" for index in range(4)]}})
+        after = client.post(
+            "/groups/g/wait",
+            {
+                "members": 1,
+                "assigned": {one["client_id"]: [f"orders-{index}" for index in range(4)]},
+            },
+        )
         assert after["generation"] > seen["generation"]
         rebalances = client.get("/groups/g/rebalances")["rebalances"]
         assert [row["generation"] for row in rebalances] == list(range(1, after["generation"] + 1))
         assert "left" in client.get("/groups/g/explain")["text"]
-        verified = client.post("/groups/g/verify", {"checks": [{"check": "single_owner"}, {"check": "rebalances", "at_most": 1}]})
+        verified = client.post(
+            "/groups/g/verify",
+            {"checks": [{"check": "single_owner"}, {"check": "rebalances", "at_most": 1}]},
+        )
         assert [row["holds"] for row in verified["checks"]] == [True, False]
         assert not verified["holds"]
         assert "rebalanced" in verified["checks"][1]["failure"]
 
     def test_members_are_removed_expired_and_fenced(self, client: Client) -> None:
-        member = peer(client, config={**_FAST, "group.instance.id": "i"}, keep_going=True)["client_id"]
+        member = peer(client, config={**_FAST, "group.instance.id": "i"}, keep_going=True)[
+            "client_id"
+        ]
         generation = client.post("/groups/g/wait", {"state": "Stable", "members": 1})["generation"]
         for verb in ("remove", "expire"):
             client.post(f"/groups/g/members/{member}/{verb}")
-            seen = client.post("/groups/g/wait", {"state": "Stable", "members": 1, "generation_above": generation})
+            seen = client.post(
+                "/groups/g/wait", {"state": "Stable", "members": 1, "generation_above": generation}
+            )
             generation = seen["generation"]
         before = seen["members"][0]["member_id"]
         client.post("/groups/g/members/i/fence")
@@ -55,11 +77,18 @@ class TestGroups:
 
     def test_a_member_loses_its_partitions_by_a_fault_that_is_shown(self, client: Client) -> None:
         member = peer(client, config=_FAST)["client_id"]
-        generation = client.post("/groups/g/wait", {"state": "Stable", "members": 1, "assigned": "all"})["generation"]
+        generation = client.post(
+            "/groups/g/wait", {"state": "Stable", "members": 1, "assigned": "all"}
+        )["generation"]
         fault = client.post(f"/groups/g/members/{member}/lose")
-        assert (fault["fault"]["api"], fault["fault"]["error"]) == ("Heartbeat", "ILLEGAL_GENERATION")
+        assert (fault["fault"]["api"], fault["fault"]["error"]) == (
+            "Heartbeat",
+            "ILLEGAL_GENERATION",
+        )
         assert client.post(f"/faults/{fault['number']}/wait")["hits"] == 1
-        client.post("/groups/g/wait", {"state": "Stable", "members": 1, "generation_above": generation})
+        client.post(
+            "/groups/g/wait", {"state": "Stable", "members": 1, "generation_above": generation}
+        )
 
     def test_a_group_rebalances_for_a_reason_that_the_log_keeps(self, client: Client) -> None:
         peer(client)
@@ -85,7 +114,12 @@ class TestRequests:
         client.post(f"/peers/{peer(client)['peer']}/wait", {})
         told = client.get("/journal", api="SyncGroup", group="g")
         (sync,) = told["requests"]
-        assert (sync["api"], sync["request"]["group_id"], sync["answer"]["error_code"], sync["error"]) == ("SyncGroup", "g", 0, None)
+        assert (
+            sync["api"],
+            sync["request"]["group_id"],
+            sync["answer"]["error_code"],
+            sync["error"],
+        ) == ("SyncGroup", "g", 0, None)
         assert told["dropped"] == 0
         counted = client.post("/journal/verify", {"api": "SyncGroup", "group": "g", "exactly": 1})
         assert (counted["holds"], counted["failure"], len(counted["requests"])) == (True, None, 1)
@@ -95,9 +129,11 @@ class TestRequests:
 
     def test_words_that_cannot_be(self, client: Client) -> None:
         for path, words, said in [
-            ("/journal", {"api": "OfsetCommit"}, "did you mean OffsetCommit"), ("/journal", {"grupo": "g"}, "did you mean group"),
-            ("/journal", {"limit": 0}, "limit: 0; at least 1"), ("/journal", {"partition": 0}, "topic"),
-        ]:  # fmt: skip
+            ("/journal", {"api": "OfsetCommit"}, "did you mean OffsetCommit"),
+            ("/journal", {"grupo": "g"}, "did you mean group"),
+            ("/journal", {"limit": 0}, "limit: 0; at least 1"),
+            ("/journal", {"partition": 0}, "topic"),
+        ]:
             with pytest.raises(Refused, match=said) as refused:
                 client.get(path, **words)
             assert refused.value.status == 400
@@ -105,36 +141,70 @@ class TestRequests:
 
 class TestTopics:
     def test_make_grow_write_read_truncate_delete(self, client: Client) -> None:
-        client.post("/topics", {"name": "t", "partitions": 1, "config": {"max.message.bytes": 1000}})
+        client.post(
+            "/topics", {"name": "t", "partitions": 1, "config": {"max.message.bytes": 1000}}
+        )
         client.post("/topics/t/grow", {"partitions": 2})
         assert {"name": "t", "partitions": 2} in client.get("/topics")["topics"]
-        body = {"values": ["coffee", {"base64": "/wA="}, None], "keys": ["k"] * 3, "partition": 1, "headers": {"h": "v"}, "timestamp_ms": 7}
+        body = {
+            "values": ["coffee", {"base64": "/wA="}, None],
+            "keys": ["k"] * 3,
+            "partition": 1,
+            "headers": {"h": "v"},
+            "timestamp_ms": 7,
+        }
         written = client.post("/topics/t/records", body)["written"]
         assert [row["offset"] for row in written] == [0, 1, 2]
         rows = client.get("/topics/t/records", partition=1, start=1, limit=1)["records"]
         header = [{"name": "h", "value": "v"}]
-        assert rows == [{
-            "topic": "t", "partition": 1, "offset": 1, "timestamp_ms": 7, "key": "k", "value": {"base64": "/wA="}, "headers": header,
-        }]  # fmt: skip
-        assert client.get("/topics/t/end-offsets")["offsets"] == [{"partition": 0, "offset": 0}, {"partition": 1, "offset": 3}]
+        assert rows == [
+            {
+                "topic": "t",
+                "partition": 1,
+                "offset": 1,
+                "timestamp_ms": 7,
+                "key": "k",
+                "value": {"base64": "/wA="},
+                "headers": header,
+            }
+        ]
+        assert client.get("/topics/t/end-offsets")["offsets"] == [
+            {"partition": 0, "offset": 0},
+            {"partition": 1, "offset": 3},
+        ]
         assert client.post("/topics/t/partitions/1/truncate", {"before": 2}) == {"start": 2}
         client.delete("/topics/t")
         assert "t" not in [row["name"] for row in client.get("/topics")["topics"]]
 
     def test_a_transaction_is_whole_or_not_there(self, client: Client) -> None:
-        client.post("/topics/orders/records", {"values": ["gone"], "partition": 0, "transactional_id": "x", "abort": True})
-        client.post("/topics/orders/records", {"values": ["kept"], "partition": 0, "transactional_id": "x"})
-        assert [row["value"] for row in client.get("/topics/orders/records", committed=True)["records"]] == ["kept"]
+        client.post(
+            "/topics/orders/records",
+            {"values": ["gone"], "partition": 0, "transactional_id": "x", "abort": True},
+        )
+        client.post(
+            "/topics/orders/records", {"values": ["kept"], "partition": 0, "transactional_id": "x"}
+        )
+        assert [
+            row["value"] for row in client.get("/topics/orders/records", committed=True)["records"]
+        ] == ["kept"]
 
 
 class TestFaults:
     def test_a_fault_is_met_waited_for_and_told(self, client: Client) -> None:
         started, mark = peer(client)["peer"], client.get("/mark")["mark"]
         client.post(f"/peers/{started}/wait")
-        body = {"action": "fail", "error": "COORDINATOR_LOAD_IN_PROGRESS", "api": "offset_commit", "group": "g", "times": 1}
+        body = {
+            "action": "fail",
+            "error": "COORDINATOR_LOAD_IN_PROGRESS",
+            "api": "offset_commit",
+            "group": "g",
+            "times": 1,
+        }
         fault = client.post("/faults", body)
         assert fault["fault"]["api"] == "OffsetCommit"
-        assert client.get("/faults/missed")["faults"] == ["OffsetCommit of group g: fail with COORDINATOR_LOAD_IN_PROGRESS, 1 time"]
+        assert client.get("/faults/missed")["faults"] == [
+            "OffsetCommit of group g: fail with COORDINATOR_LOAD_IN_PROGRESS, 1 time"
+        ]
         client.post(f"/peers/{started}/seek", {"topic": "orders", "partition": 0, "offset": 3})
         client.post(f"/peers/{started}/commit")
         assert client.post(f"/faults/{fault['number']}/wait")["hits"] == 1
@@ -143,7 +213,9 @@ class TestFaults:
         assert line["api"] == "OffsetCommit"
 
     def test_what_is_held_is_released(self, client: Client) -> None:
-        number = client.post("/faults", {"action": "hold", "api": "JoinGroup", "group": "g", "times": 1})["number"]
+        number = client.post(
+            "/faults", {"action": "hold", "api": "JoinGroup", "group": "g", "times": 1}
+        )["number"]
         started = peer(client)["peer"]
         assert client.post(f"/faults/{number}/wait")["held"] == 1
         assert client.post(f"/faults/{number}/release") == {"released": 1}
@@ -159,12 +231,16 @@ class TestPeersAndTime:
     def test_a_paused_peer_expires_when_the_clock_jumps(self, client: Client) -> None:
         peer(client)
         frozen = peer(client)["peer"]
-        client.post("/groups/g/wait", {"state": "Stable", "members": 2, "assigned": "all", "acted": True})
+        client.post(
+            "/groups/g/wait", {"state": "Stable", "members": 2, "assigned": "all", "acted": True}
+        )
         assert client.post(f"/peers/{frozen}/pause")["paused"]
         mark = client.get("/mark")["mark"]
         fell = client.post("/advance", {"seconds": 45})["events"]
         assert [line["detail"] for line in fell if line["type"] == "MemberRemoved"] == ["45000 ms"]
-        (line,) = client.post("/events/wait", {"type": "MemberRemoved", "group": "g", "since": mark})["events"]
+        (line,) = client.post(
+            "/events/wait", {"type": "MemberRemoved", "group": "g", "since": mark}
+        )["events"]
         assert line["reason"] == "session expired"
         client.post("/groups/g/wait", {"members": 1, "assigned": "all"})
         client.post(f"/peers/{frozen}/resume")
@@ -197,8 +273,13 @@ class TestTheLog:
     def test_what_nearly_came_is_told(self, client: Client) -> None:
         mark = client.get("/mark")["mark"]
         client.post("/topics", {"name": "one", "partitions": 1})
-        with pytest.raises(Refused, match=r"Nearly:\n.*TopicCreated with topic 'one', not 'two'") as refused:
-            client.post("/events/wait", {"type": "TopicCreated", "since": mark, "fields": {"topic": "two"}, "timeout": 0})
+        with pytest.raises(
+            Refused, match=r"Nearly:\n.*TopicCreated with topic 'one', not 'two'"
+        ) as refused:
+            client.post(
+                "/events/wait",
+                {"type": "TopicCreated", "since": mark, "fields": {"topic": "two"}, "timeout": 0},
+            )
         assert refused.value.error == "WaitTimeoutError"
 
     def test_the_log_comes_as_server_sent_events(self, client: Client) -> None:
@@ -218,7 +299,9 @@ class TestTheLog:
                     topics.append(json.loads(line.removeprefix("data: "))["topic"])
         assert topics[-2:] == ["before", "after"]
         again = http.client.HTTPConnection(host, int(port), timeout=60)
-        again.request("GET", "/events/stream?type=TopicCreated", headers={"Last-Event-ID": str(last - 1)})
+        again.request(
+            "GET", "/events/stream?type=TopicCreated", headers={"Last-Event-ID": str(last - 1)}
+        )
         with closing(again), closing(again.getresponse()) as answer:
             line = ""
             while not line.startswith("id: "):
@@ -230,7 +313,9 @@ class TestTheWhole:
     def test_it_says_what_is_served(self, client: Client, kafka: Emulator) -> None:
         about = client.get("/")
         assert about["bootstrap_servers"] == kafka.bootstrap_servers
-        assert client.get("/brokers")["brokers"] == [{"id": 1, "running": True, "address": kafka.bootstrap_servers}]
+        assert client.get("/brokers")["brokers"] == [
+            {"id": 1, "running": True, "address": kafka.bootstrap_servers}
+        ]
 
     def test_the_only_broker_loses_its_coordinator_and_gets_it_back(self, client: Client) -> None:
         client.post("/groups/g/commit", {"offsets": {"orders-0": 1}})
@@ -250,9 +335,17 @@ class TestTheWhole:
         client.post("/groups/g/wait", {"state": "Stable", "members": 1})
         lines = client.get("/metrics").splitlines()
         assert 'kafka_server_group_coordinator_metrics_group_count{protocol="classic"} 1' in lines
-        assert 'kafka_server_group_coordinator_metrics_classic_group_count{state="Stable"} 1' in lines
+        assert (
+            'kafka_server_group_coordinator_metrics_classic_group_count{state="Stable"} 1' in lines
+        )
         assert "kafka_coordinator_group_groupmetadatamanager_numgroups 1" in lines
-        (count,) = [line for line in lines if line.startswith("kafka_server_group_coordinator_metrics_group_completed_rebalance_count")]
+        (count,) = [
+            line
+            for line in lines
+            if line.startswith(
+                "kafka_server_group_coordinator_metrics_group_completed_rebalance_count"
+            )
+        ]
         assert int(count.split()[1]) >= 1
 
 
@@ -261,7 +354,9 @@ def test_verbs_of_a_cluster_and_their_inverses() -> None:
 
     with Emulator({"orders": 1}, brokers=2, remember=1000, seed=3) as kafka, opened(kafka) as port:
         client = Client(port.url)
-        inverse = client.post("/brokers/control", {"verb": "StopBroker", "broker": 2, "how": "crash"})["inverse"]
+        inverse = client.post(
+            "/brokers/control", {"verb": "StopBroker", "broker": 2, "how": "crash"}
+        )["inverse"]
         assert inverse == {"verb": "StartBroker", "broker": 2}
         assert [row["running"] for row in client.get("/brokers")["brokers"]] == [True, False]
         client.post("/brokers/control", inverse)
@@ -277,12 +372,16 @@ def test_every_operation_is_described(client: Client) -> None:
     document = client.get("/openapi.json")
     described = {
         (method.upper(), path) for path, methods in document["paths"].items() for method in methods
-    } - {("GET", "/metrics"), ("GET", "/events/stream")}  # fmt: skip
+    } - {("GET", "/metrics"), ("GET", "/events/stream")}
     assert described == {(entry.method, entry.path) for entry in all_operations().values()}
     for entry in all_operations().values():
         assert entry.summary.endswith("."), entry.name
         about = document["paths"][entry.path][entry.method.lower()]
-        assert [row["name"] for row in about.get("parameters", ()) if row["in"] == "path"] == entry.parameters
-    fault = document["paths"]["/faults"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+        assert [
+            row["name"] for row in about.get("parameters", ()) if row["in"] == "path"
+        ] == entry.parameters
+    fault = document["paths"]["/faults"]["post"]["requestBody"]["content"]["application/json"][
+        "schema"
+    ]
     assert {"fail", "hold", "garble"} <= set(fault["properties"]["action"]["enum"])
     assert "OffsetCommit" in fault["properties"]["api"]["enum"]

@@ -1,4 +1,5 @@
-"""`RemoteKit` has the kit's own API: the same tests pass here and at the other end of a control port."""
+"""`RemoteKit` has the kit's own API: the same tests pass here and at the other end of a control
+port."""
 
 from __future__ import annotations
 
@@ -41,22 +42,41 @@ def public(kind: type) -> set[str]:
 @pytest.mark.parametrize(
     ("here", "far", "left_out"),
     [
-        (Emulator, RemoteKit, {
-            *_OF_ITS_LOOP, "start", "stop", "server", "servers", "broker", "brokers", "coordinator", "endpoints", "event_log",
-        }),
+        (
+            Emulator,
+            RemoteKit,
+            {
+                *_OF_ITS_LOOP,
+                "start",
+                "stop",
+                "server",
+                "servers",
+                "broker",
+                "brokers",
+                "coordinator",
+                "endpoints",
+                "event_log",
+            },
+        ),
         (GroupHandle, RemoteGroup, {"begin_wait", "timed_out"}),
         (Journal, RemoteJournal, set()),
         (Exchange, RemoteExchange, set()),
-        (PeerHandle, RemotePeer, {"stable", "commit", "left", "callbacks", "positions", "fault", "state"}),
+        (
+            PeerHandle,
+            RemotePeer,
+            {"stable", "commit", "left", "callbacks", "positions", "fault", "state"},
+        ),
     ],
-)  # fmt: skip
+)
 def test_nothing_of_the_kit_is_missing(here: type, far: type, left_out: set[str]) -> None:
     missing = public(here) - public(far) - left_out
     assert missing == set()
     for name in public(here) & public(far):
         one, other = getattr(here, name), getattr(far, name)
         if inspect.isfunction(one) and name not in ("run", "wait_commit", "faults", "peer"):
-            assert list(inspect.signature(one).parameters) == list(inspect.signature(other).parameters), name
+            assert list(inspect.signature(one).parameters) == list(
+                inspect.signature(other).parameters
+            ), name
 
 
 class TestBoth:
@@ -65,10 +85,17 @@ class TestBoth:
         kit.grow_topic("t", 3)
         assert kit.topics()["t"] == 3
         keys = ["k", None, b"k"]
-        written = kit.produce("t", [b"\xff", "tea", None], partition=1, keys=keys, headers={"h": b"v"}, timestamp_ms=7)
+        written = kit.produce(
+            "t", [b"\xff", "tea", None], partition=1, keys=keys, headers={"h": b"v"}, timestamp_ms=7
+        )
         assert [row.offset for row in written] == [0, 1, 2]
         first, _, last = kit.records("t", 1)
-        assert (first.value, first.key, first.headers, first.timestamp_ms) == (b"\xff", b"k", (("h", b"v"),), 7)
+        assert (first.value, first.key, first.headers, first.timestamp_ms) == (
+            b"\xff",
+            b"k",
+            (("h", b"v"),),
+            7,
+        )
         assert (last.value, kit.end_offsets("t")) == (None, {0: 0, 1: 3, 2: 0})
         assert kit.truncate("t", 1, 2) == 2
         kit.produce("t", ["gone"], partition=0, transactional_id="x", abort=True)
@@ -85,12 +112,20 @@ class TestBoth:
     def test_requests_are_looked_at_and_counted(self, kit: Any) -> None:
         journal = kit.journal()
         journal.clear()
-        with kit.peer("g", topics=["orders"], config={**_FAST, "enable.auto.commit": False}) as peer:
+        with kit.peer(
+            "g", topics=["orders"], config={**_FAST, "enable.auto.commit": False}
+        ) as peer:
             peer.wait_stable()
             peer.seek("orders", 2, 7)
             peer.wait_commit()
-        (commit,) = journal.verify("OffsetCommit", group="g", topic="orders", partition=2, exactly=1)
-        rows = {row.partition_index: row.committed_offset for topic in commit.request.topics for row in topic.partitions}
+        (commit,) = journal.verify(
+            "OffsetCommit", group="g", topic="orders", partition=2, exactly=1
+        )
+        rows = {
+            row.partition_index: row.committed_offset
+            for topic in commit.request.topics
+            for row in topic.partitions
+        }
         assert rows[2] == 7
         assert {row.error_code for topic in commit.answer.topics for row in topic.partitions} == {0}
         assert (commit.api, commit.error) == ("OffsetCommit", None)
@@ -118,10 +153,15 @@ class TestBoth:
         assert group.state == "Dead"
         assert kit.group("nobody's").rebalances == []
         mark = kit.mark()
-        with kit.peer("g", topics=["orders"], config=_FAST) as one, group.peer(["orders"], config=_FAST) as two:
+        with (
+            kit.peer("g", topics=["orders"], config=_FAST) as one,
+            group.peer(["orders"], config=_FAST) as two,
+        ):
             seen = group.wait(state="stable", members=2, assigned="all", acted=True, heard=True)
             assert all(member.heard for member in seen.members)
-            assert seen.member(one.member_id).assignment == tuple((tp.topic, tp.partition) for tp in one.owned)
+            assert seen.member(one.member_id).assignment == tuple(
+                (tp.topic, tp.partition) for tp in one.owned
+            )
             assert kit.groups() == ["g"]
             group.remove(two.client_id)
             seen = group.wait(state="Stable", members=2, generation_above=seen.generation)
@@ -189,7 +229,10 @@ class TestBoth:
             kit.wait_for("TopicCreated", topic="never", timeout=0)
 
     def test_names_that_there_are_not_are_refused_at_once(self, kit: Any) -> None:
-        with pytest.raises(FaultError, match=r"topic 'ordres': there is none; there are: orders\. If it is to be made later"):
+        with pytest.raises(
+            FaultError,
+            match=r"topic 'ordres': there is none; there are: orders\. If it is to be made later",
+        ):
             kit.fail("Fetch", "UNKNOWN_TOPIC_OR_PARTITION", topic="ordres")
         with pytest.raises(FaultError, match="partition 4: topic orders has 0 to 3"):
             kit.fail("OffsetCommit", "INVALID_GROUP_ID", topic="orders", partition=4)
@@ -198,15 +241,25 @@ class TestBoth:
         assert kit.faults() == []
         kit.observe("CreateTopics", topic="late")
         kit.observe("Produce", topic="late", missing_ok=True)
-        with pytest.raises(ExpectationError, match="'MemberRemovd' is no type of line: did you mean MemberRemoved"):
+        with pytest.raises(
+            ExpectationError, match="'MemberRemovd' is no type of line: did you mean MemberRemoved"
+        ):
             kit.wait_for("MemberRemovd")
-        with pytest.raises(ExpectationError, match="'MemberRemovd' is no type of line: did you mean MemberRemoved"):
+        with pytest.raises(
+            ExpectationError, match="'MemberRemovd' is no type of line: did you mean MemberRemoved"
+        ):
             kit.events("MemberRemovd")
-        with pytest.raises(ExpectationError, match="there is no stream 'groups'; there are: run, group, "):
+        with pytest.raises(
+            ExpectationError, match="there is no stream 'groups'; there are: run, group, "
+        ):
             kit.events(stream="groups")
-        with pytest.raises(ExpectationError, match="'reasons' is no field of a line: did you mean reason"):
+        with pytest.raises(
+            ExpectationError, match="'reasons' is no field of a line: did you mean reason"
+        ):
             kit.events("MemberRemoved", reasons="left")
-        with pytest.raises(ExpectationError, match="'reasons' is no field of a line: did you mean reason"):
+        with pytest.raises(
+            ExpectationError, match="'reasons' is no field of a line: did you mean reason"
+        ):
             kit.wait_for("MemberRemoved", reasons="left")
 
     def test_a_clean_start_for_the_next_test(self, kit: Any) -> None:
@@ -245,12 +298,17 @@ class TestBoth:
 class TestFar:
     def test_a_snapshot_stays_with_its_emulator(self, client: Client) -> None:
         snapshot = RemoteKit(client.url).snapshot()
-        with pytest.raises(ControlError, match="was taken at another emulator: over HTTP it can be restored only there"):
+        with pytest.raises(
+            ControlError,
+            match="was taken at another emulator: over HTTP it can be restored only there",
+        ):
             RemoteKit(client.url).restore(snapshot)
         kit = RemoteKit(client.url)
         forgotten = kit.snapshot()
         forgotten.forget()
-        with pytest.raises(LookupError, match=f"there is no snapshot '{forgotten.number}'; there are: "):
+        with pytest.raises(
+            LookupError, match=f"there is no snapshot '{forgotten.number}'; there are: "
+        ):
             kit.restore(forgotten)
 
     def test_what_takes_a_python_function_says_that_it_cannot_cross(self, client: Client) -> None:
@@ -270,7 +328,10 @@ class TestFar:
     def test_verbs_of_brokers_are_undone_at_the_end_of_a_block(self) -> None:
         from coordinator.http.serving import opened
 
-        with Emulator({"orders": 1}, brokers=2, remember=1000, seed=3) as kafka, opened(kafka) as port:
+        with (
+            Emulator({"orders": 1}, brokers=2, remember=1000, seed=3) as kafka,
+            opened(kafka) as port,
+        ):
             kit = RemoteKit(port.url)
             with kit.stop_broker(2, how="crash"):
                 assert not kit.is_running(2)

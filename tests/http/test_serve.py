@@ -19,7 +19,9 @@ from coordinator.http.client import Client, Refused
 def serving(*options: str) -> Iterator[tuple[subprocess.Popen[str], list[str]]]:
     """A server process and the words of its `ready:` line."""
     command = [sys.executable, "-m", "coordinator", "serve", "--listen", "127.0.0.1:0", *options]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
         try:
             assert process.stdout is not None
             ready = next(line for line in process.stdout if line.startswith("ready: "))
@@ -28,8 +30,12 @@ def serving(*options: str) -> Iterator[tuple[subprocess.Popen[str], list[str]]]:
             process.kill()
 
 
-def test_the_ready_line_names_the_port_and_its_drawn_token_and_it_ends_with_readers_of_the_log() -> None:
-    with serving("--control", "0.0.0.0:0", "--control-advertise", "localhost", "--allow-remote") as (process, words):
+def test_the_ready_line_names_the_port_and_its_drawn_token_and_it_ends_with_readers_of_the_log() -> (
+    None
+):
+    with serving(
+        "--control", "0.0.0.0:0", "--control-advertise", "localhost", "--allow-remote"
+    ) as (process, words):
         assert words[2] == "control"
         assert words[3].startswith("http://localhost:")
         assert words[4] == "token"
@@ -52,9 +58,18 @@ def test_the_ready_line_names_the_port_and_its_drawn_token_and_it_ends_with_read
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--control", "nowhere"], "--control: 'nowhere' is no address: give host:port, such as 127.0.0.1:0"),
-        (["--control", "0.0.0.0:0"], "--control: 0.0.0.0:0 can be reached from other machines: if that is meant, say so (--allow-remote)"),
-        (["--control-allow-origin", "http://a"], "--control-allow-origin: there is no control port; give --control 127.0.0.1:0, say"),
+        (
+            ["--control", "nowhere"],
+            "--control: 'nowhere' is no address: give host:port, such as 127.0.0.1:0",
+        ),
+        (
+            ["--control", "0.0.0.0:0"],
+            "--control: 0.0.0.0:0 can be reached from other machines: if that is meant, say so (--allow-remote)",
+        ),
+        (
+            ["--control-allow-origin", "http://a"],
+            "--control-allow-origin: there is no control port; give --control 127.0.0.1:0, say",
+        ),
         (["--control-advertise", "a"], "--control-advertise: there is no control port"),
     ],
 )
@@ -63,15 +78,27 @@ def test_wrong_options(options: list[str], said: str, capsys: pytest.CaptureFixt
     assert said in capsys.readouterr().err
 
 
-def test_without_the_extra(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_the_extra(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr("coordinator.http.serving.find_spec", lambda name: None)
-    assert main(["serve", "--listen", "127.0.0.1:0", "--control", "127.0.0.1:0", "--loop", "asyncio"]) == 2
+    assert (
+        main(["serve", "--listen", "127.0.0.1:0", "--control", "127.0.0.1:0", "--loop", "asyncio"])
+        == 2
+    )
     assert "pip install 'kafka-group-coordinator[control]'" in capsys.readouterr().err
 
 
 def test_peers_reach_a_broker_that_advertises_what_cannot_be_reached_from_here() -> None:
-    with serving("--advertise", "kafka.invalid:9092", "--control", "127.0.0.1:0", "--topic", "orders:2") as (_, words):
+    with serving(
+        "--advertise", "kafka.invalid:9092", "--control", "127.0.0.1:0", "--topic", "orders:2"
+    ) as (_, words):
         assert words[1] == "kafka.invalid:9092"
         client = Client(words[3])
         client.post("/peers", {"group": "billing", "topics": ["orders"]})
-        assert client.post("/groups/billing/wait", {"state": "Stable", "members": 1, "assigned": "all"})["generation"] == 1
+        assert (
+            client.post(
+                "/groups/billing/wait", {"state": "Stable", "members": 1, "assigned": "all"}
+            )["generation"]
+            == 1
+        )

@@ -1,4 +1,5 @@
-"""Judges on consumer groups (KIP-848): a run's log keeps every promise, and each planted bug breaks the one that it is about."""
+"""Judges on consumer groups (KIP-848): a run's log keeps every promise, and each planted bug breaks
+the one that it is about."""
 
 from __future__ import annotations
 
@@ -48,26 +49,46 @@ def _broken(lines: list[Line]) -> list[str]:
 
 
 def _all(lines: list[Line], kind: str, **fields: Any) -> list[Line]:
-    return [line for line in lines if line["type"] == kind and all(line.get(name) == value for name, value in fields.items())]
+    return [
+        line
+        for line in lines
+        if line["type"] == kind and all(line.get(name) == value for name, value in fields.items())
+    ]
 
 
 def test_a_run_keeps_every_promise(run: list[Line]) -> None:
     assert [str(verdict) for verdict in judge(run) if verdict.judgement is Judgement.BROKEN] == []
-    assert _all(run, "ConsumerMemberReplaced") and _all(run, "OffsetsCommitted") and _all(run, "PartitionsRevoked")
+    assert (
+        _all(run, "ConsumerMemberReplaced")
+        and _all(run, "OffsetsCommitted")
+        and _all(run, "PartitionsRevoked")
+    )
 
 
 def _given_to_two(lines: list[Line]) -> None:
     """Somebody is given what another has, and has not given up (K8-REC-5)."""
     replaced = _all(lines, "ConsumerMemberReplaced")[0]["seq"]
-    last = {line["member"]: line for line in _all(lines, "ConsumerMemberReconciled") if line["held"] and line["seq"] < replaced}
+    last = {
+        line["member"]: line
+        for line in _all(lines, "ConsumerMemberReconciled")
+        if line["held"] and line["seq"] < replaced
+    }
     first, second = sorted(last.values(), key=lambda line: int(line["seq"]))
     second["held"] = deepcopy(first["held"])
 
 
 def _given_while_it_is_revoked(lines: list[Line]) -> None:
     """What is being revoked has its owner still."""
-    at = next(i for i, line in enumerate(lines) if line["type"] == "ConsumerMemberReconciled" and line["revoking"])
-    early = next(line for line in lines[at:] if line["type"] == "ConsumerMemberReconciled" and line["member"] != lines[at]["member"])
+    at = next(
+        i
+        for i, line in enumerate(lines)
+        if line["type"] == "ConsumerMemberReconciled" and line["revoking"]
+    )
+    early = next(
+        line
+        for line in lines[at:]
+        if line["type"] == "ConsumerMemberReconciled" and line["member"] != lines[at]["member"]
+    )
     lines.remove(early)
     early["held"] = deepcopy(lines[at]["revoking"])
     early["revoking"] = []
@@ -75,7 +96,13 @@ def _given_while_it_is_revoked(lines: list[Line]) -> None:
 
 
 def _told_early(lines: list[Line]) -> None:
-    del lines[next(i for i, line in enumerate(lines) if line["type"] == "PartitionsRevoked" and line["partitions"])]
+    del lines[
+        next(
+            i
+            for i, line in enumerate(lines)
+            if line["type"] == "PartitionsRevoked" and line["partitions"]
+        )
+    ]
 
 
 def _a_commit_of_the_future(lines: list[Line]) -> None:
@@ -88,7 +115,9 @@ def _a_commit_from_before_it_had_it(lines: list[Line]) -> None:
 
 def _requests_of_commits(lines: list[Line]) -> list[Line]:
     causes = {line["cause"] for line in _all(lines, "OffsetsCommitted")}
-    return [line for line in _all(lines, "RequestSeen", api="offset_commit") if line["seq"] in causes]
+    return [
+        line for line in _all(lines, "RequestSeen", api="offset_commit") if line["seq"] in causes
+    ]
 
 
 def _a_commit_of_a_stranger(lines: list[Line]) -> None:
@@ -129,7 +158,9 @@ def _one_identity_of_two(lines: list[Line]) -> None:
         (_one_identity_of_two, {"static_identity"}),
     ],
 )
-def test_a_planted_bug_is_found(run: list[Line], plant: Callable[[list[Line]], None], judges: set[str]) -> None:
+def test_a_planted_bug_is_found(
+    run: list[Line], plant: Callable[[list[Line]], None], judges: set[str]
+) -> None:
     lines = deepcopy(run)
     plant(lines)
     assert judges <= set(_broken(lines)), _broken(lines)
@@ -151,18 +182,43 @@ def test_a_group_that_does_not_come_to_rest_is_found(run: list[Line]) -> None:
 
 def test_too_many_assignments_are_found(run: list[Line]) -> None:
     assignments = len(_all(run, "TargetAssigned"))
-    kept, broken = judge(run, [lambda: FewRebalances(assignments), lambda: FewRebalances(assignments - 1)])
+    kept, broken = judge(
+        run, [lambda: FewRebalances(assignments), lambda: FewRebalances(assignments - 1)]
+    )
     assert (kept.judgement, broken.judgement) == (Judgement.KEPT, Judgement.BROKEN)
 
 
 def test_a_topic_that_was_deleted_and_is_made_again_is_another_one() -> None:
-    """Who was given a partition of the first, and has not heard, has nothing of the second; within one topic nothing changes."""
+    """Who was given a partition of the first, and has not heard, has nothing of the second; within
+    one topic nothing changes."""
+
     def had(seq: int, member: str, epoch: int, topic_id: str) -> Line:
         held = [{"topic": "t", "topic_id": topic_id, "partitions": [0], "epochs": [epoch]}]
-        return {"seq": seq, "at_ms": seq, "stream": "group", "type": "ConsumerMemberReconciled", "cause": None, "group": "g",
-                "member": member, "member_epoch": epoch, "state": "stable", "held": held, "revoking": []}
+        return {
+            "seq": seq,
+            "at_ms": seq,
+            "stream": "group",
+            "type": "ConsumerMemberReconciled",
+            "cause": None,
+            "group": "g",
+            "member": member,
+            "member_epoch": epoch,
+            "state": "stable",
+            "held": held,
+            "revoking": [],
+        }
 
-    deleted: Line = {"seq": 2, "at_ms": 2, "stream": "cluster", "type": "TopicDeleted", "cause": None, "topic": "t", "topic_id": "a"}
+    deleted: Line = {
+        "seq": 2,
+        "at_ms": 2,
+        "stream": "cluster",
+        "type": "TopicDeleted",
+        "cause": None,
+        "topic": "t",
+        "topic_id": "a",
+    }
     assert _broken([had(1, "m", 1, "a"), deleted, had(3, "n", 2, "b")]) == []
-    assert _broken([had(1, "m", 1, "a"), deleted, had(3, "n", 2, "b"), had(4, "o", 3, "b")]) == ["single_owner"]
+    assert _broken([had(1, "m", 1, "a"), deleted, had(3, "n", 2, "b"), had(4, "o", 3, "b")]) == [
+        "single_owner"
+    ]
     assert _broken([had(1, "m", 1, "a"), had(3, "n", 2, "a")]) == ["single_owner"]

@@ -1,4 +1,5 @@
-"""Each judge passes a real run's log, and catches a bug planted in it that no other judge catches."""
+"""Each judge passes a real run's log, and catches a bug planted in it that no other judge
+catches."""
 
 from __future__ import annotations
 
@@ -46,24 +47,42 @@ def _broken(lines: list[Line]) -> list[str]:
 
 def test_a_real_run_keeps_every_promise(run: list[Line]) -> None:
     assert [str(verdict) for verdict in judge(run) if verdict.judgement is Judgement.BROKEN] == []
-    not_judged = {verdict.judge for verdict in judge(run) if verdict.judgement is Judgement.NOT_JUDGED}
-    of_records = {"no_record_lost", "acknowledged_records_stay", "idempotent_writes_once", "read_committed", "exactly_once"}
+    not_judged = {
+        verdict.judge for verdict in judge(run) if verdict.judgement is Judgement.NOT_JUDGED
+    }
+    of_records = {
+        "no_record_lost",
+        "acknowledged_records_stay",
+        "idempotent_writes_once",
+        "read_committed",
+        "exactly_once",
+    }
     assert not_judged == of_records  # there is no stream data
 
 
 def _first(lines: list[Line], kind: str, **fields: Any) -> Line:
-    return next(line for line in lines if line["type"] == kind and all(line.get(name) == value for name, value in fields.items()))
+    return next(
+        line
+        for line in lines
+        if line["type"] == kind and all(line.get(name) == value for name, value in fields.items())
+    )
 
 
 def _two_owners(lines: list[Line]) -> None:
-    stored = [line for line in lines if line["type"] == "GenerationStored" and len(line["members"]) == 2][-1]
+    stored = [
+        line for line in lines if line["type"] == "GenerationStored" and len(line["members"]) == 2
+    ][-1]
     everything = Assignment((TopicPartitions("t", (0, 1, 2, 3)),)).encode().hex()
     for member in stored["members"]:
         member["assignment"] = everything
 
 
 def _assigned_early(lines: list[Line]) -> None:
-    at = next(i for i, line in enumerate(lines) if line["type"] == "PartitionsRevoked" and line["partitions"])
+    at = next(
+        i
+        for i, line in enumerate(lines)
+        if line["type"] == "PartitionsRevoked" and line["partitions"]
+    )
     del lines[at]
 
 
@@ -78,8 +97,16 @@ def _anothers_partition(lines: list[Line]) -> None:
 def _offset_from_nowhere(lines: list[Line]) -> None:
     commit = _first(lines, "OffsetsCommitted")
     at = lines.index(commit)
-    ended = {name: commit[name] for name in ("seq", "at_ms", "run", "stream", "cause", "group", "generation")}
-    ended |= {"type": "PendingOffsetsEnded", "producer_id": 1, "committed": True, "partitions": [{"topic": "t", "partition": 0}]}
+    ended = {
+        name: commit[name]
+        for name in ("seq", "at_ms", "run", "stream", "cause", "group", "generation")
+    }
+    ended |= {
+        "type": "PendingOffsetsEnded",
+        "producer_id": 1,
+        "committed": True,
+        "partitions": [{"topic": "t", "partition": 0}],
+    }
     lines.insert(at + 1, ended)
 
 
@@ -90,12 +117,16 @@ def _generation_back(lines: list[Line]) -> None:
 
 
 def _two_leaders(lines: list[Line]) -> None:
-    started = next(line for line in lines if line["type"] == "GenerationStarted" and len(line["members"]) == 2)
+    started = next(
+        line for line in lines if line["type"] == "GenerationStarted" and len(line["members"]) == 2
+    )
     started["leader"] = "nobody"
 
 
 def _two_of_one_identity(lines: list[Line]) -> None:
-    stored = [line for line in lines if line["type"] == "GenerationStored" and len(line["members"]) == 2][-1]
+    stored = [
+        line for line in lines if line["type"] == "GenerationStored" and len(line["members"]) == 2
+    ][-1]
     for member in stored["members"]:
         member["group_instance_id"] = "i"
 
@@ -109,13 +140,18 @@ def _never_expires(lines: list[Line]) -> None:
     """The last member is killed in place of leaving, and time goes on."""
     at = max(at for at, line in enumerate(lines) if line["type"] == "PartitionsAssigned")
     crash = lines[at] | {"type": "MemberCrashed"}
-    lines[at + 1:] = [crash, crash | {"stream": "fault", "type": "RunEnded", "at_ms": crash["at_ms"] + 120_000}]
+    lines[at + 1 :] = [
+        crash,
+        crash | {"stream": "fault", "type": "RunEnded", "at_ms": crash["at_ms"] + 120_000},
+    ]
 
 
 def _waits_for_ever(lines: list[Line]) -> None:
     """The last join phase does not end."""
     at = max(at for at, line in enumerate(lines) if line["type"] == "RebalanceStarted")
-    lines[at + 1:] = [lines[at] | {"stream": "fault", "type": "RunEnded", "at_ms": lines[at]["at_ms"] + 320_000}]
+    lines[at + 1 :] = [
+        lines[at] | {"stream": "fault", "type": "RunEnded", "at_ms": lines[at]["at_ms"] + 320_000}
+    ]
 
 
 PLANTED: dict[str, Callable[[list[Line]], None]] = {
@@ -148,7 +184,10 @@ def test_without_its_stream_a_judge_does_not_judge(run: list[Line]) -> None:
     lines = [line for line in run if line["stream"] != "member"]
     verdicts = {verdict.judge: verdict for verdict in judge(lines)}
     assert verdicts["revoked_before_assigned"].judgement is Judgement.NOT_JUDGED
-    assert str(verdicts["revoked_before_assigned"]) == "revoked_before_assigned: not judged: the log has no stream member"
+    assert (
+        str(verdicts["revoked_before_assigned"])
+        == "revoked_before_assigned: not judged: the log has no stream member"
+    )
     assert verdicts["single_owner"].judgement is Judgement.KEPT
 
 
@@ -164,32 +203,82 @@ def test_members_of_a_loaded_group_may_commit() -> None:
     """ERR-7: a coordinator that takes a group over has the members of its stored generation."""
     stored = {"stream": "group", "group": "g", "generation": 1, "cause": None, "at_ms": 0}
     lines: list[Line] = [
-        {**stored, "seq": 1, "type": "GenerationStored", "protocol_type": "consumer", "leader": "m", "members": [
-            {"member_id": "m", "group_instance_id": None, "assignment": ""}]},
+        {
+            **stored,
+            "seq": 1,
+            "type": "GenerationStored",
+            "protocol_type": "consumer",
+            "leader": "m",
+            "members": [{"member_id": "m", "group_instance_id": None, "assignment": ""}],
+        },
         {**stored, "seq": 2, "type": "GroupUnloaded"},
         {**stored, "seq": 3, "type": "GroupLoaded", "state": "Stable"},
         {**stored, "seq": 4, "type": "OffsetsCommitted", "member": "m", "offsets": []},
     ]
     streams = frozenset({"group", "wire"})
-    assert judge(lines, [CommitsStayWithinGeneration], streams=streams)[0].judgement is Judgement.KEPT
-    late = [lines[0], {**lines[2], "broker": 2}, {**lines[1], "broker": 3}, lines[3]]  # the former coordinator learns of it later
-    assert judge(late, [CommitsStayWithinGeneration], streams=streams)[0].judgement is Judgement.KEPT
+    assert (
+        judge(lines, [CommitsStayWithinGeneration], streams=streams)[0].judgement is Judgement.KEPT
+    )
+    late = [
+        lines[0],
+        {**lines[2], "broker": 2},
+        {**lines[1], "broker": 3},
+        lines[3],
+    ]  # the former coordinator learns of it later
+    assert (
+        judge(late, [CommitsStayWithinGeneration], streams=streams)[0].judgement is Judgement.KEPT
+    )
     planted = [line for line in lines if line["type"] != "GroupLoaded"]
-    assert judge(planted, [CommitsStayWithinGeneration], streams=streams)[0].judgement is Judgement.BROKEN
+    assert (
+        judge(planted, [CommitsStayWithinGeneration], streams=streams)[0].judgement
+        is Judgement.BROKEN
+    )
 
 
 def test_a_former_coordinator_counts_only_if_it_acknowledges() -> None:
-    """It may act on until it learns of its successor: nothing of that is replicated, and who asked it is told so."""
-    def line(seq: int, kind: str, stream: str = "group", **fields: object) -> Line:
-        return {"seq": seq, "at_ms": seq, "stream": stream, "type": kind, "cause": None, "group": "g", "generation": 1, **fields}
+    """It may act on until it learns of its successor: nothing of that is replicated, and who asked
+    it is told so."""
 
-    stored = line(1, "GenerationStored", broker=3, protocol_type="consumer", leader="m", members=[
-        {"member_id": "m", "group_instance_id": None, "assignment": ""}])
+    def line(seq: int, kind: str, stream: str = "group", **fields: object) -> Line:
+        return {
+            "seq": seq,
+            "at_ms": seq,
+            "stream": stream,
+            "type": kind,
+            "cause": None,
+            "group": "g",
+            "generation": 1,
+            **fields,
+        }
+
+    stored = line(
+        1,
+        "GenerationStored",
+        broker=3,
+        protocol_type="consumer",
+        leader="m",
+        members=[{"member_id": "m", "group_instance_id": None, "assignment": ""}],
+    )
     loaded = line(2, "GroupLoaded", broker=2, state="Stable")
     expired = line(3, "MemberRemoved", broker=2, member="m", reason="session expired")
     asked = line(4, "RequestSeen", "wire", api="offset_commit", member="m", peer="p")
-    written = line(5, "OffsetsCommitted", broker=3, member="m", offsets=[{"topic": "t", "partition": 0, "offset": 1}], cause=4)
-    refused = line(6, "RequestRefused", "wire", api="offset_commit", member="m", errors=["NOT_COORDINATOR"], cause=4)
+    written = line(
+        5,
+        "OffsetsCommitted",
+        broker=3,
+        member="m",
+        offsets=[{"topic": "t", "partition": 0, "offset": 1}],
+        cause=4,
+    )
+    refused = line(
+        6,
+        "RequestRefused",
+        "wire",
+        api="offset_commit",
+        member="m",
+        errors=["NOT_COORDINATOR"],
+        cause=4,
+    )
     answered = line(6, "RequestAnswered", "wire", api="offset_commit", member="m", cause=4)
     unloaded = line(7, "GroupUnloaded", broker=3)
 
@@ -198,58 +287,125 @@ def test_a_former_coordinator_counts_only_if_it_acknowledges() -> None:
 
     assert judged(stored, loaded, expired, asked, written, refused, unloaded) is Judgement.KEPT
     assert judged(stored, loaded, expired, asked, written, answered, unloaded) is Judgement.BROKEN
-    assert judged(stored, expired | {"broker": 3}, asked, written, refused) is Judgement.BROKEN  # nobody else coordinates it
+    assert (
+        judged(stored, expired | {"broker": 3}, asked, written, refused) is Judgement.BROKEN
+    )  # nobody else coordinates it
     gone = line(8, "GroupUnloaded", broker=2)
-    assert judged(stored, loaded, expired, gone, asked, written | {"broker": 1}, refused) is Judgement.BROKEN  # loaded by none: all counts
-    assert judged(stored, loaded, expired, gone, asked, written, refused) is Judgement.KEPT  # it woke when its successor had crashed
+    assert (
+        judged(stored, loaded, expired, gone, asked, written | {"broker": 1}, refused)
+        is Judgement.BROKEN
+    )  # loaded by none: all counts
+    assert (
+        judged(stored, loaded, expired, gone, asked, written, refused) is Judgement.KEPT
+    )  # it woke when its successor had crashed
     assert judged(stored, loaded, expired, gone, asked, written, answered) is Judgement.BROKEN
     again = line(3, "GroupLoaded", broker=3, state="Stable")
-    assert judged(stored, loaded, gone, again, expired | {"broker": 3}, asked, written, refused) is Judgement.BROKEN  # it is it again
+    assert (
+        judged(stored, loaded, gone, again, expired | {"broker": 3}, asked, written, refused)
+        is Judgement.BROKEN
+    )  # it is it again
 
 
 def test_a_generation_that_was_not_stored_may_begin_again_with_another_leader() -> None:
-    """ERR-7: its successor loads the group as it was before, perhaps before the former coordinator learns of that."""
+    """ERR-7: its successor loads the group as it was before, perhaps before the former coordinator
+    learns of that."""
+
     def line(seq: int, kind: str, **fields: object) -> Line:
-        return {"seq": seq, "at_ms": seq, "stream": "group", "type": kind, "cause": None, "group": "g", "generation": 1, **fields}
+        return {
+            "seq": seq,
+            "at_ms": seq,
+            "stream": "group",
+            "type": kind,
+            "cause": None,
+            "group": "g",
+            "generation": 1,
+            **fields,
+        }
 
     begun = line(1, "GenerationStarted", broker=2, leader="a", members=["a", "b"])
-    loaded, unloaded = line(2, "GroupLoaded", broker=1, generation=0), line(3, "GroupUnloaded", broker=2)
+    loaded, unloaded = (
+        line(2, "GroupLoaded", broker=1, generation=0),
+        line(3, "GroupUnloaded", broker=2),
+    )
     anew = line(4, "GenerationStarted", broker=1, leader="b", members=["a", "b"])
     assert judge([begun, loaded, unloaded, anew], [OneLeader])[0].judgement is Judgement.KEPT
     assert judge([begun, anew], [OneLeader])[0].judgement is Judgement.BROKEN
 
 
 def test_who_was_removed_and_does_not_know_owns_nothing() -> None:
-    """A paused process goes on with the answer of a SyncGroup that it sent before, and tells of its loss without member id."""
-    def line(seq: int, kind: str, member: str = "", stream: str = "group", **fields: object) -> Line:
-        return {"seq": seq, "at_ms": seq, "stream": stream, "type": kind, "cause": None, "group": "g", "member": member, **fields}
+    """A paused process goes on with the answer of a SyncGroup that it sent before, and tells of its
+    loss without member id."""
+
+    def line(
+        seq: int, kind: str, member: str = "", stream: str = "group", **fields: object
+    ) -> Line:
+        return {
+            "seq": seq,
+            "at_ms": seq,
+            "stream": stream,
+            "type": kind,
+            "cause": None,
+            "group": "g",
+            "member": member,
+            **fields,
+        }
 
     rows = [{"topic": "t", "partition": 0}]
-    removed, late = line(1, "MemberRemoved", "m-1"), line(2, "PartitionsAssigned", "m-1", "member", client="m", partitions=rows)
+    removed, late = (
+        line(1, "MemberRemoved", "m-1"),
+        line(2, "PartitionsAssigned", "m-1", "member", client="m", partitions=rows),
+    )
     lost = line(3, "PartitionsLost", "", "member", client="m", partitions=rows)
     other = line(4, "PartitionsAssigned", "o-1", "member", client="o", partitions=rows)
 
     def judged(*lines: Line) -> Judgement:
-        return judge(lines, [RevokedBeforeAssigned], streams=frozenset({"group", "member"}))[0].judgement
+        return judge(lines, [RevokedBeforeAssigned], streams=frozenset({"group", "member"}))[
+            0
+        ].judgement
 
     assert judged(removed, late, other) is Judgement.KEPT
     assert judged(late, lost, other) is Judgement.KEPT
     assert judged(late, other, line(5, "GenerationStored")) is Judgement.BROKEN
-    assert judged(removed, line(2, "GroupLoaded"), late, other) is Judgement.BROKEN  # a member again
+    assert (
+        judged(removed, line(2, "GroupLoaded"), late, other) is Judgement.BROKEN
+    )  # a member again
 
 
 def test_what_a_static_member_was_to_give_up_when_it_left_for_a_while_is_free() -> None:
-    """K8-LV-2: its application is stalled, and tells later that it lost its partitions; what it was to keep it keeps."""
+    """K8-LV-2: its application is stalled, and tells later that it lost its partitions; what it was
+    to keep it keeps."""
+
     def assigned(seq: int, member: str, partition: int) -> Line:
         rows = [{"topic": "t", "partition": partition}]
-        return {"seq": seq, "at_ms": seq, "stream": "member", "type": "PartitionsAssigned", "cause": None, "group": "g", "member": member,
-                "client": member, "partitions": rows}
+        return {
+            "seq": seq,
+            "at_ms": seq,
+            "stream": "member",
+            "type": "PartitionsAssigned",
+            "cause": None,
+            "group": "g",
+            "member": member,
+            "client": member,
+            "partitions": rows,
+        }
 
-    left: Line = {"seq": 3, "at_ms": 3, "stream": "group", "type": "ConsumerMemberReconciled", "cause": None, "group": "g", "member": "m",
-                  "member_epoch": -2, "held": [{"topic": "t", "partitions": [0], "epochs": [0]}], "revoking": []}
+    left: Line = {
+        "seq": 3,
+        "at_ms": 3,
+        "stream": "group",
+        "type": "ConsumerMemberReconciled",
+        "cause": None,
+        "group": "g",
+        "member": "m",
+        "member_epoch": -2,
+        "held": [{"topic": "t", "partitions": [0], "epochs": [0]}],
+        "revoking": [],
+    }
 
     def judged(*lines: Line) -> Judgement:
-        return judge(lines, [RevokedBeforeAssigned], streams=frozenset({"group", "member"}))[0].judgement
+        return judge(lines, [RevokedBeforeAssigned], streams=frozenset({"group", "member"}))[
+            0
+        ].judgement
 
     had = [assigned(1, "m", 0), assigned(2, "m", 1)]
     assert judged(*had, left, assigned(4, "o", 1)) is Judgement.KEPT
@@ -259,43 +415,104 @@ def test_what_a_static_member_was_to_give_up_when_it_left_for_a_while_is_free() 
 
 def _quiet(*kinds: tuple[int, str, str]) -> list[Line]:
     return [
-        {"seq": seq, "at_ms": at, "stream": stream, "type": kind, "group": "g", "generation": 1, "cause": None}
-        for seq, (at, stream, kind) in enumerate(kinds, 1)]
+        {
+            "seq": seq,
+            "at_ms": at,
+            "stream": stream,
+            "type": kind,
+            "group": "g",
+            "generation": 1,
+            "cause": None,
+        }
+        for seq, (at, stream, kind) in enumerate(kinds, 1)
+    ]
 
 
 def test_a_group_that_does_not_come_to_rest_is_found() -> None:
-    started, stored, ended = (0, "member", "MemberStarted"), (40, "group", "GenerationStored"), (9_000, "fault", "RunEnded")
+    started, stored, ended = (
+        (0, "member", "MemberStarted"),
+        (40, "group", "GenerationStored"),
+        (9_000, "fault", "RunEnded"),
+    )
     rests = _quiet(started, (10, "group", "RebalanceStarted"), stored, ended)
     waits = _quiet(started, (10, "group", "RebalanceStarted"), ended)
-    again = _quiet(started, (10, "group", "RebalanceStarted"), stored, (2_000, "group", "RebalanceStarted"), ended)
+    again = _quiet(
+        started,
+        (10, "group", "RebalanceStarted"),
+        stored,
+        (2_000, "group", "RebalanceStarted"),
+        ended,
+    )
     verdicts = [judge(lines, [lambda: StableWithin(1_000)])[0] for lines in (rests, waits, again)]
-    assert [verdict.judgement for verdict in verdicts] == [Judgement.KEPT, Judgement.BROKEN, Judgement.BROKEN]
+    assert [verdict.judgement for verdict in verdicts] == [
+        Judgement.KEPT,
+        Judgement.BROKEN,
+        Judgement.BROKEN,
+    ]
     assert [finding.seq for verdict in verdicts for finding in verdict.findings] == [2, 4]
 
 
 def test_a_member_whose_process_ended_is_out_when_its_session_is_over() -> None:
-    """A static one keeps its partitions until then; a session begins anew with a coordinator that loads the group (ERR-7)."""
-    def line(at: int, kind: str, stream: str = "group", **fields: object) -> Line:
-        return {"seq": at, "at_ms": at, "stream": stream, "type": kind, "cause": None, "group": "g", "generation": 1, **fields}
+    """A static one keeps its partitions until then; a session begins anew with a coordinator that
+    loads the group (ERR-7)."""
 
-    stored = line(10, "GenerationStored", protocol_type="consumer", members=[{"member_id": "m", "session_timeout_ms": 5_000}])
+    def line(at: int, kind: str, stream: str = "group", **fields: object) -> Line:
+        return {
+            "seq": at,
+            "at_ms": at,
+            "stream": stream,
+            "type": kind,
+            "cause": None,
+            "group": "g",
+            "generation": 1,
+            **fields,
+        }
+
+    stored = line(
+        10,
+        "GenerationStored",
+        protocol_type="consumer",
+        members=[{"member_id": "m", "session_timeout_ms": 5_000}],
+    )
     killed = line(20, "MemberCrashed", "member", client="c", member="m")
     ended, loaded = line(9_000, "RunEnded", "fault"), line(3_000, "GroupLoaded", state="Stable")
 
     def judged(bound_ms: int, *lines: Line) -> list[int]:
-        return [finding.seq for finding in judge(lines, [lambda: StableWithin(bound_ms)])[0].findings]
+        return [
+            finding.seq for finding in judge(lines, [lambda: StableWithin(bound_ms)])[0].findings
+        ]
 
     assert judged(6_000, stored, killed, ended) == [20]
     assert judged(4_000, stored, killed, ended) == []
     assert judged(6_000, stored, killed, loaded, ended) == []
-    assert judged(6_000, stored, killed, line(5_000, "MemberRemoved", member="m"), line(5_000, "GroupEmptied"), ended) == []
-    assert judged(6_000, stored, killed, line(25, "MemberReplaced", member="n", replaced="m"), ended) == []
-    pending = line(15, "MemberStarted", "member", client="c"), line(20, "MemberCrashed", "member", client="c")
+    assert (
+        judged(
+            6_000,
+            stored,
+            killed,
+            line(5_000, "MemberRemoved", member="m"),
+            line(5_000, "GroupEmptied"),
+            ended,
+        )
+        == []
+    )
+    assert (
+        judged(6_000, stored, killed, line(25, "MemberReplaced", member="n", replaced="m"), ended)
+        == []
+    )
+    pending = (
+        line(15, "MemberStarted", "member", client="c"),
+        line(20, "MemberCrashed", "member", client="c"),
+    )
     assert judged(6_000, line(10, "GenerationStored", members=[]), *pending, ended) == []
 
 
 def test_more_generations_than_allowed_are_found() -> None:
-    lines = _quiet((0, "group", "GenerationStarted"), (1, "group", "GenerationStarted"), (2, "group", "GenerationStarted"))
+    lines = _quiet(
+        (0, "group", "GenerationStarted"),
+        (1, "group", "GenerationStarted"),
+        (2, "group", "GenerationStarted"),
+    )
     [few, enough] = judge(lines, [lambda: FewRebalances(1), lambda: FewRebalances(3)])
     assert [finding.seq for finding in few.findings] == [2]
     assert enough.judgement is Judgement.KEPT
@@ -306,42 +523,106 @@ def test_a_static_member_that_did_not_rejoin_in_time_may_be_overtaken() -> None:
     rows = [{"topic": "t", "partition": 0}]
     base = {"group": "g", "generation": 1, "cause": None, "at_ms": 0}
     before: list[Line] = [
-        {**base, "seq": 1, "stream": "group", "type": "MemberJoined", "member": "old", "group_instance_id": "i"},
+        {
+            **base,
+            "seq": 1,
+            "stream": "group",
+            "type": "MemberJoined",
+            "member": "old",
+            "group_instance_id": "i",
+        },
         {**base, "seq": 2, "stream": "group", "type": "GenerationStarted"},
-        {**base, "seq": 3, "stream": "member", "type": "PartitionsAssigned", "member": "old", "partitions": rows},
+        {
+            **base,
+            "seq": 3,
+            "stream": "member",
+            "type": "PartitionsAssigned",
+            "member": "old",
+            "partitions": rows,
+        },
         {**base, "seq": 4, "stream": "group", "type": "MemberJoined", "member": "new"},
     ]
     rejoined = {**base, "seq": 5, "stream": "group", "type": "MemberRejoined", "member": "old"}
     after = [
         {**base, "seq": 6, "stream": "group", "type": "GenerationStarted"},
-        {**base, "seq": 7, "stream": "member", "type": "PartitionsAssigned", "member": "new", "partitions": rows},
+        {
+            **base,
+            "seq": 7,
+            "stream": "member",
+            "type": "PartitionsAssigned",
+            "member": "new",
+            "partitions": rows,
+        },
     ]
     assert judge([*before, *after], [RevokedBeforeAssigned])[0].judgement is Judgement.KEPT
-    assert judge([*before, rejoined, *after], [RevokedBeforeAssigned])[0].judgement is Judgement.BROKEN
+    assert (
+        judge([*before, rejoined, *after], [RevokedBeforeAssigned])[0].judgement is Judgement.BROKEN
+    )
     dynamic = [{**before[0], "group_instance_id": None}, *before[1:]]  # it has to be removed first
     assert judge([*dynamic, *after], [RevokedBeforeAssigned])[0].judgement is Judgement.BROKEN
-    replaced = {**base, "seq": 5, "stream": "group", "type": "MemberReplaced", "member": "old", "replaced": "a", "group_instance_id": "i"}
-    assert judge([*before, {**replaced, "parked": True}, *after], [RevokedBeforeAssigned])[0].judgement is Judgement.BROKEN
-    stable = {**replaced, "parked": False}  # it came back before the rebalance began, and has not rejoined in it
+    replaced = {
+        **base,
+        "seq": 5,
+        "stream": "group",
+        "type": "MemberReplaced",
+        "member": "old",
+        "replaced": "a",
+        "group_instance_id": "i",
+    }
+    assert (
+        judge([*before, {**replaced, "parked": True}, *after], [RevokedBeforeAssigned])[0].judgement
+        is Judgement.BROKEN
+    )
+    stable = {
+        **replaced,
+        "parked": False,
+    }  # it came back before the rebalance began, and has not rejoined in it
     assert judge([*before, stable, *after], [RevokedBeforeAssigned])[0].judgement is Judgement.KEPT
-    late = {**after[1], "seq": 9, "member": "old"}  # its application is told of what it had, when its successor has it no more
+    late = {
+        **after[1],
+        "seq": 9,
+        "member": "old",
+    }  # its application is told of what it had, when its successor has it no more
     taken = {**stable, "member": "next", "replaced": "old"}
-    assert judge([*before, taken, *after, late], [RevokedBeforeAssigned])[0].judgement is Judgement.KEPT
+    assert (
+        judge([*before, taken, *after, late], [RevokedBeforeAssigned])[0].judgement
+        is Judgement.KEPT
+    )
     assert judge([*before, *after, late], [RevokedBeforeAssigned])[0].judgement is Judgement.BROKEN
     removed = {**base, "seq": 5, "stream": "group", "type": "MemberRemoved", "member": "old"}
-    assert judge([*dynamic, removed, *after], [RevokedBeforeAssigned])[0].judgement is Judgement.KEPT
+    assert (
+        judge([*dynamic, removed, *after], [RevokedBeforeAssigned])[0].judgement is Judgement.KEPT
+    )
 
 
 def _cooperative(rejoins: bool, owned: tuple[int, ...]) -> list[str]:
-    """What the judge says of a commit for partition 1 by a member that keeps partition 0 alone, and owned these when it joined."""
-    subscription = Subscription(topics=("t",), owned_partitions=(TopicPartitions(topic="t", partitions=owned),))
+    """What the judge says of a commit for partition 1 by a member that keeps partition 0 alone, and
+    owned these when it joined."""
+    subscription = Subscription(
+        topics=("t",), owned_partitions=(TopicPartitions(topic="t", partitions=owned),)
+    )
     kept = Assignment(partitions=(TopicPartitions(topic="t", partitions=(0,)),))
-    stored = {"member_id": "m", "subscription": subscription.encode().hex(), "assignment": kept.encode().hex()}
+    stored = {
+        "member_id": "m",
+        "subscription": subscription.encode().hex(),
+        "assignment": kept.encode().hex(),
+    }
     common = {"group": "g", "generation": 2, "stream": "group", "cause": None, "at_ms": 0}
-    lines: list[Line] = [common | {"seq": 1, "type": "GenerationStored", "protocol_type": "consumer", "members": [stored]}]
+    lines: list[Line] = [
+        common
+        | {"seq": 1, "type": "GenerationStored", "protocol_type": "consumer", "members": [stored]}
+    ]
     if rejoins:
         lines.append(common | {"seq": 2, "type": "MemberRejoined", "member": "m"})
-    lines.append(common | {"seq": 3, "type": "OffsetsCommitted", "member": "m", "offsets": [{"topic": "t", "partition": 1, "offset": 5}]})
+    lines.append(
+        common
+        | {
+            "seq": 3,
+            "type": "OffsetsCommitted",
+            "member": "m",
+            "offsets": [{"topic": "t", "partition": 1, "offset": 5}],
+        }
+    )
     judge = CommitsStayWithinAssignment()
     for line in lines:
         judge.see(line)
@@ -349,42 +630,89 @@ def _cooperative(rejoins: bool, owned: tuple[int, ...]) -> list[str]:
 
 
 def test_a_cooperative_member_may_finish_what_it_is_about_to_give_up() -> None:
-    """It hears of its new assignment at its next poll (KIP-429); once it has joined again it has given the rest up."""
+    """It hears of its new assignment at its next poll (KIP-429); once it has joined again it has
+    given the rest up."""
     assert _cooperative(rejoins=False, owned=(0, 1)) == []
     assert len(_cooperative(rejoins=False, owned=(0,))) == 1
     assert len(_cooperative(rejoins=True, owned=(0, 1))) == 1
 
 
 def test_what_members_had_before_a_snapshot_was_restored_does_not_count() -> None:
-    """The member that owned the partition is told of nothing: its connection is closed, and the group is another one now."""
+    """The member that owned the partition is told of nothing: its connection is closed, and the
+    group is another one now."""
+
     def told(seq: int, member: str) -> Line:
         return {
-            "seq": seq, "at_ms": seq, "run": "r", "stream": "member", "type": "PartitionsAssigned", "cause": None, "group": "g",
-            "member": member, "client": member, "generation": seq, "partitions": [{"topic": "t", "partition": 0}],
-        }  # fmt: skip
+            "seq": seq,
+            "at_ms": seq,
+            "run": "r",
+            "stream": "member",
+            "type": "PartitionsAssigned",
+            "cause": None,
+            "group": "g",
+            "member": member,
+            "client": member,
+            "generation": seq,
+            "partitions": [{"topic": "t", "partition": 0}],
+        }
 
     restored = {
-        "seq": 2, "at_ms": 2, "run": "r", "stream": "fault", "type": "SnapshotRestored", "cause": None, "topics": ["t"], "groups": ["g"]}
+        "seq": 2,
+        "at_ms": 2,
+        "run": "r",
+        "stream": "fault",
+        "type": "SnapshotRestored",
+        "cause": None,
+        "topics": ["t"],
+        "groups": ["g"],
+    }
     streams = frozenset({"group", "member"})
     (broken,) = judge([told(1, "a"), told(3, "b")], [RevokedBeforeAssigned], streams=streams)
     assert broken.judgement is Judgement.BROKEN
-    (kept,) = judge([told(1, "a"), restored, told(3, "b")], [RevokedBeforeAssigned], streams=streams)
+    (kept,) = judge(
+        [told(1, "a"), restored, told(3, "b")], [RevokedBeforeAssigned], streams=streams
+    )
     assert kept.judgement is Judgement.KEPT
-    (before,) = judge([told(0, "a"), told(1, "b"), restored, told(3, "c")], [RevokedBeforeAssigned], streams=streams)
+    (before,) = judge(
+        [told(0, "a"), told(1, "b"), restored, told(3, "c")],
+        [RevokedBeforeAssigned],
+        streams=streams,
+    )
     assert [finding.seq for finding in before.findings] == [1]
 
 
 def test_a_topic_that_was_deleted_leaves_its_name_to_another_one() -> None:
-    """Who had a partition of the first has it by its own word until it sees so; one of the second is somebody else's already."""
+    """Who had a partition of the first has it by its own word until it sees so; one of the second
+    is somebody else's already."""
+
     def assigned(seq: int, member: str) -> Line:
         rows = [{"topic": "t", "partition": 0}]
-        return {"seq": seq, "at_ms": seq, "stream": "member", "type": "PartitionsAssigned", "cause": None, "group": "g", "member": member,
-                "client": member, "partitions": rows}
+        return {
+            "seq": seq,
+            "at_ms": seq,
+            "stream": "member",
+            "type": "PartitionsAssigned",
+            "cause": None,
+            "group": "g",
+            "member": member,
+            "client": member,
+            "partitions": rows,
+        }
 
     def judged(topic: str) -> Judgement:
-        deleted: Line = {"seq": 2, "at_ms": 2, "stream": "cluster", "type": "TopicDeleted", "cause": None, "topic": topic, "partitions": 1}
+        deleted: Line = {
+            "seq": 2,
+            "at_ms": 2,
+            "stream": "cluster",
+            "type": "TopicDeleted",
+            "cause": None,
+            "topic": topic,
+            "partitions": 1,
+        }
         lines = [assigned(1, "m"), deleted, assigned(3, "n")]
-        return judge(lines, [RevokedBeforeAssigned], streams=frozenset({"group", "member"}))[0].judgement
+        return judge(lines, [RevokedBeforeAssigned], streams=frozenset({"group", "member"}))[
+            0
+        ].judgement
 
     assert judged("t") is Judgement.KEPT
     assert judged("another") is Judgement.BROKEN

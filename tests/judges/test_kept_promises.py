@@ -1,4 +1,5 @@
-"""Promises of single requests, of timeouts and of groups at rest: for each a log that breaks it, beside one that is excused."""
+"""Promises of single requests, of timeouts and of groups at rest: for each a log that breaks it,
+beside one that is excused."""
 
 from __future__ import annotations
 
@@ -21,15 +22,20 @@ STREAMS = frozenset({"group", "wire", "member", "data", "transaction"})
 
 
 class Log:
-    """Lines as a run would write them. `group`, `wire`, ...: each appends one and answers its number."""
+    """Lines as a run would write them. `group`, `wire`, ...: each appends one and answers its
+    number."""
 
     def __init__(self) -> None:
         self.lines: list[Line] = []
         self._numbers = count(1)
 
-    def line(self, stream: str, kind: str, at_ms: int, cause: int | None = None, **fields: Any) -> int:
+    def line(
+        self, stream: str, kind: str, at_ms: int, cause: int | None = None, **fields: Any
+    ) -> int:
         seq = next(self._numbers)
-        self.lines.append({"seq": seq, "at_ms": at_ms, "stream": stream, "type": kind, "cause": cause, **fields})
+        self.lines.append(
+            {"seq": seq, "at_ms": at_ms, "stream": stream, "type": kind, "cause": cause, **fields}
+        )
         return seq
 
     def group(self, kind: str, at_ms: int, cause: int | None = None, **fields: Any) -> int:
@@ -39,11 +45,25 @@ class Log:
         self.line("fault", "RunEnded", at_ms)
 
     def blamed(self, *judges: Any) -> list[str]:
-        return [finding.text for verdict in judge(self.lines, judges, streams=STREAMS) for finding in verdict.findings]
+        return [
+            finding.text
+            for verdict in judge(self.lines, judges, streams=STREAMS)
+            for finding in verdict.findings
+        ]
 
 
 def _asks(log: Log, api: str, at_ms: int, **fields: Any) -> int:
-    return log.line("wire", "RequestSeen", at_ms, api=api, version=9, client="c", peer="p:1", group="g", **{"member": "m", **fields})
+    return log.line(
+        "wire",
+        "RequestSeen",
+        at_ms,
+        api=api,
+        version=9,
+        client="c",
+        peer="p:1",
+        group="g",
+        **{"member": "m", **fields},
+    )
 
 
 def _joins(log: Log, *, excuse: str) -> None:
@@ -52,7 +72,16 @@ def _joins(log: Log, *, excuse: str) -> None:
     asked = _asks(log, "join_group", 0, member="")
     log.group("MemberJoined", 0, asked, member="m", rebalance_timeout_ms=300_000)
     if excuse == "fault":
-        log.line("fault", "FaultInjected", 1, asked, client="c", api="join_group", action="lose_answer", fault="")
+        log.line(
+            "fault",
+            "FaultInjected",
+            1,
+            asked,
+            client="c",
+            api="join_group",
+            action="lose_answer",
+            fault="",
+        )
     if excuse == "closed":
         log.line("data", "ConnectionClosed", 1, broker=1, peer="p:1", client="c")
     if excuse == "removed":
@@ -69,7 +98,9 @@ def _joins(log: Log, *, excuse: str) -> None:
 def test_a_request_that_is_forgotten() -> None:
     log = Log()
     _joins(log, excuse="")
-    assert log.blamed(AnsweredOnce) == ["the join_group of c has no answer at 100000 ms, and waits for nobody"]
+    assert log.blamed(AnsweredOnce) == [
+        "the join_group of c has no answer at 100000 ms, and waits for nobody"
+    ]
 
 
 @pytest.mark.parametrize("excuse", ["answered", "closed", "fault", "removed", "stopped", "waits"])
@@ -87,7 +118,9 @@ def _leaves(*, removed: bool = False, loaded: bool = False, error: bool = False)
     if removed:
         log.group("MemberRemoved", 0, asked, member="m", reason="left")
     if error:
-        log.line("wire", "RequestRefused", 0, asked, api="leave_group", errors=["UNKNOWN_MEMBER_ID"])
+        log.line(
+            "wire", "RequestRefused", 0, asked, api="leave_group", errors=["UNKNOWN_MEMBER_ID"]
+        )
     else:
         log.line("wire", "RequestAnswered", 0, asked, api="leave_group")
     return log.blamed(AnsweredOnce)
@@ -113,11 +146,16 @@ def _commits(*, stored: bool, error: str = "", tells: bool = True) -> list[str]:
 
 
 def test_commits_are_stored_if_they_are_acknowledged_and_only_then() -> None:
-    assert _commits(stored=False) == ["the commit of c, line 2, was acknowledged, and is not stored"]
+    assert _commits(stored=False) == [
+        "the commit of c, line 2, was acknowledged, and is not stored"
+    ]
     assert _commits(stored=True, error="ILLEGAL_GENERATION") == [
-        "the offset_commit of line 2 was refused with ILLEGAL_GENERATION, and has changed offsets all the same"]
+        "the offset_commit of line 2 was refused with ILLEGAL_GENERATION, and has changed offsets all the same"
+    ]
     assert _commits(stored=False, tells=False) == []  # another client's may be empty
-    assert _commits(stored=True, error="COORDINATOR_NOT_AVAILABLE") == []  # it was not replicated in time
+    assert (
+        _commits(stored=True, error="COORDINATOR_NOT_AVAILABLE") == []
+    )  # it was not replicated in time
     assert _commits(stored=True) == _commits(stored=False, error="ILLEGAL_GENERATION") == []
 
 
@@ -134,10 +172,18 @@ def _phases(kind: str, *, lasts_ms: int, fault: str = "") -> list[str]:
 
 
 def test_phases_end() -> None:
-    assert _phases("join", lasts_ms=41_000) == ["the join phase of group g goes on at 41000 ms, although its timeout is 30000 ms"]
-    assert _phases("sync", lasts_ms=41_000) == ["the sync phase of group g goes on at 41000 ms, although its timeout is 30000 ms"]
+    assert _phases("join", lasts_ms=41_000) == [
+        "the join phase of group g goes on at 41000 ms, although its timeout is 30000 ms"
+    ]
+    assert _phases("sync", lasts_ms=41_000) == [
+        "the sync phase of group g goes on at 41000 ms, although its timeout is 30000 ms"
+    ]
     for kind in ("join", "sync"):
-        assert _phases(kind, lasts_ms=39_000) == _phases(kind, lasts_ms=41_000, fault="MoveCoordinator") == []
+        assert (
+            _phases(kind, lasts_ms=39_000)
+            == _phases(kind, lasts_ms=41_000, fault="MoveCoordinator")
+            == []
+        )
         assert _phases(kind, lasts_ms=400_000, fault="StopBroker") == []
 
 
@@ -147,10 +193,17 @@ def test_a_join_phase_is_extended_only_where_nobody_waits() -> None:
     log.group("RebalanceStarted", 0, delay_ms=None)
     waited = list(log.lines)
     log.group("JoinPhaseExtended", 30_000)
-    assert log.blamed(TimeoutsEnd) == ["group g waits once more for members that did not rejoin, although m did"]
+    assert log.blamed(TimeoutsEnd) == [
+        "group g waits once more for members that did not rejoin, although m did"
+    ]
     log.lines = waited
     log.group("GenerationStarted", 1, members=["m"], generation=1)
-    log.group("GenerationStored", 1, members=[{"member_id": "m", "rebalance_timeout_ms": 30_000}], generation=1)
+    log.group(
+        "GenerationStored",
+        1,
+        members=[{"member_id": "m", "rebalance_timeout_ms": 30_000}],
+        generation=1,
+    )
     log.group("RebalanceStarted", 2, delay_ms=None)
     log.group("JoinPhaseExtended", 30_002)  # m, which is static, is away
     assert log.blamed(TimeoutsEnd) == []
@@ -162,43 +215,126 @@ def test_transactions_end() -> None:
     log.line("transaction", "PartitionsEnlisted", 0, transactional_id="t")
     begun = list(log.lines)
     log.ends(31_000)
-    assert log.blamed(TimeoutsEnd) == ["the transaction of t goes on at 31000 ms, although its timeout is 10000 ms"]
+    assert log.blamed(TimeoutsEnd) == [
+        "the transaction of t goes on at 31000 ms, although its timeout is 10000 ms"
+    ]
     log.lines = begun
-    log.line("transaction", "TransactionPrepared", 10_000, transactional_id="t", producer_id=1, committed=False)
+    log.line(
+        "transaction",
+        "TransactionPrepared",
+        10_000,
+        transactional_id="t",
+        producer_id=1,
+        committed=False,
+    )
     log.ends(31_000)
     assert log.blamed(TimeoutsEnd) == []
 
 
 def test_a_transaction_is_marked_once_it_is_decided_and_not_again() -> None:
     log = Log()
-    decided = log.line("transaction", "TransactionPrepared", 0, transactional_id="t", producer_id=1, committed=True)
-    log.line("data", "MarkerWritten", 0, decided, topic="t", partition=0, offset=5, producer_id=1, committed=True)
-    log.line("transaction", "TransactionCompleted", 0, transactional_id="t", producer_id=1, producer_epoch=0)
+    decided = log.line(
+        "transaction", "TransactionPrepared", 0, transactional_id="t", producer_id=1, committed=True
+    )
+    log.line(
+        "data",
+        "MarkerWritten",
+        0,
+        decided,
+        topic="t",
+        partition=0,
+        offset=5,
+        producer_id=1,
+        committed=True,
+    )
+    log.line(
+        "transaction",
+        "TransactionCompleted",
+        0,
+        transactional_id="t",
+        producer_id=1,
+        producer_epoch=0,
+    )
     complete = list(log.lines)
-    log.line("data", "MarkerWritten", 1, decided, topic="t", partition=0, offset=6, producer_id=1, committed=True)
-    assert log.blamed(OnlyCommittedIsRead) == ["t-0: producer 1 is marked again, whose transaction is complete by line 3"]
+    log.line(
+        "data",
+        "MarkerWritten",
+        1,
+        decided,
+        topic="t",
+        partition=0,
+        offset=6,
+        producer_id=1,
+        committed=True,
+    )
+    assert log.blamed(OnlyCommittedIsRead) == [
+        "t-0: producer 1 is marked again, whose transaction is complete by line 3"
+    ]
     log.lines = [*complete, {**log.lines[-1], "cause": 40}]  # WriteTxnMarkers, by hand
     assert log.blamed(OnlyCommittedIsRead) == []
     log.lines = complete
-    log.line("coordinator", "LogTruncated", 1, topic="__transaction_state", partition=0, lost=[3], restored=[])
-    log.line("data", "MarkerWritten", 1, None, topic="t", partition=0, offset=6, producer_id=1, committed=True)
+    log.line(
+        "coordinator",
+        "LogTruncated",
+        1,
+        topic="__transaction_state",
+        partition=0,
+        lost=[3],
+        restored=[],
+    )
+    log.line(
+        "data",
+        "MarkerWritten",
+        1,
+        None,
+        topic="t",
+        partition=0,
+        offset=6,
+        producer_id=1,
+        committed=True,
+    )
     assert log.blamed(OnlyCommittedIsRead) == []
 
 
 def test_what_a_consumer_was_given_is_not_written_anew() -> None:
     log = Log()
     written: Line = {
-        "topic": "t", "partition": 0, "offset": 0, "last_offset": 2, "producer_id": 1, "producer_epoch": 0, "transactional": False}
+        "topic": "t",
+        "partition": 0,
+        "offset": 0,
+        "last_offset": 2,
+        "producer_id": 1,
+        "producer_epoch": 0,
+        "transactional": False,
+    }
     log.line("data", "RecordsAppended", 0, broker=1, **written)
     before = list(log.lines)
-    log.line("member", "RecordsPolled", 1, topic="t", partition=0, ranges=[[0, 2]], client="c", group="g", isolation="read_committed")
+    log.line(
+        "member",
+        "RecordsPolled",
+        1,
+        topic="t",
+        partition=0,
+        ranges=[[0, 2]],
+        client="c",
+        group="g",
+        isolation="read_committed",
+    )
     given = list(log.lines)
     log.line("data", "RecordsAppended", 2, broker=1, **{**written, "offset": 1, "last_offset": 1})
-    assert log.blamed(AcknowledgedRecordsStay) == ["t-0: offset 1 was acknowledged or given away, and is written anew"]
+    assert log.blamed(AcknowledgedRecordsStay) == [
+        "t-0: offset 1 was acknowledged or given away, and is written anew"
+    ]
     anew = log.lines[-1]
     log.lines = [*before, anew]
     assert log.blamed(AcknowledgedRecordsStay) == []
-    unclean = {**anew, "stream": "cluster", "type": "LeaderElected", "leader_id": 1, "reason": "unclean election"}
+    unclean = {
+        **anew,
+        "stream": "cluster",
+        "type": "LeaderElected",
+        "leader_id": 1,
+        "reason": "unclean election",
+    }
     log.lines = [*given, unclean, anew]
     assert log.blamed(AcknowledgedRecordsStay) == []
 
@@ -209,7 +345,9 @@ def test_offsets_that_are_used_do_not_expire() -> None:
     log.group("GenerationStored", 0, members=[row], generation=1)
     gone: Line = {"reason": "expired", "partitions": [{"topic": "t", "partition": 0}]}
     log.group("OffsetsRemoved", 1, **gone)
-    assert log.blamed(OffsetsOnlyGoBackWhenAsked) == ["the offset of t-0 expired, although members of group g subscribe to its topic"]
+    assert log.blamed(OffsetsOnlyGoBackWhenAsked) == [
+        "the offset of t-0 expired, although members of group g subscribe to its topic"
+    ]
     log = Log()
     log.group("GenerationStored", 0, members=[row], generation=1)
     log.group("OffsetsRemoved", 1, **{**gone, "partitions": [{"topic": "u", "partition": 0}]})
@@ -218,21 +356,52 @@ def test_offsets_that_are_used_do_not_expire() -> None:
     assert log.blamed(OffsetsOnlyGoBackWhenAsked) == []
 
 
-def _rests(*, told: tuple[int, ...] = (0, 1), given: tuple[int, ...] = (0, 1), made: int = 2, excuse: str = "") -> list[str]:
-    """A group of one member at rest: what it was told, what its group has given it, how many partitions there are."""
+def _rests(
+    *,
+    told: tuple[int, ...] = (0, 1),
+    given: tuple[int, ...] = (0, 1),
+    made: int = 2,
+    excuse: str = "",
+) -> list[str]:
+    """A group of one member at rest: what it was told, what its group has given it, how many
+    partitions there are."""
+
     def judges() -> Judge:
         return StableWithin(10_000)
 
     log = Log()
     log.line("cluster", "TopicCreated", 0, topic="t", partitions=made)
     log.line("member", "MemberStarted", 0, client="c", group="g")
-    log.line("member", "PartitionsAssigned", 5, client="c", group="g", member="m", partitions=[
-        {"topic": "t", "partition": partition} for partition in told])
-    row = {"member_id": "m", "client_id": "c", "subscription": Subscription(("t",)).encode().hex(), "session_timeout_ms": 10_000,
-           "group_instance_id": None, "assignment": Assignment((TopicPartitions("t", given),)).encode().hex()}  # fmt: skip
+    log.line(
+        "member",
+        "PartitionsAssigned",
+        5,
+        client="c",
+        group="g",
+        member="m",
+        partitions=[{"topic": "t", "partition": partition} for partition in told],
+    )
+    row = {
+        "member_id": "m",
+        "client_id": "c",
+        "subscription": Subscription(("t",)).encode().hex(),
+        "session_timeout_ms": 10_000,
+        "group_instance_id": None,
+        "assignment": Assignment((TopicPartitions("t", given),)).encode().hex(),
+    }
     log.group("GenerationStored", 5, members=[row], generation=1, protocol_type="consumer")
     if excuse == "busy":
-        log.line("member", "RecordsPolled", 6, client="c", group="g", member="m", topic="t", partition=0, ranges=[[0, 1]])
+        log.line(
+            "member",
+            "RecordsPolled",
+            6,
+            client="c",
+            group="g",
+            member="m",
+            topic="t",
+            partition=0,
+            ranges=[[0, 1]],
+        )
     if excuse == "slow":
         log.line("fault", "SlowMember", 6, client="c")
     if excuse == "grows":
@@ -246,6 +415,14 @@ def _rests(*, told: tuple[int, ...] = (0, 1), given: tuple[int, ...] = (0, 1), m
 def test_at_rest_applications_have_what_they_were_given_and_all_is_given() -> None:
     assert _rests() == _rests(excuse="grows") == []
     assert _rests(told=(0,)) == ["c of group g was not told that it has t-1"]
-    assert _rests(told=(0, 1), given=(0,)) == ["c of group g was not told that it lost t-1", "nobody in group g has t-1"]
+    assert _rests(told=(0, 1), given=(0,)) == [
+        "c of group g was not told that it lost t-1",
+        "nobody in group g has t-1",
+    ]
     assert _rests(made=3) == ["nobody in group g has t-2"]
-    assert _rests(told=(0,), excuse="busy") == _rests(told=(0,), excuse="slow") == _rests(told=(0,), excuse="deleted") == []
+    assert (
+        _rests(told=(0,), excuse="busy")
+        == _rests(told=(0,), excuse="slow")
+        == _rests(told=(0,), excuse="deleted")
+        == []
+    )

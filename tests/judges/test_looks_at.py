@@ -1,4 +1,5 @@
-"""A judge looks at every type of lines that its code names. (conftest.py judges each planted bug with all lines shown, too.)"""
+"""A judge looks at every type of lines that its code names. (conftest.py judges each planted bug
+with all lines shown, too.)"""
 
 from __future__ import annotations
 
@@ -18,17 +19,31 @@ KNOWN = frozenset(name for names in TYPES.values() for name in names)
 
 
 def named_by(kind: type[Judge]) -> set[str]:
-    """The types of lines whose names stand in the code of a judge and of the judges that it is made from."""
+    """The types of lines whose names stand in the code of a judge and of the judges that it is made
+    from."""
     source = [dedent(inspect.getsource(each)) for each in kind.__mro__ if issubclass(each, Judge)]
-    constants = (node.value for text in source for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant))
+    constants = (
+        node.value
+        for text in source
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Constant)
+    )
     return {value for value in constants if value in KNOWN}
 
 
-@pytest.mark.parametrize("kind", [kind for kind in (*ALL, FewRebalances) if kind.looks_at is not None])
+@pytest.mark.parametrize(
+    "kind", [kind for kind in (*ALL, FewRebalances) if kind.looks_at is not None]
+)
 def test_what_a_judge_names_it_looks_at(kind: type[Judge]) -> None:
     needed = named_by(kind)
     for part in vars(kind()).values() if kind is not FewRebalances else ():
-        needed |= CHANGES if isinstance(part, ConsumerGroups) else WRITTEN if isinstance(part, Batches) else set()
+        needed |= (
+            CHANGES
+            if isinstance(part, ConsumerGroups)
+            else WRITTEN
+            if isinstance(part, Batches)
+            else set()
+        )
     assert kind.looks_at is not None
     assert needed <= kind.looks_at <= KNOWN
 
@@ -45,7 +60,10 @@ class _Counts(Judge):
 
 
 def test_a_judge_is_shown_what_it_looks_at_and_nothing_else() -> None:
-    lines = [{"seq": seq, "at_ms": 0, "stream": "fault", "type": kind} for seq, kind in enumerate(("PauseMember", "RunEnded", "JumpClock"))]
+    lines = [
+        {"seq": seq, "at_ms": 0, "stream": "fault", "type": kind}
+        for seq, kind in enumerate(("PauseMember", "RunEnded", "JumpClock"))
+    ]
     panel = Panel([_Counts])
     for line in lines:
         panel.see(line)

@@ -1,4 +1,5 @@
-"""A member that is silent is one no longer than its session lasts: what breaks that, and what Kafka allows."""
+"""A member that is silent is one no longer than its session lasts: what breaks that, and what Kafka
+allows."""
 
 from __future__ import annotations
 
@@ -15,7 +16,15 @@ LATE = 20_000 + SESSION_MS + GRACE_MS + 2_000
 
 
 def line(at_ms: int, kind: str, stream: str, **fields: Any) -> Line:
-    return {"seq": at_ms, "at_ms": at_ms, "run": "1", "stream": stream, "type": kind, "cause": None, **fields}
+    return {
+        "seq": at_ms,
+        "at_ms": at_ms,
+        "run": "1",
+        "stream": stream,
+        "type": kind,
+        "cause": None,
+        **fields,
+    }
 
 
 def of_group(at_ms: int, kind: str, **fields: Any) -> Line:
@@ -32,9 +41,17 @@ def fault(at_ms: int, kind: str, **fields: Any) -> Line:
 
 CLASSIC = [
     told(1_000, "PartitionsAssigned", partitions=[]),
-    of_group(1_000, "GenerationStored", generation=1, leader="m-1", members=[
-        {"member_id": "m-1", "session_timeout_ms": SESSION_MS}, {"member_id": "m-2", "session_timeout_ms": SESSION_MS}]),
-]  # fmt: skip
+    of_group(
+        1_000,
+        "GenerationStored",
+        generation=1,
+        leader="m-1",
+        members=[
+            {"member_id": "m-1", "session_timeout_ms": SESSION_MS},
+            {"member_id": "m-2", "session_timeout_ms": SESSION_MS},
+        ],
+    ),
+]
 CONSUMER = [
     told(1_000, "PartitionsAssigned", partitions=[]),
     of_group(1_000, "ConsumerMemberSubscribed", member="m-1", group_instance_id=None, classic=None),
@@ -44,16 +61,24 @@ END = fault(LATE, "RunEnded")
 
 
 def findings(*lines: Line, consumer_session_ms: int = SESSION_MS) -> list[int]:
-    (verdict,) = judge(lines, [lambda: SessionsEnd(consumer_session_ms)], streams=frozenset({"group", "member"}))
+    (verdict,) = judge(
+        lines, [lambda: SessionsEnd(consumer_session_ms)], streams=frozenset({"group", "member"})
+    )
     assert verdict.judgement is (Judgement.BROKEN if verdict.findings else Judgement.KEPT)
     return [each.at_ms for each in verdict.findings]
 
 
 @pytest.mark.parametrize("begun", [CLASSIC, CONSUMER], ids=["classic", "consumer"])
-@pytest.mark.parametrize("silence", [
-    CRASH, told(20_000, "MemberClosed"), fault(20_000, "PauseMember", client="app-1"),
-    fault(20_000, "CutMember", client="app-1", direction="to_broker"),
-], ids=lambda each: str(each["type"]))  # fmt: skip
+@pytest.mark.parametrize(
+    "silence",
+    [
+        CRASH,
+        told(20_000, "MemberClosed"),
+        fault(20_000, "PauseMember", client="app-1"),
+        fault(20_000, "CutMember", client="app-1", direction="to_broker"),
+    ],
+    ids=lambda each: str(each["type"]),
+)
 def test_who_stays_beyond_its_session_is_found(begun: list[Line], silence: Line) -> None:
     """SES-1, K8-LV-5: in the midst of a run, and at its end."""
     assert findings(*begun, silence, END) == [20_000]
@@ -61,11 +86,29 @@ def test_who_stays_beyond_its_session_is_found(begun: list[Line], silence: Line)
     assert findings(*begun, silence, told(LATE, "x"), told(LATE + 2_000, "x"), removal) == [20_000]
     assert findings(*begun, silence, fault(LATE - 2_001, "RunEnded")) == []
     removed = "ConsumerMemberRemoved" if begun is CONSUMER else "MemberRemoved"
-    assert findings(*begun, silence, of_group(LATE - 3_000, removed, member="m-1", reason="session expired"), END) == []
+    assert (
+        findings(
+            *begun,
+            silence,
+            of_group(LATE - 3_000, removed, member="m-1", reason="session expired"),
+            END,
+        )
+        == []
+    )
 
 
 def test_a_clock_that_is_set_forward_passes_the_end_before_the_coordinator_acts() -> None:
-    assert findings(*CLASSIC, CRASH, told(LATE, "x"), told(LATE, "y"), of_group(LATE, "MemberRemoved", member="m-1"), END) == []
+    assert (
+        findings(
+            *CLASSIC,
+            CRASH,
+            told(LATE, "x"),
+            told(LATE, "y"),
+            of_group(LATE, "MemberRemoved", member="m-1"),
+            END,
+        )
+        == []
+    )
 
 
 ALLOWED = {
@@ -75,21 +118,34 @@ ALLOWED = {
     "the group was loaded (ERR-7)": [of_group(30_000, "GroupLoaded", state="Stable")],
     "the group is not served": [of_group(30_000, "GroupUnloaded")],
     "the group is gone": [of_group(30_000, "GroupDeleted")],
-    "it was replaced (STA-2)": [of_group(30_000, "MemberReplaced", replaced="m-1", member="m-3", session_timeout_ms=SESSION_MS)],
+    "it was replaced (STA-2)": [
+        of_group(
+            30_000, "MemberReplaced", replaced="m-1", member="m-3", session_timeout_ms=SESSION_MS
+        )
+    ],
     "a broker is down": [fault(10_000, "StopBroker", broker=1)],
-    "a broker came back": [fault(10_000, "StopBroker", broker=1), fault(30_000, "StartBroker", broker=1)],
+    "a broker came back": [
+        fault(10_000, "StopBroker", broker=1),
+        fault(30_000, "StartBroker", broker=1),
+    ],
     "a coordinator was moved": [fault(30_000, "MoveCoordinator", group="g")],
-    "its last heartbeat was held back": [fault(19_000, "FaultInjected", client="app-1", api="Heartbeat")],
+    "its last heartbeat was held back": [
+        fault(19_000, "FaultInjected", client="app-1", api="Heartbeat")
+    ],
     "its link was slow": [fault(10_000, "SlowMember", client="app-1", bytes_per_second=10)],
     "one of two faults that slow its link is over": [
         *[fault(at, "SlowMember", client="app-1", bytes_per_second=10) for at in (5_000, 6_000)],
-        fault(9_000, "MemberSpedUp", client="app-1")],
+        fault(9_000, "MemberSpedUp", client="app-1"),
+    ],
     "a pause is over, and its link is slow": [
-        fault(5_000, "SlowMember", client="app-1", bytes_per_second=10), fault(6_000, "PauseMember", client="app-1"),
-        fault(9_000, "MemberResumed", client="app-1")],
+        fault(5_000, "SlowMember", client="app-1", bytes_per_second=10),
+        fault(6_000, "PauseMember", client="app-1"),
+        fault(9_000, "MemberResumed", client="app-1"),
+    ],
     "one of two partial cuts is over": [
         *[fault(at, "CutMember", client="app-1", direction="from_broker") for at in (5_000, 6_000)],
-        fault(9_000, "MemberHealed", client="app-1")],
+        fault(9_000, "MemberHealed", client="app-1"),
+    ],
 }
 
 
@@ -101,12 +157,16 @@ def test_what_may_keep_a_session_from_ending(why: str) -> None:
 
 @pytest.mark.parametrize("undone", ["MemberResumed", "MemberHealed"])
 def test_who_goes_on_is_silent_no_more(undone: str) -> None:
-    began = fault(20_000, "PauseMember" if undone == "MemberResumed" else "CutMember", client="app-1")
+    began = fault(
+        20_000, "PauseMember" if undone == "MemberResumed" else "CutMember", client="app-1"
+    )
     assert findings(*CLASSIC, began, fault(30_000, undone, client="app-1"), END) == []
     assert findings(*CLASSIC, began, fault(30_000, undone, client="app-2"), END) == [20_000]
 
 
-@pytest.mark.parametrize(("begins", "ends"), [("SlowMember", "MemberSpedUp"), ("CutMember", "MemberHealed")])
+@pytest.mark.parametrize(
+    ("begins", "ends"), [("SlowMember", "MemberSpedUp"), ("CutMember", "MemberHealed")]
+)
 def test_what_is_over_excuses_nobody(begins: str, ends: str) -> None:
     """However often it began, it has ended as often."""
     began = [fault(at, begins, client="app-1", direction="from_broker") for at in (5_000, 6_000)]
@@ -116,9 +176,17 @@ def test_what_is_over_excuses_nobody(begins: str, ends: str) -> None:
 
 def test_what_is_done_to_others_excuses_nobody() -> None:
     others = [
-        fault(10_000, "SlowMember", client="app-2", bytes_per_second=10), fault(19_000, "FaultInjected", client="app-2", api="Heartbeat")]
+        fault(10_000, "SlowMember", client="app-2", bytes_per_second=10),
+        fault(19_000, "FaultInjected", client="app-2", api="Heartbeat"),
+    ]
     assert findings(*CLASSIC, *others, CRASH, END) == [20_000]
-    assert findings(*CLASSIC, fault(10_000, "StopBroker", broker=2), fault(15_000, "StartBroker", broker=2), CRASH, END) == [20_000]
+    assert findings(
+        *CLASSIC,
+        fault(10_000, "StopBroker", broker=2),
+        fault(15_000, "StartBroker", broker=2),
+        CRASH,
+        END,
+    ) == [20_000]
 
 
 def test_a_partial_cut_is_no_silence() -> None:
@@ -130,6 +198,12 @@ def test_sessions_of_consumer_groups_are_those_of_the_brokers() -> None:
     assert findings(*CONSUMER, CRASH, END, consumer_session_ms=60_000) == []
     classic = CONSUMER[1] | {"classic": {"session_timeout_ms": 300_000}}
     assert findings(CONSUMER[0], classic, CRASH, END) == []
-    header = line(0, "RunStarted", "run", config={"group.consumer.max.session.timeout.ms": "120000"})
-    (verdict,) = judge([header, *CONSUMER, CRASH, fault(LATE + 15_000, "RunEnded")], [SessionsEnd], streams=frozenset({"group", "member"}))
+    header = line(
+        0, "RunStarted", "run", config={"group.consumer.max.session.timeout.ms": "120000"}
+    )
+    (verdict,) = judge(
+        [header, *CONSUMER, CRASH, fault(LATE + 15_000, "RunEnded")],
+        [SessionsEnd],
+        streams=frozenset({"group", "member"}),
+    )
     assert verdict.judgement is Judgement.KEPT

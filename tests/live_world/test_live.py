@@ -1,4 +1,5 @@
-"""One scenario live and in virtual time: the same groups' events in the same order. Every step waits for the one before, none for time."""
+"""One scenario live and in virtual time: the same groups' events in the same order. Every step
+waits for the one before, none for time."""
 
 from __future__ import annotations
 
@@ -50,11 +51,21 @@ seen = 3
 """
 LAST = Trigger("assigned", "app", 4, 0)
 """app-1 alone, then app-1 and app-2, then app-1 alone again."""
-KINDS = {"RebalanceStarted", "GenerationStarted", "GenerationStored", "MemberJoined", "MemberRemoved"}
+KINDS = {
+    "RebalanceStarted",
+    "GenerationStarted",
+    "GenerationStored",
+    "MemberJoined",
+    "MemberRemoved",
+}
 
 
 def group_events(lines: list[dict[str, Any]]) -> list[tuple[str, int | None]]:
-    return [(line["type"], line["generation"]) for line in lines if line["stream"] == "group" and line["type"] in KINDS]
+    return [
+        (line["type"], line["generation"])
+        for line in lines
+        if line["stream"] == "group" and line["type"] in KINDS
+    ]
 
 
 def test_a_live_run_goes_as_the_virtual_one() -> None:
@@ -72,14 +83,29 @@ def test_a_live_run_goes_as_the_virtual_one() -> None:
     assert compare(steps(virtual.events()), steps(lines)) is not None
     assert any(line["type"] == "SlowMember" for line in lines)
     assert any(line["type"] == "RecordsPolled" for line in lines)
-    broken = [str(verdict) for verdict in live_verdicts(scenario, lines, foreign=False) if verdict.judgement is Judgement.BROKEN]
+    broken = [
+        str(verdict)
+        for verdict in live_verdicts(scenario, lines, foreign=False)
+        if verdict.judgement is Judgement.BROKEN
+    ]
     assert broken == []
 
 
 def test_runs_are_compared_step_by_step() -> None:
-    virtual = [Step("MemberStarted a", None), Step("generation 1: a", 6000), Step("MemberStarted b", None), Step("generation 2: a, b", 300)]
+    virtual = [
+        Step("MemberStarted a", None),
+        Step("generation 1: a", 6000),
+        Step("MemberStarted b", None),
+        Step("generation 2: a, b", 300),
+    ]
     late = [*virtual[:3], Step("generation 2: a, b", 600)]
     assert compare(virtual, virtual) == (0.0, 0)
-    assert compare(virtual, late) == (0.1, 300)  # of a heartbeat interval, which is longer than what it took
-    assert compare(virtual, [virtual[0], Step("generation 1: a", 7200), *virtual[2:]]) == (0.2, 1200)
+    assert compare(virtual, late) == (
+        0.1,
+        300,
+    )  # of a heartbeat interval, which is longer than what it took
+    assert compare(virtual, [virtual[0], Step("generation 1: a", 7200), *virtual[2:]]) == (
+        0.2,
+        1200,
+    )
     assert compare(virtual, [virtual[0], virtual[2], virtual[1], virtual[3]]) is None

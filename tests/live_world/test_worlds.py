@@ -1,4 +1,5 @@
-"""In which worlds a scenario can be: what needs another one is refused before anything starts, with its file and line."""
+"""In which worlds a scenario can be: what needs another one is refused before anything starts, with
+its file and line."""
 
 from __future__ import annotations
 
@@ -35,9 +36,18 @@ def test_every_word_of_a_scenario_says_where_it_can_be() -> None:
 @pytest.mark.parametrize(
     ("text", "named"),
     [
-        ('[[faults]]\nverb = "PauseMember"\nmember = "app-1"\n[[faults]]\nverb = "StopBroker"\nbroker = 1\n', "line 10: StopBroker"),
-        ('[[faults]]\naction = "fail"\napi = "Heartbeat"\nerror = "NOT_COORDINATOR"\n', "line 7: fail"),
-        ('[[faults]]\nverb = "PauseMember"\nmember = "app-1"\nwhen = "join phase"\n', "line 7: join phase"),
+        (
+            '[[faults]]\nverb = "PauseMember"\nmember = "app-1"\n[[faults]]\nverb = "StopBroker"\nbroker = 1\n',
+            "line 10: StopBroker",
+        ),
+        (
+            '[[faults]]\naction = "fail"\napi = "Heartbeat"\nerror = "NOT_COORDINATOR"\n',
+            "line 7: fail",
+        ),
+        (
+            '[[faults]]\nverb = "PauseMember"\nmember = "app-1"\nwhen = "join phase"\n',
+            "line 7: join phase",
+        ),
         ('[[churn]]\nkind = "restart"\nmembers = "app"\nwhen = "commit"\n', "line 7: commit"),
         ('[brokers]\nmetadata_delay = "1s"\n', "line 7: brokers.metadata_delay"),
     ],
@@ -50,7 +60,10 @@ def test_what_befalls_brokers_cannot_be_had_on_a_foreign_kafka(text: str, named:
 
 
 def test_what_befalls_members_can_be_had_anywhere() -> None:
-    faults = "".join(f'[[faults]]\nverb = "{verb}"\nmember = "app-1"\n' for verb in ("CutMember", "PauseMember", "ResetMember"))
+    faults = "".join(
+        f'[[faults]]\nverb = "{verb}"\nmember = "app-1"\n'
+        for verb in ("CutMember", "PauseMember", "ResetMember")
+    )
     faults += '[[faults]]\nverb = "JumpMemberClock"\nmember = "app-1"\nby_ms = 5\n'
     slow = '[[faults]]\nverb = "SlowMember"\nmember = "app-1"\nbytes_per_second = 500\nwhen = "assigned"\n'
     for world in WorldKind:
@@ -64,12 +77,17 @@ def test_the_line_is_that_of_the_file_in_which_the_fault_stands() -> None:
     assert [plan.line for plan in read.faults] == ["below.toml, line 7", "above.toml, line 4"]
 
 
-def test_a_command_for_a_foreign_kafka_ends_before_it_connects(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_command_for_a_foreign_kafka_ends_before_it_connects(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     """Nobody listens at port 1: it is not asked."""
     assert main(["simulate", "coordinator_crash", "--live", "--bootstrap", "127.0.0.1:1"]) == 2
     told = capsys.readouterr().err
     assert "coordinator_crash, line" in told
-    assert "StopBroker cannot be in a foreign Kafka, only in the live emulator and virtual time" in told
+    assert (
+        "StopBroker cannot be in a foreign Kafka, only in the live emulator and virtual time"
+        in told
+    )
 
 
 def test_an_address_without_live_is_a_mistake(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,8 +1,9 @@
-"""`ConsumerSolo`: one member of the consumer protocol in virtual time, and a coordinator that says what the test says.
+"""`ConsumerSolo`: one member of the consumer protocol in virtual time, and a coordinator that says
+what the test says.
 
-    s = ConsumerSolo()
-    s.enter("orders-0 orders-1")                  # found, joined at epoch 2, taken over, acknowledged
-    s.advance(5000); s.beaten(3, "orders-0")      # the next heartbeat, and its answer: an epoch and, if given, an assignment
+s = ConsumerSolo()
+s.enter("orders-0 orders-1")                  # found, joined at epoch 2, taken over, acknowledged
+s.advance(5000); s.beaten(3, "orders-0")      # the next heartbeat, and its answer: an epoch and, if given, an assignment
 """
 
 from __future__ import annotations
@@ -29,7 +30,10 @@ def rows(names: str) -> list[TopicPartitions]:
     topics: dict[str, list[int]] = {}
     for topic, number in tps(names):
         topics.setdefault(topic, []).append(number)
-    return [TopicPartitions(topic_id=topic_id(topic), partitions=numbers) for topic, numbers in topics.items()]
+    return [
+        TopicPartitions(topic_id=topic_id(topic), partitions=numbers)
+        for topic, numbers in topics.items()
+    ]
 
 
 class ConsumerSolo(Solo):
@@ -54,11 +58,19 @@ class ConsumerSolo(Solo):
         """Does one wait?"""
         return self.waiting(ConsumerGroupHeartbeatRequest) is not None
 
-    def beaten(self, epoch: int, names: str | None = None, *, interval_ms: int = INTERVAL_MS) -> None:
+    def beaten(
+        self, epoch: int, names: str | None = None, *, interval_ms: int = INTERVAL_MS
+    ) -> None:
         """Answer it well; `names` "" assigns nothing, None says nothing of the assignment."""
         assignment = None if names is None else Assignment(topic_partitions=rows(names))
-        self.answer(ConsumerGroupHeartbeatResponse(
-            member_id="m1", member_epoch=epoch, heartbeat_interval_ms=interval_ms, assignment=assignment))
+        self.answer(
+            ConsumerGroupHeartbeatResponse(
+                member_id="m1",
+                member_epoch=epoch,
+                heartbeat_interval_ms=interval_ms,
+                assignment=assignment,
+            )
+        )
 
     def refused(self, error: ErrorCode) -> None:
         """Answer it with an error."""
@@ -73,7 +85,8 @@ class ConsumerSolo(Solo):
             self.find()
 
     def acknowledged(self, epoch: int) -> None:
-        """Answer the heartbeat that acknowledges, and tell the committed offsets if they are asked for: there are none."""
+        """Answer the heartbeat that acknowledges, and tell the committed offsets if they are asked
+        for: there are none."""
         self.beaten(epoch)
         if self.waiting(OffsetFetchRequest):
             self.offsets()

@@ -11,19 +11,26 @@ from coordinator.groups.config import GroupConfig
 from coordinator.groups.requests import Request as HeartRequest
 from coordinator.groups.requests import RequestContext
 from coordinator.members.effects import Send
-from coordinator.wire.messages.find_coordinator import Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
+from coordinator.wire.messages.find_coordinator import (
+    Coordinator,
+    FindCoordinatorRequest,
+    FindCoordinatorResponse,
+)
 from coordinator.wire.messages.join_group import JoinGroupRequest
 from coordinator.wire.schema import Response
 from tests.members.kit import Host, Topics, view
 
 
 class Crowd:
-    """Several members and a real GroupCoordinator, in one process and virtual time. Requests and answers take no time."""
+    """Several members and a real GroupCoordinator, in one process and virtual time. Requests and
+    answers take no time."""
 
     def __init__(self, topics: Topics, **config: Any) -> None:
         self.now = 0
         self.cluster = dict(topics)
-        self.coordinator = GroupCoordinator(GroupConfig(**{"initial_rebalance_delay_ms": 0, **config}))
+        self.coordinator = GroupCoordinator(
+            GroupConfig(**{"initial_rebalance_delay_ms": 0, **config})
+        )
         self.hosts: dict[str, Host] = {}
         self.tokens: dict[tuple[str, int], Host] = {}
         self.joins = 0
@@ -52,8 +59,16 @@ class Crowd:
         todo, host.todo = host.todo, []
         questions, host.questions = host.questions, []
         for question in questions:
-            known = {n: c for n, c in self.cluster.items() if question.topics is None or n in question.topics}
-            missing = {n: ErrorCode.UNKNOWN_TOPIC_OR_PARTITION for n in (question.topics or ()) if n not in known}
+            known = {
+                n: c
+                for n, c in self.cluster.items()
+                if question.topics is None or n in question.topics
+            }
+            missing = {
+                n: ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+                for n in (question.topics or ())
+                if n not in known
+            }
             host.member.metadata(view(known, question.topics, missing), self.now)
             host.turn()
         for send in todo:
@@ -65,14 +80,22 @@ class Crowd:
         if name != "Heartbeat":
             self.story.append(f"{name} {host.member.config.client_id}")
         if isinstance(send.message, FindCoordinatorRequest):
-            self._give(host, send.number, FindCoordinatorResponse(coordinators=[Coordinator(node_id=1, host="h", port=1)]))
+            self._give(
+                host,
+                send.number,
+                FindCoordinatorResponse(coordinators=[Coordinator(node_id=1, host="h", port=1)]),
+            )
             return
         self.joins += isinstance(send.message, JoinGroupRequest)
         version = {8: 9, 9: 9, 11: 9, 12: 4, 13: 5, 14: 5}[send.message.api_key]
         token = (host.member.config.client_id, send.number)
         self.tokens[token] = host
-        context = RequestContext(version, host.member.config.client_id, "/127.0.0.1", f"uuid-{self.joins}", token)
-        self._replies(self.coordinator.handle(HeartRequest(context, send.message), self.now).replies)
+        context = RequestContext(
+            version, host.member.config.client_id, "/127.0.0.1", f"uuid-{self.joins}", token
+        )
+        self._replies(
+            self.coordinator.handle(HeartRequest(context, send.message), self.now).replies
+        )
 
     def _replies(self, replies: Any) -> None:
         for token, message in replies:
@@ -89,7 +112,10 @@ class Crowd:
         """Let time pass for all."""
         end = self.now + ms
         for _ in range(100_000):
-            due = [self.coordinator.next_deadline(), *(host.deadline() for host in self.hosts.values())]
+            due = [
+                self.coordinator.next_deadline(),
+                *(host.deadline() for host in self.hosts.values()),
+            ]
             at = min((instant for instant in due if instant is not None), default=None)
             if at is None or at > end:
                 self.now = end
@@ -123,7 +149,10 @@ class Crowd:
     def stable(self) -> bool:
         """Are all settled in the group's generation?"""
         group = self.coordinator.groups["g"]
-        return all(h.member.settled and h.member.generation.generation_id == group.generation for h in self.hosts.values())
+        return all(
+            h.member.settled and h.member.generation.generation_id == group.generation
+            for h in self.hosts.values()
+        )
 
     def owned(self) -> dict[str, str]:
         """Who has what; no partition twice."""

@@ -1,11 +1,13 @@
-"""Members in virtual time: `Solo`, one member and a coordinator that says what the test says; `Crowd`, several and a real one.
+"""Members in virtual time: `Solo`, one member and a coordinator that says what the test says;
+`Crowd`, several and a real one.
 
     s = Solo(topics=["orders"])
     s.enter()                                     # found, two-step join, sync: stable in generation 1
     s.advance(3000); s.answer(HeartbeatResponse(error_code=27))
 
-Time moves only by `advance`, which ticks and polls whenever the member asks for it; a stalled application (`polling = False`) is
-only ticked. Every callback is kept, in order, with what the member knew then.
+Time moves only by `advance`, which ticks and polls whenever the member asks for it; a stalled
+application (`polling = False`) is only ticked. Every callback is kept, in order, with what the
+member knew then.
 """
 
 from __future__ import annotations
@@ -21,8 +23,16 @@ from coordinator.members.cluster_view import ClusterView, TopicView
 from coordinator.members.effects import Closed, Committed, Disconnect, Effect, FetchMetadata, Send
 from coordinator.wire.consumer_protocol import Assignment
 from coordinator.wire.consumer_protocol import Subscription as Wish
-from coordinator.wire.messages.find_coordinator import Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
-from coordinator.wire.messages.join_group import JoinGroupRequest, JoinGroupResponse, JoinGroupResponseMember
+from coordinator.wire.messages.find_coordinator import (
+    Coordinator,
+    FindCoordinatorRequest,
+    FindCoordinatorResponse,
+)
+from coordinator.wire.messages.join_group import (
+    JoinGroupRequest,
+    JoinGroupResponse,
+    JoinGroupResponseMember,
+)
 from coordinator.wire.messages.offset_fetch import (
     OffsetFetchRequest,
     OffsetFetchResponse,
@@ -34,7 +44,11 @@ from coordinator.wire.messages.sync_group import SyncGroupRequest, SyncGroupResp
 from coordinator.wire.schema import Request, Response
 
 Topics = Mapping[str, int]
-LOAD, UNAVAILABLE, NOT_COORDINATOR = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, ErrorCode.COORDINATOR_NOT_AVAILABLE, ErrorCode.NOT_COORDINATOR
+LOAD, UNAVAILABLE, NOT_COORDINATOR = (
+    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+    ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.NOT_COORDINATOR,
+)
 
 
 def tp(name: str) -> TopicPartition:
@@ -62,16 +76,30 @@ def topic_id(name: str) -> bytes:
 
 
 def view(
-    topics: Topics, asked: Iterable[str] | None = None, errors: Mapping[str, ErrorCode] | None = None,
-    racks: Mapping[str, list[tuple[str | None, ...]]] | None = None, internal: Iterable[str] = (),
-) -> ClusterView:  # fmt: skip
+    topics: Topics,
+    asked: Iterable[str] | None = None,
+    errors: Mapping[str, ErrorCode] | None = None,
+    racks: Mapping[str, list[tuple[str | None, ...]]] | None = None,
+    internal: Iterable[str] = (),
+) -> ClusterView:
     """An answer to Metadata."""
     rows = [
-        TopicView(name, name in internal, tuple(range(count)), tuple((racks or {}).get(name, [(None,)] * count)), topic_id(name))
+        TopicView(
+            name,
+            name in internal,
+            tuple(range(count)),
+            tuple((racks or {}).get(name, [(None,)] * count)),
+            topic_id(name),
+        )
         for name, count in topics.items()
     ]
-    unsettled = any(error in (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.LEADER_NOT_AVAILABLE) for error in (errors or {}).values())
-    return ClusterView(None if asked is None else frozenset(asked), rows, dict(errors or {}), unsettled)
+    unsettled = any(
+        error in (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.LEADER_NOT_AVAILABLE)
+        for error in (errors or {}).values()
+    )
+    return ClusterView(
+        None if asked is None else frozenset(asked), rows, dict(errors or {}), unsettled
+    )
 
 
 class Listener:
@@ -108,7 +136,9 @@ class Cooperative(Assignor):
     rebalance_protocols = (RebalanceProtocol.COOPERATIVE, RebalanceProtocol.EAGER)
     answer: ClassVar[Any] = None
 
-    def assign(self, partitions: Mapping[str, int], members: Mapping[str, Subscription], racks: Any = None) -> Any:
+    def assign(
+        self, partitions: Mapping[str, int], members: Mapping[str, Subscription], racks: Any = None
+    ) -> Any:
         if isinstance(self.answer, Exception):
             raise self.answer
         return {member: Plan(tps(names)) for member, names in self.answer.items()}
@@ -123,11 +153,26 @@ class Eager(Cooperative):
 class Host:
     """A member, its listener, and the driver's part: time, polls and what is still to be done."""
 
-    def __init__(self, topics: Iterable[str] = ("orders",), *, pattern: str | None = None, now: int = 0, **config: Any) -> None:
+    def __init__(
+        self,
+        topics: Iterable[str] = ("orders",),
+        *,
+        pattern: str | None = None,
+        now: int = 0,
+        **config: Any,
+    ) -> None:
         self.now = now
         self.listener = Listener()
-        config = {"group_id": "g", "client_id": "c", "enable_auto_commit": False, "assignors": ("range",), **config}
-        self.member: GroupMember = make_member(MemberConfig(**config), self.listener, chance=lambda: 0.5, now=now, member_id="m1")
+        config = {
+            "group_id": "g",
+            "client_id": "c",
+            "enable_auto_commit": False,
+            "assignors": ("range",),
+            **config,
+        }
+        self.member: GroupMember = make_member(
+            MemberConfig(**config), self.listener, chance=lambda: 0.5, now=now, member_id="m1"
+        )
         self.polling = True
         self.pause_ms = 0
         """How long the application does not poll after a fault."""
@@ -198,7 +243,11 @@ class Host:
             before = (len(self.todo), len(self.questions), at)
             self.member.tick(self.now)
             self.turn()
-            if (len(self.todo), len(self.questions), self.deadline()) == before and self.deadline() == at:
+            if (
+                len(self.todo),
+                len(self.questions),
+                self.deadline(),
+            ) == before and self.deadline() == at:
                 raise AssertionError(f"nothing happens at {at}, over and over")
         raise AssertionError("no end")
 
@@ -206,7 +255,9 @@ class Host:
 class Solo(Host):
     """One member; the test speaks for the coordinator."""
 
-    def __init__(self, topics: Iterable[str] = ("orders",), *, cluster: Topics | None = None, **options: Any) -> None:
+    def __init__(
+        self, topics: Iterable[str] = ("orders",), *, cluster: Topics | None = None, **options: Any
+    ) -> None:
         super().__init__(topics, **options)
         self.cluster = dict({"orders": 4} if cluster is None else cluster)
 
@@ -214,7 +265,11 @@ class Solo(Host):
         """Answer the latest question for metadata with the cluster as it is."""
         self.gather()
         question = self.questions.pop()
-        known = {name: count for name, count in self.cluster.items() if question.topics is None or name in question.topics}
+        known = {
+            name: count
+            for name, count in self.cluster.items()
+            if question.topics is None or name in question.topics
+        }
         known = {name: count for name, count in known.items() if name not in (errors or {})}
         self.member.metadata(view(known, question.topics, errors, **options), self.now)
         self.turn()
@@ -227,7 +282,9 @@ class Solo(Host):
     def sent(self, kind: type[Request]) -> Any:
         """Its message; there has to be one."""
         send = self.waiting(kind)
-        assert send is not None, f"no {kind.__name__}, but {[type(send.message).__name__ for send in self.todo]}"
+        assert send is not None, (
+            f"no {kind.__name__}, but {[type(send.message).__name__ for send in self.todo]}"
+        )
         return send.message
 
     def answer(self, response: Response) -> None:
@@ -247,9 +304,15 @@ class Solo(Host):
         self.answer(FindCoordinatorResponse(coordinators=[row]))
 
     def joined(
-        self, generation: int = 1, *, member: str | None = None, leader: str | None = None, protocol: str | None = None,
-        members: Mapping[str, bytes] | None = None, **fields: Any,
-    ) -> None:  # fmt: skip
+        self,
+        generation: int = 1,
+        *,
+        member: str | None = None,
+        leader: str | None = None,
+        protocol: str | None = None,
+        members: Mapping[str, bytes] | None = None,
+        **fields: Any,
+    ) -> None:
         """Answer JoinGroup well; leads unless another leader is named."""
         request = self.sent(JoinGroupRequest)
         own = member or request.member_id or "m1"
@@ -259,16 +322,34 @@ class Solo(Host):
         rows = {own: data} if members is None else members
         self.answer(
             JoinGroupResponse(
-                generation_id=generation, protocol_type="consumer", protocol_name=protocol, leader=leader, member_id=own,
-                members=[JoinGroupResponseMember(member_id=name, metadata=row) for name, row in rows.items()] if leader == own else [],
+                generation_id=generation,
+                protocol_type="consumer",
+                protocol_name=protocol,
+                leader=leader,
+                member_id=own,
+                members=[
+                    JoinGroupResponseMember(member_id=name, metadata=row)
+                    for name, row in rows.items()
+                ]
+                if leader == own
+                else [],
                 **fields,
             )
-        )  # fmt: skip
+        )
 
     def synced(self, names: str = "orders-0 orders-1", **fields: Any) -> None:
         """Answer SyncGroup well."""
         name = self.sent(SyncGroupRequest).protocol_name
-        self.answer(SyncGroupResponse(**{"protocol_type": "consumer", "protocol_name": name, "assignment": given(names), **fields}))
+        self.answer(
+            SyncGroupResponse(
+                **{
+                    "protocol_type": "consumer",
+                    "protocol_name": name,
+                    "assignment": given(names),
+                    **fields,
+                }
+            )
+        )
 
     def offsets(self, **positions: int) -> None:
         """Answer OffsetFetch; partitions that are not named have no committed offset."""
@@ -276,13 +357,17 @@ class Solo(Host):
             OffsetFetchResponseTopics(
                 name=topic.name,
                 partitions=[
-                    OffsetFetchResponsePartitions(partition_index=i, committed_offset=positions.get(f"{topic.name}_{i}", -1))
+                    OffsetFetchResponsePartitions(
+                        partition_index=i, committed_offset=positions.get(f"{topic.name}_{i}", -1)
+                    )
                     for i in topic.partition_indexes
                 ],
             )
             for topic in self.sent(OffsetFetchRequest).groups[0].topics
         ]
-        self.answer(OffsetFetchResponse(groups=[OffsetFetchResponseGroup(group_id="g", topics=topics)]))
+        self.answer(
+            OffsetFetchResponse(groups=[OffsetFetchResponseGroup(group_id="g", topics=topics)])
+        )
 
     def start(self) -> None:
         """Up to the first JoinGroup: metadata and coordinator are known."""
@@ -291,7 +376,14 @@ class Solo(Host):
         if self.waiting(FindCoordinatorRequest):
             self.find()
 
-    def enter(self, names: str = "orders-0 orders-1", *, generation: int = 1, leader: str = "somebody else", **positions: int) -> None:
+    def enter(
+        self,
+        names: str = "orders-0 orders-1",
+        *,
+        generation: int = 1,
+        leader: str = "somebody else",
+        **positions: int,
+    ) -> None:
         """Into the group: two-step join, sync, committed offsets."""
         self.start()
         if self.member.config.group_instance_id is None:
@@ -316,7 +408,12 @@ class Solo(Host):
         self.turn()
 
 
-def wish(topics: Iterable[str] = ("orders",), owned: str = "", generation: int = -1, user_data: bytes | None = None) -> bytes:
+def wish(
+    topics: Iterable[str] = ("orders",),
+    owned: str = "",
+    generation: int = -1,
+    user_data: bytes | None = None,
+) -> bytes:
     """A subscription's bytes."""
     from coordinator.members.joining import owned_by_topic
 

@@ -8,11 +8,22 @@ from coordinator.members.channel import Channel
 from coordinator.members.requests import OURS, Unsupported, choose, fit, lift
 from coordinator.wire.framing import frame, parse_request_header, response_header
 from coordinator.wire.messages import request_type
-from coordinator.wire.messages.api_versions import ApiVersion, ApiVersionsRequest, ApiVersionsResponse
-from coordinator.wire.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
+from coordinator.wire.messages.api_versions import (
+    ApiVersion,
+    ApiVersionsRequest,
+    ApiVersionsResponse,
+)
+from coordinator.wire.messages.find_coordinator import (
+    FindCoordinatorRequest,
+    FindCoordinatorResponse,
+)
 from coordinator.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from coordinator.wire.messages.join_group import JoinGroupRequest
-from coordinator.wire.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberIdentity
+from coordinator.wire.messages.leave_group import (
+    LeaveGroupRequest,
+    LeaveGroupResponse,
+    MemberIdentity,
+)
 from coordinator.wire.messages.offset_commit import OffsetCommitRequest
 from coordinator.wire.messages.offset_fetch import (
     OffsetFetchRequest,
@@ -27,9 +38,20 @@ from coordinator.wire.schema import Request, Response
 
 
 def test_the_highest_common_version_is_taken() -> None:
-    """VER-1 to VER-7: ours are the Java consumer's; topic names, so no OffsetCommit or OffsetFetch 10."""
+    """VER-1 to VER-7: ours are the Java consumer's; topic names, so no OffsetCommit or OffsetFetch
+    10."""
     records = {0: 11, 1: 12, 2: 11, 22: 5, 24: 3, 25: 4, 26: 4, 28: 4}
-    assert {key: high for key, (_, high) in OURS.items()} == {3: 13, 8: 9, 9: 9, 10: 6, 11: 9, 12: 4, 13: 5, 14: 5, 68: 1} | records
+    assert {key: high for key, (_, high) in OURS.items()} == {
+        3: 13,
+        8: 9,
+        9: 9,
+        10: 6,
+        11: 9,
+        12: 4,
+        13: 5,
+        14: 5,
+        68: 1,
+    } | records
     assert choose(JoinGroupRequest(), {11: (2, 99)}) == 9
     assert choose(JoinGroupRequest(), {11: (0, 4)}) == 4
     assert choose(OffsetCommitRequest(), {8: (2, 10)}) == 9
@@ -45,7 +67,9 @@ def test_the_highest_common_version_is_taken() -> None:
         (OffsetFetchRequest(require_stable=True), {9: (1, 6)}),
     ],
 )
-def test_what_a_broker_cannot_be_told_is_not_sent(message: Request, theirs: dict[int, tuple[int, int]]) -> None:
+def test_what_a_broker_cannot_be_told_is_not_sent(
+    message: Request, theirs: dict[int, tuple[int, int]]
+) -> None:
     """VER-18."""
     with pytest.raises(Unsupported):
         choose(message, theirs)
@@ -58,7 +82,11 @@ def test_older_shapes_say_the_same() -> None:
     assert fit(leave, 2) == LeaveGroupRequest(group_id="g", member_id="m")
     topics = [OffsetFetchRequestTopics(name="t", partition_indexes=[1])]
     old = fit(OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id="g", topics=topics)]), 5)
-    assert isinstance(old, OffsetFetchRequest) and (old.group_id, old.topics[0].name, old.groups) == ("g", "t", [])  # type: ignore[index]
+    assert isinstance(old, OffsetFetchRequest) and (
+        old.group_id,
+        old.topics[0].name,
+        old.groups,
+    ) == ("g", "t", [])  # type: ignore[index]
 
 
 def test_older_answers_are_lifted() -> None:
@@ -68,8 +96,16 @@ def test_older_answers_are_lifted() -> None:
     left = lift(LeaveGroupResponse(error_code=25), 1)
     assert isinstance(left, LeaveGroupResponse) and left.members[0].error_code == 25
     rows = [OffsetFetchResponsePartition(partition_index=1, committed_offset=7)]
-    fetched = lift(OffsetFetchResponse(topics=[OffsetFetchResponseTopic(name="t", partitions=rows)], error_code=0), 5)
-    assert isinstance(fetched, OffsetFetchResponse) and fetched.groups[0].topics[0].partitions[0].committed_offset == 7
+    fetched = lift(
+        OffsetFetchResponse(
+            topics=[OffsetFetchResponseTopic(name="t", partitions=rows)], error_code=0
+        ),
+        5,
+    )
+    assert (
+        isinstance(fetched, OffsetFetchResponse)
+        and fetched.groups[0].topics[0].partitions[0].committed_offset == 7
+    )
 
 
 class Broker:
@@ -86,7 +122,9 @@ class Broker:
         while pos < len(data):
             size = int.from_bytes(data[pos : pos + 4], "big")
             header, start = parse_request_header(data[pos + 4 : pos + 4 + size])
-            body = request_type(header.api_key).decode(header.api_version, data[pos + 4 : pos + 4 + size], start)
+            body = request_type(header.api_key).decode(
+                header.api_version, data[pos + 4 : pos + 4 + size], start
+            )
             asked.append((header.api_key, header.api_version, header.correlation_id, body))
             pos += 4 + size
         self.asked += asked
@@ -96,7 +134,12 @@ class Broker:
         return frame(response_header(key, version, correlation), response.encode(version))
 
 
-ALL = ApiVersionsResponse(api_keys=[ApiVersion(api_key=key, min_version=low, max_version=high) for key, (low, high) in OURS.items()])
+ALL = ApiVersionsResponse(
+    api_keys=[
+        ApiVersion(api_key=key, min_version=low, max_version=high)
+        for key, (low, high) in OURS.items()
+    ]
+)
 
 
 def greeted() -> tuple[Channel, Broker]:
@@ -112,7 +155,11 @@ def test_nothing_is_asked_before_the_versions_are_known() -> None:
     broker = Broker(channel)
     channel.ask(HeartbeatRequest(group_id="g"), "first")
     ((key, version, correlation, hello),) = broker.read()
-    assert (key, version) == (18, 4) and isinstance(hello, ApiVersionsRequest) and hello.client_software_name
+    assert (
+        (key, version) == (18, 4)
+        and isinstance(hello, ApiVersionsRequest)
+        and hello.client_software_name
+    )
     assert channel.receive(broker.say(key, version, correlation, ALL)) == []
     ((key, version, correlation, _),) = broker.read()
     assert (key, version) == (12, 4)
@@ -125,11 +172,20 @@ def test_an_old_broker_is_asked_again() -> None:
     channel = Channel("c", "1")
     broker = Broker(channel)
     ((key, _, correlation, _),) = broker.read()
-    known = ApiVersionsResponse(error_code=35, api_keys=[ApiVersion(api_key=18, min_version=0, max_version=2)])
+    known = ApiVersionsResponse(
+        error_code=35, api_keys=[ApiVersion(api_key=18, min_version=0, max_version=2)]
+    )
     channel.receive(broker.say(key, 0, correlation, known))
     ((key, version, correlation, _),) = broker.read()
     assert version == 2
-    channel.receive(broker.say(key, 2, correlation, ApiVersionsResponse(api_keys=[ApiVersion(api_key=12, min_version=0, max_version=1)])))
+    channel.receive(
+        broker.say(
+            key,
+            2,
+            correlation,
+            ApiVersionsResponse(api_keys=[ApiVersion(api_key=12, min_version=0, max_version=1)]),
+        )
+    )
     channel.ask(HeartbeatRequest(), None)
     assert broker.read()[0][1] == 1
 
@@ -138,7 +194,10 @@ def test_answers_come_one_byte_at_a_time_or_all_at_once() -> None:
     channel, broker = greeted()
     for i in range(3):
         channel.ask(HeartbeatRequest(), i)
-    data = b"".join(broker.say(key, version, correlation, HeartbeatResponse()) for key, version, correlation, _ in broker.read())
+    data = b"".join(
+        broker.say(key, version, correlation, HeartbeatResponse())
+        for key, version, correlation, _ in broker.read()
+    )
     answers = [answer for i in range(len(data)) for answer in channel.receive(data[i : i + 1])]
     assert [context for context, _ in answers] == [0, 1, 2]
 
@@ -149,11 +208,15 @@ def test_what_waited_and_cannot_be_sent_is_told() -> None:
     broker = Broker(channel)
     channel.ask(JoinGroupRequest(), "join")
     ((key, version, correlation, _),) = broker.read()
-    ((context, fault),) = channel.receive(broker.say(key, version, correlation, ApiVersionsResponse()))
+    ((context, fault),) = channel.receive(
+        broker.say(key, version, correlation, ApiVersionsResponse())
+    )
     assert context == "join" and isinstance(fault, Unsupported)
 
 
-@pytest.mark.parametrize("data", [b"\0\0\0\1x", b"\xff\xff\xff\xff", b"\x7f\0\0\0", b"\0\0\0\4\0\0\0\x63"])
+@pytest.mark.parametrize(
+    "data", [b"\0\0\0\1x", b"\xff\xff\xff\xff", b"\x7f\0\0\0", b"\0\0\0\4\0\0\0\x63"]
+)
 def test_bytes_that_are_no_answer(data: bytes) -> None:
     channel, _ = greeted()
     with pytest.raises(WireError):

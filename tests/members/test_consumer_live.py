@@ -1,4 +1,5 @@
-"""`kafka.peer(..., protocol="consumer")`: members of the consumer protocol (KIP-848) on real sockets, beside a test."""
+"""`kafka.peer(..., protocol="consumer")`: members of the consumer protocol (KIP-848) on real
+sockets, beside a test."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ FAST = {
 
 
 def test_two_members_share_and_one_takes_over() -> None:
-    """K8-CL-4: revoked by the one before the other is told; commits name the epoch; the log is explained and judged."""
+    """K8-CL-4: revoked by the one before the other is told; commits name the epoch; the log is
+    explained and judged."""
     with Emulator({"orders": 4}, FAST, remember=10_000) as kafka:
         with kafka.peer("billing", ["orders"], protocol="consumer") as a:
             a.wait_stable(members=1)
@@ -63,7 +65,10 @@ def test_a_classic_member_and_one_of_the_consumer_protocol_share_a_group() -> No
 
 def test_a_broken_connection_and_a_fence_are_lived_through() -> None:
     """K8-CL-3: the same member id; after a fence everything is lost and joined for anew."""
-    with Emulator({"orders": 2}, FAST) as kafka, kafka.peer("billing", ["orders"], protocol="consumer") as peer:
+    with (
+        Emulator({"orders": 2}, FAST) as kafka,
+        kafka.peer("billing", ["orders"], protocol="consumer") as peer,
+    ):
         name = peer.wait_stable(members=1).member_id
         kafka.group("billing").remove(name)
         kafka.group("billing").wait(state="Stable", members=1, assigned="all", acted=True)
@@ -82,5 +87,8 @@ def test_a_broker_without_the_protocol_says_what_to_do() -> None:
 
 
 def test_what_the_coordinator_decides_cannot_be_set() -> None:
-    with Emulator({"orders": 2}) as kafka, pytest.raises(MemberConfigError, match=r"session\.timeout\.ms cannot be set"):
+    with (
+        Emulator({"orders": 2}) as kafka,
+        pytest.raises(MemberConfigError, match=r"session\.timeout\.ms cannot be set"),
+    ):
         kafka.peer("billing", ["orders"], protocol="consumer", config={"session.timeout.ms": 6000})

@@ -1,4 +1,5 @@
-"""A member of the consumer protocol (KIP-848) in virtual time: the way in, reconciliation, errors, the way out (K8-CL-1 to K8-CL-4)."""
+"""A member of the consumer protocol (KIP-848) in virtual time: the way in, reconciliation, errors,
+the way out (K8-CL-1 to K8-CL-4)."""
 
 from __future__ import annotations
 
@@ -7,7 +8,12 @@ import pytest
 from coordinator.errors import ErrorCode
 from coordinator.members import ConsumerState
 from coordinator.members.consumer_states import MOVES
-from coordinator.members.faults import FencedInstance, GroupAuthorizationFailed, GroupFull, ListenerFault
+from coordinator.members.faults import (
+    FencedInstance,
+    GroupAuthorizationFailed,
+    GroupFull,
+    ListenerFault,
+)
 from coordinator.members.requests import Unsupported, choose
 from coordinator.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from coordinator.wire.messages.find_coordinator import FindCoordinatorRequest
@@ -26,35 +32,53 @@ S = ConsumerState
 
 def committed(error: ErrorCode = E.NONE, *names: str) -> OffsetCommitResponse:
     return OffsetCommitResponse(
-        topics=[OffsetCommitResponseTopic(name="orders", partitions=[OffsetCommitResponsePartition(error_code=error)])])
+        topics=[
+            OffsetCommitResponseTopic(
+                name="orders", partitions=[OffsetCommitResponsePartition(error_code=error)]
+            )
+        ]
+    )
 
 
 def test_the_way_in() -> None:
-    """K8-CL-1, K8-CL-2: everything is told when joining; what was taken over is acknowledged at once; then only who and when."""
+    """K8-CL-1, K8-CL-2: everything is told when joining; what was taken over is acknowledged at
+    once; then only who and when."""
     s = ConsumerSolo(client_rack="r1", group_remote_assignor="range", max_poll_interval_ms=60_000)
     assert s.member.state is S.UNSUBSCRIBED
     s.begin()
     assert s.member.state is S.JOINING
     assert s.heartbeat == ConsumerGroupHeartbeatRequest(
-        group_id="g", member_id="m1", member_epoch=0, rack_id="r1", rebalance_timeout_ms=60_000, subscribed_topic_names=["orders"],
-        server_assignor="range", topic_partitions=[])
+        group_id="g",
+        member_id="m1",
+        member_epoch=0,
+        rack_id="r1",
+        rebalance_timeout_ms=60_000,
+        subscribed_topic_names=["orders"],
+        server_assignor="range",
+        topic_partitions=[],
+    )
     s.beaten(2, "orders-0 orders-1")
     assert s.listener.take() == [("assigned", "orders-0 orders-1")]
     assert s.member.state is S.STABLE and not s.member.settled  # on its way, not answered
     assert s.heartbeat == ConsumerGroupHeartbeatRequest(
-        group_id="g", member_id="m1", member_epoch=2, topic_partitions=rows("orders-0 orders-1"))
+        group_id="g", member_id="m1", member_epoch=2, topic_partitions=rows("orders-0 orders-1")
+    )
     s.beaten(2)
     assert s.member.settled and not s.is_beating()
     s.offsets(orders_0=7)
     assert s.member.positions[tp("orders-0")].offset == 7
     s.advance(INTERVAL_MS)
-    assert s.heartbeat == ConsumerGroupHeartbeatRequest(group_id="g", member_id="m1", member_epoch=2)
+    assert s.heartbeat == ConsumerGroupHeartbeatRequest(
+        group_id="g", member_id="m1", member_epoch=2
+    )
 
 
 def test_every_state_can_be_left_but_fatal() -> None:
     """K8-CL-1."""
     assert set(MOVES) == set(ConsumerState)
-    assert not MOVES[S.FATAL] and all(after for state, after in MOVES.items() if state is not S.FATAL)
+    assert not MOVES[S.FATAL] and all(
+        after for state, after in MOVES.items() if state is not S.FATAL
+    )
     assert S.STABLE not in MOVES[S.FENCED] and S.ACKNOWLEDGING not in MOVES[S.JOINING]
 
 
@@ -89,7 +113,9 @@ def test_revoked_before_assigned_before_acknowledged() -> None:
     s.advance(INTERVAL_MS)
     s.beaten(2, "orders-1 orders-2")
     assert s.listener.take() == [("revoked", "orders-0"), ("assigned", "orders-2")]
-    assert s.heartbeat.topic_partitions == rows("orders-1 orders-2") and s.heartbeat.member_epoch == 2
+    assert (
+        s.heartbeat.topic_partitions == rows("orders-1 orders-2") and s.heartbeat.member_epoch == 2
+    )
     s.acknowledged(3)
     assert s.member.settled and s.member.generation.generation_id == 3
 
@@ -113,20 +139,29 @@ def test_an_assignment_that_comes_meanwhile_is_taken_over_after() -> None:
     s.answer(committed())  # the periodic one, due at the same time
     s.beaten(2, "orders-1")
     commit = s.sent(OffsetCommitRequest)
-    assert (commit.generation_id_or_member_epoch, commit.member_id) == (2, "m1") and s.listener.take() == []
+    assert (commit.generation_id_or_member_epoch, commit.member_id) == (
+        2,
+        "m1",
+    ) and s.listener.take() == []
     assert s.member.going == tps("orders-0")  # it is not handed out any more
     s.advance(INTERVAL_MS)
     s.beaten(2, "orders-1 orders-3")
     assert s.listener.take() == []
     s.answer(committed())
-    assert s.listener.take() == [("revoked", "orders-0"), ("assigned", "")] and s.member.state is S.RECONCILING
+    assert (
+        s.listener.take() == [("revoked", "orders-0"), ("assigned", "")]
+        and s.member.state is S.RECONCILING
+    )
     s.beaten(3)
     s.answer(committed())
-    assert s.listener.take() == [("assigned", "orders-3")] and s.heartbeat.topic_partitions == rows("orders-1 orders-3")
+    assert s.listener.take() == [("assigned", "orders-3")] and s.heartbeat.topic_partitions == rows(
+        "orders-1 orders-3"
+    )
 
 
 def test_a_stale_commit_before_a_rebalance_is_tried_again() -> None:
-    """K8-OFF-1: the epoch may have gone on while the commit was under way; the next try names the new one."""
+    """K8-OFF-1: the epoch may have gone on while the commit was under way; the next try names the
+    new one."""
     s = ConsumerSolo(enable_auto_commit=True, auto_commit_interval_ms=600_000)
     s.enter("orders-0 orders-1", orders_0=5)
     s.advance(INTERVAL_MS)
@@ -186,7 +221,11 @@ def test_who_is_fenced_loses_everything_and_joins_again_at_once(error: ErrorCode
     s.polling = True
     s.turn()
     assert s.listener.take() == [("lost", "orders-0 orders-1")] and s.member.owned == ()
-    assert (s.heartbeat.member_id, s.heartbeat.member_epoch, s.heartbeat.subscribed_topic_names) == ("m1", 0, ["orders"])
+    assert (
+        s.heartbeat.member_id,
+        s.heartbeat.member_epoch,
+        s.heartbeat.subscribed_topic_names,
+    ) == ("m1", 0, ["orders"])
     s.beaten(7, "orders-1")
     assert s.listener.take() == [("assigned", "orders-1")]
 
@@ -202,7 +241,10 @@ def test_another_coordinator_is_told_everything_at_once(error: ErrorCode) -> Non
     assert s.sent(FindCoordinatorRequest)
     s.find()
     assert (s.heartbeat.member_epoch, s.heartbeat.topic_partitions) == (2, rows("orders-0"))
-    assert s.heartbeat.subscribed_topic_names == ["orders"] and s.heartbeat.rebalance_timeout_ms == 300_000
+    assert (
+        s.heartbeat.subscribed_topic_names == ["orders"]
+        and s.heartbeat.rebalance_timeout_ms == 300_000
+    )
     s.beaten(2, "orders-0")
     assert s.listener.take() == [] and s.member.settled
 
@@ -247,14 +289,18 @@ def test_a_lost_connection_is_a_heartbeat_to_send_again() -> None:
         (E.UNKNOWN_SERVER_ERROR, Exception),
     ],
 )
-def test_what_is_refused_for_good_ends_the_membership(error: ErrorCode, fault: type[Exception]) -> None:
+def test_what_is_refused_for_good_ends_the_membership(
+    error: ErrorCode, fault: type[Exception]
+) -> None:
     """K8-CL-3: told once, with everything lost; then nothing more is sent."""
     s = ConsumerSolo()
     s.enter("orders-0")
     s.listener.take()
     s.advance(INTERVAL_MS)
     s.refused(error)
-    assert [type(found) for found in s.faults] == [type(s.faults[0])] and isinstance(s.faults[0], fault)
+    assert [type(found) for found in s.faults] == [type(s.faults[0])] and isinstance(
+        s.faults[0], fault
+    )
     assert s.faults[0].code is error and s.listener.take() == [("lost", "orders-0")]
     s.advance(600_000)
     assert s.member.state is S.FATAL and not s.is_beating() and len(s.faults) == 1
@@ -301,11 +347,13 @@ def test_a_new_subscription_goes_with_the_next_heartbeat() -> None:
     assert not s.is_beating()
     s.advance(INTERVAL_MS)
     assert s.heartbeat == ConsumerGroupHeartbeatRequest(
-        group_id="g", member_id="m1", member_epoch=2, subscribed_topic_names=["orders", "payments"])
+        group_id="g", member_id="m1", member_epoch=2, subscribed_topic_names=["orders", "payments"]
+    )
 
 
 def test_a_pattern_is_the_coordinators_to_match() -> None:
-    """K8-RX-1: sent as it is; dropped again with an empty one. Its topics' names come with the metadata of all."""
+    """K8-RX-1: sent as it is; dropped again with an empty one. Its topics' names come with the
+    metadata of all."""
     s = ConsumerSolo((), pattern="ord.*", cluster={"orders": 2, "orders2": 1})
     s.begin()
     assert (s.heartbeat.subscribed_topic_regex, s.heartbeat.subscribed_topic_names) == ("ord.*", [])
@@ -318,7 +366,10 @@ def test_a_pattern_is_the_coordinators_to_match() -> None:
     s.acknowledged(2)
     s.member.subscribe(["orders"], s.now)
     s.advance(INTERVAL_MS)
-    assert (s.heartbeat.subscribed_topic_regex, s.heartbeat.subscribed_topic_names) == ("", ["orders"])
+    assert (s.heartbeat.subscribed_topic_regex, s.heartbeat.subscribed_topic_names) == (
+        "",
+        ["orders"],
+    )
 
 
 def test_unsubscribing_revokes_and_leaves_and_may_be_followed_by_another_subscription() -> None:
@@ -333,7 +384,11 @@ def test_unsubscribing_revokes_and_leaves_and_may_be_followed_by_another_subscri
     s.member.subscribe(["orders"], s.now)
     s.turn()
     s.gather()
-    assert [send.message.member_epoch for send in s.todo if isinstance(send.message, ConsumerGroupHeartbeatRequest)] == [2, -1, 0]
+    assert [
+        send.message.member_epoch
+        for send in s.todo
+        if isinstance(send.message, ConsumerGroupHeartbeatRequest)
+    ] == [2, -1, 0]
     s.beaten(2, "orders-0")
     assert s.member.state is S.JOINING and s.listener.take() == []
     s.beaten(-1)
@@ -343,10 +398,18 @@ def test_unsubscribing_revokes_and_leaves_and_may_be_followed_by_another_subscri
 
 @pytest.mark.parametrize(
     ("instance", "leave", "epoch"),
-    [(None, None, -1), ("i", None, -2), ("i", True, -1), ("i", False, -2), (None, True, -1), (None, False, None)],
+    [
+        (None, None, -1),
+        ("i", None, -2),
+        ("i", True, -1),
+        ("i", False, -2),
+        (None, True, -1),
+        (None, False, None),
+    ],
 )
 def test_closing(instance: str | None, leave: bool | None, epoch: int | None) -> None:
-    """K8-CL-4, KIP-1092: static members leave for now; LEAVE_GROUP makes it for good, REMAIN_IN_GROUP keeps others silent."""
+    """K8-CL-4, KIP-1092: static members leave for now; LEAVE_GROUP makes it for good,
+    REMAIN_IN_GROUP keeps others silent."""
     s = ConsumerSolo(group_instance_id=instance)
     s.enter("orders-0")
     assert s.member.generation.member_id == "m1"
@@ -391,7 +454,11 @@ def test_a_listener_that_raises_is_told_and_asked_again() -> None:
     s.listener.fail = "assigned"
     s.pause_ms = 50
     s.beaten(3, "orders-0 orders-1")
-    assert isinstance(s.faults[0], ListenerFault) and s.member.state is S.RECONCILING and not s.is_beating()
+    assert (
+        isinstance(s.faults[0], ListenerFault)
+        and s.member.state is S.RECONCILING
+        and not s.is_beating()
+    )
     s.listener.fail = None
     s.advance(50)
     assert s.listener.take() == [("assigned", "orders-1"), ("assigned", "")]

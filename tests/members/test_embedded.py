@@ -18,7 +18,10 @@ FAST = {"heartbeat.interval.ms": 50}
 
 def test_from_synchronous_code() -> None:
     with Emulator({"orders": 4}) as kafka:
-        with kafka.peer("billing", ["orders"], config=FAST) as a, kafka.peer("billing", topics=["orders"], config=FAST) as b:
+        with (
+            kafka.peer("billing", ["orders"], config=FAST) as a,
+            kafka.peer("billing", topics=["orders"], config=FAST) as b,
+        ):
             b.wait_stable()
             a.wait_stable()
             assert a.generation == b.generation and a.state is MemberState.STABLE
@@ -64,7 +67,9 @@ def test_stalling_and_rebalancing() -> None:
             rebalanced.rebalance()
             rebalanced.wait_stable(after_generation=1)
             assert rebalanced.generation == 2
-        peer = kafka.peer("billing", ["orders"], config={**FAST, "max.poll.interval.ms": 2_000}).wait_stable()
+        peer = kafka.peer(
+            "billing", ["orders"], config={**FAST, "max.poll.interval.ms": 2_000}
+        ).wait_stable()
         peer.stall()
         while kafka.run(lambda: len(kafka.coordinator.groups["billing"].members)):
             pass
@@ -93,19 +98,37 @@ def test_what_a_peer_is_told_stands_in_the_log(tmp_path: Path, assignor: str) ->
     """Stream `member`: explain takes these instants as known instead of inferring them."""
     path = tmp_path / "run.jsonl"
     config = {**FAST, "partition.assignment.strategy": assignor}
-    with Emulator({"orders": 4}, log=path) as kafka, kafka.peer("billing", ["orders"], config=config) as a:
+    with (
+        Emulator({"orders": 4}, log=path) as kafka,
+        kafka.peer("billing", ["orders"], config=config) as a,
+    ):
         a.wait_stable()
         with kafka.peer("billing", ["orders"], config=config) as b:
             b.wait_stable()
             a.wait_stable()
             told = [(callback.kind, len(callback.partitions)) for callback in a.callbacks]
             member_id = a.member_id
-    lines = [line for line in read(path) if line["stream"] == "member" and line["member"] == member_id]
-    kinds = {"assigned": "PartitionsAssigned", "revoked": "PartitionsRevoked", "lost": "PartitionsLost"}
-    assert [(line["type"], len(line["partitions"])) for line in lines][: len(told)] == [(kinds[kind], count) for kind, count in told]
-    assert all(line["group"] == "billing" and line["client"] == "consumer-billing-1" for line in lines)
+    lines = [
+        line for line in read(path) if line["stream"] == "member" and line["member"] == member_id
+    ]
+    kinds = {
+        "assigned": "PartitionsAssigned",
+        "revoked": "PartitionsRevoked",
+        "lost": "PartitionsLost",
+    }
+    assert [(line["type"], len(line["partitions"])) for line in lines][: len(told)] == [
+        (kinds[kind], count) for kind, count in told
+    ]
+    assert all(
+        line["group"] == "billing" and line["client"] == "consumer-billing-1" for line in lines
+    )
     timeline = timeline_of(read(path))
-    stops = [share.pause for rebalance in timeline.groups["billing"].rebalances for share in rebalance.shares if share.pause]
+    stops = [
+        share.pause
+        for rebalance in timeline.groups["billing"].rebalances
+        for share in rebalance.shares
+        if share.pause
+    ]
     known = [pause for pause in stops if pause.known and pause.partitions]
     assert bool(known) == (assignor == "range"), "cooperative peers do not stop"
 
@@ -139,11 +162,18 @@ async def test_a_peer_that_outlives_its_emulator_says_so_to_asynchronous_code_to
 
 
 @pytest.mark.parametrize(
-    ("topics", "told"), [("orders", r"topics='orders' is one text, .*: topics=\['orders'\]"), ([1], "give a list of names")]
+    ("topics", "told"),
+    [
+        ("orders", r"topics='orders' is one text, .*: topics=\['orders'\]"),
+        ([1], "give a list of names"),
+    ],
 )
 def test_topics_come_as_a_list_of_names(topics: Any, told: str) -> None:
     with Emulator("orders:3") as kafka:
-        for use in (lambda: kafka.peer("billing", topics=topics), lambda: kafka.group("billing").peer(topics)):
+        for use in (
+            lambda: kafka.peer("billing", topics=topics),
+            lambda: kafka.group("billing").peer(topics),
+        ):
             with pytest.raises(MemberConfigError, match=told):
                 use()
         assert kafka.groups() == []
@@ -169,14 +199,19 @@ def test_waiting_for_what_comes_next() -> None:
 
 
 def test_a_coordinator_that_is_lost_and_loaded_answers_who_waits() -> None:
-    """ERR-5, ERR-6, ERR-7: the replies of what was parked are delivered, and the group is there again."""
+    """ERR-5, ERR-6, ERR-7: the replies of what was parked are delivered, and the group is there
+    again."""
     config = {"group.initial.rebalance.delay.ms": 60_000}
     with Emulator({"orders": 2}, config) as kafka:
         peer = kafka.peer("billing", ["orders"], config=FAST)
         while not kafka.run(lambda: kafka.broker.parked):
             pass
         kafka.unload_coordinator()
-        kafka.run(lambda: kafka.broker.configs.replace_dynamic({"group.initial.rebalance.delay.ms": "0"}, for_all_brokers=True))
+        kafka.run(
+            lambda: kafka.broker.configs.replace_dynamic(
+                {"group.initial.rebalance.delay.ms": "0"}, for_all_brokers=True
+            )
+        )
         kafka.load_coordinator()
         before = peer.wait_stable(members=1).generation
         outcome = kafka.run(lambda: kafka.coordinator.unload(kafka.server.now()))
@@ -186,9 +221,14 @@ def test_a_coordinator_that_is_lost_and_loaded_answers_who_waits() -> None:
         assert peer.wait_stable(after_generation=before).generation > before
 
 
-@pytest.mark.parametrize(("called", "instead"), [("commit", "wait_commit"), ("stable", "wait_stable"), ("left", "stop")])
+@pytest.mark.parametrize(
+    ("called", "instead"), [("commit", "wait_commit"), ("stable", "wait_stable"), ("left", "stop")]
+)
 def test_what_is_to_be_awaited_says_so_where_nobody_can(called: str, instead: str) -> None:
     with Emulator({"t": 1}) as kafka, kafka.peer("g", topics=["t"]) as peer:
-        with pytest.raises(PeerError, match=rf"{called}\(\) is to be awaited, and no event loop runs here: call {instead}\(\)"):
+        with pytest.raises(
+            PeerError,
+            match=rf"{called}\(\) is to be awaited, and no event loop runs here: call {instead}\(\)",
+        ):
             getattr(peer, called)()
         assert not peer.ended

@@ -31,7 +31,12 @@ def test_one_heartbeat_an_interval_and_never_two_at_once() -> None:
     """CLI-12."""
     s = beaten()
     beat = s.sent(HeartbeatRequest)
-    assert (beat.group_id, beat.generation_id, beat.member_id, beat.group_instance_id) == ("g", 1, "m1", None)
+    assert (beat.group_id, beat.generation_id, beat.member_id, beat.group_instance_id) == (
+        "g",
+        1,
+        "m1",
+        None,
+    )
     s.advance(6_000)
     assert sum(type(send.message) is HeartbeatRequest for send in s.todo) == 1
     s.answer(HeartbeatResponse())
@@ -60,7 +65,9 @@ def test_a_rebalance_told_while_rebalancing_is_ignored() -> None:
     assert s.member.settled
 
 
-@pytest.mark.parametrize(("code", "kept"), [(E.ILLEGAL_GENERATION, "m1"), (E.UNKNOWN_MEMBER_ID, "")])
+@pytest.mark.parametrize(
+    ("code", "kept"), [(E.ILLEGAL_GENERATION, "m1"), (E.UNKNOWN_MEMBER_ID, "")]
+)
 def test_expelled_members_lose_their_partitions_and_join_anew(code: ErrorCode, kept: str) -> None:
     """CLI-11 (22 keeps the member id, 25 does not), CLI-23: lost, not revoked."""
     s = beaten()
@@ -78,7 +85,10 @@ def test_old_news_is_no_news(code: ErrorCode) -> None:
     s.poll()
     s.joined(2, leader="x")
     s.answer(HeartbeatResponse(error_code=code))
-    assert s.member.generation.generation_id == 2 and s.member.state is MemberState.COMPLETING_REBALANCE
+    assert (
+        s.member.generation.generation_id == 2
+        and s.member.state is MemberState.COMPLETING_REBALANCE
+    )
     s.synced("orders-0")
     assert s.member.settled and s.faults == []
 
@@ -107,9 +117,12 @@ def test_a_moved_coordinator_is_found_and_the_generation_goes_on(code: ErrorCode
     assert s.member.settled and s.listener.calls == []
 
 
-@pytest.mark.parametrize("code", [E.COORDINATOR_LOAD_IN_PROGRESS, E.GROUP_AUTHORIZATION_FAILED, E.UNKNOWN_SERVER_ERROR])
+@pytest.mark.parametrize(
+    "code", [E.COORDINATOR_LOAD_IN_PROGRESS, E.GROUP_AUTHORIZATION_FAILED, E.UNKNOWN_SERVER_ERROR]
+)
 def test_other_errors_fail_the_one_heartbeat(code: ErrorCode) -> None:
-    """CLI-11: the next comes after a backoff, not after an interval; Java 4.3.1 tells the application nothing."""
+    """CLI-11: the next comes after a backoff, not after an interval; Java 4.3.1 tells the
+    application nothing."""
     s = beaten()
     s.answer(HeartbeatResponse(error_code=code))
     s.advance(99)
@@ -141,7 +154,10 @@ def test_who_does_not_poll_leaves_and_has_lost_everything() -> None:
         s.answer(HeartbeatResponse())
     s.advance(1_000)
     leave = s.sent(LeaveGroupRequest)
-    assert (leave.members[0].member_id, "max.poll.interval.ms" in leave.members[0].reason) == ("m1", True)
+    assert (leave.members[0].member_id, "max.poll.interval.ms" in leave.members[0].reason) == (
+        "m1",
+        True,
+    )
     assert s.member.state is MemberState.UNJOINED and s.listener.calls == []
     s.polling = True
     s.poll()

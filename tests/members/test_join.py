@@ -44,9 +44,16 @@ def test_every_reset_is_an_allowed_move() -> None:
 
 
 def test_what_a_join_says() -> None:
-    """CLI-5, CPB-1: assignors in configured order, each with a subscription made now; the rebalance timeout is max.poll.interval.ms."""
+    """CLI-5, CPB-1: assignors in configured order, each with a subscription made now; the rebalance
+    timeout is max.poll.interval.ms."""
     assignors = ("cooperative-sticky", "range")
-    s = Solo(("pay", "orders"), assignors=assignors, client_rack="r1", group_instance_id="i1", max_poll_interval_ms=77_000)
+    s = Solo(
+        ("pay", "orders"),
+        assignors=assignors,
+        client_rack="r1",
+        group_instance_id="i1",
+        max_poll_interval_ms=77_000,
+    )
     s.cluster = {"orders": 2, "pay": 1}
     s.start()
     join = s.sent(JoinGroupRequest)
@@ -62,9 +69,15 @@ def test_what_a_join_says() -> None:
     ("request_ms", "poll_ms", "expires_ms"),
     [(30_000, 300_000, 305_000), (30_000, 10_000, 30_000), (5, (1 << 31) - 1, (1 << 31) - 1)],
 )
-def test_a_join_may_take_longer_than_other_requests(request_ms: int, poll_ms: int, expires_ms: int) -> None:
+def test_a_join_may_take_longer_than_other_requests(
+    request_ms: int, poll_ms: int, expires_ms: int
+) -> None:
     """CLI-2: max(request.timeout.ms, rebalance timeout + 5 s), no more than an int holds."""
-    s = Solo(request_timeout_ms=request_ms, max_poll_interval_ms=poll_ms, metadata_max_age_ms=(1 << 31) - 1)
+    s = Solo(
+        request_timeout_ms=request_ms,
+        max_poll_interval_ms=poll_ms,
+        metadata_max_age_ms=(1 << 31) - 1,
+    )
     s.start()
     assert s.waiting(JoinGroupRequest) is not None
     assert s.member.next_deadline() == expires_ms
@@ -99,7 +112,8 @@ def test_the_first_join_gets_an_id_and_joins_with_it_at_once() -> None:
 
 
 def test_loading_is_waited_out_with_growing_backoff() -> None:
-    """CLI-6 (14), CLI-1: 100 ms, 200, 400, never more than 1,000; jitter comes from outside (0.5: none)."""
+    """CLI-6 (14), CLI-1: 100 ms, 200, 400, never more than 1,000; jitter comes from outside (0.5:
+    none)."""
     s = Solo()
     s.start()
     waits = []
@@ -161,7 +175,9 @@ def test_a_rebalance_in_progress_is_answered_by_another_try() -> None:
         (-42, None),
     ],
 )
-def test_what_is_fatal_reaches_the_application_and_the_next_poll_tries_again(code: int, kind: type | None) -> None:
+def test_what_is_fatal_reaches_the_application_and_the_next_poll_tries_again(
+    code: int, kind: type | None
+) -> None:
     """CLI-6: 82, 30, 81, 23, 26, 24, 35 and whatever is not expected."""
     s = Solo()
     s.start()
@@ -180,7 +196,15 @@ def test_a_group_of_another_kind_is_refused() -> None:
     """CLI-7: a protocol type that is not "consumer"."""
     s = Solo()
     s.start()
-    s.answer(JoinGroupResponse(generation_id=1, protocol_type="connect", protocol_name="range", leader="m1", member_id="m1"))
+    s.answer(
+        JoinGroupResponse(
+            generation_id=1,
+            protocol_type="connect",
+            protocol_name="range",
+            leader="m1",
+            member_id="m1",
+        )
+    )
     assert s.faults[0].code is E.INCONSISTENT_GROUP_PROTOCOL
 
 
@@ -191,7 +215,11 @@ def test_an_answer_after_leaving_is_dropped() -> None:
     send = s.waiting(JoinGroupRequest)
     assert send is not None
     s.member.unsubscribe(s.now)
-    s.member.receive(send.number, JoinGroupResponse(generation_id=1, leader="m1", member_id="m1", protocol_name="range"), s.now)
+    s.member.receive(
+        send.number,
+        JoinGroupResponse(generation_id=1, leader="m1", member_id="m1", protocol_name="range"),
+        s.now,
+    )
     assert s.member.state is MemberState.UNJOINED and s.member.generation == NO_GENERATION
     assert s.waiting(SyncGroupRequest) is None
 
@@ -212,11 +240,18 @@ def test_a_follower_sends_an_empty_sync() -> None:
     s.start()
     s.joined(3, leader="x")
     sync = s.sent(SyncGroupRequest)
-    assert (sync.generation_id, sync.protocol_type, sync.protocol_name, sync.assignments) == (3, "consumer", "range", [])
+    assert (sync.generation_id, sync.protocol_type, sync.protocol_name, sync.assignments) == (
+        3,
+        "consumer",
+        "range",
+        [],
+    )
     assert not s.member.is_leader
 
 
-@pytest.mark.parametrize("code", [E.GROUP_AUTHORIZATION_FAILED, E.FENCED_INSTANCE_ID, LOAD, E.UNKNOWN_SERVER_ERROR])
+@pytest.mark.parametrize(
+    "code", [E.GROUP_AUTHORIZATION_FAILED, E.FENCED_INSTANCE_ID, LOAD, E.UNKNOWN_SERVER_ERROR]
+)
 def test_what_is_fatal_in_sync(code: ErrorCode) -> None:
     """CLI-9: 30, 82, and everything that is not expected, 14 among it."""
     s = Solo()
@@ -228,7 +263,11 @@ def test_what_is_fatal_in_sync(code: ErrorCode) -> None:
 
 @pytest.mark.parametrize(
     ("code", "member_id", "generation"),
-    [(E.REBALANCE_IN_PROGRESS, "m1", 1), (E.ILLEGAL_GENERATION, "m1", -1), (E.UNKNOWN_MEMBER_ID, "", -1)],
+    [
+        (E.REBALANCE_IN_PROGRESS, "m1", 1),
+        (E.ILLEGAL_GENERATION, "m1", -1),
+        (E.UNKNOWN_MEMBER_ID, "", -1),
+    ],
 )
 def test_what_a_sync_error_resets(code: ErrorCode, member_id: str, generation: int) -> None:
     """CLI-9: 27 keeps all, 22 the member id, 25 nothing; the next JoinGroup goes out at once."""
@@ -272,7 +311,8 @@ def test_a_lost_connection_keeps_the_member_id() -> None:
 
 
 def test_a_sync_that_comes_too_late_counts_as_illegal_generation() -> None:
-    """CLI-10: a heartbeat reset the generation meanwhile; joined anew at once, and nothing is assigned."""
+    """CLI-10: a heartbeat reset the generation meanwhile; joined anew at once, and nothing is
+    assigned."""
     s = Solo()
     s.start()
     s.joined(1, leader="x")
@@ -280,7 +320,11 @@ def test_a_sync_that_comes_too_late_counts_as_illegal_generation() -> None:
     from coordinator.wire.messages.heartbeat import HeartbeatResponse
 
     s.answer(HeartbeatResponse(error_code=E.UNKNOWN_MEMBER_ID))
-    s.answer(SyncGroupResponse(protocol_type="consumer", protocol_name="range", assignment=given("orders-0")))
+    s.answer(
+        SyncGroupResponse(
+            protocol_type="consumer", protocol_name="range", assignment=given("orders-0")
+        )
+    )
     assert s.sent(JoinGroupRequest).member_id == ""
     assert s.member.owned == ()
 
@@ -295,7 +339,8 @@ def test_a_sync_of_another_protocol_is_refused() -> None:
 
 
 def test_a_generation_that_ends_before_it_is_taken_up_is_joined_anew() -> None:
-    """CLI-4: the heartbeat thread reset it while the application was away; everything is dropped, the member id too."""
+    """CLI-4: the heartbeat thread reset it while the application was away; everything is dropped,
+    the member id too."""
     from coordinator.wire.messages.heartbeat import HeartbeatResponse
 
     s = Solo()

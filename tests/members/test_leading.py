@@ -1,4 +1,5 @@
-"""The leader: whom it assigns to, what it watches, and what it does when an assignor breaks a rule."""
+"""The leader: whom it assigns to, what it watches, and what it does when an assignor breaks a
+rule."""
 
 from __future__ import annotations
 
@@ -21,7 +22,11 @@ E = ErrorCode
 def shares(s: Solo) -> dict[str, str]:
     """What the leader hands in."""
     return {
-        row.member_id: " ".join(f"{topic}-{n}" for topic, numbers in Assignment.decode(row.assignment).partitions for n in numbers)
+        row.member_id: " ".join(
+            f"{topic}-{n}"
+            for topic, numbers in Assignment.decode(row.assignment).partitions
+            for n in numbers
+        )
         for row in s.sent(SyncGroupRequest).assignments
     }
 
@@ -151,7 +156,8 @@ def test_the_racks_of_replicas_reach_the_assignor() -> None:
     assert seen == [({"orders": [["r1"]]}, "r9"), (None, "r9")]
 
 
-# -- assignors that break a rule -----------------------------------------------------------------------------------------
+# -- assignors that break a rule
+# -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -159,15 +165,34 @@ def test_the_racks_of_replicas_reach_the_assignor() -> None:
     [
         (ValueError("out of luck"), "assigns", None),
         ({"m1": "orders-0 orders-1 orders-2 orders-3"}, "every member has a part", None),
-        ({"m1": "orders-0 orders-1", "m2": "orders-1 orders-2 orders-3"}, "a partition has one owner", "orders-1"),
-        ({"m1": "orders-0 orders-0 orders-1", "m2": "orders-2 orders-3"}, "a partition has one owner", "orders-0"),
+        (
+            {"m1": "orders-0 orders-1", "m2": "orders-1 orders-2 orders-3"},
+            "a partition has one owner",
+            "orders-1",
+        ),
+        (
+            {"m1": "orders-0 orders-0 orders-1", "m2": "orders-2 orders-3"},
+            "a partition has one owner",
+            "orders-0",
+        ),
         ({"m1": "orders-0 orders-1", "m2": "orders-3"}, "every partition has an owner", "orders-2"),
-        ({"m1": "orders-0 orders-1", "m2": "orders-2", "m3": "orders-3"}, "only members have a part", "orders-3"),
-        ({"m1": "orders-0 orders-1", "m2": "orders-2 orders-3 orders-4"}, "the partition exists", "orders-4"),
+        (
+            {"m1": "orders-0 orders-1", "m2": "orders-2", "m3": "orders-3"},
+            "only members have a part",
+            "orders-3",
+        ),
+        (
+            {"m1": "orders-0 orders-1", "m2": "orders-2 orders-3 orders-4"},
+            "the partition exists",
+            "orders-4",
+        ),
     ],
 )
-def test_a_broken_rule_is_named_and_the_group_goes_on(answer: Any, rule: str, partition: str | None) -> None:
-    """Which rule, which partition; nothing is handed in, and the next poll joins again, so that nobody waits for ever."""
+def test_a_broken_rule_is_named_and_the_group_goes_on(
+    answer: Any, rule: str, partition: str | None
+) -> None:
+    """Which rule, which partition; nothing is handed in, and the next poll joins again, so that
+    nobody waits for ever."""
 
     class Broken(Eager):
         pass
@@ -205,7 +230,8 @@ def test_user_data_that_cannot_be_made() -> None:
 
 
 def test_a_cooperative_assignor_must_not_give_away_what_is_still_owned() -> None:
-    """CLI-26; the same plan is fine once the partition is left out, although somebody still owns it."""
+    """CLI-26; the same plan is fine once the partition is left out, although somebody still owns
+    it."""
 
     class Hasty(Cooperative):
         answer: ClassVar[Any] = {"m1": "orders-0 orders-1", "m2": "orders-2 orders-3"}
@@ -213,7 +239,11 @@ def test_a_cooperative_assignor_must_not_give_away_what_is_still_owned() -> None
     members = {"m1": wish(owned="orders-0 orders-1 orders-2"), "m2": wish()}
     s = lead(Solo(assignors=(Hasty,)), **members)
     (fault,) = s.faults
-    assert isinstance(fault, AssignorFault) and fault.partition == "orders-2" and "m1 still owns it" in str(fault)
+    assert (
+        isinstance(fault, AssignorFault)
+        and fault.partition == "orders-2"
+        and "m1 still owns it" in str(fault)
+    )
 
     class Patient(Cooperative):
         answer: ClassVar[Any] = {"m1": "orders-0 orders-1", "m2": "orders-3"}
@@ -233,7 +263,8 @@ def test_the_built_in_cooperative_assignor_is_not_checked_so() -> None:
 
 
 def test_topics_that_nobody_subscribes_to_may_be_assigned_and_are_watched() -> None:
-    """CLI-27: the leader extends the group's subscription and asks for their metadata before it hands in."""
+    """CLI-27: the leader extends the group's subscription and asks for their metadata before it
+    hands in."""
 
     class Wide(Eager):
         answer: ClassVar[Any] = {"m1": "orders-0 extra-0", "m2": "orders-1"}
@@ -250,7 +281,9 @@ def test_a_subscription_that_cannot_be_read() -> None:
     """CPB-3: the leader says so; a version above 3 is no reason."""
     s = lead(Solo(), m1=wish(), m2=b"\xff\xff")
     assert [type(fault) for fault in s.faults] == [UnreadableSubscription]
-    s = lead(Solo(), m1=wish(), m2=b"\x00\x07" + Subscription(("orders",)).encode()[2:] + b"later fields")
+    s = lead(
+        Solo(), m1=wish(), m2=b"\x00\x07" + Subscription(("orders",)).encode()[2:] + b"later fields"
+    )
     assert set(shares(s)) == {"m1", "m2"}
 
 
@@ -260,7 +293,10 @@ def test_generation_and_rack_of_a_subscription() -> None:
 
     class Curious(Eager):
         def assign(self, partitions: Any, members: Any, racks: Any = None) -> Any:
-            seen.extend((wish.generation, wish.rack, tuple(wish.owned_partitions)) for wish in members.values())
+            seen.extend(
+                (wish.generation, wish.rack, tuple(wish.owned_partitions))
+                for wish in members.values()
+            )
             type(self).answer = {"m1": "orders-0 orders-1 orders-2 orders-3", "m2": ""}
             return super().assign(partitions, members, racks)
 
@@ -290,4 +326,8 @@ def test_a_leader_that_was_expelled_while_waiting_for_metadata_joins_anew() -> N
 
 def test_a_view_says_what_is_there() -> None:
     seen = view({"a": 2, "b": 1}, ["a", "b", "c"])
-    assert seen.partition_counts(["a", "c"]) == {"a": 2} and seen.covers(frozenset("a")) and not seen.covers(None)
+    assert (
+        seen.partition_counts(["a", "c"]) == {"a": 2}
+        and seen.covers(frozenset("a"))
+        and not seen.covers(None)
+    )

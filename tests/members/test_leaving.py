@@ -130,7 +130,8 @@ def test_close_commits_first() -> None:
 
 
 def test_close_gives_up_the_commit_before_a_rebalance() -> None:
-    """Java's consumer does not repeat that one either: it would take back what the last commit says."""
+    """Java's consumer does not repeat that one either: it would take back what the last commit
+    says."""
     s = stable(enable_auto_commit=True)
     s.advance(3_000)
     s.answer(HeartbeatResponse(error_code=E.REBALANCE_IN_PROGRESS))
@@ -186,7 +187,8 @@ def test_a_parked_sync_does_not_hold_up_the_end() -> None:
 
 
 def test_a_commit_on_its_way_to_a_coordinator_that_is_none_any_more_is_waited_for() -> None:
-    """Nothing else is to be sent, so no other coordinator is looked for, and time passes (CLI-14)."""
+    """Nothing else is to be sent, so no other coordinator is looked for, and time passes
+    (CLI-14)."""
     s = stable(enable_auto_commit=True)
     s.member.seek(TopicPartition("orders", 0), 9)
     s.advance(3_000)

@@ -24,7 +24,12 @@ TIMEOUT_S = 120.0
 
 
 def config(group: str = "g", **values: Any) -> MemberConfig:
-    values = {"assignors": ("range",), "heartbeat_interval_ms": 50, "enable_auto_commit": False, **values}
+    values = {
+        "assignors": ("range",),
+        "heartbeat_interval_ms": 50,
+        "enable_auto_commit": False,
+        **values,
+    }
     return MemberConfig(group_id=group, **values)
 
 
@@ -42,7 +47,10 @@ async def test_one_member_over_sockets() -> None:
         assert peer.member.is_leader and peer.member.generation.protocol_name == "range"
         await peer.close()
         assert [call.kind for call in peer.callbacks] == ["assigned", "revoked"]
-        assert kafka.coordinator.groups["g"].state.name == "Empty" or not kafka.coordinator.groups["g"].members
+        assert (
+            kafka.coordinator.groups["g"].state.name == "Empty"
+            or not kafka.coordinator.groups["g"].members
+        )
 
 
 async def test_many_members_come_go_and_die() -> None:
@@ -77,16 +85,26 @@ async def test_offsets_are_committed_and_found_again() -> None:
         await settled(fleet, again)
         while not again.member.positions_known:
             await asyncio.sleep(0.01)
-        assert {str(partition): position.offset for partition, position in again.member.positions.items()} == {"orders-1": 7}
+        assert {
+            str(partition): position.offset
+            for partition, position in again.member.positions.items()
+        } == {"orders-1": 7}
 
 
 async def test_a_pattern_finds_topics_that_come_later() -> None:
     """CLI-20."""
-    async with Emulator({"orders": 1, "other": 1}) as kafka, Fleet(kafka.bootstrap_servers) as fleet:
+    async with (
+        Emulator({"orders": 1, "other": 1}) as kafka,
+        Fleet(kafka.bootstrap_servers) as fleet,
+    ):
         peer = fleet.peer(config(metadata_max_age_ms=100), pattern="orders.*")
         await settled(fleet)
         assert [str(partition) for partition in peer.owned] == ["orders-0"]
-        kafka.run(lambda: kafka.broker.cluster.create_topic("orders-eu", topic_id=bytes(15) + b"\1", assignment=[[1]], configs={}))
+        kafka.run(
+            lambda: kafka.broker.cluster.create_topic(
+                "orders-eu", topic_id=bytes(15) + b"\1", assignment=[[1]], configs={}
+            )
+        )
         while len(peer.owned) < 2:
             await asyncio.sleep(0.02)
         assert [str(partition) for partition in peer.owned] == ["orders-0", "orders-eu-0"]
@@ -107,8 +125,11 @@ async def test_a_fenced_static_member_ends_and_says_why() -> None:
         assert len(second.owned) == 2
 
 
-async def test_a_broken_assignor_is_reported_and_the_group_goes_on(caplog: pytest.LogCaptureFixture) -> None:
-    """The leader says which rule and which partition, and leaves; those who have a sound assignor of that name go on."""
+async def test_a_broken_assignor_is_reported_and_the_group_goes_on(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """The leader says which rule and which partition, and leaves; those who have a sound assignor
+    of that name go on."""
 
     class Twice(Eager):
         name = "range"
@@ -178,7 +199,8 @@ async def test_a_broker_that_comes_later() -> None:
 
 
 async def test_a_broker_that_restarts_is_joined_anew() -> None:
-    """CLI-13: the connection breaks; the new coordinator knows nobody (25): lost, and joined again."""
+    """CLI-13: the connection breaks; the new coordinator knows nobody (25): lost, and joined
+    again."""
     first = Emulator({"orders": 2})
     await first.start()
     port = int(first.bootstrap_servers.rpartition(":")[2])
@@ -195,7 +217,9 @@ async def test_a_broker_that_restarts_is_joined_anew() -> None:
 
 async def test_members_that_start_together_form_one_generation() -> None:
     async with Emulator({"orders": 8}) as kafka, Fleet(kafka.bootstrap_servers) as fleet:
-        peers = [fleet.peer(config(heartbeat_interval_ms=3_000), topics=["orders"]) for _ in range(200)]
+        peers = [
+            fleet.peer(config(heartbeat_interval_ms=3_000), topics=["orders"]) for _ in range(200)
+        ]
         await settled(fleet)
         assert len({peer.generation for peer in peers}) == 1
         assert sum(len(peer.owned) for peer in peers) == 8

@@ -38,7 +38,10 @@ E = ErrorCode
 
 def told(*codes: int) -> OffsetCommitResponse:
     """An answer with these errors for orders-0, orders-1, ..."""
-    rows = [OffsetCommitResponsePartition(partition_index=i, error_code=code) for i, code in enumerate(codes)]
+    rows = [
+        OffsetCommitResponsePartition(partition_index=i, error_code=code)
+        for i, code in enumerate(codes)
+    ]
     return OffsetCommitResponse(topics=[OffsetCommitResponseTopic(name="orders", partitions=rows)])
 
 
@@ -62,10 +65,20 @@ def test_what_a_commit_says() -> None:
     """CLI-15: as a member of its generation, with the positions that were fetched."""
     s = committing(group_instance_id="i1")
     commit = s.sent(OffsetCommitRequest)
-    assert (commit.generation_id_or_member_epoch, commit.member_id, commit.group_instance_id) == (1, "m1", "i1")
-    assert [(p.partition_index, p.committed_offset) for p in commit.topics[0].partitions] == [(0, 5), (1, 6)]
+    assert (commit.generation_id_or_member_epoch, commit.member_id, commit.group_instance_id) == (
+        1,
+        "m1",
+        "i1",
+    )
+    assert [(p.partition_index, p.committed_offset) for p in commit.topics[0].partitions] == [
+        (0, 5),
+        (1, 6),
+    ]
     s.answer(told(0, 0))
-    assert fault_of(s) is None and s.committed[0].offsets == {tp("orders-0"): Position(5), tp("orders-1"): Position(6)}
+    assert fault_of(s) is None and s.committed[0].offsets == {
+        tp("orders-0"): Position(5),
+        tp("orders-1"): Position(6),
+    }
 
 
 def test_no_commit_without_a_part_in_a_generation() -> None:
@@ -96,7 +109,11 @@ def test_without_a_subscription_nobody_commits_as_a_member() -> None:
     s.find()
     s.member.commit(s.now, {tp("orders-0"): Position(1)})
     commit = s.sent(OffsetCommitRequest)
-    assert (commit.generation_id_or_member_epoch, commit.member_id, commit.group_instance_id) == (-1, "", None)
+    assert (commit.generation_id_or_member_epoch, commit.member_id, commit.group_instance_id) == (
+        -1,
+        "",
+        None,
+    )
 
 
 @pytest.mark.parametrize(
@@ -111,7 +128,8 @@ def test_without_a_subscription_nobody_commits_as_a_member() -> None:
     ],
 )
 def test_what_a_commit_raises(code: ErrorCode, kind: type) -> None:
-    """CLI-16: 30, 29, 12, 28, 82 in an unchanged generation, and what is not expected; the membership stands."""
+    """CLI-16: 30, 29, 12, 28, 82 in an unchanged generation, and what is not expected; the
+    membership stands."""
     s = committing(retry=True)
     s.answer(told(0, code))
     fault = fault_of(s)
@@ -126,7 +144,9 @@ def test_unauthorised_topics_are_collected_and_the_first_other_error_decides() -
     assert fault_of(s).code is E.OFFSET_METADATA_TOO_LARGE  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("code", [LOAD, E.UNKNOWN_TOPIC_OR_PARTITION, UNAVAILABLE, NOT_COORDINATOR, E.REQUEST_TIMED_OUT])
+@pytest.mark.parametrize(
+    "code", [LOAD, E.UNKNOWN_TOPIC_OR_PARTITION, UNAVAILABLE, NOT_COORDINATOR, E.REQUEST_TIMED_OUT]
+)
 def test_what_is_retried(code: ErrorCode) -> None:
     """CLI-16: 14 and 3 with the same coordinator, 15, 16 and 7 after looking for it."""
     s = committing(retry=True)
@@ -170,7 +190,9 @@ def test_a_rebalance_met_by_a_commit() -> None:
     assert s.sent(JoinGroupRequest).member_id == "m1"
 
 
-@pytest.mark.parametrize(("code", "kept"), [(E.ILLEGAL_GENERATION, "m1"), (E.UNKNOWN_MEMBER_ID, "")])
+@pytest.mark.parametrize(
+    ("code", "kept"), [(E.ILLEGAL_GENERATION, "m1"), (E.UNKNOWN_MEMBER_ID, "")]
+)
 def test_a_commit_of_one_who_is_out(code: ErrorCode, kept: str) -> None:
     """CLI-16 (22, 25): the generation is reset, what was owned is lost."""
     s = committing()
@@ -182,7 +204,8 @@ def test_a_commit_of_one_who_is_out(code: ErrorCode, kept: str) -> None:
 
 @pytest.mark.parametrize("code", [E.ILLEGAL_GENERATION, E.UNKNOWN_MEMBER_ID, E.FENCED_INSTANCE_ID])
 def test_an_old_commit_while_joining_anew(code: ErrorCode) -> None:
-    """CLI-16: the generation has changed and the member is in PREPARING_REBALANCE: only told to wait."""
+    """CLI-16: the generation has changed and the member is in PREPARING_REBALANCE: only told to
+    wait."""
     s = committing()
     s.advance(3_000)
     s.answer(HeartbeatResponse(error_code=E.ILLEGAL_GENERATION))
@@ -203,7 +226,8 @@ def test_an_old_commit_after_joining_anew_that_was_fenced() -> None:
     assert s.member.settled
 
 
-# -- by itself -----------------------------------------------------------------------------------------------------------
+# -- by itself
+# -----------------------------------------------------------------------------------------------------------
 
 
 def test_auto_commit_every_interval() -> None:
@@ -213,7 +237,10 @@ def test_auto_commit_every_interval() -> None:
     s.advance(4_999)
     assert s.waiting(OffsetCommitRequest) is None
     s.advance(1)
-    assert [(p.partition_index, p.committed_offset) for p in s.sent(OffsetCommitRequest).topics[0].partitions] == [(0, 5)]
+    assert [
+        (p.partition_index, p.committed_offset)
+        for p in s.sent(OffsetCommitRequest).topics[0].partitions
+    ] == [(0, 5)]
     s.answer(told(0))
     s.member.seek(tp("orders-1"), 9)
     s.advance(5_000)
@@ -274,13 +301,18 @@ def test_a_commit_that_is_never_answered_holds_up_the_rebalance_for_its_timeout_
     assert s.waiting(JoinGroupRequest)
 
 
-# -- fetching ------------------------------------------------------------------------------------------------------------
+# -- fetching
+# ------------------------------------------------------------------------------------------------------------
 
 
 def fetched(code: int = 0, *, group: int = 0, offset: int = 3) -> OffsetFetchResponse:
     row = OffsetFetchResponsePartitions(partition_index=0, committed_offset=offset, error_code=code)
     topics = [OffsetFetchResponseTopics(name="orders", partitions=[row])]
-    return OffsetFetchResponse(groups=[OffsetFetchResponseGroup(group_id="g", topics=[] if group else topics, error_code=group)])
+    return OffsetFetchResponse(
+        groups=[
+            OffsetFetchResponseGroup(group_id="g", topics=[] if group else topics, error_code=group)
+        ]
+    )
 
 
 def assigned(**options: object) -> Solo:
@@ -291,12 +323,18 @@ def assigned(**options: object) -> Solo:
     return s
 
 
-@pytest.mark.parametrize(("level", "stable"), [("read_uncommitted", False), ("read_committed", True)])
+@pytest.mark.parametrize(
+    ("level", "stable"), [("read_uncommitted", False), ("read_committed", True)]
+)
 def test_positions_come_from_committed_offsets(level: str, stable: bool) -> None:
     """CLI-17: require_stable with read_committed only."""
     s = assigned(isolation_level=level)
     fetch = s.sent(OffsetFetchRequest)
-    assert (fetch.require_stable, fetch.groups[0].group_id, fetch.groups[0].topics[0].partition_indexes) == (stable, "g", [0])
+    assert (
+        fetch.require_stable,
+        fetch.groups[0].group_id,
+        fetch.groups[0].topics[0].partition_indexes,
+    ) == (stable, "g", [0])
     s.answer(fetched())
     assert s.member.positions == {tp("orders-0"): Position(3)} and s.member.positions_known
 
@@ -308,7 +346,10 @@ def test_nothing_committed_is_no_position() -> None:
     assert s.waiting(OffsetFetchRequest) is None
 
 
-@pytest.mark.parametrize("response", [fetched(E.UNSTABLE_OFFSET_COMMIT), fetched(group=LOAD), fetched(group=NOT_COORDINATOR)])
+@pytest.mark.parametrize(
+    "response",
+    [fetched(E.UNSTABLE_OFFSET_COMMIT), fetched(group=LOAD), fetched(group=NOT_COORDINATOR)],
+)
 def test_a_fetch_that_is_retried(response: OffsetFetchResponse) -> None:
     """CLI-17: 88, a loading coordinator; another coordinator after finding it."""
     s = assigned()
@@ -376,8 +417,11 @@ def test_what_the_brokers_versions_cannot_carry() -> None:
         assert s.faults == [fault]
 
 
-def test_a_commit_on_its_way_to_a_coordinator_that_was_given_up_leaves_nothing_to_do_but_wait() -> None:
-    """CLI-13: a heartbeat is refused while the commit waits for its answer; whoever waits for the commit is not to go on at once."""
+def test_a_commit_on_its_way_to_a_coordinator_that_was_given_up_leaves_nothing_to_do_but_wait() -> (
+    None
+):
+    """CLI-13: a heartbeat is refused while the commit waits for its answer; whoever waits for the
+    commit is not to go on at once."""
     s = Solo()
     s.enter()
     s.polling = False
@@ -387,5 +431,7 @@ def test_a_commit_on_its_way_to_a_coordinator_that_was_given_up_leaves_nothing_t
     s.answer(HeartbeatResponse(error_code=E.COORDINATOR_NOT_AVAILABLE))
     assert s.disconnects != []
     assert s.member.commit_due is None
-    s.member.disconnected(s.now)  # the driver tells that the connection is closed: now it is the commit's turn again
+    s.member.disconnected(
+        s.now
+    )  # the driver tells that the connection is closed: now it is the commit's turn again
     assert s.member.commit_due is not None

@@ -1,4 +1,5 @@
-"""A producer by itself: retries keep order and sequence numbers, time runs out, errors that cannot be retried."""
+"""A producer by itself: retries keep order and sequence numbers, time runs out, errors that cannot
+be retried."""
 
 from __future__ import annotations
 
@@ -22,7 +23,12 @@ from coordinator.wire.messages.metadata import (
     MetadataResponsePartition,
     MetadataResponseTopic,
 )
-from coordinator.wire.messages.produce import PartitionProduceResponse, ProduceRequest, ProduceResponse, TopicProduceResponse
+from coordinator.wire.messages.produce import (
+    PartitionProduceResponse,
+    ProduceRequest,
+    ProduceResponse,
+    TopicProduceResponse,
+)
 from coordinator.wire.schema import Request, Response
 
 T0 = TopicPartition("t", 0)
@@ -33,7 +39,9 @@ class Bench:
 
     def __init__(self, **properties: object) -> None:
         self.now = 0
-        self.producer = Producer(from_properties(ProducerConfig, {"linger.ms": 0, **properties}, "a producer"))
+        self.producer = Producer(
+            from_properties(ProducerConfig, {"linger.ms": 0, **properties}, "a producer")
+        )
         self.told: list[Delivered] = []
         self.open: list[tuple[int, Request]] = []
 
@@ -64,7 +72,12 @@ class Bench:
         self.answer(InitProducerIdRequest, InitProducerIdResponse(producer_id=5, producer_epoch=1))
         rows = [MetadataResponsePartition(partition_index=0, leader_id=1)]
         topic = MetadataResponseTopic(name="t", partitions=rows)
-        self.answer(MetadataRequest, MetadataResponse(brokers=[MetadataResponseBroker(node_id=1, host="h", port=1)], topics=[topic]))
+        self.answer(
+            MetadataRequest,
+            MetadataResponse(
+                brokers=[MetadataResponseBroker(node_id=1, host="h", port=1)], topics=[topic]
+            ),
+        )
 
 
 def produced(error: ErrorCode = ErrorCode.NONE, offset: int = 0) -> ProduceResponse:
@@ -83,11 +96,20 @@ def test_a_batch_is_sent_again_as_it_was_and_the_next_waits_for_it() -> None:
     bench.start()
     bench.producer.send(T0, b"1", bench.now)
     bench.turn()
-    assert sequence(bench.answer(ProduceRequest, produced(ErrorCode.NOT_ENOUGH_REPLICAS))) == (1, 0, 1)
+    assert sequence(bench.answer(ProduceRequest, produced(ErrorCode.NOT_ENOUGH_REPLICAS))) == (
+        1,
+        0,
+        1,
+    )
     bench.turn(after=200)
     assert sequence(bench.answer(ProduceRequest, produced(offset=40))) == (1, 0, 1)
-    assert sequence(bench.answer(ProduceRequest, produced(ErrorCode.DUPLICATE_SEQUENCE_NUMBER, offset=41))) == (1, 1, 1)
-    assert [(each.tickets, each.offset, each.fault) for each in bench.told] == [((1,), 40, None), ((2,), 41, None)]
+    assert sequence(
+        bench.answer(ProduceRequest, produced(ErrorCode.DUPLICATE_SEQUENCE_NUMBER, offset=41))
+    ) == (1, 1, 1)
+    assert [(each.tickets, each.offset, each.fault) for each in bench.told] == [
+        ((1,), 40, None),
+        ((2,), 41, None),
+    ]
     assert bench.producer.idle
 
 
@@ -99,7 +121,9 @@ def test_a_gap_in_the_sequence_is_followed_by_a_new_epoch() -> None:
     assert bench.told[0].fault is not None
     bench.producer.send(T0, b"1", bench.now)
     bench.turn()
-    asked = bench.answer(InitProducerIdRequest, InitProducerIdResponse(producer_id=5, producer_epoch=2))
+    asked = bench.answer(
+        InitProducerIdRequest, InitProducerIdResponse(producer_id=5, producer_epoch=2)
+    )
     assert isinstance(asked, InitProducerIdRequest)
     assert (asked.producer_id, asked.producer_epoch) == (5, 1)
     assert sequence(bench.answer(ProduceRequest, produced())) == (2, 0, 1)
@@ -121,7 +145,12 @@ def test_without_acks_nothing_is_waited_for() -> None:
     bench.turn()
     rows = [MetadataResponsePartition(partition_index=0, leader_id=1)]
     topic = MetadataResponseTopic(name="t", partitions=rows)
-    bench.answer(MetadataRequest, MetadataResponse(brokers=[MetadataResponseBroker(node_id=1, host="h", port=1)], topics=[topic]))
+    bench.answer(
+        MetadataRequest,
+        MetadataResponse(
+            brokers=[MetadataResponseBroker(node_id=1, host="h", port=1)], topics=[topic]
+        ),
+    )
     assert [(each.offset, each.fault) for each in bench.told] == [(-1, None)]
 
 
@@ -133,14 +162,20 @@ def test_a_fenced_producer_is_of_no_use() -> None:
         bench.producer.send(T0, b"1", bench.now)
 
 
-@pytest.mark.parametrize(("properties", "right"), [
-    ({"acks": "2"}, "one of all, -1, 0, 1"),
-    ({"acks": "1"}, "enable.idempotence = true needs acks = all"),
-    ({"transactional.id": "x", "enable.idempotence": False}, "transactional.id needs enable.idempotence"),
-    ({"linger": 1}, "linger.ms is"),
-    ({"delivery.timeout.ms": 10}, "at least linger.ms"),
-    ({"batch.size": "many"}, "give a whole number"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("properties", "right"),
+    [
+        ({"acks": "2"}, "one of all, -1, 0, 1"),
+        ({"acks": "1"}, "enable.idempotence = true needs acks = all"),
+        (
+            {"transactional.id": "x", "enable.idempotence": False},
+            "transactional.id needs enable.idempotence",
+        ),
+        ({"linger": 1}, "linger.ms is"),
+        ({"delivery.timeout.ms": 10}, "at least linger.ms"),
+        ({"batch.size": "many"}, "give a whole number"),
+    ],
+)
 def test_what_cannot_be_is_refused(properties: dict[str, object], right: str) -> None:
     with pytest.raises(MemberConfigError, match=right):
         from_properties(ProducerConfig, properties, "a producer")

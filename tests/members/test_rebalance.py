@@ -1,4 +1,5 @@
-"""What the application is told in a rebalance, and when: eager, cooperative, lost; and what makes a member join again."""
+"""What the application is told in a rebalance, and when: eager, cooperative, lost; and what makes a
+member join again."""
 
 from __future__ import annotations
 
@@ -25,7 +26,9 @@ COOPERATIVE = ("cooperative-sticky",)
 def owned_in(join: object) -> str:
     """What a JoinGroup says is owned."""
     subscription = Subscription.decode(join.protocols[0].metadata)  # type: ignore[attr-defined]
-    return " ".join(f"{topic}-{n}" for topic, numbers in subscription.owned_partitions for n in numbers)
+    return " ".join(
+        f"{topic}-{n}" for topic, numbers in subscription.owned_partitions for n in numbers
+    )
 
 
 @pytest.mark.parametrize(
@@ -39,7 +42,9 @@ def owned_in(join: object) -> str:
         (("cooperative-sticky", Eager), False),
     ],
 )
-def test_the_rebalance_protocol_is_the_highest_that_all_assignors_support(assignors: tuple[object, ...], cooperative: bool) -> None:
+def test_the_rebalance_protocol_is_the_highest_that_all_assignors_support(
+    assignors: tuple[object, ...], cooperative: bool
+) -> None:
     """CLI-22."""
     member = Member(MemberConfig(group_id="g", assignors=assignors))  # type: ignore[arg-type]
     assert member.cooperative is cooperative
@@ -56,7 +61,8 @@ def test_assignors_without_a_common_protocol_are_refused() -> None:
 
 
 def test_eager_gives_up_everything_before_joining() -> None:
-    """CLI-23 (b): revoked before JoinGroup, which then says that nothing is owned; all is assigned anew."""
+    """CLI-23 (b): revoked before JoinGroup, which then says that nothing is owned; all is assigned
+    anew."""
     s = Solo()
     s.enter("orders-0 orders-1")
     s.listener.take()
@@ -69,7 +75,8 @@ def test_eager_gives_up_everything_before_joining() -> None:
 
 
 def test_what_is_about_to_be_given_up_is_not_handed_out_any_more() -> None:
-    """CLI-23 (a), KAFKA-14196: while the auto-commit is under way; cooperative: only what is not subscribed any more."""
+    """CLI-23 (a), KAFKA-14196: while the auto-commit is under way; cooperative: only what is not
+    subscribed any more."""
     s = Solo(enable_auto_commit=True, auto_commit_interval_ms=600_000)
     s.enter("orders-0 orders-1", orders_0=5, orders_1=5)
     assert s.member.going == ()
@@ -77,10 +84,17 @@ def test_what_is_about_to_be_given_up_is_not_handed_out_any_more() -> None:
     s.poll()
     assert s.member.going == s.member.owned == tps("orders-0 orders-1")
     rows = [OffsetCommitResponsePartition(partition_index=number) for number in (0, 1)]
-    s.answer(OffsetCommitResponse(topics=[OffsetCommitResponseTopic(name="orders", partitions=rows)]))
+    s.answer(
+        OffsetCommitResponse(topics=[OffsetCommitResponseTopic(name="orders", partitions=rows)])
+    )
     s.poll()
     assert s.member.going == s.member.owned == ()
-    c = Solo(("orders", "other"), assignors=("cooperative-sticky",), enable_auto_commit=True, auto_commit_interval_ms=600_000)
+    c = Solo(
+        ("orders", "other"),
+        assignors=("cooperative-sticky",),
+        enable_auto_commit=True,
+        auto_commit_interval_ms=600_000,
+    )
     c.enter("orders-0 other-0", orders_0=5, other_0=5)
     c.member.subscribe(["orders"], c.now)
     c.poll()
@@ -98,7 +112,8 @@ def test_eager_revokes_even_nothing() -> None:
 
 
 def test_cooperative_keeps_what_stays_and_revokes_after_the_leader_said_so() -> None:
-    """CLI-23, CLI-24, CLI-28: revoke, join once more, then assigned; owned partitions are told to the leader."""
+    """CLI-23, CLI-24, CLI-28: revoke, join once more, then assigned; owned partitions are told to
+    the leader."""
     s = Solo(assignors=COOPERATIVE)
     s.enter("orders-0 orders-1")
     s.listener.take()
@@ -214,13 +229,16 @@ def test_an_assignor_that_does_not_take_its_assignment() -> None:
 
 
 def test_the_assignor_hears_of_its_assignment_before_the_application() -> None:
-    """CLI-24: onAssignment, with the generation, before the next subscription carries its bytes (UD-1)."""
+    """CLI-24: onAssignment, with the generation, before the next subscription carries its bytes
+    (UD-1)."""
     s = Solo(assignors=("sticky",))
     s.enter("orders-1", generation=5)
     s.member.enforce_rebalance()
     s.poll()
     data = Subscription.decode(s.sent(JoinGroupRequest).protocols[0].metadata).user_data
-    assert data == bytes.fromhex("00000001 0006") + b"orders" + bytes.fromhex("00000001 00000001 00000005")
+    assert data == bytes.fromhex("00000001 0006") + b"orders" + bytes.fromhex(
+        "00000001 00000001 00000005"
+    )
 
 
 def test_a_changed_subscription_is_joined_anew() -> None:
@@ -248,5 +266,11 @@ def test_bytes_of_an_assignment_of_the_future_are_read() -> None:
     s = Solo()
     s.start()
     s.joined(1, leader="x")
-    s.answer(SyncGroupResponse(protocol_type="consumer", protocol_name="range", assignment=b"\x00\x09" + given("orders-3")[2:] + b"more"))
+    s.answer(
+        SyncGroupResponse(
+            protocol_type="consumer",
+            protocol_name="range",
+            assignment=b"\x00\x09" + given("orders-3")[2:] + b"more",
+        )
+    )
     assert s.member.owned == tps("orders-3")

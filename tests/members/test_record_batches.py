@@ -15,24 +15,63 @@ from coordinator.wire.primitives import WireError
 
 def test_what_a_client_builds_a_broker_reads() -> None:
     at = 1_700_000_000_000
-    records = [NewRecord(b"k", b"v" * 300, at), NewRecord(None, None, at + 500), NewRecord(b"", b"", at - 1)]
-    data = record_batches.build_batch(records, producer_id=1 << 40, producer_epoch=3, base_sequence=7, transactional=True)
+    records = [
+        NewRecord(b"k", b"v" * 300, at),
+        NewRecord(None, None, at + 500),
+        NewRecord(b"", b"", at - 1),
+    ]
+    data = record_batches.build_batch(
+        records, producer_id=1 << 40, producer_epoch=3, base_sequence=7, transactional=True
+    )
     header = parse_header(data)
-    assert (header.producer_id, header.producer_epoch, header.base_sequence, header.record_count) == (1 << 40, 3, 7, 3)
+    assert (
+        header.producer_id,
+        header.producer_epoch,
+        header.base_sequence,
+        header.record_count,
+    ) == (1 << 40, 3, 7, 3)
     assert header.max_timestamp == 1_700_000_000_500
     assert header.attributes == TRANSACTIONAL
     found = list(read_records(header, data[61:]))
-    assert [(each.key, each.value, each.timestamp) for each in found] == [tuple(each) for each in records]
+    assert [(each.key, each.value, each.timestamp) for each in found] == [
+        tuple(each) for each in records
+    ]
 
 
 def test_what_a_broker_keeps_a_client_reads() -> None:
-    plain = build_batch([Record(10, 5, b"a", b"b", (("h", b"x"),)), Record(12, 3, None, b"c")], timestamp=5, base_offset=10, leader_epoch=4)
-    commit = build_batch([(b"\0\0\0\1", b"\0\0\0\0\0\0")], base_offset=13, producer_id=9, attributes=TRANSACTIONAL | CONTROL)
-    abort = build_batch([(b"\0\0\0\0", b"\0\0\0\0\0\0")], base_offset=14, producer_id=9, attributes=TRANSACTIONAL | CONTROL)
+    plain = build_batch(
+        [Record(10, 5, b"a", b"b", (("h", b"x"),)), Record(12, 3, None, b"c")],
+        timestamp=5,
+        base_offset=10,
+        leader_epoch=4,
+    )
+    commit = build_batch(
+        [(b"\0\0\0\1", b"\0\0\0\0\0\0")],
+        base_offset=13,
+        producer_id=9,
+        attributes=TRANSACTIONAL | CONTROL,
+    )
+    abort = build_batch(
+        [(b"\0\0\0\0", b"\0\0\0\0\0\0")],
+        base_offset=14,
+        producer_id=9,
+        attributes=TRANSACTIONAL | CONTROL,
+    )
     first, second, third = read_batches(plain + commit + abort + plain[:30])
-    assert (first.base_offset, first.last_offset, first.leader_epoch, first.transactional, first.control) == (10, 12, 4, False, False)
+    assert (
+        first.base_offset,
+        first.last_offset,
+        first.leader_epoch,
+        first.transactional,
+        first.control,
+    ) == (10, 12, 4, False, False)
     assert first.records == (ReadRecord(10, 5, b"a", b"b"), ReadRecord(12, 3, None, b"c"))
-    assert (second.control, second.aborts, second.producer_id, second.records) == (True, False, 9, ())
+    assert (second.control, second.aborts, second.producer_id, second.records) == (
+        True,
+        False,
+        9,
+        (),
+    )
     assert (third.control, third.aborts) == (True, True)
 
 
@@ -43,7 +82,9 @@ def test_gzip_is_opened_and_other_compressions_are_named() -> None:
 
     [batch] = read_batches(build_batch([b"x" * 100], compress=gzip, attributes=GZIP))
     assert batch.records[0].value == b"x" * 100
-    with pytest.raises(WireError, match="compressed with zstd: this consumer reads plain and gzip batches"):
+    with pytest.raises(
+        WireError, match="compressed with zstd: this consumer reads plain and gzip batches"
+    ):
         list(read_batches(build_batch([b"x"], compress=lambda data: data, attributes=ZSTD)))
 
 

@@ -13,7 +13,11 @@ from coordinator.members.faults import InvalidTopic, TopicAuthorizationFailed
 from coordinator.wire.consumer_protocol import Subscription
 from coordinator.wire.messages.find_coordinator import FindCoordinatorRequest
 from coordinator.wire.messages.join_group import JoinGroupRequest
-from coordinator.wire.messages.metadata import MetadataResponse, MetadataResponsePartition, MetadataResponseTopic
+from coordinator.wire.messages.metadata import (
+    MetadataResponse,
+    MetadataResponsePartition,
+    MetadataResponseTopic,
+)
 from tests.members.kit import Solo, tps
 
 E = ErrorCode
@@ -46,7 +50,11 @@ def test_metadata_that_cannot_be_had_are_asked_for_again() -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "kind"), [(E.TOPIC_AUTHORIZATION_FAILED, TopicAuthorizationFailed), (E.INVALID_TOPIC_EXCEPTION, InvalidTopic)]
+    ("error", "kind"),
+    [
+        (E.TOPIC_AUTHORIZATION_FAILED, TopicAuthorizationFailed),
+        (E.INVALID_TOPIC_EXCEPTION, InvalidTopic),
+    ],
 )
 def test_topics_that_may_not_be_read_are_raised(error: ErrorCode, kind: type) -> None:
     """Unauthorised topics raise; which ones."""
@@ -61,7 +69,8 @@ def test_topics_that_may_not_be_read_are_raised(error: ErrorCode, kind: type) ->
 
 @pytest.mark.parametrize("error", [E.UNKNOWN_TOPIC_OR_PARTITION, E.LEADER_NOT_AVAILABLE])
 def test_a_listed_topic_that_is_not_there_asks_for_a_refresh(error: ErrorCode) -> None:
-    """An unavailable listed topic is asked for again until it is there; the leader then joins anew (CLI-19)."""
+    """An unavailable listed topic is asked for again until it is there; the leader then joins anew
+    (CLI-19)."""
     s = Solo(("orders", "later"), cluster={"orders": 1})
     s.turn()
     s.tell({"later": error})
@@ -81,7 +90,10 @@ def test_a_listed_topic_that_is_not_there_asks_for_a_refresh(error: ErrorCode) -
 def test_a_pattern_asks_for_all_topics_and_takes_those_that_match_whole() -> None:
     """CLI-20: internal topics are left out, unless exclude.internal.topics=false."""
     cluster = {"orders": 1, "orders-eu": 1, "orders-us": 1, "__orders": 1}
-    for exclude, expected in ((True, ("orders", "orders-eu")), (False, ("__orders", "orders", "orders-eu"))):
+    for exclude, expected in (
+        (True, ("orders", "orders-eu")),
+        (False, ("__orders", "orders", "orders-eu")),
+    ):
         s = Solo(pattern=".*orders(-eu)?", cluster=cluster, exclude_internal_topics=exclude)
         s.turn()
         assert s.questions[-1].topics is None
@@ -137,7 +149,8 @@ def test_any_member_joins_anew_when_a_matching_topic_appears() -> None:
 
 
 def test_a_topic_that_the_leader_saw_first_is_taken_over() -> None:
-    """CLI-24: with a pattern, an assigned topic that matches joins the subscription; no further rejoin."""
+    """CLI-24: with a pattern, an assigned topic that matches joins the subscription; no further
+    rejoin."""
     s = entered()
     s.member.enforce_rebalance()
     s.poll()
@@ -172,7 +185,12 @@ def test_the_answer_to_an_older_question_is_not_enough() -> None:
 
 
 @pytest.mark.parametrize(
-    ("topics", "told"), [("pay", "topics='pay' is one text, .*: topics="), ([1], "give a list of names"), ([""], "give")]
+    ("topics", "told"),
+    [
+        ("pay", "topics='pay' is one text, .*: topics="),
+        ([1], "give a list of names"),
+        ([""], "give"),
+    ],
 )
 def test_topics_that_are_no_list_of_names_change_nothing(topics: Any, told: str) -> None:
     s = Solo(cluster={"orders": 1, "pay": 1})
@@ -185,8 +203,15 @@ def test_topics_that_are_no_list_of_names_change_nothing(topics: Any, told: str)
 
 
 def test_an_answer_that_many_get_is_read_once() -> None:
-    """Each has a view of its own, so that it sees that an answer has come; what they show is the same."""
-    response = MetadataResponse(topics=[MetadataResponseTopic(name="orders", partitions=[MetadataResponsePartition(partition_index=0)])])
+    """Each has a view of its own, so that it sees that an answer has come; what they show is the
+    same."""
+    response = MetadataResponse(
+        topics=[
+            MetadataResponseTopic(
+                name="orders", partitions=[MetadataResponsePartition(partition_index=0)]
+            )
+        ]
+    )
     one, other = (ClusterView.of(response, frozenset({"orders"})) for _ in range(2))
     assert one is not other
     assert one.topics is other.topics

@@ -1,4 +1,5 @@
-"""CRC-32C in plain Python, which stands in where the library has no build, gives what the library gives."""
+"""CRC-32C in plain Python, which stands in where the library has no build, gives what the library
+gives."""
 
 from __future__ import annotations
 

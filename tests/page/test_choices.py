@@ -1,4 +1,5 @@
-"""The settings that a run can be compared under: each can be played, and does what its name says."""
+"""The settings that a run can be compared under: each can be played, and does what its name
+says."""
 
 from __future__ import annotations
 
@@ -20,7 +21,9 @@ def test_every_choice_runs_the_members_that_it_names(slug: str) -> None:
     for name, settings in made.items():
         (group,) = picture_of(play(text, slug, SEED, settings)).plain()["groups"]
         if settings:
-            assert group["protocol"] == ("consumer" if name.startswith("KIP-848") else "classic"), name
+            assert group["protocol"] == ("consumer" if name.startswith("KIP-848") else "classic"), (
+                name
+            )
         assert len(group["lanes"]) >= 2
 
 
@@ -38,11 +41,19 @@ config = { "session.timeout.ms" = 12000, "heartbeat.interval.ms" = 4000, "auto.c
     assert scenario.broker_config["group.consumer.session.timeout.ms"] == "12000"
     assert scenario.broker_config["group.consumer.heartbeat.interval.ms"] == "4000"
     (kind,) = scenario.members
-    assert kind.properties == {"group.protocol": "consumer", "group.remote.assignor": "uniform", "auto.commit.interval.ms": "700"}
+    assert kind.properties == {
+        "group.protocol": "consumer",
+        "group.remote.assignor": "uniform",
+        "auto.commit.interval.ms": "700",
+    }
 
 
 def test_protocols_differ_under_the_same_churn() -> None:
     text = load("04_slowest_decides").scenario
-    lost = {each["name"]: picture_of(play(text, "x", SEED, each["settings"])).plain()["groups"][0]["lost_partition_ms"]
-        for each in choices(text, "x")}
+    lost = {
+        each["name"]: picture_of(play(text, "x", SEED, each["settings"])).plain()["groups"][0][
+            "lost_partition_ms"
+        ]
+        for each in choices(text, "x")
+    }
     assert lost["cooperative sticky"] < lost["KIP-848 (uniform)"] < lost["sticky (eager)"]

@@ -41,7 +41,9 @@ def test_growth_is_taken_line_by_line(log: Path, lines: list[str]) -> None:
     before = seen(follower)["picture"]["end_ms"]
     assert not follower.poll()
     with log.open("a") as file:
-        file.write("\n".join(lines[150:]) + "\n" + lines[-1][:10])  # the last line is still being written
+        file.write(
+            "\n".join(lines[150:]) + "\n" + lines[-1][:10]
+        )  # the last line is still being written
     assert follower.poll() and not follower.poll()
     grown = seen(follower)
     assert grown["name"] == "run.jsonl" and grown["picture"]["end_ms"] == 60_000 > before
@@ -53,7 +55,9 @@ def test_growth_is_taken_line_by_line(log: Path, lines: list[str]) -> None:
 def test_a_new_run_begins_a_new_picture(log: Path, lines: list[str]) -> None:
     follower = Follower(log)
     with log.open("a") as file:
-        file.write("\n".join(line.replace('"run":"1"', '"run":"1-2"') for line in lines[:120]) + "\n")
+        file.write(
+            "\n".join(line.replace('"run":"1"', '"run":"1-2"') for line in lines[:120]) + "\n"
+        )
     follower.poll()
     assert seen(follower)["picture"]["run"] == "1-2"
     assert seen(Follower(log, "1"))["picture"]["run"] == "1"
@@ -89,7 +93,12 @@ def test_a_log_that_was_mended_is_shown_again(log: Path, lines: list[str]) -> No
 
 @pytest.mark.parametrize("limit", ["MOST_FOLDED", "MOST_LINES"])
 def test_a_run_too_long_for_the_page_says_which_part_can_be_shown(
-        log: Path, lines: list[str], limit: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
+    log: Path,
+    lines: list[str],
+    limit: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     monkeypatch.setattr(f"coordinator.page.following.{limit}", 160)
     first = log.read_text().replace('"run":"1"', '"run":"0"')
     log.write_text(first + log.read_text())  # the run that is shown begins at line 151
@@ -116,8 +125,12 @@ def test_what_is_no_log_is_refused(tmp_path: Path) -> None:
         Follower(path)
 
 
-@pytest.mark.parametrize(("text", "told"), [(None, "cannot read"), ("nonsense\n", "line 1: not JSON")])
-def test_watch_refuses_what_it_cannot_show(tmp_path: Path, text: str | None, told: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("text", "told"), [(None, "cannot read"), ("nonsense\n", "line 1: not JSON")]
+)
+def test_watch_refuses_what_it_cannot_show(
+    tmp_path: Path, text: str | None, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "run.jsonl"
     if text is not None:
         path.write_text(text)
@@ -125,9 +138,13 @@ def test_watch_refuses_what_it_cannot_show(tmp_path: Path, text: str | None, tol
     assert told in capsys.readouterr().err
 
 
-def test_watch_of_a_folder_asks_for_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_watch_of_a_folder_asks_for_the_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["watch", str(tmp_path)]) == 2
-    assert capsys.readouterr().err.endswith("Is a directory; give the event log itself, a file in it\n")
+    assert capsys.readouterr().err.endswith(
+        "Is a directory; give the event log itself, a file in it\n"
+    )
 
 
 # -- the server
@@ -146,7 +163,11 @@ def get(server: PageServer, path: str, **headers: str) -> tuple[int, dict[str, s
     try:
         connection.request("GET", path, headers=headers)
         answer = connection.getresponse()
-        return answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read()
+        return (
+            answer.status,
+            {name.lower(): value for name, value in answer.getheaders()},
+            answer.read(),
+        )
     finally:
         connection.close()
 
@@ -154,13 +175,25 @@ def get(server: PageServer, path: str, **headers: str) -> tuple[int, dict[str, s
 def test_the_page_and_its_picture_are_served(server: PageServer) -> None:
     status, headers, body = get(server, "/")
     assert status == 200 and b"watch.js" in body and headers["content-type"].startswith("text/html")
-    assert "script-src 'self'" in headers["content-security-policy"] and headers["x-content-type-options"] == "nosniff"
+    assert (
+        "script-src 'self'" in headers["content-security-policy"]
+        and headers["x-content-type-options"] == "nosniff"
+    )
     assert json.loads(get(server, "/picture")[2])["picture"]["groups"][0]["group"] == "app"
     assert len(json.loads(get(server, "/steps?begin=0&end=3")[2])["steps"]) == 3
     assert get(server, "/stage.js")[1]["content-type"].startswith("text/javascript")
 
 
-@pytest.mark.parametrize("path", ["/none.html", "/../server.py", "/%2e%2e/server.py", "/vendor/../../server.py", "/..%5cserver.py"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/none.html",
+        "/../server.py",
+        "/%2e%2e/server.py",
+        "/vendor/../../server.py",
+        "/..%5cserver.py",
+    ],
+)
 def test_nothing_but_the_pages_files_is_served(server: PageServer, path: str) -> None:
     assert get(server, path)[0] == 404
 
@@ -174,7 +207,9 @@ def test_a_foreign_site_cannot_read_through_a_browser(server: PageServer) -> Non
     assert get(server, "/picture", Host="evil.example:80")[0] == 421
 
 
-def test_a_reader_is_told_when_the_log_grows(server: PageServer, log: Path, lines: list[str]) -> None:
+def test_a_reader_is_told_when_the_log_grows(
+    server: PageServer, log: Path, lines: list[str]
+) -> None:
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
     connection.request("GET", "/events")
     answer = connection.getresponse()
@@ -189,7 +224,11 @@ def test_a_reader_is_told_when_the_log_grows(server: PageServer, log: Path, line
 
 
 def test_the_assets_are_small(project_root: Path) -> None:
-    sizes = [path.stat().st_size for path in (project_root / "coordinator" / "page" / "assets").rglob("*") if path.is_file()]
+    sizes = [
+        path.stat().st_size
+        for path in (project_root / "coordinator" / "page" / "assets").rglob("*")
+        if path.is_file()
+    ]
     assert 0 < sum(sizes) <= 300_000
 
 

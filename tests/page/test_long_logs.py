@@ -1,4 +1,5 @@
-"""A long log is folded without reading its commits, and shows what a short one would show, but the dots."""
+"""A long log is folded without reading its commits, and shows what a short one would show, but the
+dots."""
 
 from __future__ import annotations
 
@@ -24,7 +25,9 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def followed(log: Path, monkeypatch: pytest.MonkeyPatch, long_bytes: int) -> tuple[Follower, dict[str, Any]]:
+def followed(
+    log: Path, monkeypatch: pytest.MonkeyPatch, long_bytes: int
+) -> tuple[Follower, dict[str, Any]]:
     monkeypatch.setattr("coordinator.page.following.LONG_BYTES", long_bytes)
     monkeypatch.setattr("coordinator.page.picture.MOST_STEPS_AT_ONCE", 10)
     follower = Follower(log)
@@ -36,18 +39,25 @@ def without_dots(picture: dict[str, Any]) -> list[dict[str, Any]]:
     groups: list[dict[str, Any]] = picture["groups"]
     for group in groups:
         for lane in group["lanes"]:
-            lane["marks"] = [mark for mark in lane["marks"] if not mark[1].startswith(("commit", "event"))]
+            lane["marks"] = [
+                mark for mark in lane["marks"] if not mark[1].startswith(("commit", "event"))
+            ]
             del lane["signs"]
     return groups
 
 
-def test_the_picture_is_the_same_but_for_the_commits(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_picture_is_the_same_but_for_the_commits(
+    log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     short, one = followed(log, monkeypatch, 1 << 40)
     long, other = followed(log, monkeypatch, 0)
     assert other["commits_not_drawn"] > 300 and one["commits_not_drawn"] == 0
     assert other["step_index"] == one["step_index"] and other["end_ms"] == one["end_ms"]
     assert without_dots(other) == without_dots(one)
-    told = [[step["say"] for step in json.loads(each.steps(0, one["step_count"]))["steps"]] for each in (short, long)]
+    told = [
+        [step["say"] for step in json.loads(each.steps(0, one["step_count"]))["steps"]]
+        for each in (short, long)
+    ]
     assert told[0] == told[1]
     assert any("its last sign of life was an offset commit" in say for say in told[1])
 
@@ -59,7 +69,9 @@ def test_steps_are_read_from_the_file(log: Path, monkeypatch: pytest.MonkeyPatch
     assert any(step["type"] == "OffsetsCommitted" for step in some)
 
 
-def test_what_is_damaged_is_found_all_the_same(log: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_what_is_damaged_is_found_all_the_same(
+    log: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     lines = log.read_text().split("\n")
     at = next(number for number, line in enumerate(lines) if '"api":"offset_commit"' in line)
     path = tmp_path / "damaged.jsonl"

@@ -1,4 +1,5 @@
-"""A log folded into a picture: bands, lanes, owners, the sum of what was lost, and what is said of each step."""
+"""A log folded into a picture: bands, lanes, owners, the sum of what was lost, and what is said of
+each step."""
 
 from __future__ import annotations
 
@@ -41,7 +42,8 @@ def picture(*actions: dict[str, Any], text: str = SCENARIO) -> dict[str, Any]:
 
 
 def gaps_ms(lines: list[dict[str, Any]]) -> int:
-    """Milliseconds without an owner, from the members' own callbacks alone: the judge beside the picture."""
+    """Milliseconds without an owner, from the members' own callbacks alone: the judge beside the
+    picture."""
     owner: dict[tuple[str, int], set[str]] = {}
     since: dict[tuple[str, int], int] = {}
     lost = 0
@@ -69,7 +71,9 @@ def gaps_ms(lines: list[dict[str, Any]]) -> int:
     return lost + sum(lines[-1]["at_ms"] - begin for begin in since.values())
 
 
-@pytest.mark.parametrize("name", ["half_open_partition", "long_gc_pause", "one_crash_one_join", "rolling_deploy_dynamic"])
+@pytest.mark.parametrize(
+    "name", ["half_open_partition", "long_gc_pause", "one_crash_one_join", "rolling_deploy_dynamic"]
+)
 def test_what_was_lost_is_the_gaps_in_the_members_own_callbacks(name: str) -> None:
     lines = play(catalogue.text(name), name, 3, ("duration=5m",))
     drawn = picture_of(lines).plain()
@@ -77,10 +81,17 @@ def test_what_was_lost_is_the_gaps_in_the_members_own_callbacks(name: str) -> No
 
 
 def test_a_member_that_stood_still_counts_as_long_as_it_did() -> None:
-    """Everybody stops for one that does not poll: eager members wait from their revocation to their assignment."""
-    joined = picture({"kind": "stall", "member": "app-2", "at_ms": 19_000, "lasts_ms": 5_000}, {"kind": "join", "at_ms": 20_000})
+    """Everybody stops for one that does not poll: eager members wait from their revocation to their
+    assignment."""
+    joined = picture(
+        {"kind": "stall", "member": "app-2", "at_ms": 19_000, "lasts_ms": 5_000},
+        {"kind": "join", "at_ms": 20_000},
+    )
     (group,) = joined["groups"]
-    stopped = {lane["name"]: [row for row in lane["activity"] if row[2] == "stopped"] for lane in group["lanes"]}
+    stopped = {
+        lane["name"]: [row for row in lane["activity"] if row[2] == "stopped"]
+        for lane in group["lanes"]
+    }
     (span,) = stopped["app-1"]
     assert 19_000 < span[0] < 24_000 < span[1]
     white = [row for row in group["raster"][0]["spans"] if not row[2]]
@@ -89,7 +100,12 @@ def test_a_member_that_stood_still_counts_as_long_as_it_did() -> None:
 
 def test_the_band_tells_states_and_generations() -> None:
     (group,) = picture()["groups"]
-    assert [state for _, _, state in group["states"]] == ["Empty", "PreparingRebalance", "CompletingRebalance", "Stable"]
+    assert [state for _, _, state in group["states"]] == [
+        "Empty",
+        "PreparingRebalance",
+        "CompletingRebalance",
+        "Stable",
+    ]
     assert [number for _, _, number in group["numbers"]] == [0, 1]
     assert group["protocol"] == "classic"
     leader = [lane["name"] for lane in group["lanes"] if lane["leads"]]
@@ -114,7 +130,9 @@ def test_a_crash_leaves_the_lane_at_once_and_the_group_a_session_later() -> None
 
 
 def test_a_frozen_member_is_drawn_as_believing_after_its_removal() -> None:
-    (group,) = picture({"kind": "freeze", "member": "app-3", "at_ms": 20_000, "lasts_ms": 20_000})["groups"]
+    (group,) = picture({"kind": "freeze", "member": "app-3", "at_ms": 20_000, "lasts_ms": 20_000})[
+        "groups"
+    ]
     lane = next(lane for lane in group["lanes"] if lane["name"] == "app-3")
     assert (20_000, 40_000, "frozen") in lane["activity"]
     (belief,) = lane["belief"]
@@ -132,10 +150,14 @@ def test_a_member_that_says_nothing_is_inferred() -> None:
 
 
 def test_every_step_is_said_in_a_sentence() -> None:
-    drawn = picture({"kind": "kill", "member": "app-1", "at_ms": 20_000}, {"kind": "join", "at_ms": 25_000})
+    drawn = picture(
+        {"kind": "kill", "member": "app-1", "at_ms": 20_000}, {"kind": "join", "at_ms": 25_000}
+    )
     assert len(drawn["steps"]) == drawn["step_count"] > 50
     said = {step["type"]: step["say"] for step in drawn["steps"]}
-    assert all(step["say"].endswith((".", ")")) and step["say"][0] != " " for step in drawn["steps"])
+    assert all(
+        step["say"].endswith((".", ")")) and step["say"][0] != " " for step in drawn["steps"]
+    )
     assert "The coordinator assigns nothing; leader" in said["GenerationStarted"]
     assert "killed" in said["MemberCrashed"]
     stored = [dict(step["fields"]) for step in drawn["steps"] if step["type"] == "GenerationStored"]
@@ -161,15 +183,25 @@ def test_a_fork_without_an_action_is_the_same_log() -> None:
 @pytest.mark.parametrize(
     "action",
     [
-        {"kind": "close", "member": "app-1"}, {"kind": "kill", "member": "app-1", "down_ms": 2_000}, {"kind": "freeze", "member": "app-2"},
-        {"kind": "stall", "member": "app-2"}, {"kind": "slow_assignor", "member": "app-1"}, {"kind": "lose_answer", "member": "app-1"},
-        {"kind": "cut", "member": "app-1"}, {"kind": "join"}, {"kind": "add_partitions"}, {"kind": "commit", "member": "app-2"},
+        {"kind": "close", "member": "app-1"},
+        {"kind": "kill", "member": "app-1", "down_ms": 2_000},
+        {"kind": "freeze", "member": "app-2"},
+        {"kind": "stall", "member": "app-2"},
+        {"kind": "slow_assignor", "member": "app-1"},
+        {"kind": "lose_answer", "member": "app-1"},
+        {"kind": "cut", "member": "app-1"},
+        {"kind": "join"},
+        {"kind": "add_partitions"},
+        {"kind": "commit", "member": "app-2"},
     ],
     ids=lambda action: action["kind"],
-)  # fmt: skip
+)
 def test_a_fork_has_the_same_past(action: dict[str, Any]) -> None:
     at_ms = 20_000
-    plain, forked = play(SCENARIO, "test", 1), play(SCENARIO, "test", 1, (), [{**action, "at_ms": at_ms}])
+    plain, forked = (
+        play(SCENARIO, "test", 1),
+        play(SCENARIO, "test", 1, (), [{**action, "at_ms": at_ms}]),
+    )
     before = [line for line in lines_of(plain) if line["at_ms"] < at_ms]
     assert lines_of(forked)[: len(before)] == before
     assert forked != plain
@@ -182,14 +214,20 @@ def test_a_twin_of_a_static_member_fences_it() -> None:
 
 
 def test_partitions_are_added_and_found_by_the_members() -> None:
-    text = SCENARIO.replace('"heartbeat.interval.ms" = 3000', '"heartbeat.interval.ms" = 3000, "metadata.max.age.ms" = 5000')
+    text = SCENARIO.replace(
+        '"heartbeat.interval.ms" = 3000',
+        '"heartbeat.interval.ms" = 3000, "metadata.max.age.ms" = 5000',
+    )
     (group,) = picture({"kind": "add_partitions", "at_ms": 20_000, "more": 2}, text=text)["groups"]
     assert len(group["raster"]) == 8
     assert all(20_000 < row["spans"][0][0] < 40_000 for row in group["raster"][6:])
 
 
 def test_the_coordinator_moves_among_brokers() -> None:
-    text = SCENARIO + '[brokers]\ncount = 2\nconfig = { "offsets.topic.num.partitions" = 1, "default.replication.factor" = 2 }\n'
+    text = (
+        SCENARIO
+        + '[brokers]\ncount = 2\nconfig = { "offsets.topic.num.partitions" = 1, "default.replication.factor" = 2 }\n'
+    )
     drawn = picture({"kind": "move_coordinator", "at_ms": 20_000, "to": 2}, text=text)
     assert {row[2] for row in drawn["groups"][0]["brokers"]} == {1, 2}
 
@@ -205,11 +243,16 @@ def test_the_coordinator_moves_among_brokers() -> None:
         ({"kind": "twin", "member": "app-1", "at_ms": 1}, "app-1 is dynamic"),
         ({"kind": "move_coordinator", "at_ms": 1}, "one broker"),
         ({"kind": "add_partitions", "at_ms": 1, "more": 0}, "from 1 to 100"),
-        ({"kind": "lose_answer", "member": "app-1", "at_ms": 1, "api": "Heartbeet"}, "did you mean Heartbeat"),
+        (
+            {"kind": "lose_answer", "member": "app-1", "at_ms": 1, "api": "Heartbeet"},
+            "did you mean Heartbeat",
+        ),
         ({"kind": "reassign", "at_ms": 1}, "one broker"),
     ],
 )
-def test_an_action_that_cannot_be_says_what_would_be_right(action: dict[str, Any], told: str) -> None:
+def test_an_action_that_cannot_be_says_what_would_be_right(
+    action: dict[str, Any], told: str
+) -> None:
     with pytest.raises(ActionError, match=told):
         play(SCENARIO, "test", 1, (), [action])
 
@@ -218,27 +261,41 @@ CLUSTER = SCENARIO + '[brokers]\ncount = 4\nconfig = { "default.replication.fact
 
 
 def test_a_reassigned_partition_shows_all_replicas_the_original_ones_and_the_target() -> None:
-    drawn = picture({"kind": "reassign", "at_ms": 20_000, "partition": 1, "replicas": [1, 2]}, text=CLUSTER)
+    drawn = picture(
+        {"kind": "reassign", "at_ms": 20_000, "partition": 1, "replicas": [1, 2]}, text=CLUSTER
+    )
     (moved,) = drawn["replicas"]
     assert (moved["name"], moved["partition"]) == ("orders-1", 1)
     spans = [span for span in moved["spans"] if span[1] > span[0]]
     before, after = spans[0], spans[-1]
     assert before[0] == 0 and before[1] == 20_000 and not before[2]["moving"]
-    assert (after[2]["all"], after[2]["leader"], after[2]["moving"]) == ((1, 2), 2, False)  # the leader is a target: it stays
+    assert (after[2]["all"], after[2]["leader"], after[2]["moving"]) == (
+        (1, 2),
+        2,
+        False,
+    )  # the leader is a target: it stays
     begun = next(step for step in drawn["steps"] if step["type"] == "ReassignmentStarted")
     assert "RAR 1,2" in begun["say"]
-    assert drawn["groups"][0]["numbers"] == picture(text=CLUSTER)["groups"][0]["numbers"], "the group notices nothing"
+    assert drawn["groups"][0]["numbers"] == picture(text=CLUSTER)["groups"][0]["numbers"], (
+        "the group notices nothing"
+    )
 
 
 @pytest.mark.parametrize(
     ("fields", "told"),
     [
-        ({"partition": 6}, "partition 6: from 0 to 5"), ({"replicas": []}, r"replicas \[\]: different brokers from 1 to 4"),
-        ({"replicas": [1, 1]}, "different brokers"), ({"replicas": [5]}, "from 1 to 4"), ({"replicas": ["1"]}, "different brokers"),
-        ({"replicas": 3}, "different brokers"), ({"partition": True}, "partition True"),
+        ({"partition": 6}, "partition 6: from 0 to 5"),
+        ({"replicas": []}, r"replicas \[\]: different brokers from 1 to 4"),
+        ({"replicas": [1, 1]}, "different brokers"),
+        ({"replicas": [5]}, "from 1 to 4"),
+        ({"replicas": ["1"]}, "different brokers"),
+        ({"replicas": 3}, "different brokers"),
+        ({"partition": True}, "partition True"),
     ],
-)  # fmt: skip
-def test_a_reassignment_that_cannot_be_says_what_would_be_right(fields: dict[str, Any], told: str) -> None:
+)
+def test_a_reassignment_that_cannot_be_says_what_would_be_right(
+    fields: dict[str, Any], told: str
+) -> None:
     with pytest.raises(ActionError, match=told):
         play(CLUSTER, "test", 1, (), [{"kind": "reassign", "at_ms": 1, **fields}])
 
@@ -246,18 +303,25 @@ def test_a_reassignment_that_cannot_be_says_what_would_be_right(fields: dict[str
 def test_a_partition_moves_by_default_to_a_broker_that_lacks_it() -> None:
     (moved,) = picture({"kind": "reassign", "at_ms": 20_000}, text=CLUSTER)["replicas"]
     before, after = moved["spans"][0][2]["all"], moved["spans"][-1][2]["all"]
-    assert before == moved["spans"][-2][2]["original"], "in the order that it had: the preferred leader first"
+    assert before == moved["spans"][-2][2]["original"], (
+        "in the order that it had: the preferred leader first"
+    )
     assert after[0] not in before and after[1:] == before[1:]
 
 
 def test_a_member_that_is_gone_commits_nothing() -> None:
-    actions = ({"kind": "kill", "member": "app-2", "at_ms": 20_000}, {"kind": "commit", "member": "app-2", "at_ms": 21_000})
+    actions = (
+        {"kind": "kill", "member": "app-2", "at_ms": 20_000},
+        {"kind": "commit", "member": "app-2", "at_ms": 21_000},
+    )
     skipped = [step for step in picture(*actions)["steps"] if step["type"] == "FaultSkipped"]
     assert len(skipped) == 1 and "nothing to commit" in skipped[0]["say"]
 
 
 def test_the_workers_door() -> None:
-    played = json.loads(request(json.dumps({"op": "play", "scenario": SCENARIO, "seed": 1, "log": True})))["ok"]
+    played = json.loads(
+        request(json.dumps({"op": "play", "scenario": SCENARIO, "seed": 1, "log": True}))
+    )["ok"]
     opened = json.loads(request(json.dumps({"op": "open", "text": played["log"]})))["ok"]
     assert opened["picture"] == played["picture"]
     steps = json.loads(request(json.dumps({"op": "steps", "begin": 3, "end": 5})))["ok"]["steps"]

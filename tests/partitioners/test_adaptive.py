@@ -16,7 +16,9 @@ def drawing(
     *numbers: int, batch_size: int = 100, ignore_keys: bool = False, adaptive: bool = True
 ) -> tuple[AdaptivePartitioner, Iterator[int]]:
     draws = iter(numbers)
-    return AdaptivePartitioner(lambda: next(draws), batch_size, ignore_keys=ignore_keys, adaptive=adaptive), draws
+    return AdaptivePartitioner(
+        lambda: next(draws), batch_size, ignore_keys=ignore_keys, adaptive=adaptive
+    ), draws
 
 
 def test_it_sticks_for_batch_size_bytes() -> None:
@@ -77,7 +79,8 @@ def test_uniform_choice_knows_who_has_a_leader() -> None:
 
 
 def test_long_queues_are_chosen_rarely() -> None:
-    """Weight = longest queue + 1 - own queue; the cumulative table is searched with the draw modulo its total."""
+    """Weight = longest queue + 1 - own queue; the cumulative table is searched with the draw modulo
+    its total."""
     table = load_table({0: 5, 1: 0, 2: 3, 3: 0, 4: 1}, 5)
     assert table is not None
     assert table.cumulative == (1, 7, 10, 16, 21)

@@ -34,7 +34,8 @@ def test_murmur2_gives_what_java_gives(key: bytes, expected: int) -> None:
 
 
 def test_murmur2_agrees_with_a_client_that_ships_it() -> None:
-    """PART-1, against aiokafka's own implementation, for every tail length and for bytes with the high bit set."""
+    """PART-1, against aiokafka's own implementation, for every tail length and for bytes with the
+    high bit set."""
     from aiokafka.partitioner import murmur2 as theirs
 
     for length in range(40):
@@ -53,7 +54,11 @@ def test_a_key_goes_to_one_of_all_partitions() -> None:
     wanted = (-973932308 & 0x7FFFFFFF) % 12
     assert partition_for_key(b"21", 12) == wanted
     elsewhere = TopicView("t", 12, [p for p in range(12) if p != wanted])
-    partitioners: list[Partitioner] = [CounterPartitioner(int), StickyPartitioner(int), AdaptivePartitioner(int)]
+    partitioners: list[Partitioner] = [
+        CounterPartitioner(int),
+        StickyPartitioner(int),
+        AdaptivePartitioner(int),
+    ]
     for partitioner in partitioners:
         assert partitioner.partition(elsewhere, b"21") == wanted
 
@@ -61,7 +66,9 @@ def test_a_key_goes_to_one_of_all_partitions() -> None:
 def test_the_empty_key_is_a_key() -> None:
     """PART-2: only a missing key is no key."""
     rng = iter([1, 2, 3])
-    assert CounterPartitioner(lambda: next(rng)).partition(TopicView.all_available("t", 7), b"") == partition_for_key(b"", 7)
+    assert CounterPartitioner(lambda: next(rng)).partition(
+        TopicView.all_available("t", 7), b""
+    ) == partition_for_key(b"", 7)
     assert next(rng) == 1
 
 

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from coordinator.partitioners import StickyPartitioner, TopicView, UniformStickyPartitioner, partition_for_key
+from coordinator.partitioners import (
+    StickyPartitioner,
+    TopicView,
+    UniformStickyPartitioner,
+    partition_for_key,
+)
 
 FOUR = TopicView.all_available("t", 4)
 

@@ -37,7 +37,9 @@ def simulated(name: str, seed: int = 1) -> str:
 def folded(text: str, log: str = "log") -> tuple[Tables, Counts]:
     """A log's tables."""
     tables: Tables = {name: [] for name in TABLES}
-    counts = fold_texts(text.splitlines(keepends=True), log, lambda table, row: tables[table].append(row))
+    counts = fold_texts(
+        text.splitlines(keepends=True), log, lambda table, row: tables[table].append(row)
+    )
     return tables, counts
 
 

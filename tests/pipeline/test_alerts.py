@@ -1,4 +1,5 @@
-"""Alerts: each kind is raised by what it is for, once, and by nothing less; a watch goes on from its saved state."""
+"""Alerts: each kind is raised by what it is for, once, and by nothing less; a watch goes on from
+its saved state."""
 
 from __future__ import annotations
 
@@ -15,7 +16,9 @@ def line(seq: int, kind: str, at_ms: int, **fields: Any) -> dict[str, Any]:
     return {"seq": seq, "at_ms": at_ms, "type": kind, **fields}
 
 
-def seen(lines: list[dict[str, Any]], limits: Limits = Limits(), *, save: bool = False) -> list[Alert]:
+def seen(
+    lines: list[dict[str, Any]], limits: Limits = Limits(), *, save: bool = False
+) -> list[Alert]:
     """Alerts of one group's lines; with `save` through a saved state after each line."""
     watch, found = Watch("g", limits), []
     for each in lines:
@@ -36,18 +39,31 @@ def test_a_storm_is_told_once() -> None:
 
 
 def test_a_member_that_comes_again_and_again() -> None:
-    joined = [line(number, "MemberJoined", number * 1000, client_id="app-1", member=f"m{number}") for number in range(5)]
+    joined = [
+        line(number, "MemberJoined", number * 1000, client_id="app-1", member=f"m{number}")
+        for number in range(5)
+    ]
     (alert,) = seen(joined)
-    assert (alert.kind, alert.seq) == ("flapping member", 2) and "app-1 joined 3 times" in alert.text
+    assert (alert.kind, alert.seq) == (
+        "flapping member",
+        2,
+    ) and "app-1 joined 3 times" in alert.text
     others = [{**each, "client_id": f"app-{number}"} for number, each in enumerate(joined)]
     assert seen(others) == []
 
 
 def test_commits_of_zombies() -> None:
-    refused = line(1, "RequestRefused", 5, api="offset_commit", member="m", errors=["ILLEGAL_GENERATION"])
+    refused = line(
+        1, "RequestRefused", 5, api="offset_commit", member="m", errors=["ILLEGAL_GENERATION"]
+    )
     (alert,) = seen([refused])
-    assert alert == Alert("g", "zombie commit", 1, 5, "a commit of m was refused: ILLEGAL_GENERATION")
-    assert seen([{**refused, "errors": ["REBALANCE_IN_PROGRESS"]}, {**refused, "api": "heartbeat"}]) == []
+    assert alert == Alert(
+        "g", "zombie commit", 1, 5, "a commit of m was refused: ILLEGAL_GENERATION"
+    )
+    assert (
+        seen([{**refused, "errors": ["REBALANCE_IN_PROGRESS"]}, {**refused, "api": "heartbeat"}])
+        == []
+    )
 
 
 def test_what_does_not_end_is_overdue() -> None:
@@ -66,9 +82,11 @@ def test_what_does_not_end_is_overdue() -> None:
 def test_what_ends_in_time_is_not_told() -> None:
     watch = Watch("g")
     for each in (
-        line(1, "RebalanceStarted", 0), line(2, "ReassignmentStarted", 0, topic="t", partition=0),
-        line(3, "GenerationStarted", 5, generation=4), line(4, "ReassignmentCompleted", 5, topic="t", partition=0),
-    ):  # fmt: skip
+        line(1, "RebalanceStarted", 0),
+        line(2, "ReassignmentStarted", 0, topic="t", partition=0),
+        line(3, "GenerationStarted", 5, generation=4),
+        line(4, "ReassignmentCompleted", 5, topic="t", partition=0),
+    ):
         list(watch.see(each, 0))
     assert watch.due() is None and (watch.state, watch.generation) == ("CompletingRebalance", 4)
     list(watch.see(line(5, "GenerationStored", 6, generation=4), 0))
@@ -76,24 +94,46 @@ def test_what_ends_in_time_is_not_told() -> None:
 
 
 def test_a_run_through_saved_states_is_the_run() -> None:
-    lines = [each for each in read_lines(simulated("crash_loop").splitlines(keepends=True)) if each.get("group") == "app"]
+    lines = [
+        each
+        for each in read_lines(simulated("crash_loop").splitlines(keepends=True))
+        if each.get("group") == "app"
+    ]
     alerts = seen(lines, Limits(storm=2, flapping=2))
     assert {alert.kind for alert in alerts} == {"rebalance storm", "flapping member"} <= set(KINDS)
     assert seen(lines, Limits(storm=2, flapping=2), save=True) == alerts
 
 
 def test_the_page_of_the_present_state() -> None:
-    page = live_page({"<g>": ("Stable", 3, 1), "": ("", -1, 0)}, [Alert("<g>", "zombie commit", 1, 2500, "<b>")], 1234, 2)
-    assert "&lt;g&gt;" in page and "<b>" not in page and "1,234 lines" in page and "2.500 s" in page and "http-equiv='refresh'" in page
+    page = live_page(
+        {"<g>": ("Stable", 3, 1), "": ("", -1, 0)},
+        [Alert("<g>", "zombie commit", 1, 2500, "<b>")],
+        1234,
+        2,
+    )
+    assert (
+        "&lt;g&gt;" in page
+        and "<b>" not in page
+        and "1,234 lines" in page
+        and "2.500 s" in page
+        and "http-equiv='refresh'" in page
+    )
     assert json.loads(Watch("g").saved())["generation"] == -1
 
 
 def test_a_watch_takes_notice_of_the_watched_types_alone() -> None:
     """What follows a log leaves the others out."""
-    lines = [each for each in read_lines(simulated("crash_loop").splitlines(keepends=True)) if each.get("group") == "app"]
+    lines = [
+        each
+        for each in read_lines(simulated("crash_loop").splitlines(keepends=True))
+        if each.get("group") == "app"
+    ]
     watched = [each for each in lines if each["type"] in WATCHED]
     assert 0 < len(watched) < len(lines)
-    everything, few = Watch("app", Limits(storm=2, flapping=2)), Watch("app", Limits(storm=2, flapping=2))
+    everything, few = (
+        Watch("app", Limits(storm=2, flapping=2)),
+        Watch("app", Limits(storm=2, flapping=2)),
+    )
     found = [alert for each in lines for alert in everything.see(each, each["at_ms"])]
     assert found == [alert for each in watched for alert in few.see(each, each["at_ms"])] != []
     assert everything.saved() == few.saved()

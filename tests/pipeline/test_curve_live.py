@@ -1,4 +1,5 @@
-"""What live groups go through costs what it costs by the words of their members: gaps, moves and recoveries fall into their windows."""
+"""What live groups go through costs what it costs by the words of their members: gaps, moves and
+recoveries fall into their windows."""
 
 from __future__ import annotations
 
@@ -8,7 +9,16 @@ import pytest
 
 from benchmarks.curve_ledger import Cost, Ledger
 from benchmarks.curve_live import WAYS, main, rows_of, write_rows
-from coordinator.pipeline.curve import EVENTS, LIVE_COLUMNS, LIVE_MEASURES, MEASURED, PROTOCOLS, CurvePoint, curve_page, read_live
+from coordinator.pipeline.curve import (
+    EVENTS,
+    LIVE_COLUMNS,
+    LIVE_MEASURES,
+    MEASURED,
+    PROTOCOLS,
+    CurvePoint,
+    curve_page,
+    read_live,
+)
 from coordinator.pipeline.statistics import quantile
 
 A, B = ("t", 0), ("t", 1)
@@ -54,17 +64,28 @@ def test_rows_of_sizes_that_are_not_measured_stay(tmp_path: Path) -> None:
     points = read_live(out.read_text())
     each = len(WAYS) * len(EVENTS) * len(LIVE_MEASURES)
     assert [(point.members, point.broker) for point in points[::each]] == [(10, "one"), (50, "two")]
-    assert set(WAYS) == set(PROTOCOLS) and {point.value for point in points if point.measure == "recovered_ms"} == {None}
+    assert set(WAYS) == set(PROTOCOLS) and {
+        point.value for point in points if point.measure == "recovered_ms"
+    } == {None}
 
 
 def test_the_page_has_what_was_measured_beside_the_simulation() -> None:
     points = [
         CurvePoint(protocol, 10, event, measure.column, quantile([1.0, 2.0, 3.0], 0.5))
-        for protocol in PROTOCOLS for event in EVENTS for measure in MEASURED
-    ]  # fmt: skip
-    rows = ["eager range,10,crash,recovered_ms,47500,Apache Kafka 4.3.1", "eager range,10,leave,recovered_ms,,Apache Kafka 4.3.1"]
+        for protocol in PROTOCOLS
+        for event in EVENTS
+        for measure in MEASURED
+    ]
+    rows = [
+        "eager range,10,crash,recovered_ms,47500,Apache Kafka 4.3.1",
+        "eager range,10,leave,recovered_ms,,Apache Kafka 4.3.1",
+    ]
     page = curve_page(points, "make curve", read_live("\n".join([",".join(LIVE_COLUMNS), *rows])))
-    assert "| crash, 10 | 2 / 47.5 | 2 / – |" in page and "| leave, 10 | 2 / not settled |" in page and "Apache Kafka 4.3.1" in page
+    assert (
+        "| crash, 10 | 2 / 47.5 | 2 / – |" in page
+        and "| leave, 10 | 2 / not settled |" in page
+        and "Apache Kafka 4.3.1" in page
+    )
     assert "## Beside a real broker" not in curve_page(points, "make curve")
 
 

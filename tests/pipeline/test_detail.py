@@ -13,12 +13,39 @@ from coordinator.pipeline.fold.cluster import detail
 
 from .kit import SHORT, simulated
 
-ODD: list[Any] = [None, True, 1.5, -0.0, 1e300, 10**18, "é\u2028\ud800\"\\\n", [], {}, [[{"x": [1, "2"]}]], {"": None}]
+ODD: list[Any] = [
+    None,
+    True,
+    1.5,
+    -0.0,
+    1e300,
+    10**18,
+    'é\u2028\ud800"\\\n',
+    [],
+    {},
+    [[{"x": [1, "2"]}]],
+    {"": None},
+]
 
 
 def dumped(line: dict[str, Any]) -> str:
-    envelope = {"seq", "at_ms", "run", "stream", "type", "cause", "group", "generation", "member", "broker", "topic", "partition"}
-    return json.dumps({key: value for key, value in line.items() if key not in envelope}, separators=(",", ":"))
+    envelope = {
+        "seq",
+        "at_ms",
+        "run",
+        "stream",
+        "type",
+        "cause",
+        "group",
+        "generation",
+        "member",
+        "broker",
+        "topic",
+        "partition",
+    }
+    return json.dumps(
+        {key: value for key, value in line.items() if key not in envelope}, separators=(",", ":")
+    )
 
 
 @pytest.mark.parametrize("quick", [True, False])

@@ -1,4 +1,5 @@
-"""What Spark ends in midway is one line and status 2, an interrupt is status 130; no Spark is needed here: its errors are stood in for."""
+"""What Spark ends in midway is one line and status 2, an interrupt is status 130; no Spark is
+needed here: its errors are stood in for."""
 
 from __future__ import annotations
 
@@ -13,7 +14,9 @@ from coordinator.pipeline.spark import folders
 from coordinator.pipeline.spark import session as sessions
 
 Py4JJavaError = type("Py4JJavaError", (Exception,), {"__module__": "py4j.protocol"})
-PythonException = type("PythonException", (Exception,), {"__module__": "pyspark.errors.exceptions.captured"})
+PythonException = type(
+    "PythonException", (Exception,), {"__module__": "pyspark.errors.exceptions.captured"}
+)
 ArrowInvalid = type("ArrowInvalid", (ValueError,), {"__module__": "pyarrow.lib"})
 
 FULL = """An error occurred while calling o91.parquet.
@@ -33,9 +36,20 @@ MemoryError: 800 MiB more
 ENDS = [
     (Py4JJavaError(FULL), "java.io.IOException: No space left on device"),
     (PythonException(WORKER), "MemoryError: 800 MiB more"),
-    (PythonException("Job aborted due to stage failure: ExecutorLostFailure\n\tat x"), "stage failure: ExecutorLostFailure"),
-    (PythonException("Job aborted: PythonException: Traceback (most recent call last):\n  File x\nEOFError\n"), "(EOFError)"),
-    (ArrowInvalid("Parquet magic bytes not found in footer"), "Parquet magic bytes not found in footer"),
+    (
+        PythonException("Job aborted due to stage failure: ExecutorLostFailure\n\tat x"),
+        "stage failure: ExecutorLostFailure",
+    ),
+    (
+        PythonException(
+            "Job aborted: PythonException: Traceback (most recent call last):\n  File x\nEOFError\n"
+        ),
+        "(EOFError)",
+    ),
+    (
+        ArrowInvalid("Parquet magic bytes not found in footer"),
+        "Parquet magic bytes not found in footer",
+    ),
     (ConnectionRefusedError(111, "Connection refused"), "Connection refused"),
 ]
 COMMANDS = {
@@ -64,7 +78,11 @@ def begin(tmp_path, monkeypatch) -> Begin:
     """Run a command whose work ends in an error; its status, and its session."""
     (tmp_path / "run.jsonl").write_text("{}\n")
     (tmp_path / "sweep.toml").write_text('scenario = "rolling_deploy_static"\nseeds = 1\n')
-    names = {"{log}": str(tmp_path / "run.jsonl"), "{out}": str(tmp_path / "out"), "{sweep}": str(tmp_path / "sweep.toml")}
+    names = {
+        "{log}": str(tmp_path / "run.jsonl"),
+        "{out}": str(tmp_path / "out"),
+        "{sweep}": str(tmp_path / "sweep.toml"),
+    }
 
     def begin(command: str, error: BaseException) -> tuple[int, _Session]:
         arguments, module, function = COMMANDS[command]
@@ -82,13 +100,19 @@ def begin(tmp_path, monkeypatch) -> Begin:
     return begin
 
 
-@pytest.mark.parametrize(("error", "told"), ENDS, ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "")
+@pytest.mark.parametrize(
+    ("error", "told"),
+    ENDS,
+    ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
+)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_what_spark_ends_in_is_one_line_that_says_what_to_do(command, error, told, begin, capsys):
     status, spark = begin(command, error)
     assert (status, spark.stopped) == (2, 1)
     text = capsys.readouterr().err
-    assert text.startswith(f"coordinator {command}: error: ended midway (") and text.count("\n") == 1
+    assert (
+        text.startswith(f"coordinator {command}: error: ended midway (") and text.count("\n") == 1
+    )
     assert told in text
     assert "mend that" in text
 

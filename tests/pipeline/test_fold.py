@@ -1,4 +1,5 @@
-"""The fold of a run: rows of every table are as declared, and say what the log says, by other roads than the fold's own."""
+"""The fold of a run: rows of every table are as declared, and say what the log says, by other roads
+than the fold's own."""
 
 from __future__ import annotations
 
@@ -26,7 +27,11 @@ def assert_as_declared(tables: Tables) -> None:
         for row in found:
             assert len(row) == len(TABLES[name].columns), name
             for column, value in zip(TABLES[name].columns, row, strict=True):
-                assert (value is None and column.nullable) or type(value) is PYTHON[column.type], (name, column.name, value)
+                assert (value is None and column.nullable) or type(value) is PYTHON[column.type], (
+                    name,
+                    column.name,
+                    value,
+                )
 
 
 def lines_of(text: str) -> list[dict[str, Any]]:
@@ -42,7 +47,12 @@ def test_a_simulated_run(name: str) -> None:
     assert counts == (len(lines), len(lines), 0, 0, 0, 1)
     assert [row["seq"] for row in rows(tables, "events")] == [line["seq"] for line in lines]
     (run,) = rows(tables, "runs")
-    assert (run["run_id"], run["seed"], run["end_ms"], run["complete"]) == ("log#1", "1", lines[-1]["at_ms"], True)
+    assert (run["run_id"], run["seed"], run["end_ms"], run["complete"]) == (
+        "log#1",
+        "1",
+        lines[-1]["at_ms"],
+        True,
+    )
     measures = measure(lines)
     rebalances = rows(tables, "rebalances")
     assert len(rows(tables, "generations")) == measures.rebalances
@@ -57,11 +67,29 @@ def test_rebalances_are_those_of_explain(name: str) -> None:
     tables, _ = folded(text)
     timeline = timeline_of(lines_of(text))
     for group in as_plain(timeline, timeline.groups.values())["groups"]:
-        for told, row in zip(group["rebalances"], rows(tables, "rebalances", group_id=group["group"]), strict=True):
-            for key in ("seq", "generation", "outcome", "why", "started_ms", "join_phase_ms", "sync_phase_ms", "unowned_partition_ms"):
+        for told, row in zip(
+            group["rebalances"], rows(tables, "rebalances", group_id=group["group"]), strict=True
+        ):
+            for key in (
+                "seq",
+                "generation",
+                "outcome",
+                "why",
+                "started_ms",
+                "join_phase_ms",
+                "sync_phase_ms",
+                "unowned_partition_ms",
+            ):
                 assert told[key] == row[key], key
             assert len(told["members"]) == row["members"]
-            assert sum(len(numbers) for share in told["assignments"] for numbers in share["added"].values()) == row["added"]
+            assert (
+                sum(
+                    len(numbers)
+                    for share in told["assignments"]
+                    for numbers in share["added"].values()
+                )
+                == row["added"]
+            )
             if row["duration_ms"] is not None:
                 assert row["duration_ms"] == row["join_phase_ms"] + row["sync_phase_ms"]
 
@@ -72,7 +100,9 @@ def test_intervals_of_ownership_do_not_overlap_in_a_view(name: str) -> None:
     for view in ("coordinator", "member"):
         by_partition: dict[Any, list[dict[str, Any]]] = {}
         for row in rows(tables, "ownership", view=view):
-            by_partition.setdefault((row["group_id"], row["topic"], row["partition"]), []).append(row)
+            by_partition.setdefault((row["group_id"], row["topic"], row["partition"]), []).append(
+                row
+            )
         assert len(by_partition) == 12
         for intervals in by_partition.values():
             intervals.sort(key=lambda row: row["from_seq"])
@@ -103,7 +133,9 @@ def test_requests_have_their_answers() -> None:
     tables, _ = folded(text)
     lines = {line["seq"]: line for line in lines_of(text)}
     found = rows(tables, "requests")
-    answers = [line for line in lines.values() if line["type"] in ("RequestAnswered", "RequestRefused")]
+    answers = [
+        line for line in lines.values() if line["type"] in ("RequestAnswered", "RequestRefused")
+    ]
     assert sum(row["outcome"] != "open" for row in found) == len(answers)
     for row in found:
         if row["answered_seq"] is not None and row["answered_seq"] != row["seq"]:
@@ -117,13 +149,16 @@ def test_requests_have_their_answers() -> None:
 def test_members_come_and_go() -> None:
     tables, _ = folded(simulated("crash_loop"))
     expired = rows(tables, "members", reason="session expired")
-    assert expired and all(row["client_id"] == "app-4" and row["left_ms"] > row["joined_ms"] for row in expired)
+    assert expired and all(
+        row["client_id"] == "app-4" and row["left_ms"] > row["joined_ms"] for row in expired
+    )
     assert len(rows(tables, "members", left_ms=None)) == 4
     assert sum(row["expired"] for row in rows(tables, "rebalances")) == len(expired)
 
 
 def test_epochs_of_consumer_groups() -> None:
-    """The golden log of KIP-848: every bumped epoch is a row; an epoch is settled after its target was made."""
+    """The golden log of KIP-848: every bumped epoch is a row; an epoch is settled after its target
+    was made."""
     tables, counts = folded((GOLDEN / "consumer_story.jsonl").read_text())
     assert counts.quarantined == 0
     assert_as_declared(tables)
@@ -144,11 +179,26 @@ def test_the_golden_story_of_the_classic_protocol() -> None:
     assert counts.quarantined == 0
     assert_as_declared(tables)
     prepared = [row for row in rows(tables, "events") if row["type"] == "TransactionPrepared"]
-    assert len([row for row in rows(tables, "transactions") if row["prepared_seq"] is not None]) == len(prepared)
+    assert len(
+        [row for row in rows(tables, "transactions") if row["prepared_seq"] is not None]
+    ) == len(prepared)
 
 
 def line(seq: int, stream: str, kind: str, **fields: Any) -> str:
-    return json.dumps({"seq": seq, "at_ms": seq * 10, "run": "r", "stream": stream, "type": kind, "cause": None, **fields}) + "\n"
+    return (
+        json.dumps(
+            {
+                "seq": seq,
+                "at_ms": seq * 10,
+                "run": "r",
+                "stream": stream,
+                "type": kind,
+                "cause": None,
+                **fields,
+            }
+        )
+        + "\n"
+    )
 
 
 HEADER = line(0, "run", "RunStarted", format=1, product="p", seed=1, epoch_ms=0, config={})
@@ -156,31 +206,88 @@ HEADER = line(0, "run", "RunStarted", format=1, product="p", seed=1, epoch_ms=0,
 
 def test_transactions_and_reassignments() -> None:
     moving = {"topic": "t", "partition": 0, "adding": [4], "removing": [1], "reason": "asked"}
-    tables, counts = folded(HEADER + "".join([
-        line(1, "transaction", "PartitionsEnlisted", transactional_id="x", partitions=[{"topic": "t", "partition": 0}], started_ms=10),
-        line(2, "cluster", "ReassignmentStarted", **moving),
-        line(3, "transaction", "TransactionPrepared", transactional_id="x", committed=True, reason="EndTxn", producer_id=7,
-             producer_epoch=1, started_ms=10),
-        line(4, "transaction", "TransactionCompleted", transactional_id="x", committed=True, producer_id=7, producer_epoch=1),
-        line(5, "cluster", "ReassignmentCompleted", **{**moving, "adding": [], "removing": []}),
-        line(6, "cluster", "ReassignmentStarted", **moving),
-        line(7, "fault", "PauseMember", client="app-1", group="g"),
-        line(8, "transaction", "PartitionsEnlisted", transactional_id="y", partitions=[], started_ms=80),
-    ]))  # fmt: skip
+    tables, counts = folded(
+        HEADER
+        + "".join(
+            [
+                line(
+                    1,
+                    "transaction",
+                    "PartitionsEnlisted",
+                    transactional_id="x",
+                    partitions=[{"topic": "t", "partition": 0}],
+                    started_ms=10,
+                ),
+                line(2, "cluster", "ReassignmentStarted", **moving),
+                line(
+                    3,
+                    "transaction",
+                    "TransactionPrepared",
+                    transactional_id="x",
+                    committed=True,
+                    reason="EndTxn",
+                    producer_id=7,
+                    producer_epoch=1,
+                    started_ms=10,
+                ),
+                line(
+                    4,
+                    "transaction",
+                    "TransactionCompleted",
+                    transactional_id="x",
+                    committed=True,
+                    producer_id=7,
+                    producer_epoch=1,
+                ),
+                line(
+                    5,
+                    "cluster",
+                    "ReassignmentCompleted",
+                    **{**moving, "adding": [], "removing": []},
+                ),
+                line(6, "cluster", "ReassignmentStarted", **moving),
+                line(7, "fault", "PauseMember", client="app-1", group="g"),
+                line(
+                    8,
+                    "transaction",
+                    "PartitionsEnlisted",
+                    transactional_id="y",
+                    partitions=[],
+                    started_ms=80,
+                ),
+            ]
+        )
+    )
     assert counts.quarantined == 0
     assert_as_declared(tables)
     done, going = rows(tables, "transactions")
-    assert (done["begun_ms"], done["prepared_seq"], done["completed_ms"], done["partitions"], done["committed"]) == (10, 3, 40, 1, True)
-    assert (going["transactional_id"], going["completed_ms"], going["committed"]) == ("y", None, None)
+    assert (
+        done["begun_ms"],
+        done["prepared_seq"],
+        done["completed_ms"],
+        done["partitions"],
+        done["committed"],
+    ) == (10, 3, 40, 1, True)
+    assert (going["transactional_id"], going["completed_ms"], going["committed"]) == (
+        "y",
+        None,
+        None,
+    )
     finished, running = rows(tables, "reassignments")
-    assert (finished["outcome"], finished["started_ms"], finished["ended_ms"], finished["adding"]) == ("completed", 20, 50, [4])
+    assert (
+        finished["outcome"],
+        finished["started_ms"],
+        finished["ended_ms"],
+        finished["adding"],
+    ) == ("completed", 20, 50, [4])
     assert (running["outcome"], running["started_ms"], running["ended_ms"]) == ("running", 60, None)
     (fault,) = rows(tables, "faults")
     assert (fault["type"], fault["client"]) == ("PauseMember", "app-1")
 
 
 def test_a_judge_finds_a_planted_bug() -> None:
-    """Two members are given one partition in a stored generation: table `findings` names the line, as the judge itself does."""
+    """Two members are given one partition in a stored generation: table `findings` names the line,
+    as the judge itself does."""
     text = simulated("one_crash_one_join")
     broken = []
     for each in text.splitlines():
@@ -193,8 +300,12 @@ def test_a_judge_finds_a_planted_bug() -> None:
     verdict = {str(each.judge): each for each in judge(lines_of("".join(broken)))}
     assert str(verdict["single_owner"].judgement) == "broken"
     for name, each in verdict.items():
-        assert [(row["seq"], row["text"]) for row in rows(tables, "findings", judge=name)] == [(f.seq, f.text) for f in each.findings]
+        assert [(row["seq"], row["text"]) for row in rows(tables, "findings", judge=name)] == [
+            (f.seq, f.text) for f in each.findings
+        ]
 
 
 def test_the_documentation_is_what_is_declared(project_root: Path) -> None:
-    assert (project_root / "docs" / "tables.md").read_text() == documentation(), "python -m coordinator.pipeline.schemas writes it"
+    assert (project_root / "docs" / "tables.md").read_text() == documentation(), (
+        "python -m coordinator.pipeline.schemas writes it"
+    )

@@ -27,18 +27,24 @@ class OneByOne:
         return moved
 
     def replaced(self, old: str, new: str) -> None:
-        self._owner = {place: new if member == old else member for place, member in self._owner.items()}
+        self._owner = {
+            place: new if member == old else member for place, member in self._owner.items()
+        }
 
 
 def stored(given: dict[str, tuple[tuple[str, tuple[int, ...]], ...]]) -> dict[str, Any]:
-    rows = [{"member_id": member, "assignment": Assignment(topics).encode().hex()} for member, topics in given.items()]
+    rows = [
+        {"member_id": member, "assignment": Assignment(topics).encode().hex()}
+        for member, topics in given.items()
+    ]
     return {"type": "GenerationStored", "protocol_type": "consumer", "members": rows}
 
 
 @pytest.mark.parametrize("overlaps", [0.0, 0.2])
 @pytest.mark.parametrize("seed", range(60))
 def test_random_generations(seed: int, overlaps: float) -> None:
-    """Members that stay as they are, lose partitions that nobody gets, come back under other ids; and two that have the same one."""
+    """Members that stay as they are, lose partitions that nobody gets, come back under other ids;
+    and two that have the same one."""
     chance = random.Random(seed)
     moves, rule = Moves(), OneByOne()
     members = [f"m{number}" for number in range(5)]
@@ -55,8 +61,18 @@ def test_random_generations(seed: int, overlaps: float) -> None:
             owner[place] = chance.choice([None, *members])
         twice = chance.randrange(12) if chance.random() < overlaps else None
         given = {
-            member: (("t", tuple(place for place in owner if owner[place] == member or (place == twice and chance.random() < 0.5))),)
-            for member in members}  # fmt: skip
+            member: (
+                (
+                    "t",
+                    tuple(
+                        place
+                        for place in owner
+                        if owner[place] == member or (place == twice and chance.random() < 0.5)
+                    ),
+                ),
+            )
+            for member in members
+        }
         assert moves.stored(stored(given)) == rule.stored(given)
 
 

@@ -20,17 +20,33 @@ def a_run(seed: int, **changed: Any) -> dict[str, Any]:
 
 
 def facts(**changed: Any) -> Facts:
-    runs = {"a": [a_run(1), a_run(2)], EVIL: [a_run(1, moved=0, false_expiries=3), a_run(2, moved=0)]}
+    runs = {
+        "a": [a_run(1), a_run(2)],
+        EVIL: [a_run(1, moved=0, false_expiries=3), a_run(2, moved=0)],
+    }
     summaries = [each for name, found in runs.items() for each in summarise(name, found)]
     given: dict[str, Any] = {
-        "title": EVIL, "runs": [(EVIL, *range(1, len(RUN_COLUMNS)))], "variants": list(runs), "summaries": summaries,
+        "title": EVIL,
+        "runs": [(EVIL, *range(1, len(RUN_COLUMNS)))],
+        "variants": list(runs),
+        "summaries": summaries,
         "manifest": {
-            "schema_version": 1, "product": EVIL, "runs": 4, "lines": 9, "quarantined": 1, "cut_short": 0, "blank": 0,
-            "rows": {"events": 8, "rebalances": 3}},
-        "differences": compare(EVIL, runs[EVIL], "a", runs["a"]), "frontier": frontier_of(summaries),
-        "worst": [Worst(EVIL, EVIL, None, 1, None, EVIL, 0, 0, 0, EVIL, [EVIL], EVIL)], "verdicts": [(EVIL, "kept", 1, 0, EVIL)],
-        "quarantine": [(EVIL, 1, 2, EVIL, EVIL)], "plots": {"moved": (EVIL, "<svg></svg>")},
-    }  # fmt: skip
+            "schema_version": 1,
+            "product": EVIL,
+            "runs": 4,
+            "lines": 9,
+            "quarantined": 1,
+            "cut_short": 0,
+            "blank": 0,
+            "rows": {"events": 8, "rebalances": 3},
+        },
+        "differences": compare(EVIL, runs[EVIL], "a", runs["a"]),
+        "frontier": frontier_of(summaries),
+        "worst": [Worst(EVIL, EVIL, None, 1, None, EVIL, 0, 0, 0, EVIL, [EVIL], EVIL)],
+        "verdicts": [(EVIL, "kept", 1, 0, EVIL)],
+        "quarantine": [(EVIL, 1, 2, EVIL, EVIL)],
+        "plots": {"moved": (EVIL, "<svg></svg>")},
+    }
     return Facts(**{**given, **changed})
 
 
@@ -67,9 +83,26 @@ def test_the_page_is_whole_and_escaped() -> None:
 
 def test_a_page_of_little() -> None:
     """A sweep that kept its metrics only, and no frontier."""
-    text = page(facts(worst=[], frontier=[], quarantine=[], plots={}, manifest={
-        "schema_version": 1, "product": "1", "runs": 1, "rows": {"events": 0, "rebalances": 0}}))  # fmt: skip
-    assert "There were none." in text and "Quarantine" not in text and "The frontier" not in text and "lines read" not in text
+    text = page(
+        facts(
+            worst=[],
+            frontier=[],
+            quarantine=[],
+            plots={},
+            manifest={
+                "schema_version": 1,
+                "product": "1",
+                "runs": 1,
+                "rows": {"events": 0, "rebalances": 0},
+            },
+        )
+    )
+    assert (
+        "There were none." in text
+        and "Quarantine" not in text
+        and "The frontier" not in text
+        and "lines read" not in text
+    )
 
 
 def test_measures_are_less_is_better_and_compared_by_seed() -> None:

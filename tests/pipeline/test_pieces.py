@@ -1,4 +1,5 @@
-"""Logs as they come: several runs in a file, packed, damaged. Nothing is lost, nothing aborts, and the counts add up."""
+"""Logs as they come: several runs in a file, packed, damaged. Nothing is lost, nothing aborts, and
+the counts add up."""
 
 from __future__ import annotations
 
@@ -20,7 +21,20 @@ from coordinator.pipeline.sources import Piece, SourceError, Text, log_files, pi
 
 from .kit import folded, rows, simulated
 
-HEADER = json.dumps({"seq": 0, "at_ms": 0, "run": "r", "stream": "run", "type": "RunStarted", "cause": None, "format": 1}) + "\n"
+HEADER = (
+    json.dumps(
+        {
+            "seq": 0,
+            "at_ms": 0,
+            "run": "r",
+            "stream": "run",
+            "type": "RunStarted",
+            "cause": None,
+            "format": 1,
+        }
+    )
+    + "\n"
+)
 
 
 def test_runs_of_one_file_are_pieces(tmp_path: Path) -> None:
@@ -28,11 +42,20 @@ def test_runs_of_one_file_are_pieces(tmp_path: Path) -> None:
     path = tmp_path / "both.jsonl"
     path.write_text(one + other + one)
     first, second, third = pieces(str(path))
-    assert (first.begin, first.end, second.begin, second.end) == (0, len(one), len(one), len(one + other))
+    assert (first.begin, first.end, second.begin, second.end) == (
+        0,
+        len(one),
+        len(one),
+        len(one + other),
+    )
     assert (first.line, second.line, third.earlier) == (1, one.count("\n") + 1, 1)
     tables, counts = tables_of([str(path)])
     assert counts.runs == 3 and counts.add_up() and not counts.quarantined
-    assert [row["run_id"] for row in rows(tables, "runs")] == [f"{path}#1", f"{path}#2", f"{path}#1~2"]
+    assert [row["run_id"] for row in rows(tables, "runs")] == [
+        f"{path}#1",
+        f"{path}#2",
+        f"{path}#1~2",
+    ]
     alone, _ = folded(other, str(path))
     assert rows(tables, "events", run_id=f"{path}#2") == rows(alone, "events")
     assert rows(tables, "ownership", run_id=f"{path}#2") == rows(alone, "ownership")
@@ -55,8 +78,13 @@ def test_a_packed_log_that_is_cut_short(tmp_path: Path) -> None:
     assert "cannot be read any further" in rows(tables, "quarantine")[-1]["reason"]
 
 
-@pytest.mark.parametrize("error", [OSError("ZSTD decompress failed: Dictionary mismatch"), gzip.BadGzipFile("CRC check failed")])
-def test_a_packed_log_that_is_garbage_from_its_first_byte(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: OSError) -> None:
+@pytest.mark.parametrize(
+    "error",
+    [OSError("ZSTD decompress failed: Dictionary mismatch"), gzip.BadGzipFile("CRC check failed")],
+)
+def test_a_packed_log_that_is_garbage_from_its_first_byte(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: OSError
+) -> None:
     """It is a row in quarantine; the logs beside it are read."""
     (tmp_path / "good.jsonl").write_text(HEADER)
     (tmp_path / "bad.jsonl.gz").write_bytes(gzip.compress(b"x" * 9))
@@ -74,12 +102,31 @@ def test_a_packed_log_that_is_garbage_from_its_first_byte(tmp_path: Path, monkey
 
 
 @settings(max_examples=40)
-@given(damage=st.lists(st.tuples(st.integers(1, 200), st.sampled_from([
-    "", "   \n", "{}\n", "no JSON\n", "[1]\n", '{"seq": 3}\n', "\x00\xff\n", '{"seq":1,"at_ms":0,"run":"other","stream":"x","type":"Y"}\n',
-    '{"seq":900000,"at_ms":1,"run":"1","stream":"group","type":"GenerationStored","group":"app","generation":9,"members":[]}\n',
-])), max_size=8), cut=st.integers(0, 40))  # fmt: skip
+@given(
+    damage=st.lists(
+        st.tuples(
+            st.integers(1, 200),
+            st.sampled_from(
+                [
+                    "",
+                    "   \n",
+                    "{}\n",
+                    "no JSON\n",
+                    "[1]\n",
+                    '{"seq": 3}\n',
+                    "\x00\xff\n",
+                    '{"seq":1,"at_ms":0,"run":"other","stream":"x","type":"Y"}\n',
+                    '{"seq":900000,"at_ms":1,"run":"1","stream":"group","type":"GenerationStored","group":"app","generation":9,"members":[]}\n',
+                ]
+            ),
+        ),
+        max_size=8,
+    ),
+    cut=st.integers(0, 40),
+)
 def test_damaged_logs(damage: list[tuple[int, str]], cut: int) -> None:
-    """Bad lines anywhere, and a last line cut short: the good lines before and after are events all the same."""
+    """Bad lines anywhere, and a last line cut short: the good lines before and after are events all
+    the same."""
     good = simulated("one_crash_one_join").splitlines(keepends=True)[:300]
     lines = list(good)
     for place, text in sorted(damage, reverse=True):
@@ -88,7 +135,9 @@ def test_damaged_logs(damage: list[tuple[int, str]], cut: int) -> None:
     whole = whole[: len(whole) - cut] if cut < len(good[-1]) else whole
     tables, counts = folded(whole)
     assert counts.add_up(), counts
-    assert counts.events == len(tables["events"]) and counts.quarantined == len(tables["quarantine"])
+    assert counts.events == len(tables["events"]) and counts.quarantined == len(
+        tables["quarantine"]
+    )
     assert counts.lines == len(whole.splitlines(keepends=True)) or "\x00" in whole
     seqs = {row["seq"] for row in rows(tables, "events")}
     assert set(range(len(good) - 1)) <= seqs
@@ -99,7 +148,12 @@ def test_damaged_logs(damage: list[tuple[int, str]], cut: int) -> None:
 
 def test_quarantine_says_where_and_why(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
-    path.write_text(HEADER + "oops\n" + HEADER.replace('"r"', '"s"').replace('"format": 1', '"format": 9') + HEADER.replace('"r"', '"t"'))
+    path.write_text(
+        HEADER
+        + "oops\n"
+        + HEADER.replace('"r"', '"s"').replace('"format": 1', '"format": 9')
+        + HEADER.replace('"r"', '"t"')
+    )
     tables, counts = tables_of([str(path)])
     first, second = rows(tables, "quarantine")
     assert (first["log"], first["line"], first["offset"]) == (str(path), 2, len(HEADER))
@@ -127,8 +181,10 @@ def test_two_runs_of_one_name_are_two_runs() -> None:
 
 def test_sources_that_are_not_there(tmp_path: Path) -> None:
     for given_, message in (
-        ([str(tmp_path / "no")], "no such file"), ([str(tmp_path)], "no event logs in this directory"), ([], "no logs are named"),
-    ):  # fmt: skip
+        ([str(tmp_path / "no")], "no such file"),
+        ([str(tmp_path)], "no event logs in this directory"),
+        ([], "no logs are named"),
+    ):
         with pytest.raises(SourceError, match=message):
             log_files(given_)
     path = tmp_path / "a.jsonl"
@@ -158,7 +214,9 @@ def test_a_file_that_goes_away_is_an_error(tmp_path: Path) -> None:
 
 
 @given(weights=st.lists(st.integers(0, 1000), max_size=60), count=st.integers(0, 12))
-def test_bins_hold_everything_once_and_the_heaviest_comes_first(weights: list[int], count: int) -> None:
+def test_bins_hold_everything_once_and_the_heaviest_comes_first(
+    weights: list[int], count: int
+) -> None:
     found = bins(weights, count)
     if count:
         assert sorted(number for each in found for number in each) == list(range(len(weights)))

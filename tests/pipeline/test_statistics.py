@@ -15,7 +15,8 @@ from coordinator.simulator.measures import estimate
 
 @pytest.mark.parametrize(("count", "q"), [(20, 0.5), (20, 0.9), (50, 0.1), (7, 0.5), (100, 0.99)])
 def test_an_interval_covers_as_often_as_it_says(count: int, q: float) -> None:
-    """Of uniform values, whose q-quantile is q. The share of intervals that hold it is within five standard errors of the coverage."""
+    """Of uniform values, whose q-quantile is q. The share of intervals that hold it is within five
+    standard errors of the coverage."""
     draws = random.Random(f"{count} {q}")
     tries = 3000
     held = 0
@@ -51,6 +52,8 @@ def test_differences_are_paired_by_seed() -> None:
 def test_the_frontier_is_what_nobody_beats(values: list[tuple[int, int]]) -> None:
     points = [(str(number), float(x), float(y)) for number, (x, y) in enumerate(values)]
     beaten = {
-        name for (name, x, y), (_, a, b) in product(points, points) if a <= x and b <= y and (a, b) != (x, y)
-    }  # fmt: skip
+        name
+        for (name, x, y), (_, a, b) in product(points, points)
+        if a <= x and b <= y and (a, b) != (x, y)
+    }
     assert set(frontier(points)) == {name for name, _, _ in points} - beaten

@@ -1,4 +1,5 @@
-"""Windows: what an event costs lies between its instant and the next one's, and nothing is counted twice or left out."""
+"""Windows: what an event costs lies between its instant and the next one's, and nothing is counted
+twice or left out."""
 
 from __future__ import annotations
 
@@ -8,7 +9,17 @@ from typing import Any, cast
 import pytest
 
 from coordinator.event_log import EventLog
-from coordinator.pipeline.curve import EVENTS, MEASURED, PROTOCOLS, WINDOWS, CurvePoint, curve_page, curve_settings, curve_sweep, read_live
+from coordinator.pipeline.curve import (
+    EVENTS,
+    MEASURED,
+    PROTOCOLS,
+    WINDOWS,
+    CurvePoint,
+    curve_page,
+    curve_settings,
+    curve_sweep,
+    read_live,
+)
 from coordinator.pipeline.curve_runs import RunFigures, read_runs, runs_text
 from coordinator.pipeline.plain import Tables
 from coordinator.pipeline.schemas import TABLES
@@ -38,7 +49,13 @@ def swept(folder: Path, text: str = SWEEP) -> Tables:
     sweep = read_sweep(str(path))
     tables: Tables = {name: [] for name in TABLES}
     for cell in cells(sweep):
-        run_cell(cell, sweep.scenario, sweep.text, lambda table, row: tables[table].append(row), windows=sweep.windows)
+        run_cell(
+            cell,
+            sweep.scenario,
+            sweep.text,
+            lambda table, row: tables[table].append(row),
+            windows=sweep.windows,
+        )
     return tables
 
 
@@ -47,11 +64,18 @@ def test_windows_divide_a_run(tmp_path: Path) -> None:
     start, crash, join = rows(tables, "windows")
     (metrics,) = rows(tables, "metrics")
     assert [(row["name"], row["from_ms"], row["to_ms"]) for row in (start, crash, join)] == [
-        ("start", 0, 60_000), ("crash", 60_000, 120_000), ("join", 120_000, 180_000)]  # fmt: skip
+        ("start", 0, 60_000),
+        ("crash", 60_000, 120_000),
+        ("join", 120_000, 180_000),
+    ]
     for column in ("rebalances", "rebalancing_ms", "unavailable_partition_ms", "moved"):
         assert start[column] + crash[column] + join[column] == metrics[column], column
     assert start["recovered_ms"] > 3000  # the initial delay
-    stable = [row["stable_ms"] for row in rows(tables, "rebalances") if 60_000 <= row["started_ms"] < 120_000]
+    stable = [
+        row["stable_ms"]
+        for row in rows(tables, "rebalances")
+        if 60_000 <= row["started_ms"] < 120_000
+    ]
     assert crash["recovered_ms"] == max(stable) - 60_000 > 10_000  # the session had to expire
     assert crash["unavailable_partition_ms"] > join["unavailable_partition_ms"]
     assert start["extra_bytes"] == start["sent_bytes"]  # nothing was before it
@@ -67,7 +91,11 @@ def test_looking_at_the_traffic_changes_nothing() -> None:
         world = run_scenario(scenario, 1, log, traffic.watch)
         logs.append(list(log.events()))
         assert world.sent_bytes() == traffic.sent(0, 90_000) > 10_000
-        assert traffic.sent(0, 10_000) + traffic.sent(10_000, 20_000) + traffic.sent(20_000, 90_000) == world.sent_bytes() or not windows
+        assert (
+            traffic.sent(0, 10_000) + traffic.sent(10_000, 20_000) + traffic.sent(20_000, 90_000)
+            == world.sent_bytes()
+            or not windows
+        )
     assert logs[0] == logs[1]
 
 
@@ -81,8 +109,14 @@ def test_windows_of_a_consumer_group_count_its_epochs(tmp_path: Path) -> None:
     for column in ("epochs", "settling_ms", "moved", "unavailable_partition_ms"):
         assert sum(window[column] for window in windows) == metrics[column], column
     assert crash["epochs"] >= 1 and crash["settling_ms"] > 0
-    settled = [row["settled_ms"] for row in epochs if 60_000 <= row["started_ms"] < 120_000 and row["settled_ms"] is not None]
-    assert crash["recovered_ms"] == max(settled) - 60_000 > 40_000  # the coordinator's session timeout had to pass
+    settled = [
+        row["settled_ms"]
+        for row in epochs
+        if 60_000 <= row["started_ms"] < 120_000 and row["settled_ms"] is not None
+    ]
+    assert (
+        crash["recovered_ms"] == max(settled) - 60_000 > 40_000
+    )  # the coordinator's session timeout had to pass
     assert join["recovered_ms"] < crash["recovered_ms"]
 
 
@@ -95,21 +129,42 @@ def as_the_tables_tell(tables: Tables, end_ms: int) -> list[dict[str, Any]]:
     for intervals in held.values():
         intervals.sort(key=lambda row: row["from_seq"])
         begins = [*(row["from_ms"] for row in intervals[1:]), end_ms]
-        gaps += [(row["to_ms"], begin) for row, begin in zip(intervals, begins, strict=True) if row["to_ms"] is not None]
+        gaps += [
+            (row["to_ms"], begin)
+            for row, begin in zip(intervals, begins, strict=True)
+            if row["to_ms"] is not None
+        ]
     told = []
     for window in rows(tables, "windows"):
         begin, end = window["from_ms"], window["to_ms"]
         begun = [row for row in rows(tables, "rebalances") if begin <= row["started_ms"] < end]
         bumped = [row for row in rows(tables, "epochs") if begin <= row["started_ms"] < end]
         lengths = [row["duration_ms"] for row in begun if row["duration_ms"] is not None]
-        calm = [row[column] for table, column in ((begun, "stable_ms"), (bumped, "settled_ms")) for row in table if row[column] is not None]
-        told.append(window | {
-            "rebalances": len(begun), "epochs": len(bumped), "recovered_ms": max(calm, default=begin) - begin,
-            "rebalancing_ms": sum(lengths), "longest_rebalance_ms": max(lengths, default=0),
-            "settling_ms": sum(row["settled_ms"] - row["started_ms"] for row in bumped if row["settled_ms"] is not None),
-            "unavailable_partition_ms": sum(max(min(to, end) - max(since, begin), 0) for since, to in gaps),
-            "moved": sum(row["moved"] for row in (*begun, *bumped)),
-        })  # fmt: skip
+        calm = [
+            row[column]
+            for table, column in ((begun, "stable_ms"), (bumped, "settled_ms"))
+            for row in table
+            if row[column] is not None
+        ]
+        told.append(
+            window
+            | {
+                "rebalances": len(begun),
+                "epochs": len(bumped),
+                "recovered_ms": max(calm, default=begin) - begin,
+                "rebalancing_ms": sum(lengths),
+                "longest_rebalance_ms": max(lengths, default=0),
+                "settling_ms": sum(
+                    row["settled_ms"] - row["started_ms"]
+                    for row in bumped
+                    if row["settled_ms"] is not None
+                ),
+                "unavailable_partition_ms": sum(
+                    max(min(to, end) - max(since, begin), 0) for since, to in gaps
+                ),
+                "moved": sum(row["moved"] for row in (*begun, *bumped)),
+            }
+        )
     return told
 
 
@@ -119,8 +174,17 @@ def test_windows_say_what_the_tables_say(name: str, first_ms: int) -> None:
     scenario = read_scenario(catalogue.text(name), name, ())
     end_ms = min(scenario.duration_ms, 300_000)
     windows = (("a", first_ms), ("b", end_ms // 4), ("c", end_ms // 2), ("d", end_ms // 2 + 7_001))
-    cell, tables = Cell("x", 0, "", (f"duration={end_ms}ms",), 3, 1.0), cast(Tables, {table: [] for table in TABLES})
-    run_cell(cell, name, catalogue.text(name), lambda table, row: tables[table].append(row), windows=windows)
+    cell, tables = (
+        Cell("x", 0, "", (f"duration={end_ms}ms",), 3, 1.0),
+        cast(Tables, {table: [] for table in TABLES}),
+    )
+    run_cell(
+        cell,
+        name,
+        catalogue.text(name),
+        lambda table, row: tables[table].append(row),
+        windows=windows,
+    )
     found = rows(tables, "windows")
     assert found == as_the_tables_tell(tables, end_ms) and len(found) == 4
     assert sum(row["rebalances"] + row["epochs"] for row in found) > 0 or first_ms
@@ -134,7 +198,9 @@ def test_windows_that_cannot_be(tmp_path: Path, text: str) -> None:
 
 @pytest.mark.parametrize("protocol", sorted(PROTOCOLS))
 @pytest.mark.parametrize("members", [10, 50, 10_000])
-def test_the_curves_scenario_has_the_size_that_is_asked_for(project_root: Path, protocol: str, members: int) -> None:
+def test_the_curves_scenario_has_the_size_that_is_asked_for(
+    project_root: Path, protocol: str, members: int
+) -> None:
     text = (project_root / "docs" / "curve" / "scenario.toml").read_text()
     scenario = read_scenario(text, "curve", curve_settings(protocol, members))
     assert sum(kind.count for kind in scenario.members) == members
@@ -143,37 +209,71 @@ def test_the_curves_scenario_has_the_size_that_is_asked_for(project_root: Path, 
     assert begins[1:] == [churn["at"] for churn in scenario.churn]
     rolling = scenario.churn[-1]
     steps = -(-scenario.members[1].count // rolling["at_once"])
-    assert 1 <= steps <= 5 and rolling["at"] + steps * rolling["every"] + 60_000 <= scenario.duration_ms
+    assert (
+        1 <= steps <= 5
+        and rolling["at"] + steps * rolling["every"] + 60_000 <= scenario.duration_ms
+    )
 
 
 def test_the_curves_page() -> None:
     points = [
-        CurvePoint(protocol, size, event, measure.column, quantile([1.0, 2.0, 3.0] if size < 500 else [7.0], 0.5))
-        for protocol in PROTOCOLS for size in (10, 20, 500) for event in EVENTS for measure in MEASURED
-    ]  # fmt: skip
+        CurvePoint(
+            protocol,
+            size,
+            event,
+            measure.column,
+            quantile([1.0, 2.0, 3.0] if size < 500 else [7.0], 0.5),
+        )
+        for protocol in PROTOCOLS
+        for size in (10, 20, 500)
+        for event in EVENTS
+        for measure in MEASURED
+    ]
     page = curve_page(points, "make curve SIZES=10,20")
-    assert "10, 20 and 500 members" in page and "With 10 and 20 members there are 3 seeds" in page and "75.0%" in page
-    assert "With 500 members it is one simulation of each protocol" in page and page.count("| 500 | 7 | 7 |") == len(EVENTS) * len(MEASURED)
+    assert (
+        "10, 20 and 500 members" in page
+        and "With 10 and 20 members there are 3 seeds" in page
+        and "75.0%" in page
+    )
+    assert "With 500 members it is one simulation of each protocol" in page and page.count(
+        "| 500 | 7 | 7 |"
+    ) == len(EVENTS) * len(MEASURED)
     assert page.count("| 10 | 2 [1, 3] |") == len(EVENTS) * len(MEASURED)
-    assert "whose coordinator assigns by `uniform`" in page and page.count("| KIP-848, uniform |") == len(EVENTS) * len(MEASURED)
+    assert "whose coordinator assigns by `uniform`" in page and page.count(
+        "| KIP-848, uniform |"
+    ) == len(EVENTS) * len(MEASURED)
     assert "`make curve SIZES=10,20`" in page
     sweep = curve_sweep("text", (10, 20), 3, ("eager range",))
-    assert [variant.name for variant in sweep.variants] == ["eager range: 10", "eager range: 20"] and sweep.windows == WINDOWS
+    assert [variant.name for variant in sweep.variants] == [
+        "eager range: 10",
+        "eager range: 20",
+    ] and sweep.windows == WINDOWS
 
 
 def test_the_checked_in_page_has_what_was_measured_live(project_root: Path) -> None:
     folder = project_root / "docs" / "curve"
-    page, brokers = (folder / "README.md").read_text(), {point.broker for point in read_live((folder / "live.csv").read_text())}
-    assert "## Beside a real broker" in page and brokers and all(broker in page for broker in brokers)
+    page, brokers = (
+        (folder / "README.md").read_text(),
+        {point.broker for point in read_live((folder / "live.csv").read_text())},
+    )
+    assert (
+        "## Beside a real broker" in page and brokers and all(broker in page for broker in brokers)
+    )
 
 
-@pytest.mark.parametrize(("row", "message"), [
-    ("x,eager rnage,10,1,join,1,2,3,4", "line 3: eager rnage, join: no protocol"),
-    ("x,eager range,10,1,joins,1,2,3,4", "line 3: eager range, joins: no protocol"),
-    ("a,eager range,10,1,join,1,2,3,4", "told before"),
-    ("x,eager range,10,1,join,1,2,3,many", "line 3: members, seed and figures are whole numbers"),
-    ("x,eager range,10,1,join,1,2,3", "not a runs.csv of the curve"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("x,eager rnage,10,1,join,1,2,3,4", "line 3: eager rnage, join: no protocol"),
+        ("x,eager range,10,1,joins,1,2,3,4", "line 3: eager range, joins: no protocol"),
+        ("a,eager range,10,1,join,1,2,3,4", "told before"),
+        (
+            "x,eager range,10,1,join,1,2,3,many",
+            "line 3: members, seed and figures are whole numbers",
+        ),
+        ("x,eager range,10,1,join,1,2,3", "not a runs.csv of the curve"),
+    ],
+)
 def test_a_damaged_file_of_single_simulations_says_where(row: str, message: str) -> None:
     run = RunFigures("a", "eager range", 10, 1, "join", (1, 2, 3, 4))
     assert read_runs(runs_text([run])) == [run]

@@ -1,8 +1,10 @@
-"""A storm of requests against one coordinator: random members, versions and timeouts, valid, stale and hostile, in random time.
+"""A storm of requests against one coordinator: random members, versions and timeouts, valid, stale
+and hostile, in random time.
 
-One seed makes one run, step by step; after each step the judges look. They know the rules only as invariants and stand
-apart from the code they judge: the log is folded a second time, counters are counted again, every parked request is followed
-to its end. `python -m tests.properties.storm SEED [STEPS]` repeats one run and prints every step.
+One seed makes one run, step by step; after each step the judges look. They know the rules only as
+invariants and stand apart from the code they judge: the log is folded a second time, counters are
+counted again, every parked request is followed to its end. `python -m tests.properties.storm SEED
+[STEPS]` repeats one run and prints every step.
 """
 
 from __future__ import annotations
@@ -67,13 +69,19 @@ class Storm:
             self.calm()
         except Exception as fault:
             tail = "\n".join(self.said[-12:])
-            fault.add_note(f"seed {self.seed}, step {len(self.said)}; python -m tests.properties.storm {self.seed} {steps}\n{tail}")
+            fault.add_note(
+                f"seed {self.seed}, step {len(self.said)}; python -m tests.properties.storm {self.seed} {steps}\n{tail}"
+            )
             raise
 
     def step(self) -> None:
         """One action of anybody, then the judges."""
         action, weight = zip(*ACTIONS, strict=True)
-        act = self.chance.choices(action, weight)[0] if self.available or self.chance.random() < 0.7 else Storm.move
+        act = (
+            self.chance.choices(action, weight)[0]
+            if self.available or self.chance.random() < 0.7
+            else Storm.move
+        )
         self.world.group_id = self.chance.choice(sorted(GROUPS))
         if self.world.state in TOWARDS and self.chance.random() < 0.4:
             act = TOWARDS[self.world.state]
@@ -102,7 +110,9 @@ class Storm:
 
     def who(self) -> str:
         """Mostly one who belongs to the group of this step."""
-        return self.chance.choice(GROUPS[self.world.group_id] if self.chance.random() < 0.95 else CLIENTS)
+        return self.chance.choice(
+            GROUPS[self.world.group_id] if self.chance.random() < 0.95 else CLIENTS
+        )
 
     def identity(self, client: str) -> dict[str, Any]:
         """Mostly who the client is; sometimes somebody else, or nobody."""
@@ -110,13 +120,17 @@ class Storm:
         rng = self.chance.random()
         given: dict[str, Any] = {}
         if rng < 0.1:
-            given["member_id"] = self.chance.choice(["", "nobody", self.world.client(self.who()).member_id])
+            given["member_id"] = self.chance.choice(
+                ["", "nobody", self.world.client(self.who()).member_id]
+            )
         if 0.1 < rng < 0.15:
             given["instance"] = self.chance.choice(["i", "j", "nobody", ""])
         if 0.15 < rng < 0.2:
             given["instance"] = None
         if 0.2 < rng < 0.25:
-            given["generation"] = self.chance.choice([-1, 0, known.generation - 1, known.generation + 1])
+            given["generation"] = self.chance.choice(
+                [-1, 0, known.generation - 1, known.generation + 1]
+            )
         return given
 
     def join(self) -> None:
@@ -128,7 +142,9 @@ class Storm:
         known = self.world.client(client)
         if not known.member_id and known.instance is None:
             known.instance = pick(INSTANCES)
-        protocols = PROTOCOLS[self.chance.randrange(4)] if self.chance.random() < 0.8 else pick(PROTOCOLS)
+        protocols = (
+            PROTOCOLS[self.chance.randrange(4)] if self.chance.random() < 0.8 else pick(PROTOCOLS)
+        )
         call = self.world.join(
             client,
             version=self.chance.randrange(10),
@@ -139,7 +155,13 @@ class Storm:
             **given,
         )
         if not call.parked and call.error == 79 and self.chance.random() < 0.8:
-            self.world.join(client, version=call.version, protocols=protocols, session_ms=1_000, rebalance_ms=pick(TIMEOUTS))
+            self.world.join(
+                client,
+                version=call.version,
+                protocols=protocols,
+                session_ms=1_000,
+                rebalance_ms=pick(TIMEOUTS),
+            )
         elif not call.parked and call.error in (23, 25, 82):
             known.member_id = pick([known.member_id, "", ""])
 
@@ -150,10 +172,17 @@ class Storm:
             self.wait()
             return
         member = self.chance.choice(missing)
-        client = next((c for c in CLIENTS if self.world.client(c).member_id == member.member_id), "z")
+        client = next(
+            (c for c in CLIENTS if self.world.client(c).member_id == member.member_id), "z"
+        )
         kind = self.world.group.protocol_type or ""
-        times = {"session_ms": member.session_timeout_ms, "rebalance_ms": member.rebalance_timeout_ms}
-        self.world.join(client, member_id=member.member_id, protocols=member.protocols, kind=kind, **times)
+        times = {
+            "session_ms": member.session_timeout_ms,
+            "rebalance_ms": member.rebalance_timeout_ms,
+        }
+        self.world.join(
+            client, member_id=member.member_id, protocols=member.protocols, kind=kind, **times
+        )
 
     def membership(self) -> ClassicGroup | None:
         group = self.world.coordinator.groups.get(self.world.group_id)
@@ -165,7 +194,9 @@ class Storm:
         if group and group.pending_sync and self.chance.random() < 0.8:
             owes = self.chance.choice([*group.pending_sync])
             client = next((c for c in CLIENTS if self.world.client(c).member_id == owes), client)
-        shares = {c: bytes(self.chance.randrange(40)) for c in CLIENTS if self.chance.random() < 0.7}
+        shares = {
+            c: bytes(self.chance.randrange(40)) for c in CLIENTS if self.chance.random() < 0.7
+        }
         options: dict[str, Any] = self.identity(client)
         if group and self.chance.random() < 0.9:
             options |= {"protocol": group.protocol_name or "", "kind": group.protocol_type or ""}
@@ -186,7 +217,10 @@ class Storm:
             return
         ids = [*group.members, *group.pending, "", "nobody"] if group else ["x"]
         pick = self.chance.choice
-        who = [(pick(ids), pick(("i", "j", "x", *INSTANCES))) for _ in range(self.chance.choice((1, 1, 2, 4)))]
+        who = [
+            (pick(ids), pick(("i", "j", "x", *INSTANCES)))
+            for _ in range(self.chance.choice((1, 1, 2, 4)))
+        ]
         if self.chance.random() < 0.5:
             self.world.leave(self.who(), version=self.chance.randrange(6))
         else:
@@ -194,12 +228,17 @@ class Storm:
 
     def commit(self) -> None:
         client = self.who()
-        offsets = {(self.chance.choice("tuv"), self.chance.randrange(3)): self.chance.randrange(99) for _ in range(2)}
+        offsets = {
+            (self.chance.choice("tuv"), self.chance.randrange(3)): self.chance.randrange(99)
+            for _ in range(2)
+        }
         options: dict[str, Any] = self.identity(client)
         if self.chance.random() < 0.2:
             options |= {"member_id": "", "generation": -1, "instance": None}
         retention = self.chance.choice((-1, -1, 500))
-        self.world.commit(client, offsets, version=self.chance.choice((8, 9)), retention_ms=retention, **options)
+        self.world.commit(
+            client, offsets, version=self.chance.choice((8, 9)), retention_ms=retention, **options
+        )
 
     def look(self) -> None:
         w = self.world
@@ -220,7 +259,9 @@ class Storm:
     def wait(self) -> None:
         self.world.advance(self.chance.choice(TICKS))
         deadline = self.world.coordinator.next_deadline()
-        assert deadline is None or deadline > self.world.now, f"due at {deadline} but it is {self.world.now}"
+        assert deadline is None or deadline > self.world.now, (
+            f"due at {deadline} but it is {self.world.now}"
+        )
 
     def move(self) -> None:
         if self.available:
@@ -236,7 +277,9 @@ class Storm:
         self.available = True
 
     def break_disk(self) -> None:
-        self.world.config.append_error = self.chance.choice((ErrorCode.NONE, ErrorCode.NONE, ErrorCode.NOT_ENOUGH_REPLICAS))
+        self.world.config.append_error = self.chance.choice(
+            (ErrorCode.NONE, ErrorCode.NONE, ErrorCode.NOT_ENOUGH_REPLICAS)
+        )
 
 
 #: What mostly has to be done next.

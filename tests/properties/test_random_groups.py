@@ -1,4 +1,5 @@
-"""Random storms of requests against the group coordinator. Their judges find each planted bug, which proves them (see `storm`)."""
+"""Random storms of requests against the group coordinator. Their judges find each planted bug,
+which proves them (see `storm`)."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ STEPS = 200
 
 @pytest.mark.parametrize("first", range(0, 40, 10))
 def test_storms(first: int) -> None:
-    """META-1, JOIN-7, SYNC-7, REB-7, PST-1, ERR-7, LEAD-1..3 and all that the judges say, in ten storms each."""
+    """META-1, JOIN-7, SYNC-7, REB-7, PST-1, ERR-7, LEAD-1..3 and all that the judges say, in ten
+    storms each."""
     for seed in range(first, first + 10):
         Storm(seed).run(STEPS)
 
@@ -66,7 +68,9 @@ def removed_members_are_still_counted_as_waiting(patch: pytest.MonkeyPatch) -> N
 @bug
 def support_only_grows(patch: pytest.MonkeyPatch) -> None:
     right = evolve._offer
-    patch.setattr(evolve, "_offer", lambda group, protocols, by: right(group, protocols, max(by, 0)))
+    patch.setattr(
+        evolve, "_offer", lambda group, protocols, by: right(group, protocols, max(by, 0))
+    )
 
 
 @bug
@@ -84,7 +88,11 @@ def the_sync_of_a_removed_member_stays_parked(patch: pytest.MonkeyPatch) -> None
     def fold(self: Shard, group: Any, event: Any, *rest: Any) -> Any:
         parked = dict(self.parked) if isinstance(event, ev.MemberRemoved) else {}
         seq = right(self, group, event, *rest)
-        kept = {key: waiting for key, waiting in parked.items() if key[1] == event.member_id and key[2] is Parked.SYNC}
+        kept = {
+            key: waiting
+            for key, waiting in parked.items()
+            if key[1] == event.member_id and key[2] is Parked.SYNC
+        }
         self.parked.update(kept)
         return seq
 
@@ -108,7 +116,11 @@ def everybody_is_told_to_lead(patch: pytest.MonkeyPatch) -> None:
 def a_generation_comes_back(patch: pytest.MonkeyPatch) -> None:
     def emptied(group: ClassicGroup, now: int) -> Any:
         event = right(group, now)
-        return event._replace(generation=group.generation) if isinstance(event, ev.GroupEmptied) else event
+        return (
+            event._replace(generation=group.generation)
+            if isinstance(event, ev.GroupEmptied)
+            else event
+        )
 
     right = settle.next_generation
     patch.setattr(settle, "next_generation", emptied)
@@ -126,7 +138,9 @@ def absent_dynamic_members_are_kept(patch: pytest.MonkeyPatch) -> None:
 
 @bug
 def the_leader_is_not_replaced_when_it_goes(patch: pytest.MonkeyPatch) -> None:
-    def removal(group: ClassicGroup, member: Member, reason: str, detail: str | None = None) -> ev.MemberRemoved:
+    def removal(
+        group: ClassicGroup, member: Member, reason: str, detail: str | None = None
+    ) -> ev.MemberRemoved:
         return ev.MemberRemoved(member.member_id, reason, group.leader, detail)
 
     for module in (settle, join):
@@ -189,14 +203,22 @@ def the_join_deadline_has_no_timer(patch: pytest.MonkeyPatch) -> None:
 
 @bug
 def owing_a_sync_has_no_end(patch: pytest.MonkeyPatch) -> None:
-    patch.setitem(timers.FOLLOW, ev.GenerationStarted, lambda self, group, event, now: self.arm_sessions(group, now))
+    patch.setitem(
+        timers.FOLLOW,
+        ev.GenerationStarted,
+        lambda self, group, event, now: self.arm_sessions(group, now),
+    )
 
 
 @bug
 def a_refused_join_starts_a_rebalance(patch: pytest.MonkeyPatch) -> None:
     def decide(group: ClassicGroup, request: Any, *rest: Any) -> Any:
         decision = right(group, request, *rest)
-        if decision.reply is not None and decision.reply.error_code == ErrorCode.UNKNOWN_MEMBER_ID and group.state in settle.CAN_REBALANCE:
+        if (
+            decision.reply is not None
+            and decision.reply.error_code == ErrorCode.UNKNOWN_MEMBER_ID
+            and group.state in settle.CAN_REBALANCE
+        ):
             return decision._replace(events=(ev.RebalanceStarted("", rest[1] + 5, None, 0),))
         return decision
 
@@ -256,7 +278,11 @@ def an_unwritable_commit_is_kept(patch: pytest.MonkeyPatch) -> None:
         failing, config.append_error = config.append_error, ErrorCode.NONE
         decision = right(group, request, context, now, config)
         config.append_error = failing
-        return decision._replace(reply=decide_offsets.commit_response(request, failing)) if failing and decision.events else decision
+        return (
+            decision._replace(reply=decide_offsets.commit_response(request, failing))
+            if failing and decision.events
+            else decision
+        )
 
     right = decide_offsets.decide_commit
     patch.setitem(groups_decide._OF_OFFSETS, OffsetCommitRequest, decide)

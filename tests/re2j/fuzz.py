@@ -1,4 +1,5 @@
-"""`python -m tests.re2j.fuzz --count 10000`: patterns and texts at random, RE2J's verdicts beside ours. 1 if any differs.
+"""`python -m tests.re2j.fuzz --count 10000`: patterns and texts at random, RE2J's verdicts beside
+ours. 1 if any differs.
 
 Patterns that are too large for us (docs/divergences.md) are counted apart.
 """
@@ -26,7 +27,10 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         with java_program(PROGRAM) as java:
             for first in range(0, options.count, BATCH):
-                cases = [make_case(options.seed, number) for number in range(first, min(first + BATCH, options.count))]
+                cases = [
+                    make_case(options.seed, number)
+                    for number in range(first, min(first + BATCH, options.count))
+                ]
                 for case, answer in zip(cases, theirs(java, cases), strict=True):
                     accepted += answer.startswith("+")
                     mine = ours(case)
@@ -34,11 +38,16 @@ def main(arguments: list[str] | None = None) -> int:
                         too_large += 1
                     elif mine != answer:
                         differ += 1
-                        print(f"pattern {case.pattern!r} texts {case.texts!r}\n  RE2J: {answer}\n  ours: {mine}")
+                        print(
+                            f"pattern {case.pattern!r} texts {case.texts!r}\n  RE2J: {answer}\n  ours: {mine}"
+                        )
     except NoJavaError as missing:
         print(f"skipped: {missing}", file=sys.stderr)
         return 0
-    print(f"{options.count} patterns, {accepted} accepted by RE2J, {too_large} too large for us, {differ} differ", flush=True)
+    print(
+        f"{options.count} patterns, {accepted} accepted by RE2J, {too_large} too large for us, {differ} differ",
+        flush=True,
+    )
     return 1 if differ else 0
 
 

@@ -1,4 +1,5 @@
-"""Patterns as RE2J 1.8 reads them. The verdicts of tests/vectors/re2j.jsonl are those of Kafka's jar (tests/java/Patterns.java)."""
+"""Patterns as RE2J 1.8 reads them. The verdicts of tests/vectors/re2j.jsonl are those of Kafka's
+jar (tests/java/Patterns.java)."""
 
 from __future__ import annotations
 
@@ -45,20 +46,34 @@ def test_time_is_linear_in_the_text(pattern: str) -> None:
     assert compiled.matches("a" * 30_000 + "b")
 
 
-@pytest.mark.parametrize(("pattern", "matching"), [
-    ("(" * 15_000 + "a" + ")" * 15_000, "a"), ("(" * 10_000 + "a" + ")*" * 10_000, "aaa"),
-    ("(?:" * 5_000 + "a" + "b)" * 5_000, "a" + "b" * 5_000),
-    ("(a" * 5_000 + ")" * 5_000, "a" * 5_000), ("(?i)" * 5_000 + "a", "A"), ("()" * 10_000, ""),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("pattern", "matching"),
+    [
+        ("(" * 15_000 + "a" + ")" * 15_000, "a"),
+        ("(" * 10_000 + "a" + ")*" * 10_000, "aaa"),
+        ("(?:" * 5_000 + "a" + "b)" * 5_000, "a" + "b" * 5_000),
+        ("(a" * 5_000 + ")" * 5_000, "a" * 5_000),
+        ("(?i)" * 5_000 + "a", "A"),
+        ("()" * 10_000, ""),
+    ],
+)
 def test_deep_nesting_that_changes_nothing_is_no_burden(pattern: str, matching: str) -> None:
     compiled = compile_pattern(pattern)
     assert compiled.matches(matching)
     assert not compiled.matches(matching + "x")
 
 
-@pytest.mark.parametrize("pattern", [
-    "((a{100}){100}){100}", "(a|" * 5_000 + "b" + ")" * 5_000, r"\pL" * 201, "(?:a{1000}){1000}", ".{1000}" * 4_000, r"\pL{1000}",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "((a{100}){100}){100}",
+        "(a|" * 5_000 + "b" + ")" * 5_000,
+        r"\pL" * 201,
+        "(?:a{1000}){1000}",
+        ".{1000}" * 4_000,
+        r"\pL{1000}",
+    ],
+)
 def test_what_the_engine_cannot_hold_is_refused(pattern: str) -> None:
     """A divergence: RE2J takes them, or runs out of stack."""
     with pytest.raises(PatternError) as refused:
@@ -66,28 +81,57 @@ def test_what_the_engine_cannot_hold_is_refused(pattern: str) -> None:
     assert str(refused.value) == f"error parsing regexp: expression too large: `{pattern}`"
 
 
-@pytest.mark.parametrize("pattern", [
-    "a?" * 6_000, "." * 7_501, "(a|)" * 6_000, "a{0,100}" * 60, "(?:a?b?){1000}" * 3, "(x{1,1000}y)" * 6, "a{1000}" * 51, r"\pL{200}",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "a?" * 6_000,
+        "." * 7_501,
+        "(a|)" * 6_000,
+        "a{0,100}" * 60,
+        "(?:a?b?){1000}" * 3,
+        "(x{1,1000}y)" * 6,
+        "a{1000}" * 51,
+        r"\pL{200}",
+    ],
+)
 def test_what_takes_the_engine_long_to_compile_is_refused_before_it_tries(pattern: str) -> None:
     """`a{0,100}` 500 times took five seconds, for which nobody else was served."""
     with pytest.raises(PatternError, match="expression too large"):
         translate(pattern)
 
 
-@pytest.mark.parametrize("pattern", [
-    "a?" * 5_000, "[a-z]{0,249}", "(.{0,200}-){0,4}x", "|".join(f"(topic-{i})" for i in range(2_300)), "a{1000}" * 49,
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "a?" * 5_000,
+        "[a-z]{0,249}",
+        "(.{0,200}-){0,4}x",
+        "|".join(f"(topic-{i})" for i in range(2_300)),
+        "a{1000}" * 49,
+    ],
+)
 def test_what_anybody_would_write_is_not_too_large(pattern: str) -> None:
     assert compile_pattern(pattern).instructions > 0
 
 
 def test_the_translation_grows_with_the_pattern() -> None:
-    patterns = ("[" + "a-z" * 8_000 + "]", r"\pL" * 99, "(?i:a)" * 5_000, r"\Q" + "(" * 30_000, "a|" * 15_000, "[[:alpha:]]" * 2_500)
+    patterns = (
+        "[" + "a-z" * 8_000 + "]",
+        r"\pL" * 99,
+        "(?i:a)" * 5_000,
+        r"\Q" + "(" * 30_000,
+        "a|" * 15_000,
+        "[[:alpha:]]" * 2_500,
+    )
     for pattern in patterns:
         assert len(translate(pattern)) <= 20 * len(pattern)
 
 
 def test_a_start_does_not_load_the_engine() -> None:
     code = "import sys, coordinator.broker.handlers.list_transactions as one, coordinator.server; print('re2' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.strip() == "False"
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], check=True, capture_output=True, text=True
+        ).stdout.strip()
+        == "False"
+    )

@@ -1,4 +1,5 @@
-"""`coordinator reassign` against three brokers: REASN-6 to REASN-10; and the placement it proposes, REPL-1 to REPL-4."""
+"""`coordinator reassign` against three brokers: REASN-6 to REASN-10; and the placement it proposes,
+REPL-1 to REPL-4."""
 
 from __future__ import annotations
 
@@ -29,12 +30,25 @@ class Tool:
         self.capsys = capsys
 
     def write(self, *replicas: list[int]) -> None:
-        rows = [{"topic": "foo", "partition": index, "replicas": each} for index, each in enumerate(replicas)]
+        rows = [
+            {"topic": "foo", "partition": index, "replicas": each}
+            for index, each in enumerate(replicas)
+        ]
         self.path.write_text(json.dumps({"version": 1, "partitions": rows}))
 
     def run(self, action: str, *options: str, status: int = 0) -> str:
-        file = ["--topics-to-move-json-file" if action == "generate" else "--reassignment-json-file", str(self.path)]
-        asked = ["reassign", action, "--bootstrap-server", self.kafka.bootstrap_servers, *(file if action != "list" else []), *options]
+        file = [
+            "--topics-to-move-json-file" if action == "generate" else "--reassignment-json-file",
+            str(self.path),
+        ]
+        asked = [
+            "reassign",
+            action,
+            "--bootstrap-server",
+            self.kafka.bootstrap_servers,
+            *(file if action != "list" else []),
+            *options,
+        ]
         assert main(asked) == status
         captured = self.capsys.readouterr()
         return captured.out if status != 2 and captured.out else captured.err
@@ -68,11 +82,19 @@ def test_from_a_proposal_to_the_end(tool: Tool) -> None:
     assert (tool.replicas(0), tool.replicas(1)) == ([1, 2, 3], [3, 2, 1])
     said = tool.run("verify").splitlines()
     assert said[:3] == [
-        "Status of partition reassignment:", "Reassignment of partition foo-0 is completed.",
-        "Reassignment of partition foo-1 is completed."]
-    assert said[-2:] == ["Clearing broker-level throttles on brokers 1,2,3", "Clearing topic-level throttles on topic foo"]
+        "Status of partition reassignment:",
+        "Reassignment of partition foo-0 is completed.",
+        "Reassignment of partition foo-1 is completed.",
+    ]
+    assert said[-2:] == [
+        "Clearing broker-level throttles on brokers 1,2,3",
+        "Clearing topic-level throttles on topic foo",
+    ]
     tool.write([2], [3, 2, 1])
-    assert "There is no active reassignment of partition foo-0, but replica set is 1,2,3 rather than 2." in tool.run("verify", status=1)
+    assert (
+        "There is no active reassignment of partition foo-0, but replica set is 1,2,3 rather than 2."
+        in tool.run("verify", status=1)
+    )
 
 
 def test_one_that_is_under_way_is_cancelled(tool: Tool) -> None:
@@ -81,12 +103,18 @@ def test_one_that_is_under_way_is_cancelled(tool: Tool) -> None:
     target = [node for node in (1, 2, 3) if node not in before][:1]
     tool.kafka.control(SlowFollower(target[0], delay_ms=3_600_000))
     tool.write(target)
-    assert "The inter-broker throttle limit was set to 1000 B/s" in tool.run("execute", "--throttle", "1000")
+    assert "The inter-broker throttle limit was set to 1000 B/s" in tool.run(
+        "execute", "--throttle", "1000"
+    )
     assert tool.topic_configs() == {
-        "leader.replication.throttled.replicas": f"0:{before[0]}", "follower.replication.throttled.replicas": f"0:{target[0]}"}
+        "leader.replication.throttled.replicas": f"0:{before[0]}",
+        "follower.replication.throttled.replicas": f"0:{target[0]}",
+    }
     assert "Reassignment of partition foo-0 is still in progress." in tool.run("verify", status=1)
     assert tool.run("list").splitlines() == [
-        "Current partition reassignments:", f"foo-0: replicas: {target[0]},{before[0]}. adding: {target[0]}. removing: {before[0]}."]
+        "Current partition reassignments:",
+        f"foo-0: replicas: {target[0]},{before[0]}. adding: {target[0]}. removing: {before[0]}.",
+    ]
     assert "Use --additional to override" in tool.run("execute", status=1)
     assert "Successfully cancelled partition reassignment for: foo-0" in tool.run("cancel")
     assert tool.replicas(0) == before
@@ -102,8 +130,13 @@ def test_what_the_tool_refuses(tool: Tool) -> None:
     tool.write([1, 1])
     assert "foo-0 contains multiple entries for 1" in tool.run("execute", status=2)
     tool.write([])
-    assert "Partition replica lists may not be empty: foo-0; name at least one of the brokers 1, 2, 3" in tool.run("execute", status=2)
-    tool.path.write_text('{"version":1,"partitions":[{"topic":"nope","partition":0,"replicas":[1]}]}')
+    assert (
+        "Partition replica lists may not be empty: foo-0; name at least one of the brokers 1, 2, 3"
+        in tool.run("execute", status=2)
+    )
+    tool.path.write_text(
+        '{"version":1,"partitions":[{"topic":"nope","partition":0,"replicas":[1]}]}'
+    )
     assert "Unable to find partition(s): nope-0" in tool.run("execute", status=2)
     tool.path.write_text("[]")
     assert "an object is meant" in tool.run("execute", status=2)
@@ -112,20 +145,38 @@ def test_what_the_tool_refuses(tool: Tool) -> None:
     assert "broker ids are meant" in tool.run("generate", "--broker-list", "x", status=2)
 
 
-@pytest.mark.parametrize(("text", "says"), [
-    ('{"version":2,"partitions":[]}', "Not supported version field value 2"),
-    ('{"version":1,"partitions":[]}', "cannot be empty"),
-    ('{"partitions":[{"topic":"a","partition":0,"replicas":[1,1]}]}', "a-0 contains multiple entries for 1"),
-    (
-        '{"partitions":[{"topic":"a","partition":0,"replicas":[1]},{"topic":"a","partition":0,"replicas":[2]}]}',
-        "duplicate topic partitions: a-0",
-    ),
-    ('{"partitions":[{"topic":"a","partition":0,"replicas":[1],"log_dirs":[]}]}', "different from size of log dirs"),
-    ('{"partitions":[{"topic":"a","partition":"0","replicas":[1]}]}', '"partition": a whole number is meant'),
-    ('{"partitions":[{"topic":"a","partition":0,"replicas":["1"]}]}', "replicas are broker ids"),
-    ('{"partitions":[{"topic":"a","partition":-1,"replicas":[1]}]}', "a--1: partitions are counted from 0"),
-    ("{", "no JSON"),
-])
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('{"version":2,"partitions":[]}', "Not supported version field value 2"),
+        ('{"version":1,"partitions":[]}', "cannot be empty"),
+        (
+            '{"partitions":[{"topic":"a","partition":0,"replicas":[1,1]}]}',
+            "a-0 contains multiple entries for 1",
+        ),
+        (
+            '{"partitions":[{"topic":"a","partition":0,"replicas":[1]},{"topic":"a","partition":0,"replicas":[2]}]}',
+            "duplicate topic partitions: a-0",
+        ),
+        (
+            '{"partitions":[{"topic":"a","partition":0,"replicas":[1],"log_dirs":[]}]}',
+            "different from size of log dirs",
+        ),
+        (
+            '{"partitions":[{"topic":"a","partition":"0","replicas":[1]}]}',
+            '"partition": a whole number is meant',
+        ),
+        (
+            '{"partitions":[{"topic":"a","partition":0,"replicas":["1"]}]}',
+            "replicas are broker ids",
+        ),
+        (
+            '{"partitions":[{"topic":"a","partition":-1,"replicas":[1]}]}',
+            "a--1: partitions are counted from 0",
+        ),
+        ("{", "no JSON"),
+    ],
+)
 def test_files_that_cannot_be(text: str, says: str) -> None:
     """REASN-6"""
     with pytest.raises(FileError, match=says):
@@ -148,13 +199,30 @@ class RandomSource:
 class TestPlacement:
     def test_racks_alternate(self) -> None:
         """REPL-3"""
-        assert alternated({0: "r1", 1: "r3", 2: "r3", 3: "r2", 4: "r2", 5: "r1"}) == [0, 3, 1, 5, 4, 2]
+        assert alternated({0: "r1", 1: "r3", 2: "r3", 3: "r2", 4: "r2", 5: "r1"}) == [
+            0,
+            3,
+            1,
+            5,
+            4,
+            2,
+        ]
 
     def test_without_racks(self) -> None:
         """REPL-2: Kafka's own example, five brokers, ten partitions, three replicas."""
         placed = assign(dict.fromkeys(range(5)), 10, 3, RandomSource())
         assert placed == [
-            [0, 1, 2], [1, 2, 3], [2, 3, 4], [3, 4, 0], [4, 0, 1], [0, 2, 3], [1, 3, 4], [2, 4, 0], [3, 0, 1], [4, 1, 2]]
+            [0, 1, 2],
+            [1, 2, 3],
+            [2, 3, 4],
+            [3, 4, 0],
+            [4, 0, 1],
+            [0, 2, 3],
+            [1, 3, 4],
+            [2, 4, 0],
+            [3, 0, 1],
+            [4, 1, 2],
+        ]
 
     @pytest.mark.parametrize("seed", range(20))
     def test_racks_are_spread(self, seed: int) -> None:
@@ -166,7 +234,9 @@ class TestPlacement:
     def test_refusals(self) -> None:
         """REPL-1"""
         for brokers, factor, says in (
-            ({0: None}, 2, "larger than available brokers: 1"), ({0: None}, 0, "larger than 0"), ({0: "a", 1: None}, 1, "Not all brokers"),
+            ({0: None}, 2, "larger than available brokers: 1"),
+            ({0: None}, 0, "larger than 0"),
+            ({0: "a", 1: None}, 1, "Not all brokers"),
         ):
             with pytest.raises(PlacementError, match=says):
                 assign(brokers, 1, factor, RandomSource())

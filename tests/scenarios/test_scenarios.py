@@ -1,7 +1,9 @@
-"""Stories one can read: each .txt beside this file is played against the coordinator, and must come out as it is written.
+"""Stories one can read: each .txt beside this file is played against the coordinator, and must come
+out as it is written.
 
-A story's header says what it proves, with rule ids. Then blocks follow: commands, a line `----`, what came of them.
-After a change: `python -m tests.scenarios.test_scenarios --rewrite [name ...]`, read the diff, commit what you understand.
+A story's header says what it proves, with rule ids. Then blocks follow: commands, a line `----`,
+what came of them. After a change: `python -m tests.scenarios.test_scenarios --rewrite [name ...]`,
+read the diff, commit what you understand.
 
     config delay=3000 max-size=2        the coordinator's settings (before anything else)
     a join [v=9] [id=..] [instance=..] [protocols=range:meta,sticky] [type=consumer] [session=45000] [rebalance=300000]
@@ -11,8 +13,9 @@ After a change: `python -m tests.scenarios.test_scenarios --rewrite [name ...]`,
     advance 3000                        time passes; every deadline on the way is served
     describe | list [state ...] | delete | unload | begin-load | load | failing 3
 
-`group=h` before any of these names another group than g. A client uses the id and generation it was told last; `id=-` is
-no id. What came of it: answers (`a: ...`, with their instant if time passed), then the group, if it changed.
+`group=h` before any of these names another group than g. A client uses the id and generation it was
+told last; `id=-` is no id. What came of it: answers (`a: ...`, with their instant if time passed),
+then the group, if it changed.
 """
 
 from __future__ import annotations
@@ -30,7 +33,11 @@ from tests.groups.callers import Call
 from tests.groups.kit import World
 
 HERE = Path(__file__).parent
-NAMES = {"delay": "initial_rebalance_delay_ms", "max-size": "max_size", "retention": "offsets_retention_ms"}
+NAMES = {
+    "delay": "initial_rebalance_delay_ms",
+    "max-size": "max_size",
+    "retention": "offsets_retention_ms",
+}
 
 
 class Story:
@@ -59,7 +66,9 @@ class Story:
         self.world.group_id = group
         return said or ["nothing changes"]
 
-    def _command(self, words: list[str], options: dict[str, str], line: str) -> Iterator[str] | None:
+    def _command(
+        self, words: list[str], options: dict[str, str], line: str
+    ) -> Iterator[str] | None:
         verb = words[0] if len(words) == 1 or words[0] in WORLD else words[1]
         if words[0] in WORLD:
             return WORLD[words[0]](self, words[1:], options)
@@ -67,7 +76,10 @@ class Story:
         return CLIENT[verb](self, words[0], words[2:], options)
 
     def _answers(self, before: int) -> Iterator[str]:
-        answered = sorted((call for call in self.world.calls if call.at is not None), key=lambda call: call.at or 0)
+        answered = sorted(
+            (call for call in self.world.calls if call.at is not None),
+            key=lambda call: call.at or 0,
+        )
         for call in answered:
             if call not in self.told:
                 self.told.append(call)
@@ -98,7 +110,10 @@ class Story:
             yield f"  {m.member_id} metadata {m.member_metadata!r} assignment {m.member_assignment!r}"
 
     def list(self, words: list[str], options: dict[str, str]) -> Iterator[str]:
-        yield ", ".join(f"{group} {state}" for group, state in self.world.list(words).items()) or "no groups"
+        yield (
+            ", ".join(f"{group} {state}" for group, state in self.world.list(words).items())
+            or "no groups"
+        )
 
     def delete(self, words: list[str], options: dict[str, str]) -> Iterator[str]:
         for group, error in self.world.delete(*words).items():
@@ -152,12 +167,21 @@ class Story:
             topic, _, partition = place.partition(":")
             offsets[topic, int(partition)] = int(offset)
         version = int(options.pop("v", 9))
-        self.world.commit(client, offsets, version=version, **identity(options), **nothing_else(options))
+        self.world.commit(
+            client, offsets, version=version, **identity(options), **nothing_else(options)
+        )
 
     def fetch(self, client: str, words: list[str], options: dict[str, str]) -> Iterator[str]:
         asked = [word.partition(":") for word in words]
-        found = self.world.fetch([(topic, int(partition)) for topic, _, partition in asked] if asked else None)
-        yield ", ".join(f"{topic}:{partition} {offset}" for (topic, partition), offset in found.items()) or "no offsets"
+        found = self.world.fetch(
+            [(topic, int(partition)) for topic, _, partition in asked] if asked else None
+        )
+        yield (
+            ", ".join(
+                f"{topic}:{partition} {offset}" for (topic, partition), offset in found.items()
+            )
+            or "no offsets"
+        )
 
 
 WORLD: dict[str, Callable[..., Iterator[str] | None]] = {
@@ -231,21 +255,36 @@ def show(call: Call) -> str:
     match type(reply).__name__:
         case "JoinGroupResponse" if reply.error_code:
             told = f", id {reply.member_id}" if reply.member_id else ""
-            return code(reply.error_code) + told + (f", generation {reply.generation_id}" if reply.generation_id != -1 else "")
+            return (
+                code(reply.error_code)
+                + told
+                + (f", generation {reply.generation_id}" if reply.generation_id != -1 else "")
+            )
         case "JoinGroupResponse":
             text = f"joined as {reply.member_id}, generation {reply.generation_id}, {reply.protocol_name}, leader {reply.leader}"
             if reply.members:
                 text += ", members " + " ".join(shown_member(m) for m in reply.members)
             return text + (", skip the assignment" if reply.skip_assignment else "")
         case "SyncGroupResponse":
-            return code(reply.error_code) if reply.error_code else f"assigned {reply.assignment.decode()!r}"
+            return (
+                code(reply.error_code)
+                if reply.error_code
+                else f"assigned {reply.assignment.decode()!r}"
+            )
         case "HeartbeatResponse":
             return code(reply.error_code)
         case "LeaveGroupResponse":
-            rows = [f"{m.member_id}/{m.group_instance_id or ''} {code(m.error_code)}" for m in reply.members]
+            rows = [
+                f"{m.member_id}/{m.group_instance_id or ''} {code(m.error_code)}"
+                for m in reply.members
+            ]
             return code(reply.error_code) + "".join(f"; {row}" for row in rows)
         case "OffsetCommitResponse":
-            return "; ".join(f"{t.name}:{p.partition_index} {code(p.error_code)}" for t in reply.topics for p in t.partitions)
+            return "; ".join(
+                f"{t.name}:{p.partition_index} {code(p.error_code)}"
+                for t in reply.topics
+                for p in t.partitions
+            )
     return ""
 
 
@@ -260,7 +299,12 @@ def state(world: World, group_id: str) -> str:
     marks = {True: " (join)", False: ""}
     members = []
     for m in group:
-        text = m.member_id + "*" * (m.member_id == group.leader) + marks[m.awaiting_join] + " (sync)" * m.awaiting_sync
+        text = (
+            m.member_id
+            + "*" * (m.member_id == group.leader)
+            + marks[m.awaiting_join]
+            + " (sync)" * m.awaiting_sync
+        )
         members.append(text + " (owes)" * (m.member_id in group.pending_sync))
     parts = [f"{group.state} generation {group.generation}", ", ".join(members)]
     parts += ["pending " + ", ".join(group.pending)] if group.pending else []
@@ -295,7 +339,9 @@ def test_story(path: Path) -> None:
     written = path.read_text()
     assert written.startswith("# "), "a story begins by saying what it proves"
     played = play(written)
-    diff = difflib.unified_diff(written.splitlines(), played.splitlines(), "written", "played", lineterm="")
+    diff = difflib.unified_diff(
+        written.splitlines(), played.splitlines(), "written", "played", lineterm=""
+    )
     assert played == written, "\n".join(diff)
 
 

@@ -1,4 +1,5 @@
-"""The admin APIs of kafka-python, aiokafka and confluent-kafka against the server: create, list, describe, alter, grow, delete."""
+"""The admin APIs of kafka-python, aiokafka and confluent-kafka against the server: create, list,
+describe, alter, grow, delete."""
 
 from __future__ import annotations
 
@@ -16,7 +17,9 @@ import pytest
 from coordinator.emulator import Emulator
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore", DeprecationWarning)  # it reads its schemas in a way that Python is giving up
+    warnings.simplefilter(
+        "ignore", DeprecationWarning
+    )  # it reads its schemas in a way that Python is giving up
     import kafka.admin
     import kafka.errors
 
@@ -34,8 +37,12 @@ def retention_ms(emulator: Emulator) -> object:
 def test_kafka_python(emulator: Emulator) -> None:
     admin = kafka.admin.KafkaAdminClient(bootstrap_servers=emulator.bootstrap_servers)
     try:
-        topic = kafka.admin.ConfigResource(kafka.admin.ConfigResourceType.TOPIC, "orders", configs={"retention.ms": "77"})
-        admin.create_topics([kafka.admin.NewTopic("orders", 2, 1, topic_configs={"retention.ms": "5"})])
+        topic = kafka.admin.ConfigResource(
+            kafka.admin.ConfigResourceType.TOPIC, "orders", configs={"retention.ms": "77"}
+        )
+        admin.create_topics(
+            [kafka.admin.NewTopic("orders", 2, 1, topic_configs={"retention.ms": "5"})]
+        )
         with pytest.raises(kafka.errors.TopicAlreadyExistsError):
             admin.create_topics([kafka.admin.NewTopic("orders", 2, 1)])
         assert sorted(admin.list_topics()) == ["__consumer_offsets", "orders"]
@@ -57,7 +64,9 @@ async def test_aiokafka() -> None:
         await admin.start()
         try:
             kind = aiokafka.admin.config_resource.ConfigResourceType.TOPIC
-            topic = aiokafka.admin.config_resource.ConfigResource(kind, "orders", configs={"retention.ms": "77"})
+            topic = aiokafka.admin.config_resource.ConfigResource(
+                kind, "orders", configs={"retention.ms": "77"}
+            )
             await admin.create_topics([aiokafka.admin.NewTopic("orders", 2, 1)])
             assert sorted(await admin.list_topics()) == ["__consumer_offsets", "orders"]
             await admin.alter_configs([topic])
@@ -81,8 +90,12 @@ def test_confluent_kafka(emulator: Emulator) -> None:
     admin = confluent_kafka.admin.AdminClient({"bootstrap.servers": emulator.bootstrap_servers})
     names = confluent_kafka.TopicCollection(["orders"])
     append = confluent_kafka.admin.AlterConfigOpType.APPEND
-    compact = confluent_kafka.admin.ConfigEntry("cleanup.policy", "compact", incremental_operation=append)
-    topic = confluent_kafka.admin.ConfigResource(confluent_kafka.admin.ResourceType.TOPIC, "orders", incremental_configs=[compact])
+    compact = confluent_kafka.admin.ConfigEntry(
+        "cleanup.policy", "compact", incremental_operation=append
+    )
+    topic = confluent_kafka.admin.ConfigResource(
+        confluent_kafka.admin.ResourceType.TOPIC, "orders", incremental_configs=[compact]
+    )
     only(admin.create_topics([confluent_kafka.admin.NewTopic("orders", 2, 1)]))
     with pytest.raises(confluent_kafka.KafkaException) as refused:
         only(admin.create_topics([confluent_kafka.admin.NewTopic("a/b", 1, 1)]))
@@ -94,4 +107,6 @@ def test_confluent_kafka(emulator: Emulator) -> None:
     only(admin.create_partitions([confluent_kafka.admin.NewPartitions("orders", 4)]))
     assert len(only(admin.describe_topics(names)).partitions) == 4
     only(admin.delete_topics(["orders"]))
-    assert sorted(emulator.run(lambda: list(emulator.broker.cluster.topics))) == ["__consumer_offsets"]
+    assert sorted(emulator.run(lambda: list(emulator.broker.cluster.topics))) == [
+        "__consumer_offsets"
+    ]

@@ -16,8 +16,11 @@ from coordinator.listening import Descriptors, stop_listening
 RETRY_S = 0.05
 
 
-async def test_an_accept_tried_again_after_the_end_is_not_told(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    """asyncio tries a failed accept again a second later, on a socket that is closed by then, and tells of that with a traceback."""
+async def test_an_accept_tried_again_after_the_end_is_not_told(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """asyncio tries a failed accept again a second later, on a socket that is closed by then, and
+    tells of that with a traceback."""
     loop = asyncio.get_running_loop()
     if not isinstance(loop, asyncio.BaseEventLoop):
         pytest.skip("uvloop tries nothing again")
@@ -47,8 +50,11 @@ async def test_an_accept_tried_again_after_the_end_is_not_told(monkeypatch: pyte
 
 @pytest.mark.parametrize("turns", range(6))
 @pytest.mark.parametrize("how", ["controlled", "crash"])
-async def test_a_connection_that_comes_as_its_broker_stops_is_closed(how: Literal["controlled", "crash"], turns: int) -> None:
-    """asyncio leaves the socket open that it accepted just before the listening one was closed; then a test fails for a warning."""
+async def test_a_connection_that_comes_as_its_broker_stops_is_closed(
+    how: Literal["controlled", "crash"], turns: int
+) -> None:
+    """asyncio leaves the socket open that it accepted just before the listening one was closed;
+    then a test fails for a warning."""
     async with Emulator(brokers=2) as kafka:
         host, _, port = kafka.bootstrap_servers.split(",")[1].rpartition(":")
         with socket.create_connection((host, int(port))) as client:

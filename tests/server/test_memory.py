@@ -1,4 +1,5 @@
-"""Clients that do not read, requests that are not finished, and too few descriptors: memory stays bounded and others are served."""
+"""Clients that do not read, requests that are not finished, and too few descriptors: memory stays
+bounded and others are served."""
 
 from __future__ import annotations
 
@@ -32,14 +33,26 @@ BEAT = HeartbeatRequest(group_id="x", member_id="y")
 
 def fetch() -> FetchRequest:
     return FetchRequest(
-        max_wait_ms=60_000, min_bytes=1, max_bytes=50 * MIB, topics=[FetchTopic(topic="orders", partitions=[
-            FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=50 * MIB)])])  # fmt: skip
+        max_wait_ms=60_000,
+        min_bytes=1,
+        max_bytes=50 * MIB,
+        topics=[
+            FetchTopic(
+                topic="orders",
+                partitions=[
+                    FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=50 * MIB)
+                ],
+            )
+        ],
+    )
 
 
 async def produce(peer: Peer, mib: int) -> None:
     for _ in range(mib):
         records = build_batch([b"x" * 1000] * 1000, timestamp=0)
-        data = TopicProduceData(name="orders", partition_data=[PartitionProduceData(index=0, records=records)])
+        data = TopicProduceData(
+            name="orders", partition_data=[PartitionProduceData(index=0, records=records)]
+        )
         await peer.ask(ProduceRequest(acks=1, timeout_ms=1000, topic_data=[data]), 9)
 
 
@@ -54,7 +67,8 @@ async def until(condition: object, run: Running) -> None:
 
 
 async def test_unread_answers_of_many_connections_are_bounded_and_readers_are_served() -> None:
-    """Thirty fetches of 20 MiB whose clients do not read; then one by one they do, and each gets all of it."""
+    """Thirty fetches of 20 MiB whose clients do not read; then one by one they do, and each gets
+    all of it."""
     async with running(limits=Limits(output_bytes=40 * MIB)) as run:
         producer = await run.peer()
         await produce(producer, 20)
@@ -62,9 +76,14 @@ async def test_unread_answers_of_many_connections_are_bounded_and_readers_are_se
         for peer in unread:
             peer.writer.transport.pause_reading()  # type: ignore[attr-defined]
             peer.send(fetch(), 11)
-        await until(lambda: run.server.broker.output.full and len(run.server.broker.output.waiting) >= 25, run)
+        await until(
+            lambda: run.server.broker.output.full and len(run.server.broker.output.waiting) >= 25,
+            run,
+        )
         assert unsent(run) <= 40 * MIB + 21 * MIB, "the bound, and the answer that passed it"
-        assert await producer.ask(BEAT, 4) == HeartbeatResponse(error_code=25), "small answers do not wait"
+        assert await producer.ask(BEAT, 4) == HeartbeatResponse(error_code=25), (
+            "small answers do not wait"
+        )
         for peer in unread:
             peer.writer.transport.resume_reading()  # type: ignore[attr-defined]
             answer = await asyncio.wait_for(peer.receive(FetchRequest, 11), PATIENCE_S)
@@ -75,7 +94,9 @@ async def test_unread_answers_of_many_connections_are_bounded_and_readers_are_se
         assert not run.server.broker.output.waiting
 
 
-async def test_who_takes_nothing_while_others_wait_is_closed(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+async def test_who_takes_nothing_while_others_wait_is_closed(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     monkeypatch.setattr(stalled, "STALLED_MS", 200)
     monkeypatch.setattr(driver, "_LOOK_AFTER_S", 0.05)
     async with running(limits=Limits(output_bytes=4 * MIB)) as run:
@@ -87,12 +108,16 @@ async def test_who_takes_nothing_while_others_wait_is_closed(monkeypatch: pytest
         with caplog.at_level(logging.WARNING, "coordinator.server"):
             answer = await asyncio.wait_for(reader.ask(fetch(), 11), PATIENCE_S)
         assert isinstance(answer, FetchResponse)
-        (record,) = [record for record in caplog.records if "max_output_bytes" in record.getMessage()]
+        (record,) = [
+            record for record in caplog.records if "max_output_bytes" in record.getMessage()
+        ]
         assert "bytes of answers are not taken" in record.getMessage()
         await until(lambda: len(run.server.protocols) == 2, run)
 
 
-async def test_a_connection_that_ends_unread_is_aborted_after_a_grace(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_connection_that_ends_unread_is_aborted_after_a_grace(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(driver, "END_GRACE_S", 0.05)
     async with running() as run:
         producer, peer = await run.peer(), await run.peer()
@@ -111,7 +136,9 @@ async def test_unfinished_requests_are_bounded_in_all_and_each_is_read_to_its_en
     async with running(config={"queued.max.request.bytes": str(4 * MIB)}) as run:
         peers = [await run.peer() for _ in range(20)]
         body = frame(request_header(3, 12, 1, "peer" * 4000), MetadataRequest(topics=[]).encode(12))
-        padded = struct.pack(">i", 2 * MIB) + body[4:] + b"\0" * (2 * MIB + 4 - len(body))  # trailing bytes are forgiven
+        padded = (
+            struct.pack(">i", 2 * MIB) + body[4:] + b"\0" * (2 * MIB + 4 - len(body))
+        )  # trailing bytes are forgiven
         most = 0
         for peer in peers:
             peer.writer.write(padded[:-1])
@@ -141,14 +168,17 @@ async def test_who_does_not_finish_a_request_while_others_wait_is_closed(
         with caplog.at_level(logging.WARNING, "coordinator.server"):
             for peer in bad:
                 peer.writer.write(struct.pack(">i", 50 * MIB) + b"\0" * (MIB // 2))
-            await until(lambda: len(run.server.protocols) < 6 and not run.server.broker.input.full, run)
+            await until(
+                lambda: len(run.server.protocols) < 6 and not run.server.broker.input.full, run
+            )
             assert await good.ask(BEAT, 4) == HeartbeatResponse(error_code=25)
         assert len(caplog.records) >= 1
         assert all("queued.max.request.bytes" in record.getMessage() for record in caplog.records)
 
 
 async def test_one_connection_that_sends_much_does_not_starve_others() -> None:
-    """Ten thousand heartbeats of one connection are there at once; another one's is answered before most of them."""
+    """Ten thousand heartbeats of one connection are there at once; another one's is answered before
+    most of them."""
     async with running() as run:
         greedy, modest = await run.peer(), await run.peer()
         await modest.ask(BEAT, 4)
@@ -171,11 +201,15 @@ async def test_one_connection_that_sends_much_does_not_starve_others() -> None:
 
 
 def _until_served(host: str, port: int) -> None:
-    """Ask a server for a heartbeat until it answers: until it has seen that others are gone, it may hang up on whoever connects."""
+    """Ask a server for a heartbeat until it answers: until it has seen that others are gone, it may
+    hang up on whoever connects."""
     request = frame(request_header(12, 4, 1, "peer"), BEAT.encode(4))
     end = time.monotonic() + PATIENCE_S
     while time.monotonic() < end:
-        with socket.create_connection((host, port), timeout=PATIENCE_S) as late, suppress(ConnectionError):
+        with (
+            socket.create_connection((host, port), timeout=PATIENCE_S) as late,
+            suppress(ConnectionError),
+        ):
             late.sendall(request)
             if late.recv(100):
                 return
@@ -187,9 +221,20 @@ def test_too_few_descriptors_are_told_in_one_line_and_it_recovers(loop: str) -> 
     """A server with 60 descriptors and 100 clients; when most of them are gone it serves again."""
     if loop == "uvloop":
         pytest.importorskip("uvloop")
-    command = [sys.executable, "-m", "coordinator", "serve", "--listen", "127.0.0.1:0", "--loop", loop]
+    command = [
+        sys.executable,
+        "-m",
+        "coordinator",
+        "serve",
+        "--listen",
+        "127.0.0.1:0",
+        "--loop",
+        loop,
+    ]
     limited = ["bash", "-c", 'ulimit -n 60; exec "$@"', "bash", *command]
-    with subprocess.Popen(limited, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        limited, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
         try:
             assert process.stdout is not None
             ready = next(line for line in process.stdout if line.startswith("ready: "))

@@ -1,6 +1,8 @@
-"""Records through real clients: every codec each has, with and without idempotence; read back by all; looked up; deleted.
+"""Records through real clients: every codec each has, with and without idempotence; read back by
+all; looked up; deleted.
 
-confluent-kafka has every codec built in; kafka-python and aiokafka bring gzip alone, so what all three read is plain or gzip.
+confluent-kafka has every codec built in; kafka-python and aiokafka bring gzip alone, so what all
+three read is plain or gzip.
 """
 
 from __future__ import annotations
@@ -18,7 +20,9 @@ import pytest
 from coordinator.emulator import Emulator
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore", DeprecationWarning)  # it reads its schemas in a way that Python is giving up
+    warnings.simplefilter(
+        "ignore", DeprecationWarning
+    )  # it reads its schemas in a way that Python is giving up
     import kafka
 
 COUNT = 300
@@ -37,18 +41,39 @@ def values(name: str, count: int = COUNT) -> list[bytes]:
     return [f"{name} {i} ".encode() * 20 for i in range(count)]
 
 
-def write_confluent(servers: str, sent: list[bytes], codec: str = "none", *, idempotent: bool = False) -> None:
+def write_confluent(
+    servers: str, sent: list[bytes], codec: str = "none", *, idempotent: bool = False
+) -> None:
     producer = confluent_kafka.Producer(
-        {"bootstrap.servers": servers, "compression.type": codec, "enable.idempotence": idempotent, "linger.ms": 2})
+        {
+            "bootstrap.servers": servers,
+            "compression.type": codec,
+            "enable.idempotence": idempotent,
+            "linger.ms": 2,
+        }
+    )
     failures: list[object] = []
     for value in sent:
-        producer.produce("t", value, key=b"k", headers=HEADERS, on_delivery=lambda error, _: failures.append(error) if error else None)
+        producer.produce(
+            "t",
+            value,
+            key=b"k",
+            headers=HEADERS,
+            on_delivery=lambda error, _: failures.append(error) if error else None,
+        )
     assert producer.flush(PATIENCE_S) == 0
     assert failures == []
 
 
 def read_confluent(servers: str, count: int) -> list[bytes]:
-    consumer = confluent_kafka.Consumer({"bootstrap.servers": servers, "group.id": "ck", "enable.auto.commit": False, "check.crcs": True})
+    consumer = confluent_kafka.Consumer(
+        {
+            "bootstrap.servers": servers,
+            "group.id": "ck",
+            "enable.auto.commit": False,
+            "check.crcs": True,
+        }
+    )
     consumer.assign([confluent_kafka.TopicPartition("t", 0, 0)])
     seen: list[confluent_kafka.Message] = []
     end = time.monotonic() + PATIENCE_S
@@ -59,8 +84,15 @@ def read_confluent(servers: str, count: int) -> list[bytes]:
     return [message.value() or b"" for message in seen]
 
 
-def write_kafka_python(servers: str, sent: list[bytes], codec: str | None = None, *, idempotent: bool = True) -> None:
-    producer = kafka.KafkaProducer(bootstrap_servers=servers, compression_type=codec, enable_idempotence=idempotent, linger_ms=2)
+def write_kafka_python(
+    servers: str, sent: list[bytes], codec: str | None = None, *, idempotent: bool = True
+) -> None:
+    producer = kafka.KafkaProducer(
+        bootstrap_servers=servers,
+        compression_type=codec,
+        enable_idempotence=idempotent,
+        linger_ms=2,
+    )
     try:
         futures = [producer.send("t", value, key=b"k", headers=HEADERS) for value in sent]
         producer.flush(PATIENCE_S)
@@ -71,7 +103,9 @@ def write_kafka_python(servers: str, sent: list[bytes], codec: str | None = None
 
 
 def read_kafka_python(servers: str, count: int) -> list[bytes]:
-    consumer = kafka.KafkaConsumer(bootstrap_servers=servers, auto_offset_reset="earliest", enable_auto_commit=False)
+    consumer = kafka.KafkaConsumer(
+        bootstrap_servers=servers, auto_offset_reset="earliest", enable_auto_commit=False
+    )
     try:
         consumer.assign([kafka.TopicPartition("t", 0)])
         seen: list[bytes] = []
@@ -84,18 +118,28 @@ def read_kafka_python(servers: str, count: int) -> list[bytes]:
         consumer.close()
 
 
-async def write_aiokafka(servers: str, sent: list[bytes], codec: str | None = None, *, idempotent: bool = True) -> None:
+async def write_aiokafka(
+    servers: str, sent: list[bytes], codec: str | None = None, *, idempotent: bool = True
+) -> None:
     producer = aiokafka.AIOKafkaProducer(
-        bootstrap_servers=servers, compression_type=codec, enable_idempotence=idempotent, linger_ms=2)
+        bootstrap_servers=servers,
+        compression_type=codec,
+        enable_idempotence=idempotent,
+        linger_ms=2,
+    )
     await producer.start()
     try:
-        await asyncio.gather(*[await producer.send("t", value, key=b"k", headers=HEADERS) for value in sent])
+        await asyncio.gather(
+            *[await producer.send("t", value, key=b"k", headers=HEADERS) for value in sent]
+        )
     finally:
         await producer.stop()
 
 
 async def read_aiokafka(servers: str, count: int) -> list[bytes]:
-    consumer = aiokafka.AIOKafkaConsumer(bootstrap_servers=servers, auto_offset_reset="earliest", enable_auto_commit=False)
+    consumer = aiokafka.AIOKafkaConsumer(
+        bootstrap_servers=servers, auto_offset_reset="earliest", enable_auto_commit=False
+    )
     await consumer.start()
     try:
         consumer.assign([aiokafka.TopicPartition("t", 0)])
@@ -123,7 +167,10 @@ def test_what_all_three_write_all_three_read(emulator: Emulator) -> None:
     for codec in ("none", "gzip"):
         plain = None if codec == "none" else codec
         for idempotent in (False, True):
-            written = {client: values(f"{client} {codec} {idempotent}", 100) for client in ("ck", "kp", "aio")}
+            written = {
+                client: values(f"{client} {codec} {idempotent}", 100)
+                for client in ("ck", "kp", "aio")
+            }
             write_confluent(servers, written["ck"], codec, idempotent=idempotent)
             write_kafka_python(servers, written["kp"], plain, idempotent=idempotent)
             asyncio.run(write_aiokafka(servers, written["aio"], plain, idempotent=idempotent))
@@ -139,15 +186,25 @@ def test_offsets_by_time_and_deleted_records(emulator: Emulator, codec: str) -> 
     servers = emulator.bootstrap_servers
     now = int(time.time() * 1000) // 1000 * 1000
     producer = confluent_kafka.Producer(
-        {"bootstrap.servers": servers, "compression.type": codec, "linger.ms": 1000, "batch.num.messages": 10})
+        {
+            "bootstrap.servers": servers,
+            "compression.type": codec,
+            "linger.ms": 1000,
+            "batch.num.messages": 10,
+        }
+    )
     for i in range(40):
         producer.produce("t", b"value %d" % i * 10, timestamp=now - 40_000 + i * 1000)
     assert producer.flush(PATIENCE_S) == 0
-    consumer = confluent_kafka.Consumer({"bootstrap.servers": servers, "group.id": "g", "enable.auto.commit": False})
+    consumer = confluent_kafka.Consumer(
+        {"bootstrap.servers": servers, "group.id": "g", "enable.auto.commit": False}
+    )
     at = confluent_kafka.TopicPartition
     assert consumer.get_watermark_offsets(at("t", 0), timeout=PATIENCE_S) == (0, 40)
     for wanted in (0, 7, 23, 39):
-        (found,) = consumer.offsets_for_times([at("t", 0, now - 40_000 + wanted * 1000 - 500)], timeout=PATIENCE_S)
+        (found,) = consumer.offsets_for_times(
+            [at("t", 0, now - 40_000 + wanted * 1000 - 500)], timeout=PATIENCE_S
+        )
         assert found.offset == wanted
     admin = confluent_kafka.admin.AdminClient({"bootstrap.servers": servers})
     for deleted in admin.delete_records([at("t", 0, 25)]).values():
@@ -159,7 +216,9 @@ def test_offsets_by_time_and_deleted_records(emulator: Emulator, codec: str) -> 
 
 
 def test_a_record_too_large_is_refused(emulator: Emulator) -> None:
-    emulator.run(lambda: emulator.broker.cluster.set_topic_configs("t", {"max.message.bytes": "1000"}))
+    emulator.run(
+        lambda: emulator.broker.cluster.set_topic_configs("t", {"max.message.bytes": "1000"})
+    )
     producer = confluent_kafka.Producer({"bootstrap.servers": emulator.bootstrap_servers})
     errors: list[confluent_kafka.KafkaError] = []
     producer.produce("t", bytes(2000), on_delivery=lambda error, _: errors.append(error))

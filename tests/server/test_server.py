@@ -1,4 +1,5 @@
-"""Real sockets around a broker: listeners, the timer, back-pressure, hostile peers, and the end of it all."""
+"""Real sockets around a broker: listeners, the timer, back-pressure, hostile peers, and the end of
+it all."""
 
 from __future__ import annotations
 
@@ -19,9 +20,16 @@ from coordinator.endpoints import Endpoint, ListenError, java_host
 from coordinator.server import Server
 from coordinator.wire.framing import frame, parse_response_header, request_header
 from coordinator.wire.messages import response_type
-from coordinator.wire.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
+from coordinator.wire.messages.find_coordinator import (
+    FindCoordinatorRequest,
+    FindCoordinatorResponse,
+)
 from coordinator.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
-from coordinator.wire.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
+from coordinator.wire.messages.join_group import (
+    JoinGroupRequest,
+    JoinGroupRequestProtocol,
+    JoinGroupResponse,
+)
 from coordinator.wire.messages.metadata import MetadataRequest
 from coordinator.wire.schema import Message, Request
 
@@ -37,7 +45,11 @@ class Peer:
         self.writer = writer
 
     def send(self, request: Request, version: int) -> None:
-        self.writer.write(frame(request_header(type(request).api_key, version, 1, "peer"), request.encode(version)))
+        self.writer.write(
+            frame(
+                request_header(type(request).api_key, version, 1, "peer"), request.encode(version)
+            )
+        )
 
     async def receive(self, request: type[Request], version: int) -> Message:
         (size,) = struct.unpack(">i", await self.reader.readexactly(4))
@@ -66,16 +78,28 @@ class Running:
 
 def new_server(config: dict[str, str] | None = None, limits: Limits = Limits()) -> Server:
     configs = BrokerConfigs(config or {})
-    broker = build_broker(configs=configs, random=Random(1), epoch_ms=0, topics=topic_options(["orders:3"]), limits=limits)
+    broker = build_broker(
+        configs=configs,
+        random=Random(1),
+        epoch_ms=0,
+        topics=topic_options(["orders:3"]),
+        limits=limits,
+    )
     return Server(broker, asyncio.get_running_loop())
 
 
 @asynccontextmanager
 async def running(
-    *listen: str, advertise: tuple[str, ...] = (), config: dict[str, str] | None = None, limits: Limits = Limits()
+    *listen: str,
+    advertise: tuple[str, ...] = (),
+    config: dict[str, str] | None = None,
+    limits: Limits = Limits(),
 ) -> AsyncIterator[Running]:
     server = new_server(config, limits)
-    await server.listen([Endpoint.parse(text) for text in listen or ("127.0.0.1:0",)], [Endpoint.parse(text) for text in advertise])
+    await server.listen(
+        [Endpoint.parse(text) for text in listen or ("127.0.0.1:0",)],
+        [Endpoint.parse(text) for text in advertise],
+    )
     run = Running(server)
     try:
         yield run
@@ -96,9 +120,13 @@ def pass_time(run: Running, duration_ms: int) -> None:
 
 def join(member: str = "", session_timeout_ms: int = 10_000) -> JoinGroupRequest:
     return JoinGroupRequest(
-        group_id="g", session_timeout_ms=session_timeout_ms, rebalance_timeout_ms=10_000, member_id=member, protocol_type="consumer",
+        group_id="g",
+        session_timeout_ms=session_timeout_ms,
+        rebalance_timeout_ms=10_000,
+        member_id=member,
+        protocol_type="consumer",
         protocols=[JoinGroupRequestProtocol(name="range")],
-    )  # fmt: skip
+    )
 
 
 async def member_id(peer: Peer) -> str:
@@ -118,7 +146,11 @@ class TestListeners:
                 assert (answer.host, answer.port) == run.server.endpoints[index][1:]
 
     async def test_an_advertised_address_is_shown_instead(self) -> None:
-        async with running("A://127.0.0.1:0", "B://localhost:0", advertise=("B://kafka.example:1234", "A://one.example:0")) as run:
+        async with running(
+            "A://127.0.0.1:0",
+            "B://localhost:0",
+            advertise=("B://kafka.example:1234", "A://one.example:0"),
+        ) as run:
             shown = []
             for index in range(2):
                 answer = await (await run.peer(index)).ask(FindCoordinatorRequest(key="g"), 3)
@@ -134,7 +166,9 @@ class TestListeners:
                 peer = await run.peer()
                 await peer.ask(join(await member_id(peer)), 9)
                 (group,) = run.server.broker.coordinator.groups.values()
-                assert [member.client_host for member in group.members.values()] == ["/0:0:0:0:0:0:0:1"]
+                assert [member.client_host for member in group.members.values()] == [
+                    "/0:0:0:0:0:0:0:1"
+                ]
         except ListenError:
             pytest.skip("no IPv6 loopback here")
 
@@ -150,9 +184,14 @@ class TestListeners:
             ([f"127.{'x' * 300}:0"], [], "cannot listen on"),
         ],
     )
-    async def test_what_cannot_be_meant_is_refused(self, listen: list[str], advertise: list[str], words: str) -> None:
+    async def test_what_cannot_be_meant_is_refused(
+        self, listen: list[str], advertise: list[str], words: str
+    ) -> None:
         with pytest.raises(ListenError, match=words):
-            await new_server().listen([Endpoint.parse(text) for text in listen], [Endpoint.parse(text) for text in advertise])
+            await new_server().listen(
+                [Endpoint.parse(text) for text in listen],
+                [Endpoint.parse(text) for text in advertise],
+            )
 
     async def test_a_wildcard_needs_an_address_to_advertise(self) -> None:
         with pytest.raises(ListenError, match="--advertise PLAINTEXT://host:0"):
@@ -162,8 +201,12 @@ class TestListeners:
         with socket.create_server(("127.0.0.1", 0)) as taken:
             server = new_server()
             port = taken.getsockname()[1]
-            with pytest.raises(ListenError, match=rf"PLAINTEXT://127\.0\.0\.1:{port}: the address is in use"):
-                await server.listen([Endpoint.parse("FREE://127.0.0.1:0"), Endpoint("PLAINTEXT", "127.0.0.1", port)])
+            with pytest.raises(
+                ListenError, match=rf"PLAINTEXT://127\.0\.0\.1:{port}: the address is in use"
+            ):
+                await server.listen(
+                    [Endpoint.parse("FREE://127.0.0.1:0"), Endpoint("PLAINTEXT", "127.0.0.1", port)]
+                )
             with pytest.raises(OSError):
                 await asyncio.open_connection("127.0.0.1", server.endpoints[0].port)
 
@@ -181,10 +224,12 @@ class TestListeners:
     @pytest.mark.parametrize(
         ("host", "java"),
         [
-            ("127.0.0.1", "/127.0.0.1"), ("::1", "/0:0:0:0:0:0:0:1"), ("fe80::a0b:1%lo", "/fe80:0:0:0:0:0:a0b:1%lo"),
+            ("127.0.0.1", "/127.0.0.1"),
+            ("::1", "/0:0:0:0:0:0:0:1"),
+            ("fe80::a0b:1%lo", "/fe80:0:0:0:0:0:a0b:1%lo"),
             ("::ffff:10.1.2.3", "/10.1.2.3"),
         ],
-    )  # fmt: skip
+    )
     def test_hosts_in_javas_form(self, host: str, java: str) -> None:
         """DSC-3"""
         assert java_host(host) == java
@@ -195,7 +240,9 @@ class TestService:
         async with running(config={"group.initial.rebalance.delay.ms": "30"}) as run:
             peer, other = await run.peer(), await run.peer()
             peer.send(join(await member_id(peer)), 9)
-            assert await other.ask(HeartbeatRequest(group_id="x", member_id="y"), 4) == HeartbeatResponse(error_code=25)
+            assert await other.ask(
+                HeartbeatRequest(group_id="x", member_id="y"), 4
+            ) == HeartbeatResponse(error_code=25)
             joined = await asyncio.wait_for(peer.receive(JoinGroupRequest, 9), PATIENCE_S)
             assert isinstance(joined, JoinGroupResponse)
             assert (joined.error_code, joined.generation_id) == (0, 1)
@@ -212,20 +259,27 @@ class TestService:
                 while group.members:
                     await asyncio.sleep(0.01)
 
-    async def test_a_late_timer_does_not_let_a_request_see_the_past(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """SES-2: the session was over before the heartbeat came, though the loop was too busy to notice."""
+    async def test_a_late_timer_does_not_let_a_request_see_the_past(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """SES-2: the session was over before the heartbeat came, though the loop was too busy to
+        notice."""
         async with running() as run:
             peer = await run.peer()
             member = await member_id(peer)
             joined = await peer.ask(join(member), 9)
             assert isinstance(joined, JoinGroupResponse)
-            beat = HeartbeatRequest(group_id="g", member_id=member, generation_id=joined.generation_id)
+            beat = HeartbeatRequest(
+                group_id="g", member_id=member, generation_id=joined.generation_id
+            )
             assert await peer.ask(beat, 4) == HeartbeatResponse(error_code=0)
             now = run.server.now
             monkeypatch.setattr(run.server, "now", lambda: now() + 10_001)
             assert await peer.ask(beat, 4) == HeartbeatResponse(error_code=25)
 
-    async def test_a_hostile_peer_is_logged_in_one_line_and_disturbs_nobody(self, caplog: pytest.LogCaptureFixture) -> None:
+    async def test_a_hostile_peer_is_logged_in_one_line_and_disturbs_nobody(
+        self, caplog: pytest.LogCaptureFixture
+    ) -> None:
         """VER-16"""
         async with running() as run:
             good, bad = await run.peer(), await run.peer()
@@ -234,11 +288,16 @@ class TestService:
             with caplog.at_level(logging.WARNING, "coordinator.server"):
                 assert await bad.reader.read() == b""
             (record,) = caplog.records
-            assert record.getMessage().startswith(f"{address[0]}:{address[1]}: connection closed: this looks like an HTTP request")
-            assert await good.ask(HeartbeatRequest(group_id="x", member_id="y"), 4) == HeartbeatResponse(error_code=25)
+            assert record.getMessage().startswith(
+                f"{address[0]}:{address[1]}: connection closed: this looks like an HTTP request"
+            )
+            assert await good.ask(
+                HeartbeatRequest(group_id="x", member_id="y"), 4
+            ) == HeartbeatResponse(error_code=25)
 
     async def test_a_peer_that_does_not_read_is_not_read_from(self) -> None:
-        """Answers pile up in the transport, then requests in the kernel; memory stays bounded, and nothing is lost."""
+        """Answers pile up in the transport, then requests in the kernel; memory stays bounded, and
+        nothing is lost."""
         async with running() as run:
             peer = await run.peer()
             first = await peer.ask(MetadataRequest(topics=None), 12)
@@ -259,7 +318,10 @@ class TestService:
         async with running(config={"group.initial.rebalance.delay.ms": "60000"}) as run:
             peer = await run.peer()
             peer.send(join(await member_id(peer)), 9)
-            beat = frame(request_header(12, 4, 1, "peer"), HeartbeatRequest(group_id="x", member_id="y").encode(4))
+            beat = frame(
+                request_header(12, 4, 1, "peer"),
+                HeartbeatRequest(group_id="x", member_id="y").encode(4),
+            )
             peer.writer.write(beat * 10_000)
             async with asyncio.timeout(PATIENCE_S):
                 while not run.server.unread:
@@ -268,7 +330,6 @@ class TestService:
                 assert isinstance(await peer.receive(JoinGroupRequest, 9), JoinGroupResponse)
                 await peer.reader.readexactly(16 * 10_000)
 
-
     async def test_an_idle_connection_is_closed(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """connections.max.idle.ms"""
         async with running(config={"connections.max.idle.ms": "200"}) as run:
@@ -276,16 +337,23 @@ class TestService:
             monkeypatch.setattr(run.server, "now", lambda: now)
             idle, busy = await run.peer(), await run.peer()
             for peer in (idle, busy):
-                assert await peer.ask(HeartbeatRequest(group_id="x", member_id="y"), 4) == HeartbeatResponse(error_code=25)
+                assert await peer.ask(
+                    HeartbeatRequest(group_id="x", member_id="y"), 4
+                ) == HeartbeatResponse(error_code=25)
             now = 199
-            assert await busy.ask(HeartbeatRequest(group_id="x", member_id="y"), 4) == HeartbeatResponse(error_code=25)
+            assert await busy.ask(
+                HeartbeatRequest(group_id="x", member_id="y"), 4
+            ) == HeartbeatResponse(error_code=25)
             now = 200  # the server looks around every 50 ms of real time
             assert await asyncio.wait_for(idle.reader.read(), PATIENCE_S) == b""
-            assert await busy.ask(HeartbeatRequest(group_id="x", member_id="y"), 4) == HeartbeatResponse(error_code=25)
+            assert await busy.ask(
+                HeartbeatRequest(group_id="x", member_id="y"), 4
+            ) == HeartbeatResponse(error_code=25)
             assert len(run.server.protocols) == 1
 
     async def test_an_answer_counts_as_activity(self) -> None:
-        """connections.max.idle.ms counts from the last byte either way, as scenario cleanup.an_answer_counts_as_activity shows of Kafka."""
+        """connections.max.idle.ms counts from the last byte either way, as scenario
+        cleanup.an_answer_counts_as_activity shows of Kafka."""
         async with running(config={"group.initial.rebalance.delay.ms": "60000"}) as run:
             peer = await run.peer()
             (connection,) = run.server.protocols
@@ -334,11 +402,16 @@ class TestStop:
             await stopping
             assert received == 100
 
-    async def test_a_peer_that_does_not_read_does_not_hold_up_the_end(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def test_a_peer_that_does_not_read_does_not_hold_up_the_end(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setattr("coordinator.server.FLUSH_GRACE_S", 0.05)
         async with running() as run:
             peer = await run.peer()
-            peer.writer.write(frame(request_header(3, 12, 1, "peer"), MetadataRequest(topics=None).encode(12)) * 10_000)
+            peer.writer.write(
+                frame(request_header(3, 12, 1, "peer"), MetadataRequest(topics=None).encode(12))
+                * 10_000
+            )
             async with asyncio.timeout(PATIENCE_S):
                 while not run.server.unread:
                     await asyncio.sleep(0)

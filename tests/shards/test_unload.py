@@ -1,4 +1,5 @@
-"""The unload of very many groups, in slices: what is answered between two of them, what the log says, and what a load makes of it."""
+"""The unload of very many groups, in slices: what is answered between two of them, what the log
+says, and what a load makes of it."""
 
 from __future__ import annotations
 
@@ -45,18 +46,30 @@ def refusals(w: World) -> set[ErrorCode]:
     first, last = unloaded(w)[0], f"g{GROUPS - 1}"
     told = {ErrorCode(w.describe(last).error_code)}
     for group in (first, last):
-        told |= {ErrorCode(w.join("new", group=group, member_id="").error), ErrorCode(w.heartbeat("a", group=group).error)}
-        told.add(ErrorCode(w.admin_commit({ORDERS: 1}, group=group).reply.topics[0].partitions[0].error_code))
+        told |= {
+            ErrorCode(w.join("new", group=group, member_id="").error),
+            ErrorCode(w.heartbeat("a", group=group).error),
+        }
+        told.add(
+            ErrorCode(
+                w.admin_commit({ORDERS: 1}, group=group).reply.topics[0].partitions[0].error_code
+            )
+        )
     return told
 
 
 def offsets_of_all(w: World) -> dict[str, object]:
     """What every group but the one with the member has committed."""
-    return {group_id: dict(group.offsets) for group_id, group in w.coordinator.groups.items() if group_id != "joining"}
+    return {
+        group_id: dict(group.offsets)
+        for group_id, group in w.coordinator.groups.items()
+        if group_id != "joining"
+    }
 
 
 def test_an_unload_holds_nobody_for_long() -> None:
-    """ERR-5, ERR-6: from the beginning every group is refused; each is unloaded once, so many in a slice."""
+    """ERR-5, ERR-6: from the beginning every group is refused; each is unloaded once, so many in a
+    slice."""
     w = many()
     parked = w.calls[-1]
     w.unload()
@@ -72,7 +85,8 @@ def test_an_unload_holds_nobody_for_long() -> None:
 
 
 def test_nothing_falls_due_while_groups_are_unloaded() -> None:
-    """ERR-6: the session of a member whose group waits for its unload does not end any more, nor does its join phase."""
+    """ERR-6: the session of a member whose group waits for its unload does not end any more, nor
+    does its join phase."""
     w = many()
     w.unload()
     w.now += SESSION_MS
@@ -82,7 +96,8 @@ def test_nothing_falls_due_while_groups_are_unloaded() -> None:
 
 
 def test_a_load_begins_with_the_rest_of_the_unload() -> None:
-    """ERR-4, ERR-7: requests are told of the load; a group is loaded once, after it was unloaded."""
+    """ERR-4, ERR-7: requests are told of the load; a group is loaded once, after it was
+    unloaded."""
     w = many()
     before = offsets_of_all(w)
     w.unload()
@@ -94,12 +109,15 @@ def test_a_load_begins_with_the_rest_of_the_unload() -> None:
     assert not w.coordinator.is_loading
     assert len(unloaded(w)) == len(set(unloaded(w))) == GROUPS + 1
     assert offsets_of_all(w) == before
-    told = [logged for logged in w.log if isinstance(logged.event, ev.GroupUnloaded | ev.GroupLoaded)]
+    told = [
+        logged for logged in w.log if isinstance(logged.event, ev.GroupUnloaded | ev.GroupLoaded)
+    ]
     assert all(isinstance(logged.event, ev.GroupUnloaded) for logged in told[: GROUPS + 1])
 
 
 def test_what_happens_to_offsets_between_two_slices_counts() -> None:
-    """TXN-5: a transaction that ends while its group waits to be unloaded has ended when the group is loaded."""
+    """TXN-5: a transaction that ends while its group waits to be unloaded has ended when the group
+    is loaded."""
     w = many()
     last = f"g{GROUPS - 1}"
     w.pend(7, {("orders", 1): 70}, group=last)
@@ -122,7 +140,11 @@ def test_a_log_may_end_in_the_middle_of_an_unload() -> None:
     assert again.next_deadline() == w.now
     went = []
     while again.next_deadline() == w.now:
-        went += [group for group, event in again.tick(w.now).events if isinstance(event, ev.GroupUnloaded)]
+        went += [
+            group
+            for group, event in again.tick(w.now).events
+            if isinstance(event, ev.GroupUnloaded)
+        ]
     assert len(went) == left and not set(went) & set(unloaded(w))
 
 
@@ -136,7 +158,8 @@ def test_who_stops_unloads_the_rest_at_once(end: object) -> None:
 
 
 def test_a_deleted_topic_takes_its_groups_along_and_holds_nobody_for_long() -> None:
-    """ERR-5, ERR-6: nothing is kept of the groups from the beginning; each is unloaded once, so many in a slice."""
+    """ERR-5, ERR-6: nothing is kept of the groups from the beginning; each is unloaded once, so
+    many in a slice."""
     w = many()
     w._take(w.coordinator.empty(w.now))
     at_once = len(unloaded(w))
@@ -170,7 +193,11 @@ def test_a_replay_that_ends_within_the_unload_of_a_deleted_topic_goes_on_with_it
     assert again.groups == {}
     went = []
     while again.next_deadline() == w.now:
-        went += [group for group, event in again.tick(w.now).events if isinstance(event, ev.GroupUnloaded)]
+        went += [
+            group
+            for group, event in again.tick(w.now).events
+            if isinstance(event, ev.GroupUnloaded)
+        ]
     assert len(went) + len(unloaded(w)) == GROUPS + 1
     assert not set(went) & set(unloaded(w))
 

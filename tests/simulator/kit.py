@@ -21,9 +21,17 @@ def lines_of(name: str, seed: int = 1, *settings: str) -> list[Line]:
     log = EventLog(seed=seed)
     run_scenario(scenario, seed, log)
     lines = list(log.events())
-    assert [str(verdict) for verdict in verdicts(scenario, lines) if verdict.judgement is not Judgement.KEPT] == []
+    assert [
+        str(verdict)
+        for verdict in verdicts(scenario, lines)
+        if verdict.judgement is not Judgement.KEPT
+    ] == []
     return lines
 
 
 def kinds(lines: list[Line], kind: str, **fields: Any) -> list[Line]:
-    return [line for line in lines if line["type"] == kind and all(line.get(name) == value for name, value in fields.items())]
+    return [
+        line
+        for line in lines
+        if line["type"] == kind and all(line.get(name) == value for name, value in fields.items())
+    ]

@@ -1,6 +1,6 @@
 """Bugs that are planted, and how a swarm finds them: each is a patch of brokers or of clients.
 
-    python -m tests.simulator.planted [SEEDS [BUG ...]]   # every bug, or those named, up to so many seeds each (default 500)
+python -m tests.simulator.planted [SEEDS [BUG ...]]   # every bug, or those named, up to so many seeds each (default 500)
 """
 
 from __future__ import annotations
@@ -46,13 +46,23 @@ _SESSIONS = (TimerKind.SESSION, TimerKind.CONSUMER_SESSION)
 
 def records_are_skipped(patch: Patch) -> None:
     poll = Fetcher.poll
-    patch.setattr(Fetcher, "poll", lambda self: [
-        each._replace(records=each.records[1:]) for each in poll(self) if len(each.records) > 1])
+    patch.setattr(
+        Fetcher,
+        "poll",
+        lambda self: [
+            each._replace(records=each.records[1:]) for each in poll(self) if len(each.records) > 1
+        ],
+    )
 
 
 def committed_offsets_are_not_seen(patch: Patch) -> None:
     def forgets(membership: Any, sent: Any, response: Any, now: int) -> None:
-        for row in (row for topic in getattr(response, "groups", [])[:1] for topic in topic.topics for row in topic.partitions):
+        for row in (
+            row
+            for topic in getattr(response, "groups", [])[:1]
+            for topic in topic.topics
+            for row in topic.partitions
+        ):
             row.committed_offset = -1
         offsets.on_offsets(membership, sent, response, now)
 
@@ -73,7 +83,10 @@ def a_pipeline_writes_the_last_record_only(patch: Patch) -> None:
     write = Application._write
 
     def careless(self: Application, now: int) -> None:
-        batch, self._batch = self._batch, [each._replace(records=each.records[-1:]) for each in self._batch]
+        batch, self._batch = (
+            self._batch,
+            [each._replace(records=each.records[-1:]) for each in self._batch],
+        )
         write(self, now)
         self._batch = batch
 
@@ -84,7 +97,13 @@ def a_pipeline_writes_every_record_twice(patch: Patch) -> None:
     write = Application._write
 
     def twice(self: Application, now: int) -> None:
-        batch, self._batch = self._batch, [each._replace(records=[one for one in each.records for _ in (0, 1)]) for each in self._batch]
+        batch, self._batch = (
+            self._batch,
+            [
+                each._replace(records=[one for one in each.records for _ in (0, 1)])
+                for each in self._batch
+            ],
+        )
         write(self, now)
         self._batch = batch
 
@@ -124,7 +143,9 @@ def commits_are_one_too_far(patch: Patch) -> None:
     commit = offsets.commit
 
     def further(m: Any, positions: Any, *rest: Any, **options: Any) -> Any:
-        return commit(m, {key: Position(at.offset + 1) for key, at in positions.items()}, *rest, **options)
+        return commit(
+            m, {key: Position(at.offset + 1) for key, at in positions.items()}, *rest, **options
+        )
 
     patch.setattr(offsets, "commit", further)
 
@@ -163,7 +184,9 @@ def nobody_leads(patch: Patch) -> None:
 
 
 def stale_commits_are_taken(patch: Patch) -> None:
-    patch.setattr(ClassicGroup, "refuse_commit", lambda self, member_id, instance, generation: ErrorCode.NONE)
+    patch.setattr(
+        ClassicGroup, "refuse_commit", lambda self, member_id, instance, generation: ErrorCode.NONE
+    )
 
 
 def fetched_offsets_are_old(patch: Patch) -> None:
@@ -188,8 +211,13 @@ def requests_are_answered_twice(patch: Patch) -> None:
 
 
 def static_members_join_beside_themselves(patch: Patch) -> None:
-    patch.setattr(join, "_replacement", lambda group, new_id, instance, request, protocols, context, now, config: join._added(
-        group, new_id, request, protocols, context))
+    patch.setattr(
+        join,
+        "_replacement",
+        lambda group, new_id, instance, request, protocols, context, now, config: join._added(
+            group, new_id, request, protocols, context
+        ),
+    )
 
 
 def partitions_are_given_before_they_are_free(patch: Patch) -> None:
@@ -216,17 +244,29 @@ def offsets_of_transactions_are_forgotten(patch: Patch) -> None:
 def repeated_batches_are_appended(patch: Patch) -> None:
     known, check = Producers.duplicate, Producers.check
     patch.setattr(Producers, "duplicate", lambda self, header: None)
-    patch.setattr(Producers, "check", lambda self, header: None if known(self, header) is not None else check(self, header))
+    patch.setattr(
+        Producers,
+        "check",
+        lambda self, header: None if known(self, header) is not None else check(self, header),
+    )
 
 
 def sessions_never_end(patch: Patch) -> None:
     arm = Timers.arm
-    patch.setattr(Timers, "arm", lambda self, key, at: None if key[0] in _SESSIONS else arm(self, key, at))
+    patch.setattr(
+        Timers, "arm", lambda self, key, at: None if key[0] in _SESSIONS else arm(self, key, at)
+    )
 
 
 def offsets_are_lost_with_their_coordinator(patch: Patch) -> None:
     fold = load.evolve
-    patch.setattr(load, "evolve", lambda group, event, at: None if isinstance(event, OffsetsCommitted) else fold(group, event, at))
+    patch.setattr(
+        load,
+        "evolve",
+        lambda group, event, at: (
+            None if isinstance(event, OffsetsCommitted) else fold(group, event, at)
+        ),
+    )
 
 
 def static_members_are_forgotten_by_loads(patch: Patch) -> None:
@@ -242,13 +282,19 @@ def static_members_are_forgotten_by_loads(patch: Patch) -> None:
 
 def _every_bug() -> dict[str, Callable[[Patch], None]]:
     return {
-        name: bug for module in (sys.modules[__name__], planted_more) for name, bug in vars(module).items()
-        if callable(bug) and getattr(bug, "__module__", "") == module.__name__ and not name.startswith("_") and name not in ("find", "main")
+        name: bug
+        for module in (sys.modules[__name__], planted_more)
+        for name, bug in vars(module).items()
+        if callable(bug)
+        and getattr(bug, "__module__", "") == module.__name__
+        and not name.startswith("_")
+        and name not in ("find", "main")
     }
 
 
 def find(name: str, seeds: range) -> SeedResult | None:
-    """The first seed that finds a bug; None if none does. A bug that has a scenario of its own is looked for there."""
+    """The first seed that finds a bug; None if none does. A bug that has a scenario of its own is
+    looked for there."""
     text = planted_more.SCENARIOS.get(name)
     with pytest.MonkeyPatch.context() as patch:
         BUGS[name](patch)
@@ -268,7 +314,11 @@ def main() -> int:
     for name in names:
         found = find(name, range(1, most + 1))
         missed += found is None
-        told = "not found" if found is None else f"seed {found.seed}: {', '.join(found.broken) or found.failure}"
+        told = (
+            "not found"
+            if found is None
+            else f"seed {found.seed}: {', '.join(found.broken) or found.failure}"
+        )
         print(f"{name}: {told}", flush=True)
     print(f"{len(names) - missed} of {len(names)} planted bugs found within {most} seeds")
     return 1 if missed else 0

@@ -1,4 +1,5 @@
-"""More bugs that are planted: promises of members' time, of coordinators that move, of replicas and of the ends of transactions."""
+"""More bugs that are planted: promises of members' time, of coordinators that move, of replicas and
+of the ends of transactions."""
 
 from __future__ import annotations
 
@@ -16,7 +17,12 @@ from coordinator.groups.classic import settle
 from coordinator.groups.classic.decide import join, leave, sync
 from coordinator.groups.classic.model import ClassicGroup
 from coordinator.groups.consumer import heartbeat, reconcile
-from coordinator.groups.events import JoinPhaseExtended, MemberSynced, OffsetsCommitted, OffsetsRemoved
+from coordinator.groups.events import (
+    JoinPhaseExtended,
+    MemberSynced,
+    OffsetsCommitted,
+    OffsetsRemoved,
+)
 from coordinator.groups.offsets.decide import commit_response
 from coordinator.groups.requests import Decision
 from coordinator.shards.load import Load
@@ -171,7 +177,8 @@ SCENARIOS = {
     "newest_commit_is_lost_with_its_coordinator": _COORDINATOR_MOVES,
     "stale_transactional_commits_are_taken": _ZOMBIES,
 }
-"""Bugs that the swarm's settings show seldom or never: each breaks a promise in this scenario, which holds without it."""
+"""Bugs that the swarm's settings show seldom or never: each breaks a promise in this scenario,
+which holds without it."""
 
 
 # -- members' time
@@ -183,8 +190,14 @@ def followers_are_answered_before_their_leader(patch: Patch) -> None:
     def at_once(group: Any, member: Any, request: Any, config: Any) -> Decision:
         if member.member_id == group.leader:
             return completing(group, member, request, config)
-        return Decision((MemberSynced(member.member_id, False),), SyncGroupResponse(
-            protocol_type=group.protocol_type, protocol_name=group.protocol_name, assignment=member.assignment))
+        return Decision(
+            (MemberSynced(member.member_id, False),),
+            SyncGroupResponse(
+                protocol_type=group.protocol_type,
+                protocol_name=group.protocol_name,
+                assignment=member.assignment,
+            ),
+        )
 
     patch.setattr(sync, "_while_completing", at_once)
 
@@ -203,7 +216,11 @@ def join_phases_are_extended_for_ever(patch: Patch) -> None:
 
 def who_leaves_stays(patch: Patch) -> None:
     leaves = leave.decide_leave
-    patch.setitem(decide._OF_MEMBERSHIP, LeaveGroupRequest, lambda *arguments: Decision(reply=leaves(*arguments).reply))
+    patch.setitem(
+        decide._OF_MEMBERSHIP,
+        LeaveGroupRequest,
+        lambda *arguments: Decision(reply=leaves(*arguments).reply),
+    )
 
 
 def static_members_come_back_to_nothing(patch: Patch) -> None:
@@ -211,8 +228,14 @@ def static_members_come_back_to_nothing(patch: Patch) -> None:
 
     def forgets(group: Any, replaced: Any) -> Any:
         stored = record(group, replaced)
-        return stored._replace(members=tuple(
-            row._replace(assignment=Assignment(()).encode()) if row.member_id == replaced.member_id else row for row in stored.members))
+        return stored._replace(
+            members=tuple(
+                row._replace(assignment=Assignment(()).encode())
+                if row.member_id == replaced.member_id
+                else row
+                for row in stored.members
+            )
+        )
 
     patch.setattr(join, "record_if_replaced", forgets)
 
@@ -250,7 +273,10 @@ def newest_commit_is_lost_with_its_coordinator(patch: Patch) -> None:
     def loses(self: Load, group_id: str) -> None:
         begin(self, group_id)
         rows = list(self._rows)
-        last = max((at for at, row in enumerate(rows) if isinstance(row[1], OffsetsCommitted)), default=None)
+        last = max(
+            (at for at, row in enumerate(rows) if isinstance(row[1], OffsetsCommitted)),
+            default=None,
+        )
         self._rows = iter([row for at, row in enumerate(rows) if at != last])
 
     patch.setattr(Load, "_begin", loses)
@@ -272,7 +298,11 @@ def commits_take_the_offsets_of_another_group(patch: Patch) -> None:
 
 
 def stale_transactional_commits_are_taken(patch: Patch) -> None:
-    patch.setattr(ClassicGroup, "refuse_transactional_commit", lambda self, member_id, instance, generation: ErrorCode.NONE)
+    patch.setattr(
+        ClassicGroup,
+        "refuse_transactional_commit",
+        lambda self, member_id, instance, generation: ErrorCode.NONE,
+    )
 
 
 # -- consumer groups

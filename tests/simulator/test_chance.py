@@ -17,7 +17,17 @@ def test_a_sequence_depends_on_seed_purpose_and_who_only() -> None:
         other.bits()
         mixed.append(again.bits())
     assert mixed == alone
-    assert len({Draws(seed, purpose, who).bits() for seed in (1, 2) for purpose in "ab" for who in "xy"}) == 8
+    assert (
+        len(
+            {
+                Draws(seed, purpose, who).bits()
+                for seed in (1, 2)
+                for purpose in "ab"
+                for who in "xy"
+            }
+        )
+        == 8
+    )
 
 
 def test_draws_are_the_same_on_every_machine() -> None:
@@ -45,9 +55,16 @@ def test_one_seed_gives_one_log_whatever_the_hash_seed() -> None:
         "import sys; from coordinator.simulator import catalogue; from coordinator.simulator.scenario import read_scenario\n"
         "from coordinator.simulator.run import run_scenario; from coordinator.event_log import EventLog\n"
         "log = EventLog(seed=7); run_scenario(read_scenario(catalogue.text('crash_loop'), 'x'), 7, log)\n"
-        "sys.stdout.write('\\n'.join(log.lines))")
+        "sys.stdout.write('\\n'.join(log.lines))"
+    )
     logs = [
-        subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, env={"PYTHONHASHSEED": hash_seed}).stdout
-        for hash_seed in ("1", "2")]
+        subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            check=True,
+            env={"PYTHONHASHSEED": hash_seed},
+        ).stdout
+        for hash_seed in ("1", "2")
+    ]
     assert logs[0] == logs[1]
     assert logs[0].count(b"\n") > 100

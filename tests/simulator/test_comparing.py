@@ -21,7 +21,9 @@ def simulate(path: Path, *options: str) -> None:
     assert main(["simulate", "one_crash_one_join", *SMALL, "--log", str(path), *options]) == 0
 
 
-def test_logs_are_compared_up_to_the_first_difference(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_logs_are_compared_up_to_the_first_difference(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     one, same, other = (tmp_path / name for name in ("one.jsonl", "same.jsonl", "other.jsonl"))
     simulate(one)
     simulate(same)
@@ -46,12 +48,40 @@ def test_a_log_that_ends_early_is_told(tmp_path: Path, capsys: pytest.CaptureFix
 
 
 def test_variants_see_the_same_churn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["ab", "one_crash_one_join", "--vary", "assignor=range,cooperative-sticky", "--seeds", "2", *SMALL]) == 0
+    assert (
+        main(
+            [
+                "ab",
+                "one_crash_one_join",
+                "--vary",
+                "assignor=range,cooperative-sticky",
+                "--seeds",
+                "2",
+                *SMALL,
+            ]
+        )
+        == 0
+    )
     told = capsys.readouterr().out
     assert "assignor=range\n" in told and "assignor=cooperative-sticky\n" in told
     assert told.count("difference") == 6
     assert main(["ab", "one_crash_one_join", "--vary", "assignor=range"]) == 2
-    assert main(["ab", "one_crash_one_join", "--vary", "assignor=range,sticky", "--seeds", "1", *SMALL, "--svg", "/no/such/x.svg"]) == 2
+    assert (
+        main(
+            [
+                "ab",
+                "one_crash_one_join",
+                "--vary",
+                "assignor=range,sticky",
+                "--seeds",
+                "1",
+                *SMALL,
+                "--svg",
+                "/no/such/x.svg",
+            ]
+        )
+        == 2
+    )
     assert main(["ab", "one_crash_one_join", "--vary", "assinor=range,sticky"]) == 2
     assert main(["ab", "one_crash_one_join", "--vary", "assignor=range,sticky,range"]) == 2
     twice = ["ab", "one_crash_one_join", "--vary", "assignor=range,sticky"]
@@ -62,28 +92,67 @@ def test_variants_see_the_same_churn(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "assignor is varied twice" in errors
     assert "--set gives assignor one value" in errors
     assert f"--svg {tmp_path}: cannot be written: Is a directory" in errors
-    assert main(["ab", "one_crash_one_join", "--vary", 'links.delay=["1ms", "2ms"],["3ms", "4ms"]', "--seeds", "1", *SMALL]) == 0
+    assert (
+        main(
+            [
+                "ab",
+                "one_crash_one_join",
+                "--vary",
+                'links.delay=["1ms", "2ms"],["3ms", "4ms"]',
+                "--seeds",
+                "1",
+                *SMALL,
+            ]
+        )
+        == 0
+    )
     assert 'links.delay=["3ms", "4ms"]' in capsys.readouterr().out
 
 
 def test_a_comparison_is_drawn() -> None:
-    picture = svg("a < b", ("rebalances", "moved"), {"x=1": [estimate([2]), estimate([0])], "x=2": [estimate([4]), estimate([0])]})
+    picture = svg(
+        "a < b",
+        ("rebalances", "moved"),
+        {"x=1": [estimate([2]), estimate([0])], "x=2": [estimate([4]), estimate([0])]},
+    )
     root = ET.fromstring(picture)
     texts = [each.text for each in root.iter("{http://www.w3.org/2000/svg}text")]
-    assert texts == ["a < b", "rebalances", "x=1", "2 [2, 2]", "x=2", "4 [4, 4]", "moved", "x=1", "0 [0, 0]", "x=2", "0 [0, 0]"]
+    assert texts == [
+        "a < b",
+        "rebalances",
+        "x=1",
+        "2 [2, 2]",
+        "x=2",
+        "4 [4, 4]",
+        "moved",
+        "x=1",
+        "0 [0, 0]",
+        "x=2",
+        "0 [0, 0]",
+    ]
     middles = [float(each.attrib["cx"]) for each in root.iter("{http://www.w3.org/2000/svg}circle")]
     assert middles == [440.0, 620.0, 260.0, 260.0]  # half of the way, all of it, none
 
 
 def test_what_a_run_costs_is_read_from_its_log() -> None:
     def line(at_ms: int, stream: str, kind: str, **fields: object) -> dict[str, object]:
-        return {"seq": at_ms, "at_ms": at_ms, "stream": stream, "type": kind, "group": "g", **fields}
+        return {
+            "seq": at_ms,
+            "at_ms": at_ms,
+            "stream": stream,
+            "type": kind,
+            "group": "g",
+            **fields,
+        }
 
     rows = [{"topic": "t", "partition": number} for number in (0, 1)]
     lines = [
-        line(100, "group", "RebalanceStarted"), line(200, "group", "GenerationStarted"),
-        line(300, "group", "GenerationStored", members=[]), line(1_000, "member", "PartitionsAssigned", client="a", partitions=rows),
-        line(5_000, "member", "MemberCrashed", client="a"), line(8_000, "member", "PartitionsAssigned", client="b", partitions=rows[:1]),
+        line(100, "group", "RebalanceStarted"),
+        line(200, "group", "GenerationStarted"),
+        line(300, "group", "GenerationStored", members=[]),
+        line(1_000, "member", "PartitionsAssigned", client="a", partitions=rows),
+        line(5_000, "member", "MemberCrashed", client="a"),
+        line(8_000, "member", "PartitionsAssigned", client="b", partitions=rows[:1]),
         line(9_000, "fault", "RunEnded"),
     ]
     assert measure(lines) == (1, 2 * 3 + 1, 0, 0, 0.2, 0)
@@ -92,19 +161,34 @@ def test_what_a_run_costs_is_read_from_its_log() -> None:
 def test_a_move_is_needless_if_shares_of_the_same_sizes_could_do_without_it() -> None:
     before = {("t", number): "ab"[number % 2] for number in range(6)}
     assert needless(before, before, "ab") == 0
-    assert needless(before, {key: "b" if who == "a" else "a" for key, who in before.items()}, "ab") == 6
-    assert needless(before, dict.fromkeys(before, "b"), "b") == 0  # a has gone: its partitions had to move
+    assert (
+        needless(before, {key: "b" if who == "a" else "a" for key, who in before.items()}, "ab")
+        == 6
+    )
+    assert (
+        needless(before, dict.fromkeys(before, "b"), "b") == 0
+    )  # a has gone: its partitions had to move
     fewer = {**before, ("t", 0): "c", ("t", 1): "c"}
     assert needless(before, fewer, "abc") == 0  # each gives up one to c
-    assert needless(before, {**fewer, ("t", 2): "b", ("t", 3): "a"}, "abc") == 2  # and two change places
+    assert (
+        needless(before, {**fewer, ("t", 2): "b", ("t", 3): "a"}, "abc") == 2
+    )  # and two change places
 
 
 def test_eager_range_moves_what_a_sticky_assignor_leaves_in_place() -> None:
-    """The restarted member comes back under another id, so that the order of members is another one."""
+    """The restarted member comes back under another id, so that the order of members is another
+    one."""
     named = {name: f"members.app.assignor={name}" for name in ("range", "cooperative-sticky")}
-    costs = {name: measure(lines_of("rolling_deploy_dynamic", 1, setting)) for name, setting in named.items()}
-    assert costs["range"].moved_needlessly > 5 * max(costs["cooperative-sticky"].moved_needlessly, 1)
-    assert costs["cooperative-sticky"].moved_needlessly <= costs["cooperative-sticky"].moved_partitions
+    costs = {
+        name: measure(lines_of("rolling_deploy_dynamic", 1, setting))
+        for name, setting in named.items()
+    }
+    assert costs["range"].moved_needlessly > 5 * max(
+        costs["cooperative-sticky"].moved_needlessly, 1
+    )
+    assert (
+        costs["cooperative-sticky"].moved_needlessly <= costs["cooperative-sticky"].moved_partitions
+    )
 
 
 def test_records_that_are_processed_again_are_counted() -> None:
@@ -126,11 +210,17 @@ def test_a_png_needs_matplotlib_and_says_so_before_anything_runs(
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.delitem(sys.modules, "coordinator.pipeline.spark.variants", raising=False)
-    assert main(["ab", "one_crash_one_join", "--vary", "assignor=range,sticky", "--png", "x.png"]) == 2
+    assert (
+        main(["ab", "one_crash_one_join", "--vary", "assignor=range,sticky", "--png", "x.png"]) == 2
+    )
     assert "--png needs Matplotlib" in capsys.readouterr().err
 
 
 def test_intervals_are_those_of_the_sign_test() -> None:
-    assert estimate([float(each) for each in range(1, 21)]) == (10.5, 6.0, 15.0)  # ranks 6 and 15 of 20
+    assert estimate([float(each) for each in range(1, 21)]) == (
+        10.5,
+        6.0,
+        15.0,
+    )  # ranks 6 and 15 of 20
     assert estimate([3.0]) == (3.0, 3.0, 3.0)
     assert estimate([1.0, 2.0]) == (1.5, 1.0, 2.0)

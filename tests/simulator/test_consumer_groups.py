@@ -1,4 +1,5 @@
-"""Members of the consumer protocol (KIP-848) in the simulated world: their groups come to rest, and keep every promise on the way."""
+"""Members of the consumer protocol (KIP-848) in the simulated world: their groups come to rest, and
+keep every promise on the way."""
 
 from __future__ import annotations
 
@@ -139,13 +140,21 @@ def lines_of(name: str, seed: int) -> list[Line]:
     log = EventLog(seed=seed)
     run_scenario(scenario, seed, log)
     lines = list(log.events())
-    broken = [str(verdict) for verdict in verdicts(scenario, lines) if verdict.judgement is Judgement.BROKEN]
+    broken = [
+        str(verdict)
+        for verdict in verdicts(scenario, lines)
+        if verdict.judgement is Judgement.BROKEN
+    ]
     assert broken == []
     return lines
 
 
 def kinds(lines: list[Line], kind: str, **fields: Any) -> list[Line]:
-    return [line for line in lines if line["type"] == kind and all(line.get(name) == value for name, value in fields.items())]
+    return [
+        line
+        for line in lines
+        if line["type"] == kind and all(line.get(name) == value for name, value in fields.items())
+    ]
 
 
 def held_at_the_end(lines: list[Line]) -> list[str]:
@@ -165,13 +174,16 @@ def held_at_the_end(lines: list[Line]) -> list[str]:
     return sorted(name for names in held.values() for name in names)
 
 
-EVERYTHING = sorted([f"orders-{number}" for number in range(12)] + [f"payments-{number}" for number in range(5)])
+EVERYTHING = sorted(
+    [f"orders-{number}" for number in range(12)] + [f"payments-{number}" for number in range(5)]
+)
 
 
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_every_partition_has_one_owner_at_the_end(name: str, seed: int) -> None:
-    """K8-CL-1 to K8-CL-4 against the coordinator: by what members were told, nothing is owned twice or by nobody."""
+    """K8-CL-1 to K8-CL-4 against the coordinator: by what members were told, nothing is owned twice
+    or by nobody."""
     assert held_at_the_end(lines_of(name, seed)) == EVERYTHING
 
 
@@ -186,15 +198,25 @@ def test_a_static_member_that_comes_back_in_time_costs_no_assignment() -> None:
 def test_a_failover_puts_nobody_out() -> None:
     """The new coordinator knows every epoch: nothing is lost, and nobody joins again."""
     lines = lines_of("failover", 1)
-    assert kinds(lines, "GroupLoaded") and not kinds(lines, "PartitionsLost") and not kinds(lines, "ConsumerMemberRemoved")
+    assert (
+        kinds(lines, "GroupLoaded")
+        and not kinds(lines, "PartitionsLost")
+        and not kinds(lines, "ConsumerMemberRemoved")
+    )
 
 
 def test_an_upgrade_and_a_downgrade() -> None:
-    """K8-MIG-1, K8-MIG-2: classic members keep their place while the protocol changes under them."""
+    """K8-MIG-1, K8-MIG-2: classic members keep their place while the protocol changes under
+    them."""
     lines = lines_of("upgrade and back", 1)
-    [upgraded], [downgraded] = kinds(lines, "ConsumerGroupUpgraded"), kinds(lines, "ConsumerGroupDowngraded")
+    [upgraded], [downgraded] = (
+        kinds(lines, "ConsumerGroupUpgraded"),
+        kinds(lines, "ConsumerGroupDowngraded"),
+    )
     lost = [line["at_ms"] for line in kinds(lines, "PartitionsLost")]
-    assert all(at >= downgraded["at_ms"] > upgraded["at_ms"] for at in lost)  # 22 for who is behind the group's epoch then
+    assert all(
+        at >= downgraded["at_ms"] > upgraded["at_ms"] for at in lost
+    )  # 22 for who is behind the group's epoch then
 
 
 def test_the_same_seed_gives_the_same_log() -> None:
@@ -208,27 +230,43 @@ def test_the_same_seed_gives_the_same_log() -> None:
 
 
 def test_what_it_costs_is_measured_as_with_classic_groups() -> None:
-    """One of five goes and comes back: two new assignments, its share moves there and back, and nobody else stands still for long."""
+    """One of five goes and comes back: two new assignments, its share moves there and back, and
+    nobody else stands still for long."""
     quiet = measure(lines_of("static", 1))
-    scenario = read_scenario(HEAD + '[[churn]]\nkind = "restart"\nmembers = "app-1"\nat = "60s"\ndown = "20s"\n', "restart")
+    scenario = read_scenario(
+        HEAD + '[[churn]]\nkind = "restart"\nmembers = "app-1"\nat = "60s"\ndown = "20s"\n',
+        "restart",
+    )
     log = EventLog(seed=1)
     run_scenario(scenario, 1, log)
     lines = list(log.events())
     restart = measure(lines)
     before = measure(line for line in lines if line["at_ms"] < 60_000)
     assert restart.rebalances == before.rebalances + 2
-    assert restart.moved_partitions > before.moved_partitions and 0 < restart.rebalancing_s - before.rebalancing_s < 20
+    assert (
+        restart.moved_partitions > before.moved_partitions
+        and 0 < restart.rebalancing_s - before.rebalancing_s < 20
+    )
     assert quiet.rebalances > 0 and quiet.unavailable_partition_s > 0
 
 
 def test_processes_that_begin_at_one_instant_are_members_of_their_own() -> None:
-    """K8-CL-1: each draws an id. Two restarts meet here: the second ends the process that the first has just begun."""
-    churn = '[[churn]]\nkind = "rolling"\nmembers = "app"\nat = "{}s"\nevery = "{}s"\ndown = "{}s"\n'
+    """K8-CL-1: each draws an id. Two restarts meet here: the second ends the process that the first
+    has just begun."""
+    churn = (
+        '[[churn]]\nkind = "rolling"\nmembers = "app"\nat = "{}s"\nevery = "{}s"\ndown = "{}s"\n'
+    )
     text = 'duration = "3m"\n[topics]\norders = 2\n[[members]]\nname = "app"\ncount = 2\ntopics = "orders"\nprotocol = "consumer"\n'
     text += "static = true\n" + churn.format(21, 10, 22) + churn.format(24, 15, 14)
     scenario, log = read_scenario(text, "mine.toml"), EventLog(seed=3)
     run_scenario(scenario, 3, log)
     lines = list(log.events())
-    [crashed] = [line["member"] for line in lines if line["type"] == "MemberCrashed" and line["at_ms"] == 53_000]
+    [crashed] = [
+        line["member"]
+        for line in lines
+        if line["type"] == "MemberCrashed" and line["at_ms"] == 53_000
+    ]
     assert crashed not in {line["member"] for line in lines if line["type"] == "PartitionsAssigned"}
-    assert [str(each) for each in verdicts(scenario, lines) if each.judgement is Judgement.BROKEN] == []
+    assert [
+        str(each) for each in verdicts(scenario, lines) if each.judgement is Judgement.BROKEN
+    ] == []

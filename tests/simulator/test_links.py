@@ -1,4 +1,5 @@
-"""Links that carry so many bytes a second and no more: what is sent waits for what was sent before it."""
+"""Links that carry so many bytes a second and no more: what is sent waits for what was sent before
+it."""
 
 from __future__ import annotations
 
@@ -39,7 +40,11 @@ def run(*settings: str) -> tuple[list[Line], set[str]]:
     log = EventLog(seed=1)
     run_scenario(scenario, 1, log)
     lines = list(log.events())
-    return lines, {verdict.judge for verdict in verdicts(scenario, lines) if verdict.judgement is Judgement.BROKEN}
+    return lines, {
+        verdict.judge
+        for verdict in verdicts(scenario, lines)
+        if verdict.judgement is Judgement.BROKEN
+    }
 
 
 def test_messages_share_a_link_one_after_the_other() -> None:
@@ -57,7 +62,8 @@ def test_many_small_messages_take_as_long_as_one_large_one() -> None:
 
 
 def test_a_group_on_links_that_are_too_slow_does_not_get_stable_in_time() -> None:
-    """A join needs about a kilobyte: at sixty bytes a second that takes longer than the group has."""
+    """A join needs about a kilobyte: at sixty bytes a second that takes longer than the group
+    has."""
     lines, broken = run()
     assert broken == set()
     assert len(kinds(lines, "GenerationStored")) >= 2
@@ -68,7 +74,10 @@ def test_a_group_on_links_that_are_too_slow_does_not_get_stable_in_time() -> Non
 
 def test_one_member_on_a_slow_link_holds_up_the_group() -> None:
     """The rebalance that a restart begins takes as long as the slow member's messages do."""
-    text = SLOW + '[[faults]]\nverb = "SlowMember"\nmember = "app-2"\nbytes_per_second = 100\nat = "50s"\nlasts = "100s"\n'
+    text = (
+        SLOW
+        + '[[faults]]\nverb = "SlowMember"\nmember = "app-2"\nbytes_per_second = 100\nat = "50s"\nlasts = "100s"\n'
+    )
     log = EventLog(seed=1)
     run_scenario(read_scenario(text, "slow.toml"), 1, log)
     usual, slow = (_rebalancing(lines) for lines in (run()[0], list(log.events())))
@@ -85,16 +94,24 @@ def _rebalancing(lines: list[Line]) -> int:
 
 def test_a_slow_link_needs_a_rate() -> None:
     with pytest.raises(ScenarioError, match="bytes_per_second = 0: give a whole number from 1 on"):
-        read_scenario(SLOW + '[[faults]]\nverb = "SlowMember"\nmember = "app-2"\nbytes_per_second = 0\n', "slow.toml")
+        read_scenario(
+            SLOW + '[[faults]]\nverb = "SlowMember"\nmember = "app-2"\nbytes_per_second = 0\n',
+            "slow.toml",
+        )
 
 
 def test_a_paused_host_may_open_a_link_when_it_goes_on() -> None:
-    """It is paused before it knows its coordinator, and connects to it with the answer that waited for it."""
-    text = SLOW.replace("[links]", "[brokers]\ncount = 3\n[links]").replace('delay = "2ms"', 'delay = "300ms"')
+    """It is paused before it knows its coordinator, and connects to it with the answer that waited
+    for it."""
+    text = SLOW.replace("[links]", "[brokers]\ncount = 3\n[links]").replace(
+        'delay = "2ms"', 'delay = "300ms"'
+    )
     text += '[[faults]]\nverb = "PauseMember"\nmember = "app-1"\nat = "2s"\nlasts = "5s"\n'
     scenario, log = read_scenario(text, "paused.toml"), EventLog(seed=2)
     run_scenario(scenario, 2, log)
     lines = list(log.events())
     [resumed] = kinds(lines, "MemberResumed")
     assert any(line["at_ms"] > resumed["at_ms"] for line in kinds(lines, "ConnectionOpened"))
-    assert [str(each) for each in verdicts(scenario, lines) if each.judgement is not Judgement.KEPT] == []
+    assert [
+        str(each) for each in verdicts(scenario, lines) if each.judgement is not Judgement.KEPT
+    ] == []

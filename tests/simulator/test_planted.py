@@ -25,7 +25,8 @@ QUICK = {
     "topics_that_grow_are_not_seen": "stable_within",
     "stale_transactional_commits_are_taken": "no_stale_commit",
 }
-"""Those that show at once, and a judge that finds each. `python -m tests.simulator.planted` looks for all of them."""
+"""Those that show at once, and a judge that finds each. `python -m tests.simulator.planted` looks
+for all of them."""
 
 
 @pytest.mark.parametrize("text", dict.fromkeys(SCENARIOS.values()))

@@ -26,7 +26,9 @@ def test_a_crash_costs_the_session_timeout() -> None:
     [crash] = kinds(lines, "MemberCrashed")
     [removed] = kinds(lines, "MemberRemoved")
     assert removed["reason"] == "session expired"
-    assert 42_000 <= removed["at_ms"] - crash["at_ms"] <= 45_100  # 45 s from its last heartbeat on (HB-7)
+    assert (
+        42_000 <= removed["at_ms"] - crash["at_ms"] <= 45_100
+    )  # 45 s from its last heartbeat on (HB-7)
 
 
 def test_static_members_are_deployed_without_a_rebalance_and_dynamic_ones_are_not() -> None:
@@ -71,21 +73,33 @@ def test_a_paused_process_learns_of_its_removal_when_it_goes_on() -> None:
     [resumed] = kinds(lines, "MemberResumed")
     [removed] = kinds(lines, "MemberRemoved")
     assert removed["at_ms"] < resumed["at_ms"]
-    assert [line for line in kinds(lines, "RequestRefused") if "UNKNOWN_MEMBER_ID" in line["errors"] and line["at_ms"] >= resumed["at_ms"]]
+    assert [
+        line
+        for line in kinds(lines, "RequestRefused")
+        if "UNKNOWN_MEMBER_ID" in line["errors"] and line["at_ms"] >= resumed["at_ms"]
+    ]
 
 
 def test_commits_that_fail_for_a_while_cost_no_rebalance() -> None:
     lines = lines_of("failing_commits")
-    assert [line for line in kinds(lines, "RequestRefused", api="offset_commit") if "COORDINATOR_LOAD_IN_PROGRESS" in line["errors"]]
+    assert [
+        line
+        for line in kinds(lines, "RequestRefused", api="offset_commit")
+        if "COORDINATOR_LOAD_IN_PROGRESS" in line["errors"]
+    ]
     assert len(kinds(lines, "GenerationStarted")) == 1
 
 
 def test_a_setting_changes_only_what_it_names() -> None:
     """Chance is keyed: under another assignor the same members come and go at the same instants."""
+
     def churn(lines: list[Line]) -> list[tuple[int, str]]:
         return [(line["at_ms"], line["client"]) for line in kinds(lines, "MemberStarted")]
 
-    eager, cooperative = lines_of("poisson_churn"), lines_of("poisson_churn", 1, "members.app.assignor=cooperative-sticky")
+    eager, cooperative = (
+        lines_of("poisson_churn"),
+        lines_of("poisson_churn", 1, "members.app.assignor=cooperative-sticky"),
+    )
     assert churn(eager) == churn(cooperative)
     assert kinds(eager, "GenerationStored")[-1]["protocol_name"] == "range"
     assert kinds(cooperative, "GenerationStored")[-1]["protocol_name"] == "cooperative-sticky"

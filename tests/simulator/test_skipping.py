@@ -1,4 +1,5 @@
-"""Requests that change nothing are skipped: the log, the bytes sent and every state are the same as if they had been sent."""
+"""Requests that change nothing are skipped: the log, the bytes sent and every state are the same as
+if they had been sent."""
 
 from __future__ import annotations
 
@@ -21,7 +22,9 @@ from coordinator.simulator.scenario import Scenario, read_scenario
 from coordinator.simulator.swarm import scenario_text
 from coordinator.simulator.world import World
 
-_LONG = frozenset({"broker_crash_acks", "commit_crash", "exactly_once_pipeline", "slow_consumer", "slow_records"})
+_LONG = frozenset(
+    {"broker_crash_acks", "commit_crash", "exactly_once_pipeline", "slow_consumer", "slow_records"}
+)
 """Their members consume, and are never quiet: a part of them is enough."""
 
 _SESSIONS = int(TimerKind.SESSION), int(TimerKind.CONSUMER_SESSION)
@@ -87,7 +90,8 @@ topic = "later"
 partitions = 2
 at = "220s"
 """
-"""A member of another group makes a topic anew by asking for it, while all others are quiet: nothing else happens at that time."""
+"""A member of another group makes a topic anew by asking for it, while all others are quiet:
+nothing else happens at that time."""
 
 SILENT = """
 duration = "3m"
@@ -110,14 +114,20 @@ lasts = "50s"
 """A member leaves by itself, while all others are quiet."""
 
 
-def quiet(shortest: int, longest: int, reads: int, *settings: str, protocol: str = "classic") -> Scenario:
+def quiet(
+    shortest: int, longest: int, reads: int, *settings: str, protocol: str = "classic"
+) -> Scenario:
     """The scenario QUIET."""
     config = ', "session.timeout.ms" = 10000' if protocol == "classic" else ""
-    text = QUIET.format(shortest=shortest, longest=longest, reads=reads, protocol=protocol, config=config)
+    text = QUIET.format(
+        shortest=shortest, longest=longest, reads=reads, protocol=protocol, config=config
+    )
     return read_scenario(text, "quiet", settings)
 
 
-def run(scenario: Scenario, seed: int, *, skips: bool, looks: range = range(0)) -> tuple[list[str], Any, World]:
+def run(
+    scenario: Scenario, seed: int, *, skips: bool, looks: range = range(0)
+) -> tuple[list[str], Any, World]:
     """The log; what was found by looking at these instants; the world."""
     log, found = EventLog(seed=seed), []
 
@@ -130,7 +140,8 @@ def run(scenario: Scenario, seed: int, *, skips: bool, looks: range = range(0)) 
 
 
 def state(world: World) -> Any:
-    """Of each member when it beats and expires, here and at its coordinator; of each link what went over it and what is drawn next."""
+    """Of each member when it beats and expires, here and at its coordinator; of each link what went
+    over it and what is drawn next."""
     members = []
     for member in world.members.values():
         if not isinstance(member, SimulatedMember):
@@ -140,21 +151,50 @@ def state(world: World) -> Any:
         sessions = []
         for broker in world.brokers.brokers.values():
             shard = broker.coordinator.shard_of(group)
-            sessions.append(None if shard is None else [shard.timers.get((kind, group, identity)) for kind in _SESSIONS])
+            sessions.append(
+                None
+                if shard is None
+                else [shard.timers.get((kind, group, identity)) for kind in _SESSIONS]
+            )
         if isinstance(pulse, ConsumerPulse):
-            beats = pulse.beat_at, pulse.in_flight is not None, pulse.retry_at, pulse.poll_expires_at, m.member_epoch
+            beats = (
+                pulse.beat_at,
+                pulse.in_flight is not None,
+                pulse.retry_at,
+                pulse.poll_expires_at,
+                m.member_epoch,
+            )
         else:
-            beats = pulse.beat_at, pulse.in_flight, pulse.session_expires_at, pulse.poll_expires_at, m.generation.generation_id
-        members.append((
-            member.name, beats, dict(member.member.positions), m.number, sorted(m.in_flight), m.metadata_expires_at, m.metadata_in_flight,
-            m.next_auto_commit_at, member.next_deadline(), sessions))
+            beats = (
+                pulse.beat_at,
+                pulse.in_flight,
+                pulse.session_expires_at,
+                pulse.poll_expires_at,
+                m.generation.generation_id,
+            )
+        members.append(
+            (
+                member.name,
+                beats,
+                dict(member.member.positions),
+                m.number,
+                sorted(m.in_flight),
+                m.metadata_expires_at,
+                m.metadata_in_flight,
+                m.next_auto_commit_at,
+                member.next_deadline(),
+                sessions,
+            )
+        )
     links = [(key, link.sent_bytes, link._draws._counter) for key, link in world._links.items()]
     return world.now, members, links
 
 
 def assert_same(scenario: Scenario, seed: int, looks: range = range(0)) -> tuple[World, World]:
     """Both ways are the same; answers both worlds."""
-    (sent, states, slow), (skipped, same_states, fast) = (run(scenario, seed, skips=skips, looks=looks) for skips in (False, True))
+    (sent, states, slow), (skipped, same_states, fast) = (
+        run(scenario, seed, skips=skips, looks=looks) for skips in (False, True)
+    )
     assert skipped == sent
     assert same_states == states
     return slow, fast
@@ -171,10 +211,15 @@ def test_random_scenarios_are_the_same(seed: int) -> None:
     assert_same(read_scenario(scenario_text(seed, 1), "swarm"), seed)
 
 
-@pytest.mark.parametrize(("shortest", "longest", "reads"), [(1, 1, 0), (1, 1, 5), (2, 60, 0), (0, 3, 0), (900, 1400, 5)])
+@pytest.mark.parametrize(
+    ("shortest", "longest", "reads"), [(1, 1, 0), (1, 1, 5), (2, 60, 0), (0, 3, 0), (900, 1400, 5)]
+)
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])
-def test_who_looks_at_any_instant_sees_no_difference(shortest: int, longest: int, reads: int, protocol: str) -> None:
-    """Heartbeats on their way and answers on theirs, members that begin, crash and expire at the same instants."""
+def test_who_looks_at_any_instant_sees_no_difference(
+    shortest: int, longest: int, reads: int, protocol: str
+) -> None:
+    """Heartbeats on their way and answers on theirs, members that begin, crash and expire at the
+    same instants."""
     scenario = quiet(shortest, longest, reads, protocol=protocol)
     slow, fast = assert_same(scenario, 5, range(10_000, 300_000, 1_237))
     assert slow.steps >= fast.steps
@@ -206,13 +251,20 @@ def test_a_member_that_leaves_by_itself_ends_the_quiet_of_all(protocol: str) -> 
 
 
 def test_rolling_restarts_of_a_consumer_group_are_the_same() -> None:
-    """Members come to each new epoch one after the other, some wait for partitions of others, all heartbeat."""
+    """Members come to each new epoch one after the other, some wait for partitions of others, all
+    heartbeat."""
     text = Path("docs/curve/scenario.toml").read_text(encoding="utf-8")
-    slow, fast = assert_same(read_scenario(text, "curve", curve_settings("KIP-848, uniform", 30)), 4, range(480_000, 600_000, 3_331))
+    slow, fast = assert_same(
+        read_scenario(text, "curve", curve_settings("KIP-848, uniform", 30)),
+        4,
+        range(480_000, 600_000, 3_331),
+    )
     assert slow.steps > 2 * fast.steps
 
 
-def test_the_command_line_can_send_every_heartbeat(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_line_can_send_every_heartbeat(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     common = ["simulate", "one_crash_one_join", "--set", "duration=60s", "--set", "churn.1.at=10s"]
     assert main([*common, "--log", str(tmp_path / "a.jsonl")]) == 0
     assert main([*common, "--every-heartbeat", "--log", str(tmp_path / "b.jsonl")]) == 0
@@ -232,19 +284,34 @@ def test_time_can_pass_in_any_pieces() -> None:
 
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])
 @pytest.mark.parametrize(("shortest", "longest"), [(200, 700), (1, 1400)])
-def test_commits_and_heartbeats_may_be_anywhere_on_their_way_when_somebody_looks(shortest: int, longest: int, protocol: str) -> None:
+def test_commits_and_heartbeats_may_be_anywhere_on_their_way_when_somebody_looks(
+    shortest: int, longest: int, protocol: str
+) -> None:
     """Looks are rare: between two of them members are quiet again, and commit as such."""
-    scenario = quiet(shortest, longest, 5, "members.app.config.auto.commit.interval.ms=7000", protocol=protocol)
+    scenario = quiet(
+        shortest, longest, 5, "members.app.config.auto.commit.interval.ms=7000", protocol=protocol
+    )
     for offset in range(0, 7_919, 1_321):
         slow, fast = assert_same(scenario, 5, range(20_000 + offset, 280_000, 7_919))
         assert fast.steps < slow.steps
 
 
-@pytest.mark.parametrize("error", [ErrorCode.REBALANCE_IN_PROGRESS, ErrorCode.ILLEGAL_GENERATION, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS])
-def test_commits_that_are_refused_are_told_the_member(error: ErrorCode, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "error",
+    [
+        ErrorCode.REBALANCE_IN_PROGRESS,
+        ErrorCode.ILLEGAL_GENERATION,
+        ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+    ],
+)
+def test_commits_that_are_refused_are_told_the_member(
+    error: ErrorCode, monkeypatch: pytest.MonkeyPatch
+) -> None:
     commits = 0
 
-    def refuse(group: ClassicGroup, member_id: str, instance: str | None, generation: int) -> ErrorCode:
+    def refuse(
+        group: ClassicGroup, member_id: str, instance: str | None, generation: int
+    ) -> ErrorCode:
         nonlocal commits
         commits += 1
         return ErrorCode.NONE if commits % 7 else error

@@ -1,4 +1,5 @@
-"""Scenario files as somebody writes them who knows the documentation alone: what they say happens, and no judge is wrong about it."""
+"""Scenario files as somebody writes them who knows the documentation alone: what they say happens,
+and no judge is wrong about it."""
 
 from __future__ import annotations
 
@@ -19,13 +20,18 @@ def _lines(text: str, seed: int = 1) -> list[Line]:
     log = EventLog(seed=seed)
     run_scenario(scenario, seed, log)
     lines = list(log.events())
-    assert [str(verdict) for verdict in verdicts(scenario, lines) if verdict.judgement is Judgement.BROKEN] == []
+    assert [
+        str(verdict)
+        for verdict in verdicts(scenario, lines)
+        if verdict.judgement is Judgement.BROKEN
+    ] == []
     return lines
 
 
 def test_a_slow_application_joins_before_it_is_given_more_records() -> None:
-    """CLI-23, KAFKA-14196: what the commit before the rebalance does not cover any more is not handed out."""
-    lines = _lines('''
+    """CLI-23, KAFKA-14196: what the commit before the rebalance does not cover any more is not
+    handed out."""
+    lines = _lines("""
 duration = "50s"
 [topics]
 orders = 1
@@ -46,17 +52,32 @@ start = ["20s", "20s"]
 name = "shop"
 topics = "orders"
 rate = 50
-''')
-    told = next(line["at_ms"] for line in lines if line["type"] == "RequestRefused" and "REBALANCE_IN_PROGRESS" in line["errors"])
-    gave_up = next(line["at_ms"] for line in lines if line["type"] == "PartitionsRevoked" and line["client"] == "app-1")
-    polls = [line["at_ms"] for line in lines if line["type"] == "RecordsPolled" and line["client"] == "app-1"]
+""")
+    told = next(
+        line["at_ms"]
+        for line in lines
+        if line["type"] == "RequestRefused" and "REBALANCE_IN_PROGRESS" in line["errors"]
+    )
+    gave_up = next(
+        line["at_ms"]
+        for line in lines
+        if line["type"] == "PartitionsRevoked" and line["client"] == "app-1"
+    )
+    polls = [
+        line["at_ms"]
+        for line in lines
+        if line["type"] == "RecordsPolled" and line["client"] == "app-1"
+    ]
     assert any(at < told for at in polls)
     assert told < gave_up and not any(told + _ON_THE_WAY_MS < at <= gave_up for at in polls)
 
 
-def test_a_coordinator_that_knows_of_its_successor_late_is_not_judged_by_what_it_does_meanwhile() -> None:
-    """A cut link between two brokers: the former coordinator goes on, and acknowledges nothing (COORDINATOR_NOT_AVAILABLE)."""
-    lines = _lines('''
+def test_a_coordinator_that_knows_of_its_successor_late_is_not_judged_by_what_it_does_meanwhile() -> (
+    None
+):
+    """A cut link between two brokers: the former coordinator goes on, and acknowledges nothing
+    (COORDINATOR_NOT_AVAILABLE)."""
+    lines = _lines("""
 duration = "8m"
 [topics]
 orders = 6
@@ -84,17 +105,22 @@ verb = "MoveCoordinator"
 group = "app"
 to = 2
 at = "40s"
-''')
+""")
     loaded = [line for line in lines if line["type"] == "GroupLoaded"]
     unloaded = [line for line in lines if line["type"] == "GroupUnloaded" and line["broker"] == 3]
-    assert [line["broker"] for line in loaded][:2] == [3, 2] and loaded[1]["at_ms"] < unloaded[0]["at_ms"]
+    assert [line["broker"] for line in loaded][:2] == [3, 2] and loaded[1]["at_ms"] < unloaded[0][
+        "at_ms"
+    ]
     between = [line for line in lines if loaded[1]["at_ms"] < line["at_ms"] < unloaded[0]["at_ms"]]
     assert any(line["type"] == "OffsetsCommitted" and line["broker"] == 3 for line in between)
 
 
-def test_a_pipeline_that_was_removed_while_it_worked_writes_nothing_for_what_others_have_by_now() -> None:
-    """KIP-447: it commits with the generation in which it was given the records, also when a heartbeat has told it that it is gone."""
-    lines = _lines('''
+def test_a_pipeline_that_was_removed_while_it_worked_writes_nothing_for_what_others_have_by_now() -> (
+    None
+):
+    """KIP-447: it commits with the generation in which it was given the records, also when a
+    heartbeat has told it that it is gone."""
+    lines = _lines("""
 duration = "4m"
 [topics]
 orders = 2
@@ -125,6 +151,11 @@ verb = "PauseMember"
 member = "pipe-2"
 at = "100s"
 lasts = "14s"
-''')
+""")
     assert any(line["type"] == "MemberRemoved" for line in lines)
-    assert any(line["type"] == "TransactionEnded" and line["client"].startswith("pipe") and not line["committed"] for line in lines)
+    assert any(
+        line["type"] == "TransactionEnded"
+        and line["client"].startswith("pipe")
+        and not line["committed"]
+        for line in lines
+    )

@@ -1,4 +1,5 @@
-"""Random scenarios: a seed is a scenario, the judges are content with the first ones, one that fails is kept and made smaller."""
+"""Random scenarios: a seed is a scenario, the judges are content with the first ones, one that
+fails is kept and made smaller."""
 
 from __future__ import annotations
 
@@ -23,13 +24,22 @@ def test_every_seed_is_a_scenario_of_its_own() -> None:
     assert len(set(texts)) == 200
     assert scenario_text(3) == texts[3]
     scenarios = [read_scenario(text, "s") for text in texts]
-    assert {churn["kind"] for each in scenarios for churn in each.churn} == {"poisson", "rolling", "restart", "stall", "scale", "waves"}
+    assert {churn["kind"] for each in scenarios for churn in each.churn} == {
+        "poisson",
+        "rolling",
+        "restart",
+        "stall",
+        "scale",
+        "waves",
+    }
     assert {len(each.producers) for each in scenarios} == {0, 1, 2}
     assert any(fault.trigger for each in scenarios for fault in each.faults)
     read_scenario(scenario_text(11006025, 1), "churn that would bring nobody and take nobody away")
 
 
-def test_the_first_seeds_keep_every_promise(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_first_seeds_keep_every_promise(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     options = ["--minutes", "1", "--for", "600", "--jobs", "1", "--keep", str(tmp_path)]
     assert main(["swarm", "--seeds", "4", "--coverage", *options]) == 0
     told = capsys.readouterr().out
@@ -38,29 +48,99 @@ def test_the_first_seeds_keep_every_promise(tmp_path: Path, capsys: pytest.Captu
     assert "never " in told
     assert list(tmp_path.iterdir()) == []
     assert main(["swarm", "--keep", str(tmp_path / "none")]) == 2
-    assert main(["swarm", "--jobs", "1", "--seeds", "1", "--set", "members.app.cuont=1", "--keep", str(tmp_path)]) == 2
+    assert (
+        main(
+            [
+                "swarm",
+                "--jobs",
+                "1",
+                "--seeds",
+                "1",
+                "--set",
+                "members.app.cuont=1",
+                "--keep",
+                str(tmp_path),
+            ]
+        )
+        == 2
+    )
 
 
 def test_a_seed_runs_again_in_another_process(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:  # fmt: skip
-    options = ["swarm", "--first", "100", "--seeds", "1", "--minutes", "1", "--jobs", "1", "--keep", str(tmp_path)]
+) -> None:
+    options = [
+        "swarm",
+        "--first",
+        "100",
+        "--seeds",
+        "1",
+        "--minutes",
+        "1",
+        "--jobs",
+        "1",
+        "--keep",
+        str(tmp_path),
+    ]
     assert main([*options, "--set", "links.delay=3ms"]) == 0
-    monkeypatch.setattr("coordinator.simulator.swarming.run_seed", lambda *args: run_seed(*args)._replace(digest="another"))
+    monkeypatch.setattr(
+        "coordinator.simulator.swarming.run_seed",
+        lambda *args: run_seed(*args)._replace(digest="another"),
+    )
     assert main(options) == 1
     assert "another process wrote another log" in capsys.readouterr().out
 
 
 def test_a_scenario_that_fails_is_kept_and_made_smaller(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:  # fmt: skip
+) -> None:
     monkeypatch.chdir(tmp_path)
-    assert main(["swarm", "--first", "2", "--seeds", "1", "--minutes", "1", "--jobs", "1", "--set", "must.most_rebalances=0"]) == 1
-    assert "seed 2: most_rebalances: coordinator simulate swarm-2.toml --seed 2 --set must.most_rebalances=0" in capsys.readouterr().out
-    assert main(["shrink", "swarm-2.toml", "--seed", "2", "--set", "must.most_rebalances=0", "--for", "600"]) == 0
-    assert "to replay it: coordinator simulate swarm-2-small.toml --seed 2" in capsys.readouterr().out
-    small, whole = (tomllib.loads(Path(name).read_text()) for name in ("swarm-2-small.toml", "swarm-2.toml"))
-    assert len(small.get("churn", [])) + len(small.get("faults", [])) < len(whole.get("churn", [])) + len(whole.get("faults", []))
+    assert (
+        main(
+            [
+                "swarm",
+                "--first",
+                "2",
+                "--seeds",
+                "1",
+                "--minutes",
+                "1",
+                "--jobs",
+                "1",
+                "--set",
+                "must.most_rebalances=0",
+            ]
+        )
+        == 1
+    )
+    assert (
+        "seed 2: most_rebalances: coordinator simulate swarm-2.toml --seed 2 --set must.most_rebalances=0"
+        in capsys.readouterr().out
+    )
+    assert (
+        main(
+            [
+                "shrink",
+                "swarm-2.toml",
+                "--seed",
+                "2",
+                "--set",
+                "must.most_rebalances=0",
+                "--for",
+                "600",
+            ]
+        )
+        == 0
+    )
+    assert (
+        "to replay it: coordinator simulate swarm-2-small.toml --seed 2" in capsys.readouterr().out
+    )
+    small, whole = (
+        tomllib.loads(Path(name).read_text()) for name in ("swarm-2-small.toml", "swarm-2.toml")
+    )
+    assert len(small.get("churn", [])) + len(small.get("faults", [])) < len(
+        whole.get("churn", [])
+    ) + len(whole.get("faults", []))
     assert main(["simulate", "swarm-2-small.toml", "--seed", "2"]) == 1
     assert main(["shrink", "swarm-2.toml", "--seed", "2"]) == 1
     assert main(["shrink", "none.toml"]) == 2
@@ -68,7 +148,12 @@ def test_a_scenario_that_fails_is_kept_and_made_smaller(
 
 def test_shrinking_keeps_what_matters_alone() -> None:
     raw = tomllib.loads(scenario_text(37, 2))
-    small = shrink(raw, lambda smaller: any(each.get("kind") == "rolling" and each.get("surge") for each in smaller.get("churn", [])))
+    small = shrink(
+        raw,
+        lambda smaller: any(
+            each.get("kind") == "rolling" and each.get("surge") for each in smaller.get("churn", [])
+        ),
+    )
     assert small["churn"] == [{"kind": "rolling", "members": "app", "surge": True}]
     assert "faults" not in small or not small["faults"]
     assert all(each != small for each in candidates(small))
@@ -87,14 +172,23 @@ def test_a_run_that_ends_with_an_error_is_a_finding(monkeypatch: pytest.MonkeyPa
 
 def test_coverage_counts_what_a_log_tells() -> None:
     coverage = Coverage()
-    for name in ("cut_in_join_phase", "coordinator_crash", "slow_consumer", "rolling_deploy_static"):
+    for name in (
+        "cut_in_join_phase",
+        "coordinator_crash",
+        "slow_consumer",
+        "rolling_deploy_static",
+    ):
         for line in lines_of(name):
             coverage.see(line)
     for each in (
-        "event GroupLoaded", "fault CutMember", "refusal JoinGroup MEMBER_ID_REQUIRED", "sometimes a session ran out",
-        "sometimes a coordinator moved while its group was Stable", "sometimes a member left because it did not poll",
+        "event GroupLoaded",
+        "fault CutMember",
+        "refusal JoinGroup MEMBER_ID_REQUIRED",
+        "sometimes a session ran out",
+        "sometimes a coordinator moved while its group was Stable",
+        "sometimes a member left because it did not poll",
         "sometimes a static member came back",
-    ):  # fmt: skip
+    ):
         assert coverage.reached[each], each
         assert each in expected()
     assert not EventLog().heard

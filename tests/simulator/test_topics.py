@@ -42,7 +42,9 @@ def run(text: str) -> list[dict[str, Any]]:
     scenario, log = read_scenario(BASE + text, "mine.toml"), EventLog(seed=1)
     run_scenario(scenario, 1, log)
     lines = list(log.events())
-    assert [str(each) for each in verdicts(scenario, lines) if each.judgement is not Judgement.KEPT] == []
+    assert [
+        str(each) for each in verdicts(scenario, lines) if each.judgement is not Judgement.KEPT
+    ] == []
     return lines
 
 
@@ -66,21 +68,40 @@ def test_a_topic_that_is_made_later_is_assigned() -> None:
     lines = run("")
     assert held(lines, "returns") == {0, 1, 2}
     made = next(line for line in lines if line["type"] == "CreateTopic")
-    assert (made["stream"], made["at_ms"], made["topic"], made["partitions"], made["replication"]) == ("fault", 60_000, "returns", 3, 3)
-    assigned = [line["at_ms"] for line in lines if line["type"] == "GenerationStored" and line["at_ms"] > 60_000]
+    assert (
+        made["stream"],
+        made["at_ms"],
+        made["topic"],
+        made["partitions"],
+        made["replication"],
+    ) == ("fault", 60_000, "returns", 3, 3)
+    assigned = [
+        line["at_ms"]
+        for line in lines
+        if line["type"] == "GenerationStored" and line["at_ms"] > 60_000
+    ]
     assert assigned[0] <= 60_000 + 20_000 + 5_000
 
 
 def test_partitions_that_are_added_are_assigned() -> None:
-    lines = run('[[faults]]\nverb = "CreatePartitions"\ntopic = "orders"\npartitions = 9\nat = "2m"\n')
+    lines = run(
+        '[[faults]]\nverb = "CreatePartitions"\ntopic = "orders"\npartitions = 9\nat = "2m"\n'
+    )
     assert held(lines, "orders") == set(range(9))
 
 
 def test_a_topic_that_is_deleted_and_made_again_is_another_one() -> None:
-    """What was acknowledged in the first is gone with it: no judge minds that its offsets are written anew."""
+    """What was acknowledged in the first is gone with it: no judge minds that its offsets are
+    written anew."""
     lines = run('[[faults]]\nverb = "DeleteTopic"\ntopic = "payments"\nat = "2m"\nlasts = "30s"\n')
-    of_it = [line for line in lines if line.get("topic") == "payments" and line["type"] == "RecordsAppended"]
+    of_it = [
+        line
+        for line in lines
+        if line.get("topic") == "payments" and line["type"] == "RecordsAppended"
+    ]
     assert {(False, 0), (True, 0)} <= {(line["at_ms"] > 120_000, line["offset"]) for line in of_it}
-    made = [line for line in lines if line["type"] == "TopicCreated" and line["topic"] == "payments"]
+    made = [
+        line for line in lines if line["type"] == "TopicCreated" and line["topic"] == "payments"
+    ]
     assert [len(line["replicas"]) for line in made] == [2, 2]
     assert held(lines, "payments") == {0, 1}

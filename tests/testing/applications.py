@@ -8,12 +8,22 @@ from typing import Any
 
 import pytest
 
-LIBRARIES = {"kafka-python": "KafkaPythonApplication", "aiokafka": "AiokafkaApplication", "confluent-kafka": "ConfluentApplication"}
+LIBRARIES = {
+    "kafka-python": "KafkaPythonApplication",
+    "aiokafka": "AiokafkaApplication",
+    "confluent-kafka": "ConfluentApplication",
+}
 MODULES = {
-    "kafka-python": ("kafka", "kafka_python"), "aiokafka": ("aiokafka", "aiokafka"), "confluent-kafka": ("confluent_kafka", "confluent"),
-}  # fmt: skip
+    "kafka-python": ("kafka", "kafka_python"),
+    "aiokafka": ("aiokafka", "aiokafka"),
+    "confluent-kafka": ("confluent_kafka", "confluent"),
+}
 
-INSTANCE_ID = {"kafka-python": "group_instance_id", "aiokafka": "group_instance_id", "confluent-kafka": "group.instance.id"}
+INSTANCE_ID = {
+    "kafka-python": "group_instance_id",
+    "aiokafka": "group_instance_id",
+    "confluent-kafka": "group.instance.id",
+}
 """The setting that makes a static member."""
 
 

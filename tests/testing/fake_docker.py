@@ -1,7 +1,9 @@
-"""A Docker daemon that is not one: it answers what Testcontainers asks, in the form of Docker's API, and fails as it is told.
+"""A Docker daemon that is not one: it answers what Testcontainers asks, in the form of Docker's
+API, and fails as it is told.
 
-A container that is started listens, as an embedded emulator, on the port of this machine that was bound to it; or does not, if `alive`
-is off. `refuse_start` holds refusals for the next starts, in order.
+A container that is started listens, as an embedded emulator, on the port of this machine that was
+bound to it; or does not, if `alive` is off. `refuse_start` holds refusals for the next starts, in
+order.
 """
 
 from __future__ import annotations
@@ -42,7 +44,11 @@ class FakeContainer:
 
     def inspect(self, name: str) -> dict[str, Any]:
         """Its state. With a terminal, so that its log is plain text."""
-        state = {"Status": self.status, "ExitCode": self.exit_code, "OOMKilled": self.exit_code == 137}
+        state = {
+            "Status": self.status,
+            "ExitCode": self.exit_code,
+            "OOMKilled": self.exit_code == 137,
+        }
         return {"Id": name, "State": state, "Config": {"Tty": True}, "Image": "i"}
 
 
@@ -63,17 +69,27 @@ class FakeDocker:
     created: list[FakeContainer] = field(default_factory=list)
     over: Event = field(default_factory=Event)
 
-    def answer(self, method: str, path: str, query: dict[str, list[str]], body: dict[str, Any]) -> Answer:
+    def answer(
+        self, method: str, path: str, query: dict[str, list[str]], body: dict[str, Any]
+    ) -> Answer:
         """The status and the body of an answer."""
         match method, path.strip("/").split("/"):
             case "GET", ["version"]:
                 return 200, {"ApiVersion": "1.41", "MinAPIVersion": "1.12"}
             case "GET", ["images", *name, "json"]:
-                return (200, {"Id": "i", "RepoTags": []}) if "/".join(name) in self.images | {"i"} else (404, {"message": "No such image"})
+                return (
+                    (200, {"Id": "i", "RepoTags": []})
+                    if "/".join(name) in self.images | {"i"}
+                    else (404, {"message": "No such image"})
+                )
             case "POST", ["images", "create"]:
                 return self.pull
             case "GET", ["containers", "json"]:
-                return 200, [{"Id": name} for name, one in self.containers.items() if _chosen(one.asked["Labels"], query)]
+                return 200, [
+                    {"Id": name}
+                    for name, one in self.containers.items()
+                    if _chosen(one.asked["Labels"], query)
+                ]
             case "POST", ["containers", "create"]:
                 name = f"c{len(self.created)}"
                 self.containers[name] = FakeContainer(body)
@@ -81,11 +97,17 @@ class FakeDocker:
                 return 201, {"Id": name, "Warnings": []}
             case "GET", ["containers", name, "logs"]:
                 (tail,) = query["tail"]
-                return 200, self.log if tail == "all" else "".join(self.log.splitlines(keepends=True)[-int(tail) :])
+                return 200, self.log if tail == "all" else "".join(
+                    self.log.splitlines(keepends=True)[-int(tail) :]
+                )
             case _, ["containers", name, *rest]:
                 return self.on_container(method, name, rest)
             case "GET", ["networks"]:
-                return 200, [{"Id": name, "Name": name} for name, labels in self.networks.items() if _chosen(labels, query)]
+                return 200, [
+                    {"Id": name, "Name": name}
+                    for name, labels in self.networks.items()
+                    if _chosen(labels, query)
+                ]
             case "GET", ["networks", name]:
                 return 200, {"Id": name, "Name": name}
             case "POST", ["networks", "create"]:
@@ -156,14 +178,22 @@ def fake_docker() -> Iterator[tuple[FakeDocker, str]]:
             url = urlsplit(self.path)
             data = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             path = re.sub(r"^/v[\d.]+", "", url.path)
-            status, answer = fake.answer(self.command, path, parse_qs(url.query), json.loads(data) if data else {})
+            status, answer = fake.answer(
+                self.command, path, parse_qs(url.query), json.loads(data) if data else {}
+            )
             self.send_response(status)
             self.send_header("Connection", "close")
-            self.send_header("Content-Type", "text/plain" if isinstance(answer, str) else "application/json")
+            self.send_header(
+                "Content-Type", "text/plain" if isinstance(answer, str) else "application/json"
+            )
             if path == "/images/create" and status == 200:
                 self.send_steps(answer)
                 return
-            body = b"" if answer is None else (answer if isinstance(answer, str) else json.dumps(answer)).encode()
+            body = (
+                b""
+                if answer is None
+                else (answer if isinstance(answer, str) else json.dumps(answer)).encode()
+            )
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)

@@ -1,4 +1,5 @@
-"""More small applications of strangers with aiokafka: batches, tasks beside the loop. `RIGHT` have no mistake."""
+"""More small applications of strangers with aiokafka: batches, tasks beside the loop. `RIGHT` have
+no mistake."""
 
 from __future__ import annotations
 
@@ -20,8 +21,14 @@ class Asynchronous(Small):
 
     async def main(self) -> None:
         self.consumer = consumer = AIOKafkaConsumer(
-            bootstrap_servers=self.bootstrap_servers, group_id=self.group, client_id="billing", enable_auto_commit=False,
-            auto_offset_reset="earliest", heartbeat_interval_ms=100, fetch_max_wait_ms=50)
+            bootstrap_servers=self.bootstrap_servers,
+            group_id=self.group,
+            client_id="billing",
+            enable_auto_commit=False,
+            auto_offset_reset="earliest",
+            heartbeat_interval_ms=100,
+            fetch_max_wait_ms=50,
+        )
         application = self
 
         class Listener(ConsumerRebalanceListener):  # type: ignore[misc]
@@ -76,12 +83,22 @@ class StaticAndSimple(Asynchronous):
 
     async def main(self) -> None:
         consumer = AIOKafkaConsumer(
-            self.topic, bootstrap_servers=self.bootstrap_servers, group_id=self.group, group_instance_id="billing-1", client_id="billing",
-            enable_auto_commit=False, auto_offset_reset="earliest", heartbeat_interval_ms=100, fetch_max_wait_ms=50)
+            self.topic,
+            bootstrap_servers=self.bootstrap_servers,
+            group_id=self.group,
+            group_instance_id="billing-1",
+            client_id="billing",
+            enable_auto_commit=False,
+            auto_offset_reset="earliest",
+            heartbeat_interval_ms=100,
+            fetch_max_wait_ms=50,
+        )
         await consumer.start()
         try:
             while not self.ending.is_set():
-                for place, records in (await consumer.getmany(timeout_ms=50, max_records=20)).items():
+                for place, records in (
+                    await consumer.getmany(timeout_ms=50, max_records=20)
+                ).items():
                     for record in records:
                         if place in consumer.assignment() and not self.ending.is_set():
                             await self.handle([record])

@@ -1,4 +1,5 @@
-"""More small applications of strangers with confluent-kafka: worker threads, pauses, callbacks, transactions. `RIGHT` have no mistake."""
+"""More small applications of strangers with confluent-kafka: worker threads, pauses, callbacks,
+transactions. `RIGHT` have no mistake."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ from tests.testing.small_transactions import Answers
 
 
 class PausesForItsWorker(CommitsEach):
-    """Right: a thread works on a batch while the consumer, paused, goes on polling; it commits what is done."""
+    """Right: a thread works on a batch while the consumer, paused, goes on polling; it commits what
+    is done."""
 
     def subscribe(self, consumer: Any) -> None:
         self.work_queue: Queue[Any] = Queue()
@@ -25,7 +27,9 @@ class PausesForItsWorker(CommitsEach):
         self.busy, self.given_times = False, 0
         self.worker = Thread(target=self.work_on, daemon=True)
         self.worker.start()
-        consumer.subscribe([self.topic], on_assign=self.given, on_revoke=self.taken_away, on_lost=self.gone)
+        consumer.subscribe(
+            [self.topic], on_assign=self.given, on_revoke=self.taken_away, on_lost=self.gone
+        )
 
     def given(self, consumer: Any, partitions: Any) -> None:
         consumer.assign(partitions)
@@ -52,7 +56,11 @@ class PausesForItsWorker(CommitsEach):
                 for message in batch:
                     time.sleep(0.001)
                     with self.lock:
-                        if given_times == self.given_times and message.partition() in self.mine and not self.ending.is_set():
+                        if (
+                            given_times == self.given_times
+                            and message.partition() in self.mine
+                            and not self.ending.is_set()
+                        ):
                             self.work(message.topic(), message.partition(), message.offset())
                             self.done[message.partition()] = message.offset() + 1
                 self.busy = False
@@ -78,7 +86,9 @@ class PausesForItsWorker(CommitsEach):
             done, self.done = self.done, {}
         if done and not self.killed:
             try:
-                consumer.commit(offsets=[Place(self.topic, *row) for row in done.items()], asynchronous=False)
+                consumer.commit(
+                    offsets=[Place(self.topic, *row) for row in done.items()], asynchronous=False
+                )
             except KafkaException as failure:
                 self.refused(failure)
 
@@ -105,16 +115,21 @@ class NeverResumes(PausesForItsWorker):
 
 
 class CommitsPositions(PausesForItsWorker):
-    """Commits its positions when partitions are taken away: what waits for the worker is among them."""
+    """Commits its positions when partitions are taken away: what waits for the worker is among
+    them."""
 
     def taken_away(self, consumer: Any, partitions: Any) -> None:
         self.forget()
         with suppress(KafkaException):
-            consumer.commit(offsets=[place for place in consumer.position(partitions) if place.offset >= 0], asynchronous=False)
+            consumer.commit(
+                offsets=[place for place in consumer.position(partitions) if place.offset >= 0],
+                asynchronous=False,
+            )
 
 
 class CommitsWithCallbacks(CommitsEach):
-    """Right: asynchronous commits with a callback; those of the partitions that go are waited for."""
+    """Right: asynchronous commits with a callback; those of the partitions that go are waited
+    for."""
 
     def config(self) -> dict[str, Any]:
         return {**super().config(), "on_commit": self.committed}
@@ -125,7 +140,9 @@ class CommitsWithCallbacks(CommitsEach):
 
     def subscribe(self, consumer: Any) -> None:
         self.behind: dict[int, int] = {}
-        consumer.subscribe([self.topic], on_revoke=self.flush, on_lost=lambda *_: self.behind.clear())
+        consumer.subscribe(
+            [self.topic], on_revoke=self.flush, on_lost=lambda *_: self.behind.clear()
+        )
 
     def commit_now(self, consumer: Any, message: Any) -> None:
         self.behind[message.partition()] = message.offset() + 1
@@ -176,7 +193,8 @@ class BufferInNewProtocol(CommitsEach):
 
 
 class AnswersTheLastAgain(Answers):
-    """The offset in its transaction is that of the last record: it is answered again after the next start."""
+    """The offset in its transaction is that of the last record: it is answered again after the next
+    start."""
 
     def send(self, consumer: Any, offsets: dict[int, int]) -> None:
         super().send(consumer, {place: offset - 1 for place, offset in offsets.items()})
@@ -197,7 +215,11 @@ class AnswersBeforeItsTransaction(Answers):
                 return
             self.producer.begin_transaction()
             for message in messages[1:]:
-                headers = {"topic": message.topic(), "partition": str(message.partition()), "offset": str(message.offset())}
+                headers = {
+                    "topic": message.topic(),
+                    "partition": str(message.partition()),
+                    "offset": str(message.offset()),
+                }
                 self.producer.produce(self.output_topic, b"done", headers=headers, partition=0)
             self.producer.commit_transaction(30)
         except KafkaException as failure:
@@ -206,4 +228,8 @@ class AnswersBeforeItsTransaction(Answers):
             self.producer.abort_transaction(30)
 
 
-RIGHT: tuple[type[Small], ...] = (PausesForItsWorker, CommitsWithCallbacks, CallbacksInNewProtocol,)
+RIGHT: tuple[type[Small], ...] = (
+    PausesForItsWorker,
+    CommitsWithCallbacks,
+    CallbacksInNewProtocol,
+)

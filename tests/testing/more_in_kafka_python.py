@@ -1,4 +1,5 @@
-"""More small applications of strangers with kafka-python: batches, offsets of their own, auto-commit. `RIGHT` have no mistake."""
+"""More small applications of strangers with kafka-python: batches, offsets of their own,
+auto-commit. `RIGHT` have no mistake."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ from tests.testing.small_applications import KafkaPython, Small
 
 
 class KeepsItsOffsets(Small):
-    """Right: kafka-python, its offsets in a store of its own, written with the work; it seeks to them when it is given partitions."""
+    """Right: kafka-python, its offsets in a store of its own, written with the work; it seeks to
+    them when it is given partitions."""
 
     keeps_offsets = True
     store: dict[int, int]
@@ -26,8 +28,13 @@ class KeepsItsOffsets(Small):
 
     def live(self) -> None:
         consumer = kafka.KafkaConsumer(
-            bootstrap_servers=self.bootstrap_servers, group_id=self.group, client_id="billing", enable_auto_commit=False,
-            auto_offset_reset="earliest", heartbeat_interval_ms=100)
+            bootstrap_servers=self.bootstrap_servers,
+            group_id=self.group,
+            client_id="billing",
+            enable_auto_commit=False,
+            auto_offset_reset="earliest",
+            heartbeat_interval_ms=100,
+        )
         application = self
 
         class Listener(kafka.ConsumerRebalanceListener):
@@ -67,12 +74,20 @@ class StoresAhead(KeepsItsOffsets):
 
 
 class Batches(KafkaPython):
-    """Right: kafka-python, a commit for each batch; a partition that is slow is paused for a while."""
+    """Right: kafka-python, a commit for each batch; a partition that is slow is paused for a
+    while."""
 
     def live(self) -> None:
         consumer = kafka.KafkaConsumer(
-            bootstrap_servers=self.bootstrap_servers, group_id=self.group, client_id="billing", enable_auto_commit=self.auto,
-            auto_offset_reset=self.reset, heartbeat_interval_ms=100, auto_commit_interval_ms=100, max_poll_records=20)
+            bootstrap_servers=self.bootstrap_servers,
+            group_id=self.group,
+            client_id="billing",
+            enable_auto_commit=self.auto,
+            auto_offset_reset=self.reset,
+            heartbeat_interval_ms=100,
+            auto_commit_interval_ms=100,
+            max_poll_records=20,
+        )
         try:
             consumer.subscribe([self.topic])
             consumer.partitions_for_topic(self.topic)
@@ -90,7 +105,13 @@ class Batches(KafkaPython):
                 self.work(record.topic, record.partition, record.offset)
             if place in consumer.assignment():
                 consumer.resume(place)
-        self.commit(consumer, {place: kafka.OffsetAndMetadata(records[-1].offset + 1, "", -1) for place, records in batch.items()})
+        self.commit(
+            consumer,
+            {
+                place: kafka.OffsetAndMetadata(records[-1].offset + 1, "", -1)
+                for place, records in batch.items()
+            },
+        )
 
     def commit(self, consumer: Any, offsets: Any) -> None:
         if offsets and not self.killed:
@@ -113,7 +134,9 @@ class OneOffsetForAll(Batches):
     def commit(self, consumer: Any, offsets: Any) -> None:
         if offsets:
             highest = max(meta.offset for meta in offsets.values())
-            super().commit(consumer, {place: kafka.OffsetAndMetadata(highest, "", -1) for place in offsets})
+            super().commit(
+                consumer, {place: kafka.OffsetAndMetadata(highest, "", -1) for place in offsets}
+            )
 
 
 class BeginsAtTheEnd(Batches):
@@ -151,11 +174,24 @@ class SubscribesAnew(Batches):
 
 
 class SkipsWhatFailed(Batches):
-    """Goes on with the next batch where a commit is refused, as if it had been kept, and drops one record of each batch."""
+    """Goes on with the next batch where a commit is refused, as if it had been kept, and drops one
+    record of each batch."""
 
     def batch(self, consumer: Any, batch: Any) -> None:
-        super().batch(consumer, {place: records for place, records in batch.items() if place.partition})
-        self.commit(consumer, {place: kafka.OffsetAndMetadata(records[-1].offset + 1, "", -1) for place, records in batch.items()})
+        super().batch(
+            consumer, {place: records for place, records in batch.items() if place.partition}
+        )
+        self.commit(
+            consumer,
+            {
+                place: kafka.OffsetAndMetadata(records[-1].offset + 1, "", -1)
+                for place, records in batch.items()
+            },
+        )
 
 
-RIGHT: tuple[type[Small], ...] = (KeepsItsOffsets, Batches, AutoCommits,)
+RIGHT: tuple[type[Small], ...] = (
+    KeepsItsOffsets,
+    Batches,
+    AutoCommits,
+)

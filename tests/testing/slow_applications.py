@@ -1,4 +1,5 @@
-"""Small applications of strangers whose mistake needs time: batches that fill, listeners that block, errors that nobody looks at."""
+"""Small applications of strangers whose mistake needs time: batches that fill, listeners that
+block, errors that nobody looks at."""
 
 from __future__ import annotations
 
@@ -16,8 +17,13 @@ class FillsItsBatch(Small):
 
     def live(self) -> None:
         consumer = kafka.KafkaConsumer(
-            self.topic, bootstrap_servers=self.bootstrap_servers, group_id=self.group, auto_offset_reset="earliest",
-            auto_commit_interval_ms=50, heartbeat_interval_ms=100)
+            self.topic,
+            bootstrap_servers=self.bootstrap_servers,
+            group_id=self.group,
+            auto_offset_reset="earliest",
+            auto_commit_interval_ms=50,
+            heartbeat_interval_ms=100,
+        )
         consumer.partitions_for_topic(self.topic)
         batch, done = list[Any](), time.monotonic()
         try:
@@ -35,7 +41,11 @@ class FillsItsBatch(Small):
 class BlocksWhenRevoked(CommitsEach):
     """Its listener takes longer than it said, at most, that it would stay away from its poll."""
 
-    settings = {"max.poll.interval.ms": 1000, "session.timeout.ms": 1000, "heartbeat.interval.ms": 100}  # noqa: RUF012
+    settings = {  # noqa: RUF012
+        "max.poll.interval.ms": 1000,
+        "session.timeout.ms": 1000,
+        "heartbeat.interval.ms": 100,
+    }
 
     def subscribe(self, consumer: Any) -> None:
         consumer.subscribe([self.topic], on_revoke=lambda consumer, partitions: time.sleep(2.5))
@@ -60,7 +70,8 @@ class LooksAtNoError(CommitsEach):
 
 
 class HidesRefusedCommits(CommitsEach):
-    """In a group of the consumer protocol; ends when a poll tells of an error, and ignores that its commits are refused."""
+    """In a group of the consumer protocol; ends when a poll tells of an error, and ignores that its
+    commits are refused."""
 
     settings = NewProtocol.settings
 

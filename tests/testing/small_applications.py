@@ -1,7 +1,8 @@
-"""Small consumer applications as people write them, each in one go and with one mistake; `RIGHT` have none.
+"""Small consumer applications as people write them, each in one go and with one mistake; `RIGHT`
+have none.
 
-They share nothing with `examples.consumers`: the ready tests are to judge applications of strangers. Each has `start`, `stop`, `kill` and
-`processed`, and nothing else that a case could use.
+They share nothing with `examples.consumers`: the ready tests are to judge applications of
+strangers. Each has `start`, `stop`, `kill` and `processed`, and nothing else that a case could use.
 """
 
 from __future__ import annotations
@@ -64,9 +65,14 @@ class CommitsEach(Small):
 
     def config(self) -> dict[str, Any]:
         return {
-            "bootstrap.servers": self.bootstrap_servers, "group.id": self.group, "client.id": "billing", "auto.offset.reset": "earliest",
-            "enable.auto.commit": False, "fetch.wait.max.ms": 50, **self.settings,
-        }  # fmt: skip
+            "bootstrap.servers": self.bootstrap_servers,
+            "group.id": self.group,
+            "client.id": "billing",
+            "auto.offset.reset": "earliest",
+            "enable.auto.commit": False,
+            "fetch.wait.max.ms": 50,
+            **self.settings,
+        }
 
     def live(self) -> None:
         consumer = Consumer(self.config())
@@ -93,7 +99,10 @@ class CommitsEach(Small):
             self.handle(consumer, message)
 
     def failed(self, error: Any) -> None:
-        if error.fatal() or error.code() in (KafkaError.GROUP_AUTHORIZATION_FAILED, KafkaError._FATAL):
+        if error.fatal() or error.code() in (
+            KafkaError.GROUP_AUTHORIZATION_FAILED,
+            KafkaError._FATAL,
+        ):
             raise KafkaException(error)
 
     def handle(self, consumer: Any, message: Any) -> None:
@@ -118,7 +127,11 @@ class CommitsEach(Small):
 class StoresOffsets(CommitsEach):
     """Right: the library commits what was processed."""
 
-    settings = {"enable.auto.commit": True, "auto.commit.interval.ms": 100, "enable.auto.offset.store": False}  # noqa: RUF012
+    settings = {  # noqa: RUF012
+        "enable.auto.commit": True,
+        "auto.commit.interval.ms": 100,
+        "enable.auto.offset.store": False,
+    }
 
     def commit_now(self, consumer: Any, message: Any) -> None:
         consumer.store_offsets(message)
@@ -154,8 +167,13 @@ class KafkaPython(Small):
 
     def live(self) -> None:
         consumer = kafka.KafkaConsumer(
-            bootstrap_servers=self.bootstrap_servers, group_id=self.group, client_id="billing", enable_auto_commit=False,
-            auto_offset_reset="earliest", heartbeat_interval_ms=100)
+            bootstrap_servers=self.bootstrap_servers,
+            group_id=self.group,
+            client_id="billing",
+            enable_auto_commit=False,
+            auto_offset_reset="earliest",
+            heartbeat_interval_ms=100,
+        )
         try:
             consumer.subscribe([self.topic])
             consumer.partitions_for_topic(self.topic)
@@ -175,7 +193,15 @@ class KafkaPython(Small):
                 consumer.commit({place: kafka.OffsetAndMetadata(record.offset + 1, "", -1)})
 
 
-RIGHT: tuple[type[Small], ...] = (CommitsEach, StoresOffsets, CommitsWithoutWaiting, Cooperative, Static, NewProtocol, KafkaPython)
+RIGHT: tuple[type[Small], ...] = (
+    CommitsEach,
+    StoresOffsets,
+    CommitsWithoutWaiting,
+    Cooperative,
+    Static,
+    NewProtocol,
+    KafkaPython,
+)
 
 
 class CommitsFirst(CommitsEach):
@@ -214,7 +240,8 @@ class WorksOnThreads(CommitsEach):
 
 
 class CommitsTheHighest(WorksOnThreads):
-    """Threads process a partition's records in any order, and the highest offset that is done is committed."""
+    """Threads process a partition's records in any order, and the highest offset that is done is
+    committed."""
 
     settings = {}  # noqa: RUF012
 
@@ -231,7 +258,10 @@ class CommitsTheHighest(WorksOnThreads):
         super().turn(consumer)
         if self.highest and not self.killed:
             with suppress(KafkaException):
-                consumer.commit(offsets=[Place(self.topic, *row) for row in list(self.highest.items())], asynchronous=False)
+                consumer.commit(
+                    offsets=[Place(self.topic, *row) for row in list(self.highest.items())],
+                    asynchronous=False,
+                )
 
 
 class CommitsTheOffset(CommitsEach):
@@ -241,7 +271,9 @@ class CommitsTheOffset(CommitsEach):
 
     def commit_now(self, consumer: Any, message: Any) -> None:
         offset = message.offset() + self.beyond
-        consumer.commit(offsets=[Place(message.topic(), message.partition(), offset)], asynchronous=False)
+        consumer.commit(
+            offsets=[Place(message.topic(), message.partition(), offset)], asynchronous=False
+        )
 
 
 class CommitsOneTooMany(CommitsTheOffset):
@@ -289,7 +321,10 @@ class CommitsWhatItIsGiven(CommitsEach):
     def subscribe(self, consumer: Any) -> None:
         def given(consumer: Any, partitions: Any) -> None:
             consumer.assign(partitions)
-            ends = [Place(one.topic, one.partition, consumer.get_watermark_offsets(one, 5)[1]) for one in partitions]
+            ends = [
+                Place(one.topic, one.partition, consumer.get_watermark_offsets(one, 5)[1])
+                for one in partitions
+            ]
             with suppress(KafkaException):
                 consumer.commit(offsets=ends, asynchronous=False)
 

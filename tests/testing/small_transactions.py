@@ -23,7 +23,9 @@ class Answers(CommitsEach):
         return self.transactional_id
 
     def subscribe(self, consumer: Any) -> None:
-        self.producer = Producer({"bootstrap.servers": self.bootstrap_servers, "transactional.id": self.id_of_producer()})
+        self.producer = Producer(
+            {"bootstrap.servers": self.bootstrap_servers, "transactional.id": self.id_of_producer()}
+        )
         self.producer.init_transactions(30)
         super().subscribe(consumer)
 
@@ -34,7 +36,11 @@ class Answers(CommitsEach):
         try:
             self.producer.begin_transaction()
             for message in messages:
-                headers = {"topic": message.topic(), "partition": str(message.partition()), "offset": str(message.offset())}
+                headers = {
+                    "topic": message.topic(),
+                    "partition": str(message.partition()),
+                    "offset": str(message.offset()),
+                }
                 self.producer.produce(self.output_topic, b"done", headers=headers, partition=0)
             self.send(consumer, {message.partition(): message.offset() + 1 for message in messages})
             self.producer.commit_transaction(30)
@@ -60,7 +66,9 @@ class AnswersWithoutOffsets(Answers):
 
     def send(self, consumer: Any, offsets: dict[int, int]) -> None:
         with suppress(KafkaException):
-            consumer.commit(offsets=[Place(self.topic, *row) for row in offsets.items()], asynchronous=False)
+            consumer.commit(
+                offsets=[Place(self.topic, *row) for row in offsets.items()], asynchronous=False
+            )
 
 
 class DrawsItsTransactionalId(Answers):

@@ -15,25 +15,50 @@ from tests.testing.applications import LIBRARIES, application_class
 
 CASES: dict[Any, tuple[str, set[str]]] = {
     bugs.CommitsAhead: ("test_it_dies_without_leaving", {findings.AHEAD}),
-    bugs.IgnoresRevocation: ("test_another_member_comes_and_goes", {findings.FOREIGN, findings.AFTER_LOSING, findings.AGAIN}),
-    bugs.CommitsAfterLosing: ("test_its_session_expires", {findings.AFTER_LOSING, findings.NO_RECOVERY, findings.BLOCKS}),
+    bugs.IgnoresRevocation: (
+        "test_another_member_comes_and_goes",
+        {findings.FOREIGN, findings.AFTER_LOSING, findings.AGAIN},
+    ),
+    bugs.CommitsAfterLosing: (
+        "test_its_session_expires",
+        {findings.AFTER_LOSING, findings.NO_RECOVERY, findings.BLOCKS},
+    ),
     bugs.DoesNotSeekBack: ("test_a_record_fails_once", {findings.GAP, findings.AHEAD}),
     bugs.BlocksInListener: ("test_members_come_and_go_quickly", {findings.BLOCKS}),
     bugs.SwallowsErrors: ("test_commits_are_refused_for_good", {findings.SWALLOWED}),
     bugs.CommitsTheLastOffset: ("test_everything_is_processed_and_committed", {findings.BEHIND}),
-    bugs.StopsWithoutCommitting: ("test_it_stops_in_the_middle_of_its_work", {findings.NOT_COMMITTED}),
-    bugs.ResumesFromMemory: ("test_another_member_does_some_of_the_work", {findings.IGNORES_COMMITTED}),
+    bugs.StopsWithoutCommitting: (
+        "test_it_stops_in_the_middle_of_its_work",
+        {findings.NOT_COMMITTED},
+    ),
+    bugs.ResumesFromMemory: (
+        "test_another_member_does_some_of_the_work",
+        {findings.IGNORES_COMMITTED},
+    ),
 }
-"""For each mistake the case that finds it, and the names that it may get. aiokafka itself refuses commits for lost partitions: there an
-application that goes on trying never commits again. librdkafka that is told UNKNOWN_MEMBER_ID for such a commit while it joins was seen to
-give that join up until its session is over: its group waits for it."""
-PATIENCE_S = {bugs.BlocksInListener: 1.5, bugs.SwallowsErrors: 1.5, bugs.CommitsAfterLosing: 30.0, bugs.CommitsTheLastOffset: 5.0}
-"""Where the finding is that something never happens: how long it is awaited, once the application has started."""
+"""For each mistake the case that finds it, and the names that it may get. aiokafka itself refuses
+commits for lost partitions: there an application that goes on trying never commits again.
+librdkafka that is told UNKNOWN_MEMBER_ID for such a commit while it joins was seen to give that
+join up until its session is over: its group waits for it."""
+PATIENCE_S = {
+    bugs.BlocksInListener: 1.5,
+    bugs.SwallowsErrors: 1.5,
+    bugs.CommitsAfterLosing: 30.0,
+    bugs.CommitsTheLastOffset: 5.0,
+}
+"""Where the finding is that something never happens: how long it is awaited, once the application
+has started."""
 QUICK = {
-    (bugs.CommitsAhead, "kafka-python"), (bugs.SwallowsErrors, "kafka-python"), (bugs.IgnoresRevocation, "aiokafka"),
-    (bugs.DoesNotSeekBack, "aiokafka"), (bugs.CommitsAfterLosing, "confluent-kafka"), (bugs.BlocksInListener, "confluent-kafka"),
-    (bugs.CommitsTheLastOffset, "kafka-python"), (bugs.StopsWithoutCommitting, "aiokafka"), (bugs.ResumesFromMemory, "confluent-kafka"),
-}  # fmt: skip
+    (bugs.CommitsAhead, "kafka-python"),
+    (bugs.SwallowsErrors, "kafka-python"),
+    (bugs.IgnoresRevocation, "aiokafka"),
+    (bugs.DoesNotSeekBack, "aiokafka"),
+    (bugs.CommitsAfterLosing, "confluent-kafka"),
+    (bugs.BlocksInListener, "confluent-kafka"),
+    (bugs.CommitsTheLastOffset, "kafka-python"),
+    (bugs.StopsWithoutCommitting, "aiokafka"),
+    (bugs.ResumesFromMemory, "confluent-kafka"),
+}
 """The others are for `make fuzz`."""
 
 
@@ -46,10 +71,16 @@ class _Watched(ApplicationUnderTest):
 @pytest.mark.parametrize(
     ("bug", "library"),
     [
-        pytest.param(bug, library, id=f"{bug.__name__}-{library}", marks=() if (bug, library) in QUICK else pytest.mark.thorough)
-        for bug in CASES for library in LIBRARIES
+        pytest.param(
+            bug,
+            library,
+            id=f"{bug.__name__}-{library}",
+            marks=() if (bug, library) in QUICK else pytest.mark.thorough,
+        )
+        for bug in CASES
+        for library in LIBRARIES
     ],
-)  # fmt: skip
+)
 def test_a_planted_mistake_is_found(kafka: Emulator, bug: Any, library: str) -> None:
     case, names = CASES[bug]
     under_test = _Watched(kafka, bugs.buggy(bug, application_class(library))(), patience_s=120.0)

@@ -12,8 +12,14 @@ pytest_plugins = ["pytester"]
 
 def test_the_recipes_pass(pytester: pytest.Pytester, project_root: Path) -> None:
     page = (project_root / "docs" / "testing_cookbook.md").read_text()
-    (block,) = re.findall(r"^```python\n# test_recipes\.py\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    assert re.findall(r"^# (\d+)\.", block, re.MULTILINE) == [str(number) for number in range(1, 29)]
+    (block,) = re.findall(
+        r"^```python\n# test_recipes\.py\n(.*?)^```$", page, re.MULTILINE | re.DOTALL
+    )
+    assert re.findall(r"^# (\d+)\.", block, re.MULTILINE) == [
+        str(number) for number in range(1, 29)
+    ]
     pytester.makepyfile(test_recipes=block)
-    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "-p", "no:xdist", "-W", "ignore", timeout=240)
+    result = pytester.runpytest_subprocess(
+        "-p", "no:cacheprovider", "-p", "no:xdist", "-W", "ignore", timeout=240
+    )
     result.assert_outcomes(passed=28)

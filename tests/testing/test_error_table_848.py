@@ -1,7 +1,8 @@
-"""What librdkafka does on one injected error in a group of the consumer protocol (KIP-848), the only one of the three that speaks it.
+"""What librdkafka does on one injected error in a group of the consumer protocol (KIP-848), the
+only one of the three that speaks it.
 
-The table of the classic protocol is `test_error_table`. `rejoins`: a ConsumerGroupHeartbeat with epoch 0 and the same member id follows;
-`goes on`: none is needed; `ends`: a fatal error.
+The table of the classic protocol is `test_error_table`. `rejoins`: a ConsumerGroupHeartbeat with
+epoch 0 and the same member id follows; `goes on`: none is needed; `ends`: a fatal error.
 """
 
 from __future__ import annotations
@@ -27,20 +28,31 @@ TABLE = {
     ("ConsumerGroupHeartbeat", "INVALID_REQUEST"): ENDS,
     ("OffsetCommit", "STALE_MEMBER_EPOCH"): GOES_ON,
     ("OffsetCommit", "UNKNOWN_MEMBER_ID"): GOES_ON,
-}  # fmt: skip
+}
 WAIT_S = 180
 
 
-@pytest.mark.kafka(config={"group.consumer.min.heartbeat.interval.ms": 100, "group.consumer.heartbeat.interval.ms": 100})
-@pytest.mark.parametrize(("api", "error", "expected"), [(*row, expected) for row, expected in TABLE.items()])
-def test_one_injected_error_in_a_consumer_group(kafka: Emulator, api: str, error: str, expected: str) -> None:
+@pytest.mark.kafka(
+    config={
+        "group.consumer.min.heartbeat.interval.ms": 100,
+        "group.consumer.heartbeat.interval.ms": 100,
+    }
+)
+@pytest.mark.parametrize(
+    ("api", "error", "expected"), [(*row, expected) for row, expected in TABLE.items()]
+)
+def test_one_injected_error_in_a_consumer_group(
+    kafka: Emulator, api: str, error: str, expected: str
+) -> None:
     kafka.create_topic("orders", 6)
     group = kafka.group("billing")
     application = application_class("confluent-kafka")(settings={"group.protocol": "consumer"})
     application.start(kafka.bootstrap_servers)
     try:
         kafka.produce("orders", ["before"] * 6)
-        before = group.wait(state="Stable", members=1, assigned="all", lag=0, acted=True, timeout=WAIT_S)
+        before = group.wait(
+            state="Stable", members=1, assigned="all", lag=0, acted=True, timeout=WAIT_S
+        )
         journal = kafka.journal()
         fault = kafka.fail(api, error, group="billing", times=1)
         kafka.produce("orders", ["meanwhile"] * 6)
@@ -51,10 +63,18 @@ def test_one_injected_error_in_a_consumer_group(kafka: Emulator, api: str, error
             return
         kafka.produce("orders", ["after"] * 6)
         ends = {("orders", index): end for index, end in kafka.end_offsets("orders").items()}
-        after = group.wait(state="Stable", members=1, assigned="all", committed=ends, timeout=WAIT_S)
+        after = group.wait(
+            state="Stable", members=1, assigned="all", committed=ends, timeout=WAIT_S
+        )
         assert application.error is None
         assert after.members[0].member_id == before.members[0].member_id
-        joins = [row.request for row in journal.requests("ConsumerGroupHeartbeat") if row.request.member_epoch == 0]
-        assert {join.member_id for join in joins} == ({before.members[0].member_id} if expected == REJOINS else set())
+        joins = [
+            row.request
+            for row in journal.requests("ConsumerGroupHeartbeat")
+            if row.request.member_epoch == 0
+        ]
+        assert {join.member_id for join in joins} == (
+            {before.members[0].member_id} if expected == REJOINS else set()
+        )
     finally:
         application.stop()

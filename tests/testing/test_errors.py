@@ -12,11 +12,17 @@ from threading import Thread
 import pytest
 from docker.errors import APIError, DockerException
 
-from coordinator.testing.containers import ContainerError, DockerUnavailableError, EmulatorContainer, RealKafka
+from coordinator.testing.containers import (
+    ContainerError,
+    DockerUnavailableError,
+    EmulatorContainer,
+    RealKafka,
+)
 from coordinator.testing.containers.daemon import connect
 from coordinator.testing.containers.errors import is_port_taken, reason_in, unreachable
 
-# Docker's client does not close a socket that it could not connect; the fixture has that noticed here and not in a later test.
+# Docker's client does not close a socket that it could not connect; the fixture has that noticed
+# here and not in a later test.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
 
@@ -27,19 +33,28 @@ def _forgotten_sockets() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("broker", [RealKafka(), EmulatorContainer()])
-def test_no_daemon(broker: RealKafka | EmulatorContainer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_no_daemon(
+    broker: RealKafka | EmulatorContainer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/docker.sock")
     with pytest.raises(DockerUnavailableError) as refusal:
         broker.start()
-    assert f"no Docker daemon answers at unix://{tmp_path}/docker.sock: start Docker (`docker version` must answer)" in str(refusal.value)
+    assert (
+        f"no Docker daemon answers at unix://{tmp_path}/docker.sock: start Docker (`docker version` must answer)"
+        in str(refusal.value)
+    )
     assert "No such file or directory" in str(refusal.value)
 
 
-def test_a_daemon_that_died_and_left_its_socket(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_daemon_that_died_and_left_its_socket(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     with socket.socket(socket.AF_UNIX) as dead:
         dead.bind(str(tmp_path / "docker.sock"))
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/docker.sock")
-    with pytest.raises(DockerUnavailableError, match=r"no Docker daemon answers at .*Connection refused"):
+    with pytest.raises(
+        DockerUnavailableError, match=r"no Docker daemon answers at .*Connection refused"
+    ):
         RealKafka().start()
 
 
@@ -56,7 +71,9 @@ def test_a_daemon_that_never_answers(monkeypatch: pytest.MonkeyPatch) -> None:
         thread.start()
         monkeypatch.setenv("DOCKER_HOST", f"tcp://127.0.0.1:{silent.getsockname()[1]}")
         try:
-            with pytest.raises(DockerUnavailableError, match=r"no Docker daemon answers at tcp://.*timed out"):
+            with pytest.raises(
+                DockerUnavailableError, match=r"no Docker daemon answers at tcp://.*timed out"
+            ):
                 connect(limit_s=0.1)
         finally:
             silent.shutdown(socket.SHUT_RDWR)
@@ -69,9 +86,13 @@ def test_no_permission(monkeypatch: pytest.MonkeyPatch) -> None:
     """As Docker's client wraps it: an argument of an argument."""
     monkeypatch.delenv("DOCKER_HOST", raising=False)
     denied = DockerException("Error while fetching server API version: ...")
-    denied.__context__ = ConnectionError(ConnectionError("Connection aborted.", PermissionError(13, "Permission denied")))
+    denied.__context__ = ConnectionError(
+        ConnectionError("Connection aborted.", PermissionError(13, "Permission denied"))
+    )
     said = str(unreachable(denied))
-    assert said.startswith("no permission to speak to Docker at Docker's usual socket: add this user to the group that owns the socket")
+    assert said.startswith(
+        "no permission to speak to Docker at Docker's usual socket: add this user to the group that owns the socket"
+    )
 
 
 @pytest.mark.parametrize(
@@ -99,9 +120,18 @@ def test_another_refusal_is_not_about_ports() -> None:
             'Exception in thread "main" org.apache.kafka.common.config.ConfigException: Invalid value x for num.partitions\n\tat x',
             "it refuses its configuration: Invalid value x for num.partitions",
         ),
-        ("INFO starting\nERROR Exiting due to fatal exception\nINFO bye\n", "ERROR Exiting due to fatal exception"),
-        ("java.lang.OutOfMemoryError: heap\n\tat java.lang.String.<init>\n", "java.lang.OutOfMemoryError: heap"),
-        ("java.io.IOException: No space left\n\tat java.io.Exception.x\n", "java.io.IOException: No space left"),
+        (
+            "INFO starting\nERROR Exiting due to fatal exception\nINFO bye\n",
+            "ERROR Exiting due to fatal exception",
+        ),
+        (
+            "java.lang.OutOfMemoryError: heap\n\tat java.lang.String.<init>\n",
+            "java.lang.OutOfMemoryError: heap",
+        ),
+        (
+            "java.io.IOException: No space left\n\tat java.io.Exception.x\n",
+            "java.io.IOException: No space left",
+        ),
     ],
 )
 def test_the_line_that_says_best_why_a_broker_ended(log: str, reason: str) -> None:
@@ -110,7 +140,14 @@ def test_the_line_that_says_best_why_a_broker_ended(log: str, reason: str) -> No
 
 def test_a_broker_that_does_not_run() -> None:
     broker = RealKafka()
-    for use in (lambda: broker.bootstrap_servers, broker.logs, broker.kill_broker, lambda: broker.tool("kafka-topics", "--list")):
-        with pytest.raises(ContainerError, match="this broker does not run: use it inside `with`, or call start"):
+    for use in (
+        lambda: broker.bootstrap_servers,
+        broker.logs,
+        broker.kill_broker,
+        lambda: broker.tool("kafka-topics", "--list"),
+    ):
+        with pytest.raises(
+            ContainerError, match="this broker does not run: use it inside `with`, or call start"
+        ):
             use()
     broker.stop()

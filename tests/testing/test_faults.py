@@ -1,4 +1,5 @@
-"""Brokers in containers, on a daemon that fails as it is told: what a test sees, and that nothing is left over."""
+"""Brokers in containers, on a daemon that fails as it is told: what a test sees, and that nothing
+is left over."""
 
 from __future__ import annotations
 
@@ -11,7 +12,14 @@ from pathlib import Path
 import pytest
 from testcontainers.core.config import testcontainers_config
 
-from coordinator.testing.containers import IMAGE_JVM, QUICK_JVM, ContainerError, EmulatorContainer, ImageUnavailableError, RealKafka
+from coordinator.testing.containers import (
+    IMAGE_JVM,
+    QUICK_JVM,
+    ContainerError,
+    EmulatorContainer,
+    ImageUnavailableError,
+    RealKafka,
+)
 from coordinator.testing.containers import brokers as brokers_module
 from coordinator.testing.readiness import live_brokers
 from tests.testing.fake_docker import FakeDocker, fake_docker
@@ -40,7 +48,11 @@ def failure(broker: RealKafka | EmulatorContainer) -> ContainerError:
 
 def test_the_broker_is_at_its_address(docker: FakeDocker) -> None:
     with RealKafka(image=IMAGE) as kafka:
-        assert kafka.bootstrap_servers == kafka.get_bootstrap_server() == f"127.0.0.1:{docker.created[0].port}"
+        assert (
+            kafka.bootstrap_servers
+            == kafka.get_bootstrap_server()
+            == f"127.0.0.1:{docker.created[0].port}"
+        )
         assert live_brokers("127.0.0.1", docker.created[0].port) == {1}
         assert kafka.logs() == "a line of the log\n"
         assert kafka.container().image == IMAGE
@@ -97,7 +109,9 @@ def test_the_image_is_chosen_by_argument_then_by_environment(
 ) -> None:
     default = {RealKafka: "apache/kafka:4.3.1", EmulatorContainer: "kafka-group-coordinator:"}[kind]
     assert kind().image.startswith(default)
-    monkeypatch.setenv({RealKafka: "KAFKA_IMAGE", EmulatorContainer: "COORDINATOR_IMAGE"}[kind], "b/kafka:2")
+    monkeypatch.setenv(
+        {RealKafka: "KAFKA_IMAGE", EmulatorContainer: "COORDINATOR_IMAGE"}[kind], "b/kafka:2"
+    )
     assert kind().image == "b/kafka:2"
     assert kind(image=IMAGE).image == IMAGE
 
@@ -161,16 +175,24 @@ def test_a_pull_has_a_time_limit(docker: FakeDocker) -> None:
     docker.pull = 200, [{"status": "Downloading"}]
     docker.pull_stalls = True
     error = failure(RealKafka(image="b/kafka:2", pull_timeout_s=0.2))
-    assert "cannot be pulled (not done within 0.2 s; a larger pull_timeout_s allows more)" in str(error)
+    assert "cannot be pulled (not done within 0.2 s; a larger pull_timeout_s allows more)" in str(
+        error
+    )
 
 
 def test_a_fixed_port_that_is_taken(docker: FakeDocker) -> None:
-    docker.refuse_start = [(500, {"message": "Bind for 0.0.0.0:9092 failed: port is already allocated"})]
-    assert str(failure(RealKafka(image=IMAGE, ports=9092))).startswith("port 9092 of this machine is taken: free it")
+    docker.refuse_start = [
+        (500, {"message": "Bind for 0.0.0.0:9092 failed: port is already allocated"})
+    ]
+    assert str(failure(RealKafka(image=IMAGE, ports=9092))).startswith(
+        "port 9092 of this machine is taken: free it"
+    )
 
 
 def test_a_free_port_that_somebody_else_was_quicker_to_take(docker: FakeDocker) -> None:
-    docker.refuse_start = [(500, {"message": "listen tcp4 0.0.0.0:1: bind: address already in use"})] * 2
+    docker.refuse_start = [
+        (500, {"message": "listen tcp4 0.0.0.0:1: bind: address already in use"})
+    ] * 2
     with RealKafka(image=IMAGE) as kafka:
         assert len(docker.created) == 3
         assert len(docker.containers) == 1
@@ -179,26 +201,37 @@ def test_a_free_port_that_somebody_else_was_quicker_to_take(docker: FakeDocker) 
 
 def test_no_port_to_be_had(docker: FakeDocker) -> None:
     docker.refuse_start = [(500, {"message": "port is already allocated"})] * 5
-    assert "no free port of this machine: 5 were taken by somebody else" in str(failure(RealKafka(image=IMAGE)))
+    assert "no free port of this machine: 5 were taken by somebody else" in str(
+        failure(RealKafka(image=IMAGE))
+    )
 
 
 def test_an_old_port_that_is_taken_meanwhile(docker: FakeDocker) -> None:
     with RealKafka(image=IMAGE) as kafka:
         kafka.stop_broker()
         docker.refuse_start = [(500, {"message": "port is already allocated"})]
-        with pytest.raises(ContainerError, match=f"port {docker.created[0].port} of this machine is taken"):
+        with pytest.raises(
+            ContainerError, match=f"port {docker.created[0].port} of this machine is taken"
+        ):
             kafka.start_broker()
 
 
 def test_whatever_else_docker_refuses(docker: FakeDocker) -> None:
     docker.refuse_start = [(500, {"message": "no space left on device"})]
-    assert str(failure(RealKafka(image=IMAGE))) == "Docker could not start a container of image a/kafka:1: no space left on device"
+    assert (
+        str(failure(RealKafka(image=IMAGE)))
+        == "Docker could not start a container of image a/kafka:1: no space left on device"
+    )
 
 
-@pytest.mark.parametrize(("code", "said"), [(1, "exit code 1: "), (137, "exit code 137 (out of memory): ")])
+@pytest.mark.parametrize(
+    ("code", "said"), [(1, "exit code 1: "), (137, "exit code 137 (out of memory): ")]
+)
 def test_a_broker_that_ends_at_once(code: int, said: str, docker: FakeDocker) -> None:
     docker.ends_at_once = code
-    docker.log = "ConfigException: Invalid value x for configuration num.partitions\n\tat Kafka.main\n"
+    docker.log = (
+        "ConfigException: Invalid value x for configuration num.partitions\n\tat Kafka.main\n"
+    )
     error = failure(RealKafka(image=IMAGE))
     reason = "it refuses its configuration: Invalid value x for configuration num.partitions"
     assert str(error) == f"broker 1 ended before it was ready, {said}{reason}"
@@ -208,7 +241,9 @@ def test_a_broker_that_ends_at_once(code: int, said: str, docker: FakeDocker) ->
 def test_a_broker_that_never_becomes_ready(docker: FakeDocker) -> None:
     docker.alive = False
     error = failure(EmulatorContainer(image=IMAGE, startup_timeout_s=0.2))
-    assert "was not ready within 0.2 s; a slow machine needs a larger startup_timeout_s" in str(error)
+    assert "was not ready within 0.2 s; a slow machine needs a larger startup_timeout_s" in str(
+        error
+    )
     assert str(error).endswith("what stands out there: a line of the log")
     assert error.__notes__ == ["--- emulator 1, last 50 lines of its log:\na line of the log"]
 
@@ -219,11 +254,17 @@ def test_three_brokers_that_do_not_find_each_other(docker: FakeDocker) -> None:
     assert "broker 1 at 127.0.0.1:" in str(error)
     assert len(error.__notes__) == 3
     voters = "1@kafka1:9094,2@kafka2:9094,3@kafka3:9094"
-    assert [one.environment["KAFKA_CONTROLLER_QUORUM_VOTERS"] for one in docker.created] == [voters] * 3
-    assert not any("KAFKA_OFFSETS_TOPIC_REPLICATION_FACTOR" in one.environment for one in docker.created)
+    assert [one.environment["KAFKA_CONTROLLER_QUORUM_VOTERS"] for one in docker.created] == [
+        voters
+    ] * 3
+    assert not any(
+        "KAFKA_OFFSETS_TOPIC_REPLICATION_FACTOR" in one.environment for one in docker.created
+    )
 
 
-def test_an_interrupt_while_containers_are_made(docker: FakeDocker, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_while_containers_are_made(
+    docker: FakeDocker, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The second of three is being made."""
     prepare = brokers_module.Brokers._prepare
 
@@ -245,7 +286,10 @@ def test_a_removal_that_fails_hides_nothing(docker: FakeDocker) -> None:
         with kafka:
             docker.refuse_removal = True
             1 / 0  # noqa: B018
-    assert "Docker could not remove what was started; by hand: docker ps -aq --filter" in caught.value.__notes__[1]
+    assert (
+        "Docker could not remove what was started; by hand: docker ps -aq --filter"
+        in caught.value.__notes__[1]
+    )
     assert "the disk is tired" in caught.value.__notes__[1]
     docker.refuse_removal = False
     kafka.stop()
@@ -260,14 +304,20 @@ def test_the_reaper_is_off_only_where_its_image_cannot_be_had(
             with RealKafka(image=IMAGE):
                 pass
     assert testcontainers_config.ryuk_disabled
-    assert [record.getMessage().partition(",")[0] for record in caplog.records] == ["Testcontainers' reaper is off"]
+    assert [record.getMessage().partition(",")[0] for record in caplog.records] == [
+        "Testcontainers' reaper is off"
+    ]
 
 
-def test_a_reaper_that_does_not_start_is_said(docker: FakeDocker, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reaper_that_does_not_start_is_said(
+    docker: FakeDocker, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(testcontainers_config, "ryuk_disabled", False)
     docker.images.add(testcontainers_config.ryuk_image)
     docker.refuse_start = [(500, {"message": "not here"})]
-    assert "TESTCONTAINERS_RYUK_DISABLED=true does without it" in str(failure(RealKafka(image=IMAGE)))
+    assert "TESTCONTAINERS_RYUK_DISABLED=true does without it" in str(
+        failure(RealKafka(image=IMAGE))
+    )
     docker.containers.clear()  # the reaper's own
 
 
@@ -279,5 +329,10 @@ def test_without_the_extra(missing: str, project_root: Path) -> None:
         "try:\n    import coordinator.testing.containers\n"
         "except ImportError as error:\n    print(error)\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=project_root, capture_output=True, text=True, check=True)
-    assert done.stdout == "coordinator.testing.containers needs Testcontainers: pip install 'kafka-group-coordinator[testcontainers]'\n"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=project_root, capture_output=True, text=True, check=True
+    )
+    assert (
+        done.stdout
+        == "coordinator.testing.containers needs Testcontainers: pip install 'kafka-group-coordinator[testcontainers]'\n"
+    )

@@ -1,4 +1,5 @@
-"""Findings from plain data: each is there where it must be, and not where the application has done nothing wrong."""
+"""Findings from plain data: each is there where it must be, and not where the application has done
+nothing wrong."""
 
 from __future__ import annotations
 
@@ -28,7 +29,10 @@ def names(found: list[findings.Finding]) -> list[str]:
 def test_a_commit_that_is_one_too_far_is_told_as_such() -> None:
     assert findings.ahead(DONE, [commit(3)], RECORDS) == []
     (found,) = findings.ahead(DONE, [commit(3, done=2)], RECORDS)
-    assert found.text == "app committed 3 for orders-0 while offset 2 was still to be processed; 2 is the offset to commit after 1"
+    assert (
+        found.text
+        == "app committed 3 for orders-0 while offset 2 was still to be processed; 2 is the offset to commit after 1"
+    )
 
 
 def test_a_commit_beyond_the_end_is_found() -> None:
@@ -40,23 +44,32 @@ def test_what_keeps_the_committed_offset_below_the_end_is_told() -> None:
     assert findings.unfinished(DONE, {PLACE: 3}, RECORDS) == []
     (found,) = findings.unfinished(DONE, {PLACE: 2}, RECORDS)
     assert found.name == findings.BEHIND
-    assert found.text.endswith("the offset of the last record; to be committed is the one behind it, 3")
+    assert found.text.endswith(
+        "the offset of the last record; to be committed is the one behind it, 3"
+    )
     two = {**RECORDS, ("orders", 1): [0, 1]}
     (found,) = findings.unfinished([*DONE, ("orders", 1, 0)], {PLACE: 3}, two)
     assert (found.name, "orders-1" in found.text) == (findings.STOPS_READING, True)
-    assert findings.unfinished(DONE[:1], {PLACE: 1}, RECORDS) == []  # it is only slow, as far as one can see
+    assert (
+        findings.unfinished(DONE[:1], {PLACE: 1}, RECORDS) == []
+    )  # it is only slow, as far as one can see
 
 
 def test_what_was_processed_and_not_committed_at_a_stop_is_found() -> None:
     assert findings.not_committed(DONE, {PLACE: 3}, {}) == []
     (found,) = findings.not_committed(DONE, {PLACE: 1}, {})
-    assert found.text == "orders-0 was committed at 1 when it had stopped; it had processed offsets 1, 2"
+    assert (
+        found.text
+        == "orders-0 was committed at 1 when it had stopped; it had processed offsets 1, 2"
+    )
     assert names(findings.not_committed(DONE, {}, {PLACE: 0})) == [findings.NOT_COMMITTED]
 
 
 def test_what_others_had_committed_is_not_processed() -> None:
     assert losses.began_below(DONE, [OthersCommit(PLACE, 3, first=3)]) == []
-    assert names(losses.began_below(DONE, [OthersCommit(PLACE, 3, first=2)])) == [findings.IGNORES_COMMITTED]
+    assert names(losses.began_below(DONE, [OthersCommit(PLACE, 3, first=2)])) == [
+        findings.IGNORES_COMMITTED
+    ]
 
 
 def test_records_before_a_commit_come_again_only_if_the_library_misread_a_refusal() -> None:
@@ -66,17 +79,30 @@ def test_records_before_a_commit_come_again_only_if_the_library_misread_a_refusa
 
     def asked(seq: int, version: int) -> list[dict[str, Any]]:
         return [
-            {"type": "RequestSeen", "api": "offset_fetch", "version": version, "cause": None, "seq": seq},
+            {
+                "type": "RequestSeen",
+                "api": "offset_fetch",
+                "version": version,
+                "cause": None,
+                "seq": seq,
+            },
             {"type": "RequestRefused", "api": "offset_fetch", "cause": seq, "seq": seq + 1},
         ]
 
     assert repeats.processed_again(again, [commit(3)], [*taken, *asked(5, version=3)]) == []
-    assert names(repeats.processed_again(again, [commit(3)], [*taken, *asked(5, version=8)])) == [findings.AGAIN]
-    assert names(repeats.processed_again(again, [commit(3)], [*asked(-5, version=3), *taken])) == [findings.AGAIN]
+    assert names(repeats.processed_again(again, [commit(3)], [*taken, *asked(5, version=8)])) == [
+        findings.AGAIN
+    ]
+    assert names(repeats.processed_again(again, [commit(3)], [*asked(-5, version=3), *taken])) == [
+        findings.AGAIN
+    ]
 
 
 def test_rebalances_are_counted_from_a_mark_on() -> None:
-    lines = [{"type": "RebalanceStarted", "group": "g", "seq": seq, "reason": "it asked"} for seq in range(5)]
+    lines = [
+        {"type": "RebalanceStarted", "group": "g", "seq": seq, "reason": "it asked"}
+        for seq in range(5)
+    ]
     assert findings.restless(lines, "g", since=1, at_most=4) == []
     assert names(findings.restless(lines, "g", since=0, at_most=4)) == [findings.RESTLESS]
     assert findings.restless(lines, "another", since=0, at_most=0) == []
@@ -87,12 +113,23 @@ def test_commits_without_a_member_id_are_those_of_who_assigns_partitions_itself(
     joined: dict[str, Any] = {"type": "RequestSeen", "api": "join_group", "client": "app"}
     alone = commit(3, by_member=False)
     assert names(identities.without_membership([alone], [], ever=True)) == [findings.NO_MEMBER]
-    assert identities.without_membership([alone], [], ever=False) == []  # the group is empty: a tool may do so
-    assert names(identities.without_membership([alone], [refused], ever=False)) == [findings.NO_MEMBER]
-    assert identities.without_membership([alone], [joined, refused], ever=False) == []  # it is about to join again
-    assert identities.without_membership([alone] * 100, [joined, refused], ever=False) == []  # a commit for each record in hand
+    assert (
+        identities.without_membership([alone], [], ever=False) == []
+    )  # the group is empty: a tool may do so
+    assert names(identities.without_membership([alone], [refused], ever=False)) == [
+        findings.NO_MEMBER
+    ]
+    assert (
+        identities.without_membership([alone], [joined, refused], ever=False) == []
+    )  # it is about to join again
+    assert (
+        identities.without_membership([alone] * 100, [joined, refused], ever=False) == []
+    )  # a commit for each record in hand
     (forgetful,) = identities.without_membership([alone] * 101, [joined, refused], ever=False)
-    assert (forgetful.name, "has lost its membership" in forgetful.text) == (findings.AFTER_LOSING, True)
+    assert (forgetful.name, "has lost its membership" in forgetful.text) == (
+        findings.AFTER_LOSING,
+        True,
+    )
     assert identities.without_membership([commit(3)], [refused], ever=False) == []
 
 
@@ -105,7 +142,9 @@ class Dies:
         self.kafka = kafka
 
     def start(self, bootstrap_servers: str) -> None:
-        self.peer = self.kafka.group(self.group).peer([self.topic], config={"enable.auto.commit": "false"}, keep_going=True)
+        self.peer = self.kafka.group(self.group).peer(
+            [self.topic], config={"enable.auto.commit": "false"}, keep_going=True
+        )
 
     def stop(self) -> None:
         self.peer.crash()
@@ -142,15 +181,31 @@ def test_a_peer_of_the_kit_fits_into_a_group_of_the_consumer_protocol(kafka: Emu
 def test_a_commit_that_goes_back_and_is_made_up_for_is_a_client_that_sent_it_again() -> None:
     def committed(seq: int, member: str, offset: int) -> dict[str, Any]:
         return {
-            "seq": seq, "at_ms": seq, "run": "r", "stream": "group", "type": "OffsetsCommitted", "cause": None, "group": "g",
-            "member": member, "generation": 1, "offsets": [{"topic": "t", "partition": 0, "offset": offset}],
-        }  # fmt: skip
+            "seq": seq,
+            "at_ms": seq,
+            "run": "r",
+            "stream": "group",
+            "type": "OffsetsCommitted",
+            "cause": None,
+            "group": "g",
+            "member": member,
+            "generation": 1,
+            "offsets": [{"topic": "t", "partition": 0, "offset": offset}],
+        }
 
     def told(*lines: dict[str, Any]) -> list[str]:
-        return [finding.text for finding in losses.after_losing(lines, "g") if "back from" in finding.text]
+        return [
+            finding.text
+            for finding in losses.after_losing(lines, "g")
+            if "back from" in finding.text
+        ]
 
     first, back = committed(1, "a", 30), committed(2, "a", 10)
     assert told(first, back) == ["a committed t-0 back from 30 to 10 (line 2, at 2 ms)"]
-    assert told(first, back, committed(3, "a", 20)) == ["a committed t-0 back from 30 to 10 (line 2, at 2 ms)"]
+    assert told(first, back, committed(3, "a", 20)) == [
+        "a committed t-0 back from 30 to 10 (line 2, at 2 ms)"
+    ]
     assert told(first, back, committed(3, "a", 31)) == []
-    assert told(first, committed(2, "b", 10), committed(3, "b", 31)) == ["b committed t-0 back from 30 to 10 (line 2, at 2 ms)"]
+    assert told(first, committed(2, "b", 10), committed(3, "b", 31)) == [
+        "b committed t-0 back from 30 to 10 (line 2, at 2 ms)"
+    ]

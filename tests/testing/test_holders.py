@@ -1,4 +1,5 @@
-"""Applications with several consumers: a record that comes again is judged where no other consumer may have had it in hand."""
+"""Applications with several consumers: a record that comes again is judged where no other consumer
+may have had it in hand."""
 
 from __future__ import annotations
 
@@ -29,20 +30,37 @@ def line(seq: int, kind: str, **fields: Any) -> Line:
     return {"seq": seq, "at_ms": 10 * seq, "type": kind, "group": "g", "cause": None, **fields}
 
 
-def stored(seq: int, given: dict[str, list[int]], claims: dict[str, list[int]] | None = None) -> Line:
+def stored(
+    seq: int, given: dict[str, list[int]], claims: dict[str, list[int]] | None = None
+) -> Line:
     def row(member: str) -> dict[str, str]:
-        said = Subscription(topics=("orders",), owned_partitions=(TopicPartitions("orders", tuple((claims or {}).get(member, ()))),))
+        said = Subscription(
+            topics=("orders",),
+            owned_partitions=(TopicPartitions("orders", tuple((claims or {}).get(member, ()))),),
+        )
         plan = Assignment.of({"orders": given[member]})
-        return {"member_id": member, "assignment": plan.encode().hex(), "subscription": said.encode().hex()}
+        return {
+            "member_id": member,
+            "assignment": plan.encode().hex(),
+            "subscription": said.encode().hex(),
+        }
 
-    return line(seq, "GenerationStored", protocol_type="consumer", members=[row(member) for member in given])
+    return line(
+        seq, "GenerationStored", protocol_type="consumer", members=[row(member) for member in given]
+    )
 
 
 def reconciled(seq: int, member: str, held: list[int], revoking: list[int] | None = None) -> Line:
     def topics(partitions: list[int]) -> list[dict[str, Any]]:
         return [{"topic": "orders", "topic_id": "", "partitions": partitions}]
 
-    return line(seq, "ConsumerMemberReconciled", member=member, held=topics(held), revoking=topics(revoking or []))
+    return line(
+        seq,
+        "ConsumerMemberReconciled",
+        member=member,
+        held=topics(held),
+        revoking=topics(revoking or []),
+    )
 
 
 def removed(seq: int, member: str, reason: str) -> Line:
@@ -50,14 +68,29 @@ def removed(seq: int, member: str, reason: str) -> Line:
 
 
 def committed(seq: int, offset: int) -> Line:
-    return line(seq, "OffsetsCommitted", offsets=[{"topic": "orders", "partition": 0, "offset": offset}])
+    return line(
+        seq, "OffsetsCommitted", offsets=[{"topic": "orders", "partition": 0, "offset": offset}]
+    )
 
 
 def may_hold(
-    lines: list[Line], written: Written, offset: int = 0, *, peers: set[str] = frozenset(), starts: tuple[int, ...] = (0,),  # type: ignore[assignment]
+    lines: list[Line],
+    written: Written,
+    offset: int = 0,
+    *,
+    peers: set[str] = frozenset(),
+    starts: tuple[int, ...] = (0,),  # type: ignore[assignment]
     asked_first: dict[tuple[str, int], int] | None = None,
 ) -> bool:
-    holders = Holders(lines, "g", peers=peers, removed=(), starts=starts, written=[written], asked_first=asked_first)
+    holders = Holders(
+        lines,
+        "g",
+        peers=peers,
+        removed=(),
+        starts=starts,
+        written=[written],
+        asked_first=asked_first,
+    )
     return holders.may_hold(PLACE, offset, CommitSeen({PLACE: offset + 1}, 1, "b", 30, at_ms=300))
 
 
@@ -81,7 +114,9 @@ def test_who_claims_a_partition_still_may_hold_its_records() -> None:
     assert not may_hold([*claims, stored(22, {"a": [], "b": [0]})], LATE)
 
 
-def test_who_was_removed_may_go_on_until_it_joins_again_or_its_application_is_started_again() -> None:
+def test_who_was_removed_may_go_on_until_it_joins_again_or_its_application_is_started_again() -> (
+    None
+):
     asked = line(8, "RequestSeen", api="join_group", member="a", peer="here")
     lost = [asked, MOVED[0], removed(15, "a", "session expired"), stored(20, {"b": [0]})]
     assert may_hold(lost, LATE)
@@ -97,7 +132,9 @@ def test_members_of_consumer_groups_have_what_they_have_not_given_up() -> None:
     assert not may_hold([*moving, reconciled(16, "a", []), reconciled(28, "b", [0])], LATE)
 
 
-def test_a_library_that_asks_for_the_first_offset_may_go_back_by_itself_in_a_consumer_group() -> None:
+def test_a_library_that_asks_for_the_first_offset_may_go_back_by_itself_in_a_consumer_group() -> (
+    None
+):
     subscribed = line(9, "ConsumerMemberSubscribed", member="b")
     assert may_hold([subscribed, reconciled(10, "b", [0])], LATE, asked_first={PLACE: 301})
     assert not may_hold([subscribed, reconciled(10, "b", [0])], LATE, asked_first={PLACE: 299})
@@ -105,10 +142,17 @@ def test_a_library_that_asks_for_the_first_offset_may_go_back_by_itself_in_a_con
 
 
 def test_what_nobody_else_had_is_judged_and_the_rest_is_told() -> None:
-    lines = [*MOVED, line(30, "RequestSeen", api="offset_commit", client="app"), {**committed(31, 1), "cause": 30}]
+    lines = [
+        *MOVED,
+        line(30, "RequestSeen", api="offset_commit", client="app"),
+        {**committed(31, 1), "cause": 30},
+    ]
     commits = [CommitSeen({PLACE: 1}, 1, "b", 30, at_ms=300)]
     processed = [("orders", 0, 0), ("orders", 0, 0)]
-    early, late = (Holders(lines, "g", peers=(), removed=(), starts=(0,), written=[when]) for when in (EARLY, LATE))
+    early, late = (
+        Holders(lines, "g", peers=(), removed=(), starts=(0,), written=[when])
+        for when in (EARLY, LATE)
+    )
     (found,) = repeats.processed_again(processed, commits, lines, late)
     assert found.name == f.AGAIN
     assert not repeats.processed_again(processed, commits, lines, early)
@@ -131,7 +175,9 @@ class TwoThatBeginAnew(small.BeginsAnew):
     settings = QUICK
 
     def live(self) -> None:
-        threads = [Thread(target=small.BeginsAnew.live, args=(self,), daemon=True) for _ in range(2)]
+        threads = [
+            Thread(target=small.BeginsAnew.live, args=(self,), daemon=True) for _ in range(2)
+        ]
         for thread in threads:
             thread.start()
         for thread in threads:

@@ -1,4 +1,5 @@
-"""Who an application is to its brokers: each finding is there where it must be, and not where nothing is wrong."""
+"""Who an application is to its brokers: each finding is there where it must be, and not where
+nothing is wrong."""
 
 from __future__ import annotations
 
@@ -24,7 +25,10 @@ def joined(group: str = "g") -> Line:
 
 def test_a_consumer_of_another_group_is_named() -> None:
     (found,) = identities.nobody([], [joined("g-1"), joined("g-2")], "g")
-    assert (found.name, found.text) == (findings.ELSEWHERE, "it says that its group is 'g', and joined 'g-1', 'g-2'")
+    assert (found.name, found.text) == (
+        findings.ELSEWHERE,
+        "it says that its group is 'g', and joined 'g-1', 'g-2'",
+    )
     assert identities.nobody([], [joined("g-1"), joined()], "g") == []
     assert identities.nobody([], [], "g") == []
 
@@ -38,12 +42,28 @@ def test_who_reads_and_commits_without_joining_is_no_member() -> None:
 
 
 def test_members_that_take_each_others_place_share_an_instance_id() -> None:
-    replaced = {"type": "MemberReplaced", "seq": 3, "group": "g", "member": "b", "replaced": "a", "group_instance_id": "one"}
+    replaced = {
+        "type": "MemberReplaced",
+        "seq": 3,
+        "group": "g",
+        "member": "b",
+        "replaced": "a",
+        "group_instance_id": "one",
+    }
     (found,) = identities.shared_instance([replaced, replaced], "g", 1)
-    assert (found.name, "'one' took each other's place 2 times" in found.text) == (findings.SHARED, True)
+    assert (found.name, "'one' took each other's place 2 times" in found.text) == (
+        findings.SHARED,
+        True,
+    )
     assert identities.shared_instance([replaced], "g", 1) == []
     assert identities.shared_instance([replaced, replaced], "h", 1) == []
-    consumer = {"type": "ConsumerMemberReplaced", "seq": 3, "group": "g", "member": "b", "subscription": {"group_instance_id": "two"}}
+    consumer = {
+        "type": "ConsumerMemberReplaced",
+        "seq": 3,
+        "group": "g",
+        "member": "b",
+        "subscription": {"group_instance_id": "two"},
+    }
     assert "'two'" in identities.shared_instance([consumer], "g", 0)[0].text
 
 
@@ -58,6 +78,15 @@ def test_a_member_that_leaves_for_an_error_that_passes_is_named() -> None:
 def test_a_producer_with_another_transactional_id_is_named() -> None:
     drawn = seen("init_producer_id", transactional_id="drawn-17")
     (found,) = identities.other_transactional_id([drawn], "app-tx")
-    assert (found.name, "'app-tx'" in found.text, "'drawn-17'" in found.text) == (findings.OTHER_ID, True, True)
-    assert identities.other_transactional_id([drawn, seen("init_producer_id", transactional_id="app-tx")], "app-tx") == []
+    assert (found.name, "'app-tx'" in found.text, "'drawn-17'" in found.text) == (
+        findings.OTHER_ID,
+        True,
+        True,
+    )
+    assert (
+        identities.other_transactional_id(
+            [drawn, seen("init_producer_id", transactional_id="app-tx")], "app-tx"
+        )
+        == []
+    )
     assert identities.other_transactional_id([seen("init_producer_id")], "app-tx") == []

@@ -1,4 +1,5 @@
-"""A whole test of a consumer application, as its author writes it, with each client library: nothing but the kit's public API."""
+"""A whole test of a consumer application, as its author writes it, with each client library:
+nothing but the kit's public API."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ from coordinator import Emulator
 from tests.testing.applications import LIBRARIES, starter
 
 AT_MOST = {"kafka-python": 12, "aiokafka": 4, "confluent-kafka": 4}
-"""Rebalances. A kafka-python that leads asks for another one each time when it has fetched metadata while it joined."""
+"""Rebalances. A kafka-python that leads asks for another one each time when it has fetched metadata
+while it joined."""
 
 
 @pytest.fixture(params=LIBRARIES)
@@ -24,7 +26,9 @@ def start_my_app(library: str) -> Iterator[Callable[..., Any]]:
     yield from starter(library)
 
 
-def test_hands_over_cleanly(kafka: Emulator, start_my_app: Callable[..., Any], library: str) -> None:
+def test_hands_over_cleanly(
+    kafka: Emulator, start_my_app: Callable[..., Any], library: str
+) -> None:
     kafka.create_topic("orders", partitions=6)
     kafka.produce("orders", [b"coffee"] * 10, partition=0)
     app = start_my_app(kafka.bootstrap_servers)
@@ -34,7 +38,7 @@ def test_hands_over_cleanly(kafka: Emulator, start_my_app: Callable[..., Any], l
     with group.peer(topics=["orders"]) as peer:
         group.wait(members=2, acted=True)
         refused = kafka.fail("OffsetCommit", "REBALANCE_IN_PROGRESS", group="billing", times=1)
-        kafka.produce("orders", [b"tea"] * 6)                       # a record for each partition: something to commit
+        kafka.produce("orders", [b"tea"] * 6)  # a record for each partition: something to commit
         refused.wait_hit()
         peer.pause()
         kafka.advance(seconds=45)

@@ -1,4 +1,5 @@
-"""A member that joins a rebalance later than its max.poll.interval.ms allows is named, one that is in time is not."""
+"""A member that joins a rebalance later than its max.poll.interval.ms allows is named, one that is
+in time is not."""
 
 from __future__ import annotations
 
@@ -18,7 +19,9 @@ def line(at_ms: int, kind: str, **fields: Any) -> Line:
 
 
 def told(at_ms: int, api: str = "heartbeat") -> Line:
-    return line(at_ms, "RequestRefused", member="m", api=api, peer="here", errors=["REBALANCE_IN_PROGRESS"])
+    return line(
+        at_ms, "RequestRefused", member="m", api=api, peer="here", errors=["REBALANCE_IN_PROGRESS"]
+    )
 
 
 def joins(at_ms: int, **fields: Any) -> Line:
@@ -37,7 +40,10 @@ LAST = 10 + ALLOWED_MS + SLACK_MS
 def test_who_joins_too_late_is_named(join: Line) -> None:
     (found,) = late_joins([MEMBER, told(10), told(900), join], "g", ())
     assert found.name == f.BLOCKS
-    assert f"was told of a rebalance (line 10, at 10 ms), and joined {join['at_ms'] - 10} ms later" in found.text
+    assert (
+        f"was told of a rebalance (line 10, at 10 ms), and joined {join['at_ms'] - 10} ms later"
+        in found.text
+    )
     assert f"its max.poll.interval.ms is {ALLOWED_MS}" in found.text
 
 
@@ -58,5 +64,8 @@ def test_who_is_in_time_or_not_meant_is_not_named() -> None:
 def test_who_was_removed_for_it_is_named() -> None:
     for reason in ("did not rejoin in time", "did not revoke in time"):
         (found,) = late_joins([removed(reason)], "g", ())
-        assert (found.name, f"m was removed (line 50, at 50 ms): it {reason}" in found.text) == (f.BLOCKS, True)
+        assert (found.name, f"m was removed (line 50, at 50 ms): it {reason}" in found.text) == (
+            f.BLOCKS,
+            True,
+        )
     assert late_joins([removed("left"), removed("session expired")], "g", ()) == []

@@ -1,4 +1,5 @@
-"""Findings that look at the whole run of an application: each where it must be, and not where its library or its shape explains it."""
+"""Findings that look at the whole run of an application: each where it must be, and not where its
+library or its shape explains it."""
 
 from __future__ import annotations
 
@@ -26,14 +27,17 @@ def joined(seq: int, member: str, instance: str | None = None, cause: int | None
 
 
 def replaced(seq: int, member: str, old: str, instance: str, cause: int) -> Line:
-    return line(seq, "MemberReplaced", member=member, replaced=old, group_instance_id=instance, cause=cause)
+    return line(
+        seq, "MemberReplaced", member=member, replaced=old, group_instance_id=instance, cause=cause
+    )
 
 
 def gone(seq: int, member: str, reason: str = "left") -> Line:
     return line(seq, "MemberRemoved", member=member, reason=reason)
 
 
-# -- what is said beside a commit that came too early -------------------------------------------------------------------
+# -- what is said beside a commit that came too early
+# -------------------------------------------------------------------
 
 
 def test_a_commit_for_another_partition_is_told_as_such() -> None:
@@ -41,17 +45,22 @@ def test_a_commit_for_another_partition_is_told_as_such() -> None:
     (found,) = findings.ahead(rows(0, partition=1), [commit], RECORDS)
     assert found.text == (
         "app-1 committed 1 for orders-0 while offset 0 was still to be processed; "
-        "what it had just processed is offset 0 of orders-1, another partition (line 7, at 70 ms)")
+        "what it had just processed is offset 0 of orders-1, another partition (line 7, at 70 ms)"
+    )
 
 
 def test_who_began_at_the_end_is_told_so() -> None:
     (found,) = findings.ahead(rows(2), [CommitSeen({PLACE: 3}, 1, "app-1", 7)], RECORDS)
-    assert "while offsets 0, 1 were still to be processed; of these it never processed any, it began at 2: at the end" in found.text
+    assert (
+        "while offsets 0, 1 were still to be processed; of these it never processed any, it began at 2: at the end"
+        in found.text
+    )
     (found,) = findings.ahead(rows(2, 0, 1), [CommitSeen({PLACE: 3}, 1, "app-1", 7)], RECORDS)
     assert "never processed any" not in found.text
 
 
-# -- what keeps an application from what is awaited ----------------------------------------------------------------------
+# -- what keeps an application from what is awaited
+# ----------------------------------------------------------------------
 
 
 def test_nothing_is_expected_of_partitions_that_others_have() -> None:
@@ -66,7 +75,10 @@ def test_nothing_is_expected_of_partitions_that_others_have() -> None:
 def test_the_last_record_that_waits_for_the_next_is_kept_back() -> None:
     two = {**RECORDS, ("orders", 1): [0, 1]}
     (found,) = findings.kept_back([*rows(0, 1), *rows(0, partition=1)], two)
-    assert (found.name, "offset 2 of orders-0, offset 1 of orders-1" in found.text) == (findings.KEEPS_BACK, True)
+    assert (found.name, "offset 2 of orders-0, offset 1 of orders-1" in found.text) == (
+        findings.KEEPS_BACK,
+        True,
+    )
     assert findings.kept_back([*rows(0, 1, 2), *rows(0, partition=1)], two) == []
     assert findings.kept_back(rows(0, 2), RECORDS) == []  # another one is missing
     assert findings.kept_back([], RECORDS) == []
@@ -81,7 +93,8 @@ def test_a_member_that_reads_nothing_of_what_it_was_given_is_silent() -> None:
     assert verdict.silent([member._replace(assignment=())]) == []
 
 
-# -- who it is ------------------------------------------------------------------------------------------------------------
+# -- who it is
+# ------------------------------------------------------------------------------------------------------------
 
 
 def asked(seq: int, peer: str) -> Line:
@@ -89,7 +102,8 @@ def asked(seq: int, peer: str) -> Line:
 
 
 def test_a_consumer_that_replaces_itself_shares_no_instance_id() -> None:
-    """aiokafka forgets its member id when a commit is refused, and joins without one over the same connection."""
+    """aiokafka forgets its member id when a commit is refused, and joins without one over the same
+    connection."""
     own = [asked(1, "a:1"), joined(2, "x", "i", 1), asked(3, "a:1"), replaced(4, "y", "x", "i", 3)]
     assert identities.shared_instance(own, "g", 0) == []
     other = [*own, asked(5, "a:2"), replaced(6, "z", "y", "i", 5)]
@@ -100,9 +114,17 @@ def test_a_consumer_that_replaces_itself_shares_no_instance_id() -> None:
 def test_an_instance_id_that_is_drawn_at_each_start_is_named() -> None:
     first, second = [joined(2, "a", "one")], [joined(12, "b", "two")]
     (found,) = identities.other_instance([*first, *second], "g", [1, 10], ())
-    assert (found.name, "'two' (line 12, at 120 ms); it was 'one'" in found.text) == (findings.OTHER_INSTANCE, True)
+    assert (found.name, "'two' (line 12, at 120 ms); it was 'one'" in found.text) == (
+        findings.OTHER_INSTANCE,
+        True,
+    )
     assert identities.other_instance([*first, joined(12, "b", "one")], "g", [1, 10], ()) == []
-    assert identities.other_instance([*first, gone(9, "a", "session expired"), *second], "g", [1, 10], ()) == []
+    assert (
+        identities.other_instance(
+            [*first, gone(9, "a", "session expired"), *second], "g", [1, 10], ()
+        )
+        == []
+    )
     assert identities.other_instance([*first, *second], "g", [1], ()) == []
     assert identities.other_instance([*first, *second], "g", [1, 10], {"b"}) == []
 
@@ -110,11 +132,19 @@ def test_an_instance_id_that_is_drawn_at_each_start_is_named() -> None:
 def test_members_that_leave_again_and_again_are_named() -> None:
     lines = [gone(seq, f"app-{seq}") for seq in range(2, 7)]
     (found,) = identities.falls_out(lines, "g", (), [(1, 50)], 4)
-    assert (found.name, "left or expired 5 times while it ran" in found.text) == (findings.RESTLESS, True)
+    assert (found.name, "left or expired 5 times while it ran" in found.text) == (
+        findings.RESTLESS,
+        True,
+    )
     assert identities.falls_out(lines, "g", (), [(1, 50)], 5) == []
     assert identities.falls_out(lines, "g", {"app-2"}, [(1, 50)], 4) == []
     assert identities.falls_out(lines, "g", (), [(1, 4)], 4) == []  # it was stopped
-    assert identities.falls_out([gone(seq, "a", "did not rejoin in time") for seq in range(9)], "g", (), [(0, 50)], 4) == []
+    assert (
+        identities.falls_out(
+            [gone(seq, "a", "did not rejoin in time") for seq in range(9)], "g", (), [(0, 50)], 4
+        )
+        == []
+    )
 
 
 def test_consumers_are_counted_that_are_members_at_the_same_time() -> None:
@@ -124,14 +154,25 @@ def test_consumers_are_counted_that_are_members_at_the_same_time() -> None:
     both = [synced(2, "a", 1), synced(3, "b", 1)]
     assert identities.consumers_at_once(both, "g", (), [(1, 50)]) == 2
     assert identities.consumers_at_once(both, "g", {"b"}, [(1, 50)]) == 1
-    assert identities.consumers_at_once([synced(2, "a", 1), synced(3, "b", 2)], "g", (), [(1, 50)]) == 1  # its answer was lost, say
+    assert (
+        identities.consumers_at_once([synced(2, "a", 1), synced(3, "b", 2)], "g", (), [(1, 50)])
+        == 1
+    )  # its answer was lost, say
     assert identities.consumers_at_once(both, "g", (), [(1, 3), (3, 50)]) == 1
-    moved = [synced(2, "a", 1), line(3, "GroupLoaded", state="PreparingRebalance"), synced(4, "b", 1)]  # nobody had stored generation 1
+    moved = [
+        synced(2, "a", 1),
+        line(3, "GroupLoaded", state="PreparingRebalance"),
+        synced(4, "b", 1),
+    ]  # nobody had stored generation 1
     assert identities.consumers_at_once(moved, "g", (), [(1, 50)]) == 1
-    consumer = [line(seq, "ConsumerMemberSubscribed", member=member) for seq, member in ((2, "a"), (3, "b"))]
+    consumer = [
+        line(seq, "ConsumerMemberSubscribed", member=member) for seq, member in ((2, "a"), (3, "b"))
+    ]
     assert identities.consumers_at_once(consumer, "g", (), [(1, 50)]) == 2
     between = line(2, "ConsumerMemberRemoved", member="a", reason="left")
-    assert identities.consumers_at_once([consumer[0], between, consumer[1]], "g", (), [(1, 50)]) == 1
+    assert (
+        identities.consumers_at_once([consumer[0], between, consumer[1]], "g", (), [(1, 50)]) == 1
+    )
 
 
 def test_a_member_of_the_consumer_protocol_has_joined() -> None:
@@ -143,16 +184,25 @@ def test_a_member_of_the_consumer_protocol_has_joined() -> None:
 
 
 def test_why_there_is_no_member_any_more_is_told() -> None:
-    (found,) = identities.nobody([], [asked(1, "a:1"), joined(2, "a"), gone(3, "a"), gone(4, "peer")], "g", {"peer"})
-    assert found.text == "it has no member in its group any more: a went (line 3, at 30 ms), the reason is 'left'; none has come since"
+    (found,) = identities.nobody(
+        [], [asked(1, "a:1"), joined(2, "a"), gone(3, "a"), gone(4, "peer")], "g", {"peer"}
+    )
+    assert (
+        found.text
+        == "it has no member in its group any more: a went (line 3, at 30 ms), the reason is 'left'; none has come since"
+    )
 
 
-# -- what comes again -----------------------------------------------------------------------------------------------------
+# -- what comes again
+# -----------------------------------------------------------------------------------------------------
 
 
 def committed(seq: int, offset: int, cause: int) -> list[Line]:
     row = {"topic": "orders", "partition": 0, "offset": offset}
-    return [line(cause, "RequestSeen", api="offset_commit", client="app"), line(seq, "OffsetsCommitted", cause=cause, offsets=[row])]
+    return [
+        line(cause, "RequestSeen", api="offset_commit", client="app"),
+        line(seq, "OffsetsCommitted", cause=cause, offsets=[row]),
+    ]
 
 
 def fetched(seq: int) -> Line:
@@ -167,21 +217,43 @@ def test_a_commit_on_its_way_while_a_rebalance_ends_explains_that_its_records_co
     processed = rows(0, 1, 1, 2)
     assert repeats.processed_again(processed, commits, [*first, began, fetched(6), *second]) == []
     for lines in (
-        [*first, fetched(4), began, *second],  # asked before the generation began: of it, nothing was asked
+        [
+            *first,
+            fetched(4),
+            began,
+            *second,
+        ],  # asked before the generation began: of it, nothing was asked
         [*first, began, *second],  # never asked: it goes back by itself
-        [*first, began, fetched(6), *second, again, fetched(13)],  # it has been told of the commit since
+        [
+            *first,
+            began,
+            fetched(6),
+            *second,
+            again,
+            fetched(13),
+        ],  # it has been told of the commit since
     ):
         (found,) = repeats.processed_again(processed, commits, lines)
         assert (found.name, "offset 1 was processed again" in found.text) == (findings.AGAIN, True)
     batch = [commits[0], CommitSeen({PLACE: 3}, 3, "app-1", 8)]
     twice, loop = rows(0, 1, 2, 1, 2), committed(9, 3, cause=8)
-    assert repeats.processed_again(twice, batch, [*first, began, {**fetched(6), "version": 3}, *loop]) == []  # aiokafka's, beneath a batch
+    assert (
+        repeats.processed_again(twice, batch, [*first, began, {**fetched(6), "version": 3}, *loop])
+        == []
+    )  # aiokafka's, beneath a batch
     (found,) = repeats.processed_again(twice, batch, [*first, began, fetched(6), *loop])
     assert "offsets 1, 2 were processed again" in found.text
-    (found,) = repeats.processed_again(rows(0, 1, 0, 1), commits, [*first, began, fetched(6), *second])
-    assert "committed 1 for orders-0, and then offset 0 was processed again" in found.text  # below what it was told
+    (found,) = repeats.processed_again(
+        rows(0, 1, 0, 1), commits, [*first, began, fetched(6), *second]
+    )
+    assert (
+        "committed 1 for orders-0, and then offset 0 was processed again" in found.text
+    )  # below what it was told
 
 
 def test_processed_and_not_committed_at_all_is_no_offset_that_is_one_off() -> None:
     (found,) = findings.unfinished(rows(0), {}, {PLACE: [0]})
-    assert (found.name, found.text) == (findings.BEHIND, "orders-0 is processed up to offset 0, and nothing of it is committed")
+    assert (found.name, found.text) == (
+        findings.BEHIND,
+        "orders-0 is processed up to offset 0, and nothing of it is committed",
+    )

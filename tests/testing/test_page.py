@@ -1,4 +1,5 @@
-"""docs/testcontainers.md is true: its Python runs on a daemon that is not one; what needs a cluster is compiled."""
+"""docs/testcontainers.md is true: its Python runs on a daemon that is not one; what needs a cluster
+is compiled."""
 
 from __future__ import annotations
 
@@ -28,7 +29,11 @@ def environment(project_root: Path) -> Iterator[dict[str, str]]:
     """For a process that finds our image and no other Docker than the fake one."""
     with fake_docker() as (fake, address):
         fake.images.add("a/kafka:1")
-        images = {"KAFKA_IMAGE": "a/kafka:1", "COORDINATOR_IMAGE": "a/kafka:1", "TESTCONTAINERS_RYUK_DISABLED": "true"}
+        images = {
+            "KAFKA_IMAGE": "a/kafka:1",
+            "COORDINATOR_IMAGE": "a/kafka:1",
+            "TESTCONTAINERS_RYUK_DISABLED": "true",
+        }
         yield {**os.environ, "PYTHONPATH": str(project_root), "DOCKER_HOST": address, **images}
         assert fake.created
         assert fake.containers == {}
@@ -37,11 +42,19 @@ def environment(project_root: Path) -> Iterator[dict[str, str]]:
 def blocks(page: str) -> dict[str, str]:
     """By what the first line says."""
     found = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    return {"cluster" if "brokers=3" in text else text.splitlines()[0].removeprefix("# "): text for text in found}
+    return {
+        "cluster" if "brokers=3" in text else text.splitlines()[0].removeprefix("# "): text
+        for text in found
+    }
 
 
 def test_the_blocks(page: str) -> None:
-    assert list(blocks(page)) == ["from coordinator.testing.containers import RealKafka", "conftest.py", "test_orders.py", "cluster"]
+    assert list(blocks(page)) == [
+        "from coordinator.testing.containers import RealKafka",
+        "conftest.py",
+        "test_orders.py",
+        "cluster",
+    ]
     for name, text in blocks(page).items():
         compile(text, name, "exec")
 
@@ -53,16 +66,45 @@ def test_methods_of_the_cluster_block_exist(page: str) -> None:
 
 def test_the_first_block_runs(page: str, environment: dict[str, str]) -> None:
     block = blocks(page)["from coordinator.testing.containers import RealKafka"]
-    done = subprocess.run([sys.executable, "-c", block], env=environment, timeout=PATIENCE_S, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", block],
+        env=environment,
+        timeout=PATIENCE_S,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert (done.returncode, done.stdout) == (0, "b'one coffee'\n"), done.stderr
 
 
-def test_the_fixture_shows_the_log_of_a_test_that_fails(page: str, environment: dict[str, str], tmp_path: Path) -> None:
+def test_the_fixture_shows_the_log_of_a_test_that_fails(
+    page: str, environment: dict[str, str], tmp_path: Path
+) -> None:
     for name in ("conftest.py", "test_orders.py"):
         (tmp_path / name).write_text(blocks(page)[name])
-    (tmp_path / "test_wrong.py").write_text("def test_wrong(kafka):\n    assert not kafka.bootstrap_servers\n")
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(tmp_path), str(tmp_path)]
-    done = subprocess.run(command, env=environment, cwd=tmp_path, timeout=PATIENCE_S, capture_output=True, text=True, check=False)
+    (tmp_path / "test_wrong.py").write_text(
+        "def test_wrong(kafka):\n    assert not kafka.bootstrap_servers\n"
+    )
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "--rootdir",
+        str(tmp_path),
+        str(tmp_path),
+    ]
+    done = subprocess.run(
+        command,
+        env=environment,
+        cwd=tmp_path,
+        timeout=PATIENCE_S,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert "1 failed, 1 passed" in done.stdout, done.stdout + done.stderr
     assert done.stdout.count("broker's log") == 1
     assert "a line of the log" in done.stdout
@@ -70,8 +112,14 @@ def test_the_fixture_shows_the_log_of_a_test_that_fails(page: str, environment: 
 
 def test_the_arguments_are_those_of_the_classes(page: str) -> None:
     table = page[page.index("| argument |") : page.index("Settings are Kafka's defaults")]
-    named = {name for row in re.findall(r"^\| (`.*?) \|", table, re.MULTILINE) for name in re.findall(r"`(\w+)`", row)}
-    taken = {name for kind in (RealKafka, EmulatorContainer) for name in kind.__init__.__annotations__}
+    named = {
+        name
+        for row in re.findall(r"^\| (`.*?) \|", table, re.MULTILINE)
+        for name in re.findall(r"`(\w+)`", row)
+    }
+    taken = {
+        name for kind in (RealKafka, EmulatorContainer) for name in kind.__init__.__annotations__
+    }
     assert named == taken - {"return"}
 
 

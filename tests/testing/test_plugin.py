@@ -1,4 +1,5 @@
-"""The pytest plugin, as users' test suites see it: each test here runs pytest on a small suite of its own, in a process of its own."""
+"""The pytest plugin, as users' test suites see it: each test here runs pytest on a small suite of
+its own, in a process of its own."""
 
 from __future__ import annotations
 
@@ -16,7 +17,9 @@ def _run(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
 
 
 def test_fixtures_markers_and_settings(pytester: pytest.Pytester) -> None:
-    pytester.makeini("[pytest]\nkafka_config =\n    num.partitions=3\n    group.max.size=7\nkafka_topics =\n    shared:2\n")
+    pytester.makeini(
+        "[pytest]\nkafka_config =\n    num.partitions=3\n    group.max.size=7\nkafka_topics =\n    shared:2\n"
+    )
     pytester.makepyfile("""
         import pytest
 
@@ -81,10 +84,14 @@ def test_fixtures_of_broader_scopes_use_the_broker_of_the_run(pytester: pytest.P
     """)
     result = _run(pytester)
     result.assert_outcomes(passed=4, errors=1)
-    result.stdout.fnmatch_lines(["*ERROR at teardown of test_charged*", "no request met this fault*"])
+    result.stdout.fnmatch_lines(
+        ["*ERROR at teardown of test_charged*", "no request met this fault*"]
+    )
 
 
-def test_groups_of_the_consumer_protocol_may_have_short_times_too(pytester: pytest.Pytester) -> None:
+def test_groups_of_the_consumer_protocol_may_have_short_times_too(
+    pytester: pytest.Pytester,
+) -> None:
     pytester.makepyfile("""
         import pytest
 
@@ -105,7 +112,8 @@ def test_groups_of_the_consumer_protocol_may_have_short_times_too(pytester: pyte
 
 
 def test_modules_that_threads_import_are_not_parsed_by_pytest(pytester: pytest.Pytester) -> None:
-    """Two threads that parse at once break CPython 3.11. Ready tests keep their detailed assertions."""
+    """Two threads that parse at once break CPython 3.11. Ready tests keep their detailed
+    assertions."""
     pytester.makepyfile("""
         import coordinator.members.joining
         import coordinator.testing.cases
@@ -130,7 +138,9 @@ def test_what_was_awaited_and_does_not_wait_is_told(pytester: pytest.Pytester) -
     """)
     result = _run(pytester)
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*Only what waits is awaited: wait, wait_for, wait_hit, advance, and what peers do.*"])
+    result.stdout.fnmatch_lines(
+        ["*Only what waits is awaited: wait, wait_for, wait_hit, advance, and what peers do.*"]
+    )
 
 
 def test_a_failed_test_tells_what_its_groups_did(pytester: pytest.Pytester) -> None:
@@ -143,13 +153,15 @@ def test_a_failed_test_tells_what_its_groups_did(pytester: pytest.Pytester) -> N
     """)
     result = _run(pytester)
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines([
-        "*WaitTimeoutError: group 'billing' did not come to members=2 within 0.05 s: it has 1 member, not 2.",
-        "*Seen: group 'billing' is Stable in generation 1 with 1 member: consumer-billing-1-* has orders 0-1.",
-        "*Kafka groups*",
-        "*Generation 1 began because *",
-        "*Last of each member:*",
-    ])  # fmt: skip
+    result.stdout.fnmatch_lines(
+        [
+            "*WaitTimeoutError: group 'billing' did not come to members=2 within 0.05 s: it has 1 member, not 2.",
+            "*Seen: group 'billing' is Stable in generation 1 with 1 member: consumer-billing-1-* has orders 0-1.",
+            "*Kafka groups*",
+            "*Generation 1 began because *",
+            "*Last of each member:*",
+        ]
+    )
 
 
 def test_a_fault_that_no_request_met_fails_its_test(pytester: pytest.Pytester) -> None:
@@ -166,7 +178,9 @@ def test_a_fault_that_no_request_met_fails_its_test(pytester: pytest.Pytester) -
     """)
     result = _run(pytester)
     result.assert_outcomes(passed=3, errors=1)
-    result.stdout.fnmatch_lines(["*no request met this fault*", "*Fetch of topic orders: fail with NOT_LEADER_OR_FOLLOWER*"])
+    result.stdout.fnmatch_lines(
+        ["*no request met this fault*", "*Fetch of topic orders: fail with NOT_LEADER_OR_FOLLOWER*"]
+    )
 
 
 def test_nothing_is_loaded_before_a_fixture_is_asked_for(pytester: pytest.Pytester) -> None:
@@ -219,15 +233,25 @@ _ASYNCHRONOUS = """
     ("settings", "mark", "fixture"),
     [
         ("asyncio_mode = strict", "pytest.mark.asyncio", "__import__('pytest_asyncio').fixture"),
-        ("asyncio_mode = strict", "pytest.mark.asyncio(loop_scope='module')", "__import__('pytest_asyncio').fixture(loop_scope='module')"),
+        (
+            "asyncio_mode = strict",
+            "pytest.mark.asyncio(loop_scope='module')",
+            "__import__('pytest_asyncio').fixture(loop_scope='module')",
+        ),
         ("asyncio_mode = auto", "staticmethod", "pytest.fixture"),
         ("asyncio_mode = strict", "pytest.mark.anyio", "pytest.fixture"),
     ],
     ids=["asyncio strict", "asyncio strict, a loop of the module", "asyncio auto", "anyio"],
 )
-def test_asynchronous_tests(pytester: pytest.Pytester, settings: str, mark: str, fixture: str) -> None:
+def test_asynchronous_tests(
+    pytester: pytest.Pytester, settings: str, mark: str, fixture: str
+) -> None:
     pytester.makeini(f"[pytest]\n{settings}\nasyncio_default_fixture_loop_scope = function\n")
-    pytester.makepyfile(_ASYNCHRONOUS.replace("MARK", mark).replace("FIXTURE", fixture).replace("    @staticmethod\n", ""))
+    pytester.makepyfile(
+        _ASYNCHRONOUS.replace("MARK", mark)
+        .replace("FIXTURE", fixture)
+        .replace("    @staticmethod\n", "")
+    )
     _run(pytester).assert_outcomes(passed=1)
 
 
@@ -258,19 +282,44 @@ def test_anyio_on_another_backend_is_told(pytester: pytest.Pytester) -> None:
     """)
     result = _run(pytester)
     result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["*akafka runs on asyncio, this test on trio: let its fixture anyio_backend return 'asyncio'*"])
+    result.stdout.fnmatch_lines(
+        [
+            "*akafka runs on asyncio, this test on trio: let its fixture anyio_backend return 'asyncio'*"
+        ]
+    )
 
 
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        ('@pytest.mark.kafka("orders")\ndef test_it(kafka): pass', "*the marker kafka takes names*"),
-        ("@pytest.mark.kafka(topcs={})\ndef test_it(kafka): pass", "*unexpected keyword argument 'topcs'*"),
-        ("@pytest.mark.kafka(config=['a'])\ndef test_it(kafka): pass", "*config=*'a'*: give Kafka's names and values, such as*"),
-        ("@pytest.mark.kafka(brokers='3')\ndef test_it(kafka): pass", "*brokers='3': from 1 to 100 can be had*"),
-        ("@pytest.mark.kafka(brokers=3, racks='abc')\ndef test_it(kafka): pass", "*racks='abc': give a list with a name for each*"),
-        ("@pytest.mark.kafka(config={'group.max.sise': 3})\ndef test_it(kafka): pass", "*did you mean group.max.size*"),
-        ("@pytest.mark.kafka(topics={'orders': -1})\ndef test_it(kafka): pass", "*topic orders: -1 partitions; from 1 to*"),
+        (
+            '@pytest.mark.kafka("orders")\ndef test_it(kafka): pass',
+            "*the marker kafka takes names*",
+        ),
+        (
+            "@pytest.mark.kafka(topcs={})\ndef test_it(kafka): pass",
+            "*unexpected keyword argument 'topcs'*",
+        ),
+        (
+            "@pytest.mark.kafka(config=['a'])\ndef test_it(kafka): pass",
+            "*config=*'a'*: give Kafka's names and values, such as*",
+        ),
+        (
+            "@pytest.mark.kafka(brokers='3')\ndef test_it(kafka): pass",
+            "*brokers='3': from 1 to 100 can be had*",
+        ),
+        (
+            "@pytest.mark.kafka(brokers=3, racks='abc')\ndef test_it(kafka): pass",
+            "*racks='abc': give a list with a name for each*",
+        ),
+        (
+            "@pytest.mark.kafka(config={'group.max.sise': 3})\ndef test_it(kafka): pass",
+            "*did you mean group.max.size*",
+        ),
+        (
+            "@pytest.mark.kafka(topics={'orders': -1})\ndef test_it(kafka): pass",
+            "*topic orders: -1 partitions; from 1 to*",
+        ),
     ],
 )
 def test_a_wrong_marker_says_so(pytester: pytest.Pytester, body: str, said: str) -> None:
@@ -283,11 +332,20 @@ def test_a_wrong_marker_says_so(pytester: pytest.Pytester, body: str, said: str)
 @pytest.mark.parametrize(
     ("option", "said"),
     [
-        ("--kafka-log-dir=taken", "*--kafka-log-dir taken: no directory can be made there: File exists*"),
-        ("--override-ini=kafka_topics=orders:x", "*kafka_topics: 'orders:x': write name or name:partitions, such as orders:12*"),
+        (
+            "--kafka-log-dir=taken",
+            "*--kafka-log-dir taken: no directory can be made there: File exists*",
+        ),
+        (
+            "--override-ini=kafka_topics=orders:x",
+            "*kafka_topics: 'orders:x': write name or name:partitions, such as orders:12*",
+        ),
         ("--override-ini=kafka_topics=:3", "*topic '': a n*"),
         ("--override-ini=kafka_config=nonsense", "*kafka_config: 'nonsense' is no*"),
-        ("--override-ini=kafka_config=group.max.size=many", "*group.max.size=many: Invalid value many*"),
+        (
+            "--override-ini=kafka_config=group.max.size=many",
+            "*group.max.size=many: Invalid value many*",
+        ),
     ],
 )
 def test_a_wrong_option_says_so(pytester: pytest.Pytester, option: str, said: str) -> None:
@@ -299,13 +357,17 @@ def test_a_wrong_option_says_so(pytester: pytest.Pytester, option: str, said: st
 
 
 def test_logs_are_kept_on_request(pytester: pytest.Pytester, tmp_path: Path) -> None:
-    pytester.makepyfile('def test_it(kafka):\n    kafka.create_topic("orders")\n    assert "orders" in str(kafka.events("TopicCreated"))')
+    pytester.makepyfile(
+        'def test_it(kafka):\n    kafka.create_topic("orders")\n    assert "orders" in str(kafka.events("TopicCreated"))'
+    )
     _run(pytester, "--kafka-log-dir", str(tmp_path / "logs")).assert_outcomes(passed=1)
     (log,) = (tmp_path / "logs").glob("*.jsonl")
     assert '"TopicCreated"' in log.read_text()
 
 
-def test_workers_of_xdist_have_brokers_and_logs_of_their_own(pytester: pytest.Pytester, tmp_path: Path) -> None:
+def test_workers_of_xdist_have_brokers_and_logs_of_their_own(
+    pytester: pytest.Pytester, tmp_path: Path
+) -> None:
     pytester.makepyfile("""
         import os
         import pytest
@@ -324,11 +386,28 @@ def test_workers_of_xdist_have_brokers_and_logs_of_their_own(pytester: pytest.Py
     """)
     logs, results = tmp_path / "logs", tmp_path / "results.xml"
     result = pytester.runpytest_subprocess(
-        "-p", "no:cacheprovider", "-W", "ignore", "-n", "2", "--dist", "each", "--kafka-log-dir", str(logs), f"--junitxml={results}",
-        timeout=120)
+        "-p",
+        "no:cacheprovider",
+        "-W",
+        "ignore",
+        "-n",
+        "2",
+        "--dist",
+        "each",
+        "--kafka-log-dir",
+        str(logs),
+        f"--junitxml={results}",
+        timeout=120,
+    )
     result.assert_outcomes(passed=12)
-    assert results.read_text().count('name="worker" value="gw0"') == results.read_text().count('name="worker" value="gw1"') == 6
-    assert len(list(logs.glob("*.jsonl"))) == 2 * 6 + 2, "each test's own, and each worker's session broker"
+    assert (
+        results.read_text().count('name="worker" value="gw0"')
+        == results.read_text().count('name="worker" value="gw1"')
+        == 6
+    )
+    assert len(list(logs.glob("*.jsonl"))) == 2 * 6 + 2, (
+        "each test's own, and each worker's session broker"
+    )
     assert all('"TopicCreated"' in log.read_text() for log in logs.glob("*.jsonl"))
 
 
@@ -348,4 +427,8 @@ def test_topics_that_were_made_by_asking_are_named(pytester: pytest.Pytester) ->
     """)
     result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "-p", "no:xdist", timeout=120)
     result.assert_outcomes(passed=1, warnings=1)
-    result.stdout.fnmatch_lines(["*AutoCreatedTopicWarning: topic 'odrers' was made because the client 'peers' asked about it: *"])
+    result.stdout.fnmatch_lines(
+        [
+            "*AutoCreatedTopicWarning: topic 'odrers' was made because the client 'peers' asked about it: *"
+        ]
+    )

@@ -1,4 +1,5 @@
-"""`--kafka=real` of the pytest plugin. An emulator stands in for the container, and is asked over its socket."""
+"""`--kafka=real` of the pytest plugin. An emulator stands in for the container, and is asked over
+its socket."""
 
 from __future__ import annotations
 
@@ -19,7 +20,9 @@ _STANDS_IN = """
 """
 
 
-def test_tests_without_verbs_run_and_others_are_skipped_with_the_reason(pytester: pytest.Pytester) -> None:
+def test_tests_without_verbs_run_and_others_are_skipped_with_the_reason(
+    pytester: pytest.Pytester,
+) -> None:
     pytester.makeconftest(_STANDS_IN)
     pytester.makepyfile("""
         import pytest
@@ -61,20 +64,35 @@ def test_tests_without_verbs_run_and_others_are_skipped_with_the_reason(pytester
             await akafka.group("g").wait(members=1)
     """)
     result = pytester.runpytest_subprocess(
-        "-p", "no:cacheprovider", "-p", "no:xdist", "-W", "ignore", "-rs", "-s", "--kafka=real", timeout=120)
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:xdist",
+        "-W",
+        "ignore",
+        "-rs",
+        "-s",
+        "--kafka=real",
+        timeout=120,
+    )
     result.assert_outcomes(passed=3, skipped=4)
-    result.stdout.fnmatch_lines_random([
-        "*broker with None*",
-        "*broker with {'group.max.size': 3}*",
-        "*kafka.fail is the emulator's own: --kafka=real runs tests of applications that use none of its verbs*",
-        "*brokers=2: with --kafka=real there are 1 or 3*",
-        "*kafka_factory starts the emulator: --kafka=real runs tests of the fixtures kafka and akafka*",
-        "*kafka.group is the emulator's own*",
-    ])  # fmt: skip
+    result.stdout.fnmatch_lines_random(
+        [
+            "*broker with None*",
+            "*broker with {'group.max.size': 3}*",
+            "*kafka.fail is the emulator's own: --kafka=real runs tests of applications that use none of its verbs*",
+            "*brokers=2: with --kafka=real there are 1 or 3*",
+            "*kafka_factory starts the emulator: --kafka=real runs tests of the fixtures kafka and akafka*",
+            "*kafka.group is the emulator's own*",
+        ]
+    )
 
 
-def test_a_leader_that_has_not_learned_of_its_partition_is_asked_again(pytester: pytest.Pytester) -> None:
-    """A real broker shows a leader in its metadata some milliseconds before that leader takes records."""
+def test_a_leader_that_has_not_learned_of_its_partition_is_asked_again(
+    pytester: pytest.Pytester,
+) -> None:
+    """A real broker shows a leader in its metadata some milliseconds before that leader takes
+    records."""
     pytester.makeconftest(_STANDS_IN)
     pytester.makepyfile("""
         def test_produce(kafka):
@@ -86,4 +104,6 @@ def test_a_leader_that_has_not_learned_of_its_partition_is_asked_again(pytester:
                 assert refused.hits == 2
             assert emulator.end_offsets("orders") == {0: 2}
     """)
-    pytester.runpytest_subprocess("--kafka=real", "-p", "no:cacheprovider", "-W", "ignore").assert_outcomes(passed=1)
+    pytester.runpytest_subprocess(
+        "--kafka=real", "-p", "no:cacheprovider", "-W", "ignore"
+    ).assert_outcomes(passed=1)

@@ -1,4 +1,5 @@
-"""A member of a consumer group (KIP-848) whose heartbeat is refused for good: it ends, or it is named."""
+"""A member of a consumer group (KIP-848) whose heartbeat is refused for good: it ends, or it is
+named."""
 
 from __future__ import annotations
 
@@ -21,9 +22,15 @@ from tests.testing import small_applications as small
 
 pytestmark = pytest.mark.kafka(config={"group.consumer.heartbeat.interval.ms": 100})
 REFUSED = {
-    "seq": 7, "at_ms": 40, "type": "RequestRefused", "api": "consumer_group_heartbeat", "group": "billing", "member": "m", "peer": "here",
+    "seq": 7,
+    "at_ms": 40,
+    "type": "RequestRefused",
+    "api": "consumer_group_heartbeat",
+    "group": "billing",
+    "member": "m",
+    "peer": "here",
     "errors": ["INVALID_REQUEST"],
-}  # fmt: skip
+}
 
 
 class Stores(small.StoresOffsets):
@@ -71,7 +78,9 @@ def test_who_goes_on_is_named(kafka: Emulator, application: type[small.Small]) -
     try:
         under_test.start()
         under_test.patience_s = 0.5
-        with pytest.raises(ApplicationError, match=r"GROUP_AUTHORIZATION_FAILED .*its consumer is open still") as found:
+        with pytest.raises(
+            ApplicationError, match=r"GROUP_AUTHORIZATION_FAILED .*its consumer is open still"
+        ) as found:
             ConsumerCases()._refused_everything(under_test)
         assert found.value.findings[0].name == f.SWALLOWED
     finally:
@@ -95,11 +104,18 @@ def test_it_is_told_with_what_did_not_come(kafka: Emulator, error: str) -> None:
 
 
 def test_only_a_member_that_is_connected_and_was_refused_for_good_goes_on() -> None:
-    assert [finding.name for finding in goes_on([REFUSED], "billing", {"m"}, {"here"})] == [f.SWALLOWED]
+    assert [finding.name for finding in goes_on([REFUSED], "billing", {"m"}, {"here"})] == [
+        f.SWALLOWED
+    ]
     assert not goes_on([REFUSED], "billing", {"m"}, {"there"})
     assert not goes_on([REFUSED], "billing", {"n"}, {"here"})
     assert not goes_on([REFUSED], "another", {"m"}, {"here"})
     assert not goes_on([{**REFUSED, "api": "heartbeat"}], "billing", {"m"}, {"here"})
-    for error in ("FENCED_MEMBER_EPOCH", "UNKNOWN_MEMBER_ID", "NOT_COORDINATOR", "COORDINATOR_LOAD_IN_PROGRESS"):
+    for error in (
+        "FENCED_MEMBER_EPOCH",
+        "UNKNOWN_MEMBER_ID",
+        "NOT_COORDINATOR",
+        "COORDINATOR_LOAD_IN_PROGRESS",
+    ):
         assert error not in FATAL
         assert not goes_on([{**REFUSED, "errors": [error]}], "billing", {"m"}, {"here"})

@@ -1,4 +1,5 @@
-"""Client libraries live through a restore: their connections are closed, they connect anew, and go on from where the group was."""
+"""Client libraries live through a restore: their connections are closed, they connect anew, and go
+on from where the group was."""
 
 from __future__ import annotations
 
@@ -26,10 +27,14 @@ def test_a_consumer_goes_on_after_a_restore(start: Callable[..., Any], kafka: Em
     group = kafka.group("billing")
     kafka.produce("orders", ["a"] * 5, partition=0)
     start(kafka.bootstrap_servers, topic="orders", group="billing")
-    before = group.wait(state="Stable", members=1, assigned="all", committed={("orders", 0): 5}, timeout=120)
+    before = group.wait(
+        state="Stable", members=1, assigned="all", committed={("orders", 0): 5}, timeout=120
+    )
     snapshot = kafka.snapshot()
     kafka.restore(snapshot)
-    assert [member.member_id for member in group.members] == [member.member_id for member in before.members]
+    assert [member.member_id for member in group.members] == [
+        member.member_id for member in before.members
+    ]
     kafka.produce("orders", ["b"] * 3, partition=0)
     group.wait(state="Stable", members=1, assigned="all", committed={("orders", 0): 8}, timeout=120)
     kafka.restore(snapshot)

@@ -1,4 +1,5 @@
-"""What a test asks for: names become the variables that both images read, and what cannot be is refused before Docker is asked."""
+"""What a test asks for: names become the variables that both images read, and what cannot be is
+refused before Docker is asked."""
 
 from __future__ import annotations
 
@@ -15,7 +16,11 @@ from coordinator.testing.containers.settings import checked_config, checked_port
 
 @pytest.mark.parametrize(
     ("name", "expected"),
-    [("num.partitions", "KAFKA_NUM_PARTITIONS"), ("a.b_c", "KAFKA_A_B__C"), ("listener.name.my-own.x", "KAFKA_LISTENER_NAME_MY___OWN_X")],
+    [
+        ("num.partitions", "KAFKA_NUM_PARTITIONS"),
+        ("a.b_c", "KAFKA_A_B__C"),
+        ("listener.name.my-own.x", "KAFKA_LISTENER_NAME_MY___OWN_X"),
+    ],
 )
 def test_a_name_becomes_a_variable_as_kafkas_image_reads_it(name: str, expected: str) -> None:
     assert variable(name) == expected
@@ -26,11 +31,27 @@ def test_the_emulators_image_reads_every_variable_back() -> None:
 
 
 def test_values_are_written_as_kafka_does() -> None:
-    given = {"auto.create.topics.enable": False, "num.partitions": 3, "log.cleaner.min.cleanable.ratio": 1.5, "compression.type": "gzip"}
+    given = {
+        "auto.create.topics.enable": False,
+        "num.partitions": 3,
+        "log.cleaner.min.cleanable.ratio": 1.5,
+        "compression.type": "gzip",
+    }
     assert list(checked_config(given).values()) == ["false", "3", "1.5", "gzip"]
 
 
-@pytest.mark.parametrize("name", ["", "NUM.PARTITIONS", "num partitions", "num..partitions", ".num", "num.partitions=3", "heap.opts"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        "NUM.PARTITIONS",
+        "num partitions",
+        "num..partitions",
+        ".num",
+        "num.partitions=3",
+        "heap.opts",
+    ],
+)
 def test_no_name_of_a_configuration(name: str) -> None:
     with pytest.raises(ContainerError, match="write it as Kafka does"):
         RealKafka(config={name: 1})
@@ -42,7 +63,9 @@ def test_no_value_of_a_configuration(value: object) -> None:
         RealKafka(config={"num.partitions": value})
 
 
-@pytest.mark.parametrize("name", ["listeners", "advertised.listeners", "node.id", "controller.quorum.voters"])
+@pytest.mark.parametrize(
+    "name", ["listeners", "advertised.listeners", "node.id", "controller.quorum.voters"]
+)
 def test_what_the_class_decides_cannot_be_given(name: str) -> None:
     with pytest.raises(ContainerError, match=f"{name} follows from the other arguments"):
         RealKafka(config={name: "1"})
@@ -50,7 +73,13 @@ def test_what_the_class_decides_cannot_be_given(name: str) -> None:
 
 def test_an_unknown_name_is_logged_with_what_may_be_meant(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
-        RealKafka(config={"group.max.sise": 3, "group.max.size": 3, "listener.name.client.ssl.keystore.type": "PEM"})
+        RealKafka(
+            config={
+                "group.max.sise": 3,
+                "group.max.size": 3,
+                "listener.name.client.ssl.keystore.type": "PEM",
+            }
+        )
     assert [record.getMessage() for record in caplog.records] == [
         "config: group.max.sise is no broker configuration of Kafka 4.3.1, which passes over unknown names; is group.max.size meant?"
     ]
@@ -68,13 +97,19 @@ def _environments(kafka: RealKafka) -> list[Mapping[str, str]]:
 
 def test_racks_and_settings_of_single_brokers() -> None:
     kafka = RealKafka(
-        3, config={"num.partitions": 2}, racks=["a", None, "c"],
+        3,
+        config={"num.partitions": 2},
+        racks=["a", None, "c"],
         broker_config={2: {"num.partitions": 5}, 3: {"replica.lag.time.max.ms": 3_000}},
-    )  # fmt: skip
+    )
     first, second, third = _environments(kafka)
     assert [one.get("KAFKA_BROKER_RACK") for one in (first, second, third)] == ["a", None, "c"]
     assert [one["KAFKA_NUM_PARTITIONS"] for one in (first, second, third)] == ["2", "5", "2"]
-    assert [one.get("KAFKA_REPLICA_LAG_TIME_MAX_MS") for one in (first, second, third)] == [None, None, "3000"]
+    assert [one.get("KAFKA_REPLICA_LAG_TIME_MAX_MS") for one in (first, second, third)] == [
+        None,
+        None,
+        "3000",
+    ]
 
 
 @pytest.mark.parametrize("racks", [["a"], ["a", "b", "c", "d"], "abc"])
@@ -86,10 +121,12 @@ def test_a_rack_for_each_broker(racks: list[str]) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({4: {}}, "there is no broker 4; the brokers are 1, 2, 3"), ({0: {}}, "there is no broker 0"),
-        ({1: {"node.id": 7}}, "node.id follows from the other arguments"), ({1: {"Num": 1}}, "write it as Kafka does"),
+        ({4: {}}, "there is no broker 4; the brokers are 1, 2, 3"),
+        ({0: {}}, "there is no broker 0"),
+        ({1: {"node.id": 7}}, "node.id follows from the other arguments"),
+        ({1: {"Num": 1}}, "write it as Kafka does"),
     ],
-)  # fmt: skip
+)
 def test_settings_of_brokers_that_cannot_be(given: dict[int, dict[str, object]], said: str) -> None:
     with pytest.raises(ContainerError, match=said):
         RealKafka(3, broker_config=given)
@@ -104,10 +141,13 @@ def test_ports() -> None:
 @pytest.mark.parametrize(
     ("ports", "brokers", "said"),
     [
-        (9092, 3, "give 3 different ports"), ([9092, 9092, 9093], 3, "give 3 different ports"), ([1, 2], 1, "give 1 different port,"),
-        (0, 1, "0 is no port"), (65_536, 1, "65536 is no port"),
+        (9092, 3, "give 3 different ports"),
+        ([9092, 9092, 9093], 3, "give 3 different ports"),
+        ([1, 2], 1, "give 1 different port,"),
+        (0, 1, "0 is no port"),
+        (65_536, 1, "65536 is no port"),
     ],
-)  # fmt: skip
+)
 def test_wrong_ports(ports: int | list[int], brokers: int, said: str) -> None:
     with pytest.raises(ContainerError, match=said):
         checked_ports(ports, brokers)
@@ -129,7 +169,9 @@ def test_the_emulators_brokers() -> None:
 
 
 def test_the_emulators_topics_and_configuration_are_judged_before_it_starts() -> None:
-    with pytest.raises(ContainerError, match="topics: topic 'orders:x': write name or name:partitions"):
+    with pytest.raises(
+        ContainerError, match="topics: topic 'orders:x': write name or name:partitions"
+    ):
         EmulatorContainer("orders:x")
     with pytest.raises(ContainerError, match=r"config: num\.partitons is no broker configuration"):
         EmulatorContainer(config={"num.partitons": 3})

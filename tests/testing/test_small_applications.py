@@ -1,4 +1,5 @@
-"""Applications of strangers: each mistake is found and named first, and those without one are never blamed. It is for `make fuzz`."""
+"""Applications of strangers: each mistake is found and named first, and those without one are never
+blamed. It is for `make fuzz`."""
 
 from __future__ import annotations
 
@@ -14,16 +15,28 @@ from coordinator import Emulator
 from coordinator.testing import findings as f
 from coordinator.testing.cases import ConsumerCases
 from coordinator.testing.under_test import ApplicationError, ApplicationUnderTest
-from tests.testing import more_in_aiokafka, more_in_confluent, more_in_kafka_python, slow_applications, yet_more_in_confluent
+from tests.testing import (
+    more_in_aiokafka,
+    more_in_confluent,
+    more_in_kafka_python,
+    slow_applications,
+    yet_more_in_confluent,
+)
 from tests.testing import small_applications as small
 from tests.testing import small_transactions as transactions
 
 PATIENCE_S = 120.0
 QUICK_HEARTBEATS = {"group.consumer.heartbeat.interval.ms": 100}
 EVERYTHING, STOPS, COMES = (
-    "test_everything_is_processed_and_committed", "test_it_stops_in_the_middle_of_its_work", "test_another_member_comes_and_goes")
+    "test_everything_is_processed_and_committed",
+    "test_it_stops_in_the_middle_of_its_work",
+    "test_another_member_comes_and_goes",
+)
 WAITS = "test_another_member_gets_what_waits"
-OVERTAKEN, SHARED_WORK = "test_a_rebalance_overtakes_a_commit", "test_another_member_does_some_of_the_work"
+OVERTAKEN, SHARED_WORK = (
+    "test_a_rebalance_overtakes_a_commit",
+    "test_another_member_does_some_of_the_work",
+)
 CASES: dict[type[small.Small], tuple[str, set[str], float]] = {
     small.CommitsFirst: (EVERYTHING, {f.AHEAD}, PATIENCE_S),
     small.CommitsFirstInNewProtocol: (EVERYTHING, {f.AHEAD}, PATIENCE_S),
@@ -44,8 +57,16 @@ CASES: dict[type[small.Small], tuple[str, set[str], float]] = {
     small.CommitsThePoll: (EVERYTHING, {f.AHEAD}, PATIENCE_S),
     transactions.AnswersWithoutOffsets: (EVERYTHING, {f.OUTSIDE}, PATIENCE_S),
     transactions.DrawsItsTransactionalId: (EVERYTHING, {f.OTHER_ID}, PATIENCE_S),
-    transactions.AnswersWhatWasAborted: ("test_what_others_aborted_is_not_answered", {f.ABORTED}, PATIENCE_S),
-    transactions.GoesOnBehindAnAbort: ("test_the_offsets_of_a_transaction_are_refused", {f.GAP}, PATIENCE_S),
+    transactions.AnswersWhatWasAborted: (
+        "test_what_others_aborted_is_not_answered",
+        {f.ABORTED},
+        PATIENCE_S,
+    ),
+    transactions.GoesOnBehindAnAbort: (
+        "test_the_offsets_of_a_transaction_are_refused",
+        {f.GAP},
+        PATIENCE_S,
+    ),
     more_in_confluent.NeverResumes: (COMES, {f.STOPS_READING}, 8.0),
     more_in_confluent.CommitsPositions: (COMES, {f.AHEAD}, PATIENCE_S),
     more_in_kafka_python.StoresAhead: (EVERYTHING, {f.GAP}, 8.0),
@@ -57,7 +78,11 @@ CASES: dict[type[small.Small], tuple[str, set[str], float]] = {
     more_in_aiokafka.CommitsInATask: (EVERYTHING, {f.AHEAD}, PATIENCE_S),
     more_in_aiokafka.WorksInTasks: (EVERYTHING, {f.AHEAD}, PATIENCE_S),
     more_in_aiokafka.HidesRefusals: ("test_commits_are_refused_for_good", {f.SWALLOWED}, 3.0),
-    more_in_confluent.BufferInNewProtocol: (COMES, {f.AFTER_LOSING, f.FOREIGN, f.AGAIN}, PATIENCE_S),
+    more_in_confluent.BufferInNewProtocol: (
+        COMES,
+        {f.AFTER_LOSING, f.FOREIGN, f.AGAIN},
+        PATIENCE_S,
+    ),
     more_in_confluent.AnswersTheLastAgain: (EVERYTHING, {f.BEHIND}, 8.0),
     more_in_confluent.AnswersBeforeItsTransaction: (EVERYTHING, {f.GAP}, PATIENCE_S),
     yet_more_in_confluent.CommitsForItsNeighbour: (EVERYTHING, {f.AHEAD}, 5.0),
@@ -71,11 +96,22 @@ CASES: dict[type[small.Small], tuple[str, set[str], float]] = {
     slow_applications.BlocksWhenRevoked: (COMES, {f.BLOCKS}, PATIENCE_S),
     slow_applications.BlocksInNewProtocol: (COMES, {f.BLOCKS}, PATIENCE_S),
     slow_applications.LooksAtNoError: ("test_commits_are_refused_for_good", {f.SWALLOWED}, 3.0),
-    slow_applications.HidesRefusedCommits: ("test_commits_are_refused_for_good", {f.SWALLOWED}, 3.0),
+    slow_applications.HidesRefusedCommits: (
+        "test_commits_are_refused_for_good",
+        {f.SWALLOWED},
+        3.0,
+    ),
 }
-"""For each mistake a case that finds it, the names that its first finding may have, and how long what never happens is awaited."""
-RIGHT = (*small.RIGHT, transactions.Answers, *more_in_confluent.RIGHT, *more_in_kafka_python.RIGHT, *more_in_aiokafka.RIGHT,
-    *yet_more_in_confluent.RIGHT)  # fmt: skip
+"""For each mistake a case that finds it, the names that its first finding may have, and how long
+what never happens is awaited."""
+RIGHT = (
+    *small.RIGHT,
+    transactions.Answers,
+    *more_in_confluent.RIGHT,
+    *more_in_kafka_python.RIGHT,
+    *more_in_aiokafka.RIGHT,
+    *yet_more_in_confluent.RIGHT,
+)
 
 
 def play(kafka: Emulator, application: Any, case: str, patience_s: float) -> None:
@@ -101,7 +137,20 @@ def test_a_mistake_is_named_first(kafka: Emulator, application: type[small.Small
 @pytest.mark.thorough
 @pytest.mark.kafka(config=QUICK_HEARTBEATS)
 @pytest.mark.parametrize(
-    "case", [EVERYTHING, STOPS, COMES, WAITS, OVERTAKEN, SHARED_WORK, "test_its_session_expires", "test_it_dies_without_leaving"])
+    "case",
+    [
+        EVERYTHING,
+        STOPS,
+        COMES,
+        WAITS,
+        OVERTAKEN,
+        SHARED_WORK,
+        "test_its_session_expires",
+        "test_it_dies_without_leaving",
+    ],
+)
 @pytest.mark.parametrize("application", RIGHT)
-def test_who_makes_none_is_not_blamed(kafka: Emulator, application: type[small.Small], case: str) -> None:
+def test_who_makes_none_is_not_blamed(
+    kafka: Emulator, application: type[small.Small], case: str
+) -> None:
     play(kafka, application(), case, PATIENCE_S)

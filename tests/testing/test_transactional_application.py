@@ -1,4 +1,5 @@
-"""An application that works in transactions passes the cases for such, and three mistakes of such applications are found and named."""
+"""An application that works in transactions passes the cases for such, and three mistakes of such
+applications are found and named."""
 
 from __future__ import annotations
 
@@ -16,7 +17,10 @@ pytest.importorskip("confluent_kafka")
 from examples.consumers.transactional_application import TransactionalApplication
 
 FENCED, REFUSED, ABORTED = (
-    "test_its_transaction_is_fenced_midway", "test_the_offsets_of_a_transaction_are_refused", "test_what_others_aborted_is_not_answered")
+    "test_its_transaction_is_fenced_midway",
+    "test_the_offsets_of_a_transaction_are_refused",
+    "test_what_others_aborted_is_not_answered",
+)
 
 
 class ReadsUncommitted(TransactionalApplication):
@@ -59,10 +63,19 @@ def test_a_right_application_passes(kafka: Emulator, case: str) -> None:
     [
         pytest.param(ReadsUncommitted, ABORTED, findings.ABORTED, 120.0, id="ReadsUncommitted"),
         pytest.param(DoesNotGoBack, REFUSED, findings.GAP, 120.0, id="DoesNotGoBack"),
-        pytest.param(NeverAborts, REFUSED, findings.LEFT_OPEN, 30.0, id="NeverAborts", marks=pytest.mark.thorough),
+        pytest.param(
+            NeverAborts,
+            REFUSED,
+            findings.LEFT_OPEN,
+            30.0,
+            id="NeverAborts",
+            marks=pytest.mark.thorough,
+        ),
     ],
 )
-def test_a_planted_mistake_is_found(kafka: Emulator, application: Any, case: str, name: str, patience_s: float) -> None:
+def test_a_planted_mistake_is_found(
+    kafka: Emulator, application: Any, case: str, name: str, patience_s: float
+) -> None:
     with pytest.raises(ApplicationError) as found:
         play(kafka, application(), case, patience_s)
     assert name in {finding.name for finding in found.value.findings}, found.value
@@ -73,5 +86,11 @@ def test_commits_in_no_transaction_and_second_answers_are_found() -> None:
     commit = findings.CommitSeen({place: 1}, 1, "app", 7)
     once = findings.exactly_once([(*place, 0)], {place: [0]}, [], lines)
     assert once == []
-    found = findings.exactly_once([(*place, 0), (*place, 0), (*place, 1)], {place: [0]}, [commit], lines)
-    assert [finding.name for finding in found] == [findings.OUTSIDE, findings.TWICE, findings.ABORTED]
+    found = findings.exactly_once(
+        [(*place, 0), (*place, 0), (*place, 1)], {place: [0]}, [commit], lines
+    )
+    assert [finding.name for finding in found] == [
+        findings.OUTSIDE,
+        findings.TWICE,
+        findings.ABORTED,
+    ]

@@ -17,5 +17,7 @@ def test_the_files_of_the_page_pass(pytester: pytest.Pytester, project_root: Pat
     assert list(files) == ["billing", "conftest", "test_first", "test_fault", "test_chaos"]
     assert page.count("```python") == len(files)
     pytester.makepyfile(**files)
-    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "-p", "no:xdist", "-W", "ignore", timeout=400)
+    result = pytester.runpytest_subprocess(
+        "-p", "no:cacheprovider", "-p", "no:xdist", "-W", "ignore", timeout=400
+    )
     result.assert_outcomes(passed=6)

@@ -1,4 +1,5 @@
-"""Unmodified aiokafka under virtual time: minutes in moments, the same log in every process, real time refused with its frame."""
+"""Unmodified aiokafka under virtual time: minutes in moments, the same log in every process, real
+time refused with its frame."""
 
 from __future__ import annotations
 
@@ -18,7 +19,12 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRebalanceListen
 
 from coordinator.emulator_options import EmulatorError
 from coordinator.judges import Judgement, judge
-from coordinator.testing.virtual import VirtualKafka, VirtualKafkaWarning, VirtualTimeError, virtual_kafka
+from coordinator.testing.virtual import (
+    VirtualKafka,
+    VirtualKafkaWarning,
+    VirtualTimeError,
+    virtual_kafka,
+)
 
 APPLICATION = """
 import asyncio, sys
@@ -60,8 +66,14 @@ class Told(ConsumerRebalanceListener):  # type: ignore[misc]
 async def test_ten_minutes_pass_while_nothing_happens() -> None:
     async with virtual_kafka({"orders": 4}) as kafka:
         consumer = AIOKafkaConsumer(
-            "orders", bootstrap_servers=kafka.bootstrap, group_id="app", fetch_max_wait_ms=30_000, heartbeat_interval_ms=30_000,
-            session_timeout_ms=100_000, max_poll_interval_ms=900_000)
+            "orders",
+            bootstrap_servers=kafka.bootstrap,
+            group_id="app",
+            fetch_max_wait_ms=30_000,
+            heartbeat_interval_ms=30_000,
+            session_timeout_ms=100_000,
+            max_poll_interval_ms=900_000,
+        )
         await consumer.start()
         before, wall = time.monotonic(), time.time()
         await asyncio.sleep(600)
@@ -76,7 +88,12 @@ async def test_a_group_rebalances_and_every_record_is_read() -> None:
         told, read = Told(), []
 
         async def work(name: str) -> None:
-            consumer = AIOKafkaConsumer(bootstrap_servers=kafka.bootstrap, group_id="app", client_id=name, auto_offset_reset="earliest")
+            consumer = AIOKafkaConsumer(
+                bootstrap_servers=kafka.bootstrap,
+                group_id="app",
+                client_id=name,
+                auto_offset_reset="earliest",
+            )
             consumer.subscribe(["orders"], listener=told)
             await consumer.start()
             try:
@@ -101,7 +118,9 @@ async def test_a_group_rebalances_and_every_record_is_read() -> None:
         second.cancel()
         await asyncio.gather(first, second, return_exceptions=True)
         await producer.stop()
-        assert [str(each) for each in judge(kafka.events()) if each.judgement is Judgement.BROKEN] == []
+        assert [
+            str(each) for each in judge(kafka.events()) if each.judgement is Judgement.BROKEN
+        ] == []
         with pytest.raises(TimeoutError, match="after 5 virtual seconds"):
             await kafka.until(lambda: False, timeout_s=5)
 
@@ -110,7 +129,12 @@ def test_one_seed_gives_one_log_in_every_process(tmp_path: Path, project_root: P
     def run(name: str) -> bytes:
         path = tmp_path / name
         environment = {**os.environ, "PYTHONHASHSEED": "5", "PYTHONPATH": str(project_root)}
-        subprocess.run([sys.executable, "-c", APPLICATION, str(path)], env=environment, check=True, timeout=1200)
+        subprocess.run(
+            [sys.executable, "-c", APPLICATION, str(path)],
+            env=environment,
+            check=True,
+            timeout=1200,
+        )
         return path.read_bytes()
 
     first = run("first.jsonl")
@@ -135,10 +159,18 @@ async def _connects_elsewhere(kafka: VirtualKafka) -> None:
     await asyncio.open_connection("127.0.0.1", 9)
 
 
-@pytest.mark.parametrize(("application", "what"), [
-    (_sleeps, "time.sleep"), (_starts_a_thread, "a thread"), (_asks_an_executor, "run_in_executor"), (_connects_elsewhere, "127.0.0.1:9"),
-])  # fmt: skip
-async def test_what_takes_real_time_is_refused_with_its_frame(application: Callable[[VirtualKafka], Awaitable[None]], what: str) -> None:
+@pytest.mark.parametrize(
+    ("application", "what"),
+    [
+        (_sleeps, "time.sleep"),
+        (_starts_a_thread, "a thread"),
+        (_asks_an_executor, "run_in_executor"),
+        (_connects_elsewhere, "127.0.0.1:9"),
+    ],
+)
+async def test_what_takes_real_time_is_refused_with_its_frame(
+    application: Callable[[VirtualKafka], Awaitable[None]], what: str
+) -> None:
     async with virtual_kafka() as kafka:
         with pytest.raises(VirtualTimeError) as error:
             await application(kafka)
@@ -165,12 +197,25 @@ async def test_real_work_may_be_waited_for_while_time_stands_still() -> None:
 async def test_everything_is_put_back() -> None:
     loop = asyncio.get_running_loop()
     random.seed(3)
-    before = (time.monotonic, time.time, time.sleep, threading.Thread.start, random.getstate(), dict(vars(loop)))
+    before = (
+        time.monotonic,
+        time.time,
+        time.sleep,
+        threading.Thread.start,
+        random.getstate(),
+        dict(vars(loop)),
+    )
     async with virtual_kafka() as kafka:
         random.random()
         assert time.monotonic is not before[0]
         assert kafka.bootstrap == "broker-1:9092"
-    assert (time.monotonic, time.time, time.sleep, threading.Thread.start, random.getstate()) == before[:5]
+    assert (
+        time.monotonic,
+        time.time,
+        time.sleep,
+        threading.Thread.start,
+        random.getstate(),
+    ) == before[:5]
     assert vars(loop).keys() - before[5].keys() == set()
 
 
@@ -185,7 +230,9 @@ async def test_lost_connections_are_had_again() -> None:
         assert [line["offset"] for line in kafka.events("RecordsAppended")] == [0, 1]
 
 
-async def test_what_cannot_be_is_refused_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_cannot_be_is_refused_in_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with pytest.raises(EmulatorError, match="real_io='maybe'"):
         async with virtual_kafka(real_io="maybe"):  # type: ignore[arg-type]
             pass

@@ -1,4 +1,5 @@
-"""The three ways in which an application tells what it processed, and what is said of others. Peers stand in for applications."""
+"""The three ways in which an application tells what it processed, and what is said of others. Peers
+stand in for applications."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ RECORDS = 12
 
 
 class Application:
-    """A member that processes and commits when it is told to; it does not tell what it processed."""
+    """A member that processes and commits when it is told to; it does not tell what it
+    processed."""
 
     topic = "orders"
     group = "billing"
@@ -29,7 +31,9 @@ class Application:
         self.done: set[tuple[str, int, int]] = set()
 
     def start(self, bootstrap_servers: str) -> None:
-        self.peer = self.kafka.group(self.group).peer([self.topic], config={"enable.auto.commit": "false"})
+        self.peer = self.kafka.group(self.group).peer(
+            [self.topic], config={"enable.auto.commit": "false"}
+        )
 
     def stop(self) -> None:
         self.peer.stop()
@@ -45,7 +49,9 @@ class Application:
                 self.done.add(place)
                 self.note(*place)
         ends = self.kafka.end_offsets(self.topic)
-        self.peer.wait_commit({TopicPartition(self.topic, index): Position(end) for index, end in ends.items()})
+        self.peer.wait_commit(
+            {TopicPartition(self.topic, index): Position(end) for index, end in ends.items()}
+        )
 
     def note(self, topic: str, partition: int, offset: int) -> None:
         pass
@@ -78,7 +84,9 @@ def test_what_was_processed_is_judged(app: ApplicationUnderTest) -> None:
     app.produce(RECORDS)
     app.application.work()
     app.wait_done()
-    assert app.processed() == [("orders", index, offset) for index in (0, 1) for offset in range(RECORDS // 2)]
+    assert app.processed() == [
+        ("orders", index, offset) for index in (0, 1) for offset in range(RECORDS // 2)
+    ]
     assert app.not_judged == ""
     app.verify()
     app.produce(RECORDS)
@@ -99,7 +107,10 @@ def test_records_of_the_output_topic_without_the_headers_are_told(kafka: Emulato
     kafka.produce("invoices", ["done"], headers={"topic": "orders"})
     under_test = ApplicationUnderTest(kafka, TellsByTopic(kafka))
     try:
-        with pytest.raises(TypeError, match="records of invoices are to have the headers topic, partition and offset; this one has"):
+        with pytest.raises(
+            TypeError,
+            match="records of invoices are to have the headers topic, partition and offset; this one has",
+        ):
             under_test.processed()
     finally:
         under_test.close()
@@ -114,5 +125,8 @@ def test_without_any_of_them_the_cases_say_not_judged(kafka: Emulator) -> None:
     app.produce(RECORDS)
     app.application.work(leave_out=2)
     app.verify()  # nobody knows
-    with pytest.warns(NotJudgedWarning, match="gaps, duplicates and premature commits are not judged: the application does not tell what"):
+    with pytest.warns(
+        NotJudgedWarning,
+        match="gaps, duplicates and premature commits are not judged: the application does not tell what",
+    ):
         next(running, None)

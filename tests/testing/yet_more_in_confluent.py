@@ -1,4 +1,5 @@
-"""Yet more small applications of strangers with confluent-kafka: who has what, and when. `RIGHT` have no mistake."""
+"""Yet more small applications of strangers with confluent-kafka: who has what, and when. `RIGHT`
+have no mistake."""
 
 from __future__ import annotations
 
@@ -50,7 +51,11 @@ class ByTheClock(CommitsEach):
     def subscribe(self, consumer: Any) -> None:
         self.done: dict[int, int] = {}
         self.due = time.monotonic()
-        consumer.subscribe([self.topic], on_revoke=lambda consumer, _: self.flush(consumer), on_lost=lambda *_: self.done.clear())
+        consumer.subscribe(
+            [self.topic],
+            on_revoke=lambda consumer, _: self.flush(consumer),
+            on_lost=lambda *_: self.done.clear(),
+        )
 
     def commit(self, consumer: Any, message: Any) -> None:
         self.done[message.partition()] = message.offset() + 1
@@ -83,11 +88,15 @@ class CommitsForItsNeighbour(CommitsEach):
     """Commits what it did for the partition beside."""
 
     def commit_now(self, consumer: Any, message: Any) -> None:
-        consumer.commit(offsets=[Place(self.topic, (message.partition() + 1) % 6, message.offset() + 1)], asynchronous=False)
+        consumer.commit(
+            offsets=[Place(self.topic, (message.partition() + 1) % 6, message.offset() + 1)],
+            asynchronous=False,
+        )
 
 
 class FlushesByTheClock(CommitsEach):
-    """Collects records, and works through them when none has come for two seconds, whoever has their partitions by then."""
+    """Collects records, and works through them when none has come for two seconds, whoever has
+    their partitions by then."""
 
     def subscribe(self, consumer: Any) -> None:
         self.waiting: list[Any] = []

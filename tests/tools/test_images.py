@@ -1,4 +1,5 @@
-"""Making images without Docker: what counts as the same sources, which packages are pinned, and what is said when it cannot be done.
+"""Making images without Docker: what counts as the same sources, which packages are pinned, and
+what is said when it cannot be done.
 
 A stand-in for the `docker` command says what the real one says.
 """
@@ -78,13 +79,21 @@ def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     ("said", "words"),
     [
-        ("Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?", "no Docker daemon answers"),
-        ("permission denied while trying to connect to the Docker daemon socket", "join the group `docker`"),
+        (
+            "Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?",
+            "no Docker daemon answers",
+        ),
+        (
+            "permission denied while trying to connect to the Docker daemon socket",
+            "join the group `docker`",
+        ),
         ("COPY failed: no such file", "docker build failed: COPY failed: no such file"),
     ],
 )
 def test_why_docker_did_not_do_it(said: str, words: str, stand_in: Path) -> None:
-    stand_in.write_text(f"#!/bin/sh\necho \"{said}\" >&2\necho \"Run 'docker build --help' for more information\" >&2\nexit 1\n")
+    stand_in.write_text(
+        f'#!/bin/sh\necho "{said}" >&2\necho "Run \'docker build --help\' for more information" >&2\nexit 1\n'
+    )
     with pytest.raises(ImageError, match=words):
         docker("build", ".")
 
@@ -92,7 +101,10 @@ def test_why_docker_did_not_do_it(said: str, words: str, stand_in: Path) -> None
 def test_no_docker_at_all(stand_in: Path, capsys: pytest.CaptureFixture[str]) -> None:
     stand_in.unlink()
     assert main(["base"]) == 2
-    assert capsys.readouterr().err == "base: no `docker` command: install Docker's client, or put it on the PATH\n"
+    assert (
+        capsys.readouterr().err
+        == "base: no `docker` command: install Docker's client, or put it on the PATH\n"
+    )
 
 
 def test_a_docker_that_hangs_is_given_up(stand_in: Path) -> None:
@@ -102,7 +114,9 @@ def test_a_docker_that_hangs_is_given_up(stand_in: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("labels", "expected"), [('{"%s":"abc"}', "abc"), ("null", ""), ('{"other":"x"}', "")], ids=["ours", "no labels", "another's"]
+    ("labels", "expected"),
+    [('{"%s":"abc"}', "abc"), ("null", ""), ('{"other":"x"}', "")],
+    ids=["ours", "no labels", "another's"],
 )
 def test_the_hash_of_an_image_that_is_there(labels: str, expected: str, stand_in: Path) -> None:
     stand_in.write_text(f"#!/bin/sh\necho '{labels.replace('%s', docker_build.LABEL)}'\n")
@@ -110,5 +124,7 @@ def test_the_hash_of_an_image_that_is_there(labels: str, expected: str, stand_in
 
 
 def test_the_hash_of_an_image_that_is_not(stand_in: Path) -> None:
-    stand_in.write_text("#!/bin/sh\necho 'Error response from daemon: No such image: x:latest' >&2\nexit 1\n")
+    stand_in.write_text(
+        "#!/bin/sh\necho 'Error response from daemon: No such image: x:latest' >&2\nexit 1\n"
+    )
     assert existing_hash("x") is None

@@ -1,4 +1,5 @@
-"""The transaction coordinator in virtual time: who may do what, under which epoch, and until when (KIP-98, KIP-360, KIP-890)."""
+"""The transaction coordinator in virtual time: who may do what, under which epoch, and until when
+(KIP-98, KIP-360, KIP-890)."""
 
 from __future__ import annotations
 
@@ -11,7 +12,11 @@ import pytest
 from coordinator.errors import ErrorCode
 from coordinator.transactions import events as ev
 from coordinator.transactions.config import TransactionConfig
-from coordinator.transactions.coordinator import LoggedTransactionEvent, TransactionCoordinator, TransactionResult
+from coordinator.transactions.coordinator import (
+    LoggedTransactionEvent,
+    TransactionCoordinator,
+    TransactionResult,
+)
 from coordinator.transactions.decide import Producer
 from coordinator.transactions.model import LAST_EPOCH
 from coordinator.transactions.states import TransactionState
@@ -42,18 +47,28 @@ class World:
         self.log.append(LoggedTransactionEvent(at_ms, event))
         return len(self.log) - 1
 
-    def init(self, expected: Producer | None = None, *, name: str = "tx", timeout_ms: int = TIMEOUT_MS) -> ErrorCode:
-        answer = self._complete(self.coordinator.init_producer(name, timeout_ms, expected, self.now, None))
+    def init(
+        self, expected: Producer | None = None, *, name: str = "tx", timeout_ms: int = TIMEOUT_MS
+    ) -> ErrorCode:
+        answer = self._complete(
+            self.coordinator.init_producer(name, timeout_ms, expected, self.now, None)
+        )
         if not answer.error:
             self.me = answer.producer
         return answer.error
 
-    def add(self, *partitions: tuple[str, int], who: Producer | None = None, name: str = "tx") -> ErrorCode:
+    def add(
+        self, *partitions: tuple[str, int], who: Producer | None = None, name: str = "tx"
+    ) -> ErrorCode:
         return self.coordinator.add(name, who or self.me, partitions, self.now, None)
 
-    def end(self, commit: bool, who: Producer | None = None, *, v2: bool = True, name: str = "tx") -> ErrorCode:
+    def end(
+        self, commit: bool, who: Producer | None = None, *, v2: bool = True, name: str = "tx"
+    ) -> ErrorCode:
         """EndTxn; from version 5 on the epoch rises and is taken over."""
-        answer = self.coordinator.end(name, who or self.me, commit=commit, epoch_rises=v2, now=self.now, cause=None)
+        answer = self.coordinator.end(
+            name, who or self.me, commit=commit, epoch_rises=v2, now=self.now, cause=None
+        )
         self._complete(answer)
         if not answer.error:
             self.me = answer.producer
@@ -66,7 +81,8 @@ class World:
         return answer
 
     def pass_time(self, ms: int) -> list[tuple[int, int]]:
-        """Let time pass, deadline by deadline; (instant, epoch of the markers) of each transaction that was ended."""
+        """Let time pass, deadline by deadline; (instant, epoch of the markers) of each transaction
+        that was ended."""
         end, ended = self.now + ms, []
         while (due := self.coordinator.next_deadline()) is not None and due <= end:
             self.now = due
@@ -103,7 +119,9 @@ def test_a_producer_gets_an_id_and_each_new_one_a_higher_epoch(world: World) -> 
     assert world.me == (101, 0)
 
 
-@pytest.mark.parametrize(("timeout_ms", "error"), [(0, 50), (-1, 50), (1, 0), (900_000, 0), (900_001, 50)])
+@pytest.mark.parametrize(
+    ("timeout_ms", "error"), [(0, 50), (-1, 50), (1, 0), (900_000, 0), (900_001, 50)]
+)
 def test_timeouts_are_bounded(world: World, timeout_ms: int, error: int) -> None:
     assert world.init(timeout_ms=timeout_ms) == error
     assert (world.state == "-") == bool(error)
@@ -127,7 +145,9 @@ def test_who_names_its_epoch_keeps_its_id_and_a_lost_answer_is_given_again(world
     for who in (Producer(100, 0), Producer(100, 7), Producer(5, 2)):
         assert world.init(who) == FENCED
     world.init()
-    assert world.init(Producer(100, 2)) == FENCED  # another one came: nobody may ask for its answer again
+    assert (
+        world.init(Producer(100, 2)) == FENCED
+    )  # another one came: nobody may ask for its answer again
 
 
 def test_an_unknown_name_takes_any_identity(world: World) -> None:
@@ -156,7 +176,11 @@ def test_a_new_producer_aborts_what_is_open_and_comes_again(world: World) -> Non
     assert completed == ev.TransactionCompleted("tx", False, 100, 1, -1)
     assert world.init() == 0
     assert world.me == (100, 2)
-    assert (world.add(T0, who=old), world.end(True, old), world.end(True, old, v2=False)) == (FENCED, FENCED, FENCED)
+    assert (world.add(T0, who=old), world.end(True, old), world.end(True, old, v2=False)) == (
+        FENCED,
+        FENCED,
+        FENCED,
+    )
 
 
 def test_the_epoch_kept_for_fencing_is_nobodys(world: World) -> None:
@@ -167,7 +191,11 @@ def test_the_epoch_kept_for_fencing_is_nobodys(world: World) -> None:
     assert world.init() == CONCURRENT
     kept = Producer(100, LAST_EPOCH + 1)
     assert world.coordinator.transactions["tx"].producer_epoch == kept.epoch
-    assert (world.add(T0, who=kept), world.end(False, kept), world.end(True, kept)) == (FENCED, FENCED, FENCED)
+    assert (world.add(T0, who=kept), world.end(False, kept), world.end(True, kept)) == (
+        FENCED,
+        FENCED,
+        FENCED,
+    )
     assert world.init() == 0
     assert world.me == (101, 0)
 
@@ -186,7 +214,11 @@ def test_partitions_begin_a_transaction_once(world: World) -> None:
     assert world.log[-1].at_ms == 5  # known already: nothing happened
     assert world.add(T1, T0) == 0
     assert world.last == ev.PartitionsEnlisted("tx", (T1, T0), 5)
-    for who, error in ((Producer(7, 0), MAPPING), (Producer(100, 1), FENCED), (Producer(100, -1), FENCED)):
+    for who, error in (
+        (Producer(7, 0), MAPPING),
+        (Producer(100, 1), FENCED),
+        (Producer(100, -1), FENCED),
+    ):
         assert world.add(T0, who=who) == error
         assert world.coordinator.verify("tx", who, T0) == error
     assert world.coordinator.verify("tx", world.me, T1) == 0
@@ -258,7 +290,10 @@ def test_what_is_to_be_written(world: World) -> None:
     answer = world.coordinator.end("tx", world.me, commit=True, epoch_rises=True, now=3, cause=None)
     assert answer.ending is not None
     assert answer.ending[:5] == ("tx", 100, 1, True, (T1, T0))
-    for again in (world.init(), world.add(T0, who=Producer(100, 1))):  # while markers are being written
+    for again in (
+        world.init(),
+        world.add(T0, who=Producer(100, 1)),
+    ):  # while markers are being written
         assert again == CONCURRENT
     world.coordinator.complete(answer.ending, 3)
     assert world.coordinator.transactions["tx"].partitions == {}
@@ -268,7 +303,8 @@ def test_what_is_to_be_written(world: World) -> None:
 
 
 def test_an_overdue_transaction_is_aborted_at_the_next_look(world: World) -> None:
-    """Looks come every transaction.abort.timed.out.transaction.cleanup.interval.ms; longer than the timeout, not as long."""
+    """Looks come every transaction.abort.timed.out.transaction.cleanup.interval.ms; longer than the
+    timeout, not as long."""
     world.now = 1
     world.init(timeout_ms=19_999)
     world.add(T0)
@@ -276,7 +312,9 @@ def test_an_overdue_transaction_is_aborted_at_the_next_look(world: World) -> Non
     assert world.pass_time(20_000) == [(30_000, 1)]
     assert world.state == "CompleteAbort"
     assert world.add(T0) == FENCED
-    assert world.end(True) == STATE  # it has become a repetition of the coordinator's abort (KIP-890)
+    assert (
+        world.end(True) == STATE
+    )  # it has become a repetition of the coordinator's abort (KIP-890)
     assert world.end(False) == 0
     assert world.me == (100, 1)
 
@@ -289,7 +327,8 @@ def test_an_ended_transaction_is_not_overdue(world: World) -> None:
 
 
 def test_unused_names_are_forgotten() -> None:
-    """transactional.id.expiration.ms, looked at every transaction.remove.expired.transaction.cleanup.interval.ms."""
+    """transactional.id.expiration.ms, looked at every
+    transaction.remove.expired.transaction.cleanup.interval.ms."""
     world = World(id_expiration_ms=5_000, expiration_interval_ms=2_000, abort_interval_ms=1_000_000)
     world.init()
     world.now = 4_000
@@ -331,17 +370,27 @@ def test_the_log_folds_into_the_same_coordinator(world: World) -> None:
     for _ in story():
         again = TransactionCoordinator.replay(world.config, world.fresh, world.log)
         assert {name: one.snapshot() for name, one in again.transactions.items()} == {
-            name: one.snapshot() for name, one in world.coordinator.transactions.items()}
+            name: one.snapshot() for name, one in world.coordinator.transactions.items()
+        }
         assert again.next_deadline() == world.coordinator.next_deadline()
 
 
 def test_states_are_spelled_as_in_kafka() -> None:
     assert [str(state) for state in TransactionState] == [
-        "Empty", "Ongoing", "PrepareCommit", "PrepareAbort", "CompleteCommit", "CompleteAbort", "Dead", "PrepareEpochFence"]
+        "Empty",
+        "Ongoing",
+        "PrepareCommit",
+        "PrepareAbort",
+        "CompleteCommit",
+        "CompleteAbort",
+        "Dead",
+        "PrepareEpochFence",
+    ]
 
 
 def test_of_an_epoch_that_was_raised_before_a_load_the_one_before_is_forgotten() -> None:
-    """KIP-360: who asks again is told the same; Kafka does not write down which epoch came before, so after a load it is fenced."""
+    """KIP-360: who asks again is told the same; Kafka does not write down which epoch came before,
+    so after a load it is fenced."""
     world = World()
     world.init()
     first = world.me
@@ -360,7 +409,8 @@ def test_of_an_epoch_that_was_raised_before_a_load_the_one_before_is_forgotten()
 
 
 def test_of_an_epoch_that_an_end_raised_after_a_load_the_one_before_is_known() -> None:
-    """An end of version 2 raises it (KIP-890); one of version 1 leaves it, and what was forgotten stays so."""
+    """An end of version 2 raises it (KIP-890); one of version 1 leaves it, and what was forgotten
+    stays so."""
     for rises, told in ((True, 0), (False, FENCED)):
         world = World()
         world.init()

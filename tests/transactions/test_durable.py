@@ -1,4 +1,5 @@
-"""What a partition of __transaction_state keeps: compaction and truncation lose nothing that a load needs."""
+"""What a partition of __transaction_state keeps: compaction and truncation lose nothing that a load
+needs."""
 
 from __future__ import annotations
 
@@ -40,14 +41,23 @@ def test_a_load_finds_what_was_there(seed: int) -> None:
     for now in range(0, 4_000, 20):
         name = random.choice("abc")
         known = coordinator.transactions.get(name)
-        producer = Producer(-1, -1) if known is None else Producer(known.producer_id, known.producer_epoch)
+        producer = (
+            Producer(-1, -1) if known is None else Producer(known.producer_id, known.producer_epoch)
+        )
         match random.randrange(4):
             case 0:
                 coordinator.init_producer(name, 50, None, now, None)
             case 1 | 2:
                 coordinator.add(name, producer, [("t", random.randrange(3))], now, None)
             case _:
-                ended = coordinator.end(name, producer, commit=bool(random.randrange(2)), epoch_rises=bool(seed % 2), now=now, cause=None)
+                ended = coordinator.end(
+                    name,
+                    producer,
+                    commit=bool(random.randrange(2)),
+                    epoch_rises=bool(seed % 2),
+                    now=now,
+                    cause=None,
+                )
                 if ended.ending is not None and random.random() < 0.8:
                     coordinator.complete(ended.ending, now)
         for ending in coordinator.unfinished() if random.random() < 0.2 else ():
@@ -58,9 +68,13 @@ def test_a_load_finds_what_was_there(seed: int) -> None:
         durable.take(stored)
         if random.random() < 0.3:
             durable.commit_up_to(random.randrange(stored.offset + 2))
-    assert loaded(durable) == {name: one.snapshot() for name, one in coordinator.transactions.items()}
+    assert loaded(durable) == {
+        name: one.snapshot() for name, one in coordinator.transactions.items()
+    }
     durable.commit_up_to(len(kept.events))
-    assert loaded(durable) == {name: one.snapshot() for name, one in coordinator.transactions.items()}
+    assert loaded(durable) == {
+        name: one.snapshot() for name, one in coordinator.transactions.items()
+    }
     assert sum(1 for _ in durable.events()) < len(kept.events), "it is compacted"
 
 

@@ -1,4 +1,5 @@
-"""Messages for tests: drawn by chance from the tables, and the vectors that Kafka's own classes gave."""
+"""Messages for tests: drawn by chance from the tables, and the vectors that Kafka's own classes
+gave."""
 
 from __future__ import annotations
 
@@ -16,7 +17,35 @@ from coordinator.wire.schema import Field, Message, StructType
 
 VECTORS = Path(__file__).parent.parent / "vectors" / "wire" / "messages-4.3.1.jsonl.gz"
 
-SERVED = (0, 1, 2, 3, 8, 9, 10, 11, 12, 13, 14, 15, 16, 18, 19, 20, 21, 22, 23, 32, 33, 37, 42, 44, 47, 60, 75)
+SERVED = (
+    0,
+    1,
+    2,
+    3,
+    8,
+    9,
+    10,
+    11,
+    12,
+    13,
+    14,
+    15,
+    16,
+    18,
+    19,
+    20,
+    21,
+    22,
+    23,
+    32,
+    33,
+    37,
+    42,
+    44,
+    47,
+    60,
+    75,
+)
 """Keys of the APIs that the first release serves."""
 
 
@@ -38,8 +67,14 @@ def vectors() -> list[Vector]:
     with gzip.open(VECTORS, "rt", encoding="utf-8") as file:
         for text in file:
             line = json.loads(text)
-            message = request_type(line["key"]) if line["dir"] == "request" else response_type(line["key"])
-            found.append(Vector(message, line["version"], line["value"], bytes.fromhex(line["hex"]), line))
+            message = (
+                request_type(line["key"])
+                if line["dir"] == "request"
+                else response_type(line["key"])
+            )
+            found.append(
+                Vector(message, line["version"], line["value"], bytes.fromhex(line["hex"]), line)
+            )
     return found
 
 
@@ -54,7 +89,11 @@ def all_versions(message: type[Message]) -> range:
 
 def carried(cls: StructType, message: type[Message], version: int) -> list[Field]:
     """The fields of `cls` that this version of `message` puts on the wire."""
-    return [field for field in cls.fields if field.carried(version) and (field.tag is None or version >= message.flexible)]
+    return [
+        field
+        for field in cls.fields
+        if field.carried(version) and (field.tag is None or version >= message.flexible)
+    ]
 
 
 def tame(message: type[Message], version: int, random: Random) -> Any:
@@ -96,7 +135,13 @@ def wild(message: type[Message], version: int, random: Random) -> Any:
     return draw(message, message, version, random, scalar)
 
 
-def draw(cls: StructType, message: type[Message], version: int, random: Random, scalar: Callable[[Field], Any]) -> Any:
+def draw(
+    cls: StructType,
+    message: type[Message],
+    version: int,
+    random: Random,
+    scalar: Callable[[Field], Any],
+) -> Any:
     """A struct whose carried fields are drawn; some tagged and nullable ones are left out."""
 
     def value(field: Field) -> Any:
@@ -107,8 +152,17 @@ def draw(cls: StructType, message: type[Message], version: int, random: Random, 
         if field.kind == "array":
             elem = field.elem
             count = random.choice([0, 1, 2, 3])
-            return [value(elem) if isinstance(elem, Field) else draw(elem, message, version, random, scalar) for _ in range(count)]
+            return [
+                value(elem)
+                if isinstance(elem, Field)
+                else draw(elem, message, version, random, scalar)
+                for _ in range(count)
+            ]
         return scalar(field)
 
-    fields = [field for field in carried(cls, message, version) if field.tag is None or random.random() < 0.7]
+    fields = [
+        field
+        for field in carried(cls, message, version)
+        if field.tag is None or random.random() < 0.7
+    ]
     return cls(**{field.name: value(field) for field in fields})

@@ -13,11 +13,19 @@ from kio.schema.consumer_protocol_assignment.v3.data import ConsumerProtocolAssi
 from kio.schema.consumer_protocol_subscription.v3.data import ConsumerProtocolSubscription
 from kio.serial import entity_reader, entity_writer
 
-from coordinator.wire.consumer_protocol import Assignment, Subscription, TopicPartitions, topics_only
+from coordinator.wire.consumer_protocol import (
+    Assignment,
+    Subscription,
+    TopicPartitions,
+    topics_only,
+)
 from coordinator.wire.primitives import WireError
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
-PARTITIONS = st.lists(st.builds(TopicPartitions, NAMES, st.lists(st.integers(0, 2**31 - 1), max_size=5).map(tuple)), max_size=4).map(tuple)
+PARTITIONS = st.lists(
+    st.builds(TopicPartitions, NAMES, st.lists(st.integers(0, 2**31 - 1), max_size=5).map(tuple)),
+    max_size=4,
+).map(tuple)
 OWNED = (TopicPartitions("b", (2, 0)), TopicPartitions("a", (1,)))
 
 
@@ -31,7 +39,10 @@ def test_subscription_bytes() -> None:
     assert subscription.encode(2).hex() == "0002" + v0 + v1 + "00000005"
     assert subscription.encode(3).hex() == "0003" + v0 + v1 + "00000005" + "00027231"
     assert subscription.encode() == subscription.encode(3)
-    assert Subscription((), None).encode().hex() == "0003" + "00000000" + "ffffffff" + "00000000" + "ffffffff" + "ffff"
+    assert (
+        Subscription((), None).encode().hex()
+        == "0003" + "00000000" + "ffffffff" + "00000000" + "ffffffff" + "ffff"
+    )
 
 
 def test_fields_missing_in_an_older_version_take_defaults() -> None:
@@ -48,9 +59,14 @@ def test_newer_versions_read_as_the_newest_known() -> None:
     """CPB-3: what stands after the known fields is ignored."""
     body = Subscription(("a",), b"u", (), 7, "r").encode(3)[2:]
     for version in (4, 999, 32767):
-        assert Subscription.decode(struct.pack(">h", version) + body + b"new fields") == Subscription(("a",), b"u", (), 7, "r")
+        assert Subscription.decode(
+            struct.pack(">h", version) + body + b"new fields"
+        ) == Subscription(("a",), b"u", (), 7, "r")
     given_partitions = Assignment((TopicPartitions("t", (3, 1)),), b"u")
-    assert Assignment.decode(b"\0\x63" + given_partitions.encode()[2:] + b"new fields") == given_partitions
+    assert (
+        Assignment.decode(b"\0\x63" + given_partitions.encode()[2:] + b"new fields")
+        == given_partitions
+    )
 
 
 def test_negative_versions_are_refused() -> None:
@@ -78,7 +94,9 @@ def test_assignment_keeps_its_order() -> None:
         assert Assignment.decode(assignment.encode(version)) == assignment
 
 
-@pytest.mark.parametrize("blob", [Subscription(("orders",), b"u", OWNED, 5, "r1"), Assignment(OWNED, b"user")])
+@pytest.mark.parametrize(
+    "blob", [Subscription(("orders",), b"u", OWNED, 5, "r1"), Assignment(OWNED, b"user")]
+)
 def test_truncated_blobs_are_refused(blob: Subscription | Assignment) -> None:
     """CPB-3."""
     data = blob.encode()
@@ -89,7 +107,14 @@ def test_truncated_blobs_are_refused(blob: Subscription | Assignment) -> None:
 
 @pytest.mark.parametrize(
     "body",
-    ["7fffffff", "ffffffff", "00000001ffff", "000000017fff61", "00000000" + "7fffffff", "00000000ffffffff" + "0000000100016100000009"],
+    [
+        "7fffffff",
+        "ffffffff",
+        "00000001ffff",
+        "000000017fff61",
+        "00000000" + "7fffffff",
+        "00000000ffffffff" + "0000000100016100000009",
+    ],
 )
 def test_lengths_that_lie_are_refused(body: str) -> None:
     with pytest.raises(WireError):
@@ -98,7 +123,8 @@ def test_lengths_that_lie_are_refused(body: str) -> None:
 
 @pytest.mark.parametrize("odd", ["", "ä", "\N{GRINNING FACE}", "n" * 300])
 def test_many_topics_are_read_as_few_are(odd: str) -> None:
-    """Of many, ASCII is decoded in one piece: bytes behind the topics and names that are not ASCII, or long, make no difference (CPB-1)."""
+    """Of many, ASCII is decoded in one piece: bytes behind the topics and names that are not ASCII,
+    or long, make no difference (CPB-1)."""
     topics = tuple(sorted([*(f"topic-{number}" for number in range(200)), odd]))
     data = Subscription(topics, b"\xff\xfe", generation_id=-1).encode()
     assert Subscription.decode(data).topics == topics == topics_only(data)
@@ -120,20 +146,33 @@ def test_names_of_many_that_are_not_utf_8_are_read_with_a_sign_for_what_cannot_b
 
 
 def test_topics_only() -> None:
-    """EXP-8: read as version 0, whatever version the blob claims, with its user data; anything else is unknown."""
+    """EXP-8: read as version 0, whatever version the blob claims, with its user data; anything else
+    is unknown."""
     for version in range(4):
-        assert topics_only(Subscription(("b", "a"), b"u", OWNED, 5, "r").encode(version)) == ("a", "b")
+        assert topics_only(Subscription(("b", "a"), b"u", OWNED, 5, "r").encode(version)) == (
+            "a",
+            "b",
+        )
     body = Subscription(("a",)).encode(0)[2:]
     assert topics_only(b"\xff\xff" + body) == ("a",)
     assert topics_only(b"\x7f\xff" + body + b"more") == ("a",)
     for size in (0, 1, 2, 3, 5):
         assert topics_only(bytes(size)) is None
-    for broken in (body[:-1], b"\x7f\xff\xff\xff", b"\xff\xff\xff\xff" + bytes(4), b"\0\0\0\1\x7f\xffa"):
+    for broken in (
+        body[:-1],
+        b"\x7f\xff\xff\xff",
+        b"\xff\xff\xff\xff" + bytes(4),
+        b"\0\0\0\1\x7f\xffa",
+    ):
         assert topics_only(b"\0\0" + broken) is None
 
 
 def test_what_cannot_be_written() -> None:
-    for faulty in (Subscription(("x" * 40_000,)), Subscription((), generation_id=2**31), Assignment((TopicPartitions("t", (2**31,)),))):
+    for faulty in (
+        Subscription(("x" * 40_000,)),
+        Subscription((), generation_id=2**31),
+        Assignment((TopicPartitions("t", (2**31,)),)),
+    ):
         with pytest.raises(WireError):
             faulty.encode()
     for version in (-1, 4):
@@ -149,9 +188,19 @@ def through_kio(schema: Any, data: bytes) -> bytes:
 
 
 @settings(deadline=None)
-@given(NAMES.map(lambda name: (name,)), st.none() | st.binary(max_size=50), PARTITIONS, st.integers(-1, 2**31 - 1), st.none() | NAMES)
+@given(
+    NAMES.map(lambda name: (name,)),
+    st.none() | st.binary(max_size=50),
+    PARTITIONS,
+    st.integers(-1, 2**31 - 1),
+    st.none() | NAMES,
+)
 def test_another_codec_reads_and_writes_the_same(
-    topics: tuple[str, ...], user_data: bytes | None, owned: tuple[TopicPartitions, ...], generation_id: int, rack_id: str | None
+    topics: tuple[str, ...],
+    user_data: bytes | None,
+    owned: tuple[TopicPartitions, ...],
+    generation_id: int,
+    rack_id: str | None,
 ) -> None:
     subscription = Subscription(topics, user_data, owned, generation_id, rack_id).encode()
     assert through_kio(ConsumerProtocolSubscription, subscription[2:]) == subscription[2:]

@@ -27,10 +27,15 @@ def test_header_versions_are_those_of_kafka() -> None:
         assert of(vector.message.api_key, vector.version) == vector.line["header_version"], vector
 
 
-@pytest.mark.parametrize(("key", "version"), [(12, 3), (12, 4), (17, 1), (18, 0), (18, 3), (18, 99)])
+@pytest.mark.parametrize(
+    ("key", "version"), [(12, 3), (12, 4), (17, 1), (18, 0), (18, 3), (18, 99)]
+)
 def test_request_header_both_ways(key: int, version: int) -> None:
     header = request_header(key, version, 77, "größe")
-    assert parse_request_header(header + b"body") == (RequestHeader(key, version, 77, "größe"), len(header))
+    assert parse_request_header(header + b"body") == (
+        RequestHeader(key, version, 77, "größe"),
+        len(header),
+    )
     assert parse_request_header(b"xx" + header, 2)[1] == 2 + len(header)
 
 
@@ -40,11 +45,15 @@ def test_a_null_client_id_reads_as_empty() -> None:
 
 
 def test_odd_client_ids_are_served() -> None:
-    """Any negative length means null; malformed UTF-8 is replaced; unknown tagged fields are skipped."""
+    """Any negative length means null; malformed UTF-8 is replaced; unknown tagged fields are
+    skipped."""
     head = struct.pack(">hhi", 12, 4, 9)
     assert parse_request_header(head + b"\x80\0" + b"\0body") == (RequestHeader(12, 4, 9, ""), 11)
     assert parse_request_header(head + b"\0\x02\xff\xfe" + b"\0")[0].client_id == "\ufffd\ufffd"
-    assert parse_request_header(head + b"\0\x01a" + b"\x02\x05\x01x\x09\0" + b"body") == (RequestHeader(12, 4, 9, "a"), 17)
+    assert parse_request_header(head + b"\0\x01a" + b"\x02\x05\x01x\x09\0" + b"body") == (
+        RequestHeader(12, 4, 9, "a"),
+        17,
+    )
 
 
 @pytest.mark.parametrize("version", [3, 4])
@@ -71,7 +80,9 @@ def test_any_version_gets_through_the_header() -> None:
 def test_response_headers() -> None:
     assert response_header(12, 3, 5) == b"\0\0\0\5"
     assert response_header(12, 4, 5) == b"\0\0\0\5\0"
-    assert response_header(18, 4, 5) == b"\0\0\0\5", "KIP-511: ApiVersions always answers with the oldest header"
+    assert response_header(18, 4, 5) == b"\0\0\0\5", (
+        "KIP-511: ApiVersions always answers with the oldest header"
+    )
     for key in API_KEYS:
         for version in (0, 20):
             header = response_header(key, version, -3)

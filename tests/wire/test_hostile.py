@@ -1,5 +1,5 @@
-"""Bytes from anybody: an early end, lengths that lie, mutations. `WireError` or a message, nothing else, and no allocation
-that only a length asked for (VER-16)."""
+"""Bytes from anybody: an early end, lengths that lie, mutations. `WireError` or a message, nothing
+else, and no allocation that only a length asked for (VER-16)."""
 
 from __future__ import annotations
 
@@ -68,13 +68,19 @@ HUGE = struct.pack(">i", 2**31 - 1)
         (FetchRequest, 4, struct.pack(">iiiibi", -1, 0, 0, 0, 0, 2**31 - 1)),
         (FetchRequest, 13, struct.pack(">iiiibii", -1, 0, 0, 0, 0, 0, 0) + COMPACT_HUGE),
         (JoinGroupRequest, 0, b"\0\x01g" + bytes(4) + b"\0\0\0\0" + HUGE),
-        (ProduceRequest, 3, b"\xff\xff\0\x01" + bytes(4) + b"\0\0\0\x01\0\x01t\0\0\0\x01" + bytes(4) + HUGE),
+        (
+            ProduceRequest,
+            3,
+            b"\xff\xff\0\x01" + bytes(4) + b"\0\0\0\x01\0\x01t\0\0\0\x01" + bytes(4) + HUGE,
+        ),
         (ProduceRequest, 9, b"\0\0\x01" + bytes(4) + b"\x02\x02t\x02" + bytes(4) + COMPACT_HUGE),
         (ProduceRequest, 9, b"\0\0\x01" + bytes(4) + b"\x01" + COMPACT_HUGE),
         (ProduceRequest, 9, b"\0\0\x01" + bytes(4) + b"\x01\x01\x05" + COMPACT_HUGE),
     ],
 )
-def test_hostile_lengths_allocate_nothing(message: type[Message], version: int, body: bytes) -> None:
+def test_hostile_lengths_allocate_nothing(
+    message: type[Message], version: int, body: bytes
+) -> None:
     """Array counts, strings, bytes and tags that claim two thousand million."""
     padded = body + bytes(2000)
     for data in (body, padded):
@@ -100,7 +106,9 @@ def test_an_array_may_be_as_long_as_the_bytes_that_are_left() -> None:
 def test_arrays_of_integers_are_checked_by_their_width() -> None:
     """Forgotten partitions of Fetch: four bytes each."""
     head = struct.pack(">iiiibiii", -1, 0, 0, 0, 0, 0, 0, 0) + struct.pack(">i", 1) + b"\0\x01t"
-    assert FetchRequest.decode(7, head + struct.pack(">i", 2) + bytes(8)).forgotten_topics_data[0].partitions == [0, 0]
+    assert FetchRequest.decode(7, head + struct.pack(">i", 2) + bytes(8)).forgotten_topics_data[
+        0
+    ].partitions == [0, 0]
     for count in (3, 2**29, 2**31 - 1, -1):
         with at_most(64 * KIB), pytest.raises(WireError):
             FetchRequest.decode(7, head + struct.pack(">i", count) + bytes(8))

@@ -14,16 +14,42 @@ from coordinator.wire.primitives import WireError
 from tests.wire.samples import SERVED, message_types
 
 RANGES = {
-    0: (3, 13), 1: (4, 18), 2: (1, 11), 3: (0, 13), 8: (2, 10), 9: (1, 10), 10: (0, 6), 11: (0, 9), 12: (0, 4), 13: (0, 5), 14: (0, 5),
-    15: (0, 6), 16: (0, 5), 18: (0, 4), 19: (2, 7), 20: (1, 6), 21: (0, 2), 22: (0, 5), 23: (2, 4), 32: (1, 4), 33: (0, 2), 37: (0, 3),
-    42: (0, 2), 44: (0, 1), 47: (0, 0), 60: (0, 2), 75: (0, 0),
-}  # fmt: skip
+    0: (3, 13),
+    1: (4, 18),
+    2: (1, 11),
+    3: (0, 13),
+    8: (2, 10),
+    9: (1, 10),
+    10: (0, 6),
+    11: (0, 9),
+    12: (0, 4),
+    13: (0, 5),
+    14: (0, 5),
+    15: (0, 6),
+    16: (0, 5),
+    18: (0, 4),
+    19: (2, 7),
+    20: (1, 6),
+    21: (0, 2),
+    22: (0, 5),
+    23: (2, 4),
+    32: (1, 4),
+    33: (0, 2),
+    37: (0, 3),
+    42: (0, 2),
+    44: (0, 1),
+    47: (0, 0),
+    60: (0, 2),
+    75: (0, 0),
+}
 
 
 def test_version_ranges_are_those_of_4_3_1() -> None:
     """VER-1 to VER-11, and the data plane; Produce is advertised from 0 but has tables from 3."""
     for key in SERVED:
-        assert request_type(key).versions == response_type(key).versions == RANGES[key], API_KEYS[key]
+        assert request_type(key).versions == response_type(key).versions == RANGES[key], API_KEYS[
+            key
+        ]
 
 
 def test_flexible_versions_are_those_of_4_3_1() -> None:
@@ -69,7 +95,9 @@ def test_unknown_keys() -> None:
             request_type(key)
 
 
-def test_modules_are_loaded_at_first_use_and_wire_knows_no_clock(plain_environment: dict[str, str]) -> None:
+def test_modules_are_loaded_at_first_use_and_wire_knows_no_clock(
+    plain_environment: dict[str, str],
+) -> None:
     """Start-up must not pay for 89 files, nor for asyncio."""
     code = (
         "import sys, coordinator.wire.messages, coordinator.wire.framing\n"

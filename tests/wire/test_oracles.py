@@ -1,4 +1,5 @@
-"""Two other codecs, written by others from Kafka's schemas, read what ours writes and write it again, byte for byte."""
+"""Two other codecs, written by others from Kafka's schemas, read what ours writes and write it
+again, byte for byte."""
 
 from __future__ import annotations
 
@@ -26,7 +27,9 @@ ROUNDS = 6
 def kafka_python_types() -> dict[tuple[int, bool], Any]:
     """kafka-python's classes by key and "is it a request"."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # it reads its schemas in a way that Python is giving up
+        warnings.simplefilter(
+            "ignore", DeprecationWarning
+        )  # it reads its schemas in a way that Python is giving up
         from kafka.protocol.api_message import ApiMessage
 
         for module in ("admin", "consumer", "metadata", "producer", "sasl"):
@@ -47,7 +50,11 @@ def types_of(codec: str) -> list[Any]:
             versions = [version for version in all_versions(message) if version in known]
         else:
             theirs = kafka_python_types().get((message.api_key, issubclass(message, Request)))
-            versions = [version for version in all_versions(message) if theirs and version <= theirs.max_version]
+            versions = [
+                version
+                for version in all_versions(message)
+                if theirs and version <= theirs.max_version
+            ]
         if versions:
             found.append(pytest.param(message, versions, id=message.__name__))
     return found

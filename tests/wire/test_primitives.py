@@ -4,19 +4,38 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator.wire.primitives import WireError, read_string_length, read_tags, read_uvarint, take, uvarint, write_tags
+from coordinator.wire.primitives import (
+    WireError,
+    read_string_length,
+    read_tags,
+    read_uvarint,
+    take,
+    uvarint,
+    write_tags,
+)
 
 
 @pytest.mark.parametrize(
     ("value", "encoded"),
     [
-        (0, "00"), (1, "01"), (127, "7f"), (128, "8001"), (300, "ac02"), (16383, "ff7f"), (16384, "808001"), (2**21, "80808001"),
-        (2**31 - 1, "ffffffff07"), (2**28, "8080808001"),
+        (0, "00"),
+        (1, "01"),
+        (127, "7f"),
+        (128, "8001"),
+        (300, "ac02"),
+        (16383, "ff7f"),
+        (16384, "808001"),
+        (2**21, "80808001"),
+        (2**31 - 1, "ffffffff07"),
+        (2**28, "8080808001"),
     ],
-)  # fmt: skip
+)
 def test_uvarint_both_ways(value: int, encoded: str) -> None:
     assert uvarint(value).hex() == encoded
-    assert read_uvarint(b"\xaa" + bytes.fromhex(encoded) + b"\xbb", 1) == (value, 1 + len(encoded) // 2)
+    assert read_uvarint(b"\xaa" + bytes.fromhex(encoded) + b"\xbb", 1) == (
+        value,
+        1 + len(encoded) // 2,
+    )
 
 
 @pytest.mark.parametrize("value", [-1, 2**32])
@@ -26,14 +45,17 @@ def test_uvarint_refuses_what_has_no_32_bits(value: int) -> None:
 
 
 def test_reading_uvarint_is_as_lenient_as_java() -> None:
-    """Needless continuation bytes are accepted; beyond 31 bits the number is negative, beyond 32 bits are dropped."""
+    """Needless continuation bytes are accepted; beyond 31 bits the number is negative, beyond 32
+    bits are dropped."""
     assert read_uvarint(b"\x81\x80\x00", 0) == (1, 3)
     assert read_uvarint(b"\xff\xff\xff\xff\x0f", 0) == (-1, 5)
     assert read_uvarint(b"\x80\x80\x80\x80\x08", 0) == (-(2**31), 5)
     assert read_uvarint(b"\x80\x80\x80\x80\x7f", 0) == (-(2**28), 5)
 
 
-@pytest.mark.parametrize("data", [b"", b"\x80", b"\xff\xff\xff\xff", b"\x80\x80\x80\x80\x80\x00", b"\xff" * 20])
+@pytest.mark.parametrize(
+    "data", [b"", b"\x80", b"\xff\xff\xff\xff", b"\x80\x80\x80\x80\x80\x00", b"\xff" * 20]
+)
 def test_reading_uvarint_refuses(data: bytes) -> None:
     with pytest.raises(WireError):
         read_uvarint(data, 0)
@@ -61,10 +83,13 @@ def test_tags_both_ways() -> None:
         read_tags(encoded[:-1], 0)
 
 
-@pytest.mark.parametrize("tag", [0, 127, 128, 16_383, 16_384, 2_097_151, 2_097_152, 268_435_455, 268_435_456, 2**32 - 1])
+@pytest.mark.parametrize(
+    "tag", [0, 127, 128, 16_383, 16_384, 2_097_151, 2_097_152, 268_435_455, 268_435_456, 2**32 - 1]
+)
 @pytest.mark.parametrize("size", [0, 1, 127, 128, 16_383, 16_384, 2_097_152])
 def test_tags_of_every_length(tag: int, size: int) -> None:
-    """Numbers of up to three bytes are read without a call: there may be 300,000 of them in a MiB."""
+    """Numbers of up to three bytes are read without a call: there may be 300,000 of them in a
+    MiB."""
     value = bytes(size)
     encoded = write_tags({tag: value, 1: b"x"})
     assert read_tags(encoded, 0) == ({tag: value, 1: b"x"}, len(encoded))

@@ -23,12 +23,17 @@ SCALARS: dict[str, st.SearchStrategy[Any]] = {
     "float64": st.floats(allow_nan=False, allow_infinity=False),
     **{kind: st.integers(*bounds(kind)) for kind in ("int8", "int16", "uint16", "int32", "int64")},
 }
-TAGS = st.none() | st.dictionaries(st.integers(100, 2**31 - 1), st.binary(max_size=200), min_size=1, max_size=3)
+TAGS = st.none() | st.dictionaries(
+    st.integers(100, 2**31 - 1), st.binary(max_size=200), min_size=1, max_size=3
+)
 
 
 def structs(cls: StructType, message: type[Message], version: int) -> st.SearchStrategy[Any]:
-    """Instances of `cls` with all fields that the version carries drawn, the others at their defaults."""
-    fields = {field.name: values(field, message, version) for field in carried(cls, message, version)}
+    """Instances of `cls` with all fields that the version carries drawn, the others at their
+    defaults."""
+    fields = {
+        field.name: values(field, message, version) for field in carried(cls, message, version)
+    }
     if version >= message.flexible:
         fields["unknown_tags"] = TAGS
     return st.builds(cls, **fields)
@@ -38,7 +43,12 @@ def values(field: Field, message: type[Message], version: int) -> st.SearchStrat
     if field.kind == "array":
         elem = field.elem
         assert elem is not None
-        drawn = st.lists(values(elem, message, version) if isinstance(elem, Field) else structs(elem, message, version), max_size=3)
+        drawn = st.lists(
+            values(elem, message, version)
+            if isinstance(elem, Field)
+            else structs(elem, message, version),
+            max_size=3,
+        )
     elif field.kind == "struct":
         assert isinstance(field.elem, StructType)
         drawn = structs(field.elem, message, version)
@@ -49,8 +59,12 @@ def values(field: Field, message: type[Message], version: int) -> st.SearchStrat
 
 def any_message(keys: tuple[int, ...]) -> st.SearchStrategy[tuple[int, Any]]:
     """A version and a message of it, of one of these APIs."""
-    choices = st.sampled_from([(message, version) for message in message_types(keys) for version in all_versions(message)])
-    return choices.flatmap(lambda choice: st.tuples(st.just(choice[1]), structs(choice[0], *choice)))
+    choices = st.sampled_from(
+        [(message, version) for message in message_types(keys) for version in all_versions(message)]
+    )
+    return choices.flatmap(
+        lambda choice: st.tuples(st.just(choice[1]), structs(choice[0], *choice))
+    )
 
 
 def check(version: int, message: Message) -> None:

@@ -1,4 +1,5 @@
-"""The language of the tables: construction, defaults, equality, and what a version does to a field."""
+"""The language of the tables: construction, defaults, equality, and what a version does to a
+field."""
 
 from __future__ import annotations
 
@@ -9,10 +10,24 @@ import pytest
 
 from coordinator.wire import schema
 from coordinator.wire.compiler import decoder_source, encoder_source
-from coordinator.wire.messages.describe_topic_partitions import Cursor, DescribeTopicPartitionsRequest
-from coordinator.wire.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic, LeaderIdAndEpoch, PartitionData
+from coordinator.wire.messages.describe_topic_partitions import (
+    Cursor,
+    DescribeTopicPartitionsRequest,
+)
+from coordinator.wire.messages.fetch import (
+    FetchPartition,
+    FetchRequest,
+    FetchResponse,
+    FetchTopic,
+    LeaderIdAndEpoch,
+    PartitionData,
+)
 from coordinator.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
-from coordinator.wire.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
+from coordinator.wire.messages.join_group import (
+    JoinGroupRequest,
+    JoinGroupRequestProtocol,
+    JoinGroupResponse,
+)
 from coordinator.wire.messages.leave_group import LeaveGroupRequest, MemberIdentity
 from coordinator.wire.messages.metadata import MetadataRequest
 from coordinator.wire.primitives import WireError, uvarint
@@ -20,7 +35,10 @@ from tests.wire.samples import message_types
 
 
 def test_every_field_has_a_default_and_lists_are_not_shared() -> None:
-    one, other = JoinGroupRequest(), JoinGroupRequest(group_id="g", protocols=[JoinGroupRequestProtocol(name="range")])
+    one, other = (
+        JoinGroupRequest(),
+        JoinGroupRequest(group_id="g", protocols=[JoinGroupRequestProtocol(name="range")]),
+    )
     assert one.rebalance_timeout_ms == -1
     assert one.group_instance_id is None
     assert one.protocols == []
@@ -61,8 +79,14 @@ def test_values_copy() -> None:
 
 
 def test_repr_says_what_differs_from_the_defaults() -> None:
-    assert repr(HeartbeatRequest(group_id="g", generation_id=3)) == "HeartbeatRequest(group_id='g', generation_id=3)"
-    assert repr(HeartbeatResponse(unknown_tags={1: b"x"})) == "HeartbeatResponse(unknown_tags={1: b'x'})"
+    assert (
+        repr(HeartbeatRequest(group_id="g", generation_id=3))
+        == "HeartbeatRequest(group_id='g', generation_id=3)"
+    )
+    assert (
+        repr(HeartbeatResponse(unknown_tags={1: b"x"}))
+        == "HeartbeatResponse(unknown_tags={1: b'x'})"
+    )
     assert repr(HeartbeatResponse()) == "HeartbeatResponse()"
 
 
@@ -76,8 +100,14 @@ def test_a_version_leaves_out_what_it_does_not_carry() -> None:
 
 def test_leave_group_versions() -> None:
     """VER-4: one member id up to version 2, a list from 3 on, a reason each from 5 on."""
-    message = LeaveGroupRequest(group_id="g", member_id="m", members=[MemberIdentity(member_id="n", group_instance_id="i", reason="r")])
-    old, middle, new = (LeaveGroupRequest.decode(version, message.encode(version)) for version in (2, 4, 5))
+    message = LeaveGroupRequest(
+        group_id="g",
+        member_id="m",
+        members=[MemberIdentity(member_id="n", group_instance_id="i", reason="r")],
+    )
+    old, middle, new = (
+        LeaveGroupRequest.decode(version, message.encode(version)) for version in (2, 4, 5)
+    )
     assert (old.member_id, old.members) == ("m", [])
     assert (middle.member_id, middle.members[0].reason) == ("", None)
     assert new.members[0].reason == "r"
@@ -102,13 +132,20 @@ def test_null_where_none_may_be() -> None:
     assert MetadataRequest.decode(1, b"\xff\xff\xff\xff").topics is None
     message = JoinGroupResponse(protocol_name=None)
     assert JoinGroupResponse.decode(7, message.encode(7)).protocol_name is None
-    for faulty, version in ((message, 6), (JoinGroupRequest(group_id=None), 5), (JoinGroupRequest(protocols=None), 9)):  # type: ignore[arg-type]
+    for faulty, version in (
+        (message, 6),
+        (JoinGroupRequest(group_id=None), 5),
+        (JoinGroupRequest(protocols=None), 9),
+    ):  # type: ignore[arg-type]
         with pytest.raises(WireError, match=type(faulty).__name__):
             faulty.encode(version)
 
 
 def test_values_out_of_range_are_refused() -> None:
-    for message in (HeartbeatResponse(error_code=1 << 15), HeartbeatResponse(throttle_time_ms=-(1 << 31) - 1)):
+    for message in (
+        HeartbeatResponse(error_code=1 << 15),
+        HeartbeatResponse(throttle_time_ms=-(1 << 31) - 1),
+    ):
         with pytest.raises(WireError, match="HeartbeatResponse v4"):
             message.encode(4)
     for version in (0, 4):
@@ -139,8 +176,12 @@ def test_tagged_fields_at_their_default_are_not_written() -> None:
     assert FetchResponse.decode(16, plain).node_endpoints == []
     partition = PartitionData(current_leader=LeaderIdAndEpoch(leader_id=-1, leader_epoch=-1))
     assert partition == PartitionData()
-    without = FetchRequest(topics=[FetchTopic(partitions=[FetchPartition(replica_directory_id=bytes(16))])]).encode(17)
-    with_one = FetchRequest(topics=[FetchTopic(partitions=[FetchPartition(replica_directory_id=bytes(15) + b"\1")])]).encode(17)
+    without = FetchRequest(
+        topics=[FetchTopic(partitions=[FetchPartition(replica_directory_id=bytes(16))])]
+    ).encode(17)
+    with_one = FetchRequest(
+        topics=[FetchTopic(partitions=[FetchPartition(replica_directory_id=bytes(15) + b"\1")])]
+    ).encode(17)
     assert len(with_one) - len(without) == 18, "tag, size and the UUID"
 
 
@@ -155,7 +196,9 @@ def test_a_tagged_field_sent_although_at_its_default_comes_back() -> None:
 
 def test_a_known_tag_of_another_version_is_refused() -> None:
     """As the reader that Kafka generates does; a tag nobody knows is forgiven."""
-    tagged = FetchRequest(topics=[FetchTopic(partitions=[FetchPartition(replica_directory_id=b"\1" * 16)])]).encode(17)
+    tagged = FetchRequest(
+        topics=[FetchTopic(partitions=[FetchPartition(replica_directory_id=b"\1" * 16)])]
+    ).encode(17)
     assert FetchRequest.decode(17, tagged)
     with pytest.raises(WireError, match="replica_directory_id"):
         FetchRequest.decode(16, tagged)
@@ -190,13 +233,21 @@ def test_classes_are_compiled_late() -> None:
 
 
 def test_an_array_of_structs_without_fields_cannot_be_endless() -> None:
-    """Elements of no bytes would let a small frame claim any number of them: no table has such an array."""
+    """Elements of no bytes would let a small frame claim any number of them: no table has such an
+    array."""
     for message in message_types():
         for version in range(message.versions[0], message.versions[1] + 1):
-            for field in (field for cls in structs(message) for field in cls.fields if field.kind == "array" and field.carried(version)):
+            for field in (
+                field
+                for cls in structs(message)
+                for field in cls.fields
+                if field.kind == "array" and field.carried(version)
+            ):
                 elem = field.elem
                 if isinstance(elem, schema.StructType) and version < message.flexible:
-                    assert any(inner.carried(version) for inner in elem.fields), f"{message.__name__} v{version} {field.name}"
+                    assert any(inner.carried(version) for inner in elem.fields), (
+                        f"{message.__name__} v{version} {field.name}"
+                    )
 
 
 def structs(cls: schema.StructType) -> list[schema.StructType]:
@@ -215,13 +266,17 @@ def test_a_known_tag_is_read_in_place_whatever_size_it_claims(size: int) -> None
 
 
 def test_odd_tags_and_counts_that_a_4_3_1_broker_serves() -> None:
-    """Unordered and doubled tags; numbers that only fit 32 bits unsigned; negative counts, which mean none or null."""
+    """Unordered and doubled tags; numbers that only fit 32 bits unsigned; negative counts, which
+    mean none or null."""
     head = HeartbeatRequest(group_id="g").encode(4)[:-1]
     for tail in ("03 0900 050161 090162", "01 ffffffff0f 00", "ffffffff0f"):
         assert HeartbeatRequest.decode(4, head + bytes.fromhex(tail)).group_id == "g"
     assert MetadataRequest.decode(9, bytes.fromhex("ffffffff0f 000000 00")).topics is None
     assert MetadataRequest.decode(1, bytes.fromhex("fffffffe")).topics is None
-    assert MetadataRequest.decode(9, bytes.fromhex("02 868000") + b"topic" + bytes(5)).topics[0].name == "topic"  # type: ignore[index]
+    assert (
+        MetadataRequest.decode(9, bytes.fromhex("02 868000") + b"topic" + bytes(5)).topics[0].name
+        == "topic"
+    )  # type: ignore[index]
     assert MetadataRequest.decode(4, bytes.fromhex("00000000 07")).allow_auto_topic_creation is True
 
 

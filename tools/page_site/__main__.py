@@ -1,7 +1,9 @@
-"""`make site`: build the lessons into build/site, and the README's picture anew. Needs Node and npm; package-lock.json pins by hash.
+"""`make site`: build the lessons into build/site, and the README's picture anew. Needs Node and
+npm; package-lock.json pins by hash.
 
-Every lesson is played here, its picture drawn once for readers without scripts, and stored, so that stepping through it needs no engine.
-The engine (this package's sources and Pyodide) is fetched by a browser only when a learner changes a run.
+Every lesson is played here, its picture drawn once for readers without scripts, and stored, so that
+stepping through it needs no engine. The engine (this package's sources and Pyodide) is fetched by a
+browser only when a learner changes a run.
 """
 
 from __future__ import annotations
@@ -23,8 +25,26 @@ HERE = Path(__file__).resolve().parent
 PICTURE = ROOT / "docs" / "page.svg"
 SHOWN = "04_slowest_decides"
 """The lesson that the README shows."""
-PYODIDE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
-_NOT_IN_THE_ENGINE = ("assets", "cli", "demo", "testing", "pipeline", "adapters", "http", "reassign", "live", "__pycache__", "tests")
+PYODIDE = (
+    "pyodide.mjs",
+    "pyodide.asm.mjs",
+    "pyodide.asm.wasm",
+    "python_stdlib.zip",
+    "pyodide-lock.json",
+)
+_NOT_IN_THE_ENGINE = (
+    "assets",
+    "cli",
+    "demo",
+    "testing",
+    "pipeline",
+    "adapters",
+    "http",
+    "reassign",
+    "live",
+    "__pycache__",
+    "tests",
+)
 _ZERO = (1980, 1, 1, 0, 0, 0)
 
 
@@ -32,13 +52,18 @@ def main() -> int:
     """Build; 0, or 2 if Node is missing."""
     for tool in ("node", "npm"):
         if shutil.which(tool) is None:
-            print(f"{tool} is missing: the site needs Node >= 20 to be built (Debian: nodejs, npm)", file=sys.stderr)
+            print(
+                f"{tool} is missing: the site needs Node >= 20 to be built (Debian: nodejs, npm)",
+                file=sys.stderr,
+            )
             return 2
     target = ROOT / "build" / "site"
     build(target)
     PICTURE.write_text(readme_picture(), encoding="utf-8")
     size = sum(path.stat().st_size for path in target.rglob("*") if path.is_file())
-    print(f"{target.relative_to(ROOT)}: {len(slugs())} lessons, {size / 1e6:.1f} MB; `coordinator lessons build/site` shows it")
+    print(
+        f"{target.relative_to(ROOT)}: {len(slugs())} lessons, {size / 1e6:.1f} MB; `coordinator lessons build/site` shows it"
+    )
     return 0
 
 
@@ -55,28 +80,45 @@ def build(target: Path) -> None:
     """Write the site into a directory, which is emptied before."""
     modules = install()
     shutil.rmtree(target, ignore_errors=True)
-    shutil.copytree(ROOT / "coordinator" / "page" / "assets", target, ignore=shutil.ignore_patterns("watch.*", "*.d.mts"))
+    shutil.copytree(
+        ROOT / "coordinator" / "page" / "assets",
+        target,
+        ignore=shutil.ignore_patterns("watch.*", "*.d.mts"),
+    )
     (target / "pyodide").mkdir()
     for name in PYODIDE:
         shutil.copy(modules / "pyodide" / name, target / "pyodide" / name)
     write_engine(target / "engine.zip")
     lessons = [load(slug) for slug in slugs()]
     plain = [lesson.plain() for lesson in lessons]
-    drawn = draw([{"picture": each["picture"], "window": first_window(lesson)} for each, lesson in zip(plain, lessons, strict=True)])
+    drawn = draw(
+        [
+            {"picture": each["picture"], "window": first_window(lesson)}
+            for each, lesson in zip(plain, lessons, strict=True)
+        ]
+    )
     words = glossary((ROOT / "docs" / "glossary.md").read_text(encoding="utf-8"))
     for at, lesson in enumerate(lessons):
         following = lessons[at + 1].slug if at + 1 < len(lessons) else None
-        (target / f"{lesson.slug}.html").write_text(lesson_page(lesson, drawn[at], following, words), encoding="utf-8")
-        (target / f"{lesson.slug}.json").write_text(json.dumps(plain[at], separators=(",", ":")), encoding="ascii")
+        (target / f"{lesson.slug}.html").write_text(
+            lesson_page(lesson, drawn[at], following, words), encoding="utf-8"
+        )
+        (target / f"{lesson.slug}.json").write_text(
+            json.dumps(plain[at], separators=(",", ":")), encoding="ascii"
+        )
     (target / "index.html").write_text(index_page(lessons), encoding="utf-8")
     (target / "open.html").write_text(open_page(), encoding="utf-8")
-    (target / "site.json").write_text(json.dumps({"product": "coordinator", "version": __version__}), encoding="ascii")
+    (target / "site.json").write_text(
+        json.dumps({"product": "coordinator", "version": __version__}), encoding="ascii"
+    )
 
 
 def draw(asked: list[dict[str, object]]) -> list[str]:
     """Pictures as SVG, by the very code that draws them in a browser."""
     command = ["node", str(HERE / "prerender.mjs")]
-    done = subprocess.run(command, input=json.dumps(asked), capture_output=True, text=True, check=True, cwd=HERE)
+    done = subprocess.run(
+        command, input=json.dumps(asked), capture_output=True, text=True, check=True, cwd=HERE
+    )
     drawn: list[str] = json.loads(done.stdout)
     return drawn
 
@@ -94,13 +136,20 @@ def readme_picture() -> str:
 
 
 def write_engine(path: Path) -> None:
-    """The sources that the engine imports, and the shipped scenarios, as a zip file whose bytes depend on nothing else."""
+    """The sources that the engine imports, and the shipped scenarios, as a zip file whose bytes
+    depend on nothing else."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for package in ("assignors", "coordinator"):
             for source in sorted((ROOT / package).rglob("*")):
                 inside = source.relative_to(ROOT)
-                if source.suffix in (".py", ".toml") and not set(inside.parts[1:-1]) & set(_NOT_IN_THE_ENGINE):
-                    archive.writestr(zipfile.ZipInfo(inside.as_posix(), _ZERO), source.read_bytes(), zipfile.ZIP_DEFLATED)
+                if source.suffix in (".py", ".toml") and not set(inside.parts[1:-1]) & set(
+                    _NOT_IN_THE_ENGINE
+                ):
+                    archive.writestr(
+                        zipfile.ZipInfo(inside.as_posix(), _ZERO),
+                        source.read_bytes(),
+                        zipfile.ZIP_DEFLATED,
+                    )
 
 
 if __name__ == "__main__":

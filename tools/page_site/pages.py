@@ -1,4 +1,5 @@
-"""The site's pages as HTML: every text and the first picture of a lesson stand there without scripts. Knows no files and runs nothing."""
+"""The site's pages as HTML: every text and the first picture of a lesson stand there without
+scripts. Knows no files and runs nothing."""
 
 from __future__ import annotations
 
@@ -62,7 +63,11 @@ class Hover:
 
         def mark(match: re.Match[str]) -> str:
             meaning = self._words.pop(match[1], None)
-            return match[1] if meaning is None else f'<abbr title="{escape(meaning)}">{match[1]}</abbr>'
+            return (
+                match[1]
+                if meaning is None
+                else f'<abbr title="{escape(meaning)}">{match[1]}</abbr>'
+            )
 
         return self._pattern.sub(mark, safe)
 
@@ -74,17 +79,28 @@ def _paragraphs(texts: Iterable[str], hover: Hover) -> str:
 def _page(title: str, body: str, scripts: Iterable[str] = ()) -> str:
     tags = "".join(f'<script type="module" src="{name}"></script>\n' for name in scripts)
     late = _UNSERVED if tags else ""
-    return _HEAD.format(title=escape(title)) + late + body + _FOOT.format(version=escape(__version__), scripts=tags)
+    return (
+        _HEAD.format(title=escape(title))
+        + late
+        + body
+        + _FOOT.format(version=escape(__version__), scripts=tags)
+    )
 
 
 def lesson_page(lesson: Lesson, svg: str, following: str | None, words: Mapping[str, str]) -> str:
     """A lesson: `svg` is its picture until the question, `following` the next lesson's slug."""
     hover = Hover(words)
     options = "\n".join(
-        f'<label><input type="radio" name="guess" value="{escape(option.id)}"> {escape(option.text)}</label>' for option in lesson.options)
+        f'<label><input type="radio" name="guess" value="{escape(option.id)}"> {escape(option.text)}</label>'
+        for option in lesson.options
+    )
     right = next(option.text for option in lesson.options if option.id == lesson.answer)
     tries = "".join(f"<li>{escape(text)}</li>" for text in lesson.tries)
-    onward = f'<p><a href="{following}.html">The next lesson</a></p>' if following else '<p><a href="open.html">Now diagnose a log of your own</a></p>'
+    onward = (
+        f'<p><a href="{following}.html">The next lesson</a></p>'
+        if following
+        else '<p><a href="open.html">Now diagnose a log of your own</a></p>'
+    )
     body = f"""<h1>{lesson.number}. {escape(lesson.title)}</h1>
 {_paragraphs(lesson.setting.split(chr(10)), hover)}
 <div id="stage" data-lesson="{lesson.slug}" data-version="{escape(__version__)}"><figure class="first">{svg}</figure>
@@ -110,7 +126,8 @@ def index_page(lessons: Iterable[Lesson]) -> str:
     """All lessons."""
     rows = "\n".join(
         f'<li value="{lesson.number}"><a href="{lesson.slug}.html">{escape(lesson.title)}</a> <small>({lesson.minutes} minutes)</small></li>'
-        for lesson in lessons)
+        for lesson in lessons
+    )
     body = f"""<h1>Consumer groups, lesson by lesson</h1>
 <p>Each lesson is a run of a real group: the coordinator, the members and the assignors of this page are the ones that are compared with Kafka.
 Look at the run until something is about to happen, predict it, see it, and change it: kill a member, cut its network, run the same seed with
@@ -135,4 +152,9 @@ made it shorter?</p>
 
 def first_window(lesson: Lesson, width: int = 960) -> dict[str, Any]:
     """What of a lesson's picture is shown first."""
-    return {"from": lesson.window_ms[0], "to": lesson.window_ms[1], "width": width, "horizon": lesson.stop_ms}
+    return {
+        "from": lesson.window_ms[0],
+        "to": lesson.window_ms[1],
+        "width": width,
+        "horizon": lesson.stop_ms,
+    }

@@ -1,4 +1,5 @@
-"""AddOffsetsToTxn (key 25), v0-4: the partition with a group's offsets comes into a transaction (KIP-98). v2: 90 in place of 47."""
+"""AddOffsetsToTxn (key 25), v0-4: the partition with a group's offsets comes into a transaction
+(KIP-98). v2: 90 in place of 47."""
 
 from __future__ import annotations
 
@@ -20,6 +21,9 @@ def handle(broker: Broker, call: Call) -> AddOffsetsToTxnResponse:
     request = call.message
     assert isinstance(request, AddOffsetsToTxnRequest)
     transactions = broker.transactions
-    producer, partition = Producer(request.producer_id, request.producer_epoch), transactions.offsets_partition(request.group_id)
+    producer, partition = (
+        Producer(request.producer_id, request.producer_epoch),
+        transactions.offsets_partition(request.group_id),
+    )
     error = transactions.add(request.transactional_id, producer, (partition,), call)
     return AddOffsetsToTxnResponse(error_code=fenced(error, call.version >= _KNOWS_PRODUCER_FENCED))

@@ -1,9 +1,10 @@
 """AddPartitionsToTxn (key 24), v0-5: partitions come into a transaction (KIP-98).
 
-v0-3 are for clients. v4-5 are for brokers, which ask for several transactions at once and may only verify (KIP-890); nobody is
-kept from asking. A partition that does not exist (3), or for clients one of an internal topic (29, without any authorizer, too), takes
-the others of its transaction with it (55). v2: 90 in place of 47.
-A v4-5 request without any transaction: Kafka 4.3.1 never answers (KAFKA-BUG); here the answer is empty.
+v0-3 are for clients. v4-5 are for brokers, which ask for several transactions at once and may only
+verify (KIP-890); nobody is kept from asking. A partition that does not exist (3), or for clients
+one of an internal topic (29, without any authorizer, too), takes the others of its transaction with
+it (55). v2: 90 in place of 47. A v4-5 request without any transaction: Kafka 4.3.1 never answers
+(KAFKA-BUG); here the answer is empty.
 """
 
 from __future__ import annotations
@@ -47,11 +48,16 @@ def handle(broker: Broker, call: Call) -> Sliced:
 
 def _add_one(broker: Broker, call: Call, request: AddPartitionsToTxnRequest) -> Slices[Result]:
     one = AddPartitionsToTxnTransaction(
-        transactional_id=request.v3_and_below_transactional_id, producer_id=request.v3_and_below_producer_id,
-        producer_epoch=request.v3_and_below_producer_epoch, topics=request.v3_and_below_topics)
+        transactional_id=request.v3_and_below_transactional_id,
+        producer_id=request.v3_and_below_producer_id,
+        producer_epoch=request.v3_and_below_producer_epoch,
+        topics=request.v3_and_below_topics,
+    )
     errors = yield from _errors(broker, call, one, forbidden=INTERNAL_TOPICS)
     knows = call.version >= _KNOWS_PRODUCER_FENCED
-    return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=(yield from _results(one, errors, knows)))
+    return AddPartitionsToTxnResponse(
+        results_by_topic_v3_and_below=(yield from _results(one, errors, knows))
+    )
 
 
 def _add_all(broker: Broker, call: Call, request: AddPartitionsToTxnRequest) -> Slices[Result]:
@@ -63,9 +69,15 @@ def _add_all(broker: Broker, call: Call, request: AddPartitionsToTxnRequest) -> 
             call = call._replace(now=(yield))
         before = _size(broker, one.transactional_id)
         errors = yield from _errors(broker, call, one)
-        waits = _size(broker, one.transactional_id) != before and broker.transactions.has_followers(one.transactional_id)
-        (written if waits else at_once).append(AddPartitionsToTxnResult(
-            transactional_id=one.transactional_id, topic_results=(yield from _results(one, errors, knows=True))))
+        waits = _size(broker, one.transactional_id) != before and broker.transactions.has_followers(
+            one.transactional_id
+        )
+        (written if waits else at_once).append(
+            AddPartitionsToTxnResult(
+                transactional_id=one.transactional_id,
+                topic_results=(yield from _results(one, errors, knows=True)),
+            )
+        )
     return AddPartitionsToTxnResponse(results_by_transaction=at_once + written)
 
 
@@ -76,7 +88,10 @@ def _size(broker: Broker, transactional_id: str) -> int:
 
 
 def _errors(
-    broker: Broker, call: Call, one: AddPartitionsToTxnTransaction, forbidden: frozenset[str] = frozenset()
+    broker: Broker,
+    call: Call,
+    one: AddPartitionsToTxnTransaction,
+    forbidden: frozenset[str] = frozenset(),
 ) -> Slices[dict[Partition, ErrorCode]]:
     partitions: dict[Partition, ErrorCode] = {}
     find, refused = broker.cluster.partition, False
@@ -96,14 +111,20 @@ def _errors(
         return partitions
     producer, transactions = Producer(one.producer_id, one.producer_epoch), broker.transactions
     if one.verify_only:
-        return {partition: transactions.verify(one.transactional_id, producer, partition, call) for partition in partitions}
-    return dict.fromkeys(partitions, transactions.add(one.transactional_id, producer, list(partitions), call))
+        return {
+            partition: transactions.verify(one.transactional_id, producer, partition, call)
+            for partition in partitions
+        }
+    return dict.fromkeys(
+        partitions, transactions.add(one.transactional_id, producer, list(partitions), call)
+    )
 
 
 def _results(
     one: AddPartitionsToTxnTransaction, errors: dict[Partition, ErrorCode], knows: bool
 ) -> Slices[list[AddPartitionsToTxnTopicResult]]:
-    """The rows of the request, where the coordinator was asked; else one row a partition, however often it is named.
+    """The rows of the request, where the coordinator was asked; else one row a partition, however
+    often it is named.
 
     `knows`: the version knows PRODUCER_FENCED.
     """
@@ -123,8 +144,11 @@ def _results(
             result = by_topic.get(topic.name)
             if result is None:
                 result = by_topic[topic.name] = AddPartitionsToTxnTopicResult(name=topic.name)
-            result.results_by_partition.append(AddPartitionsToTxnPartitionResult(
-                partition_index=index, partition_error_code=fenced(errors[partition], knows)))
+            result.results_by_partition.append(
+                AddPartitionsToTxnPartitionResult(
+                    partition_index=index, partition_error_code=fenced(errors[partition], knows)
+                )
+            )
     return list(by_topic.values())
 
 
@@ -135,7 +159,16 @@ def _as_asked(
     for count, topic in enumerate(topics, 1):
         if not count % ITEMS_A_STEP:
             yield
-        results.append(AddPartitionsToTxnTopicResult(name=topic.name, results_by_partition=[
-            AddPartitionsToTxnPartitionResult(partition_index=index, partition_error_code=fenced(errors[topic.name, index], knows))
-            for index in topic.partitions]))
+        results.append(
+            AddPartitionsToTxnTopicResult(
+                name=topic.name,
+                results_by_partition=[
+                    AddPartitionsToTxnPartitionResult(
+                        partition_index=index,
+                        partition_error_code=fenced(errors[topic.name, index], knows),
+                    )
+                    for index in topic.partitions
+                ],
+            )
+        )
     return results

@@ -1,7 +1,8 @@
-"""AddRaftVoter (key 80), v0-1, and RemoveRaftVoter (key 81), v0: of a quorum whose voters cannot change (kraft.version 0).
+"""AddRaftVoter (key 80), v0-1, and RemoveRaftVoter (key 81), v0: of a quorum whose voters cannot
+change (kraft.version 0).
 
-Order of refusals: no controller to be asked (7), another cluster is meant (104), a voter without an endpoint for controllers (42), the
-voters are what they are (35).
+Order of refusals: no controller to be asked (7), another cluster is meant (104), a voter without an
+endpoint for controllers (42), the voters are what they are (35).
 """
 
 from __future__ import annotations
@@ -30,18 +31,35 @@ def handle(broker: Broker, call: Call) -> AddRaftVoterResponse | RemoveRaftVoter
     if not broker.reaches_controller:
         error, why = ErrorCode.REQUEST_TIMED_OUT, None
     elif request.cluster_id is not None and request.cluster_id != own:
-        error, why = ErrorCode.INCONSISTENT_CLUSTER_ID, f'The given id "{request.cluster_id}" doesn\'t match the cluster id "{own}"'
-    elif isinstance(request, AddRaftVoterRequest) and CONTROLLERS not in (endpoints := _endpoints(request)):
+        error, why = (
+            ErrorCode.INCONSISTENT_CLUSTER_ID,
+            f'The given id "{request.cluster_id}" doesn\'t match the cluster id "{own}"',
+        )
+    elif isinstance(request, AddRaftVoterRequest) and CONTROLLERS not in (
+        endpoints := _endpoints(request)
+    ):
         shown = ", ".join(f"ListenerName({name})={address}" for name, address in endpoints.items())
-        error, why = ErrorCode.INVALID_REQUEST, (
-            f"Add voter request didn't include the endpoint (Endpoints(endpoints={{{shown}}})) for the default listener "
-            f"ListenerName({CONTROLLERS})")
+        error, why = (
+            ErrorCode.INVALID_REQUEST,
+            (
+                f"Add voter request didn't include the endpoint (Endpoints(endpoints={{{shown}}})) for the default listener "
+                f"ListenerName({CONTROLLERS})"
+            ),
+        )
     else:
         doing = "adding" if adding else "removing"
-        error, why = ErrorCode.UNSUPPORTED_VERSION, f"Cluster doesn't support {doing} voter because the kraft.version feature is 0"
-    return (AddRaftVoterResponse if adding else RemoveRaftVoterResponse)(error_code=error, error_message=why)
+        error, why = (
+            ErrorCode.UNSUPPORTED_VERSION,
+            f"Cluster doesn't support {doing} voter because the kraft.version feature is 0",
+        )
+    return (AddRaftVoterResponse if adding else RemoveRaftVoterResponse)(
+        error_code=error, error_message=why
+    )
 
 
 def _endpoints(request: AddRaftVoterRequest) -> dict[str, str]:
     """Where the voter would be reached, by listener; the last of a name counts."""
-    return {listener.name.upper(): f"{listener.host}/<unresolved>:{listener.port}" for listener in request.listeners}
+    return {
+        listener.name.upper(): f"{listener.host}/<unresolved>:{listener.port}"
+        for listener in request.listeners
+    }

@@ -1,6 +1,8 @@
-"""AlterClientQuotas (key 49), v0-1 (KIP-546): each entity by itself. Quotas are kept and shown; nothing is throttled.
+"""AlterClientQuotas (key 49), v0-1 (KIP-546): each entity by itself. Quotas are kept and shown;
+nothing is throttled.
 
-An entity named twice is altered as its first entry says, and refused all the same; one whose entry names a key twice is not altered.
+An entity named twice is altered as its first entry says, and refused all the same; one whose entry
+names a key twice is not altered.
 """
 
 from __future__ import annotations
@@ -46,7 +48,9 @@ def _alter_all(broker: Broker, call: Call) -> Slices[Result]:
     return AlterClientQuotasResponse(entries=entries)
 
 
-def _altered(broker: Broker, whose: Entity, entry: AlterClientQuotasRequestEntryData, validate_only: bool) -> QuotaRefused | None:
+def _altered(
+    broker: Broker, whose: Entity, entry: AlterClientQuotasRequestEntryData, validate_only: bool
+) -> QuotaRefused | None:
     changes = [Change(op.key, None if op.remove else op.value) for op in entry.ops]
     try:
         broker.cluster.client_quotas.alter(whose, changes, validate_only=validate_only)
@@ -57,6 +61,7 @@ def _altered(broker: Broker, whose: Entity, entry: AlterClientQuotasRequestEntry
 
 def _entry(whose: Entity, refused: QuotaRefused | None) -> AlterClientQuotasResponseEntryData:
     return AlterClientQuotasResponseEntryData(
-        error_code=0 if refused is None else refused.code, error_message=None if refused is None else str(refused),
+        error_code=0 if refused is None else refused.code,
+        error_message=None if refused is None else str(refused),
         entity=[EntityData(entity_type=kind, entity_name=name) for kind, name in whose],
-    )  # fmt: skip
+    )

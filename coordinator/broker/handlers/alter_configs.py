@@ -1,11 +1,16 @@
-"""AlterConfigs (key 33), v0-2: a resource's own values become exactly those given; all others fall away."""
+"""AlterConfigs (key 33), v0-2: a resource's own values become exactly those given; all others fall
+away."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from ...cluster.config_changes import Change, Operation
-from ...wire.messages.alter_configs import AlterConfigsRequest, AlterConfigsResourceResponse, AlterConfigsResponse
+from ...wire.messages.alter_configs import (
+    AlterConfigsRequest,
+    AlterConfigsResourceResponse,
+    AlterConfigsResponse,
+)
 from ..call import Sliced
 from ..config_requests import Alteration, altered
 
@@ -24,8 +29,18 @@ def handle(broker: Broker, call: Call) -> Sliced:
 
 def _alter_all(broker: Broker, call: Call, request: AlterConfigsRequest) -> Slices[Result]:
     alterations = [
-        Alteration((each.resource_type, each.resource_name), [Change(config.name, Operation.SET, config.value) for config in each.configs])
-        for each in request.resources]
+        Alteration(
+            (each.resource_type, each.resource_name),
+            [Change(config.name, Operation.SET, config.value) for config in each.configs],
+        )
+        for each in request.resources
+    ]
     responses = yield from altered(
-        broker, call, alterations, AlterConfigsResourceResponse, replace=True, validate_only=request.validate_only)
+        broker,
+        call,
+        alterations,
+        AlterConfigsResourceResponse,
+        replace=True,
+        validate_only=request.validate_only,
+    )
     return AlterConfigsResponse(responses=responses)

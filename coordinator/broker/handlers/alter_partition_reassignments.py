@@ -1,7 +1,9 @@
-"""AlterPartitionReassignments (key 45), v0-1 (KIP-455): partitions are to move to other brokers, or no longer. (REASN-4)
+"""AlterPartitionReassignments (key 45), v0-1 (KIP-455): partitions are to move to other brokers, or
+no longer. (REASN-4)
 
-v1: a change of the replication factor may be forbidden. Refused are targets that are empty, name an unknown broker or one twice (39),
-unknown partitions (3), and the cancelling of what does not move (85). `cluster.controller.reassignments` holds the rules.
+v1: a change of the replication factor may be forbidden. Refused are targets that are empty, name an
+unknown broker or one twice (39), unknown partitions (3), and the cancelling of what does not move
+(85). `cluster.controller.reassignments` holds the rules.
 """
 
 from __future__ import annotations
@@ -35,7 +37,9 @@ def handle(broker: Broker, call: Call) -> Sliced:
     return Sliced(_reassign_all(broker, call, request, late))
 
 
-def _reassign_all(broker: Broker, call: Call, request: AlterPartitionReassignmentsRequest, late: bool) -> Slices[Result]:
+def _reassign_all(
+    broker: Broker, call: Call, request: AlterPartitionReassignmentsRequest, late: bool
+) -> Slices[Result]:
     responses = []
     count = 0
     for topic in request.topics:
@@ -45,17 +49,34 @@ def _reassign_all(broker: Broker, call: Call, request: AlterPartitionReassignmen
             count += 1
             if not count % ITEMS_A_STEP:
                 call = call._replace(now=(yield))
-            rows.append(_answer(partition, Refusal(ErrorCode.REQUEST_TIMED_OUT) if late else reassign(
-                broker.controller, topic.name, partition.partition_index, partition.replicas, call.now, call.cause,
-                allow_factor_change=request.allow_replication_factor_change)))
+            rows.append(
+                _answer(
+                    partition,
+                    Refusal(ErrorCode.REQUEST_TIMED_OUT)
+                    if late
+                    else reassign(
+                        broker.controller,
+                        topic.name,
+                        partition.partition_index,
+                        partition.replicas,
+                        call.now,
+                        call.cause,
+                        allow_factor_change=request.allow_replication_factor_change,
+                    ),
+                )
+            )
     told = request.allow_replication_factor_change or late or not request.topics
     return AlterPartitionReassignmentsResponse(
-        allow_replication_factor_change=told, responses=responses,
-        error_code=ErrorCode.REQUEST_TIMED_OUT if late else 0, error_message=None if request.topics else "",
-    )  # fmt: skip
+        allow_replication_factor_change=told,
+        responses=responses,
+        error_code=ErrorCode.REQUEST_TIMED_OUT if late else 0,
+        error_message=None if request.topics else "",
+    )
 
 
 def _answer(partition: ReassignablePartition, refusal: Refusal) -> ReassignablePartitionResponse:
     return ReassignablePartitionResponse(
-        partition_index=partition.partition_index, error_code=refusal.error, error_message=refusal.message
-    )  # fmt: skip
+        partition_index=partition.partition_index,
+        error_code=refusal.error,
+        error_message=refusal.message,
+    )

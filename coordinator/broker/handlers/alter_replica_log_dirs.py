@@ -1,6 +1,8 @@
-"""AlterReplicaLogDirs (key 34), v1-2: there is one directory, in which everything lies already; any other is not found (57).
+"""AlterReplicaLogDirs (key 34), v1-2: there is one directory, in which everything lies already; any
+other is not found (57).
 
-Before that Kafka looks whether the folder of the copy would have a name that a file system takes; it is longer than the topic's (17).
+Before that Kafka looks whether the folder of the copy would have a name that a file system takes;
+it is longer than the topic's (17).
 
 A partition named for several directories goes by the last.
 """
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 _LONGEST_NAME = 255
 
+
 def handle(broker: Broker, call: Call) -> AlterReplicaLogDirsResponse:
     """Answered at once, each partition by itself."""
     request = call.message
@@ -32,11 +35,21 @@ def handle(broker: Broker, call: Call) -> AlterReplicaLogDirsResponse:
     for directory in request.dirs:
         for topic in directory.topics:
             for index in topic.partitions:
-                results.setdefault(topic.name, {})[index] = _code(broker, directory.path, topic.name, index)
-    return AlterReplicaLogDirsResponse(results=[
-        AlterReplicaLogDirTopicResult(topic_name=name, partitions=[
-            AlterReplicaLogDirPartitionResult(partition_index=index, error_code=code) for index, code in codes.items()])
-        for name, codes in results.items()])
+                results.setdefault(topic.name, {})[index] = _code(
+                    broker, directory.path, topic.name, index
+                )
+    return AlterReplicaLogDirsResponse(
+        results=[
+            AlterReplicaLogDirTopicResult(
+                topic_name=name,
+                partitions=[
+                    AlterReplicaLogDirPartitionResult(partition_index=index, error_code=code)
+                    for index, code in codes.items()
+                ],
+            )
+            for name, codes in results.items()
+        ]
+    )
 
 
 def _code(broker: Broker, path: str, topic: str, index: int) -> int:

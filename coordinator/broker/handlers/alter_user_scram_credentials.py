@@ -1,4 +1,5 @@
-"""AlterUserScramCredentials (key 51), v0 (KIP-554): kept and shown; there is no SASL to log in with."""
+"""AlterUserScramCredentials (key 51), v0 (KIP-554): kept and shown; there is no SASL to log in
+with."""
 
 from __future__ import annotations
 
@@ -22,11 +23,18 @@ def handle(broker: Broker, call: Call) -> AlterUserScramCredentialsResponse:
     assert isinstance(request, AlterUserScramCredentialsRequest)
     results = broker.cluster.scram_credentials.alter(
         [Deletion(each.name, each.mechanism) for each in request.deletions],
-        [Upsertion(each.name, each.mechanism, each.iterations, bool(each.salted_password)) for each in request.upsertions],
+        [
+            Upsertion(each.name, each.mechanism, each.iterations, bool(each.salted_password))
+            for each in request.upsertions
+        ],
     )
-    return AlterUserScramCredentialsResponse(results=[
-        AlterUserScramCredentialsResult(
-            user=user, error_code=0 if refused is None else refused.code, error_message=None if refused is None else refused.message
-        )
-        for user, refused in results.items()
-    ])  # fmt: skip
+    return AlterUserScramCredentialsResponse(
+        results=[
+            AlterUserScramCredentialsResult(
+                user=user,
+                error_code=0 if refused is None else refused.code,
+                error_message=None if refused is None else refused.message,
+            )
+            for user, refused in results.items()
+        ]
+    )

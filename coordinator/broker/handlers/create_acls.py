@@ -20,7 +20,12 @@ def handle(_: Broker, call: Call) -> CreateAclsResponse:
     """Answered at once."""
     request = call.message
     assert isinstance(request, CreateAclsRequest)
-    if any(0 in (acl.resource_type, acl.resource_pattern_type, acl.operation, acl.permission_type) for acl in request.creations):
+    if any(
+        0 in (acl.resource_type, acl.resource_pattern_type, acl.operation, acl.permission_type)
+        for acl in request.creations
+    ):
         raise NoRequest("an ACL contains UNKNOWN elements")
-    refused = AclCreationResult(error_code=ErrorCode.SECURITY_DISABLED, error_message="No Authorizer is configured.")
+    refused = AclCreationResult(
+        error_code=ErrorCode.SECURITY_DISABLED, error_message="No Authorizer is configured."
+    )
     return CreateAclsResponse(results=[refused] * len(request.creations))

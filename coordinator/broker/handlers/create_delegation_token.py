@@ -1,7 +1,8 @@
-"""CreateDelegationToken (key 38), v1-3, on a connection without authentication: refused (64), as all of KIP-48 is.
+"""CreateDelegationToken (key 38), v1-3, on a connection without authentication: refused (64), as
+all of KIP-48 is.
 
-The refusal names the owner asked for (v3), or who asked: User:ANONYMOUS. An owner's name without a type is an exception that Kafka
-did not foresee (-1).
+The refusal names the owner asked for (v3), or who asked: User:ANONYMOUS. An owner's name without a
+type is an exception that Kafka did not foresee (-1).
 """
 
 from __future__ import annotations
@@ -9,7 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...errors import ErrorCode
-from ...wire.messages.create_delegation_token import CreateDelegationTokenRequest, CreateDelegationTokenResponse
+from ...wire.messages.create_delegation_token import (
+    CreateDelegationTokenRequest,
+    CreateDelegationTokenResponse,
+)
 
 if TYPE_CHECKING:
     from ..call import Call
@@ -29,6 +33,12 @@ def handle(_: Broker, call: Call) -> CreateDelegationTokenResponse:
         else:
             owner = (request.owner_principal_type, request.owner_principal_name)
     return CreateDelegationTokenResponse(
-        error_code=code, principal_type=owner[0], principal_name=owner[1], token_requester_principal_type=_ANONYMOUS[0],
-        token_requester_principal_name=_ANONYMOUS[1], issue_timestamp_ms=-1, expiry_timestamp_ms=-1, max_timestamp_ms=-1,
-    )  # fmt: skip
+        error_code=code,
+        principal_type=owner[0],
+        principal_name=owner[1],
+        token_requester_principal_type=_ANONYMOUS[0],
+        token_requester_principal_name=_ANONYMOUS[1],
+        issue_timestamp_ms=-1,
+        expiry_timestamp_ms=-1,
+        max_timestamp_ms=-1,
+    )

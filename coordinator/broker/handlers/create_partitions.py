@@ -1,7 +1,8 @@
-"""CreatePartitions (key 37), v0-3. The replication factor of new partitions is that of the first one.
+"""CreatePartitions (key 37), v0-3. The replication factor of new partitions is that of the first
+one.
 
-Divergence: when more than 10,000 partitions are asked for at once, Kafka 4.3.1 answers -1 but adds 10,000 of them; we answer
--1 and add none.
+Divergence: when more than 10,000 partitions are asked for at once, Kafka 4.3.1 answers -1 but adds
+10,000 of them; we answer -1 and add none.
 """
 
 from __future__ import annotations
@@ -27,17 +28,28 @@ if TYPE_CHECKING:
 
 
 def handle(broker: Broker, call: Call) -> Result | Sliced:
-    """Answered at once: each topic grows or is refused on its own. Topics named twice are refused first."""
+    """Answered at once: each topic grows or is refused on its own. Topics named twice are refused
+    first."""
     request = call.message
     assert isinstance(request, CreatePartitionsRequest)
     names = Counter(topic.name for topic in request.topics)
     if (request.timeout_ms <= 0 or not broker.reaches_controller) and 1 in names.values():
-        return CreatePartitionsResponse(results=[_result(topic.name, ErrorCode.REQUEST_TIMED_OUT, None) for topic in request.topics])
+        return CreatePartitionsResponse(
+            results=[
+                _result(topic.name, ErrorCode.REQUEST_TIMED_OUT, None) for topic in request.topics
+            ]
+        )
     return Sliced(_grow_all(broker, call, request, names))
 
 
-def _grow_all(broker: Broker, call: Call, request: CreatePartitionsRequest, names: Counter[str]) -> Slices[Result]:
-    results = [_result(name, ErrorCode.INVALID_REQUEST, "Duplicate topic name.") for name, count in names.items() if count > 1]
+def _grow_all(
+    broker: Broker, call: Call, request: CreatePartitionsRequest, names: Counter[str]
+) -> Slices[Result]:
+    results = [
+        _result(name, ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
+        for name, count in names.items()
+        if count > 1
+    ]
     left = PARTITIONS_A_STEP
     for topic in request.topics:
         if left <= 0:
@@ -50,20 +62,27 @@ def _grow_all(broker: Broker, call: Call, request: CreatePartitionsRequest, name
                 before = broker.controller.cluster.topics[topic.name]
                 present = len(before.partitions)
                 call = call._replace(now=(yield))
-                same = broker.controller.cluster.topics.get(topic.name) is before and len(before.partitions) == present
+                same = (
+                    broker.controller.cluster.topics.get(topic.name) is before
+                    and len(before.partitions) == present
+                )
                 if not same or broker.log_is_blocked:
                     planned = uncollected(_planned, broker, topic)
             if isinstance(planned, CreatePartitionsTopicResult):
                 results.append(planned)
                 continue
             if not request.validate_only:
-                uncollected(grow, broker, topic.name, planned, call)  # partitions are many objects, and stay
+                uncollected(
+                    grow, broker, topic.name, planned, call
+                )  # partitions are many objects, and stay
             left -= len(planned)
             results.append(_result(topic.name, ErrorCode.NONE, None))
     return CreatePartitionsResponse(results=results)
 
 
-def _planned(broker: Broker, topic: CreatePartitionsTopic) -> list[list[int]] | CreatePartitionsTopicResult:
+def _planned(
+    broker: Broker, topic: CreatePartitionsTopic
+) -> list[list[int]] | CreatePartitionsTopicResult:
     """The replicas of the partitions to be added, or why there are none."""
     manual = None if topic.assignments is None else [each.broker_ids for each in topic.assignments]
     try:

@@ -1,8 +1,8 @@
 """CreateTopics (key 19), v2-7: v5 answers what was made and its configurations, v7 its id.
 
-Kafka makes topics in another thread and answers 7 if that takes longer than timeout_ms; here it takes no time, so only a
-timeout of 0 or less is exceeded, and then nothing is made. In one request names may collide with each other: only what was
-there before counts (seen in 4.3.1).
+Kafka makes topics in another thread and answers 7 if that takes longer than timeout_ms; here it
+takes no time, so only a timeout of 0 or less is exceeded, and then nothing is made. In one request
+names may collide with each other: only what was there before counts (seen in 4.3.1).
 """
 
 from __future__ import annotations
@@ -22,7 +22,18 @@ from ...wire.messages.create_topics import (
 )
 from ..call import Sliced
 from ..lane import uncollected
-from ..topics import CLUSTER_METADATA, MOST_AT_ONCE, PARTITIONS_A_STEP, TOPIC_AS_PARTITIONS, Plan, Refused, Wanted, check_log, make, plan
+from ..topics import (
+    CLUSTER_METADATA,
+    MOST_AT_ONCE,
+    PARTITIONS_A_STEP,
+    TOPIC_AS_PARTITIONS,
+    Plan,
+    Refused,
+    Wanted,
+    check_log,
+    make,
+    plan,
+)
 
 if TYPE_CHECKING:
     from ...slices import Slices
@@ -36,19 +47,35 @@ def handle(broker: Broker, call: Call) -> CreateTopicsResponse | Sliced:
     assert isinstance(request, CreateTopicsRequest)
     names = Counter(topic.name for topic in request.topics)
     single = [topic for topic in request.topics if names[topic.name] == 1]
-    if (request.timeout_ms <= 0 or not broker.reaches_controller) and any(topic.name != CLUSTER_METADATA for topic in single):
+    if (request.timeout_ms <= 0 or not broker.reaches_controller) and any(
+        topic.name != CLUSTER_METADATA for topic in single
+    ):
         return _all(request, ErrorCode.REQUEST_TIMED_OUT, None)
     if sum(_size(broker, topic) for topic in single) > MOST_AT_ONCE:
-        return _all(request, ErrorCode.POLICY_VIOLATION, "Excessively large number of partitions per request.")
-    doubled = [_refusal(name, ErrorCode.INVALID_REQUEST, "Duplicate topic name.") for name, count in names.items() if count > 1]
+        return _all(
+            request,
+            ErrorCode.POLICY_VIOLATION,
+            "Excessively large number of partitions per request.",
+        )
+    doubled = [
+        _refusal(name, ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
+        for name, count in names.items()
+        if count > 1
+    ]
     return Sliced(_make_all(broker, call, request, single, doubled))
 
 
 def _make_all(
-    broker: Broker, call: Call, request: CreateTopicsRequest, single: list[CreatableTopic], doubled: list[CreatableTopicResult],
+    broker: Broker,
+    call: Call,
+    request: CreateTopicsRequest,
+    single: list[CreatableTopic],
+    doubled: list[CreatableTopicResult],
 ) -> Slices[Result]:
     """Plan all topics, then make them."""
-    existing = TopicNames(broker.controller.cluster.topics)  # this broker may not have heard of the latest yet
+    existing = TopicNames(
+        broker.controller.cluster.topics
+    )  # this broker may not have heard of the latest yet
     planned = []
     left = PARTITIONS_A_STEP
     for topic in single:
@@ -57,12 +84,27 @@ def _make_all(
         if left <= 0:
             left = PARTITIONS_A_STEP
             call = call._replace(now=(yield))
-    if sum(1 + len(each.assignment) + len(each.configs) for each in planned if isinstance(each, Plan)) > MOST_AT_ONCE:
-        return _all(request, ErrorCode.POLICY_VIOLATION, "Unable to perform excessively large batch operation.")
+    if (
+        sum(
+            1 + len(each.assignment) + len(each.configs)
+            for each in planned
+            if isinstance(each, Plan)
+        )
+        > MOST_AT_ONCE
+    ):
+        return _all(
+            request,
+            ErrorCode.POLICY_VIOLATION,
+            "Unable to perform excessively large batch operation.",
+        )
     results = []
     for each in planned:
         # partitions are many objects, and stay
-        results.append(uncollected(_made, broker, call, each, request.validate_only) if isinstance(each, Plan) else each)
+        results.append(
+            uncollected(_made, broker, call, each, request.validate_only)
+            if isinstance(each, Plan)
+            else each
+        )
         left -= TOPIC_AS_PARTITIONS + (len(each.assignment) if isinstance(each, Plan) else 0)
         if left <= 0:
             left = PARTITIONS_A_STEP
@@ -70,18 +112,30 @@ def _make_all(
     return CreateTopicsResponse(topics=results + doubled)
 
 
-def _plan(broker: Broker, topic: CreatableTopic, existing: TopicNames) -> Plan | CreatableTopicResult:
+def _plan(
+    broker: Broker, topic: CreatableTopic, existing: TopicNames
+) -> Plan | CreatableTopicResult:
     assignments = tuple((each.partition_index, each.broker_ids) for each in topic.assignments)
     configs = {config.name: config.value for config in topic.configs}
     try:
-        return plan(broker, Wanted(topic.name, topic.num_partitions, topic.replication_factor, assignments, configs), existing)
+        return plan(
+            broker,
+            Wanted(
+                topic.name, topic.num_partitions, topic.replication_factor, assignments, configs
+            ),
+            existing,
+        )
     except Refused as refused:
         return _refusal(topic.name, refused.code, refused.message)
 
 
 def _made(broker: Broker, call: Call, planned: Plan, validate_only: bool) -> CreatableTopicResult:
-    if planned.name in broker.controller.cluster.topics:  # made by another request between two slices
-        return _refusal(planned.name, ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{planned.name}' already exists.")
+    if (
+        planned.name in broker.controller.cluster.topics
+    ):  # made by another request between two slices
+        return _refusal(
+            planned.name, ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{planned.name}' already exists."
+        )
     try:
         check_log(broker)
     except Refused as refused:
@@ -92,20 +146,33 @@ def _made(broker: Broker, call: Call, planned: Plan, validate_only: bool) -> Cre
         for name, value, source in effective_texts(planned.configs, broker.configs)
     ]
     return CreatableTopicResult(
-        name=planned.name, topic_id=topic_id, error_code=0, error_message=None, num_partitions=len(planned.assignment),
-        replication_factor=len(planned.assignment[0]), configs=configs,
-    )  # fmt: skip
+        name=planned.name,
+        topic_id=topic_id,
+        error_code=0,
+        error_message=None,
+        num_partitions=len(planned.assignment),
+        replication_factor=len(planned.assignment[0]),
+        configs=configs,
+    )
 
 
 def _size(broker: Broker, topic: CreatableTopic) -> int:
     if topic.assignments:
         return len(topic.assignments)
-    return broker.configs.get_int("num.partitions") if topic.num_partitions == -1 else max(0, topic.num_partitions)
+    return (
+        broker.configs.get_int("num.partitions")
+        if topic.num_partitions == -1
+        else max(0, topic.num_partitions)
+    )
 
 
 def _refusal(name: str, code: ErrorCode, message: str | None) -> CreatableTopicResult:
     return CreatableTopicResult(name=name, error_code=code, error_message=message)
 
 
-def _all(request: CreateTopicsRequest, code: ErrorCode, message: str | None) -> CreateTopicsResponse:
-    return CreateTopicsResponse(topics=[_refusal(topic.name, code, message) for topic in request.topics])
+def _all(
+    request: CreateTopicsRequest, code: ErrorCode, message: str | None
+) -> CreateTopicsResponse:
+    return CreateTopicsResponse(
+        topics=[_refusal(topic.name, code, message) for topic in request.topics]
+    )

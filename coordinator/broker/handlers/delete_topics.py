@@ -1,7 +1,7 @@
 """DeleteTopics (key 20), v1-6: v5 explains errors, v6 takes topic ids (KIP-516).
 
-Internal topics can be deleted, as in Kafka without an authorizer. A timeout of 0 or less is exceeded
-as soon as a topic has to be looked up: then nothing is done.
+Internal topics can be deleted, as in Kafka without an authorizer. A timeout of 0 or less is
+exceeded as soon as a topic has to be looked up: then nothing is done.
 """
 
 from __future__ import annotations
@@ -12,7 +12,12 @@ from typing import TYPE_CHECKING
 from ...cluster import Topic
 from ...errors import ErrorCode
 from ...slices import ITEMS_A_STEP, each
-from ...wire.messages.delete_topics import DeletableTopicResult, DeleteTopicsRequest, DeleteTopicsResponse, DeleteTopicState
+from ...wire.messages.delete_topics import (
+    DeletableTopicResult,
+    DeleteTopicsRequest,
+    DeleteTopicsResponse,
+    DeleteTopicState,
+)
 from ...wire.schema import ZERO_UUID
 from ..call import Sliced
 from ..topics import UNWRITTEN, delete
@@ -41,33 +46,58 @@ def _delete_all(broker: Broker, call: Call) -> Slices[Result]:
         asked = yield from each(request.topic_names, lambda name: DeleteTopicState(name=name))
     if not broker.configs.get_bool("delete.topic.enable"):
         code = ErrorCode.INVALID_REQUEST if call.version < 3 else ErrorCode.TOPIC_DELETION_DISABLED
-        return DeleteTopicsResponse(responses=(yield from each(asked, lambda one: _refused(one.name, one.topic_id, code, _DISABLED))))
+        return DeleteTopicsResponse(
+            responses=(
+                yield from each(
+                    asked, lambda one: _refused(one.name, one.topic_id, code, _DISABLED)
+                )
+            )
+        )
     names, ids, responses = yield from _meant(asked)
-    if (request.timeout_ms <= 0 or not broker.reaches_controller) and (1 in names.values() or 1 in ids.values()):
+    if (request.timeout_ms <= 0 or not broker.reaches_controller) and (
+        1 in names.values() or 1 in ids.values()
+    ):
         code = ErrorCode.REQUEST_TIMED_OUT
-        return DeleteTopicsResponse(responses=(yield from each(asked, lambda one: _refused(one.name, one.topic_id, code, None))))
+        return DeleteTopicsResponse(
+            responses=(
+                yield from each(asked, lambda one: _refused(one.name, one.topic_id, code, None))
+            )
+        )
     found, refused = yield from _find(broker, names, ids)
     responses += refused
     for count, topic in enumerate(found, 1):
         if not count % TOPICS_A_STEP:
             call = call._replace(now=(yield))
-        if broker.controller.cluster.topics.get(topic.name) is not topic:  # somebody else deleted it meanwhile
+        if (
+            broker.controller.cluster.topics.get(topic.name) is not topic
+        ):  # somebody else deleted it meanwhile
             code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
             responses.append(_refused(topic.name, ZERO_UUID, code, code.message))
             continue
         if broker.log_is_blocked:
-            responses.append(_refused(topic.name, topic.id, ErrorCode.KAFKA_STORAGE_ERROR, UNWRITTEN))
+            responses.append(
+                _refused(topic.name, topic.id, ErrorCode.KAFKA_STORAGE_ERROR, UNWRITTEN)
+            )
             continue
         delete(broker, topic, call)
-        if broker.controller.cluster.topics.get(topic.name) is topic:  # with the older controller it waits for its reassignment
+        if (
+            broker.controller.cluster.topics.get(topic.name) is topic
+        ):  # with the older controller it waits for its reassignment
             responses.append(_refused(topic.name, topic.id, ErrorCode.REQUEST_TIMED_OUT, None))
             continue
-        responses.append(DeletableTopicResult(name=topic.name, topic_id=topic.id, error_code=0, error_message=None))
+        responses.append(
+            DeletableTopicResult(
+                name=topic.name, topic_id=topic.id, error_code=0, error_message=None
+            )
+        )
     return DeleteTopicsResponse(responses=responses)
 
 
-def _meant(asked: list[DeleteTopicState]) -> Slices[tuple[dict[str, int], dict[bytes, int], list[DeletableTopicResult]]]:
-    """How often each name and each id stands there, and the refusals of what is neither the one nor the other."""
+def _meant(
+    asked: list[DeleteTopicState],
+) -> Slices[tuple[dict[str, int], dict[bytes, int], list[DeletableTopicResult]]]:
+    """How often each name and each id stands there, and the refusals of what is neither the one nor
+    the other."""
     names: dict[str, int] = {}
     ids: dict[bytes, int] = {}
     both, neither = [], []
@@ -77,17 +107,33 @@ def _meant(asked: list[DeleteTopicState]) -> Slices[tuple[dict[str, int], dict[b
         name, topic_id = one.name, one.topic_id
         if name is None:
             if topic_id == ZERO_UUID:
-                neither.append(_refused(None, ZERO_UUID, ErrorCode.INVALID_REQUEST, "Neither topic name nor id were specified."))
+                neither.append(
+                    _refused(
+                        None,
+                        ZERO_UUID,
+                        ErrorCode.INVALID_REQUEST,
+                        "Neither topic name nor id were specified.",
+                    )
+                )
             else:
                 ids[topic_id] = ids.get(topic_id, 0) + 1
         elif topic_id == ZERO_UUID:
             names[name] = names.get(name, 0) + 1
         else:
-            both.append(_refused(name, topic_id, ErrorCode.INVALID_REQUEST, "You may not specify both topic name and topic id."))
+            both.append(
+                _refused(
+                    name,
+                    topic_id,
+                    ErrorCode.INVALID_REQUEST,
+                    "You may not specify both topic name and topic id.",
+                )
+            )
     return names, ids, both + neither
 
 
-def _find(broker: Broker, names: Mapping[str, int], ids: Mapping[bytes, int]) -> Slices[tuple[list[Topic], list[DeletableTopicResult]]]:
+def _find(
+    broker: Broker, names: Mapping[str, int], ids: Mapping[bytes, int]
+) -> Slices[tuple[list[Topic], list[DeletableTopicResult]]]:
     """The topics meant, and refusals of the rest."""
     cluster = broker.controller.cluster
     found: list[Topic] = []
@@ -98,7 +144,9 @@ def _find(broker: Broker, names: Mapping[str, int], ids: Mapping[bytes, int]) ->
             yield
         topic = cluster.topics.get(name)
         if count > 1:
-            refused.append(_refused(name, ZERO_UUID, ErrorCode.INVALID_REQUEST, "Duplicate topic name."))
+            refused.append(
+                _refused(name, ZERO_UUID, ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
+            )
         elif topic is None:
             code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
             refused.append(_refused(name, ZERO_UUID, code, code.message))
@@ -112,7 +160,9 @@ def _find(broker: Broker, names: Mapping[str, int], ids: Mapping[bytes, int]) ->
             yield
         topic = cluster.topics_by_id.get(topic_id)
         if count > 1:
-            refused.append(_refused(None, topic_id, ErrorCode.INVALID_REQUEST, "Duplicate topic id."))
+            refused.append(
+                _refused(None, topic_id, ErrorCode.INVALID_REQUEST, "Duplicate topic id.")
+            )
         elif topic_id in named_too:
             continue
         elif topic is None:
@@ -123,5 +173,9 @@ def _find(broker: Broker, names: Mapping[str, int], ids: Mapping[bytes, int]) ->
     return found, refused
 
 
-def _refused(name: str | None, topic_id: bytes, code: ErrorCode, message: str | None) -> DeletableTopicResult:
-    return DeletableTopicResult(name=name, topic_id=topic_id, error_code=code, error_message=message)
+def _refused(
+    name: str | None, topic_id: bytes, code: ErrorCode, message: str | None
+) -> DeletableTopicResult:
+    return DeletableTopicResult(
+        name=name, topic_id=topic_id, error_code=code, error_message=message
+    )

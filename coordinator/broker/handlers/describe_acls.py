@@ -20,6 +20,14 @@ def handle(_: Broker, call: Call) -> DescribeAclsResponse:
     """Answered at once."""
     request = call.message
     assert isinstance(request, DescribeAclsRequest)
-    if 0 in (request.resource_type_filter, request.pattern_type_filter, request.operation, request.permission_type):
+    if 0 in (
+        request.resource_type_filter,
+        request.pattern_type_filter,
+        request.operation,
+        request.permission_type,
+    ):
         raise NoRequest("the filter contains UNKNOWN elements")
-    return DescribeAclsResponse(error_code=ErrorCode.SECURITY_DISABLED, error_message="No Authorizer is configured on the broker")
+    return DescribeAclsResponse(
+        error_code=ErrorCode.SECURITY_DISABLED,
+        error_message="No Authorizer is configured on the broker",
+    )

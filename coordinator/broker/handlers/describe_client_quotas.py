@@ -1,4 +1,5 @@
-"""DescribeClientQuotas (key 48), v0-1 (KIP-546). Entries stand in the order in which they were first set."""
+"""DescribeClientQuotas (key 48), v0-1 (KIP-546). Entries stand in the order in which they were
+first set."""
 
 from __future__ import annotations
 
@@ -22,15 +23,21 @@ def handle(broker: Broker, call: Call) -> DescribeClientQuotasResponse:
     """Answered at once."""
     request = call.message
     assert isinstance(request, DescribeClientQuotasRequest)
-    components = [Component(each.entity_type, each.match_type, each.match) for each in request.components]
+    components = [
+        Component(each.entity_type, each.match_type, each.match) for each in request.components
+    ]
     try:
         found = list(broker.cluster.client_quotas.find(components, strict=request.strict))
     except QuotaRefused as refused:
-        return DescribeClientQuotasResponse(error_code=refused.code, error_message=str(refused), entries=None)
-    return DescribeClientQuotasResponse(entries=[
-        EntryData(
-            entity=[EntityData(entity_type=kind, entity_name=name) for kind, name in whose],
-            values=[ValueData(key=key, value=value) for key, value in quotas.items()],
+        return DescribeClientQuotasResponse(
+            error_code=refused.code, error_message=str(refused), entries=None
         )
-        for whose, quotas in found
-    ])  # fmt: skip
+    return DescribeClientQuotasResponse(
+        entries=[
+            EntryData(
+                entity=[EntityData(entity_type=kind, entity_name=name) for kind, name in whose],
+                values=[ValueData(key=key, value=value) for key, value in quotas.items()],
+            )
+            for whose, quotas in found
+        ]
+    )

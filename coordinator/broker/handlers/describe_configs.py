@@ -1,7 +1,8 @@
 """DescribeConfigs (key 32), v1-4: v3 adds types and documentation.
 
-Topics, brokers (by id; the empty name means what is set for all brokers) and groups, entries by name. Documentation is a sentence
-of this project, not Kafka's text. Loggers are none. Client metrics subscriptions are stored and shown, no more.
+Topics, brokers (by id; the empty name means what is set for all brokers) and groups, entries by
+name. Documentation is a sentence of this project, not Kafka's text. Loggers are none. Client
+metrics subscriptions are stored and shown, no more.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ def handle(broker: Broker, call: Call) -> Sliced:
 
 
 def _describe(broker: Broker, call: Call) -> Slices[Result]:
-    """What is named often is looked up once; resources of one kind that have no values of their own have the same entries."""
+    """What is named often is looked up once; resources of one kind that have no values of their own
+    have the same entries."""
     request = call.message
     assert isinstance(request, DescribeConfigsRequest)
     results: dict[tuple[int, str, tuple[str, ...]], DescribeConfigsResult] = {}
@@ -66,8 +68,11 @@ def _describe(broker: Broker, call: Call) -> Slices[Result]:
 
 
 def _result(
-    broker: Broker, resource: DescribeConfigsResource, request: DescribeConfigsRequest,
-    plain: dict[tuple[int, tuple[str, ...]], list[DescribeConfigsResourceResult]], keys: tuple[str, ...],
+    broker: Broker,
+    resource: DescribeConfigsResource,
+    request: DescribeConfigsRequest,
+    plain: dict[tuple[int, tuple[str, ...]], list[DescribeConfigsResourceResult]],
+    keys: tuple[str, ...],
 ) -> DescribeConfigsResult:
     kind, name = resource.resource_type, resource.resource_name
     result = DescribeConfigsResult(resource_type=kind, resource_name=name)
@@ -103,7 +108,9 @@ def _documentation(resource_type: int) -> dict[str, str]:
 
 def _entries(broker: Broker, resource: DescribeConfigsResource) -> list[ConfigEntry]:
     name, configs = resource.resource_name, broker.configs
-    names: Container[str] = frozenset(resource.configuration_keys) if resource.configuration_keys else ALL
+    names: Container[str] = (
+        frozenset(resource.configuration_keys) if resource.configuration_keys else ALL
+    )
     match resource.resource_type:
         case ResourceType.TOPIC:
             why = why_invalid(name)
@@ -115,7 +122,9 @@ def _entries(broker: Broker, resource: DescribeConfigsResource) -> list[ConfigEn
         case ResourceType.BROKER:
             if not name:
                 return broker_default_entries(configs, names)
-            _check_node(broker, name, "Unexpected broker id, expected {} or empty string, but received {}")
+            _check_node(
+                broker, name, "Unexpected broker id, expected {} or empty string, but received {}"
+            )
             return broker_entries(configs, names)
         case ResourceType.BROKER_LOGGER:
             if not name:
@@ -124,7 +133,9 @@ def _entries(broker: Broker, resource: DescribeConfigsResource) -> list[ConfigEn
             return []
         case ResourceType.CLIENT_METRICS:
             if not name:
-                raise Refused(ErrorCode.INVALID_REQUEST, "Client metrics subscription name must not be empty")
+                raise Refused(
+                    ErrorCode.INVALID_REQUEST, "Client metrics subscription name must not be empty"
+                )
             return client_metrics_entries(broker.cluster.client_metrics.get(name, {}), names)
         case ResourceType.GROUP:
             if not name:
@@ -142,12 +153,20 @@ def _check_node(broker: Broker, name: str, otherwise: str) -> None:
         raise Refused(ErrorCode.INVALID_REQUEST, otherwise.format(broker.node_id, node_id))
 
 
-def _entry(entry: ConfigEntry, request: DescribeConfigsRequest, documented: dict[str, str]) -> DescribeConfigsResourceResult:
+def _entry(
+    entry: ConfigEntry, request: DescribeConfigsRequest, documented: dict[str, str]
+) -> DescribeConfigsResourceResult:
     synonyms = [
         DescribeConfigsSynonym(name=name, value=value, source=int(source))
         for name, value, source in (entry.synonyms if request.include_synonyms else ())
     ]
     return DescribeConfigsResourceResult(
-        name=entry.name, value=entry.value, read_only=entry.read_only, config_source=int(entry.source), is_sensitive=entry.sensitive,
-        synonyms=synonyms, config_type=int(entry.type), documentation=documented.get(entry.name),
-    )  # fmt: skip
+        name=entry.name,
+        value=entry.value,
+        read_only=entry.read_only,
+        config_source=int(entry.source),
+        is_sensitive=entry.sensitive,
+        synonyms=synonyms,
+        config_type=int(entry.type),
+        documentation=documented.get(entry.name),
+    )

@@ -1,4 +1,5 @@
-"""DescribeDelegationToken (key 41), v1-3, on a connection without authentication: refused (64), as all of KIP-48 is."""
+"""DescribeDelegationToken (key 41), v1-3, on a connection without authentication: refused (64), as
+all of KIP-48 is."""
 
 from __future__ import annotations
 
@@ -14,4 +15,6 @@ if TYPE_CHECKING:
 
 def handle(_: Broker, __: Call) -> DescribeDelegationTokenResponse:
     """Answered at once."""
-    return DescribeDelegationTokenResponse(error_code=ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED)
+    return DescribeDelegationTokenResponse(
+        error_code=ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED
+    )

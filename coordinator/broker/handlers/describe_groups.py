@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 
 def handle(broker: Broker, call: Call) -> Sliced:
-    """Answered at once, one entry an id, doubled ids twice (DSC-*): such a group is described once, and shown as often."""
+    """Answered at once, one entry an id, doubled ids twice (DSC-*): such a group is described once,
+    and shown as often."""
     return Sliced(_describe(broker, call))
 
 

@@ -1,7 +1,8 @@
 """DescribeLogDirs (key 35), v1-5: v4 adds the volume's size, v5 whether the directory is cordoned.
 
-Logs lie in memory: there is one directory by name, Kafka's default, the size of its volume is unknown (-1), and a partition's size
-is that of its batches. What this broker does not hold is left out.
+Logs lie in memory: there is one directory by name, Kafka's default, the size of its volume is
+unknown (-1), and a partition's size is that of its batches. What this broker does not hold is left
+out.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ def handle(broker: Broker, call: Call) -> DescribeLogDirsResponse:
     request = call.message
     assert isinstance(request, DescribeLogDirsRequest)
     topics = [
-        DescribeLogDirsTopic(name=name, partitions=[_partition(partition) for partition in partitions])
+        DescribeLogDirsTopic(
+            name=name, partitions=[_partition(partition) for partition in partitions]
+        )
         for name, partitions in _asked(broker, request).items()
     ]
     return DescribeLogDirsResponse(results=[DescribeLogDirsResult(log_dir=LOG_DIR, topics=topics)])
@@ -40,11 +43,15 @@ def _asked(broker: Broker, request: DescribeLogDirsRequest) -> dict[str, list[Pa
     """The partitions meant, by topic, each once; null means all."""
     if request.topics is None:
         held = {
-            topic.name: [partition for partition in topic.partitions if broker.node_id in partition.replicas]
+            topic.name: [
+                partition for partition in topic.partitions if broker.node_id in partition.replicas
+            ]
             for topic in broker.cluster.topics.values()
         }
         return {name: partitions for name, partitions in held.items() if partitions}
-    wanted = dict.fromkeys((each.topic, index) for each in request.topics for index in each.partitions)
+    wanted = dict.fromkeys(
+        (each.topic, index) for each in request.topics for index in each.partitions
+    )
     found: dict[str, list[Partition]] = {}
     for name, index in wanted:
         partition = broker.cluster.partition(name, index)
@@ -54,4 +61,6 @@ def _asked(broker: Broker, request: DescribeLogDirsRequest) -> dict[str, list[Pa
 
 
 def _partition(partition: Partition) -> DescribeLogDirsPartition:
-    return DescribeLogDirsPartition(partition_index=partition.index, partition_size=partition.log.size)
+    return DescribeLogDirsPartition(
+        partition_index=partition.index, partition_size=partition.log.size
+    )

@@ -28,17 +28,28 @@ def handle(broker: Broker, call: Call) -> Sliced:
     """Always answered at once, in the order of the request."""
     request = call.message
     assert isinstance(request, DescribeProducersRequest)
-    return row_by_row(request.topics, lambda topic: _topic(broker, topic), lambda topics: DescribeProducersResponse(topics=topics))
+    return row_by_row(
+        request.topics,
+        lambda topic: _topic(broker, topic),
+        lambda topics: DescribeProducersResponse(topics=topics),
+    )
 
 
 def _topic(broker: Broker, topic: TopicRequest) -> TopicResponse:
-    return TopicResponse(name=topic.name, partitions=[_describe(broker, topic.name, index) for index in topic.partition_indexes])
+    return TopicResponse(
+        name=topic.name,
+        partitions=[_describe(broker, topic.name, index) for index in topic.partition_indexes],
+    )
 
 
 def _describe(broker: Broker, topic: str, index: int) -> PartitionResponse:
     invalid = why_invalid(topic)
     if invalid is not None:
-        return PartitionResponse(partition_index=index, error_code=ErrorCode.INVALID_TOPIC_EXCEPTION, error_message=invalid)
+        return PartitionResponse(
+            partition_index=index,
+            error_code=ErrorCode.INVALID_TOPIC_EXCEPTION,
+            error_message=invalid,
+        )
     found = broker.cluster.partition(topic, index)
     if found is None:
         error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
@@ -46,8 +57,17 @@ def _describe(broker: Broker, topic: str, index: int) -> PartitionResponse:
         return PartitionResponse(partition_index=index, error_code=error, error_message=message)
     if broker.node_id not in found.replicas:
         return PartitionResponse(partition_index=index, error_code=ErrorCode.NOT_LEADER_OR_FOLLOWER)
-    return PartitionResponse(partition_index=index, active_producers=[
-        ProducerState(
-            producer_id=producer_id, producer_epoch=state.epoch, last_sequence=state.last_sequence, last_timestamp=state.last_timestamp,
-            coordinator_epoch=state.coordinator_epoch, current_txn_start_offset=-1 if state.first_offset is None else state.first_offset)
-        for producer_id, state in found.log.producers.states.items()])
+    return PartitionResponse(
+        partition_index=index,
+        active_producers=[
+            ProducerState(
+                producer_id=producer_id,
+                producer_epoch=state.epoch,
+                last_sequence=state.last_sequence,
+                last_timestamp=state.last_timestamp,
+                coordinator_epoch=state.coordinator_epoch,
+                current_txn_start_offset=-1 if state.first_offset is None else state.first_offset,
+            )
+            for producer_id, state in found.log.producers.states.items()
+        ],
+    )

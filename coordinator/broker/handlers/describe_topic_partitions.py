@@ -1,7 +1,9 @@
-"""DescribeTopicPartitions (key 75), v0 (KIP-966): topics by name, page after page, each ending at a partition limit.
+"""DescribeTopicPartitions (key 75), v0 (KIP-966): topics by name, page after page, each ending at a
+partition limit.
 
-Topics come in the order of their names and partitions by index; the answer's cursor names the first partition that did not
-fit. Eligible leader replicas are those of the partition's registration (KIP-966).
+Topics come in the order of their names and partitions by index; the answer's cursor names the first
+partition that did not fit. Eligible leader replicas are those of the partition's registration
+(KIP-966).
 """
 
 from __future__ import annotations
@@ -26,7 +28,8 @@ if TYPE_CHECKING:
 
 
 def handle(broker: Broker, call: Call) -> DescribeTopicPartitionsResponse:
-    """Answered at once. A bad cursor refuses every topic asked for with 42; so does, with -1, an empty name without a cursor."""
+    """Answered at once. A bad cursor refuses every topic asked for with 42; so does, with -1, an
+    empty name without a cursor."""
     request = call.message
     assert isinstance(request, DescribeTopicPartitionsRequest)
     cursor = request.cursor
@@ -36,7 +39,13 @@ def handle(broker: Broker, call: Call) -> DescribeTopicPartitionsResponse:
         return _all(request, ErrorCode.UNKNOWN_SERVER_ERROR)
     if cursor and (cursor.partition_index < 0 or (request.topics and start not in names)):
         return _all(request, ErrorCode.INVALID_REQUEST)
-    left = max(1, min(request.response_partition_limit, broker.configs.get_int("max.request.partition.size.limit")))
+    left = max(
+        1,
+        min(
+            request.response_partition_limit,
+            broker.configs.get_int("max.request.partition.size.limit"),
+        ),
+    )
     response = DescribeTopicPartitionsResponse()
     for name in names:
         if name < start:
@@ -60,24 +69,43 @@ def handle(broker: Broker, call: Call) -> DescribeTopicPartitionsResponse:
 
 def _topic(topic: Topic, shown: list[Partition]) -> DescribeTopicPartitionsResponseTopic:
     return DescribeTopicPartitionsResponseTopic(
-        name=topic.name, topic_id=topic.id, is_internal=topic.internal, partitions=[_partition(partition) for partition in shown],
+        name=topic.name,
+        topic_id=topic.id,
+        is_internal=topic.internal,
+        partitions=[_partition(partition) for partition in shown],
         topic_authorized_operations=TOPIC_OPERATIONS,
-    )  # fmt: skip
+    )
 
 
 def _partition(partition: Partition) -> DescribeTopicPartitionsResponsePartition:
     return DescribeTopicPartitionsResponsePartition(
-        partition_index=partition.index, leader_id=partition.leader, leader_epoch=partition.leader_epoch,
-        replica_nodes=list(partition.replicas), isr_nodes=list(partition.isr), eligible_leader_replicas=list(partition.elr),
-        last_known_elr=list(partition.last_known_elr), offline_replicas=list(partition.offline),
-    )  # fmt: skip
+        partition_index=partition.index,
+        leader_id=partition.leader,
+        leader_epoch=partition.leader_epoch,
+        replica_nodes=list(partition.replicas),
+        isr_nodes=list(partition.isr),
+        eligible_leader_replicas=list(partition.elr),
+        last_known_elr=list(partition.last_known_elr),
+        offline_replicas=list(partition.offline),
+    )
 
 
 def _unknown(name: str) -> DescribeTopicPartitionsResponseTopic:
-    code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if why_invalid(name) is None else ErrorCode.INVALID_TOPIC_EXCEPTION
-    return DescribeTopicPartitionsResponseTopic(error_code=code, name=name, topic_authorized_operations=TOPIC_OPERATIONS)
+    code = (
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        if why_invalid(name) is None
+        else ErrorCode.INVALID_TOPIC_EXCEPTION
+    )
+    return DescribeTopicPartitionsResponseTopic(
+        error_code=code, name=name, topic_authorized_operations=TOPIC_OPERATIONS
+    )
 
 
-def _all(request: DescribeTopicPartitionsRequest, code: ErrorCode) -> DescribeTopicPartitionsResponse:
-    topics = [DescribeTopicPartitionsResponseTopic(error_code=code, name=topic.name) for topic in request.topics]
+def _all(
+    request: DescribeTopicPartitionsRequest, code: ErrorCode
+) -> DescribeTopicPartitionsResponse:
+    topics = [
+        DescribeTopicPartitionsResponseTopic(error_code=code, name=topic.name)
+        for topic in request.topics
+    ]
     return DescribeTopicPartitionsResponse(topics=topics)

@@ -1,6 +1,7 @@
 """DescribeTransactions (key 65), v0: what the coordinator knows of transactional ids (KIP-664).
 
-An id nobody uses is 105, an empty one 42. The start of the last transaction stays to be seen until a producer is initialized.
+An id nobody uses is 105, an empty one 42. The start of the last transaction stays to be seen until
+a producer is initialized.
 """
 
 from __future__ import annotations
@@ -27,8 +28,10 @@ def handle(broker: Broker, call: Call) -> Sliced:
     request = call.message
     assert isinstance(request, DescribeTransactionsRequest)
     return row_by_row(
-        request.transactional_ids, lambda name: _describe(broker, name, call.now),
-        lambda states: DescribeTransactionsResponse(transaction_states=states))
+        request.transactional_ids,
+        lambda name: _describe(broker, name, call.now),
+        lambda states: DescribeTransactionsResponse(transaction_states=states),
+    )
 
 
 def _describe(broker: Broker, name: str, now: int) -> TransactionState:
@@ -40,10 +43,19 @@ def _describe(broker: Broker, name: str, now: int) -> TransactionState:
         error = ErrorCode.TRANSACTIONAL_ID_NOT_FOUND if name else ErrorCode.INVALID_REQUEST
         return TransactionState(error_code=error, transactional_id=name)
     topics: dict[str, TopicData] = {}
-    partitions = in_hash_order(broker.transactions.partitions(known), lambda each: topic_partition_hash(*each))  # Kafka keeps a set
+    partitions = in_hash_order(
+        broker.transactions.partitions(known), lambda each: topic_partition_hash(*each)
+    )  # Kafka keeps a set
     for topic, index in partitions:
         topics.setdefault(topic, TopicData(topic=topic)).partitions.append(index)
     return TransactionState(
-        transactional_id=name, transaction_state=str(known.state), transaction_timeout_ms=known.timeout_ms,
-        transaction_start_time_ms=-1 if known.started_ms is None else broker.epoch_ms + known.started_ms,
-        producer_id=known.producer_id, producer_epoch=known.producer_epoch, topics=list(topics.values()))
+        transactional_id=name,
+        transaction_state=str(known.state),
+        transaction_timeout_ms=known.timeout_ms,
+        transaction_start_time_ms=-1
+        if known.started_ms is None
+        else broker.epoch_ms + known.started_ms,
+        producer_id=known.producer_id,
+        producer_epoch=known.producer_epoch,
+        topics=list(topics.values()),
+    )

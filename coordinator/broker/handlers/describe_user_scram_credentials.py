@@ -1,4 +1,5 @@
-"""DescribeUserScramCredentials (key 50), v0 (KIP-554). No names, or null: everybody who has a credential."""
+"""DescribeUserScramCredentials (key 50), v0 (KIP-554). No names, or null: everybody who has a
+credential."""
 
 from __future__ import annotations
 
@@ -24,9 +25,14 @@ def handle(broker: Broker, call: Call) -> Sliced:
     """Answered at once, each user by itself."""
     request = call.message
     assert isinstance(request, DescribeUserScramCredentialsRequest)
-    asked = Counter(user.name for user in request.users or ()) or Counter(broker.cluster.scram_credentials.users())
+    asked = Counter(user.name for user in request.users or ()) or Counter(
+        broker.cluster.scram_credentials.users()
+    )
     return row_by_row(
-        asked.items(), lambda counted: _result(broker, *counted), lambda results: DescribeUserScramCredentialsResponse(results=results))
+        asked.items(),
+        lambda counted: _result(broker, *counted),
+        lambda results: DescribeUserScramCredentialsResponse(results=results),
+    )
 
 
 def _result(broker: Broker, user: str, count: int) -> DescribeUserScramCredentialsResult:
@@ -36,6 +42,11 @@ def _result(broker: Broker, user: str, count: int) -> DescribeUserScramCredentia
             raise ScramRefused(ErrorCode.DUPLICATE_RESOURCE, why)
         found = broker.cluster.scram_credentials.of(user)
     except ScramRefused as refused:
-        return DescribeUserScramCredentialsResult(user=user, error_code=refused.code, error_message=refused.message)
-    infos = [CredentialInfo(mechanism=mechanism, iterations=iterations) for mechanism, iterations in found]
+        return DescribeUserScramCredentialsResult(
+            user=user, error_code=refused.code, error_message=refused.message
+        )
+    infos = [
+        CredentialInfo(mechanism=mechanism, iterations=iterations)
+        for mechanism, iterations in found
+    ]
     return DescribeUserScramCredentialsResult(user=user, credential_infos=infos)

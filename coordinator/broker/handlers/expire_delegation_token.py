@@ -1,4 +1,5 @@
-"""ExpireDelegationToken (key 40), v1-2, on a connection without authentication: refused (64), as all of KIP-48 is."""
+"""ExpireDelegationToken (key 40), v1-2, on a connection without authentication: refused (64), as
+all of KIP-48 is."""
 
 from __future__ import annotations
 
@@ -14,4 +15,6 @@ if TYPE_CHECKING:
 
 def handle(_: Broker, __: Call) -> ExpireDelegationTokenResponse:
     """Answered at once."""
-    return ExpireDelegationTokenResponse(error_code=ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED, expiry_timestamp_ms=-1)
+    return ExpireDelegationTokenResponse(
+        error_code=ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED, expiry_timestamp_ms=-1
+    )

@@ -1,12 +1,14 @@
-"""Fetch (key 1), v4-18: records from the log, at once or when there are enough; by names, from v13 on by topic ids.
+"""Fetch (key 1), v4-18: records from the log, at once or when there are enough; by names, from v13
+on by topic ids.
 
-Owns limits and waiting as Kafka has them (KIP-74): partitions are read in the request's or session's order, the first batch
-found comes whole, and a request waits unless it has min_bytes, an error, a diverging epoch, or nothing to read. With
-read_committed the log ends at the last stable offset, and the answer tells which transactions were aborted (KIP-98).
-Consumers may read from followers (v11, KIP-392) up to the high watermark that the follower knows; the leader sends them to one in
-their rack if replica.selector.class says so. Requests of replicas are refused: brokers of one cluster do not follow each other by
-this request.
-Sessions are `broker.fetch_sessions`, waiting requests `broker.parked_fetches`.
+Owns limits and waiting as Kafka has them (KIP-74): partitions are read in the request's or
+session's order, the first batch found comes whole, and a request waits unless it has min_bytes, an
+error, a diverging epoch, or nothing to read. With read_committed the log ends at the last stable
+offset, and the answer tells which transactions were aborted (KIP-98). Consumers may read from
+followers (v11, KIP-392) up to the high watermark that the follower knows; the leader sends them to
+one in their rack if replica.selector.class says so. Requests of replicas are refused: brokers of
+one cluster do not follow each other by this request. Sessions are `broker.fetch_sessions`, waiting
+requests `broker.parked_fetches`.
 """
 
 from __future__ import annotations
@@ -67,24 +69,51 @@ def handle(broker: Broker, call: Call) -> FetchResponse | None:
 def _failed(request: FetchRequest, session_id: int = 0, version: int = 0) -> FetchResponse:
     """-1 everywhere, as Kafka answers what it fails on."""
     code = ErrorCode.UNKNOWN_SERVER_ERROR
-    return FetchResponse(error_code=code, session_id=session_id, responses=[] if version >= TOPIC_IDS_SINCE else [
-        FetchableTopicResponse(
-            topic_id=topic.topic_id, topic=topic.topic, partitions=[_refused(partition.partition, code) for partition in topic.partitions])
-        for topic in request.topics])
+    return FetchResponse(
+        error_code=code,
+        session_id=session_id,
+        responses=[]
+        if version >= TOPIC_IDS_SINCE
+        else [
+            FetchableTopicResponse(
+                topic_id=topic.topic_id,
+                topic=topic.topic,
+                partitions=[_refused(partition.partition, code) for partition in topic.partitions],
+            )
+            for topic in request.topics
+        ],
+    )
 
 
 def _refused(index: int, code: int, aborted: list[AbortedTransaction] | None = ()) -> PartitionData:  # type: ignore[assignment]
-    """A partition's error. Aborted transactions are an empty list where no log was asked, null where one was (as Kafka's are)."""
+    """A partition's error. Aborted transactions are an empty list where no log was asked, null
+    where one was (as Kafka's are)."""
     return PartitionData(
-        partition_index=index, error_code=code, high_watermark=-1, records=b"", aborted_transactions=None if aborted is None else [])
+        partition_index=index,
+        error_code=code,
+        high_watermark=-1,
+        records=b"",
+        aborted_transactions=None if aborted is None else [],
+    )
 
 
 class Operation:
     """One fetch on its way to its answer; `ParkedFetches` keeps it while it waits."""
 
     __slots__ = (
-        "_asked", "_broker", "_call", "_committed", "_fetch", "_max_bytes", "_min_bytes", "_replica_id", "_request", "_unknown",
-        "deadline_ms", "partitions", "token",
+        "_asked",
+        "_broker",
+        "_call",
+        "_committed",
+        "_fetch",
+        "_max_bytes",
+        "_min_bytes",
+        "_replica_id",
+        "_request",
+        "_unknown",
+        "deadline_ms",
+        "partitions",
+        "token",
     )
 
     def __init__(self, broker: Broker, call: Call, request: FetchRequest, fetch: Fetch) -> None:
@@ -95,7 +124,9 @@ class Operation:
         self._request = request
         self._fetch = fetch
         self._committed = request.isolation_level == READ_COMMITTED
-        self._replica_id = request.replica_id if call.version < 15 else request.replica_state.replica_id
+        self._replica_id = (
+            request.replica_id if call.version < 15 else request.replica_state.replica_id
+        )
         self._max_bytes = min(request.max_bytes, broker.configs.get_int("fetch.max.bytes"))
         self._min_bytes = min(request.min_bytes, self._max_bytes)
         self._asked: list[tuple[Key, str, SessionPartition]] = []
@@ -104,7 +135,8 @@ class Operation:
         self.partitions = tuple(dict.fromkeys((topic, key[1]) for key, topic, _ in self._asked))
 
     def _name_topics(self) -> None:
-        """Part what can be read from what is unknown: 100 for an id, then 3 for a name, or for the name an id once had."""
+        """Part what can be read from what is unknown: 100 for an id, then 3 for a name, or for the
+        name an id once had."""
         cluster = self._broker.cluster
         unknown_names: list[tuple[Key, SessionPartition, PartitionData]] = []
         for key, partition in self._fetch.wanted.items():
@@ -114,16 +146,21 @@ class Operation:
                     topic = cluster.topics_by_id.get(name)
                     partition.topic = topic.name if topic is not None else None
                 if partition.topic is None:
-                    self._unknown.append((key, partition, _refused(key[1], ErrorCode.UNKNOWN_TOPIC_ID)))
+                    self._unknown.append(
+                        (key, partition, _refused(key[1], ErrorCode.UNKNOWN_TOPIC_ID))
+                    )
                     continue
                 name = partition.topic
             if cluster.partition(name, key[1]) is None:
-                unknown_names.append((key, partition, _refused(key[1], ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)))
+                unknown_names.append(
+                    (key, partition, _refused(key[1], ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
+                )
             else:
                 self._asked.append((key, name, partition))
         self._unknown += unknown_names
 
-    # -- waiting -----------------------------------------------------------------------------------------------------
+    # -- waiting
+    # -----------------------------------------------------------------------------------------------------
 
     def answer_now(self) -> FetchResponse | None:
         """The answer, or None if there is reason to wait."""
@@ -133,7 +170,8 @@ class Operation:
         return self._response(answers)
 
     def ready(self, woken: tuple[str, int] | None = None) -> bool:
-        """Whether waiting is over: enough bytes, or a partition that can no longer be read as asked."""
+        """Whether waiting is over: enough bytes, or a partition that can no longer be read as
+        asked."""
         size = 0
         for _, topic, partition in self._asked:
             wanted = partition.wanted
@@ -145,7 +183,9 @@ class Operation:
                 continue
             if not log.log_start_offset <= wanted.fetch_offset < log.high_watermark:
                 return True
-            size += min(log.bytes_from(wanted.fetch_offset, self._end(log)), wanted.partition_max_bytes)
+            size += min(
+                log.bytes_from(wanted.fetch_offset, self._end(log)), wanted.partition_max_bytes
+            )
             if size >= self._min_bytes:
                 return True
         return False
@@ -158,18 +198,22 @@ class Operation:
         return None if high_watermark == log.log_end_offset else high_watermark
 
     def _follows(self, found: Partition) -> bool:
-        """Whether this broker may serve a consumer as a follower (KIP-392): it holds a replica, be there a leader or not, and the version
-        knows of it."""
-        return self._call.version >= FOLLOWERS_SERVE_SINCE and self._broker.node_id in found.replicas
+        """Whether this broker may serve a consumer as a follower (KIP-392): it holds a replica, be
+        there a leader or not, and the version knows of it."""
+        return (
+            self._call.version >= FOLLOWERS_SERVE_SINCE and self._broker.node_id in found.replicas
+        )
 
     def complete(self, now: int) -> None:
         """Answer the parked request with what there is."""
         self._broker.answer(self.token, Unread(lambda: self._response(self._read_all()[0])), now)
 
-    # -- reading -----------------------------------------------------------------------------------------------------
+    # -- reading
+    # -----------------------------------------------------------------------------------------------------
 
     def _read_all(self) -> tuple[list[tuple[Key, SessionPartition, PartitionData]], int, bool]:
-        """The partitions' answers, the bytes of records in them, and whether one of them brooks no delay.
+        """The partitions' answers, the bytes of records in them, and whether one of them brooks no
+        delay.
 
         Partitions that an incremental answer would leave out anyway are left out here already.
         """
@@ -183,7 +227,9 @@ class Operation:
             if found is None:
                 data = _refused(key[1], ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, None)
             elif (
-                incremental and found.leader == node_id and _unchanged(found, partition)
+                incremental
+                and found.leader == node_id
+                and _unchanged(found, partition)
                 and (key[0].__class__ is str or cluster.topics[topic].id == key[0])
             ):
                 continue
@@ -192,11 +238,18 @@ class Operation:
             size = len(data.records or b"")
             total += size
             left = max(0, left - size)
-            urgent = urgent or bool(data.error_code) or data.diverging_epoch.end_offset >= 0 or data.preferred_read_replica >= 0
+            urgent = (
+                urgent
+                or bool(data.error_code)
+                or data.diverging_epoch.end_offset >= 0
+                or data.preferred_read_replica >= 0
+            )
             answers.append((key, partition, data))
         return answers, total, urgent
 
-    def _read(self, key: Key, found: Partition, wanted: FetchPartition, max_bytes: int, *, whole: bool) -> PartitionData:
+    def _read(
+        self, key: Key, found: Partition, wanted: FetchPartition, max_bytes: int, *, whole: bool
+    ) -> PartitionData:
         error = self._fault(key, found, wanted)
         limit = min(wanted.partition_max_bytes, max_bytes)
         log = found.log
@@ -207,18 +260,39 @@ class Operation:
                 error = ErrorCode.OFFSET_OUT_OF_RANGE
             elif end.epoch < wanted.last_fetched_epoch or end.end_offset < wanted.fetch_offset:
                 diverging = EpochEndOffset(epoch=end.epoch, end_offset=end.end_offset)
-        if not error and diverging is None and not log.log_start_offset <= wanted.fetch_offset <= log.log_end_offset:
+        if (
+            not error
+            and diverging is None
+            and not log.log_start_offset <= wanted.fetch_offset <= log.log_end_offset
+        ):
             error = ErrorCode.OFFSET_OUT_OF_RANGE
-        if not error and diverging is None and limit < 0 and wanted.fetch_offset < log.log_end_offset:
-            error = ErrorCode.UNKNOWN_SERVER_ERROR  # Kafka fails on it, where there is something to read
+        if (
+            not error
+            and diverging is None
+            and limit < 0
+            and wanted.fetch_offset < log.log_end_offset
+        ):
+            error = (
+                ErrorCode.UNKNOWN_SERVER_ERROR
+            )  # Kafka fails on it, where there is something to read
         if error:
             data = _refused(wanted.partition, error, None)
-            if self._call.version >= LEADER_TAGS_SINCE and error in (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH):
-                data.current_leader = LeaderIdAndEpoch(leader_id=found.leader, leader_epoch=found.leader_epoch)
+            if self._call.version >= LEADER_TAGS_SINCE and error in (
+                ErrorCode.NOT_LEADER_OR_FOLLOWER,
+                ErrorCode.FENCED_LEADER_EPOCH,
+            ):
+                data.current_leader = LeaderIdAndEpoch(
+                    leader_id=found.leader, leader_epoch=found.leader_epoch
+                )
             return data
         data = PartitionData(
-            partition_index=wanted.partition, high_watermark=log.high_watermark, last_stable_offset=log.last_stable_offset,
-            log_start_offset=log.log_start_offset, aborted_transactions=None, records=b"")
+            partition_index=wanted.partition,
+            high_watermark=log.high_watermark,
+            last_stable_offset=log.last_stable_offset,
+            log_start_offset=log.log_start_offset,
+            aborted_transactions=None,
+            records=b"",
+        )
         if diverging is not None:
             data.diverging_epoch = diverging
             return data
@@ -227,67 +301,114 @@ class Operation:
             data.preferred_read_replica = preferred
             return data
         data.records = log.read(wanted.fetch_offset, limit, at_least_one=whole, end=self._end(log))
-        if self._committed and (data.records or not limit or wanted.fetch_offset >= log.last_stable_offset):
+        if self._committed and (
+            data.records or not limit or wanted.fetch_offset >= log.last_stable_offset
+        ):
             # Stays null where the first batch was found too large, as Kafka's does.
-            data.aborted_transactions = _aborted(log, wanted.fetch_offset, len(data.records)) if log.aborted and data.records else []
+            data.aborted_transactions = (
+                _aborted(log, wanted.fetch_offset, len(data.records))
+                if log.aborted and data.records
+                else []
+            )
         return data
 
     def _fault(self, key: Key, found: Partition, wanted: FetchPartition) -> int:
-        """Why the log may not be asked, or 0: topic recreated (103), leader epoch (74, 75), not the leader, or a replica asks (6)."""
+        """Why the log may not be asked, or 0: topic recreated (103), leader epoch (74, 75), not the
+        leader, or a replica asks (6)."""
         if isinstance(key[0], bytes) and self._broker.cluster.topics[found.topic].id != key[0]:
             return ErrorCode.INCONSISTENT_TOPIC_ID
         if 0 <= wanted.current_leader_epoch < found.leader_epoch:
             return ErrorCode.FENCED_LEADER_EPOCH
         if wanted.current_leader_epoch > found.leader_epoch:
             return ErrorCode.UNKNOWN_LEADER_EPOCH
-        if self._replica_id >= _NO_REPLICA or (found.leader != self._broker.node_id and not self._follows(found)):
+        if self._replica_id >= _NO_REPLICA or (
+            found.leader != self._broker.node_id and not self._follows(found)
+        ):
             return ErrorCode.NOT_LEADER_OR_FOLLOWER
         return 0
 
     def _preferred_replica(self, found: Partition, offset: int) -> int | None:
-        """The replica that the consumer should read from instead, as Kafka's RackAwareReplicaSelector chooses it (KIP-392).
+        """The replica that the consumer should read from instead, as Kafka's
+        RackAwareReplicaSelector chooses it (KIP-392).
 
-        Among the replicas in the consumer's rack that hold the offset: the leader, else the one with the longest log.
+        Among the replicas in the consumer's rack that hold the offset: the leader, else the one
+        with the longest log.
         """
         broker, rack = self._broker, self._request.rack_id
-        if not rack or broker.replication is None or found.leader != broker.node_id or self._call.version < FOLLOWERS_SERVE_SINCE:
+        if (
+            not rack
+            or broker.replication is None
+            or found.leader != broker.node_id
+            or self._call.version < FOLLOWERS_SERVE_SINCE
+        ):
             return None
         if broker.configs.get("replica.selector.class") != RACK_AWARE_SELECTOR:
             return None
         nodes = broker.cluster.brokers
-        near = [node for node in found.replicas if node in nodes and nodes[node].rack == rack and node not in found.offline]
+        near = [
+            node
+            for node in found.replicas
+            if node in nodes and nodes[node].rack == rack and node not in found.offline
+        ]
         if found.leader in near:
             return None
-        ends = {node: broker.replication.follower(found.leader, found.topic, found.index, node) for node in near}
-        known = {node: follower.log_end for node, follower in ends.items() if follower is not None and follower.log_end >= offset}
+        ends = {
+            node: broker.replication.follower(found.leader, found.topic, found.index, node)
+            for node in near
+        }
+        known = {
+            node: follower.log_end
+            for node, follower in ends.items()
+            if follower is not None and follower.log_end >= offset
+        }
         return max(known, key=lambda node: known[node], default=None)
 
-    # -- answering ---------------------------------------------------------------------------------------------------
+    # -- answering
+    # ---------------------------------------------------------------------------------------------------
 
-    def _response(self, answers: list[tuple[Key, SessionPartition, PartitionData]]) -> FetchResponse:
+    def _response(
+        self, answers: list[tuple[Key, SessionPartition, PartitionData]]
+    ) -> FetchResponse:
         fetch = self._fetch
         if data_log.on(self._broker.log) is not None:
             for key, partition, data in answers:
                 if data.records:
                     topic = key[0] if isinstance(key[0], str) else partition.topic or ""
                     data_log.served(
-                        self._broker.log, self._broker.node_id, self._call, topic, data.partition_index, partition.wanted.fetch_offset,
-                        data.records, committed=self._committed)
+                        self._broker.log,
+                        self._broker.node_id,
+                        self._call,
+                        topic,
+                        data.partition_index,
+                        partition.wanted.fetch_offset,
+                        data.records,
+                        committed=self._committed,
+                    )
         answers = answers + self._unknown
         session = fetch.session
         if session is not None:
             if session.epoch != fetch.epoch:  # the session went on while this request waited
-                return FetchResponse(error_code=ErrorCode.INVALID_FETCH_SESSION_EPOCH, session_id=session.session_id)
+                return FetchResponse(
+                    error_code=ErrorCode.INVALID_FETCH_SESSION_EPOCH, session_id=session.session_id
+                )
             answers = [answer for answer in answers if answer[1].changed(answer[2])]
             move_to_end(session, [key for key, _, data in answers if data.records])
         elif fetch.full:
-            session = self._broker.fetch_sessions.found(fetch, self._call.version, self._call.now, self._broker.random)
+            session = self._broker.fetch_sessions.found(
+                fetch, self._call.version, self._call.now, self._broker.random
+            )
             for _, partition, data in answers:
                 partition.changed(data)
         response = FetchResponse(session_id=session.session_id if session is not None else 0)
         response.responses = _by_topic(answers)
-        leaders = {data.current_leader.leader_id for _, _, data in answers if data.current_leader.leader_id >= 0}
-        response.node_endpoints = [node for leader in sorted(leaders) for node in self._endpoint(leader)]
+        leaders = {
+            data.current_leader.leader_id
+            for _, _, data in answers
+            if data.current_leader.leader_id >= 0
+        }
+        response.node_endpoints = [
+            node for leader in sorted(leaders) for node in self._endpoint(leader)
+        ]
         return response
 
     def _endpoint(self, leader: int) -> list[NodeEndpoint]:
@@ -300,25 +421,39 @@ class Operation:
 
 def _aborted(log: PartitionLog, offset: int, size: int) -> list[AbortedTransaction]:
     """What a reader of committed records has to skip in `size` bytes from an offset on."""
-    return [AbortedTransaction(producer_id=one.producer_id, first_offset=one.first_offset) for one in log.aborted_in(offset, size)]
+    return [
+        AbortedTransaction(producer_id=one.producer_id, first_offset=one.first_offset)
+        for one in log.aborted_in(offset, size)
+    ]
 
 
 def _unchanged(found: Partition, partition: SessionPartition) -> bool:
-    """Whether a partition of a session has nothing to tell: at the end, as answered before, and no epoch to check."""
+    """Whether a partition of a session has nothing to tell: at the end, as answered before, and no
+    epoch to check."""
     wanted, log = partition.wanted, found.log
     return (
-        wanted.fetch_offset == log.log_end_offset == partition.high_watermark and log.log_start_offset == partition.log_start_offset
-        and wanted.last_fetched_epoch < 0 and wanted.current_leader_epoch in (-1, found.leader_epoch) and wanted.partition_max_bytes >= 0)
+        wanted.fetch_offset == log.log_end_offset == partition.high_watermark
+        and log.log_start_offset == partition.log_start_offset
+        and wanted.last_fetched_epoch < 0
+        and wanted.current_leader_epoch in (-1, found.leader_epoch)
+        and wanted.partition_max_bytes >= 0
+    )
 
 
-def _by_topic(answers: list[tuple[Key, SessionPartition, PartitionData]]) -> list[FetchableTopicResponse]:
+def _by_topic(
+    answers: list[tuple[Key, SessionPartition, PartitionData]],
+) -> list[FetchableTopicResponse]:
     """Neighbours of one topic under one entry."""
     topics: list[FetchableTopicResponse] = []
     last: str | bytes | None = None
     for (name, _), _, data in answers:
         if name != last:
             last = name
-            topics.append(FetchableTopicResponse(topic_id=name) if isinstance(name, bytes) else FetchableTopicResponse(topic=name))
+            topics.append(
+                FetchableTopicResponse(topic_id=name)
+                if isinstance(name, bytes)
+                else FetchableTopicResponse(topic=name)
+            )
         topics[-1].partitions.append(data)
     return topics
 

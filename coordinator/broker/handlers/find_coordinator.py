@@ -1,9 +1,9 @@
 """FindCoordinator (key 10): which broker coordinates a group or a transactional id.
 
-v0: groups only. v1-3: one key and its type. v4+: a batch of keys (KIP-699). v6: share groups (KIP-932).
-Group ids are not validated: "" has a coordinator too (FC-5), and so have transactional ids. A topic that holds them and does
-not exist, or was deleted, is made when somebody asks (Kafka says COORDINATOR_NOT_AVAILABLE until it is there). Share groups
-have no coordinator here.
+v0: groups only. v1-3: one key and its type. v4+: a batch of keys (KIP-699). v6: share groups
+(KIP-932). Group ids are not validated: "" has a coordinator too (FC-5), and so have transactional
+ids. A topic that holds them and does not exist, or was deleted, is made when somebody asks (Kafka
+says COORDINATOR_NOT_AVAILABLE until it is there). Share groups have no coordinator here.
 """
 
 from __future__ import annotations
@@ -13,7 +13,11 @@ from typing import TYPE_CHECKING
 from ...cluster.internal_topics import partition_for
 from ...cluster.model import CONSUMER_OFFSETS, TRANSACTION_STATE
 from ...errors import ErrorCode
-from ...wire.messages.find_coordinator import Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
+from ...wire.messages.find_coordinator import (
+    Coordinator,
+    FindCoordinatorRequest,
+    FindCoordinatorResponse,
+)
 from ..call import row_by_row
 from ..topics import ensure_internal_topic
 
@@ -32,20 +36,28 @@ def handle(broker: Broker, call: Call) -> Result | Sliced:
     assert isinstance(request, FindCoordinatorRequest)
     if call.version >= _FIRST_BATCHED:
         return row_by_row(
-            request.coordinator_keys, lambda key: _find(broker, call, request.key_type, key),
-            lambda found: FindCoordinatorResponse(coordinators=found))
+            request.coordinator_keys,
+            lambda key: _find(broker, call, request.key_type, key),
+            lambda found: FindCoordinatorResponse(coordinators=found),
+        )
     one = _find(broker, call, request.key_type, request.key)
     error = ErrorCode(one.error_code)
     return FindCoordinatorResponse(
-        error_code=error, error_message=error.message or "NONE", node_id=one.node_id, host=one.host, port=one.port
-    )  # fmt: skip
+        error_code=error,
+        error_message=error.message or "NONE",
+        node_id=one.node_id,
+        host=one.host,
+        port=one.port,
+    )
 
 
 def _find(broker: Broker, call: Call, key_type: int, key: str) -> Coordinator:
     """The coordinator of one key, or why there is none (FC-1, FC-3)."""
     if key_type == SHARE:
         valid = call.version >= _FIRST_WITH_SHARE and _is_share_key(key)
-        return _refused(key, ErrorCode.COORDINATOR_NOT_AVAILABLE if valid else ErrorCode.INVALID_REQUEST)
+        return _refused(
+            key, ErrorCode.COORDINATOR_NOT_AVAILABLE if valid else ErrorCode.INVALID_REQUEST
+        )
     if key_type not in (GROUP, TRANSACTION):
         return _refused(key, ErrorCode.INVALID_REQUEST, ErrorCode.INVALID_REQUEST.message)
     cluster = broker.cluster
@@ -63,10 +75,13 @@ def _find(broker: Broker, call: Call, key_type: int, key: str) -> Coordinator:
 
 
 def _refused(key: str, error: ErrorCode, message: str = "") -> Coordinator:
-    return Coordinator(key=key, node_id=-1, host="", port=-1, error_code=error, error_message=message)
+    return Coordinator(
+        key=key, node_id=-1, host="", port=-1, error_code=error, error_message=message
+    )
 
 
 def _is_share_key(key: str) -> bool:
-    """A share group's key is group:topic id:partition; the topic id has 22 characters of URL-safe base64."""
+    """A share group's key is group:topic id:partition; the topic id has 22 characters of URL-safe
+    base64."""
     parts = key.rsplit(":", 2)
     return len(parts) == 3 and len(parts[0]) > 0 and len(parts[1]) == 22 and parts[2].isdigit()

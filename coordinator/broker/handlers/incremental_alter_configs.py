@@ -1,4 +1,5 @@
-"""IncrementalAlterConfigs (key 44), v0-1 (KIP-339): SET 0, DELETE 1, and for lists APPEND 2 and SUBTRACT 3."""
+"""IncrementalAlterConfigs (key 44), v0-1 (KIP-339): SET 0, DELETE 1, and for lists APPEND 2 and
+SUBTRACT 3."""
 
 from __future__ import annotations
 
@@ -26,12 +27,22 @@ def handle(broker: Broker, call: Call) -> Sliced:
     return Sliced(_alter_all(broker, call, request))
 
 
-def _alter_all(broker: Broker, call: Call, request: IncrementalAlterConfigsRequest) -> Slices[Result]:
+def _alter_all(
+    broker: Broker, call: Call, request: IncrementalAlterConfigsRequest
+) -> Slices[Result]:
     alterations = [
         Alteration(
             (each.resource_type, each.resource_name),
-            [Change(config.name, config.config_operation, config.value) for config in each.configs])
-        for each in request.resources]
+            [Change(config.name, config.config_operation, config.value) for config in each.configs],
+        )
+        for each in request.resources
+    ]
     responses = yield from altered(
-        broker, call, alterations, AlterConfigsResourceResponse, replace=False, validate_only=request.validate_only)
+        broker,
+        call,
+        alterations,
+        AlterConfigsResourceResponse,
+        replace=False,
+        validate_only=request.validate_only,
+    )
     return IncrementalAlterConfigsResponse(responses=responses)

@@ -1,6 +1,8 @@
-"""ListConfigResources (key 74), v0-1 (KIP-1142): what could be described. v0 lists client metrics subscriptions only.
+"""ListConfigResources (key 74), v0-1 (KIP-1142): what could be described. v0 lists client metrics
+subscriptions only.
 
-Topics and brokers are listed whether anything is set for them or not; groups and subscriptions only while something is.
+Topics and brokers are listed whether anything is set for them or not; groups and subscriptions only
+while something is.
 """
 
 from __future__ import annotations
@@ -10,13 +12,23 @@ from typing import TYPE_CHECKING
 
 from ...cluster.config_changes import ResourceType
 from ...errors import ErrorCode
-from ...wire.messages.list_config_resources import ConfigResource, ListConfigResourcesRequest, ListConfigResourcesResponse
+from ...wire.messages.list_config_resources import (
+    ConfigResource,
+    ListConfigResourcesRequest,
+    ListConfigResourcesResponse,
+)
 
 if TYPE_CHECKING:
     from ..call import Call
     from ..core import Broker
 
-_ALL = (ResourceType.GROUP, ResourceType.CLIENT_METRICS, ResourceType.BROKER_LOGGER, ResourceType.BROKER, ResourceType.TOPIC)
+_ALL = (
+    ResourceType.GROUP,
+    ResourceType.CLIENT_METRICS,
+    ResourceType.BROKER_LOGGER,
+    ResourceType.BROKER,
+    ResourceType.TOPIC,
+)
 
 
 def handle(broker: Broker, call: Call) -> ListConfigResourcesResponse:
@@ -29,8 +41,13 @@ def handle(broker: Broker, call: Call) -> ListConfigResourcesResponse:
         asked = dict.fromkeys(request.resource_types) or _ALL
     if any(kind not in _ALL for kind in asked):
         return ListConfigResourcesResponse(error_code=ErrorCode.UNSUPPORTED_VERSION)
-    return ListConfigResourcesResponse(config_resources=[
-        ConfigResource(resource_name=name, resource_type=kind) for kind in asked for name in _names(broker, ResourceType(kind))])
+    return ListConfigResourcesResponse(
+        config_resources=[
+            ConfigResource(resource_name=name, resource_type=kind)
+            for kind in asked
+            for name in _names(broker, ResourceType(kind))
+        ]
+    )
 
 
 def _names(broker: Broker, kind: ResourceType) -> Iterable[str]:

@@ -1,11 +1,14 @@
-"""ListOffsets (key 2), v1-11: offsets by special timestamps and by time, as a broker without tiered storage answers.
+"""ListOffsets (key 2), v1-11: offsets by special timestamps and by time, as a broker without tiered
+storage answers.
 
-Specials and their first versions: -1 latest and -2 earliest (v1), -3 highest timestamp (v7, KIP-734), -4 earliest local (v8),
--5 latest tiered (v9, KIP-1005), -6 earliest pending upload (v11, KIP-1023); any other negative, or one asked too early: 35.
-Readers of committed records are told of nothing at or behind the last stable offset: the latest is that offset.
-Who says that it is a replica is told of all that is there, committed or not; a debugging consumer (-2) as well, and by followers, too.
-Order of refusals: partition named twice (42), special (35), unknown (3), leader epoch (74, 75), not the leader (6). A leader whose high
-watermark has not come to the start of its epoch does not know the latest offset, nor one by time behind it (78, before v5: 5; KIP-207).
+Specials and their first versions: -1 latest and -2 earliest (v1), -3 highest timestamp (v7,
+KIP-734), -4 earliest local (v8), -5 latest tiered (v9, KIP-1005), -6 earliest pending upload (v11,
+KIP-1023); any other negative, or one asked too early: 35. Readers of committed records are told of
+nothing at or behind the last stable offset: the latest is that offset. Who says that it is a
+replica is told of all that is there, committed or not; a debugging consumer (-2) as well, and by
+followers, too. Order of refusals: partition named twice (42), special (35), unknown (3), leader
+epoch (74, 75), not the leader (6). A leader whose high watermark has not come to the start of its
+epoch does not know the latest offset, nor one by time behind it (78, before v5: 5; KIP-207).
 """
 
 from __future__ import annotations
@@ -33,7 +36,14 @@ if TYPE_CHECKING:
     from ..call import Call, Result
     from ..core import Broker
 
-LATEST, EARLIEST, HIGHEST_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING_UPLOAD = -1, -2, -3, -4, -5, -6
+LATEST, EARLIEST, HIGHEST_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING_UPLOAD = (
+    -1,
+    -2,
+    -3,
+    -4,
+    -5,
+    -6,
+)
 READ_COMMITTED = 1
 CONSUMER, DEBUGGING_CONSUMER = -1, -2
 _ENTRY_BYTES = 16
@@ -41,19 +51,32 @@ _ENTRY_BYTES = 16
 _KNOWS_NOT_AVAILABLE = 5
 _WHEREVER = frozenset({EARLIEST, EARLIEST_LOCAL})
 """Specials that readers of committed records are answered like all others."""
-_SINCE = {LATEST: 1, EARLIEST: 1, HIGHEST_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9, EARLIEST_PENDING_UPLOAD: 11}
+_SINCE = {
+    LATEST: 1,
+    EARLIEST: 1,
+    HIGHEST_TIMESTAMP: 7,
+    EARLIEST_LOCAL: 8,
+    LATEST_TIERED: 9,
+    EARLIEST_PENDING_UPLOAD: 11,
+}
 
 
 def handle(broker: Broker, call: Call) -> Result | Sliced:
     """Always answered at once."""
     request = call.message
     assert isinstance(request, ListOffsetsRequest)
-    named = Counter((topic.name, partition.partition_index) for topic in request.topics for partition in topic.partitions)
+    named = Counter(
+        (topic.name, partition.partition_index)
+        for topic in request.topics
+        for partition in topic.partitions
+    )
     work = _look_up_all(broker, call, request, named)
     return Sliced(work) if len(named) > ITEMS_A_STEP else whole(work, call.now)
 
 
-def _look_up_all(broker: Broker, call: Call, request: ListOffsetsRequest, named: Counter[tuple[str, int]]) -> Slices[Result]:
+def _look_up_all(
+    broker: Broker, call: Call, request: ListOffsetsRequest, named: Counter[tuple[str, int]]
+) -> Slices[Result]:
     answers: dict[str, dict[int, ListOffsetsPartitionResponse]] = {}
     budget = Budget.for_request(_ENTRY_BYTES * len(named))
     for before, topic in enumerate(request.topics, 1):
@@ -61,7 +84,9 @@ def _look_up_all(broker: Broker, call: Call, request: ListOffsetsRequest, named:
         for count, asked in enumerate(topic.partitions, before):
             if not count % ITEMS_A_STEP:
                 yield
-            answer = of_topic[asked.partition_index] = ListOffsetsPartitionResponse(partition_index=asked.partition_index)
+            answer = of_topic[asked.partition_index] = ListOffsetsPartitionResponse(
+                partition_index=asked.partition_index
+            )
             if named[topic.name, asked.partition_index] > 1:
                 answer.error_code = ErrorCode.INVALID_REQUEST
             elif asked.timestamp < 0 and call.version < _SINCE.get(asked.timestamp, 0x7FFF):
@@ -70,19 +95,35 @@ def _look_up_all(broker: Broker, call: Call, request: ListOffsetsRequest, named:
                 answer.error_code = ErrorCode.UNKNOWN_SERVER_ERROR
             else:
                 _answer(broker, topic.name, asked, answer, budget, request)
-                if answer.error_code == ErrorCode.OFFSET_NOT_AVAILABLE and call.version < _KNOWS_NOT_AVAILABLE:
+                if (
+                    answer.error_code == ErrorCode.OFFSET_NOT_AVAILABLE
+                    and call.version < _KNOWS_NOT_AVAILABLE
+                ):
                     answer.error_code = ErrorCode.LEADER_NOT_AVAILABLE
-    return ListOffsetsResponse(topics=[
-        ListOffsetsTopicResponse(name=name, partitions=list(of_topic.values())) for name, of_topic in answers.items() if of_topic])
+    return ListOffsetsResponse(
+        topics=[
+            ListOffsetsTopicResponse(name=name, partitions=list(of_topic.values()))
+            for name, of_topic in answers.items()
+            if of_topic
+        ]
+    )
 
 
 def _answer(
-    broker: Broker, topic: str, asked: ListOffsetsPartition, answer: ListOffsetsPartitionResponse, budget: Budget,
+    broker: Broker,
+    topic: str,
+    asked: ListOffsetsPartition,
+    answer: ListOffsetsPartitionResponse,
+    budget: Budget,
     request: ListOffsetsRequest,
 ) -> None:
     partition = broker.cluster.partition(topic, asked.partition_index)
     answer.error_code = leader_fault(
-        broker, partition, asked.current_leader_epoch, followers_too=request.replica_id == DEBUGGING_CONSUMER)
+        broker,
+        partition,
+        asked.current_leader_epoch,
+        followers_too=request.replica_id == DEBUGGING_CONSUMER,
+    )
     if partition is None or answer.error_code:
         return
     try:
@@ -96,21 +137,40 @@ def _answer(
         answer.offset, answer.timestamp, answer.leader_epoch = found
         return
     committed = request.isolation_level == READ_COMMITTED
-    if asked.timestamp >= 0 and found.offset >= partition.log.high_watermark:  # an offset that a batch only claims to hold
+    if (
+        asked.timestamp >= 0 and found.offset >= partition.log.high_watermark
+    ):  # an offset that a batch only claims to hold
         found = TimestampedOffset()
-    if committed and asked.timestamp not in _WHEREVER and found.offset >= partition.log.last_stable_offset:
+    if (
+        committed
+        and asked.timestamp not in _WHEREVER
+        and found.offset >= partition.log.last_stable_offset
+    ):
         end = asked.timestamp == LATEST
-        found = found._replace(offset=partition.log.last_stable_offset) if end else TimestampedOffset()
+        found = (
+            found._replace(offset=partition.log.last_stable_offset) if end else TimestampedOffset()
+        )
     unsure = asked.timestamp == LATEST or (asked.timestamp not in _WHEREVER and found.offset < 0)
-    if unsure and broker.replication is not None and broker.replication.is_unsure(broker.node_id, partition):
+    if (
+        unsure
+        and broker.replication is not None
+        and broker.replication.is_unsure(broker.node_id, partition)
+    ):
         answer.error_code = ErrorCode.OFFSET_NOT_AVAILABLE
         return
     answer.offset, answer.timestamp, answer.leader_epoch = found
 
 
-def leader_fault(broker: Broker, partition: Partition | None, current_leader_epoch: int, *, followers_too: bool = False) -> int:
-    """Why a leader's log may not be asked, or 0: unknown (3), no replica here (6), the caller's leader epoch is old (74) or new (75),
-    not the leader (6). `followers_too`: any replica may be asked."""
+def leader_fault(
+    broker: Broker,
+    partition: Partition | None,
+    current_leader_epoch: int,
+    *,
+    followers_too: bool = False,
+) -> int:
+    """Why a leader's log may not be asked, or 0: unknown (3), no replica here (6), the caller's
+    leader epoch is old (74) or new (75), not the leader (6). `followers_too`: any replica may be
+    asked."""
     if partition is None:
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     if broker.node_id not in partition.replicas:
@@ -120,11 +180,16 @@ def leader_fault(broker: Broker, partition: Partition | None, current_leader_epo
             return ErrorCode.FENCED_LEADER_EPOCH
         if current_leader_epoch > partition.leader_epoch:
             return ErrorCode.UNKNOWN_LEADER_EPOCH
-    return 0 if followers_too or partition.leader == broker.node_id else ErrorCode.NOT_LEADER_OR_FOLLOWER
+    return (
+        0
+        if followers_too or partition.leader == broker.node_id
+        else ErrorCode.NOT_LEADER_OR_FOLLOWER
+    )
 
 
 def look_up(partition: Partition, timestamp: int, budget: Budget) -> TimestampedOffset:
-    """The offset that a (special) timestamp stands for. `budget`: what opening batches may cost. Raises BatchRefused 87."""
+    """The offset that a (special) timestamp stands for. `budget`: what opening batches may cost.
+    Raises BatchRefused 87."""
     log = partition.log
     match timestamp:
         case -1:

@@ -1,4 +1,5 @@
-"""ListPartitionReassignments (key 46), v0 (KIP-455): the partitions on their way to other brokers. (REASN-5)
+"""ListPartitionReassignments (key 46), v0 (KIP-455): the partitions on their way to other brokers.
+(REASN-5)
 
 No topics, null: all of them. What is unknown is left out, as what does not move is.
 """
@@ -33,15 +34,34 @@ def handle(broker: Broker, call: Call) -> ListPartitionReassignmentsResponse:
         asked = []
         for each in request.topics:
             partitions = topics[each.name].partitions if each.name in topics else []
-            asked.append((each.name, [partitions[index] for index in each.partition_indexes if 0 <= index < len(partitions)]))
+            asked.append(
+                (
+                    each.name,
+                    [
+                        partitions[index]
+                        for index in each.partition_indexes
+                        if 0 <= index < len(partitions)
+                    ],
+                )
+            )
     moving = [(name, in_progress(partitions)) for name, partitions in asked]
-    return ListPartitionReassignmentsResponse(error_message=None, topics=[
-        OngoingTopicReassignment(name=name, partitions=_listed(partitions)) for name, partitions in moving if partitions])
+    return ListPartitionReassignmentsResponse(
+        error_message=None,
+        topics=[
+            OngoingTopicReassignment(name=name, partitions=_listed(partitions))
+            for name, partitions in moving
+            if partitions
+        ],
+    )
 
 
 def _listed(partitions: Iterable[Partition]) -> list[OngoingPartitionReassignment]:
     return [
         OngoingPartitionReassignment(
-            partition_index=partition.index, replicas=list(partition.replicas), adding_replicas=list(partition.adding),
-            removing_replicas=list(partition.removing))
-        for partition in partitions]
+            partition_index=partition.index,
+            replicas=list(partition.replicas),
+            adding_replicas=list(partition.adding),
+            removing_replicas=list(partition.removing),
+        )
+        for partition in partitions
+    ]

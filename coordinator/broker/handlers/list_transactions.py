@@ -1,8 +1,8 @@
 """ListTransactions (key 66), v0-2: the transactional ids of this coordinator (KIP-664).
 
-Filters: states by Kafka's names (unknown ones are told, and select nothing), producer ids, v1 for how long a transaction is open
-already (KIP-994), v2 a pattern for the whole id (KIP-1152; one that cannot be read is
-INVALID_REGULAR_EXPRESSION, 128).
+Filters: states by Kafka's names (unknown ones are told, and select nothing), producer ids, v1 for
+how long a transaction is open already (KIP-994), v2 a pattern for the whole id (KIP-1152; one that
+cannot be read is INVALID_REGULAR_EXPRESSION, 128).
 """
 
 from __future__ import annotations
@@ -13,7 +13,11 @@ from ...errors import ErrorCode
 from ...re2j import PatternError, compile_pattern
 from ...slices import ITEMS_A_STEP
 from ...transactions.states import TransactionState as State
-from ...wire.messages.list_transactions import ListTransactionsRequest, ListTransactionsResponse, TransactionState
+from ...wire.messages.list_transactions import (
+    ListTransactionsRequest,
+    ListTransactionsResponse,
+    TransactionState,
+)
 from ..call import Sliced
 
 if TYPE_CHECKING:
@@ -50,9 +54,15 @@ def handle(broker: Broker, call: Call) -> ListTransactionsResponse | Sliced:
         return (
             (not states or transaction.state in states)
             and (not producer_ids or transaction.producer_id in producer_ids)
-            # An id whose producer was only initialized counts as open for ever: Kafka takes its -1 for an instant.
-            and (request.duration_filter < 0 or started_ms is None or call.now - started_ms > request.duration_filter)
-            and (pattern is None or pattern.matches(transaction.transactional_id)))
+            # An id whose producer was only initialized counts as open for ever: Kafka takes its -1
+            # for an instant.
+            and (
+                request.duration_filter < 0
+                or started_ms is None
+                or call.now - started_ms > request.duration_filter
+            )
+            and (pattern is None or pattern.matches(transaction.transactional_id))
+        )
 
     def look() -> Slices[Result]:
         for name in list(broker.transactions.coordinator.transactions):
@@ -62,7 +72,12 @@ def handle(broker: Broker, call: Call) -> ListTransactionsResponse | Sliced:
             one = broker.transactions.shown(name, call.now)
             if one is not None and wanted(one) and not broker.transactions.availability(name):
                 response.transaction_states.append(
-                    TransactionState(transactional_id=name, producer_id=one.producer_id, transaction_state=str(one.state)))
+                    TransactionState(
+                        transactional_id=name,
+                        producer_id=one.producer_id,
+                        transaction_state=str(one.state),
+                    )
+                )
             if pattern is not None or not number % ITEMS_A_STEP:
                 yield
         return response

@@ -1,9 +1,11 @@
 """Metadata (key 3), v0-13: brokers, topics and who leads what.
 
-v0: an empty list means all topics; from v1 null does, and empty means none. v4: the client may forbid automatic creation.
-v8-10: cluster operations, v8: topic operations (KIP-430). v10-11 carry topic ids but may not be asked by them; from v12, if any
-id is given, names are not looked at. A topic that comes into being because of the request is answered 3 this time, as in
-Kafka, where it exists a moment later. What was found, and nothing created, is kept encoded until the cluster changes.
+v0: an empty list means all topics; from v1 null does, and empty means none. v4: the client may
+forbid automatic creation. v8-10: cluster operations, v8: topic operations (KIP-430). v10-11 carry
+topic ids but may not be asked by them; from v12, if any id is given, names are not looked at. A
+topic that comes into being because of the request is answered 3 this time, as in Kafka, where it
+exists a moment later. What was found, and nothing created, is kept encoded until the cluster
+changes.
 """
 
 from __future__ import annotations
@@ -34,7 +36,8 @@ if TYPE_CHECKING:
 
 _MOST_KEPT = 256
 _MOST_ASKED = 256
-"""An answer to a request that names more topics is not kept, since the request would have to be kept with it."""
+"""An answer to a request that names more topics is not kept, since the request would have to be
+kept with it."""
 _MOST_BYTES = 16 << 20
 """Of all answers that are kept."""
 
@@ -46,31 +49,50 @@ def handle(broker: Broker, call: Call) -> Result | Sliced:
     """Answered at once."""
     request = call.message
     assert isinstance(request, MetadataRequest)
-    asked = None if request.topics is None else tuple((topic.topic_id, topic.name) for topic in request.topics)
+    asked = (
+        None
+        if request.topics is None
+        else tuple((topic.topic_id, topic.name) for topic in request.topics)
+    )
     if call.version == 0 and not asked:
         asked = None
     bad = _bad_form(call.version, asked)
     if bad is not None:
         return _all(request, call.version, bad)
-    operations = (request.include_cluster_authorized_operations, request.include_topic_authorized_operations)
+    operations = (
+        request.include_cluster_authorized_operations,
+        request.include_topic_authorized_operations,
+    )
     key = ("metadata", call.version, call.listener, operations, asked)
     kept = broker.cluster.kept.get(key)
     if kept is not None:
         return Encoded(kept)
     work = _answer(broker, call, request, asked, key)
-    return Sliced(work) if asked is not None and len(asked) > ITEMS_A_STEP else whole(work, call.now)
+    return (
+        Sliced(work) if asked is not None and len(asked) > ITEMS_A_STEP else whole(work, call.now)
+    )
 
 
-def _answer(broker: Broker, call: Call, request: MetadataRequest, asked: _Asked, key: Hashable) -> Slices[Result]:
+def _answer(
+    broker: Broker, call: Call, request: MetadataRequest, asked: _Asked, key: Hashable
+) -> Slices[Result]:
     response = _response(broker, call, request)
-    unknown = yield from _find(broker, call, asked, response, request.include_topic_authorized_operations)
+    unknown = yield from _find(
+        broker, call, asked, response, request.include_topic_authorized_operations
+    )
     if unknown:
-        if request.allow_auto_topic_creation and broker.configs.get_bool("auto.create.topics.enable"):
+        if request.allow_auto_topic_creation and broker.configs.get_bool(
+            "auto.create.topics.enable"
+        ):
             make_automatically(broker, unknown, call)
         return response
     body = response.encode(call.version)
     kept_bodies = broker.cluster.kept
-    if len(kept_bodies) < _MOST_KEPT and len(asked or ()) <= _MOST_ASKED and sum(map(len, kept_bodies.values())) + len(body) <= _MOST_BYTES:
+    if (
+        len(kept_bodies) < _MOST_KEPT
+        and len(asked or ()) <= _MOST_ASKED
+        and sum(map(len, kept_bodies.values())) + len(body) <= _MOST_BYTES
+    ):
         kept_bodies[key] = body
     return Encoded(body)
 
@@ -87,7 +109,8 @@ def _bad_form(version: int, asked: _Asked) -> ErrorCode | None:
 
 def _all(request: MetadataRequest, version: int, code: ErrorCode) -> MetadataResponse:
     topics = [
-        MetadataResponseTopic(error_code=code, name=topic.name or "", topic_id=topic.topic_id) for topic in request.topics or ()
+        MetadataResponseTopic(error_code=code, name=topic.name or "", topic_id=topic.topic_id)
+        for topic in request.topics or ()
     ]
     return MetadataResponse(topics=topics, error_code=code if version >= 13 else 0)
 
@@ -98,15 +121,24 @@ def _response(broker: Broker, call: Call, request: MetadataRequest) -> MetadataR
     for node in cluster.brokers.values():
         if call.listener in node.endpoints and not node.fenced:
             host, port = node.endpoints[call.listener]
-            brokers.append(MetadataResponseBroker(node_id=node.node_id, host=host, port=port, rack=node.rack))
+            brokers.append(
+                MetadataResponseBroker(node_id=node.node_id, host=host, port=port, rack=node.rack)
+            )
     return MetadataResponse(
-        brokers=brokers, cluster_id=cluster.cluster_id, controller_id=cluster.controller_id,
-        cluster_authorized_operations=CLUSTER_OPERATIONS if request.include_cluster_authorized_operations else NOT_ASKED,
-    )  # fmt: skip
+        brokers=brokers,
+        cluster_id=cluster.cluster_id,
+        controller_id=cluster.controller_id,
+        cluster_authorized_operations=CLUSTER_OPERATIONS
+        if request.include_cluster_authorized_operations
+        else NOT_ASKED,
+    )
 
 
-def _find(broker: Broker, call: Call, asked: _Asked, response: MetadataResponse, operations: bool) -> Slices[list[str]]:
-    """Add the topics asked for to the response: first what is there. The names of those that are not are answered."""
+def _find(
+    broker: Broker, call: Call, asked: _Asked, response: MetadataResponse, operations: bool
+) -> Slices[list[str]]:
+    """Add the topics asked for to the response: first what is there. The names of those that are
+    not are answered."""
     bits = TOPIC_OPERATIONS if operations else NOT_ASKED
     cluster = broker.cluster
     found: Iterable[Topic]
@@ -117,30 +149,44 @@ def _find(broker: Broker, call: Call, asked: _Asked, response: MetadataResponse,
         ids = dict.fromkeys(topic_id for topic_id, _ in asked if topic_id != ZERO_UUID)
         code = ErrorCode.UNKNOWN_TOPIC_ID
         response.topics += [
-            MetadataResponseTopic(error_code=code, name=None, topic_id=topic_id) for topic_id in ids if topic_id not in cluster.topics_by_id
+            MetadataResponseTopic(error_code=code, name=None, topic_id=topic_id)
+            for topic_id in ids
+            if topic_id not in cluster.topics_by_id
         ]
-        found = [cluster.topics_by_id[topic_id] for topic_id in ids if topic_id in cluster.topics_by_id]
+        found = [
+            cluster.topics_by_id[topic_id] for topic_id in ids if topic_id in cluster.topics_by_id
+        ]
     else:
         names = list(dict.fromkeys(name for _, name in asked if name is not None))
         found = [cluster.topics[name] for name in names if name in cluster.topics]
         unknown = [name for name in names if name not in cluster.topics]
     response.topics += [
         MetadataResponseTopic(
-            name=topic.name, topic_id=topic.id, is_internal=topic.internal, topic_authorized_operations=bits,
+            name=topic.name,
+            topic_id=topic.id,
+            is_internal=topic.internal,
+            topic_authorized_operations=bits,
             partitions=[_partition(broker, call, partition) for partition in topic.partitions],
         )
         for topic in found
-    ]  # fmt: skip
+    ]
     for count, name in enumerate(unknown, 1):
         if not count % ITEMS_A_STEP:
             yield
-        code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if why_invalid(name) is None else ErrorCode.INVALID_TOPIC_EXCEPTION
-        response.topics.append(MetadataResponseTopic(error_code=code, name=name, topic_authorized_operations=bits))
+        code = (
+            ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            if why_invalid(name) is None
+            else ErrorCode.INVALID_TOPIC_EXCEPTION
+        )
+        response.topics.append(
+            MetadataResponseTopic(error_code=code, name=name, topic_authorized_operations=bits)
+        )
     return unknown
 
 
 def _partition(broker: Broker, call: Call, partition: Partition) -> MetadataResponsePartition:
-    """v0 shows only replicas that can be reached; up to v5 a leader without this listener counts as no leader."""
+    """v0 shows only replicas that can be reached; up to v5 a leader without this listener counts as
+    no leader."""
     leader, replicas, isr = partition.leader, partition.replicas, partition.isr
     nodes = broker.cluster.brokers
     code = ErrorCode.NONE
@@ -155,6 +201,11 @@ def _partition(broker: Broker, call: Call, partition: Partition) -> MetadataResp
         code = ErrorCode.LISTENER_NOT_FOUND if call.version >= 6 else ErrorCode.LEADER_NOT_AVAILABLE
         leader = -1
     return MetadataResponsePartition(
-        error_code=code, partition_index=partition.index, leader_id=leader, leader_epoch=partition.leader_epoch,
-        replica_nodes=list(replicas), isr_nodes=list(isr), offline_replicas=list(partition.offline),
-    )  # fmt: skip
+        error_code=code,
+        partition_index=partition.index,
+        leader_id=leader,
+        leader_epoch=partition.leader_epoch,
+        replica_nodes=list(replicas),
+        isr_nodes=list(isr),
+        offline_replicas=list(partition.offline),
+    )

@@ -1,8 +1,9 @@
 """OffsetCommit (key 8): where a group's members have got to.
 
-v10 names topics by id (KIP-848): an id nobody knows gets 100 on each of its partitions. A topic or partition the cluster
-does not have gets 3. What is left goes to the coordinator; if nothing is left, it is not asked at all (OC-6).
-In the answer a topic's refused partitions come first, then the coordinator's, as Kafka merges them.
+v10 names topics by id (KIP-848): an id nobody knows gets 100 on each of its partitions. A topic or
+partition the cluster does not have gets 3. What is left goes to the coordinator; if nothing is
+left, it is not asked at all (OC-6). In the answer a topic's refused partitions come first, then the
+coordinator's, as Kafka merges them.
 """
 
 from __future__ import annotations
@@ -34,8 +35,10 @@ def handle(broker: Broker, call: Call) -> Result:
     by_id = call.version >= _FIRST_WITH_IDS
     if not by_id and nothing_is_missing(broker.cluster, request.topics) and fits(request.group_id):
         return broker.coordinate(call, request)  # most requests, in short
-    missing: MissingPartitions[OffsetCommitRequestTopic, OffsetCommitResponseTopic] = MissingPartitions(
-        broker.cluster, OffsetCommitResponseTopic, OffsetCommitResponsePartition, by_id=by_id
+    missing: MissingPartitions[OffsetCommitRequestTopic, OffsetCommitResponseTopic] = (
+        MissingPartitions(
+            broker.cluster, OffsetCommitResponseTopic, OffsetCommitResponsePartition, by_id=by_id
+        )
     )
     request.topics = missing.refuse(request.topics)
     if not request.topics:
@@ -54,7 +57,18 @@ def handle(broker: Broker, call: Call) -> Result:
 
 
 def _all(request: OffsetCommitRequest, error: ErrorCode) -> OffsetCommitResponse:
-    return OffsetCommitResponse(topics=[
-        OffsetCommitResponseTopic(name=topic.name, topic_id=topic.topic_id, partitions=[
-            OffsetCommitResponsePartition(partition_index=each.partition_index, error_code=error) for each in topic.partitions])
-        for topic in request.topics])
+    return OffsetCommitResponse(
+        topics=[
+            OffsetCommitResponseTopic(
+                name=topic.name,
+                topic_id=topic.topic_id,
+                partitions=[
+                    OffsetCommitResponsePartition(
+                        partition_index=each.partition_index, error_code=error
+                    )
+                    for each in topic.partitions
+                ],
+            )
+            for topic in request.topics
+        ]
+    )

@@ -1,7 +1,8 @@
 """OffsetDelete (key 47): committed offsets, forgotten (KIP-496).
 
-Topics and partitions the cluster does not have get 3. The coordinator is asked in any case, also when nothing is left to
-delete, and an error of its stands alone at the top (OD-3 as Kafka 4.3.1 was seen to do).
+Topics and partitions the cluster does not have get 3. The coordinator is asked in any case, also
+when nothing is left to delete, and an error of its stands alone at the top (OD-3 as Kafka 4.3.1 was
+seen to do).
 """
 
 from __future__ import annotations
@@ -26,15 +27,16 @@ if TYPE_CHECKING:
 
 
 def handle(broker: Broker, call: Call) -> Sliced:
-    """Answered at once. In the answer a topic stands once: its refused partitions, then the coordinator's."""
+    """Answered at once. In the answer a topic stands once: its refused partitions, then the
+    coordinator's."""
     return Sliced(_delete(broker, call))
 
 
 def _delete(broker: Broker, call: Call) -> Slices[Result]:
     request = call.message
     assert isinstance(request, OffsetDeleteRequest)
-    missing: MissingPartitions[OffsetDeleteRequestTopic, OffsetDeleteResponseTopic] = MissingPartitions(
-        broker.cluster, OffsetDeleteResponseTopic, OffsetDeleteResponsePartition
+    missing: MissingPartitions[OffsetDeleteRequestTopic, OffsetDeleteResponseTopic] = (
+        MissingPartitions(broker.cluster, OffsetDeleteResponseTopic, OffsetDeleteResponsePartition)
     )
     request.topics = yield from missing.refuse_in_slices(request.topics)
     now = yield

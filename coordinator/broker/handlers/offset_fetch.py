@@ -1,8 +1,9 @@
 """OffsetFetch (key 9): committed offsets of one group, or of several from v8 on (OF-*).
 
-v10 names topics by id (KIP-848). Known ids are asked for by name; unknown ones get 100 on each partition and stand after
-the others. When all topics of a group are wanted, those that no longer exist have no id and are left out.
-Existence of topics and partitions is not checked otherwise (OF-2).
+v10 names topics by id (KIP-848). Known ids are asked for by name; unknown ones get 100 on each
+partition and stand after the others. When all topics of a group are wanted, those that no longer
+exist have no id and are left out. Existence of topics and partitions is not checked otherwise
+(OF-2).
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ _FIRST_BATCHED, _FIRST_WITH_IDS = 8, 10
 
 
 def handle(broker: Broker, call: Call) -> Result | Sliced:
-    """Answered at once; groups in the order of the request (OF-9). What is asked twice is looked up once, and shown twice."""
+    """Answered at once; groups in the order of the request (OF-9). What is asked twice is looked up
+    once, and shown twice."""
     request = call.message
     assert isinstance(request, OffsetFetchRequest)
     if call.version < _FIRST_BATCHED:
@@ -43,7 +45,9 @@ def _fetch_all(broker: Broker, call: Call, request: OffsetFetchRequest) -> Slice
     order = [places.setdefault(_what(asked), len(places)) for asked in request.groups]
     if len(places) == len(order):
         return (yield from _fetch(broker, call, request))
-    first = {place: asked for asked, place in zip(reversed(request.groups), reversed(order), strict=True)}
+    first = {
+        place: asked for asked, place in zip(reversed(request.groups), reversed(order), strict=True)
+    }
     request.groups = [first[place] for place in range(len(places))]
     answer = yield from _fetch(broker, call, request)
     answer.groups = [answer.groups[place] for place in order]
@@ -52,7 +56,13 @@ def _fetch_all(broker: Broker, call: Call, request: OffsetFetchRequest) -> Slice
 
 def _what(asked: OffsetFetchRequestGroup) -> tuple[object, ...]:
     """All that an answer depends on."""
-    topics = None if asked.topics is None else tuple((topic.name, topic.topic_id, tuple(topic.partition_indexes)) for topic in asked.topics)
+    topics = (
+        None
+        if asked.topics is None
+        else tuple(
+            (topic.name, topic.topic_id, tuple(topic.partition_indexes)) for topic in asked.topics
+        )
+    )
     return asked.group_id, asked.member_id, asked.member_epoch, topics
 
 
@@ -96,7 +106,11 @@ def _name_by_id(broker: Broker, group: OffsetFetchResponseGroup) -> None:
 def _refused(topic: OffsetFetchRequestTopics) -> OffsetFetchResponseTopics:
     partitions = [
         OffsetFetchResponsePartitions(
-            partition_index=index, committed_offset=-1, committed_leader_epoch=-1, metadata="", error_code=ErrorCode.UNKNOWN_TOPIC_ID
+            partition_index=index,
+            committed_offset=-1,
+            committed_leader_epoch=-1,
+            metadata="",
+            error_code=ErrorCode.UNKNOWN_TOPIC_ID,
         )
         for index in topic.partition_indexes
     ]

@@ -1,6 +1,8 @@
-"""OffsetForLeaderEpoch (key 23), v2-4 (KIP-101, KIP-320): where a leader epoch ends, for consumers that look for truncation.
+"""OffsetForLeaderEpoch (key 23), v2-4 (KIP-101, KIP-320): where a leader epoch ends, for consumers
+that look for truncation.
 
-Refusals: unknown (3), leader epoch (74, 75), not the leader (6). An epoch newer than all is no error: -1 and -1.
+Refusals: unknown (3), leader epoch (74, 75), not the leader (6). An epoch newer than all is no
+error: -1 and -1.
 """
 
 from __future__ import annotations
@@ -17,7 +19,10 @@ from ..call import row_by_row
 from .list_offsets import leader_fault
 
 if TYPE_CHECKING:
-    from ...wire.messages.offset_for_leader_epoch import OffsetForLeaderPartition, OffsetForLeaderTopic
+    from ...wire.messages.offset_for_leader_epoch import (
+        OffsetForLeaderPartition,
+        OffsetForLeaderTopic,
+    )
     from ..call import Call, Sliced
     from ..core import Broker
 
@@ -26,11 +31,18 @@ def handle(broker: Broker, call: Call) -> Sliced:
     """Always answered at once."""
     request = call.message
     assert isinstance(request, OffsetForLeaderEpochRequest)
-    return row_by_row(request.topics, lambda topic: _topic(broker, topic), lambda topics: OffsetForLeaderEpochResponse(topics=topics))
+    return row_by_row(
+        request.topics,
+        lambda topic: _topic(broker, topic),
+        lambda topics: OffsetForLeaderEpochResponse(topics=topics),
+    )
 
 
 def _topic(broker: Broker, topic: OffsetForLeaderTopic) -> OffsetForLeaderTopicResult:
-    return OffsetForLeaderTopicResult(topic=topic.topic, partitions=[_answer(broker, topic.topic, asked) for asked in topic.partitions])
+    return OffsetForLeaderTopicResult(
+        topic=topic.topic,
+        partitions=[_answer(broker, topic.topic, asked) for asked in topic.partitions],
+    )
 
 
 def _answer(broker: Broker, topic: str, asked: OffsetForLeaderPartition) -> EpochEndOffset:
@@ -39,4 +51,6 @@ def _answer(broker: Broker, topic: str, asked: OffsetForLeaderPartition) -> Epoc
     if partition is None or error:
         return EpochEndOffset(error_code=error, partition=asked.partition)
     end = partition.log.epoch_end(asked.leader_epoch)
-    return EpochEndOffset(partition=asked.partition, leader_epoch=end.epoch, end_offset=end.end_offset)
+    return EpochEndOffset(
+        partition=asked.partition, leader_epoch=end.epoch, end_offset=end.end_offset
+    )

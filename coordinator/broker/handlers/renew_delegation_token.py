@@ -1,4 +1,5 @@
-"""RenewDelegationToken (key 39), v1-2, on a connection without authentication: refused (64), as all of KIP-48 is."""
+"""RenewDelegationToken (key 39), v1-2, on a connection without authentication: refused (64), as all
+of KIP-48 is."""
 
 from __future__ import annotations
 
@@ -14,4 +15,6 @@ if TYPE_CHECKING:
 
 def handle(_: Broker, __: Call) -> RenewDelegationTokenResponse:
     """Answered at once."""
-    return RenewDelegationTokenResponse(error_code=ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED, expiry_timestamp_ms=-1)
+    return RenewDelegationTokenResponse(
+        error_code=ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED, expiry_timestamp_ms=-1
+    )

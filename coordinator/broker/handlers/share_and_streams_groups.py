@@ -1,7 +1,9 @@
-"""Share groups and streams groups (keys 76-79, 83-92, KIP-932, KIP-1071), none of which is served here.
+"""Share groups and streams groups (keys 76-79, 83-92, KIP-932, KIP-1071), none of which is served
+here.
 
-Answered as a Kafka 4.3.1 answers whose share.version and streams.version are 0: UNSUPPORTED_VERSION (35), so that a share consumer or a
-streams application fails at once with Kafka's text. The state behind share groups (83-87) has no coordinator: NOT_COORDINATOR (16).
+Answered as a Kafka 4.3.1 answers whose share.version and streams.version are 0: UNSUPPORTED_VERSION
+(35), so that a share consumer or a streams application fails at once with Kafka's text. The state
+behind share groups (83-87) has no coordinator: NOT_COORDINATOR (16).
 """
 
 from __future__ import annotations
@@ -36,20 +38,39 @@ def handle(broker: Broker, call: Call) -> Result:
     messages: Any = import_module(type(call.message).__module__)
     key: int = messages.KEY
     refused = ErrorCode.UNSUPPORTED_VERSION
-    broker.unserved.refused(broker.log, call, API_KEYS[key], "is refused, because share groups and streams groups are not served")
+    broker.unserved.refused(
+        broker.log,
+        call,
+        API_KEYS[key],
+        "is refused, because share groups and streams groups are not served",
+    )
     if key in _STATE:
         return _without_coordinator(messages, request, *_STATE[key])
     if key in _DESCRIBES:
-        rows = [messages.DescribedGroup(group_id=group_id, error_code=refused) for group_id in request.group_ids]
+        rows = [
+            messages.DescribedGroup(group_id=group_id, error_code=refused)
+            for group_id in request.group_ids
+        ]
         return _response(messages, groups=rows)
     if key == _DESCRIBE_OFFSETS:
         shape = messages.DescribeShareGroupOffsetsResponseGroup
-        return _response(messages, groups=[shape(group_id=of.group_id, error_code=refused) for of in request.groups])
-    return _response(messages, error_code=refused, **({"error_message": refused.message} if key in _TELLS_TEXT else {}))
+        return _response(
+            messages,
+            groups=[shape(group_id=of.group_id, error_code=refused) for of in request.groups],
+        )
+    return _response(
+        messages,
+        error_code=refused,
+        **({"error_message": refused.message} if key in _TELLS_TEXT else {}),
+    )
 
 
 def _response(messages: Any, **fields: Any) -> Message:
-    (shape,) = (of for of in vars(messages).values() if isinstance(of, type) and issubclass(of, Response) and of is not Response)
+    (shape,) = (
+        of
+        for of in vars(messages).values()
+        if isinstance(of, type) and issubclass(of, Response) and of is not Response
+    )
     response: Message = shape(**fields)
     return response
 
@@ -62,7 +83,10 @@ def _without_coordinator(messages: Any, request: Any, prefix: str, what: str) ->
         result(
             topic_id=topic.topic_id,
             partitions=[
-                messages.PartitionResult(partition=of.partition, error_code=refused, error_message=text) for of in topic.partitions
+                messages.PartitionResult(
+                    partition=of.partition, error_code=refused, error_message=text
+                )
+                for of in topic.partitions
             ],
         )
         for topic in request.topics

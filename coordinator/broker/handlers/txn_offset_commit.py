@@ -1,8 +1,10 @@
-"""TxnOffsetCommit (key 28), v0-5: offsets that count when a transaction commits (KIP-98, KIP-447, TXN-*).
+"""TxnOffsetCommit (key 28), v0-5: offsets that count when a transaction commits (KIP-98, KIP-447,
+TXN-*).
 
-A topic or partition the cluster does not have gets 3; if nothing is left, nobody is asked. Then the group id (24), whether this
-broker leads the group's partition (16), whether the producer has its transaction here (TXN-8; v5 brings the group's partition into it
-by itself, KIP-890), then the group.
+A topic or partition the cluster does not have gets 3; if nothing is left, nobody is asked. Then the
+group id (24), whether this broker leads the group's partition (16), whether the producer has its
+transaction here (TXN-8; v5 brings the group's partition into it by itself, KIP-890), then the
+group.
 """
 
 from __future__ import annotations
@@ -34,11 +36,14 @@ _KNOWS_LOADING = 2
 
 
 def handle(broker: Broker, call: Call) -> TxnOffsetCommitResponse:
-    """Answered at once. In the answer a topic's refused partitions come first, then the coordinator's."""
+    """Answered at once. In the answer a topic's refused partitions come first, then the
+    coordinator's."""
     request = call.message
     assert isinstance(request, TxnOffsetCommitRequest)
-    missing: MissingPartitions[TxnOffsetCommitRequestTopic, TxnOffsetCommitResponseTopic] = MissingPartitions(
-        broker.cluster, TxnOffsetCommitResponseTopic, TxnOffsetCommitResponsePartition
+    missing: MissingPartitions[TxnOffsetCommitRequestTopic, TxnOffsetCommitResponseTopic] = (
+        MissingPartitions(
+            broker.cluster, TxnOffsetCommitResponseTopic, TxnOffsetCommitResponsePartition
+        )
     )
     request.topics = missing.refuse(request.topics)
     if not request.topics:
@@ -53,12 +58,16 @@ def _commit(broker: Broker, call: Call, request: TxnOffsetCommitRequest) -> TxnO
         return transactional_response(request, ErrorCode.INVALID_GROUP_ID)
     if not fits(request.group_id):  # Kafka cannot write the record of such a group: -1
         return transactional_response(request, ErrorCode.UNKNOWN_SERVER_ERROR)
-    if CONSUMER_OFFSETS not in broker.cluster.topics:  # TXN-10: Kafka looks at the transaction first: no such partition
+    if (
+        CONSUMER_OFFSETS not in broker.cluster.topics
+    ):  # TXN-10: Kafka looks at the transaction first: no such partition
         return transactional_response(request, ErrorCode.COORDINATOR_NOT_AVAILABLE)
     if broker.coordinator.refuse(request.group_id) is ErrorCode.NOT_COORDINATOR:
         return transactional_response(request, ErrorCode.NOT_COORDINATOR)
     transactions = broker.transactions
-    support = transaction_support(call.version, adds_since=ADDS_PARTITIONS_SINCE, abortable_since=ABORTABLE_SINCE)
+    support = transaction_support(
+        call.version, adds_since=ADDS_PARTITIONS_SINCE, abortable_since=ABORTABLE_SINCE
+    )
     producer = Producer(request.producer_id, request.producer_epoch)
     place = transactions.offsets_partition(request.group_id)
     topic = broker.cluster.topics[CONSUMER_OFFSETS]

@@ -1,4 +1,5 @@
-"""UnregisterBroker (key 64), v0: the controller forgets a broker's registration, be it alive or not; who has none is told 102.
+"""UnregisterBroker (key 64), v0: the controller forgets a broker's registration, be it alive or
+not; who has none is told 102.
 
 Of a cluster of one the broker that serves stays: without it the cluster is of no use to anybody.
 """
@@ -23,7 +24,9 @@ def handle(broker: Broker, call: Call) -> UnregisterBrokerResponse:
         return UnregisterBrokerResponse(error_code=ErrorCode.REQUEST_TIMED_OUT)
     if request.broker_id not in broker.controller.cluster.brokers:
         why = f"Broker ID {request.broker_id} is not currently registered"
-        return UnregisterBrokerResponse(error_code=ErrorCode.BROKER_ID_NOT_REGISTERED, error_message=why)
+        return UnregisterBrokerResponse(
+            error_code=ErrorCode.BROKER_ID_NOT_REGISTERED, error_message=why
+        )
     if broker.replication is not None:
         broker.controller.unregister(request.broker_id, call.now, call.cause)
     return UnregisterBrokerResponse()

@@ -1,8 +1,9 @@
-"""UpdateFeatures (key 57), v0-2 (KIP-584): v0 allows a downgrade or not, v1 knows its kinds and can only check, v2 tells no results.
+"""UpdateFeatures (key 57), v0-2 (KIP-584): v0 allows a downgrade or not, v1 knows its kinds and can
+only check, v2 tells no results.
 
-Checked are Kafka's rules in Kafka's order, features in the order of a HashMap of their names (HM-3). group.version may be set, which
-switches consumer groups on and off. The other levels are what is served and do not change: a level that Kafka would set is refused
-too (95).
+Checked are Kafka's rules in Kafka's order, features in the order of a HashMap of their names
+(HM-3). group.version may be set, which switches consumer groups on and off. The other levels are
+what is served and do not change: a level that Kafka would set is refused too (95).
 """
 
 from __future__ import annotations
@@ -12,7 +13,12 @@ from typing import TYPE_CHECKING
 from ...cluster.events import FeatureChanged
 from ...errors import ErrorCode
 from ...java_hash import in_hash_order, java_hash
-from ...wire.messages.update_features import FeatureUpdateKey, UpdatableFeatureResult, UpdateFeaturesRequest, UpdateFeaturesResponse
+from ...wire.messages.update_features import (
+    FeatureUpdateKey,
+    UpdatableFeatureResult,
+    UpdateFeaturesRequest,
+    UpdateFeaturesResponse,
+)
 from .api_versions import supported_levels
 
 if TYPE_CHECKING:
@@ -30,18 +36,34 @@ def handle(broker: Broker, call: Call) -> UpdateFeaturesResponse:
     request = call.message
     assert isinstance(request, UpdateFeaturesRequest)
     if not broker.reaches_controller:
-        return UpdateFeaturesResponse(error_code=ErrorCode.REQUEST_TIMED_OUT, error_message=ErrorCode.REQUEST_TIMED_OUT.message)
-    named = {update.feature: update for update in request.feature_updates}  # of one that is named twice the last counts
+        return UpdateFeaturesResponse(
+            error_code=ErrorCode.REQUEST_TIMED_OUT,
+            error_message=ErrorCode.REQUEST_TIMED_OUT.message,
+        )
+    named = {
+        update.feature: update for update in request.feature_updates
+    }  # of one that is named twice the last counts
     updates = [named[name] for name in in_hash_order(named, java_hash)]
     for update in updates:
-        kind = update.upgrade_type if call.version > 0 else _SAFE_DOWNGRADE if update.allow_downgrade else _UPGRADE
+        kind = (
+            update.upgrade_type
+            if call.version > 0
+            else _SAFE_DOWNGRADE
+            if update.allow_downgrade
+            else _UPGRADE
+        )
         why = _why_not(broker, update, kind)
         if why is not None:
-            return UpdateFeaturesResponse(error_code=ErrorCode.INVALID_UPDATE_VERSION, error_message=_FAILED + why)
+            return UpdateFeaturesResponse(
+                error_code=ErrorCode.INVALID_UPDATE_VERSION, error_message=_FAILED + why
+            )
     if not (call.version > 0 and request.validate_only):
         for update in updates:
             _set(broker, update, call)
-    done = [UpdatableFeatureResult(feature=update.feature, error_message="NONE") for update in request.feature_updates]
+    done = [
+        UpdatableFeatureResult(feature=update.feature, error_message="NONE")
+        for update in request.feature_updates
+    ]
     return UpdateFeaturesResponse(error_message=None, results=done)
 
 

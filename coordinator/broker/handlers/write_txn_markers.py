@@ -1,11 +1,14 @@
-"""WriteTxnMarkers (key 27), v1-2: markers by hand, as an administrator ends a hanging transaction (KIP-664).
+"""WriteTxnMarkers (key 27), v1-2: markers by hand, as an administrator ends a hanging transaction
+(KIP-664).
 
-It is the brokers' own request, and nobody is kept from it here. The coordinator does not hear of it: it goes on to think that
-the transaction is open. v2 says under which transaction version a marker is written (2: its epoch must have risen, KIP-890).
-While the event log cannot be written, partitions of __consumer_offsets are refused (6), as by a leader that cannot write.
-Of a marker's partitions the unknown ones (3) are answered first. A partition that a marker names twice gets it once (Kafka 4.3.1 never
-answers then: KAFKA-BUG). Markers of one producer are answered together, and one without partitions not at all. One that cannot be (no
-producer, no epoch) for a partition that is here fails the request, behind the markers that are already written (-1).
+It is the brokers' own request, and nobody is kept from it here. The coordinator does not hear of
+it: it goes on to think that the transaction is open. v2 says under which transaction version a
+marker is written (2: its epoch must have risen, KIP-890). While the event log cannot be written,
+partitions of __consumer_offsets are refused (6), as by a leader that cannot write. Of a marker's
+partitions the unknown ones (3) are answered first. A partition that a marker names twice gets it
+once (Kafka 4.3.1 never answers then: KAFKA-BUG). Markers of one producer are answered together, and
+one without partitions not at all. One that cannot be (no producer, no epoch) for a partition that
+is here fails the request, behind the markers that are already written (-1).
 """
 
 from __future__ import annotations
@@ -58,17 +61,26 @@ def _write_all(broker: Broker, call: Call, request: WriteTxnMarkersRequest) -> S
         unknown, here, call = yield from _parted(broker, call, entry)
         if here and _cannot_be(entry):
             return (yield from _failed(request))
-        call = yield from _write(broker, call, entry, chain(unknown, here), results.setdefault(entry.producer_id, {}))
+        call = yield from _write(
+            broker, call, entry, chain(unknown, here), results.setdefault(entry.producer_id, {})
+        )
         call = call._replace(now=(yield)) if not count % ITEMS_A_STEP else call
     markers = []
     for producer_id, rows in results.items():
         if rows:
-            markers.append(WritableTxnMarkerResult(producer_id=producer_id, topics=(yield from _by_topic(rows))))
+            markers.append(
+                WritableTxnMarkerResult(
+                    producer_id=producer_id, topics=(yield from _by_topic(rows))
+                )
+            )
     return WriteTxnMarkersResponse(markers=markers)
 
 
-def _parted(broker: Broker, call: Call, entry: WritableTxnMarker) -> Slices[tuple[Named, Named, Call]]:
-    """The partitions that a marker names, each once: those that the broker has no replica of, and the others."""
+def _parted(
+    broker: Broker, call: Call, entry: WritableTxnMarker
+) -> Slices[tuple[Named, Named, Call]]:
+    """The partitions that a marker names, each once: those that the broker has no replica of, and
+    the others."""
     unknown: Named = {}
     here: Named = {}
     count = 0
@@ -77,7 +89,9 @@ def _parted(broker: Broker, call: Call, entry: WritableTxnMarker) -> Slices[tupl
             count += 1
             if not count % ITEMS_A_STEP:
                 call = call._replace(now=(yield))
-            (unknown if _held(broker, topic.name, index) is None else here)[topic.name, index] = None
+            (unknown if _held(broker, topic.name, index) is None else here)[topic.name, index] = (
+                None
+            )
     return unknown, here, call
 
 
@@ -96,25 +110,43 @@ def _cannot_be(entry: WritableTxnMarker) -> bool:
 
 
 def _failed(request: WriteTxnMarkersRequest) -> Slices[WriteTxnMarkersResponse]:
-    """-1 everywhere, as when a broker fails on a request; of a producer's markers only the last is told."""
+    """-1 everywhere, as when a broker fails on a request; of a producer's markers only the last is
+    told."""
     last = {entry.producer_id: entry for entry in request.markers}
     markers = []
     for producer_id, entry in last.items():
         topics = []
         for topic in entry.topics:
-            topics.append(WritableTxnMarkerTopicResult(name=topic.name, partitions=(yield from each(topic.partition_indexes, _refused))))
+            topics.append(
+                WritableTxnMarkerTopicResult(
+                    name=topic.name, partitions=(yield from each(topic.partition_indexes, _refused))
+                )
+            )
             yield
         markers.append(WritableTxnMarkerResult(producer_id=producer_id, topics=topics))
     return WriteTxnMarkersResponse(markers=markers)
 
 
 def _refused(index: int) -> WritableTxnMarkerPartitionResult:
-    return WritableTxnMarkerPartitionResult(partition_index=index, error_code=ErrorCode.UNKNOWN_SERVER_ERROR)
+    return WritableTxnMarkerPartitionResult(
+        partition_index=index, error_code=ErrorCode.UNKNOWN_SERVER_ERROR
+    )
 
 
-def _write(broker: Broker, call: Call, entry: WritableTxnMarker, partitions: Iterable[tuple[str, int]], rows: Rows) -> Slices[Call]:
+def _write(
+    broker: Broker,
+    call: Call,
+    entry: WritableTxnMarker,
+    partitions: Iterable[tuple[str, int]],
+    rows: Rows,
+) -> Slices[Call]:
     marker = Marker(
-        entry.producer_id, entry.producer_epoch, entry.transaction_result, entry.coordinator_epoch, entry.transaction_version)
+        entry.producer_id,
+        entry.producer_epoch,
+        entry.transaction_result,
+        entry.coordinator_epoch,
+        entry.transaction_version,
+    )
     for count, (name, index) in enumerate(partitions, 1):
         if not count % ITEMS_A_STEP:
             call = call._replace(now=(yield))
@@ -123,13 +155,16 @@ def _write(broker: Broker, call: Call, entry: WritableTxnMarker, partitions: Ite
         if found is None:
             row.error_code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
             continue
-        # Where a marker ends pending offsets, groups change, which is logged; Kafka tells errors of group coordinators as of a leader.
+        # Where a marker ends pending offsets, groups change, which is logged; Kafka tells errors of
+        # group coordinators as of a leader.
         if found.leader != broker.node_id or (name == CONSUMER_OFFSETS and broker.log_is_blocked):
             row.error_code = ErrorCode.NOT_LEADER_OR_FOLLOWER
             continue
         try:
             if entry.transaction_version < 0:
-                found.log.producers.check_marker(entry.producer_id, entry.producer_epoch, entry.coordinator_epoch, 0)
+                found.log.producers.check_marker(
+                    entry.producer_id, entry.producer_epoch, entry.coordinator_epoch, 0
+                )
                 row.error_code = ErrorCode.UNKNOWN_SERVER_ERROR
                 continue
             broker.transactions.write_marker(found, marker, call.now, call.cause)

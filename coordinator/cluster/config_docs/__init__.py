@@ -1,6 +1,8 @@
-"""What each configuration is for, in a sentence of this project: DescribeConfigs v3+ shows it to who asks for documentation (KIP-569).
+"""What each configuration is for, in a sentence of this project: DescribeConfigs v3+ shows it to
+who asks for documentation (KIP-569).
 
-Kafka's own texts are longer; the facts are the same. The tables are read when they are first asked for.
+Kafka's own texts are longer; the facts are the same. The tables are read when they are first asked
+for.
 """
 
 from __future__ import annotations
@@ -12,7 +14,8 @@ from ..config_changes import ResourceType
 
 @cache
 def texts(resource_type: int) -> dict[str, str]:
-    """The sentence for each configuration of topics, brokers, groups or client metrics; empty for other resources."""
+    """The sentence for each configuration of topics, brokers, groups or client metrics; empty for
+    other resources."""
     from . import broker, other
 
     table = {

@@ -1,9 +1,11 @@
-"""The controller: decides about brokers, topics and partitions, and folds what it decides into its own `Cluster`.
+"""The controller: decides about brokers, topics and partitions, and folds what it decides into its
+own `Cluster`.
 
-Owns broker sessions, fencing, elections and the ISR. Rules: every change is an event, folded here first and then published; a
-request that is refused changes nothing; without a majority of the quorum nothing is decided (`active`). With one broker its
-cluster is the broker's own. `reassignments` and `leaders` hold the rules of those two subjects. Time is told.
-Does not depend on how events reach brokers, on logs of partitions, and on requests' wire forms.
+Owns broker sessions, fencing, elections and the ISR. Rules: every change is an event, folded here
+first and then published; a request that is refused changes nothing; without a majority of the
+quorum nothing is decided (`active`). With one broker its cluster is the broker's own.
+`reassignments` and `leaders` hold the rules of those two subjects. Time is told. Does not depend on
+how events reach brokers, on logs of partitions, and on requests' wire forms.
 """
 
 from __future__ import annotations
@@ -36,10 +38,16 @@ class ControllerSettings(NamedTuple):
 
 
 class Controller:
-    """The controller of a cluster. `cluster` is the newest metadata; `reaches` tells which brokers' links are whole."""
+    """The controller of a cluster. `cluster` is the newest metadata; `reaches` tells which brokers'
+    links are whole."""
 
     def __init__(
-        self, cluster: Cluster, publish: Publish, *, settings: ControllerSettings | None = None, reaches: Reaches | None = None,
+        self,
+        cluster: Cluster,
+        publish: Publish,
+        *,
+        settings: ControllerSettings | None = None,
+        reaches: Reaches | None = None,
     ) -> None:
         self.cluster = cluster
         self.settings = settings or ControllerSettings()
@@ -50,14 +58,19 @@ class Controller:
         self._sessions: dict[int, int] = {}  # brokers out of contact -> when their session ends
         self.held: set[int] = set()
         """Brokers that are fenced on purpose."""
-        self._deletions: set[str] = set()  # topics that the older controller will delete when their reassignments have ended
-        self._starting: dict[int, ev.BrokerRegistered] = {}  # those that announced themselves while nobody could decide
+        self._deletions: set[str] = (
+            set()
+        )  # topics that the older controller will delete when their reassignments have ended
+        self._starting: dict[
+            int, ev.BrokerRegistered
+        ] = {}  # those that announced themselves while nobody could decide
         self._unclean: set[int] = set()  # of those: who was not shut down in good order
         self._rebalance_ms: int | None = None
 
     @property
     def active(self) -> bool:
-        """Whether anything can be decided now: there is a controller, and a majority of the quorum reaches it."""
+        """Whether anything can be decided now: there is a controller, and a majority of the quorum
+        reaches it."""
         return self.quorum.can_act(self.reaches)
 
     @property
@@ -73,25 +86,43 @@ class Controller:
     # -- topics: the caller has checked them (`broker.topics`)
 
     def create_topic(
-        self, name: str, *, topic_id: bytes, replicas: list[list[int]], configs: Mapping[str, str], now: int, cause: int | None = None,
+        self,
+        name: str,
+        *,
+        topic_id: bytes,
+        replicas: list[list[int]],
+        configs: Mapping[str, str],
+        now: int,
+        cause: int | None = None,
     ) -> Topic:
         """Make a topic."""
         self.apply(ev.TopicCreated(name, topic_id, replicas, dict(configs)), now, cause)
         return self.cluster.topics[name]
 
     def delete_topic(self, topic: Topic, now: int, cause: int | None = None) -> None:
-        """Delete a topic; a reassignment of it ends with it. The older controller deletes it when its reassignments have ended."""
-        if self.settings.reassignments == ZOOKEEPER and any(one.reassigning for one in topic.partitions):
+        """Delete a topic; a reassignment of it ends with it. The older controller deletes it when
+        its reassignments have ended."""
+        if self.settings.reassignments == ZOOKEEPER and any(
+            one.reassigning for one in topic.partitions
+        ):
             self._deletions.add(topic.name)
             self.apply(ev.DeletionPostponed(topic.name), now, cause)
             return
         self.apply(ev.TopicDeleted(topic.name, topic.id, len(topic.partitions)), now, cause)
 
-    def add_partitions(self, name: str, replicas: list[list[int]], now: int, cause: int | None = None) -> None:
+    def add_partitions(
+        self, name: str, replicas: list[list[int]], now: int, cause: int | None = None
+    ) -> None:
         """Let a topic grow."""
-        self.apply(ev.PartitionsAdded(name, len(self.cluster.topics[name].partitions), replicas), now, cause)
+        self.apply(
+            ev.PartitionsAdded(name, len(self.cluster.topics[name].partitions), replicas),
+            now,
+            cause,
+        )
 
-    def configure_topic(self, name: str, configs: Mapping[str, str], now: int, cause: int | None = None) -> None:
+    def configure_topic(
+        self, name: str, configs: Mapping[str, str], now: int, cause: int | None = None
+    ) -> None:
         """Replace a topic's own configuration values."""
         before = self.cluster.topics[name].configs.get(_MIN_ISR)
         self.apply(ev.TopicConfigured(name, dict(configs)), now, cause)
@@ -99,11 +130,15 @@ class Controller:
             self.forget_eligible([name], now, cause)
         if self.active and self._unclean_allowed(self.cluster.topics[name]):
             self._many.begin(
-                None, [one for one in self.cluster.topics[name].partitions if one.leader == NO_LEADER],
-                lambda one, at: self.change(one, "unclean leader election was enabled", at, cause), now)
+                None,
+                [one for one in self.cluster.topics[name].partitions if one.leader == NO_LEADER],
+                lambda one, at: self.change(one, "unclean leader election was enabled", at, cause),
+                now,
+            )
 
     def forget_eligible(self, topics: Iterable[str], now: int, cause: int | None = None) -> None:
-        """min.insync.replicas was changed for these topics: nobody outside the ISR is eligible to lead them any more (KIP-966)."""
+        """min.insync.replicas was changed for these topics: nobody outside the ISR is eligible to
+        lead them any more (KIP-966)."""
         for name in topics:
             for partition in self.cluster.topics[name].partitions:
                 event = without_eligible(partition, "min.insync.replicas was changed")
@@ -113,17 +148,27 @@ class Controller:
     # -- brokers
 
     def register(
-        self, broker: int, rack: str | None, endpoints: Mapping[str, tuple[str, int]], now: int, *, clean: bool = True,
+        self,
+        broker: int,
+        rack: str | None,
+        endpoints: Mapping[str, tuple[str, int]],
+        now: int,
+        *,
+        clean: bool = True,
     ) -> None:
-        """A broker announces itself; `clean`: it was shut down in good order before, or is new. It waits for a controller if need be."""
+        """A broker announces itself; `clean`: it was shut down in good order before, or is new. It
+        waits for a controller if need be."""
         node = self.cluster.brokers.get(broker)
-        self._starting[broker] = ev.BrokerRegistered(broker, 1 if node is None else node.epoch + 1, rack, dict(endpoints))
+        self._starting[broker] = ev.BrokerRegistered(
+            broker, 1 if node is None else node.epoch + 1, rack, dict(endpoints)
+        )
         if not clean:
             self._unclean.add(broker)
         self.look(now)
 
     def look(self, now: int) -> None:
-        """Hosts or links changed: see who is in contact, let starting brokers in, begin sessions' ends, elect a controller."""
+        """Hosts or links changed: see who is in contact, let starting brokers in, begin sessions'
+        ends, elect a controller."""
         self.quorum.look(self.reaches, now)
         if not self.active:
             return
@@ -133,7 +178,12 @@ class Controller:
         for broker, node in list(self.cluster.brokers.items()):
             if self.in_contact(broker):
                 self._sessions.pop(broker, None)
-                if node.fenced and broker not in self.held and broker not in self._starting and not self._many.concern(broker):
+                if (
+                    node.fenced
+                    and broker not in self.held
+                    and broker not in self._starting
+                    and not self._many.concern(broker)
+                ):
                     self._unfence(broker, now)
             elif not node.fenced:
                 self._sessions.setdefault(broker, now + self.settings.session_timeout_ms)
@@ -144,13 +194,17 @@ class Controller:
         return self.leader is not None and self.reaches(self.leader, broker)
 
     def start_shutdown(self, broker: int, now: int, cause: int | None = None) -> None:
-        """A broker asks for a controlled shutdown: its leaderships move away, and it leaves every ISR (KIP-841)."""
+        """A broker asks for a controlled shutdown: its leaderships move away, and it leaves every
+        ISR (KIP-841)."""
         if self.active and self.in_contact(broker) and broker in self.cluster.brokers:
             self.apply(ev.BrokerShutdownStarted(broker), now, cause)
             self._leave_partitions(broker, f"broker {broker} shuts down", now, cause)
 
-    def fence(self, broker: int, reason: str, now: int, cause: int | None = None, *, hold: bool = False) -> None:
-        """Fence a broker: it leads nothing and is in no ISR. `hold`: until `release`, whatever it says."""
+    def fence(
+        self, broker: int, reason: str, now: int, cause: int | None = None, *, hold: bool = False
+    ) -> None:
+        """Fence a broker: it leads nothing and is in no ISR. `hold`: until `release`, whatever it
+        says."""
         if hold:
             self.held.add(broker)
         self._sessions.pop(broker, None)
@@ -160,7 +214,8 @@ class Controller:
             self._leave_partitions(broker, reason, now, cause)
 
     def unregister(self, broker: int, now: int, cause: int | None = None) -> None:
-        """Forget a broker's registration: it leads nothing and is in no ISR; replicas that were assigned to it stay so."""
+        """Forget a broker's registration: it leads nothing and is in no ISR; replicas that were
+        assigned to it stay so."""
         self._sessions.pop(broker, None)
         self.held.discard(broker)
         self.apply(ev.BrokerUnregistered(broker), now, cause)
@@ -182,51 +237,98 @@ class Controller:
         if broker in self._unclean:
             self._unclean.discard(broker)
             self._many.begin(
-                broker, [one for one in self._partitions() if broker in one.elr or broker in one.isr],
+                broker,
+                [one for one in self._partitions() if broker in one.elr or broker in one.isr],
                 lambda one, at: self.change(
-                    one, f"broker {broker} had an unclean shutdown", at, isr=[node for node in one.isr if node != broker],
-                    unclean_shutdown=(broker,)), now)
+                    one,
+                    f"broker {broker} had an unclean shutdown",
+                    at,
+                    isr=[node for node in one.isr if node != broker],
+                    unclean_shutdown=(broker,),
+                ),
+                now,
+            )
 
     def _unfence(self, broker: int, now: int) -> None:
         self.apply(ev.BrokerUnfenced(broker), now)
         self._many.begin(
-            broker, [one for one in self._partitions() if one.leader == NO_LEADER and broker in one.replicas],
-            lambda one, at: self.change(one, f"broker {broker} is back", at), now)
+            broker,
+            [
+                one
+                for one in self._partitions()
+                if one.leader == NO_LEADER and broker in one.replicas
+            ],
+            lambda one, at: self.change(one, f"broker {broker} is back", at),
+            now,
+        )
 
     def _leave_partitions(self, broker: int, reason: str, now: int, cause: int | None) -> None:
         self._many.begin(
-            broker, [one for one in self._partitions() if broker in one.isr or one.leader == broker],
-            lambda one, at: self.change(one, reason, at, cause, isr=[node for node in one.isr if node != broker]), now)
+            broker,
+            [one for one in self._partitions() if broker in one.isr or one.leader == broker],
+            lambda one, at: self.change(
+                one, reason, at, cause, isr=[node for node in one.isr if node != broker]
+            ),
+            now,
+        )
 
     # -- partitions
 
     def change(
-        self, partition: Partition, reason: str, now: int, cause: int | None = None, *, election: Election | None = None,
-        isr: list[int] | None = None, replicas: list[int] | None = None, adding: list[int] | None = None,
-        removing: list[int] | None = None, unclean_shutdown: Iterable[int] = (),
+        self,
+        partition: Partition,
+        reason: str,
+        now: int,
+        cause: int | None = None,
+        *,
+        election: Election | None = None,
+        isr: list[int] | None = None,
+        replicas: list[int] | None = None,
+        adding: list[int] | None = None,
+        removing: list[int] | None = None,
+        unclean_shutdown: Iterable[int] = (),
     ) -> ev.PartitionChanged | None:
-        """Bring a partition where it is wanted, with an election if it needs one; answers the event, None if nothing changed."""
+        """Bring a partition where it is wanted, with an election if it needs one; answers the
+        event, None if nothing changed."""
         topic = self.cluster.topics[partition.topic]
         if election is None:
             election = Election.UNCLEAN if self._unclean_allowed(topic) else Election.ONLINE
-        event = change(partition, Wanted(
-            acceptable=self.acceptable, min_isr=topic.effective_int(_MIN_ISR), election=election, isr=isr, replicas=replicas,
-            adding=adding, removing=removing, unclean_shutdown=unclean_shutdown), reason)
+        event = change(
+            partition,
+            Wanted(
+                acceptable=self.acceptable,
+                min_isr=topic.effective_int(_MIN_ISR),
+                election=election,
+                isr=isr,
+                replicas=replicas,
+                adding=adding,
+                removing=removing,
+                unclean_shutdown=unclean_shutdown,
+            ),
+            reason,
+        )
         if event is not None:
             self._change(partition, event, now, cause)
             self._arm_rebalance(now, [partition])
         return event
 
-    def _change(self, partition: Partition, event: ev.PartitionChanged, now: int, cause: int | None) -> None:
+    def _change(
+        self, partition: Partition, event: ev.PartitionChanged, now: int, cause: int | None
+    ) -> None:
         """Apply a change; the older controller's reassignments begin and end in steps."""
         steps = {
             ev.PartitionChange.REASSIGNMENT_STARTED: lambda: steps_of_start(event),
-            ev.PartitionChange.REASSIGNMENT_COMPLETED: lambda: steps_of_end(partition, event)}.get(event.what)
+            ev.PartitionChange.REASSIGNMENT_COMPLETED: lambda: steps_of_end(partition, event),
+        }.get(event.what)
         if self.settings.reassignments == KRAFT or steps is None:
             self.apply(event, now, cause)
         else:
             for told in steps():
-                self.apply(ev.ReassignmentStep(event.topic, event.partition, told.step, told.text), now, cause)
+                self.apply(
+                    ev.ReassignmentStep(event.topic, event.partition, told.step, told.text),
+                    now,
+                    cause,
+                )
                 if told.event is not None:
                     self.apply(told.event, now, cause)
         topic = self.cluster.topics[event.topic]
@@ -234,11 +336,18 @@ class Controller:
             self._deletions.discard(topic.name)
             self.delete_topic(topic, now, cause)
 
-    def elect_member(self, partition: Partition, broker: int, reason: str, now: int, cause: int | None = None) -> None:
+    def elect_member(
+        self, partition: Partition, broker: int, reason: str, now: int, cause: int | None = None
+    ) -> None:
         """Let one replica of the ISR lead, whoever is preferred."""
-        event = change(partition, Wanted(
-            acceptable=lambda node: node == broker and self.acceptable(node),
-            min_isr=self.cluster.topics[partition.topic].effective_int(_MIN_ISR)), reason)
+        event = change(
+            partition,
+            Wanted(
+                acceptable=lambda node: node == broker and self.acceptable(node),
+                min_isr=self.cluster.topics[partition.topic].effective_int(_MIN_ISR),
+            ),
+            reason,
+        )
         if event is not None:
             self.apply(event, now, cause)
             self._arm_rebalance(now, [partition])
@@ -249,11 +358,20 @@ class Controller:
         return node is not None and node.active
 
     def alter_isr(
-        self, broker: int, partition: Partition, isr: list[int], leader_epoch: int, partition_epoch: int, now: int, *, reason: str,
+        self,
+        broker: int,
+        partition: Partition,
+        isr: list[int],
+        leader_epoch: int,
+        partition_epoch: int,
+        now: int,
+        *,
+        reason: str,
     ) -> ErrorCode:
         """AlterPartition of a leader (KIP-497, KIP-841).
 
-        Answers NOT_CONTROLLER, FENCED_LEADER_EPOCH, INVALID_UPDATE_VERSION, INELIGIBLE_REPLICA, or NONE, and then it is done.
+        Answers NOT_CONTROLLER, FENCED_LEADER_EPOCH, INVALID_UPDATE_VERSION, INELIGIBLE_REPLICA, or
+        NONE, and then it is done.
         """
         if not self.active or not self.in_contact(broker):
             return ErrorCode.NOT_CONTROLLER
@@ -270,7 +388,9 @@ class Controller:
         return topic.effective("unclean.leader.election.enable") is True
 
     def _partitions(self) -> Iterable[Partition]:
-        return (partition for topic in self.cluster.topics.values() for partition in topic.partitions)
+        return (
+            partition for topic in self.cluster.topics.values() for partition in topic.partitions
+        )
 
     # -- time
 
@@ -290,7 +410,8 @@ class Controller:
         return first
 
     def tick(self, now: int) -> None:
-        """Elect a controller, end sessions of silent brokers, move leaderships back to preferred replicas, as far as it is due."""
+        """Elect a controller, end sessions of silent brokers, move leaderships back to preferred
+        replicas, as far as it is due."""
         if self.quorum.tick(self.reaches, now):
             self.leader_changed(now)
         if not self.active:
@@ -302,28 +423,50 @@ class Controller:
             if not self._many:
                 self.look(now)  # brokers may wait for that
         for broker in [broker for broker, at in self._sessions.items() if at <= now]:
-            self.fence(broker, f"broker {broker} sent no heartbeat for {self.settings.session_timeout_ms} ms", now)
+            self.fence(
+                broker,
+                f"broker {broker} sent no heartbeat for {self.settings.session_timeout_ms} ms",
+                now,
+            )
         if self._rebalance_ms is not None and self._rebalance_ms <= now:
             self._rebalance_ms = None
             self._many.begin(
-                None, filter(self._imbalanced, self._partitions()),
-                lambda one, at: self.change(one, "the preferred replica leads again", at, election=Election.PREFERRED), now)
+                None,
+                filter(self._imbalanced, self._partitions()),
+                lambda one, at: self.change(
+                    one, "the preferred replica leads again", at, election=Election.PREFERRED
+                ),
+                now,
+            )
 
     def leader_changed(self, now: int) -> None:
         """The quorum has another leader, or none: it gives every broker a whole session anew."""
         self._sessions.clear()
         former = self.cluster.controller_id
         if self.leader is None:
-            self._publish(ev.ControllerLost(former, "no majority of the brokers can be reached"), now, None)
+            self._publish(
+                ev.ControllerLost(former, "no majority of the brokers can be reached"), now, None
+            )
             return
         self.apply(ev.ControllerElected(self.leader, self.quorum.epoch), now)
         self.look(now)
 
     def _imbalanced(self, partition: Partition) -> bool:
         preferred = partition.replicas[0]
-        return partition.leader not in (NO_LEADER, preferred) and preferred in partition.isr and self.acceptable(preferred)
+        return (
+            partition.leader not in (NO_LEADER, preferred)
+            and preferred in partition.isr
+            and self.acceptable(preferred)
+        )
 
     def _arm_rebalance(self, now: int, changed: Iterable[Partition] | None = None) -> None:
-        """Kafka looks at fixed intervals, if there is an imbalance: in a partition that changed, or (None) in any, as brokers changed."""
-        if self._rebalance_ms is None and self.settings.rebalances and any(map(self._imbalanced, changed or self._partitions())):
-            self._rebalance_ms = (now // self.settings.imbalance_check_ms + 1) * self.settings.imbalance_check_ms
+        """Kafka looks at fixed intervals, if there is an imbalance: in a partition that changed, or
+        (None) in any, as brokers changed."""
+        if (
+            self._rebalance_ms is None
+            and self.settings.rebalances
+            and any(map(self._imbalanced, changed or self._partitions()))
+        ):
+            self._rebalance_ms = (
+                now // self.settings.imbalance_check_ms + 1
+            ) * self.settings.imbalance_check_ms

@@ -1,8 +1,10 @@
-"""A partition's next registration: elections, the ISR, eligible leader replicas and reassignments, as Kafka's controller does it.
+"""A partition's next registration: elections, the ISR, eligible leader replicas and reassignments,
+as Kafka's controller does it.
 
-Owns the rules of Kafka 4.3.1's PartitionChangeBuilder: in this order a reassignment is completed if it can be (REASN-2), the
-eligible leader replicas follow from the ISR (KIP-966), and a leader is elected. Each change raises the partition epoch; the
-leader epoch rises when the leader changes or a replica is removed. Does not depend on why a change is wanted, and on time.
+Owns the rules of Kafka 4.3.1's PartitionChangeBuilder: in this order a reassignment is completed if
+it can be (REASN-2), the eligible leader replicas follow from the ISR (KIP-966), and a leader is
+elected. Each change raises the partition epoch; the leader epoch rises when the leader changes or a
+replica is removed. Does not depend on why a change is wanted, and on time.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ NO_LEADER = -1
 
 
 class Election(Enum):
-    """How a leader is chosen: keep the one there is, prefer the first replica, or take one that is not in sync at last (unclean)."""
+    """How a leader is chosen: keep the one there is, prefer the first replica, or take one that is
+    not in sync at last (unclean)."""
 
     ONLINE = "online"
     PREFERRED = "preferred"
@@ -30,7 +33,8 @@ class Election(Enum):
 class Wanted:
     """What is to become of a partition; None: as it is. `min_isr`: the topic's min.insync.replicas.
 
-    `acceptable` says whether a broker may lead. `unclean_shutdown`: a broker whose log cannot be trusted to hold what it had.
+    `acceptable` says whether a broker may lead. `unclean_shutdown`: a broker whose log cannot be
+    trusted to hold what it had.
     """
 
     acceptable: Callable[[int], bool]
@@ -53,13 +57,25 @@ def change(partition: Partition, wanted: Wanted, reason: str) -> PartitionChange
 
 
 def without_eligible(partition: Partition, reason: str) -> PartitionChanged | None:
-    """The event after which nobody outside the ISR is eligible to lead; None if nobody is. The leader stays, be it none."""
+    """The event after which nobody outside the ISR is eligible to lead; None if nobody is. The
+    leader stays, be it none."""
     if not partition.elr and not partition.last_known_elr:
         return None
     return PartitionChanged(
-        partition.topic, partition.index, PartitionChange.ELR_CHANGED, reason, partition.leader, partition.leader_epoch,
-        partition.partition_epoch + 1, list(partition.replicas), list(partition.isr), [], [], list(partition.adding),
-        list(partition.removing))
+        partition.topic,
+        partition.index,
+        PartitionChange.ELR_CHANGED,
+        reason,
+        partition.leader,
+        partition.leader_epoch,
+        partition.partition_epoch + 1,
+        list(partition.replicas),
+        list(partition.isr),
+        [],
+        [],
+        list(partition.adding),
+        list(partition.removing),
+    )
 
 
 class _Completed(NamedTuple):
@@ -93,13 +109,18 @@ class _Target:
             self.completed = True
 
     def follow_with_elr(self) -> None:
-        """Below the effective min ISR, who falls out of the ISR stays eligible to lead, unless its shutdown was unclean."""
+        """Below the effective min ISR, who falls out of the ISR stays eligible to lead, unless its
+        shutdown was unclean."""
         if len(self.isr) >= min(self.wanted.min_isr, len(self.replicas)):
             self.elr, self.last_known_elr = [], []
             return
         unclean = set(self.wanted.unclean_shutdown)
         candidates = list(dict.fromkeys([*self.before.isr, *self.before.elr]))
-        self.elr = [node for node in candidates if node not in self.isr and node not in unclean and node in self.replicas]
+        self.elr = [
+            node
+            for node in candidates
+            if node not in self.isr and node not in unclean and node in self.replicas
+        ]
         if not self.isr and self.before.isr:  # the first time that nobody is in sync: who led last
             self.last_known_elr = [self.before.leader] if self.before.leader != NO_LEADER else []
 
@@ -126,7 +147,12 @@ class _Target:
         if found != NO_LEADER or self.wanted.election is Election.PREFERRED:
             return found
         acceptable = self.wanted.acceptable
-        if not self.isr and not self.elr and len(self.last_known_elr) == 1 and acceptable(self.last_known_elr[0]):
+        if (
+            not self.isr
+            and not self.elr
+            and len(self.last_known_elr) == 1
+            and acceptable(self.last_known_elr[0])
+        ):
             return self.last_known_elr[0]
         if self.wanted.election is Election.UNCLEAN:
             return next((node for node in self.replicas if acceptable(node)), NO_LEADER)
@@ -139,14 +165,32 @@ class _Target:
         before = self.before
         removed = any(node not in self.replicas for node in before.replicas)
         same = (
-            self.leader == before.leader and self.replicas == before.replicas and self.isr == before.isr and self.elr == before.elr
-            and self.last_known_elr == before.last_known_elr and self.adding == before.adding and self.removing == before.removing)
+            self.leader == before.leader
+            and self.replicas == before.replicas
+            and self.isr == before.isr
+            and self.elr == before.elr
+            and self.last_known_elr == before.last_known_elr
+            and self.adding == before.adding
+            and self.removing == before.removing
+        )
         if same and not removed:
             return None
         elected = self.leader != before.leader
         return PartitionChanged(
-            before.topic, before.index, self._what(), reason, self.leader, before.leader_epoch + (elected or removed),
-            before.partition_epoch + 1, self.replicas, self.isr, self.elr, self.last_known_elr, self.adding, self.removing)
+            before.topic,
+            before.index,
+            self._what(),
+            reason,
+            self.leader,
+            before.leader_epoch + (elected or removed),
+            before.partition_epoch + 1,
+            self.replicas,
+            self.isr,
+            self.elr,
+            self.last_known_elr,
+            self.adding,
+            self.removing,
+        )
 
     def _what(self) -> PartitionChange:
         before = self.before
@@ -154,9 +198,17 @@ class _Target:
             return PartitionChange.REASSIGNMENT_COMPLETED
         if self.adding != before.adding or self.removing != before.removing:
             started = bool(self.adding or self.removing)
-            return PartitionChange.REASSIGNMENT_STARTED if started else PartitionChange.REASSIGNMENT_CANCELLED
+            return (
+                PartitionChange.REASSIGNMENT_STARTED
+                if started
+                else PartitionChange.REASSIGNMENT_CANCELLED
+            )
         if self.leader != before.leader:
-            return PartitionChange.LEADER_LOST if self.leader == NO_LEADER else PartitionChange.LEADER_ELECTED
+            return (
+                PartitionChange.LEADER_LOST
+                if self.leader == NO_LEADER
+                else PartitionChange.LEADER_ELECTED
+            )
         if self.replicas != before.replicas:
             return PartitionChange.REPLICAS_REORDERED
         if set(self.isr) - set(before.isr):
@@ -166,13 +218,21 @@ class _Target:
         return PartitionChange.ELR_CHANGED
 
 
-def completed(replicas: list[int], isr: list[int], adding: list[int], removing: list[int]) -> _Completed | None:
-    """The replicas and the ISR after a reassignment, if every target replica is in sync by now (REASN-2); else None.
+def completed(
+    replicas: list[int], isr: list[int], adding: list[int], removing: list[int]
+) -> _Completed | None:
+    """The replicas and the ISR after a reassignment, if every target replica is in sync by now
+    (REASN-2); else None.
 
-    A broker that is both adding and removing can never be in the next ISR, so such a reassignment ends by being cancelled only.
+    A broker that is both adding and removing can never be in the next ISR, so such a reassignment
+    ends by being cancelled only.
     """
     next_replicas = [node for node in replicas if node not in removing]
     next_isr = [node for node in isr if node not in removing]
-    if not next_replicas or not next_isr or any(node not in next_isr for node in (*next_replicas, *adding)):
+    if (
+        not next_replicas
+        or not next_isr
+        or any(node not in next_isr for node in (*next_replicas, *adding))
+    ):
         return None
     return _Completed(next_replicas, next_isr)

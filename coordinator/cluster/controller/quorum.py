@@ -1,8 +1,10 @@
-"""Who is the controller: the leader of a quorum of all brokers, as long as a majority can reach it (KIP-500, KIP-595).
+"""Who is the controller: the leader of a quorum of all brokers, as long as a majority can reach it
+(KIP-500, KIP-595).
 
-Rules: a leader that a majority cannot reach stays so until controller.quorum.fetch.timeout.ms has passed; then a broker that
-reaches a majority takes over, the one with the lowest id, or nobody if there is none. One that stops in good order hands over
-at once. Which brokers reach each other is told. Does not depend on what the controller does.
+Rules: a leader that a majority cannot reach stays so until controller.quorum.fetch.timeout.ms has
+passed; then a broker that reaches a majority takes over, the one with the lowest id, or nobody if
+there is none. One that stops in good order hands over at once. Which brokers reach each other is
+told. Does not depend on what the controller does.
 """
 
 from __future__ import annotations
@@ -28,7 +30,8 @@ class Quorum:
         return self._gives_up_ms
 
     def look(self, reaches: Reaches, now: int) -> None:
-        """Something about hosts or links changed: begin to wait for a lost leader, or stop waiting."""
+        """Something about hosts or links changed: begin to wait for a lost leader, or stop
+        waiting."""
         if self.leader is not None and self._has_majority(self.leader, reaches):
             self._gives_up_ms = None
         elif self._gives_up_ms is None:
@@ -41,7 +44,8 @@ class Quorum:
         return self._elect(reaches)
 
     def resign(self, reaches: Reaches) -> bool:
-        """The leader stops in good order: elect another one at once. The leader must count as unreachable already."""
+        """The leader stops in good order: elect another one at once. The leader must count as
+        unreachable already."""
         return self._elect(reaches)
 
     def can_act(self, reaches: Reaches) -> bool:
@@ -50,7 +54,9 @@ class Quorum:
 
     def _elect(self, reaches: Reaches) -> bool:
         former = self.leader
-        self.leader = next((node for node in self.voters if self._has_majority(node, reaches)), None)
+        self.leader = next(
+            (node for node in self.voters if self._has_majority(node, reaches)), None
+        )
         self._gives_up_ms = None  # without a majority `look` waits anew when something heals
         if self.leader is not None and self.leader != former:
             self.epoch += 1

@@ -1,8 +1,10 @@
-"""Partitions on their way to other brokers (KIP-455): starting, replacing and cancelling a reassignment.
+"""Partitions on their way to other brokers (KIP-455): starting, replacing and cancelling a
+reassignment.
 
-Owns REASN-1, REASN-3 and REASN-4; REASN-2, the completion, is checked at every change of a partition (`partition_change`).
-In the older controller's terms: AR is the list of all replicas, OAR the original ones, RAR the target. Does not depend on the
-wire forms, throttles and how replicas catch up.
+Owns REASN-1, REASN-3 and REASN-4; REASN-2, the completion, is checked at every change of a
+partition (`partition_change`). In the older controller's terms: AR is the list of all replicas, OAR
+the original ones, RAR the target. Does not depend on the wire forms, throttles and how replicas
+catch up.
 """
 
 from __future__ import annotations
@@ -31,8 +33,11 @@ def plan(current: Sequence[int], target: Sequence[int]) -> Reassignment:
     return Reassignment([*target, *removing], adding, removing)
 
 
-def why_invalid_target(index: int, target: Sequence[int], brokers: Mapping[int, BrokerNode]) -> str | None:
-    """Why these brokers cannot be a partition's target (INVALID_REPLICA_ASSIGNMENT); None if they can."""
+def why_invalid_target(
+    index: int, target: Sequence[int], brokers: Mapping[int, BrokerNode]
+) -> str | None:
+    """Why these brokers cannot be a partition's target (INVALID_REPLICA_ASSIGNMENT); None if they
+    can."""
     if not target:
         return "The manual partition assignment includes an empty replica list."
     previous = None
@@ -46,15 +51,26 @@ def why_invalid_target(index: int, target: Sequence[int], brokers: Mapping[int, 
 
 
 def reassign(
-    controller: Controller, topic: str, index: int, target: list[int] | None, now: int, cause: int | None = None, *,
+    controller: Controller,
+    topic: str,
+    index: int,
+    target: list[int] | None,
+    now: int,
+    cause: int | None = None,
+    *,
     allow_factor_change: bool = True,
 ) -> Refusal:
-    """AlterPartitionReassignments of one partition; `target` None cancels. Nothing changes if it is refused (REASN-4)."""
+    """AlterPartitionReassignments of one partition; `target` None cancels. Nothing changes if it is
+    refused (REASN-4)."""
     if topic not in controller.cluster.topics:
-        return Refusal(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"Unable to find a topic named {topic}.")
+        return Refusal(
+            ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"Unable to find a topic named {topic}."
+        )
     partition = controller.cluster.partition(topic, index)
     if partition is None:
-        return Refusal(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"Unable to find partition {topic}:{index}.")
+        return Refusal(
+            ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"Unable to find partition {topic}:{index}."
+        )
     if target is None:
         return _cancel(controller, partition, now, cause)
     why = why_invalid_target(index, target, controller.cluster.brokers)
@@ -68,8 +84,14 @@ def reassign(
     planned = plan(partition.replicas, target)
     reason = f"to be moved from {_text(original)} to {_text(target)}"
     controller.change(
-        partition, reason, now, cause, replicas=planned.replicas,
-        adding=planned.adding or None, removing=planned.removing or None)  # an empty list leaves the earlier one in place (REASN-4)
+        partition,
+        reason,
+        now,
+        cause,
+        replicas=planned.replicas,
+        adding=planned.adding or None,
+        removing=planned.removing or None,
+    )  # an empty list leaves the earlier one in place (REASN-4)
     return Refusal()
 
 
@@ -84,10 +106,19 @@ def _cancel(controller: Controller, partition: Partition, now: int, cause: int |
             return Refusal(
                 ErrorCode.INVALID_REPLICA_ASSIGNMENT,
                 f"Unable to revert partition assignment for {partition.topic}:{partition.index} because it would require an unclean leader "
-                "election.")
+                "election.",
+            )
         isr = replicas[:1]
     controller.change(
-        partition, f"cancelled: back to {_text(replicas)}", now, cause, replicas=replicas, isr=isr, adding=[], removing=[])
+        partition,
+        f"cancelled: back to {_text(replicas)}",
+        now,
+        cause,
+        replicas=replicas,
+        isr=isr,
+        adding=[],
+        removing=[],
+    )
     return Refusal()
 
 

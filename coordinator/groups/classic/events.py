@@ -1,7 +1,8 @@
 """What happens to a group's membership in the classic protocol.
 
-Values only. Instants and durations are milliseconds. Events hold the outcome of every rule that was applied (who leads now,
-until when), so that `evolve` needs no rule. GenerationStored and GroupEmptied are durable: Kafka writes them (PST-1).
+Values only. Instants and durations are milliseconds. Events hold the outcome of every rule that was
+applied (who leads now, until when), so that `evolve` needs no rule. GenerationStored and
+GroupEmptied are durable: Kafka writes them (PST-1).
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ _Protocols = tuple[tuple[str, bytes], ...]
 
 
 class MemberPending(NamedTuple):
-    """An id was minted and sent back with MEMBER_ID_REQUIRED; it must join with that id before the deadline (MID-3)."""
+    """An id was minted and sent back with MEMBER_ID_REQUIRED; it must join with that id before the
+    deadline (MID-3)."""
 
     member_id: str
     client_id: str
@@ -20,7 +22,8 @@ class MemberPending(NamedTuple):
 
 
 class PendingMemberRemoved(NamedTuple):
-    """A pending id was taken back: it expired, left, or was refused in a full group (MID-5, LV-2, SIZE-1)."""
+    """A pending id was taken back: it expired, left, or was refused in a full group (MID-5, LV-2,
+    SIZE-1)."""
 
     member_id: str
     reason: str
@@ -42,7 +45,8 @@ class MemberJoined(NamedTuple):
 
 
 class MemberRejoined(NamedTuple):
-    """A known member asked to join again; its JoinGroup is parked and replaces what it said before (JOIN-7)."""
+    """A known member asked to join again; its JoinGroup is parked and replaces what it said before
+    (JOIN-7)."""
 
     member_id: str
     session_timeout_ms: int
@@ -70,7 +74,9 @@ class MemberRemoved(NamedTuple):
     member_id: str
     reason: str  # one of the constants below
     leader: str | None
-    detail: str | None = None  # what a LeaveGroup gave as its reason (KIP-800), or how long a silence lasted
+    detail: str | None = (
+        None  # what a LeaveGroup gave as its reason (KIP-800), or how long a silence lasted
+    )
 
 
 class LeaderElected(NamedTuple):
@@ -103,7 +109,8 @@ class JoinPhaseExtended(NamedTuple):
 
 
 class GenerationStarted(NamedTuple):
-    """The join phase ended: a new generation with these members, which now have to sync (REB-4, REB-6)."""
+    """The join phase ended: a new generation with these members, which now have to sync (REB-4,
+    REB-6)."""
 
     generation: int
     protocol_name: str
@@ -114,7 +121,8 @@ class GenerationStarted(NamedTuple):
 
 
 class GroupEmptied(NamedTuple):
-    """The join phase ended with no member: the group is Empty, in a new generation (REB-4, LV-5)."""
+    """The join phase ended with no member: the group is Empty, in a new generation (REB-4,
+    LV-5)."""
 
     generation: int
     protocol_type: str | None
@@ -122,14 +130,16 @@ class GroupEmptied(NamedTuple):
 
 
 class MemberSynced(NamedTuple):
-    """A member sent its SyncGroup; it waits for the leader's, or had its assignment at once (SYNC-2)."""
+    """A member sent its SyncGroup; it waits for the leader's, or had its assignment at once
+    (SYNC-2)."""
 
     member_id: str
     parked: bool
 
 
 class StoredMember(NamedTuple):
-    """A member as the group's record holds it: with the metadata of the selected protocol only (PST-1)."""
+    """A member as the group's record holds it: with the metadata of the selected protocol only
+    (PST-1)."""
 
     member_id: str
     group_instance_id: str | None
@@ -142,8 +152,8 @@ class StoredMember(NamedTuple):
 
 
 class GenerationStored(NamedTuple):
-    """Membership and assignments were written: the leader synced, and the group is Stable (SYNC-3); or a static member
-    was replaced in a Stable group without a rebalance (STA-3)."""
+    """Membership and assignments were written: the leader synced, and the group is Stable (SYNC-3);
+    or a static member was replaced in a Stable group without a rebalance (STA-3)."""
 
     generation: int
     protocol_type: str
@@ -153,7 +163,8 @@ class GenerationStored(NamedTuple):
 
 
 class AssignmentRejected(NamedTuple):
-    """The leader's assignment could not be written; parked syncs get the error and a rebalance follows (SYNC-3, ERR-2)."""
+    """The leader's assignment could not be written; parked syncs get the error and a rebalance
+    follows (SYNC-3, ERR-2)."""
 
     error: int
 

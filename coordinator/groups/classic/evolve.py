@@ -1,8 +1,9 @@
-"""(group, event) -> group, for the events of classic membership: its only writer. It holds no rule: every event says what
-became of the group.
+"""(group, event) -> group, for the events of classic membership: its only writer. It holds no rule:
+every event says what became of the group.
 
-A group that is `loading` is folded from durable events alone (ERR-7): its members come from GenerationStored, because the
-events that brought them one by one are not durable. GroupLoaded ends that.
+A group that is `loading` is folded from durable events alone (ERR-7): its members come from
+GenerationStored, because the events that brought them one by one are not durable. GroupLoaded ends
+that.
 """
 
 from __future__ import annotations
@@ -15,7 +16,15 @@ from .. import events as ev
 from ..consumer.events import ConsumerGroupDowngraded
 from .model import ClassicGroup, Member, Members, Protocols
 from .selection import topics_of
-from .states import COMPLETING_REBALANCE, DEAD, EMPTY, PREPARING_REBALANCE, STABLE, GroupState, may_follow
+from .states import (
+    COMPLETING_REBALANCE,
+    DEAD,
+    EMPTY,
+    PREPARING_REBALANCE,
+    STABLE,
+    GroupState,
+    may_follow,
+)
 
 _name = itemgetter(0)
 
@@ -86,7 +95,9 @@ def _joined(group: ClassicGroup, event: ev.MemberJoined, at: int) -> None:
         group.new_member_added = True
 
 
-def _update(group: ClassicGroup, member: Member, event: ev.MemberRejoined | ev.MemberReplaced) -> None:
+def _update(
+    group: ClassicGroup, member: Member, event: ev.MemberRejoined | ev.MemberReplaced
+) -> None:
     before, member.protocols = member.protocols, event.protocols
     if [*map(_name, before)] != [*map(_name, event.protocols)]:  # mostly only the metadata changes
         _offer(group, before, -1)
@@ -126,7 +137,10 @@ def _removed(group: ClassicGroup, event: ev.MemberRemoved, at: int) -> None:
     member = group.members.remove(event.member_id)
     _answered_join(group, member)
     _offer(group, member.protocols, -1)
-    if member.group_instance_id is not None and group.static_members.get(member.group_instance_id) == event.member_id:
+    if (
+        member.group_instance_id is not None
+        and group.static_members.get(member.group_instance_id) == event.member_id
+    ):
         del group.static_members[member.group_instance_id]
     group.pending_sync.pop(event.member_id, None)
     group.leader = event.leader
@@ -229,9 +243,11 @@ def _load_as(group: ClassicGroup, state: GroupState, at: int) -> None:
     group.state_since_ms = at
 
 
-def _members_from(group: ClassicGroup, members: tuple[ev.StoredMember, ...], protocol_name: str) -> None:
-    """The members of a loading group. Each offers the selected protocol only; a rebalance timeout of -1, which records of old
-    formats have, means the session timeout (ERR-7)."""
+def _members_from(
+    group: ClassicGroup, members: tuple[ev.StoredMember, ...], protocol_name: str
+) -> None:
+    """The members of a loading group. Each offers the selected protocol only; a rebalance timeout
+    of -1, which records of old formats have, means the session timeout (ERR-7)."""
     group.members = Members()
     group.support = {protocol_name: len(members)} if members else {}
     group.static_members = {}
@@ -242,7 +258,9 @@ def _members_from(group: ClassicGroup, members: tuple[ev.StoredMember, ...], pro
             stored.client_id,
             stored.client_host,
             stored.session_timeout_ms,
-            stored.session_timeout_ms if stored.rebalance_timeout_ms == -1 else stored.rebalance_timeout_ms,
+            stored.session_timeout_ms
+            if stored.rebalance_timeout_ms == -1
+            else stored.rebalance_timeout_ms,
             ((protocol_name, stored.subscription),),
             stored.assignment,
         )
@@ -266,15 +284,27 @@ def _died(group: ClassicGroup, event: ev.GroupDeleted | ev.GroupUnloaded, at: in
 def take_over(group: ClassicGroup, event: ConsumerGroupDowngraded, at: int) -> None:
     """Become what a consumer group was whose last members use the classic protocol (K8-MIG-2)."""
     group.generation = event.generation
-    group.protocol_type, group.protocol_name, group.leader = event.protocol_type, event.protocol_name, event.leader
+    group.protocol_type, group.protocol_name, group.leader = (
+        event.protocol_type,
+        event.protocol_name,
+        event.leader,
+    )
     for said in event.members:
         protocols = said.protocols
         if group.loading:  # as a record of the group tells it (ERR-7)
-            protocols = tuple((name, data) for name, data in protocols if name == event.protocol_name)[:1]
+            protocols = tuple(
+                (name, data) for name, data in protocols if name == event.protocol_name
+            )[:1]
         member = Member(
-            said.member_id, said.group_instance_id, said.client_id, said.client_host, said.session_timeout_ms, said.rebalance_timeout_ms,
-            protocols, said.assignment,
-        )  # fmt: skip
+            said.member_id,
+            said.group_instance_id,
+            said.client_id,
+            said.client_host,
+            said.session_timeout_ms,
+            said.rebalance_timeout_ms,
+            protocols,
+            said.assignment,
+        )
         group.members.add(member)
         _offer(group, protocols, 1)
         if said.group_instance_id is not None:

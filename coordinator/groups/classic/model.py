@@ -1,8 +1,10 @@
-"""ClassicGroup and Member: the membership that the events of a classic group fold into. Only `evolve` writes it.
+"""ClassicGroup and Member: the membership that the events of a classic group fold into. Only
+`evolve` writes it.
 
-A member's `awaiting_join` and `awaiting_sync` say that a request of its is parked. Who is to be answered is soft state and is
-kept by the shard, as are the session deadlines. The rules stand in `decide` and `settle`; what a group's offsets and its
-administration ask of a membership is answered here, from the state alone.
+A member's `awaiting_join` and `awaiting_sync` say that a request of its is parked. Who is to be
+answered is soft state and is kept by the shard, as are the session deadlines. The rules stand in
+`decide` and `settle`; what a group's offsets and its administration ask of a membership is answered
+here, from the state alone.
 """
 
 from __future__ import annotations
@@ -20,7 +22,8 @@ Protocols = tuple[tuple[str, bytes], ...]
 
 
 def metadata_of(protocols: Protocols, protocol_name: str | None) -> bytes:
-    """The bytes offered for one protocol; those of the first if it is named twice (PROTO-5), empty if it is not named."""
+    """The bytes offered for one protocol; those of the first if it is named twice (PROTO-5), empty
+    if it is not named."""
     for name, data in protocols:
         if name == protocol_name:
             return data
@@ -70,7 +73,8 @@ class Member:
         self.awaiting_sync = False
         self.spread_hash = -1
         self.stored: StoredMember | None = None
-        """Its row of the last generation that was stored: what it is as long as the group is Stable. None: a load found it there."""
+        """Its row of the last generation that was stored: what it is as long as the group is
+        Stable. None: a load found it there."""
 
     def metadata(self, protocol_name: str | None) -> bytes:
         """The bytes this member sent for one protocol; empty if it did not name it."""
@@ -78,17 +82,20 @@ class Member:
 
     def snapshot(self) -> tuple[object, ...]:
         """Everything an observer could tell this member by, for comparing groups."""
-        return tuple(getattr(self, name) for name in self.__slots__ if name not in ("spread_hash", "stored"))
+        return tuple(
+            getattr(self, name) for name in self.__slots__ if name not in ("spread_hash", "stored")
+        )
 
     def __repr__(self) -> str:
         return f"Member({self.member_id!r})"
 
 
 class Members(dict[str, Member]):
-    """Members by id. Iterates in join order; `in_java_order` is the order a java.util.HashMap would show (HM-3, HM-6).
+    """Members by id. Iterates in join order; `in_java_order` is the order a java.util.HashMap would
+    show (HM-3, HM-6).
 
-    The Java order is computed when it is first asked for. Members that are removed afterwards only leave gaps in it, so
-    that removing many members one by one stays linear.
+    The Java order is computed when it is first asked for. Members that are removed afterwards only
+    leave gaps in it, so that removing many members one by one stays linear.
     """
 
     __slots__ = ("_first", "_gaps", "_ordered", "_peak")
@@ -118,7 +125,8 @@ class Members(dict[str, Member]):
         return next((member for member in self.walk() if member is not without), None)
 
     def walk(self) -> Iterator[Member]:
-        """The members in Java's order, one after the other: for who needs the first few. None may be added or removed meanwhile."""
+        """The members in Java's order, one after the other: for who needs the first few. None may
+        be added or removed meanwhile."""
         if self._ordered is None:
             self.in_java_order()
         ordered, at = self._ordered, self._first
@@ -136,7 +144,12 @@ class Members(dict[str, Member]):
         mask = capacity_for(self._peak) - 1
         others = [member for member in self.in_java_order() if member.member_id != old_id]
         ids = [member.member_id for member in others]
-        ids.insert(bisect_right(others, spread(java_hash(new_id)) & mask, key=lambda m: m.spread_hash & mask), new_id)
+        ids.insert(
+            bisect_right(
+                others, spread(java_hash(new_id)) & mask, key=lambda m: m.spread_hash & mask
+            ),
+            new_id,
+        )
         return ids
 
     def in_java_order(self) -> list[Member]:
@@ -148,7 +161,9 @@ class Members(dict[str, Member]):
                     member.spread_hash = spread(java_hash(member.member_id))
             self._ordered = sorted(self.values(), key=lambda m: m.spread_hash & mask)
         elif self._gaps:
-            self._ordered = [member for member in self._ordered if self.get(member.member_id) is member]
+            self._ordered = [
+                member for member in self._ordered if self.get(member.member_id) is member
+            ]
         else:
             return self._ordered
         self._gaps, self._first = False, 0
@@ -156,7 +171,8 @@ class Members(dict[str, Member]):
 
 
 class ClassicGroup:
-    """The membership of a classic group, and of a group that only has offsets. `evolve` is its only writer."""
+    """The membership of a classic group, and of a group that only has offsets. `evolve` is its only
+    writer."""
 
     __slots__ = (
         "awaiting_join",
@@ -185,7 +201,8 @@ class ClassicGroup:
     def __init__(self, group_id: str, now: int, *, loading: bool = False) -> None:
         self.group_id = group_id
         self.loading = loading
-        """It is being folded from durable events alone, and nobody is served from it yet (ERR-7)."""
+        """It is being folded from durable events alone, and nobody is served from it yet (ERR-7).
+        """
         self.state: GroupState = EMPTY
         self.previous_state: GroupState = DEAD
         self.state_since_ms = now
@@ -206,7 +223,8 @@ class ClassicGroup:
         self.new_member_added = False
         self.join_deadline: int | None = None
         self.delay_ms: int | None = None
-        """The length of the running initial delay; None: the join phase is not (or no longer) an initial one."""
+        """The length of the running initial delay; None: the join phase is not (or no longer) an
+        initial one."""
         self.delay_remaining_ms = 0
         self.sync_deadline: int | None = None
         self.subscribed_topics: frozenset[str] | None = None
@@ -216,21 +234,24 @@ class ClassicGroup:
         return self.awaiting_join == len(self.members) and not self.pending
 
     def max_rebalance_timeout_ms(self) -> int:
-        """The longest rebalance timeout among the members; at least 0, whatever they sent (REB-1)."""
+        """The longest rebalance timeout among the members; at least 0, whatever they sent
+        (REB-1)."""
         return max((0, *(m.rebalance_timeout_ms for m in self.members.values())))
 
     def uses_consumer_protocol(self) -> bool:
         """True for groups of consumers, whose subscriptions the coordinator may read (EXP-8)."""
         return self.protocol_type == "consumer"
 
-    # -- what a group's offsets and its administration ask of its membership (see groups.group.Membership)
+    # -- what a group's offsets and its administration ask of its membership (see
+    # groups.group.Membership)
 
     def is_dead(self) -> bool:
         """Whether the group was unloaded or deleted while somebody held on to it."""
         return self.state is DEAD
 
     def refuse_member(self, member_id: str, group_instance_id: str | None) -> ErrorCode:
-        """NONE if a request's member is one of the group; else UNKNOWN_MEMBER_ID or FENCED_INSTANCE_ID (VAL-1, STA-6).
+        """NONE if a request's member is one of the group; else UNKNOWN_MEMBER_ID or
+        FENCED_INSTANCE_ID (VAL-1, STA-6).
 
         A static member that leaves its instance id out is accepted on the member id alone.
         """
@@ -242,8 +263,11 @@ class ClassicGroup:
                 return ErrorCode.FENCED_INSTANCE_ID
         return ErrorCode.NONE if member_id in self.members else ErrorCode.UNKNOWN_MEMBER_ID
 
-    def refuse_commit(self, member_id: str, group_instance_id: str | None, generation: int) -> ErrorCode:
-        """The checks of OC-2, in their order. Nobody may commit while the leader's assignment is awaited."""
+    def refuse_commit(
+        self, member_id: str, group_instance_id: str | None, generation: int
+    ) -> ErrorCode:
+        """The checks of OC-2, in their order. Nobody may commit while the leader's assignment is
+        awaited."""
         if self.state is DEAD:
             return ErrorCode.COORDINATOR_NOT_AVAILABLE
         if generation < 0 and self.state is EMPTY:
@@ -254,25 +278,43 @@ class ClassicGroup:
                 return error
         elif self.state is not EMPTY:
             return ErrorCode.UNKNOWN_MEMBER_ID
-        return ErrorCode.REBALANCE_IN_PROGRESS if self.state is COMPLETING_REBALANCE else ErrorCode.NONE
+        return (
+            ErrorCode.REBALANCE_IN_PROGRESS
+            if self.state is COMPLETING_REBALANCE
+            else ErrorCode.NONE
+        )
 
-    def refuse_transactional_commit(self, member_id: str, group_instance_id: str | None, generation: int) -> ErrorCode:
-        """As OC-2, but anonymous commits pass in any state, and so does everything during the sync phase (TXN-2)."""
+    def refuse_transactional_commit(
+        self, member_id: str, group_instance_id: str | None, generation: int
+    ) -> ErrorCode:
+        """As OC-2, but anonymous commits pass in any state, and so does everything during the sync
+        phase (TXN-2)."""
         if self.state is DEAD:
             return ErrorCode.COORDINATOR_NOT_AVAILABLE
-        if generation < 0 and (self.state is EMPTY or (not member_id and group_instance_id is None)):
+        if generation < 0 and (
+            self.state is EMPTY or (not member_id and group_instance_id is None)
+        ):
             return ErrorCode.NONE
         return self._refuse_generation(member_id, group_instance_id, generation)
 
-    def _refuse_generation(self, member_id: str, group_instance_id: str | None, generation: int) -> ErrorCode:
+    def _refuse_generation(
+        self, member_id: str, group_instance_id: str | None, generation: int
+    ) -> ErrorCode:
         error = self.refuse_member(member_id, group_instance_id)
-        return ErrorCode.ILLEGAL_GENERATION if not error and generation != self.generation else error
+        return (
+            ErrorCode.ILLEGAL_GENERATION if not error and generation != self.generation else error
+        )
 
     def refuse_offset_delete(self) -> ErrorCode:
-        """Offsets are deleted from Empty groups and from groups of consumers, which tell what they subscribe to (OD-1)."""
+        """Offsets are deleted from Empty groups and from groups of consumers, which tell what they
+        subscribe to (OD-1)."""
         if self.state is DEAD:
             return ErrorCode.GROUP_ID_NOT_FOUND
-        return ErrorCode.NONE if self.state is EMPTY or self.uses_consumer_protocol() else ErrorCode.NON_EMPTY_GROUP
+        return (
+            ErrorCode.NONE
+            if self.state is EMPTY or self.uses_consumer_protocol()
+            else ErrorCode.NON_EMPTY_GROUP
+        )
 
     def refuse_delete(self) -> ErrorCode:
         """Only an Empty group may be deleted; pending members do not count (DG-1, DG-3)."""
@@ -281,24 +323,38 @@ class ClassicGroup:
         return ErrorCode.NONE if self.state is EMPTY else ErrorCode.NON_EMPTY_GROUP
 
     def is_subscribed_to(self, topic: str) -> bool:
-        """Whether members subscribe to a topic; subscriptions that are not known count as all topics (EXP-3, OD-2)."""
-        return self.state is not EMPTY and (self.subscribed_topics is None or topic in self.subscribed_topics)
+        """Whether members subscribe to a topic; subscriptions that are not known count as all
+        topics (EXP-3, OD-2)."""
+        return self.state is not EMPTY and (
+            self.subscribed_topics is None or topic in self.subscribed_topics
+        )
 
     def commit_proves_life(self) -> bool:
         """Whether a member's commit renews its session now (OC-7)."""
         return self.state is STABLE or self.state is PREPARING_REBALANCE
 
     def offsets_may_expire(self) -> bool:
-        """Those of a group without members may, and those of a Stable group of consumers (EXP-1, EXP-3)."""
-        return self.protocol_type is None or self.state is EMPTY or (self.state is STABLE and self.uses_consumer_protocol())
+        """Those of a group without members may, and those of a Stable group of consumers (EXP-1,
+        EXP-3)."""
+        return (
+            self.protocol_type is None
+            or self.state is EMPTY
+            or (self.state is STABLE and self.uses_consumer_protocol())
+        )
 
     def offsets_unused_since_ms(self) -> int | None:
-        """Since it became Empty, in a group that had members; None: each offset counts from its commit (EXP-1, EXP-2)."""
-        return self.state_since_ms if self.protocol_type is not None and self.state is EMPTY else None
+        """Since it became Empty, in a group that had members; None: each offset counts from its
+        commit (EXP-1, EXP-2)."""
+        return (
+            self.state_since_ms if self.protocol_type is not None and self.state is EMPTY else None
+        )
 
     def snapshot(self) -> dict[str, object]:
-        """The group's whole hard state as plain values, shared with nobody: equal snapshots mean equal groups."""
-        values: dict[str, object] = {name: copy(getattr(self, name)) for name in self.__slots__ if name != "members"}
+        """The group's whole hard state as plain values, shared with nobody: equal snapshots mean
+        equal groups."""
+        values: dict[str, object] = {
+            name: copy(getattr(self, name)) for name in self.__slots__ if name != "members"
+        }
         values["support"] = {name: n for name, n in self.support.items() if n}
         values["members"] = [m.snapshot() for m in self.members.in_java_order()]
         values["pending_sync"] = list(self.pending_sync)

@@ -1,6 +1,7 @@
 """Which parked requests an event answers, and with what response.
 
-To be asked before the event is folded, while the group still shows who waits. Only the shard knows the waiting clients.
+To be asked before the event is folded, while the group still shows who waits. Only the shard knows
+the waiting clients.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from .model import ClassicGroup, Member
 ParkedResponse = tuple[str, Parked, Response]  # member id, which of its requests, the response
 
 
-def responses_to_parked(group: ClassicGroup, event: ev.Event) -> Iterator[ParkedResponse] | tuple[()]:
+def responses_to_parked(
+    group: ClassicGroup, event: ev.Event
+) -> Iterator[ParkedResponse] | tuple[()]:
     """The parked requests of `group` that `event` answers, in Java's order of members (HM-3)."""
     find = _RESPONSES.get(type(event))
     return () if find is None else find(group, event)
@@ -27,12 +30,14 @@ def responses_to_parked(group: ClassicGroup, event: ev.Event) -> Iterator[Parked
 
 def join_error(error: int, member_id: str = "") -> JoinGroupResponse:
     """A refused JoinGroup: generation -1, no leader, no members, null protocol (JOIN-9)."""
-    return JoinGroupResponse(error_code=error, member_id=member_id, generation_id=-1, protocol_name=None)
+    return JoinGroupResponse(
+        error_code=error, member_id=member_id, generation_id=-1, protocol_name=None
+    )
 
 
 def in_version(response: Response, api_version: int) -> Response:
-    """A JoinGroup response as its version has it: an absent protocol name is "" before version 7 and null from then on; so is
-    the name "" (JOIN-9). Other responses as they are."""
+    """A JoinGroup response as its version has it: an absent protocol name is "" before version 7
+    and null from then on; so is the name "" (JOIN-9). Other responses as they are."""
     if isinstance(response, JoinGroupResponse) and not response.protocol_name:
         response.protocol_name = "" if api_version < 7 else None
     return response
@@ -43,15 +48,24 @@ def sync_error(error: int) -> SyncGroupResponse:
     return SyncGroupResponse(error_code=error)
 
 
-def members_for_leader(group: ClassicGroup, protocol_name: str | None) -> list[JoinGroupResponseMember]:
-    """The member list a leader gets: everyone, in Java's order, with the metadata of the selected protocol (JOIN-9)."""
+def members_for_leader(
+    group: ClassicGroup, protocol_name: str | None
+) -> list[JoinGroupResponseMember]:
+    """The member list a leader gets: everyone, in Java's order, with the metadata of the selected
+    protocol (JOIN-9)."""
     return [
-        JoinGroupResponseMember(member_id=m.member_id, group_instance_id=m.group_instance_id, metadata=m.metadata(protocol_name))
+        JoinGroupResponseMember(
+            member_id=m.member_id,
+            group_instance_id=m.group_instance_id,
+            metadata=m.metadata(protocol_name),
+        )
         for m in group
     ]
 
 
-def _generation_started(group: ClassicGroup, event: ev.GenerationStarted) -> Iterator[ParkedResponse]:
+def _generation_started(
+    group: ClassicGroup, event: ev.GenerationStarted
+) -> Iterator[ParkedResponse]:
     nobody: list[JoinGroupResponseMember] = []
     for member in group:
         if not member.awaiting_join:
@@ -75,7 +89,9 @@ def _generation_stored(group: ClassicGroup, event: ev.GenerationStored) -> Itera
     for stored in event.members:
         if group.members[stored.member_id].awaiting_sync:
             response = SyncGroupResponse(
-                protocol_type=event.protocol_type, protocol_name=event.protocol_name, assignment=stored.assignment
+                protocol_type=event.protocol_type,
+                protocol_name=event.protocol_name,
+                assignment=stored.assignment,
             )
             yield stored.member_id, Parked.SYNC, response
 

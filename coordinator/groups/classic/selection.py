@@ -15,18 +15,25 @@ def supports(group: ClassicGroup, protocol_type: str, protocols: Protocols) -> b
     if group.state is EMPTY:
         return bool(protocol_type) and bool(protocols)
     size, support = len(group.members), group.support
-    return protocol_type == group.protocol_type and any(support.get(name, 0) == size for name, _ in protocols)
+    return protocol_type == group.protocol_type and any(
+        support.get(name, 0) == size for name, _ in protocols
+    )
 
 
 def select_protocol(offers: Iterable[Protocols]) -> str:
-    """The name that wins the vote of members that make these offers, each in its order of preference (PROTO-2..PROTO-4).
+    """The name that wins the vote of members that make these offers, each in its order of
+    preference (PROTO-2..PROTO-4).
 
-    The offers are given in Java's order of members: it decides between equally voted names that share a bucket.
+    The offers are given in Java's order of members: it decides between equally voted names that
+    share a bucket.
 
-    Every member votes for the first of its names that all members offer; of equally voted names the one that comes first
-    in a Java HashMap wins. A name that one member lists twice counts once (Kafka fails there, PROTO-5).
+    Every member votes for the first of its names that all members offer; of equally voted names the
+    one that comes first in a Java HashMap wins. A name that one member lists twice counts once
+    (Kafka fails there, PROTO-5).
     """
-    counts: dict[Protocols, int] = {}  # equal offers are looked at once, in the order of the first of them
+    counts: dict[
+        Protocols, int
+    ] = {}  # equal offers are looked at once, in the order of the first of them
     for offer in offers:
         counts[offer] = counts.get(offer, 0) + 1
     names = {offer: dict.fromkeys(name for name, _ in offer) for offer in counts}

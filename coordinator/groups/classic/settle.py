@@ -1,7 +1,9 @@
-"""What follows from a group's state alone: the start of a rebalance, the end of a join phase, deadlines that fell due.
+"""What follows from a group's state alone: the start of a rebalance, the end of a join phase,
+deadlines that fell due.
 
-Each function proposes one event at a time: it yields an event, the caller folds it, and the function reads the group as
-it is then. So every step is decided on what the steps before it made of the group.
+Each function proposes one event at a time: it yields an event, the caller folds it, and the
+function reads the group as it is then. So every step is decided on what the steps before it made of
+the group.
 """
 
 from __future__ import annotations
@@ -16,11 +18,14 @@ from .model import ClassicGroup, Member
 from .selection import select_protocol, topics_of
 from .states import CAN_REBALANCE, COMPLETING_REBALANCE, EMPTY, PREPARING_REBALANCE, STABLE
 
-#: The shortest time a join phase is extended by. Kafka has none: with timeouts of 0 it goes round as fast as its timers turn.
+#: The shortest time a join phase is extended by. Kafka has none: with timeouts of 0 it goes round
+#: as fast as its timers turn.
 LEAST_EXTENSION_MS = 100
 
 
-def settle(group: ClassicGroup, then: Then, reason: str, now: int, config: GroupConfig) -> Iterator[ev.Event]:
+def settle(
+    group: ClassicGroup, then: Then, reason: str, now: int, config: GroupConfig
+) -> Iterator[ev.Event]:
     """What a decision's `then` comes to."""
     if then is Then.REBALANCE and group.state in CAN_REBALANCE:
         yield from start_rebalance(group, reason, now, config)
@@ -30,8 +35,11 @@ def settle(group: ClassicGroup, then: Then, reason: str, now: int, config: Group
             yield from complete_join_phase(group, now)
 
 
-def start_rebalance(group: ClassicGroup, reason: str, now: int, config: GroupConfig) -> Iterator[ev.Event]:
-    """Go to PreparingRebalance (REB-1, DLY-1), and on to the next generation if everybody has joined already."""
+def start_rebalance(
+    group: ClassicGroup, reason: str, now: int, config: GroupConfig
+) -> Iterator[ev.Event]:
+    """Go to PreparingRebalance (REB-1, DLY-1), and on to the next generation if everybody has
+    joined already."""
     timeout_ms = group.max_rebalance_timeout_ms()
     if group.state is EMPTY:
         delay_ms = config.initial_rebalance_delay_ms
@@ -43,16 +51,20 @@ def start_rebalance(group: ClassicGroup, reason: str, now: int, config: GroupCon
 
 
 def join_deadline_passed(group: ClassicGroup, now: int, config: GroupConfig) -> Iterator[ev.Event]:
-    """The join timer fired: an initial delay may run once more (DLY-2), otherwise the join phase ends (REB-4)."""
+    """The join timer fired: an initial delay may run once more (DLY-2), otherwise the join phase
+    ends (REB-4)."""
     if group.delay_ms is not None and group.new_member_added and group.delay_remaining_ms != 0:
         delay_ms = min(config.initial_rebalance_delay_ms, group.delay_remaining_ms)
-        yield ev.DelayExtended(now + delay_ms, delay_ms, max(group.delay_remaining_ms - group.delay_ms, 0))
+        yield ev.DelayExtended(
+            now + delay_ms, delay_ms, max(group.delay_remaining_ms - group.delay_ms, 0)
+        )
     else:
         yield from complete_join_phase(group, now)
 
 
 def complete_join_phase(group: ClassicGroup, now: int) -> Iterator[ev.Event]:
-    """End the join phase: drop dynamic members that did not rejoin, settle who leads, begin a generation (REB-4, REB-5)."""
+    """End the join phase: drop dynamic members that did not rejoin, settle who leads, begin a
+    generation (REB-4, REB-5)."""
     if group.awaiting_join != len(group.members):
         for member in list(group):
             if not member.awaiting_join and member.group_instance_id is None:
@@ -63,7 +75,9 @@ def complete_join_phase(group: ClassicGroup, now: int) -> Iterator[ev.Event]:
                 yield ev.LeaderElected(member.member_id)  # LEAD-3
                 break
         else:
-            yield ev.JoinPhaseExtended(now + max(LEAST_EXTENSION_MS, group.max_rebalance_timeout_ms()))
+            yield ev.JoinPhaseExtended(
+                now + max(LEAST_EXTENSION_MS, group.max_rebalance_timeout_ms())
+            )
             return
     yield next_generation(group, now)
 
@@ -72,7 +86,9 @@ def next_generation(group: ClassicGroup, now: int) -> ev.GenerationStarted | ev.
     """The event that begins the next generation, with or without members (REB-4, REB-7)."""
     generation = group.generation + 1
     if not group.members:
-        return ev.GroupEmptied(generation, group.protocol_type, () if group.uses_consumer_protocol() else None)
+        return ev.GroupEmptied(
+            generation, group.protocol_type, () if group.uses_consumer_protocol() else None
+        )
     protocol_name = select_protocol(member.protocols for member in group)
     topics = topics_of(group, protocol_name)
     assert group.leader is not None, f"{group.group_id}: members without a leader"
@@ -87,15 +103,20 @@ def next_generation(group: ClassicGroup, now: int) -> ev.GenerationStarted | ev.
 
 
 def sync_deadline_passed(group: ClassicGroup, now: int, config: GroupConfig) -> Iterator[ev.Event]:
-    """The sync timer fired: whoever has not synced is removed, static members too, and a rebalance starts (SYNC-6)."""
+    """The sync timer fired: whoever has not synced is removed, static members too, and a rebalance
+    starts (SYNC-6)."""
     for member_id in list(group.pending_sync):
         member = group.members.get(member_id)
-        if member is not None:  # the id of a static member that was replaced since may still be owed (STA-2)
+        if (
+            member is not None
+        ):  # the id of a static member that was replaced since may still be owed (STA-2)
             yield removal(group, member, Removal.DID_NOT_SYNC)
     yield from start_rebalance(group, "members did not sync in time", now, config)
 
 
-def session_expired(group: ClassicGroup, member_id: str, now: int, config: GroupConfig) -> Iterator[ev.Event]:
+def session_expired(
+    group: ClassicGroup, member_id: str, now: int, config: GroupConfig
+) -> Iterator[ev.Event]:
     """A session or pending timer fired for an id (SES-2, SES-3, JOIN-8, MID-5)."""
     if member_id in group.pending:
         yield ev.PendingMemberRemoved(member_id, Removal.SESSION_EXPIRED)
@@ -120,8 +141,11 @@ def loaded(group: ClassicGroup, now: int, config: GroupConfig) -> Iterator[ev.Ev
         yield from start_rebalance(group, "the group is larger than group.max.size", now, config)
 
 
-def removal(group: ClassicGroup, member: Member, reason: str, detail: str | None = None) -> ev.MemberRemoved:
-    """The event that takes a member out; if it led, the first remaining one in Java's order leads (LEAD-2)."""
+def removal(
+    group: ClassicGroup, member: Member, reason: str, detail: str | None = None
+) -> ev.MemberRemoved:
+    """The event that takes a member out; if it led, the first remaining one in Java's order leads
+    (LEAD-2)."""
     leader = group.leader
     if leader == member.member_id:
         next_one = group.members.first_in_java_order(without=member)

@@ -26,7 +26,8 @@ COMPLETING_REBALANCE = GroupState.COMPLETING_REBALANCE
 STABLE = GroupState.STABLE
 DEAD = GroupState.DEAD
 
-#: state -> the states it may be entered from, and what leads there (ST-2, ST-4). Code, docs and pages read this table.
+#: state -> the states it may be entered from, and what leads there (ST-2, ST-4). Code, docs and
+#: pages read this table.
 TRANSITIONS: dict[GroupState, dict[GroupState, str]] = {
     EMPTY: {PREPARING_REBALANCE: "the join phase ended with no member"},
     PREPARING_REBALANCE: {

@@ -1,6 +1,8 @@
-"""Members of the classic protocol inside a consumer group: JoinGroup, SyncGroup and Heartbeat (K8-CLS-1..6).
+"""Members of the classic protocol inside a consumer group: JoinGroup, SyncGroup and Heartbeat
+(K8-CLS-1..6).
 
-Such a member follows the group's epochs as if they were generations. It is never parked: every request is answered at once.
+Such a member follows the group's epochs as if they were generations. It is never parked: every
+request is answered at once.
 """
 
 from __future__ import annotations
@@ -56,7 +58,9 @@ def decide_join(
         raise Refused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
     instance_id = request.group_instance_id
     if unknown and instance_id is None and api_version >= _KNOWN_ID_NEEDED:
-        return Decision(reply=JoinGroupResponse(error_code=ErrorCode.MEMBER_ID_REQUIRED, member_id=member_id))
+        return Decision(
+            reply=JoinGroupResponse(error_code=ErrorCode.MEMBER_ID_REQUIRED, member_id=member_id)
+        )
     old, replaced = _joining(group, member_id, instance_id, unknown)
     downgrades = False
     if instance_id is not None:
@@ -65,23 +69,47 @@ def decide_join(
     subscription = _subscription(request)
     protocols = tuple((protocol.name, bytes(protocol.metadata)) for protocol in request.protocols)
     new = old._replace(
-        instance_id=old.instance_id if instance_id is None else instance_id, rack_id=subscription.rack_id or old.rack_id,
-        rebalance_timeout_ms=old.rebalance_timeout_ms if request.rebalance_timeout_ms == -1 else request.rebalance_timeout_ms,
-        topics=frozenset(subscription.topics), regex="", client_id=caller.client_id, client_host=caller.client_host,
+        instance_id=old.instance_id if instance_id is None else instance_id,
+        rack_id=subscription.rack_id or old.rack_id,
+        rebalance_timeout_ms=old.rebalance_timeout_ms
+        if request.rebalance_timeout_ms == -1
+        else request.rebalance_timeout_ms,
+        topics=frozenset(subscription.topics),
+        regex="",
+        client_id=caller.client_id,
+        client_host=caller.client_host,
         classic=ev.ClassicSettings(request.session_timeout_ms, protocols),
-    )  # fmt: skip
+    )
     events: list[ev.ConsumerEvent] = []
     if replaced is not None:
         events.append(replacement(group, old, replaced, environment.topics))
-    progress = subscribe(group, old, new, subscription.topics, now, environment, regex_counts_at_once=True)
+    progress = subscribe(
+        group, old, new, subscription.topics, now, environment, regex_counts_at_once=True
+    )
     events += progress.events
-    owned = [(i, list(of.partitions)) for of in subscription.owned_partitions if (i := environment.topics.topic_id(of.topic)) is not None]
+    owned = [
+        (i, list(of.partitions))
+        for of in subscription.owned_partitions
+        if (i := environment.topics.topic_id(of.topic)) is not None
+    ]
     if downgrades:
-        return _downgrade(group, request, new, progress.group_epoch, progress.subscription_changed, owned, environment)
-    outcome = update_target(group, progress.group_epoch, old, new, progress.homogeneous, now, environment)
+        return _downgrade(
+            group,
+            request,
+            new,
+            progress.group_epoch,
+            progress.subscription_changed,
+            owned,
+            environment,
+        )
+    outcome = update_target(
+        group, progress.group_epoch, old, new, progress.homogeneous, now, environment
+    )
     if outcome.event is not None:
         events.append(outcome.event)
-    moved = advance(group, new, outcome.epoch, outcome.target, progress.subscription_changed, owned, environment)
+    moved = advance(
+        group, new, outcome.epoch, outcome.target, progress.subscription_changed, owned, environment
+    )
     timers = [
         Timer(TimerKind.JOIN, member_id, None),
         Timer(TimerKind.SESSION, member_id, now + request.session_timeout_ms),
@@ -92,17 +120,28 @@ def decide_join(
         timers.append(rebalance_timer(moved, now))
     if replaced is not None and replaced.member_id != member_id:
         timers += [Timer(kind, replaced.member_id, None) for kind in TimerKind]
-    return Decision(tuple(events), _joined(moved, request), tuple(timers), progress.checked_version, progress.resolve)
+    return Decision(
+        tuple(events),
+        _joined(moved, request),
+        tuple(timers),
+        progress.checked_version,
+        progress.resolve,
+    )
 
 
 def _supports(group: ConsumerMembership, request: JoinGroupRequest) -> bool:
     """Whether the newcomer shares a protocol with all classic members there are (K8-CLS-1)."""
     if request.protocol_type != PROTOCOL_TYPE:
         return False
-    return any(group.classic_support.get(protocol.name, 0) == group.classic_members for protocol in request.protocols)
+    return any(
+        group.classic_support.get(protocol.name, 0) == group.classic_members
+        for protocol in request.protocols
+    )
 
 
-def _joining(group: ConsumerMembership, member_id: str, instance_id: str | None, unknown: bool) -> tuple[Member, Member | None]:
+def _joining(
+    group: ConsumerMembership, member_id: str, instance_id: str | None, unknown: bool
+) -> tuple[Member, Member | None]:
     """The member as it was, and whom it replaces (K8-CLS-3)."""
     if instance_id is None:
         return group.members.get(member_id) or Member(member_id), None
@@ -124,7 +163,10 @@ def _subscription(request: JoinGroupRequest) -> Subscription:
 def _joined(member: Member, request: JoinGroupRequest) -> JoinGroupResponse:
     """Everybody is a follower: no leader, no list of members (K8-CLS-2)."""
     return JoinGroupResponse(
-        member_id=member.member_id, generation_id=member.member_epoch, protocol_type=PROTOCOL_TYPE, protocol_name=request.protocols[0].name
+        member_id=member.member_id,
+        generation_id=member.member_epoch,
+        protocol_type=PROTOCOL_TYPE,
+        protocol_name=request.protocols[0].name,
     )
 
 
@@ -137,38 +179,72 @@ def _downgrade(
     owned: list[tuple[bytes, list[int]]],
     environment: Environment,
 ) -> Decision:
-    """The last member of the consumer protocol is replaced by a classic one, so the group becomes classic (K8-MIG-2)."""
+    """The last member of the consumer protocol is replaced by a classic one, so the group becomes
+    classic (K8-MIG-2)."""
     stale = group.assignment_epoch < group_epoch
     moved = new
     if not stale:
-        moved = advance(group, new, group.assignment_epoch, current_target(group, new), changed, owned, environment)
-    why = f"Downgrade group {group.group_id} from consumer to classic with stale assignment." if stale else None
+        moved = advance(
+            group,
+            new,
+            group.assignment_epoch,
+            current_target(group, new),
+            changed,
+            owned,
+            environment,
+        )
+    why = (
+        f"Downgrade group {group.group_id} from consumer to classic with stale assignment."
+        if stale
+        else None
+    )
     replaced = group.static_members[new.instance_id or ""]
-    return Decision(reply=_joined(moved, request), downgrade=Downgrade((), "replaced", None, replaced, new, why))
+    return Decision(
+        reply=_joined(moved, request), downgrade=Downgrade((), "replaced", None, replaced, new, why)
+    )
 
 
-def decide_sync(group: ConsumerMembership, request: SyncGroupRequest, now: int, topics: Topics) -> Decision:
-    """SyncGroup of a classic member: its assignment in the client's form. Raises Refused (K8-CLS-4)."""
-    member = _classic_member(group, request.member_id, request.group_instance_id, request.generation_id)
+def decide_sync(
+    group: ConsumerMembership, request: SyncGroupRequest, now: int, topics: Topics
+) -> Decision:
+    """SyncGroup of a classic member: its assignment in the client's form. Raises Refused
+    (K8-CLS-4)."""
+    member = _classic_member(
+        group, request.member_id, request.group_instance_id, request.generation_id
+    )
     assert member.classic is not None
     first, metadata = member.classic.protocols[0]
-    if request.protocol_type not in (None, PROTOCOL_TYPE) or request.protocol_name not in (None, first):
+    if request.protocol_type not in (None, PROTOCOL_TYPE) or request.protocol_name not in (
+        None,
+        first,
+    ):
         raise Refused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
     if group.assignment_epoch > member.member_epoch and member.state is not MemberState.UNREVOKED:
-        due = Timer(TimerKind.JOIN, member.member_id, now + member.rebalance_timeout_ms, if_absent=True)
-        return Decision(reply=SyncGroupResponse(error_code=ErrorCode.REBALANCE_IN_PROGRESS), timers=(due,))
+        due = Timer(
+            TimerKind.JOIN, member.member_id, now + member.rebalance_timeout_ms, if_absent=True
+        )
+        return Decision(
+            reply=SyncGroupResponse(error_code=ErrorCode.REBALANCE_IN_PROGRESS), timers=(due,)
+        )
     timers = (
         Timer(TimerKind.SYNC, member.member_id, None),
         Timer(TimerKind.SESSION, member.member_id, now + member.classic.session_timeout_ms),
     )
     blob = assignment_blob({t: tuple(p) for t, p in member.held.items()}, metadata, topics)
-    reply = SyncGroupResponse(protocol_type=request.protocol_type, protocol_name=request.protocol_name, assignment=blob)
+    reply = SyncGroupResponse(
+        protocol_type=request.protocol_type, protocol_name=request.protocol_name, assignment=blob
+    )
     return Decision(reply=reply, timers=timers)
 
 
-def decide_classic_heartbeat(group: ConsumerMembership, request: HeartbeatRequest, now: int) -> Decision:
-    """Heartbeat of a classic member: it is told to rejoin when there is something to do. Raises Refused (K8-CLS-5)."""
-    member = _classic_member(group, request.member_id, request.group_instance_id, request.generation_id)
+def decide_classic_heartbeat(
+    group: ConsumerMembership, request: HeartbeatRequest, now: int
+) -> Decision:
+    """Heartbeat of a classic member: it is told to rejoin when there is something to do. Raises
+    Refused (K8-CLS-5)."""
+    member = _classic_member(
+        group, request.member_id, request.group_instance_id, request.generation_id
+    )
     assert member.classic is not None
     session = Timer(TimerKind.SESSION, member.member_id, now + member.classic.session_timeout_ms)
     behind = member.member_epoch < group.assignment_epoch
@@ -176,7 +252,9 @@ def decide_classic_heartbeat(group: ConsumerMembership, request: HeartbeatReques
     if not (behind or member.state is MemberState.UNREVOKED or released):
         return Decision(reply=HeartbeatResponse(), timers=(session,))
     due = Timer(TimerKind.JOIN, member.member_id, now + member.rebalance_timeout_ms, if_absent=True)
-    return Decision(reply=HeartbeatResponse(error_code=ErrorCode.REBALANCE_IN_PROGRESS), timers=(session, due))
+    return Decision(
+        reply=HeartbeatResponse(error_code=ErrorCode.REBALANCE_IN_PROGRESS), timers=(session, due)
+    )
 
 
 def _waits(group: ConsumerMembership, member: Member) -> bool:
@@ -189,7 +267,9 @@ def _waits(group: ConsumerMembership, member: Member) -> bool:
     )
 
 
-def _classic_member(group: ConsumerMembership, member_id: str, instance_id: str | None, generation: int) -> Member:
+def _classic_member(
+    group: ConsumerMembership, member_id: str, instance_id: str | None, generation: int
+) -> Member:
     """Who asks. Raises Refused with 25, 82 or 22 (K8-CLS-4, K8-CLS-5)."""
     if instance_id is None:
         member = group.members.get(member_id)
@@ -205,7 +285,12 @@ def _classic_member(group: ConsumerMembership, member_id: str, instance_id: str 
 
 
 def assignment_blob(target: dict[bytes, tuple[int, ...]], metadata: bytes, topics: Topics) -> bytes:
-    """Partitions as SyncGroup carries them, in the version of the member's subscription; topics that are gone are left out."""
+    """Partitions as SyncGroup carries them, in the version of the member's subscription; topics
+    that are gone are left out."""
     version = int.from_bytes(metadata[:2], "big", signed=True)
-    named = {name: partitions for topic_id, partitions in target.items() if (name := topics.topic_name(topic_id)) is not None}
+    named = {
+        name: partitions
+        for topic_id, partitions in target.items()
+        if (name := topics.topic_name(topic_id)) is not None
+    }
     return AssignmentBlob.of(named).encode(min(version, HIGHEST_VERSION))

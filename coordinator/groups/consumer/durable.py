@@ -1,7 +1,8 @@
-"""Under which keys the events of a consumer group are kept, so that later ones take the place of earlier ones (PST-4).
+"""Under which keys the events of a consumer group are kept, so that later ones take the place of
+earlier ones (PST-4).
 
-The keys are those of Kafka's records: group epoch, member, target of a member, current assignment of a member, regular expression.
-Does not depend on where the events are kept.
+The keys are those of Kafka's records: group epoch, member, target of a member, current assignment
+of a member, regular expression. Does not depend on where the events are kept.
 """
 
 from __future__ import annotations
@@ -38,19 +39,33 @@ def released(event: ev.ConsumerEvent) -> Keys:
 
 def narrowed(event: ev.TargetAssigned, is_current: Callable[[Hashable], bool]) -> ev.TargetAssigned:
     """The targets that no later event has taken over."""
-    return event._replace(targets=tuple(target for target in event.targets if is_current(("target", target.member_id))))
+    return event._replace(
+        targets=tuple(
+            target for target in event.targets if is_current(("target", target.member_id))
+        )
+    )
 
 
 def _of_member(member_id: str) -> Keys:
     return [("member", member_id), ("current", member_id), ("target", member_id)]
 
 
-_BEGINNINGS = frozenset({ev.ConsumerGroupCreated, ev.ConsumerGroupUpgraded, ev.ConsumerGroupDowngraded, ev.MembershipReset})
+_BEGINNINGS = frozenset(
+    {
+        ev.ConsumerGroupCreated,
+        ev.ConsumerGroupUpgraded,
+        ev.ConsumerGroupDowngraded,
+        ev.MembershipReset,
+    }
+)
 _OWNED: dict[type, Callable[[Any], Keys]] = {
     ev.ConsumerMemberSubscribed: lambda event: [("member", event.member_id)],
     ev.ConsumerMemberReconciled: lambda event: [("current", event.member_id)],
     ev.ConsumerMemberReplaced: lambda event: _of_member(event.member_id),
     ev.GroupEpochBumped: lambda event: [_EPOCH],
-    ev.TargetAssigned: lambda event: [_ASSIGNMENT, *(("target", target.member_id) for target in event.targets)],
+    ev.TargetAssigned: lambda event: [
+        _ASSIGNMENT,
+        *(("target", target.member_id) for target in event.targets),
+    ],
     ev.TopicRegexResolved: lambda event: [("regex", event.regex)],
 }

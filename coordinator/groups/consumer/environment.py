@@ -1,7 +1,8 @@
-"""What the decisions of a consumer group need from outside: configuration, topics, assignors and a matcher of patterns.
+"""What the decisions of a consumer group need from outside: configuration, topics, assignors and a
+matcher of patterns.
 
-Plain interfaces; who implements them (the cluster's metadata, the server-side assignors, the RE2 binding) is elsewhere. Assignors are
-injected: this package does not depend on them.
+Plain interfaces; who implements them (the cluster's metadata, the server-side assignors, the RE2
+binding) is elsewhere. Assignors are injected: this package does not depend on them.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ class Topics(Protocol):
         """How many partitions a topic that exists has."""
 
     def fingerprint(self, name: str) -> bytes:
-        """Bytes that differ whenever id, partitions or racks of a topic differ; empty if there is no such topic."""
+        """Bytes that differ whenever id, partitions or racks of a topic differ; empty if there is
+        no such topic."""
 
     def names(self) -> Collection[str]:
         """The names of all topics."""
@@ -55,8 +57,9 @@ class AssignorPort(Protocol):
 
 
 class SubscribedMember(NamedTuple):
-    """One member as an assignor sees it: `topics` are ids in Java's order, `unresolved` counts names that no topic has, `assignment` is
-    its target so far. The names are those of a member that the assignors are given (`assignors.server_side.Member`)."""
+    """One member as an assignor sees it: `topics` are ids in Java's order, `unresolved` counts
+    names that no topic has, `assignment` is its target so far. The names are those of a member that
+    the assignors are given (`assignors.server_side.Member`)."""
 
     topics: Sequence[bytes]
     unresolved: int
@@ -66,7 +69,8 @@ class SubscribedMember(NamedTuple):
 
 
 class AssignmentInput(NamedTuple):
-    """A group to assign: members in Java's order, partition counts, whether all subscribe alike, and what is assigned now."""
+    """A group to assign: members in Java's order, partition counts, whether all subscribe alike,
+    and what is assigned now."""
 
     members: Mapping[str, SubscribedMember]
     partitions: Mapping[bytes, int]
@@ -75,7 +79,8 @@ class AssignmentInput(NamedTuple):
 
 
 class MigrationPolicy(Enum):
-    """group.consumer.migration.policy: which conversions of groups with members are allowed (K8-CFG-1)."""
+    """group.consumer.migration.policy: which conversions of groups with members are allowed
+    (K8-CFG-1)."""
 
     DISABLED = "disabled"
     UPGRADE = "upgrade"
@@ -98,7 +103,8 @@ class Pattern(Protocol):
 
     @property
     def instructions(self) -> int:
-        """How many steps of its engine, of some nanoseconds, each byte of a text may cost at most."""
+        """How many steps of its engine, of some nanoseconds, each byte of a text may cost at
+        most."""
 
     def matches(self, text: str) -> object:
         """Something true if the whole text matches."""
@@ -114,11 +120,13 @@ class GroupSettings(NamedTuple):
 
 @dataclass(slots=True)
 class Environment:
-    """Everything that a decision may ask for. `classic_max_size` is group.max.size, `max_size` group.consumer.max.size."""
+    """Everything that a decision may ask for. `classic_max_size` is group.max.size, `max_size`
+    group.consumer.max.size."""
 
     topics: Topics
     make_assignors: Callable[[], Mapping[str, AssignorPort]]
-    """Makes the assignors of group.consumer.assignors by name, the default first; called once, when they are first needed."""
+    """Makes the assignors of group.consumer.assignors by name, the default first; called once, when
+    they are first needed."""
     compile_pattern: Callable[[str], Pattern]
     """Makes a pattern; raises PatternRefused with RE2J's words."""
     settings: Callable[[str], GroupSettings] = lambda group_id: GroupSettings()

@@ -1,8 +1,10 @@
-"""What can have happened to a consumer group (KIP-848): past-tense values, the only thing that changes its membership.
+"""What can have happened to a consumer group (KIP-848): past-tense values, the only thing that
+changes its membership.
 
-All of them are durable: they say what Kafka's records of keys 3 and 5 to 8 and 16 say (PST-4), so a coordinator that loads the group has
-every member with its epoch, its current and its target assignment. Topic ids are 16 bytes; a topic's name stands beside its id for the
-reader of a log ("" if the topic is gone). Epochs are explained in docs/event_log.md.
+All of them are durable: they say what Kafka's records of keys 3 and 5 to 8 and 16 say (PST-4), so a
+coordinator that loads the group has every member with its epoch, its current and its target
+assignment. Topic ids are 16 bytes; a topic's name stands beside its id for the reader of a log (""
+if the topic is gone). Epochs are explained in docs/event_log.md.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ class TopicPartitions(NamedTuple):
 
 
 class HeldPartitions(NamedTuple):
-    """Partitions of one topic that a member has, and for each the epoch at which the member got it (KIP-1251)."""
+    """Partitions of one topic that a member has, and for each the epoch at which the member got it
+    (KIP-1251)."""
 
     topic: str
     topic_id: bytes
@@ -35,22 +38,24 @@ class Target(NamedTuple):
 
 
 class ClassicSettings(NamedTuple):
-    """What a member of the classic protocol told in its JoinGroup; kept so that the group can be downgraded (K8-CLS-2)."""
+    """What a member of the classic protocol told in its JoinGroup; kept so that the group can be
+    downgraded (K8-CLS-2)."""
 
     session_timeout_ms: int
     protocols: tuple[tuple[str, bytes], ...]
 
 
 class ConsumerGroupCreated(NamedTuple):
-    """The group is one of the consumer protocol from now on, without members (K8-HB-1). What membership there was, an empty
-    classic one, is gone; offsets stay (K8-MIG-3)."""
+    """The group is one of the consumer protocol from now on, without members (K8-HB-1). What
+    membership there was, an empty classic one, is gone; offsets stay (K8-MIG-3)."""
 
     replaced_classic: bool
 
 
 class ConsumerGroupUpgraded(NamedTuple):
-    """A classic group with members became a consumer group; its generation is the group epoch (K8-MIG-1). The members follow, each with
-    what it subscribes to and what it had, and one target for all."""
+    """A classic group with members became a consumer group; its generation is the group epoch
+    (K8-MIG-1). The members follow, each with what it subscribes to and what it had, and one target
+    for all."""
 
     group_epoch: int
     metadata_hash: int
@@ -62,7 +67,8 @@ class MembershipReset(NamedTuple):
 
 
 class DowngradedMember(NamedTuple):
-    """A member that the group keeps when it becomes a classic one; `assignment` is its target in the client's form (K8-MIG-2)."""
+    """A member that the group keeps when it becomes a classic one; `assignment` is its target in
+    the client's form (K8-MIG-2)."""
 
     member_id: str
     group_instance_id: str | None
@@ -75,8 +81,8 @@ class DowngradedMember(NamedTuple):
 
 
 class ConsumerGroupDowngraded(NamedTuple):
-    """A consumer group whose last members use the classic protocol became a Stable classic group (K8-MIG-2). `generation` is the group
-    epoch; `left` are the members that went."""
+    """A consumer group whose last members use the classic protocol became a Stable classic group
+    (K8-MIG-2). `generation` is the group epoch; `left` are the members that went."""
 
     generation: int
     protocol_type: str
@@ -88,7 +94,8 @@ class ConsumerGroupDowngraded(NamedTuple):
 
 
 class ConsumerMemberSubscribed(NamedTuple):
-    """A member is new, or what it said about itself changed (K8-HB-1 step 4). `classic` None: it uses the consumer protocol."""
+    """A member is new, or what it said about itself changed (K8-HB-1 step 4). `classic` None: it
+    uses the consumer protocol."""
 
     member_id: str
     group_instance_id: str | None
@@ -103,7 +110,8 @@ class ConsumerMemberSubscribed(NamedTuple):
 
 
 class ConsumerMemberReplaced(NamedTuple):
-    """A static member came back under another id; it inherits what the old id had, at epoch 0 (K8-ST-1)."""
+    """A static member came back under another id; it inherits what the old id had, at epoch 0
+    (K8-ST-1)."""
 
     member_id: str
     replaced: str
@@ -123,7 +131,8 @@ class ConsumerMemberRemoved(NamedTuple):
 
 
 class GroupEpochBumped(NamedTuple):
-    """Members, subscriptions or topics changed, so a new target assignment is due (K8-HB-1 step 5)."""
+    """Members, subscriptions or topics changed, so a new target assignment is due (K8-HB-1 step
+    5)."""
 
     group_epoch: int
     metadata_hash: int
@@ -131,7 +140,8 @@ class GroupEpochBumped(NamedTuple):
 
 
 class TargetAssigned(NamedTuple):
-    """The assignor's answer: the targets that changed (K8-TGT-2). `assignor` None: an upgraded group keeps what it had (K8-MIG-1)."""
+    """The assignor's answer: the targets that changed (K8-TGT-2). `assignor` None: an upgraded
+    group keeps what it had (K8-MIG-1)."""
 
     assignment_epoch: int
     assignor: str | None
@@ -139,7 +149,8 @@ class TargetAssigned(NamedTuple):
 
 
 class AssignmentFailed(NamedTuple):
-    """The assignor failed, so the request was refused and nothing changed (K8-TGT-3). Not durable: the group is as it was."""
+    """The assignor failed, so the request was refused and nothing changed (K8-TGT-3). Not durable:
+    the group is as it was."""
 
     assignment_epoch: int  # that it would have had
     assignor: str
@@ -147,7 +158,8 @@ class AssignmentFailed(NamedTuple):
 
 
 class ConsumerMemberReconciled(NamedTuple):
-    """A member moved towards its target: its epochs, its state, what it has and what it has yet to revoke (K8-REC-3).
+    """A member moved towards its target: its epochs, its state, what it has and what it has yet to
+    revoke (K8-REC-3).
 
     Also a static member's temporary leave, at epoch -2 (K8-LV-2).
     """
@@ -161,7 +173,8 @@ class ConsumerMemberReconciled(NamedTuple):
 
 
 class TopicRegexResolved(NamedTuple):
-    """A regular expression that members subscribe to was matched against the topics there are (K8-RX-2)."""
+    """A regular expression that members subscribe to was matched against the topics there are
+    (K8-RX-2)."""
 
     regex: str
     topics: tuple[str, ...]

@@ -1,6 +1,8 @@
-"""(membership, event) -> membership: the only writer of a consumer group. It holds no rule; every event says what became of it.
+"""(membership, event) -> membership: the only writer of a consumer group. It holds no rule; every
+event says what became of it.
 
-The membership is changed in place. All events are durable, so a load is the same fold from an empty membership (PST-4).
+The membership is changed in place. All events are durable, so a load is the same fold from an empty
+membership (PST-4).
 """
 
 from __future__ import annotations
@@ -10,7 +12,17 @@ from typing import Any
 
 from . import events as ev
 from .java_order import int_order, set_capacity, uuid_order
-from .model import NOTHING, ConsumerMembership, Held, Member, MemberState, Partitions, add_names, remove_names, replace_names
+from .model import (
+    NOTHING,
+    ConsumerMembership,
+    Held,
+    Member,
+    MemberState,
+    Partitions,
+    add_names,
+    remove_names,
+    replace_names,
+)
 
 _STATES = {state.value: state for state in MemberState}
 
@@ -21,7 +33,8 @@ def evolve(group: ConsumerMembership, event: ev.ConsumerEvent, at: int) -> None:
 
 
 def held_of(topics: Iterable[ev.HeldPartitions]) -> Held:
-    """What a record says of a member's partitions, in the order of the maps that Kafka reads it into."""
+    """What a record says of a member's partitions, in the order of the maps that Kafka reads it
+    into."""
     by_id = {of.topic_id: of for of in topics}
     held: dict[bytes, dict[int, int]] = {}
     for topic_id in uuid_order(list(by_id)):
@@ -33,7 +46,9 @@ def held_of(topics: Iterable[ev.HeldPartitions]) -> Held:
 def partitions_of(topics: Iterable[ev.TopicPartitions]) -> Partitions:
     """What a record says of a target, in the order of the maps that Kafka reads it into."""
     by_id = {of.topic_id: of.partitions for of in topics}
-    return {t: tuple(int_order(by_id[t], set_capacity(len(by_id[t])))) for t in uuid_order(list(by_id))}
+    return {
+        t: tuple(int_order(by_id[t], set_capacity(len(by_id[t])))) for t in uuid_order(list(by_id))
+    }
 
 
 def _created(group: ConsumerMembership, event: ev.ConsumerGroupCreated, at: int) -> None:
@@ -51,10 +66,16 @@ def _subscribed(group: ConsumerMembership, event: ev.ConsumerMemberSubscribed, a
 
 def _with(member: Member, said: ev.ConsumerMemberSubscribed) -> Member:
     return member._replace(
-        instance_id=said.group_instance_id, rack_id=said.rack_id, client_id=said.client_id, client_host=said.client_host,
-        rebalance_timeout_ms=said.rebalance_timeout_ms, topics=frozenset(said.topics), regex=said.topic_regex,
-        assignor=said.server_assignor, classic=said.classic,
-    )  # fmt: skip
+        instance_id=said.group_instance_id,
+        rack_id=said.rack_id,
+        client_id=said.client_id,
+        client_host=said.client_host,
+        rebalance_timeout_ms=said.rebalance_timeout_ms,
+        topics=frozenset(said.topics),
+        regex=said.topic_regex,
+        assignor=said.server_assignor,
+        classic=said.classic,
+    )
 
 
 def _replaced(group: ConsumerMembership, event: ev.ConsumerMemberReplaced, at: int) -> None:
@@ -63,9 +84,14 @@ def _replaced(group: ConsumerMembership, event: ev.ConsumerMemberReplaced, at: i
     if old is not None:
         _take_out(group, old)
     new = Member(
-        event.member_id, 0, 0, _STATES[event.state], held=held_of(event.held), revoking=held_of(event.revoking),
+        event.member_id,
+        0,
+        0,
+        _STATES[event.state],
+        held=held_of(event.held),
+        revoking=held_of(event.revoking),
         told=event.held,
-    )  # fmt: skip
+    )
     _put(group, _with(new, event.subscription))
     group.targets[event.member_id] = partitions_of(event.target)
 
@@ -97,10 +123,13 @@ def _reconciled(group: ConsumerMembership, event: ev.ConsumerMemberReconciled, a
     old = group.members.get(event.member_id)
     member = old or Member(event.member_id)
     member = member._replace(
-        member_epoch=event.member_epoch, previous_epoch=event.previous_member_epoch, state=_STATES[event.state],
+        member_epoch=event.member_epoch,
+        previous_epoch=event.previous_member_epoch,
+        state=_STATES[event.state],
         held=member.held if event.held == member.told else held_of(event.held),
-        revoking=held_of(event.revoking) if event.revoking else NOTHING, told=event.held,
-    )  # fmt: skip
+        revoking=held_of(event.revoking) if event.revoking else NOTHING,
+        told=event.held,
+    )
     if old is None:
         _put(group, member)
         return
@@ -135,7 +164,12 @@ def _forget_regex(group: ConsumerMembership, regex: str) -> None:
 def _put(group: ConsumerMembership, member: Member) -> None:
     old = group.members.get(member.member_id)
     group.members[member.member_id] = member
-    if old is None or old.held is not member.held or old.revoking is not member.revoking or old.member_epoch != member.member_epoch:
+    if (
+        old is None
+        or old.held is not member.held
+        or old.revoking is not member.revoking
+        or old.member_epoch != member.member_epoch
+    ):
         if old is not None:
             _release(group, old)
         _own(group, member.held, member.member_epoch)
@@ -151,7 +185,10 @@ def _take_out(group: ConsumerMembership, member: Member) -> None:
     group.followings.pop(member.member_id, None)
     _release(group, member)
     _tell_apart(group, member, None)
-    if member.instance_id is not None and group.static_members.get(member.instance_id) == member.member_id:
+    if (
+        member.instance_id is not None
+        and group.static_members.get(member.instance_id) == member.member_id
+    ):
         del group.static_members[member.instance_id]
 
 
@@ -174,8 +211,13 @@ def _release(group: ConsumerMembership, member: Member) -> None:
 
 
 def _tell_apart(group: ConsumerMembership, old: Member | None, new: Member | None) -> None:
-    """Bring the counts of subscriptions, votes and classic members in line with a member's change."""
-    replace_names(group.subscribers, frozenset() if old is None else old.topics, frozenset() if new is None else new.topics)
+    """Bring the counts of subscriptions, votes and classic members in line with a member's
+    change."""
+    replace_names(
+        group.subscribers,
+        frozenset() if old is None else old.topics,
+        frozenset() if new is None else new.topics,
+    )
     for counts, one, other in (
         (group.regex_members, _regexes(old), _regexes(new)),
         (group.assignor_votes, _votes(old), _votes(new)),
@@ -184,7 +226,9 @@ def _tell_apart(group: ConsumerMembership, old: Member | None, new: Member | Non
         if one != other:
             _add(counts, one, -1)
             _add(counts, other, 1)
-    group.classic_members += (new is not None and new.classic is not None) - (old is not None and old.classic is not None)
+    group.classic_members += (new is not None and new.classic is not None) - (
+        old is not None and old.classic is not None
+    )
 
 
 def _add(counts: dict[str, int], keys: Iterable[str], by: int) -> None:
@@ -203,7 +247,11 @@ def _votes(member: Member | None) -> tuple[str, ...]:
 
 
 def _protocols(member: Member | None) -> tuple[str, ...]:
-    return () if member is None or member.classic is None else tuple(dict.fromkeys(name for name, _ in member.classic.protocols))
+    return (
+        ()
+        if member is None or member.classic is None
+        else tuple(dict.fromkeys(name for name, _ in member.classic.protocols))
+    )
 
 
 _FOLDS: dict[type, Callable[[ConsumerMembership, Any, int], None]] = {

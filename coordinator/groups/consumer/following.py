@@ -1,14 +1,19 @@
-"""The heartbeat that comes most while others join and leave: of a member that has its whole target and only follows the group's epoch.
+"""The heartbeat that comes most while others join and leave: of a member that has its whole target
+and only follows the group's epoch.
 
-What `heartbeat` decides about it is the same; here that is known without asking for all that may have changed. What a member's event
-says of its partitions is remembered while neither they nor the target change, so such a heartbeat costs the same for any number of them.
+What `heartbeat` decides about it is the same; here that is known without asking for all that may
+have changed. What a member's event says of its partitions is remembered while neither they nor the
+target change, so such a heartbeat costs the same for any number of them.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from ...wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
+from ...wire.messages.consumer_group_heartbeat import (
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse,
+)
 from . import events as ev
 from .environment import Environment, Topics
 from .model import ConsumerMembership, Held, Member, MemberState, Partitions
@@ -18,7 +23,8 @@ from .subscription import SubscribedTopics
 
 
 class Following(NamedTuple):
-    """What the next event will say of a member's partitions, as long as all the rest here is still the same."""
+    """What the next event will say of a member's partitions, as long as all the rest here is still
+    the same."""
 
     held: Held
     target: Partitions
@@ -28,9 +34,15 @@ class Following(NamedTuple):
 
 
 def follow(
-    group: ConsumerMembership, request: ConsumerGroupHeartbeatRequest, client_id: str, client_host: str, now: int, environment: Environment
+    group: ConsumerMembership,
+    request: ConsumerGroupHeartbeatRequest,
+    client_id: str,
+    client_host: str,
+    now: int,
+    environment: Environment,
 ) -> Decision | None:
-    """The decision about such a heartbeat (K8-REC-3). None: it is of another kind, or it may be refused; `decide_heartbeat` knows."""
+    """The decision about such a heartbeat (K8-REC-3). None: it is of another kind, or it may be
+    refused; `decide_heartbeat` knows."""
     member = group.members.get(request.member_id)
     epoch = group.assignment_epoch
     if (
@@ -55,28 +67,52 @@ def follow(
         return None
     settings = environment.settings(group.group_id)
     reply = ConsumerGroupHeartbeatResponse(
-        member_id=member.member_id, member_epoch=epoch, heartbeat_interval_ms=settings.heartbeat_interval_ms
+        member_id=member.member_id,
+        member_epoch=epoch,
+        heartbeat_interval_ms=settings.heartbeat_interval_ms,
     )
-    event = ev.ConsumerMemberReconciled(member.member_id, epoch, member.member_epoch, MemberState.STABLE.value, told, ())
+    event = ev.ConsumerMemberReconciled(
+        member.member_id, epoch, member.member_epoch, MemberState.STABLE.value, told, ()
+    )
     timers = (
-        Timer(TimerKind.SESSION, member.member_id, now + settings.session_timeout_ms), Timer(TimerKind.REBALANCE, member.member_id, None),
-    )  # fmt: skip
+        Timer(TimerKind.SESSION, member.member_id, now + settings.session_timeout_ms),
+        Timer(TimerKind.REBALANCE, member.member_id, None),
+    )
     return Decision((event,), reply, timers)
 
 
-def _told(group: ConsumerMembership, member: Member, topics: Topics) -> tuple[ev.HeldPartitions, ...] | None:
+def _told(
+    group: ConsumerMembership, member: Member, topics: Topics
+) -> tuple[ev.HeldPartitions, ...] | None:
     """What the event says of the member's partitions; None if they are not its target."""
     target = group.targets.get(member.member_id)
     if target is None:
         return None
     last = group.followings.get(member.member_id)
-    if last is not None and last[0] is member.held and last[1] is target and last[2] is member.topics and last[3] == topics.version:
+    if (
+        last is not None
+        and last[0] is member.held
+        and last[1] is target
+        and last[2] is member.topics
+        and last[3] == topics.version
+    ):
         return last[4]
-    kept = None if member.revoking else all_kept(member.held, target, SubscribedTopics(member.topics, topics))
+    kept = (
+        None
+        if member.revoking
+        else all_kept(member.held, target, SubscribedTopics(member.topics, topics))
+    )
     if kept is None:
         return None
-    told = tuple([ev.HeldPartitions(topics.topic_name(t) or "", t, tuple(p), tuple(p.values())) for t, p in kept.items()])
+    told = tuple(
+        [
+            ev.HeldPartitions(topics.topic_name(t) or "", t, tuple(p), tuple(p.values()))
+            for t, p in kept.items()
+        ]
+    )
     if told == member.told:
         told = member.told
-    group.followings[member.member_id] = Following(member.held, target, member.topics, topics.version, told)
+    group.followings[member.member_id] = Following(
+        member.held, target, member.topics, topics.version, told
+    )
     return told

@@ -1,6 +1,8 @@
-"""ConsumerGroupHeartbeat of a member that joins or stays (K8-HB-1..4, K8-EP-1, K8-ST-1..4). Leaving is `leave`'s.
+"""ConsumerGroupHeartbeat of a member that joins or stays (K8-HB-1..4, K8-EP-1, K8-ST-1..4). Leaving
+is `leave`'s.
 
-The steps stand in Kafka's order; each sees the group as it was before the request, and the member as the steps before made it.
+The steps stand in Kafka's order; each sees the group as it was before the request, and the member
+as the steps before made it.
 """
 
 from __future__ import annotations
@@ -21,7 +23,15 @@ from .following import follow
 from .model import LEFT_FOR_NOW, ConsumerMembership, Held, Member, MemberState, Partitions
 from .reconcile import Step, reconcile
 from .requests import Decision, Refused, Timer, TimerKind
-from .subscription import RegexChange, SubscribedTopics, after, is_homogeneous, metadata_hash, names_of, update_regex
+from .subscription import (
+    RegexChange,
+    SubscribedTopics,
+    after,
+    is_homogeneous,
+    metadata_hash,
+    names_of,
+    update_regex,
+)
 from .target import told, update_target
 from .validation import JOINING
 
@@ -36,7 +46,8 @@ class Caller(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """What the steps up to the reconciliation brought about, for heartbeats and for joins of classic members alike."""
+    """What the steps up to the reconciliation brought about, for heartbeats and for joins of
+    classic members alike."""
 
     member: Member
     events: tuple[ev.ConsumerEvent, ...]
@@ -48,7 +59,12 @@ class Progress(NamedTuple):
 
 
 def decide_heartbeat(
-    group: ConsumerMembership, request: ConsumerGroupHeartbeatRequest, member_id: str, caller: Caller, now: int, environment: Environment
+    group: ConsumerMembership,
+    request: ConsumerGroupHeartbeatRequest,
+    member_id: str,
+    caller: Caller,
+    now: int,
+    environment: Environment,
 ) -> Decision:
     """What a heartbeat of `member_id` brings about. Raises Refused; the group is then unchanged."""
     followed = follow(group, request, caller.client_id, caller.client_host, now, environment)
@@ -60,14 +76,30 @@ def decide_heartbeat(
     if replaced is not None:
         events.append(replacement(group, old, replaced, environment.topics))
     new = _updated(old, request, caller)
-    progress = subscribe(group, old, new, request.subscribed_topic_names or (), now, environment, regex_counts_at_once=False)
-    outcome = update_target(group, progress.group_epoch, old, new, progress.homogeneous, now, environment)
+    progress = subscribe(
+        group,
+        old,
+        new,
+        request.subscribed_topic_names or (),
+        now,
+        environment,
+        regex_counts_at_once=False,
+    )
+    outcome = update_target(
+        group, progress.group_epoch, old, new, progress.homogeneous, now, environment
+    )
     if outcome.event is not None:
         events += [*progress.events, outcome.event]
     else:
         events += progress.events
-    owned = None if request.topic_partitions is None else [(of.topic_id, of.partitions) for of in request.topic_partitions]
-    moved = advance(group, new, outcome.epoch, outcome.target, progress.subscription_changed, owned, environment)
+    owned = (
+        None
+        if request.topic_partitions is None
+        else [(of.topic_id, of.partitions) for of in request.topic_partitions]
+    )
+    moved = advance(
+        group, new, outcome.epoch, outcome.target, progress.subscription_changed, owned, environment
+    )
     if moved is not new:
         events.append(reconciled(moved, environment.topics))
     settings = environment.settings(group.group_id)
@@ -78,9 +110,11 @@ def decide_heartbeat(
         timers += [Timer(kind, replaced.member_id, None) for kind in TimerKind]
     full = request.member_epoch == JOINING or _is_full(request)
     reply = ConsumerGroupHeartbeatResponse(
-        member_id=member_id, member_epoch=moved.member_epoch, heartbeat_interval_ms=settings.heartbeat_interval_ms,
+        member_id=member_id,
+        member_epoch=moved.member_epoch,
+        heartbeat_interval_ms=settings.heartbeat_interval_ms,
         assignment=assignment_of(moved.held) if full or moved.held != old.held else None,
-    )  # fmt: skip
+    )
     return Decision(tuple(events), reply, tuple(timers), progress.checked_version, progress.resolve)
 
 
@@ -91,8 +125,11 @@ def refuse_if_full(group: ConsumerMembership, member_id: str, environment: Envir
         raise Refused(ErrorCode.GROUP_MAX_SIZE_REACHED, text)
 
 
-def _member(group: ConsumerMembership, request: ConsumerGroupHeartbeatRequest, member_id: str) -> tuple[Member, Member | None]:
-    """The member as it was before the request, and the static member that it replaces (K8-HB-1 step 3, K8-ST-1, K8-ST-2)."""
+def _member(
+    group: ConsumerMembership, request: ConsumerGroupHeartbeatRequest, member_id: str
+) -> tuple[Member, Member | None]:
+    """The member as it was before the request, and the static member that it replaces (K8-HB-1 step
+    3, K8-ST-1, K8-ST-2)."""
     if request.instance_id is None:
         member = group.members.get(member_id)
         if member is None:
@@ -118,7 +155,8 @@ def _member(group: ConsumerMembership, request: ConsumerGroupHeartbeatRequest, m
 
 
 def known_static_member(group: ConsumerMembership, instance_id: str, member_id: str) -> Member:
-    """The member that has an instance id, if it is `member_id`. Raises Refused with 25 or 82 (K8-ST-2)."""
+    """The member that has an instance id, if it is `member_id`. Raises Refused with 25 or 82
+    (K8-ST-2)."""
     holder = group.static_member(instance_id)
     if holder is None:
         raise Refused(ErrorCode.UNKNOWN_MEMBER_ID, f"Instance id {instance_id} is unknown.")
@@ -135,7 +173,10 @@ def refuse_fenced(holder: Member, instance_id: str, member_id: str) -> None:
 
 def unknown_member(group: ConsumerMembership, member_id: str) -> Refused:
     """The refusal of somebody who is no member."""
-    return Refused(ErrorCode.UNKNOWN_MEMBER_ID, f"Member {member_id} is not a member of group {group.group_id}.")
+    return Refused(
+        ErrorCode.UNKNOWN_MEMBER_ID,
+        f"Member {member_id} is not a member of group {group.group_id}.",
+    )
 
 
 def _check_epoch(member: Member, request: ConsumerGroupHeartbeatRequest) -> None:
@@ -144,7 +185,11 @@ def _check_epoch(member: Member, request: ConsumerGroupHeartbeatRequest) -> None
     if epoch in (JOINING, member.member_epoch):
         return
     behind = epoch < member.member_epoch
-    if behind and epoch == member.previous_epoch and _is_held(request.topic_partitions, member.held):
+    if (
+        behind
+        and epoch == member.previous_epoch
+        and _is_held(request.topic_partitions, member.held)
+    ):
         return
     text = (
         f"The consumer group member has a {'smaller' if behind else 'greater'} member epoch ({epoch}) than the one known by the group "
@@ -156,33 +201,58 @@ def _check_epoch(member: Member, request: ConsumerGroupHeartbeatRequest) -> None
 def _is_held(owned: Iterable[TopicPartitions] | None, held: Held) -> bool:
     if owned is None:
         return False
-    return all(of.topic_id in held and all(p in held[of.topic_id] for p in of.partitions) for of in owned)
+    return all(
+        of.topic_id in held and all(p in held[of.topic_id] for p in of.partitions) for of in owned
+    )
 
 
 def _updated(old: Member, request: ConsumerGroupHeartbeatRequest, caller: Caller) -> Member:
     """What the request says about the member; what it leaves out stays (K8-HB-1 step 4)."""
     names, regex = request.subscribed_topic_names, request.subscribed_topic_regex
-    says = (names, regex, request.instance_id, request.rack_id, request.server_assignor, old.classic)
-    if says == _NOTHING_NEW and request.rebalance_timeout_ms == -1 and (old.client_id, old.client_host) == caller:
+    says = (
+        names,
+        regex,
+        request.instance_id,
+        request.rack_id,
+        request.server_assignor,
+        old.classic,
+    )
+    if (
+        says == _NOTHING_NEW
+        and request.rebalance_timeout_ms == -1
+        and (old.client_id, old.client_host) == caller
+    ):
         return old
     return old._replace(
         instance_id=old.instance_id if request.instance_id is None else request.instance_id,
         rack_id=old.rack_id if request.rack_id is None else request.rack_id,
-        rebalance_timeout_ms=old.rebalance_timeout_ms if request.rebalance_timeout_ms == -1 else request.rebalance_timeout_ms,
+        rebalance_timeout_ms=old.rebalance_timeout_ms
+        if request.rebalance_timeout_ms == -1
+        else request.rebalance_timeout_ms,
         assignor=old.assignor if request.server_assignor is None else request.server_assignor,
-        topics=old.topics if names is None else frozenset(names), regex=old.regex if regex is None else regex,
-        client_id=caller.client_id, client_host=caller.client_host, classic=None,
-    )  # fmt: skip
+        topics=old.topics if names is None else frozenset(names),
+        regex=old.regex if regex is None else regex,
+        client_id=caller.client_id,
+        client_host=caller.client_host,
+        classic=None,
+    )
 
 
 def subscribe(
-    group: ConsumerMembership, old: Member, new: Member, named: Iterable[str], now: int, environment: Environment, *,
+    group: ConsumerMembership,
+    old: Member,
+    new: Member,
+    named: Iterable[str],
+    now: int,
+    environment: Environment,
+    *,
     regex_counts_at_once: bool,
 ) -> Progress:
-    """Steps 4 and 5 of K8-HB-1: write down what changed about the member, and bump the group epoch if what is subscribed to changed.
+    """Steps 4 and 5 of K8-HB-1: write down what changed about the member, and bump the group epoch
+    if what is subscribed to changed.
 
-    `named` are the topics as the request names them.
-    `regex_counts_at_once`: a changed regular expression bumps the epoch even before it is resolved (joins of classic members).
+    `named` are the topics as the request names them. `regex_counts_at_once`: a changed regular
+    expression bumps the epoch even before it is resolved (joins of classic members).
     """
     events: list[ev.ConsumerEvent] = []
     if new != old:
@@ -191,7 +261,9 @@ def subscribe(
     regex = update_regex(group, old, new, now, environment)
     events += regex.events
     changed = names_changed or regex.change is not RegexChange.NONE
-    bump = names_changed or regex.change is RegexChange.RESOLVED or (regex_counts_at_once and changed)
+    bump = (
+        names_changed or regex.change is RegexChange.RESOLVED or (regex_counts_at_once and changed)
+    )
     epoch = group.group_epoch
     version = environment.topics.version
     if not bump and group.checked_version == version:
@@ -201,9 +273,13 @@ def subscribe(
     new_hash = metadata_hash(subscriptions.subscribers, environment.topics)
     if bump or new_hash != group.metadata_hash:
         epoch += 1
-        reason = f"{new.member_id} changed its subscription" if bump else "subscribed topics changed"
+        reason = (
+            f"{new.member_id} changed its subscription" if bump else "subscribed topics changed"
+        )
         events.append(ev.GroupEpochBumped(epoch, new_hash, reason))
-    return Progress(new, tuple(events), epoch, changed, subscriptions.homogeneous, version, regex.resolve)
+    return Progress(
+        new, tuple(events), epoch, changed, subscriptions.homogeneous, version, regex.resolve
+    )
 
 
 def advance(
@@ -215,56 +291,101 @@ def advance(
     owned: list[tuple[bytes, list[int]]] | None,
     environment: Environment,
 ) -> Member:
-    """Step 7 of K8-HB-1: one step of the member towards its target; the same member if it stands where it stood."""
+    """Step 7 of K8-HB-1: one step of the member towards its target; the same member if it stands
+    where it stood."""
     if not changed and member.is_reconciled_to(epoch):
         return member
     names = names_of(group, member)
-    step = Step(epoch, target, SubscribedTopics(names, environment.topics), not names, changed, owned, group.owner_epoch)
+    step = Step(
+        epoch,
+        target,
+        SubscribedTopics(names, environment.topics),
+        not names,
+        changed,
+        owned,
+        group.owner_epoch,
+    )
     moved = reconcile(member, step)
     return member if moved == member else moved
 
 
 def subscribed(member: Member, named: Iterable[str] = ()) -> ev.ConsumerMemberSubscribed:
-    """What a member says about itself, as an event. `named` are its topics as it sent them: mostly sorted, so quick to sort."""
+    """What a member says about itself, as an event. `named` are its topics as it sent them: mostly
+    sorted, so quick to sort."""
     return ev.ConsumerMemberSubscribed(
-        member.member_id, member.instance_id, member.rack_id, member.client_id, member.client_host, member.rebalance_timeout_ms,
-        tuple(sorted(dict.fromkeys(named) or member.topics)), member.regex, member.assignor, member.classic,
-    )  # fmt: skip
+        member.member_id,
+        member.instance_id,
+        member.rack_id,
+        member.client_id,
+        member.client_host,
+        member.rebalance_timeout_ms,
+        tuple(sorted(dict.fromkeys(named) or member.topics)),
+        member.regex,
+        member.assignor,
+        member.classic,
+    )
 
 
-def replacement(group: ConsumerMembership, new: Member, old: Member, topics: Topics) -> ev.ConsumerMemberReplaced:
+def replacement(
+    group: ConsumerMembership, new: Member, old: Member, topics: Topics
+) -> ev.ConsumerMemberReplaced:
     """A static member's return under another id, with all that it inherits (K8-ST-1)."""
     return ev.ConsumerMemberReplaced(
-        new.member_id, old.member_id, subscribed(new), old.state.value, told_held(old.held, topics), told_held(old.revoking, topics),
+        new.member_id,
+        old.member_id,
+        subscribed(new),
+        old.state.value,
+        told_held(old.held, topics),
+        told_held(old.revoking, topics),
         told(group.target(old.member_id), topics),
-    )  # fmt: skip
+    )
 
 
 def reconciled(member: Member, topics: Topics) -> ev.ConsumerMemberReconciled:
     """Where a member stands, as an event."""
     return ev.ConsumerMemberReconciled(
-        member.member_id, member.member_epoch, member.previous_epoch, member.state.value, told_held(member.held, topics),
+        member.member_id,
+        member.member_epoch,
+        member.previous_epoch,
+        member.state.value,
+        told_held(member.held, topics),
         told_held(member.revoking, topics),
-    )  # fmt: skip
+    )
 
 
 def told_held(held: Held, topics: Topics) -> tuple[ev.HeldPartitions, ...]:
     """A member's partitions as an event holds them."""
-    return tuple([ev.HeldPartitions(topics.topic_name(t) or "", t, tuple(p), tuple(p.values())) for t, p in held.items()])
+    return tuple(
+        [
+            ev.HeldPartitions(topics.topic_name(t) or "", t, tuple(p), tuple(p.values()))
+            for t, p in held.items()
+        ]
+    )
 
 
 def rebalance_timer(member: Member, now: int) -> Timer:
     """The time a member has to revoke; classic members are not timed by it (K8-REC-6)."""
     waits = member.state is MemberState.UNREVOKED and member.classic is None
-    return Timer(TimerKind.REBALANCE, member.member_id, now + member.rebalance_timeout_ms if waits else None)
+    return Timer(
+        TimerKind.REBALANCE, member.member_id, now + member.rebalance_timeout_ms if waits else None
+    )
 
 
 def assignment_of(held: Held) -> Assignment:
     """What a response shows of a member's partitions (K8-HB-3)."""
-    return Assignment(topic_partitions=[TopicPartitions(topic_id=t, partitions=list(partitions)) for t, partitions in held.items()])
+    return Assignment(
+        topic_partitions=[
+            TopicPartitions(topic_id=t, partitions=list(partitions))
+            for t, partitions in held.items()
+        ]
+    )
 
 
 def _is_full(request: ConsumerGroupHeartbeatRequest) -> bool:
     """Whether the request says everything, and so is told its assignment (K8-HB-2)."""
-    subscribes = request.subscribed_topic_names is not None or request.subscribed_topic_regex is not None
-    return request.rebalance_timeout_ms != -1 and subscribes and request.topic_partitions is not None
+    subscribes = (
+        request.subscribed_topic_names is not None or request.subscribed_topic_regex is not None
+    )
+    return (
+        request.rebalance_timeout_ms != -1 and subscribes and request.topic_partitions is not None
+    )

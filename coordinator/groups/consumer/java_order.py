@@ -1,7 +1,9 @@
-"""The orders in which Java's collections show a member's partitions, topics and assignors on the wire.
+"""The orders in which Java's collections show a member's partitions, topics and assignors on the
+wire.
 
-Owns nothing but arithmetic: values in, the same values out in the order of a HashMap, a HashSet or Kafka's TimelineHashMap. Buckets of
-nine keys and more, which Java turns into trees, are not modelled (HM-5).
+Owns nothing but arithmetic: values in, the same values out in the order of a HashMap, a HashSet or
+Kafka's TimelineHashMap. Buckets of nine keys and more, which Java turns into trees, are not
+modelled (HM-5).
 """
 
 from __future__ import annotations
@@ -50,7 +52,8 @@ def grown(capacity: int, size: int) -> int:
 
 
 def int_order(numbers: Sequence[int], capacity: int = _DEFAULT_CAPACITY) -> list[int]:
-    """Partition numbers, given in the order they are put, as a table iterates them that had `capacity` buckets (HM-3)."""
+    """Partition numbers, given in the order they are put, as a table iterates them that had
+    `capacity` buckets (HM-3)."""
     if len(numbers) < 2:
         return list(numbers)
     mask, greatest = grown(capacity, len(numbers)) - 1, max(numbers)
@@ -60,7 +63,8 @@ def int_order(numbers: Sequence[int], capacity: int = _DEFAULT_CAPACITY) -> list
 
 
 def uuid_order(ids: Sequence[bytes], capacity: int = _DEFAULT_CAPACITY) -> list[bytes]:
-    """Topic ids, given in the order they are put, as a table iterates them that had `capacity` buckets (HM-3)."""
+    """Topic ids, given in the order they are put, as a table iterates them that had `capacity`
+    buckets (HM-3)."""
     if len(ids) < 2:
         return list(ids)
     mask = grown(capacity, len(ids)) - 1
@@ -68,7 +72,8 @@ def uuid_order(ids: Sequence[bytes], capacity: int = _DEFAULT_CAPACITY) -> list[
 
 
 def name_order(names: Sequence[str], capacity: int | None = None) -> list[str]:
-    """Names as `new HashSet(list)` iterates them, or a table that had `capacity` buckets (HM-3, HM-4)."""
+    """Names as `new HashSet(list)` iterates them, or a table that had `capacity` buckets (HM-3,
+    HM-4)."""
     if len(names) < 2:
         return list(names)
     mask = grown(set_capacity(len(names)) if capacity is None else capacity, len(names)) - 1
@@ -78,7 +83,8 @@ def name_order(names: Sequence[str], capacity: int | None = None) -> list[str]:
 
 
 def timeline_order(keys: Iterable[str]) -> list[str]:
-    """Keys, given in the order they came, as Kafka's TimelineHashMap iterates them that was made empty and never shrank."""
+    """Keys, given in the order they came, as Kafka's TimelineHashMap iterates them that was made
+    empty and never shrank."""
     unique = list(keys)
     capacity = 2
     while (len(unique)) * 3 > capacity * 4:
@@ -100,6 +106,7 @@ def _spread(key: str) -> int:
 
 @lru_cache(maxsize=1 << 16)
 def _mixed(key: str) -> int:
-    """The hash code as a signed number, times the constant that BaseHashTable.findSlot spreads it with, in 64 bits."""
+    """The hash code as a signed number, times the constant that BaseHashTable.findSlot spreads it
+    with, in 64 bits."""
     code = _hash(key)
     return ((code - ((code & 0x8000_0000) << 1)) * _GOLDEN) & 0xFFFFFFFFFFFFFFFF

@@ -1,6 +1,8 @@
-"""How members go: by a heartbeat with epoch -1 or -2, by LeaveGroup, or because a timer ran out (K8-LV-1..5, K8-CLS-7, K8-MIG-2).
+"""How members go: by a heartbeat with epoch -1 or -2, by LeaveGroup, or because a timer ran out
+(K8-LV-1..5, K8-CLS-7, K8-MIG-2).
 
-When only members of the classic protocol would be left, the group becomes a classic one instead, if the migration policy allows.
+When only members of the classic protocol would be left, the group becomes a classic one instead, if
+the migration policy allows.
 """
 
 from __future__ import annotations
@@ -8,8 +10,16 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from ...errors import ErrorCode
-from ...wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
-from ...wire.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberIdentity, MemberResponse
+from ...wire.messages.consumer_group_heartbeat import (
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse,
+)
+from ...wire.messages.leave_group import (
+    LeaveGroupRequest,
+    LeaveGroupResponse,
+    MemberIdentity,
+    MemberResponse,
+)
 from ...wire.schema import Response
 from . import events as ev
 from .environment import Environment
@@ -24,9 +34,13 @@ _LEAVE_NAMES_MEMBERS = 3
 """From this version LeaveGroup names several members and each has its own result (LV-6)."""
 
 
-def decide_leave(group: ConsumerMembership, request: ConsumerGroupHeartbeatRequest, environment: Environment) -> Decision:
+def decide_leave(
+    group: ConsumerMembership, request: ConsumerGroupHeartbeatRequest, environment: Environment
+) -> Decision:
     """A member leaves, for good or for a while. Raises Refused (K8-LV-1..3)."""
-    reply = ConsumerGroupHeartbeatResponse(member_id=request.member_id, member_epoch=request.member_epoch)
+    reply = ConsumerGroupHeartbeatResponse(
+        member_id=request.member_id, member_epoch=request.member_epoch
+    )
     if request.instance_id is None:
         member = group.members.get(request.member_id)
         if member is None:
@@ -37,7 +51,11 @@ def decide_leave(group: ConsumerMembership, request: ConsumerGroupHeartbeatReque
         return remove(group, [member], Removal.LEFT, environment, reply)
     held = {topic_id: dict.fromkeys(partitions, 0) for topic_id, partitions in member.held.items()}
     gone = member._replace(member_epoch=LEFT_FOR_NOW, held=held, revoking=NOTHING)
-    return Decision((reconciled(gone, environment.topics),), reply, (Timer(TimerKind.REBALANCE, member.member_id, None),))
+    return Decision(
+        (reconciled(gone, environment.topics),),
+        reply,
+        (Timer(TimerKind.REBALANCE, member.member_id, None),),
+    )
 
 
 def remove(
@@ -52,15 +70,25 @@ def remove(
     if not members:
         return Decision(reply=reply)
     ids = tuple(member.member_id for member in members)
-    if leaves_only_classic(group, members) and _may_downgrade(group, len(group.members) - len(members), environment):
+    if leaves_only_classic(group, members) and _may_downgrade(
+        group, len(group.members) - len(members), environment
+    ):
         why = f"Downgrade group {group.group_id} from consumer to classic for member leaving."
         return Decision(reply=reply, downgrade=Downgrade(ids, reason, detail, rebalance=why))
-    events: list[ev.ConsumerEvent] = [ev.ConsumerMemberRemoved(member_id, reason, detail) for member_id in ids]
+    events: list[ev.ConsumerEvent] = [
+        ev.ConsumerMemberRemoved(member_id, reason, detail) for member_id in ids
+    ]
     subscribers, forgotten = without(group, members)
     events += [ev.TopicRegexForgotten(regex) for regex in forgotten]
     new_hash = metadata_hash(subscribers, environment.topics)
-    events.append(ev.GroupEpochBumped(group.group_epoch + 1, new_hash, f"{', '.join(ids)} {_why(reason)}"))
-    return Decision(tuple(events), reply, tuple([Timer(kind, member_id, None) for member_id in ids for kind in TimerKind]))
+    events.append(
+        ev.GroupEpochBumped(group.group_epoch + 1, new_hash, f"{', '.join(ids)} {_why(reason)}")
+    )
+    return Decision(
+        tuple(events),
+        reply,
+        tuple([Timer(kind, member_id, None) for member_id in ids for kind in TimerKind]),
+    )
 
 
 def _why(reason: str) -> str:
@@ -78,15 +106,24 @@ def _may_downgrade(group: ConsumerMembership, size: int, environment: Environmen
     return environment.migration.allows_downgrade and size <= environment.classic_max_size
 
 
-def may_downgrade_for(group: ConsumerMembership, replaced: Member, environment: Environment) -> bool:
-    """Whether the group becomes a classic one when a classic member takes the place of `replaced` (K8-MIG-2)."""
+def may_downgrade_for(
+    group: ConsumerMembership, replaced: Member, environment: Environment
+) -> bool:
+    """Whether the group becomes a classic one when a classic member takes the place of `replaced`
+    (K8-MIG-2)."""
     if replaced.classic is not None or group.classic_members != len(group.members) - 1:
         return False
     return _may_downgrade(group, len(group.members), environment)
 
 
-def decide_leave_group(group: ConsumerMembership, request: LeaveGroupRequest, api_version: int, environment: Environment) -> Decision:
-    """LeaveGroup names members of either protocol; each has its own result, and the epoch is bumped once (K8-CLS-7)."""
+def decide_leave_group(
+    group: ConsumerMembership,
+    request: LeaveGroupRequest,
+    api_version: int,
+    environment: Environment,
+) -> Decision:
+    """LeaveGroup names members of either protocol; each has its own result, and the epoch is bumped
+    once (K8-CLS-7)."""
     batch = api_version >= _LEAVE_NAMES_MEMBERS
     identities = request.members if batch else [MemberIdentity(member_id=request.member_id)]
     leaving: dict[str, Member] = {}
@@ -100,8 +137,18 @@ def decide_leave_group(group: ConsumerMembership, request: LeaveGroupRequest, ap
             detail = detail or identity.reason
         except Refused as refused:
             error = refused.error
-        results.append(MemberResponse(member_id=identity.member_id, group_instance_id=identity.group_instance_id, error_code=error))
-    reply = LeaveGroupResponse(members=results) if batch else LeaveGroupResponse(error_code=results[0].error_code)
+        results.append(
+            MemberResponse(
+                member_id=identity.member_id,
+                group_instance_id=identity.group_instance_id,
+                error_code=error,
+            )
+        )
+    reply = (
+        LeaveGroupResponse(members=results)
+        if batch
+        else LeaveGroupResponse(error_code=results[0].error_code)
+    )
     return remove(group, list(leaving.values()), Removal.LEFT, environment, reply, detail)
 
 
@@ -113,30 +160,48 @@ def _named(group: ConsumerMembership, identity: MemberIdentity) -> Member:
         return member
     holder = group.static_member(identity.group_instance_id)
     if holder is None:
-        raise Refused(ErrorCode.UNKNOWN_MEMBER_ID, f"Instance id {identity.group_instance_id} is unknown.")
+        raise Refused(
+            ErrorCode.UNKNOWN_MEMBER_ID, f"Instance id {identity.group_instance_id} is unknown."
+        )
     if identity.member_id:
         refuse_fenced(holder, identity.group_instance_id, identity.member_id)
     return holder
 
 
 _REASONS = {
-    TimerKind.SESSION: Removal.SESSION_EXPIRED, TimerKind.REBALANCE: Removal.DID_NOT_REVOKE, TimerKind.JOIN: Removal.DID_NOT_REJOIN,
+    TimerKind.SESSION: Removal.SESSION_EXPIRED,
+    TimerKind.REBALANCE: Removal.DID_NOT_REVOKE,
+    TimerKind.JOIN: Removal.DID_NOT_REJOIN,
     TimerKind.SYNC: Removal.DID_NOT_SYNC,
-}  # fmt: skip
+}
 
 
-def timer_expired(group: ConsumerMembership, kind: TimerKind, member_id: str, environment: Environment) -> Decision:
+def timer_expired(
+    group: ConsumerMembership, kind: TimerKind, member_id: str, environment: Environment
+) -> Decision:
     """A member's time is over: it is removed (K8-LV-5, K8-REC-6, K8-CLS-6)."""
     member = group.members.get(member_id)
-    if member is None or (kind is TimerKind.REBALANCE and member.state is not MemberState.UNREVOKED):
+    if member is None or (
+        kind is TimerKind.REBALANCE and member.state is not MemberState.UNREVOKED
+    ):
         return Decision()
     return remove(group, [member], _REASONS[kind], environment)
 
 
-def timers_after_load(group: ConsumerMembership, now: int, environment: Environment) -> tuple[Timer, ...]:
-    """Every member's session starts anew, and the time to revoke of those that have yet to (K8-HB-1 step 8, K8-REC-6)."""
+def timers_after_load(
+    group: ConsumerMembership, now: int, environment: Environment
+) -> tuple[Timer, ...]:
+    """Every member's session starts anew, and the time to revoke of those that have yet to (K8-HB-1
+    step 8, K8-REC-6)."""
     session_ms = environment.settings(group.group_id).session_timeout_ms
     timers = [Timer(TimerKind.SESSION, member_id, now + session_ms) for member_id in group.members]
-    revoking = [m for m in group.members.values() if m.state is MemberState.UNREVOKED and m.member_epoch != LEFT_FOR_NOW]
-    timers += [Timer(TimerKind.REBALANCE, member.member_id, now + member.rebalance_timeout_ms) for member in revoking]
+    revoking = [
+        m
+        for m in group.members.values()
+        if m.state is MemberState.UNREVOKED and m.member_epoch != LEFT_FOR_NOW
+    ]
+    timers += [
+        Timer(TimerKind.REBALANCE, member.member_id, now + member.rebalance_timeout_ms)
+        for member in revoking
+    ]
     return tuple(timers)

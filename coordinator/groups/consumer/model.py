@@ -1,7 +1,9 @@
-"""The membership of a consumer group: the state that its events fold into. Only `evolve` writes it; every rule lives elsewhere.
+"""The membership of a consumer group: the state that its events fold into. Only `evolve` writes it;
+every rule lives elsewhere.
 
-Members are immutable values. Counts of subscriptions, votes and owners are kept beside them, so that no request walks over all members.
-`checked_version` and `resolved_version` are soft: they say which version of the topics the group was last compared with.
+Members are immutable values. Counts of subscriptions, votes and owners are kept beside them, so
+that no request walks over all members. `checked_version` and `resolved_version` are soft: they say
+which version of the topics the group was last compared with.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ if TYPE_CHECKING:
     from .renewal import Renewal
 
 Held = Mapping[bytes, Mapping[int, int]]
-"""Topic id -> partition -> the epoch at which the member got it. In the order in which Java's maps iterate."""
+"""Topic id -> partition -> the epoch at which the member got it. In the order in which Java's maps
+iterate."""
 
 Partitions = Mapping[bytes, tuple[int, ...]]
 
@@ -40,7 +43,8 @@ class MemberState(Enum):
 
 
 class Member(NamedTuple):
-    """One member as the coordinator knows it. `classic` is None for members of the consumer protocol."""
+    """One member as the coordinator knows it. `classic` is None for members of the consumer
+    protocol."""
 
     member_id: str
     member_epoch: int = 0
@@ -75,28 +79,46 @@ class SubscriberCount(NamedTuple):
 _NOBODY: Final = SubscriberCount(0, 0)
 
 
-def add_names(subscribers: dict[str, SubscriberCount], names: Collection[str], by_name: int, by_regex: int) -> None:
+def add_names(
+    subscribers: dict[str, SubscriberCount], names: Collection[str], by_name: int, by_regex: int
+) -> None:
     """Count so many members and regular expressions more for each of the topics.
 
-    A member may name a hundred thousand topics: equal counts are one value, made once, and names that all had equal counts change at once.
+    A member may name a hundred thousand topics: equal counts are one value, made once, and names
+    that all had equal counts change at once.
     """
     found = set(map(subscribers.get, names)) if subscribers else {None}
-    more = {old: SubscriberCount(old.by_name + by_name, old.by_regex + by_regex) for old in {count or _NOBODY for count in found}}
+    more = {
+        old: SubscriberCount(old.by_name + by_name, old.by_regex + by_regex)
+        for old in {count or _NOBODY for count in found}
+    }
     if len(more) == 1:
         subscribers.update(dict.fromkeys(names, *more.values()))
     else:
         subscribers.update({name: more[subscribers.get(name, _NOBODY)] for name in names})
 
 
-def remove_names(subscribers: dict[str, SubscriberCount], names: Collection[str], by_name: int, by_regex: int) -> None:
+def remove_names(
+    subscribers: dict[str, SubscriberCount], names: Collection[str], by_name: int, by_regex: int
+) -> None:
     """Count so many less; topics that nobody subscribes to any more go."""
     found = list(map(subscribers.pop, names))
-    less = {old: SubscriberCount(old.by_name - by_name, old.by_regex - by_regex) for old in set(found)}
+    less = {
+        old: SubscriberCount(old.by_name - by_name, old.by_regex - by_regex) for old in set(found)
+    }
     if set(less.values()) != {_NOBODY}:
-        subscribers.update({name: left for name, old in zip(names, found, strict=True) if (left := less[old]) != _NOBODY})
+        subscribers.update(
+            {
+                name: left
+                for name, old in zip(names, found, strict=True)
+                if (left := less[old]) != _NOBODY
+            }
+        )
 
 
-def replace_names(subscribers: dict[str, SubscriberCount], old: frozenset[str], new: frozenset[str]) -> None:
+def replace_names(
+    subscribers: dict[str, SubscriberCount], old: frozenset[str], new: frozenset[str]
+) -> None:
     """Count a member that named `old` among those that name `new`."""
     if old == new:
         return
@@ -120,7 +142,8 @@ class GroupState(Enum):
 
 
 class ConsumerMembership:
-    """Who belongs to a consumer group, who has what, and who is to have what. `evolve` is its only writer."""
+    """Who belongs to a consumer group, who has what, and who is to have what. `evolve` is its only
+    writer."""
 
     __slots__ = (
         "assignment_epoch",
@@ -149,17 +172,20 @@ class ConsumerMembership:
     def __init__(self, group_id: str, *, loading: bool = False) -> None:
         self.group_id = group_id
         self.loading = loading
-        """It is being folded from durable events alone, and nobody is served from it yet (ERR-7)."""
+        """It is being folded from durable events alone, and nobody is served from it yet (ERR-7).
+        """
         self.group_epoch = 1
         self.assignment_epoch = 0
         self.assignment_ms: int | None = None
-        """When the last target assignment was computed; None: there was none, or it came with a conversion (KIP-1263)."""
+        """When the last target assignment was computed; None: there was none, or it came with a
+        conversion (KIP-1263)."""
         self.metadata_hash = 0
         self.members: dict[str, Member] = {}
         self.static_members: dict[str, str] = {}
         self.targets: dict[str, Partitions] = {}
         self.owner_epochs: dict[bytes, dict[int, int]] = {}
-        """Topic id -> partition -> epoch of the member that has it or has yet to revoke it (K8-REC-5)."""
+        """Topic id -> partition -> epoch of the member that has it or has yet to revoke it
+        (K8-REC-5)."""
         self.subscribers: dict[str, SubscriberCount] = {}
         self.regexes: dict[str, frozenset[str]] = {}
         """Resolved regular expressions and the topics they match."""
@@ -209,8 +235,9 @@ class ConsumerMembership:
         return _most(self.assignor_votes, timeline_order(self.assignor_votes))
 
     def preferred_assignor_if(self, old: Member | None, new: Member) -> str | None:
-        """The preferred assignor if `old` became `new` (K8-TGT-1). A name nobody voted for until now comes first of its bucket, as with
-        HashMap.compute; it decides ties between `uniform` and `range`, which share theirs."""
+        """The preferred assignor if `old` became `new` (K8-TGT-1). A name nobody voted for until
+        now comes first of its bucket, as with HashMap.compute; it decides ties between `uniform`
+        and `range`, which share theirs."""
         votes = dict(self.assignor_votes)
         names = timeline_order(votes)
         if old is not None and old.assignor is not None:
@@ -223,14 +250,16 @@ class ConsumerMembership:
                 names.insert(0, new.assignor)
         return _most(votes, name_order(names, copy_capacity(len(self.assignor_votes))))
 
-    # -- what a group's offsets and its administration ask of its membership (see groups.group.Membership)
+    # -- what a group's offsets and its administration ask of its membership (see
+    # groups.group.Membership)
 
     def is_dead(self) -> bool:
         """A consumer group is there or not; it is never Dead to anybody."""
         return False
 
     def refuse_offset_delete(self) -> ErrorCode:
-        """Offsets may be deleted at any time; those of subscribed topics are told one by one (OD-2)."""
+        """Offsets may be deleted at any time; those of subscribed topics are told one by one
+        (OD-2)."""
         return ErrorCode.NONE
 
     def refuse_delete(self) -> ErrorCode:
@@ -262,9 +291,22 @@ class ConsumerMembership:
         soft = ("checked_version", "followings", "loading", "renewals", "resolved_version")
         values = {name: getattr(self, name) for name in self.__slots__ if name not in soft}
         values["members"] = dict(self.members)
-        values["targets"] = {member_id: {t: frozenset(p) for t, p in target.items()} for member_id, target in self.targets.items()}
-        values["owner_epochs"] = {topic: dict(owners) for topic, owners in self.owner_epochs.items()}
-        for name in ("static_members", "subscribers", "regexes", "regexes_ms", "regex_members", "assignor_votes", "classic_support"):
+        values["targets"] = {
+            member_id: {t: frozenset(p) for t, p in target.items()}
+            for member_id, target in self.targets.items()
+        }
+        values["owner_epochs"] = {
+            topic: dict(owners) for topic, owners in self.owner_epochs.items()
+        }
+        for name in (
+            "static_members",
+            "subscribers",
+            "regexes",
+            "regexes_ms",
+            "regex_members",
+            "assignor_votes",
+            "classic_support",
+        ):
             values[name] = dict(getattr(self, name))
         return values
 

@@ -1,4 +1,5 @@
-"""What a consumer group's membership says about offsets: who may commit and fetch them (K8-OFF-1, K8-OFF-2, KIP-1251)."""
+"""What a consumer group's membership says about offsets: who may commit and fetch them (K8-OFF-1,
+K8-OFF-2, KIP-1251)."""
 
 from __future__ import annotations
 
@@ -15,9 +16,16 @@ _EPOCHS_SINCE = 9
 
 
 def check_commit(
-    group: ConsumerMembership, member_id: str, instance_id: str | None, epoch: int, *, transactional: bool, api_version: int
+    group: ConsumerMembership,
+    member_id: str,
+    instance_id: str | None,
+    epoch: int,
+    *,
+    transactional: bool,
+    api_version: int,
 ) -> tuple[ErrorCode, PartitionCheck | None]:
-    """Whether a client may commit; with an older epoch that is decided partition by partition, by the check returned."""
+    """Whether a client may commit; with an older epoch that is decided partition by partition, by
+    the check returned."""
     if epoch < 0 and not group.members:
         return ErrorCode.NONE, None
     if transactional and epoch == -1 and not member_id and instance_id is None:
@@ -32,15 +40,23 @@ def check_commit(
     stale = stale_error(member, transactional)
     if epoch > member.member_epoch:
         return stale, None
-    return ErrorCode.NONE, lambda topic_id, partition: _check_partition(member, epoch, topic_id, partition, stale)
+    return ErrorCode.NONE, lambda topic_id, partition: _check_partition(
+        member, epoch, topic_id, partition, stale
+    )
 
 
 def stale_error(member: Member, transactional: bool = False) -> ErrorCode:
     """How a wrong epoch is told to a member of either protocol."""
-    return ErrorCode.ILLEGAL_GENERATION if transactional or member.classic is not None else ErrorCode.STALE_MEMBER_EPOCH
+    return (
+        ErrorCode.ILLEGAL_GENERATION
+        if transactional or member.classic is not None
+        else ErrorCode.STALE_MEMBER_EPOCH
+    )
 
 
-def _check_partition(member: Member, epoch: int, topic_id: bytes, partition: int, stale: ErrorCode) -> ErrorCode:
+def _check_partition(
+    member: Member, epoch: int, topic_id: bytes, partition: int, stale: ErrorCode
+) -> ErrorCode:
     held = member.held.get(topic_id, {}).get(partition)
     if held is None:
         held = member.revoking.get(topic_id, {}).get(partition)

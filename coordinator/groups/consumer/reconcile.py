@@ -1,7 +1,8 @@
-"""One step of a member towards its target assignment (K8-REC-1..5, KIP-1251): what it keeps, has to revoke, and gets.
+"""One step of a member towards its target assignment (K8-REC-1..5, KIP-1251): what it keeps, has to
+revoke, and gets.
 
-Pure: a member, its target and who owns what, in; the member as it is after that, out. Maps keep the orders that Java's show, because a
-response lists partitions in them.
+Pure: a member, its target and who owns what, in; the member as it is after that, out. Maps keep the
+orders that Java's show, because a response lists partitions in them.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ Owned = Iterable[tuple[bytes, Iterable[int]]]
 
 
 class Step(NamedTuple):
-    """What a step is told: the target and its epoch, which topics the member subscribes to, what it says it has."""
+    """What a step is told: the target and its epoch, which topics the member subscribes to, what it
+    says it has."""
 
     target_epoch: int
     target: Partitions
@@ -40,14 +42,25 @@ def reconcile(member: Member, step: Step) -> Member:
 
 
 def _owns_any(owned: Owned | None, revoked: Held) -> bool:
-    """Whether the member still reports a partition it has to revoke; not reporting at all counts as yes."""
+    """Whether the member still reports a partition it has to revoke; not reporting at all counts as
+    yes."""
     if owned is None:
         return True
-    return any(partition in revoked.get(topic_id, NO_PARTITIONS) for topic_id, partitions in owned for partition in partitions)
+    return any(
+        partition in revoked.get(topic_id, NO_PARTITIONS)
+        for topic_id, partitions in owned
+        for partition in partitions
+    )
 
 
 def _moved(member: Member, epoch: int, state: MemberState, held: Held, revoking: Held) -> Member:
-    return member._replace(member_epoch=epoch, previous_epoch=member.member_epoch, state=state, held=held, revoking=revoking)
+    return member._replace(
+        member_epoch=epoch,
+        previous_epoch=member.member_epoch,
+        state=state,
+        held=held,
+        revoking=revoking,
+    )
 
 
 def _unsubscribe(member: Member, step: Step) -> Member:
@@ -55,8 +68,14 @@ def _unsubscribe(member: Member, step: Step) -> Member:
     gone = [topic_id for topic_id in member.held if topic_id not in step.subscribed]
     if not gone:
         rewritten = step.subscribes_to_nothing and not member.held and not member.revoking
-        return _moved(member, member.member_epoch, member.state, member.held, member.revoking) if rewritten else member
-    held = {topic_id: partitions for topic_id, partitions in member.held.items() if topic_id not in gone}
+        return (
+            _moved(member, member.member_epoch, member.state, member.held, member.revoking)
+            if rewritten
+            else member
+        )
+    held = {
+        topic_id: partitions for topic_id, partitions in member.held.items() if topic_id not in gone
+    }
     revoking = dict(member.revoking)
     for topic_id in gone:
         revoking[topic_id] = {**revoking.get(topic_id, {}), **member.held[topic_id]}
@@ -85,8 +104,14 @@ def _next(member: Member, step: Step) -> Member:
         missing = wanted.difference(stays)
         free = []
         if missing:
-            released = {partition for partition in missing if _is_free(member, step, topic_id, partition)}
-            free = [partition for partition in int_order(target, set_capacity(len(target))) if partition in released]
+            released = {
+                partition for partition in missing if _is_free(member, step, topic_id, partition)
+            }
+            free = [
+                partition
+                for partition in int_order(target, set_capacity(len(target)))
+                if partition in released
+            ]
         unreleased = unreleased or len(free) < len(missing)
         if stays:
             kept[topic_id], capacities[topic_id] = stays, copy_capacity(len(has))
@@ -95,37 +120,51 @@ def _next(member: Member, step: Step) -> Member:
         if free:
             take[topic_id] = free
     if revoke and _owns_any(step.owned, revoke):
-        return _moved(member, member.member_epoch, MemberState.UNREVOKED, _in_order(kept), _in_order(revoke))
+        return _moved(
+            member, member.member_epoch, MemberState.UNREVOKED, _in_order(kept), _in_order(revoke)
+        )
     new = [topic_id for topic_id in uuid_order(list(take)) if topic_id not in kept]
     held = {topic_id: kept.get(topic_id, {}) for topic_id in uuid_order([*reversed(new), *kept])}
     for topic_id, free in take.items():
         epochs = held[topic_id] | dict.fromkeys(free, step.target_epoch)
-        held[topic_id] = {p: epochs[p] for p in int_order(list(epochs), capacities.get(topic_id, 16))}
+        held[topic_id] = {
+            p: epochs[p] for p in int_order(list(epochs), capacities.get(topic_id, 16))
+        }
     state = MemberState.UNRELEASED if unreleased else MemberState.STABLE
     return _moved(member, step.target_epoch, state, held, NOTHING)
 
 
 def all_kept(held: Held, target: Partitions, subscribed: Container[bytes]) -> Held | None:
-    """What a member has, in the order of the map that it is copied to, if that is its target already; None: it is not.
+    """What a member has, in the order of the map that it is copied to, if that is its target
+    already; None: it is not.
 
     When somebody joins or leaves, most of the other members only follow the group's epoch.
     """
     for topic_id, wanted in target.items():
         has = held.get(topic_id, NO_PARTITIONS)
-        if len(has) != len(wanted) or (wanted and (topic_id not in subscribed or not has.keys() >= set(wanted))):
+        if len(has) != len(wanted) or (
+            wanted and (topic_id not in subscribed or not has.keys() >= set(wanted))
+        ):
             return None
     if any(partitions and topic_id not in target for topic_id, partitions in held.items()):
         return None
     kept: dict[bytes, Mapping[int, int]] = {}
-    for topic_id in uuid_order([topic_id for topic_id in _topics(target, held) if held.get(topic_id)]):
+    for topic_id in uuid_order(
+        [topic_id for topic_id in _topics(target, held) if held.get(topic_id)]
+    ):
         has = held[topic_id]
-        kept[topic_id] = {partition: has[partition] for partition in int_order(list(has), copy_capacity(len(has)))}
+        kept[topic_id] = {
+            partition: has[partition] for partition in int_order(list(has), copy_capacity(len(has)))
+        }
     return kept
 
 
 def _is_free(member: Member, step: Step, topic_id: bytes, partition: int) -> bool:
-    """Whether nobody has the partition, or only the member itself, which has just revoked it (K8-REC-5)."""
-    return step.owner_epoch(topic_id, partition) == -1 or partition in member.revoking.get(topic_id, NO_PARTITIONS)
+    """Whether nobody has the partition, or only the member itself, which has just revoked it
+    (K8-REC-5)."""
+    return step.owner_epoch(topic_id, partition) == -1 or partition in member.revoking.get(
+        topic_id, NO_PARTITIONS
+    )
 
 
 def _topics(target: Partitions, held: Held) -> list[bytes]:

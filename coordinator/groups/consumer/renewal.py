@@ -1,4 +1,5 @@
-"""The heartbeat that comes most: of a member of a consumer group that has arrived and says nothing new.
+"""The heartbeat that comes most: of a member of a consumer group that has arrived and says nothing
+new.
 
 Apart from `heartbeat`, which knows all the others, so that it loads little and does little.
 """
@@ -7,14 +8,18 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ...wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
+from ...wire.messages.consumer_group_heartbeat import (
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse,
+)
 from ...wire.schema import Response
 from .environment import Environment, GroupSettings
 from .model import ConsumerMembership, Member, MemberState
 
 
 class KeptResponse(Response):
-    """A response that is sent many times: its bytes are kept. It shows no fields; `Renewal.response` has them."""
+    """A response that is sent many times: its bytes are kept. It shows no fields;
+    `Renewal.response` has them."""
 
     __slots__ = ("_bodies", "_response")
 
@@ -31,7 +36,8 @@ class KeptResponse(Response):
 
 
 class Renewal(NamedTuple):
-    """What the last short heartbeat of a member was answered, and what that depended on. `kept` and `response` are the same answer."""
+    """What the last short heartbeat of a member was answered, and what that depended on. `kept` and
+    `response` are the same answer."""
 
     member: Member
     client_id: str
@@ -42,16 +48,27 @@ class Renewal(NamedTuple):
 
 
 def renewal(
-    group: ConsumerMembership, request: ConsumerGroupHeartbeatRequest, client_id: str, client_host: str, environment: Environment
+    group: ConsumerMembership,
+    request: ConsumerGroupHeartbeatRequest,
+    client_id: str,
+    client_host: str,
+    environment: Environment,
 ) -> Renewal | None:
-    """The short way of a member that has arrived and says nothing new: only its session is renewed, and this is its response.
+    """The short way of a member that has arrived and says nothing new: only its session is renewed,
+    and this is its response.
 
-    None: the heartbeat takes the long way. Such a request is never one that `validation` refuses. The response is not to be changed.
+    None: the heartbeat takes the long way. Such a request is never one that `validation` refuses.
+    The response is not to be changed.
     """
     member = group.members.get(request.member_id)
     if (
         member is None
-        or not (request.member_epoch == member.member_epoch == group.assignment_epoch == group.group_epoch)
+        or not (
+            request.member_epoch
+            == member.member_epoch
+            == group.assignment_epoch
+            == group.group_epoch
+        )
         or request.topic_partitions is not None
         or request.subscribed_topic_names is not None
         or request.subscribed_topic_regex is not None
@@ -65,14 +82,24 @@ def renewal(
         return None
     settings = environment.settings(group.group_id)
     last = group.renewals.get(request.member_id)
-    if last is not None and last[0] is member and last[1] == client_id and last[2] == client_host and last[3] is settings:
+    if (
+        last is not None
+        and last[0] is member
+        and last[1] == client_id
+        and last[2] == client_host
+        and last[3] is settings
+    ):
         return last
     if member.state is not MemberState.STABLE or member.classic is not None:
         return None
     if member.client_id != client_id or member.client_host != client_host:
         return None
     response = ConsumerGroupHeartbeatResponse(
-        member_id=member.member_id, member_epoch=member.member_epoch, heartbeat_interval_ms=settings.heartbeat_interval_ms
+        member_id=member.member_id,
+        member_epoch=member.member_epoch,
+        heartbeat_interval_ms=settings.heartbeat_interval_ms,
     )
-    found = group.renewals[request.member_id] = Renewal(member, client_id, client_host, settings, response, KeptResponse(response))
+    found = group.renewals[request.member_id] = Renewal(
+        member, client_id, client_host, settings, response, KeptResponse(response)
+    )
     return found

@@ -1,4 +1,5 @@
-"""What goes into the decisions about a consumer group and what comes out: refusals, timers and decisions, all plain values."""
+"""What goes into the decisions about a consumer group and what comes out: refusals, timers and
+decisions, all plain values."""
 
 from __future__ import annotations
 
@@ -14,7 +15,9 @@ from .model import Member
 class Refused(Exception):
     """A request that changes nothing: Kafka's error and the text that goes with it."""
 
-    def __init__(self, error: ErrorCode, message: str | None = None, event: AssignmentFailed | None = None) -> None:
+    def __init__(
+        self, error: ErrorCode, message: str | None = None, event: AssignmentFailed | None = None
+    ) -> None:
         """`event`: what is written down all the same; it changes nothing either."""
         super().__init__(message)
         self.error = error
@@ -34,7 +37,8 @@ class TimerKind(Enum):
 
 
 class Timer(NamedTuple):
-    """A timer of one member to be armed, or cancelled where `deadline_ms` is None. `if_absent`: one that runs is left alone."""
+    """A timer of one member to be armed, or cancelled where `deadline_ms` is None. `if_absent`: one
+    that runs is left alone."""
 
     kind: TimerKind
     member_id: str
@@ -45,9 +49,10 @@ class Timer(NamedTuple):
 class Decision(NamedTuple):
     """What is proposed for one request, or for a timer that ran out.
 
-    `events` are folded first, then the timers are set and the reply goes out. `checked_version`: with which version of the topics the
-    group was compared. `resolve`: these regular expressions are to be matched once the reply is on its way (K8-RX-2). `downgrades`: the
-    group is to become a classic one instead; the events are empty then, and `migration` says what it will be.
+    `events` are folded first, then the timers are set and the reply goes out. `checked_version`:
+    with which version of the topics the group was compared. `resolve`: these regular expressions
+    are to be matched once the reply is on its way (K8-RX-2). `downgrades`: the group is to become a
+    classic one instead; the events are empty then, and `migration` says what it will be.
     """
 
     events: tuple[ConsumerEvent, ...] = ()
@@ -59,7 +64,8 @@ class Decision(NamedTuple):
 
 
 class Downgrade(NamedTuple):
-    """The group becomes a classic one: without the members that leave, and with `joining` in the place of `replaced` (K8-MIG-2)."""
+    """The group becomes a classic one: without the members that leave, and with `joining` in the
+    place of `replaced` (K8-MIG-2)."""
 
     leaving: tuple[str, ...]
     reason: str

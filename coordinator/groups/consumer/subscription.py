@@ -1,7 +1,8 @@
-"""What the members of a consumer group subscribe to: names, regular expressions, topic ids, and the hash that tells a change.
+"""What the members of a consumer group subscribe to: names, regular expressions, topic ids, and the
+hash that tells a change.
 
-Owns the bump of the group epoch (K8-HB-1 step 5) and when regular expressions are matched again (K8-RX-2). It does not depend on how
-partitions are assigned.
+Owns the bump of the group epoch (K8-HB-1 step 5) and when regular expressions are matched again
+(K8-RX-2). It does not depend on how partitions are assigned.
 """
 
 from __future__ import annotations
@@ -15,7 +16,14 @@ from ...errors import ErrorCode
 from . import events as ev
 from .environment import Environment, PatternRefused, Topics
 from .java_order import name_order, set_capacity
-from .model import ConsumerMembership, Member, SubscriberCount, add_names, remove_names, replace_names
+from .model import (
+    ConsumerMembership,
+    Member,
+    SubscriberCount,
+    add_names,
+    remove_names,
+    replace_names,
+)
 from .requests import Refused
 
 #: Regular expressions are matched again at most so often (K8-RX-2).
@@ -39,14 +47,16 @@ class RegexChange(Enum):
 
 
 class Subscriptions(NamedTuple):
-    """The group's subscriptions if one member changed: subscribers of each topic, and whether all members subscribe alike (SRV-1)."""
+    """The group's subscriptions if one member changed: subscribers of each topic, and whether all
+    members subscribe alike (SRV-1)."""
 
     subscribers: Mapping[str, SubscriberCount]
     homogeneous: bool
 
 
 class SubscribedTopics:
-    """The ids of the topics a member subscribes to; asked by id it looks the name up, as Kafka's TopicIds does."""
+    """The ids of the topics a member subscribes to; asked by id it looks the name up, as Kafka's
+    TopicIds does."""
 
     __slots__ = ("names", "topics")
 
@@ -59,13 +69,15 @@ class SubscribedTopics:
 
 
 def names_of(group: ConsumerMembership, member: Member) -> Collection[str]:
-    """The names a member subscribes to, with those its resolved regular expression matches (K8-RX-1)."""
+    """The names a member subscribes to, with those its resolved regular expression matches
+    (K8-RX-1)."""
     matched = group.regexes.get(member.regex) if member.regex else None
     return member.topics | matched if matched else member.topics
 
 
 def ordered_topics(group: ConsumerMembership, member: Member, topics: Topics) -> list[bytes]:
-    """The ids of those of the same names that are topics, in the order in which Kafka walks over the names."""
+    """The ids of those of the same names that are topics, in the order in which Kafka walks over
+    the names."""
     named = _in_java_order(member.topics, topics)
     matched = group.regexes.get(member.regex) if member.regex else None
     if matched:
@@ -81,7 +93,8 @@ def _in_java_order(names: Collection[str], topics: Topics) -> list[str]:
 
 
 def existing(names: Collection[str], topics: Topics) -> list[str]:
-    """Those of the names that are topics, sorted. A member may name a hundred thousand that are not."""
+    """Those of the names that are topics, sorted. A member may name a hundred thousand that are
+    not."""
     there = topics.names()
     if len(there) < len(names):
         return sorted([name for name in there if name in names])
@@ -89,7 +102,8 @@ def existing(names: Collection[str], topics: Topics) -> list[str]:
 
 
 def metadata_hash(subscribed: Collection[str], topics: Topics) -> int:
-    """A number that differs when any subscribed topic came, went, grew, was made anew or moved to other racks; 0 if none exists."""
+    """A number that differs when any subscribed topic came, went, grew, was made anew or moved to
+    other racks; 0 if none exists."""
     marks = [topics.fingerprint(name) for name in existing(subscribed, topics)]
     if not marks:
         return 0
@@ -109,14 +123,24 @@ def after(group: ConsumerMembership, old: Member, new: Member) -> Subscriptions:
             regexes[old.regex] = regexes.get(old.regex, 0) - 1
         if new.regex:
             regexes[new.regex] = regexes.get(new.regex, 0) + 1
-    known = new.member_id in group.members or (new.instance_id is not None and new.instance_id in group.static_members)
+    known = new.member_id in group.members or (
+        new.instance_id is not None and new.instance_id in group.static_members
+    )
     return Subscriptions(
-        subscribers, is_homogeneous({r: n for r, n in regexes.items() if n > 0}, subscribers, len(group.members) + (not known))
+        subscribers,
+        is_homogeneous(
+            {r: n for r, n in regexes.items() if n > 0},
+            subscribers,
+            len(group.members) + (not known),
+        ),
     )
 
 
-def without(group: ConsumerMembership, members: Collection[Member]) -> tuple[Mapping[str, SubscriberCount], list[str]]:
-    """The subscribers of each topic if `members` were gone, and the regular expressions that nobody has then."""
+def without(
+    group: ConsumerMembership, members: Collection[Member]
+) -> tuple[Mapping[str, SubscriberCount], list[str]]:
+    """The subscribers of each topic if `members` were gone, and the regular expressions that nobody
+    has then."""
     subscribers = dict(group.subscribers)
     left = dict(group.regex_members)
     for member in members:
@@ -129,7 +153,9 @@ def without(group: ConsumerMembership, members: Collection[Member]) -> tuple[Map
     return subscribers, forgotten
 
 
-def is_homogeneous(regexes: Mapping[str, int], subscribers: Mapping[str, SubscriberCount], members: int) -> bool:
+def is_homogeneous(
+    regexes: Mapping[str, int], subscribers: Mapping[str, SubscriberCount], members: int
+) -> bool:
     """Whether every member subscribes to the same, by Kafka's reckoning (SRV-1)."""
     if not regexes:
         return all(count.by_name == members for count in set(subscribers.values()))
@@ -142,15 +168,19 @@ def is_homogeneous(regexes: Mapping[str, int], subscribers: Mapping[str, Subscri
 
 
 class RegexOutcome(NamedTuple):
-    """What a member's regular expression brings about: events, and which expressions are to be matched after the reply."""
+    """What a member's regular expression brings about: events, and which expressions are to be
+    matched after the reply."""
 
     change: RegexChange
     events: tuple[ev.ConsumerEvent, ...] = ()
     resolve: frozenset[str] | None = None
 
 
-def update_regex(group: ConsumerMembership, old: Member, new: Member, now: int, environment: Environment) -> RegexOutcome:
-    """See to a member's regular expression (K8-RX-1, K8-RX-2). Raises Refused for a pattern that RE2J refuses."""
+def update_regex(
+    group: ConsumerMembership, old: Member, new: Member, now: int, environment: Environment
+) -> RegexOutcome:
+    """See to a member's regular expression (K8-RX-1, K8-RX-2). Raises Refused for a pattern that
+    RE2J refuses."""
     change, refresh = RegexChange.NONE, False
     events: tuple[ev.ConsumerEvent, ...] = ()
     if old.regex != new.regex:
@@ -178,7 +208,14 @@ def _check(regex: str, environment: Environment) -> None:
         raise Refused(ErrorCode.INVALID_REGULAR_EXPRESSION, text) from None
 
 
-def _due(group: ConsumerMembership, old: Member, new: Member, now: int, environment: Environment, refresh: bool) -> frozenset[str] | None:
+def _due(
+    group: ConsumerMembership,
+    old: Member,
+    new: Member,
+    now: int,
+    environment: Environment,
+    refresh: bool,
+) -> frozenset[str] | None:
     """Which expressions are to be matched now; None if it is not yet time."""
     last = next(iter(group.regexes_ms.values()), None)
     if last is not None and now <= last + REGEX_PAUSE_MS:
@@ -192,7 +229,10 @@ def _due(group: ConsumerMembership, old: Member, new: Member, now: int, environm
     due = (
         refresh
         or len(wanted) != len(group.regexes)
-        or (group.resolved_version is not None and group.resolved_version < environment.topics.created)
+        or (
+            group.resolved_version is not None
+            and group.resolved_version < environment.topics.created
+        )
         or last is None
         or now > last + environment.regex_refresh_interval_ms
     )
@@ -202,9 +242,11 @@ def _due(group: ConsumerMembership, old: Member, new: Member, now: int, environm
 def resolve(
     group: ConsumerMembership, regexes: Collection[str], environment: Environment
 ) -> Generator[None, None, tuple[ev.ConsumerEvent, ...]]:
-    """Match expressions against all topics, and bump the group epoch if that changes what is subscribed to (K8-RX-2).
+    """Match expressions against all topics, and bump the group epoch if that changes what is
+    subscribed to (K8-RX-2).
 
-    It stops when it has done a slice of that. What nobody subscribes to any more in the end is left out, as in Kafka.
+    It stops when it has done a slice of that. What nobody subscribes to any more in the end is left
+    out, as in Kafka.
     """
     names = tuple(environment.topics.names())
     found: dict[str, frozenset[str]] = {}
@@ -230,7 +272,9 @@ def resolve(
     return _resolved(group, found, environment)
 
 
-def _resolved(group: ConsumerMembership, found: Mapping[str, frozenset[str]], environment: Environment) -> tuple[ev.ConsumerEvent, ...]:
+def _resolved(
+    group: ConsumerMembership, found: Mapping[str, frozenset[str]], environment: Environment
+) -> tuple[ev.ConsumerEvent, ...]:
     subscribers = dict(group.subscribers)
     changed = False
     events: list[ev.ConsumerEvent] = []
@@ -245,5 +289,9 @@ def _resolved(group: ConsumerMembership, found: Mapping[str, frozenset[str]], en
         events.append(ev.TopicRegexResolved(regex, tuple(sorted(topics))))
     new_hash = metadata_hash(subscribers, environment.topics)
     if changed or new_hash != group.metadata_hash:
-        events.append(ev.GroupEpochBumped(group.group_epoch + 1, new_hash, "topics that a regular expression matches changed"))
+        events.append(
+            ev.GroupEpochBumped(
+                group.group_epoch + 1, new_hash, "topics that a regular expression matches changed"
+            )
+        )
     return tuple(events)

@@ -1,4 +1,5 @@
-"""A new target assignment: what the assignor is asked, and which of its answers are news (K8-TGT-1..4, KIP-1263)."""
+"""A new target assignment: what the assignor is asked, and which of its answers are news
+(K8-TGT-1..4, KIP-1263)."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ class TargetOutcome(NamedTuple):
 
 
 def is_due(group: ConsumerMembership, group_epoch: int, now: int, environment: Environment) -> bool:
-    """Whether a new target may be computed now: the group epoch is ahead, and the assignment interval is over (KIP-1263)."""
+    """Whether a new target may be computed now: the group epoch is ahead, and the assignment
+    interval is over (KIP-1263)."""
     if group.assignment_epoch >= group_epoch:
         return False
     if group.assignment_ms is None:
@@ -35,9 +37,16 @@ def is_due(group: ConsumerMembership, group_epoch: int, now: int, environment: E
 
 
 def update_target(
-    group: ConsumerMembership, group_epoch: int, old: Member, new: Member, homogeneous: bool, now: int, environment: Environment
+    group: ConsumerMembership,
+    group_epoch: int,
+    old: Member,
+    new: Member,
+    homogeneous: bool,
+    now: int,
+    environment: Environment,
 ) -> TargetOutcome:
-    """The target for `new`, computed anew if that is due. Raises Refused with UNKNOWN_SERVER_ERROR if the assignor fails (K8-TGT-3)."""
+    """The target for `new`, computed anew if that is due. Raises Refused with UNKNOWN_SERVER_ERROR
+    if the assignor fails (K8-TGT-3)."""
     if not is_due(group, group_epoch, now, environment):
         return TargetOutcome(group.assignment_epoch, current_target(group, new))
     assignor = group.preferred_assignor_if(old, new) or environment.default_assignor()
@@ -53,12 +62,18 @@ def update_target(
         target, before = answer.get(member_id, _NOTHING), known.get(member_id)
         if target is not before and not _equal(target, before):
             targets.append(ev.Target(member_id, told(target, environment.topics)))
-    mine = {topic_id: tuple(partitions) for topic_id, partitions in answer.get(new.member_id, {}).items()}
-    return TargetOutcome(group_epoch, mine, ev.TargetAssigned(group_epoch, assignor, tuple(targets)))
+    mine = {
+        topic_id: tuple(partitions)
+        for topic_id, partitions in answer.get(new.member_id, {}).items()
+    }
+    return TargetOutcome(
+        group_epoch, mine, ev.TargetAssigned(group_epoch, assignor, tuple(targets))
+    )
 
 
 def current_target(group: ConsumerMembership, member: Member) -> Partitions:
-    """The target a member has; a static member's is that of whoever holds its instance id (K8-ST-1)."""
+    """The target a member has; a static member's is that of whoever holds its instance id
+    (K8-ST-1)."""
     if member.instance_id is None:
         return group.target(member.member_id)
     return group.target(group.static_members.get(member.instance_id, ""))
@@ -66,7 +81,12 @@ def current_target(group: ConsumerMembership, member: Member) -> Partitions:
 
 def told(target: Mapping[bytes, Sequence[int]], topics: Topics) -> tuple[ev.TopicPartitions, ...]:
     """A target as an event holds it."""
-    return tuple([ev.TopicPartitions(topics.topic_name(t) or "", t, tuple(partitions)) for t, partitions in target.items()])
+    return tuple(
+        [
+            ev.TopicPartitions(topics.topic_name(t) or "", t, tuple(partitions))
+            for t, partitions in target.items()
+        ]
+    )
 
 
 def _equal(target: Mapping[bytes, Sequence[int]], known: Partitions | None) -> bool:
@@ -74,10 +94,15 @@ def _equal(target: Mapping[bytes, Sequence[int]], known: Partitions | None) -> b
         return True
     if known is None or target.keys() != known.keys():
         return False
-    return all(target[topic_id] == partitions or set(target[topic_id]) == set(partitions) for topic_id, partitions in known.items())
+    return all(
+        target[topic_id] == partitions or set(target[topic_id]) == set(partitions)
+        for topic_id, partitions in known.items()
+    )
 
 
-def _asked(group: ConsumerMembership, new: Member, homogeneous: bool, topics: Topics) -> AssignmentInput:
+def _asked(
+    group: ConsumerMembership, new: Member, homogeneous: bool, topics: Topics
+) -> AssignmentInput:
     members = {member_id: group.members[member_id] for member_id in timeline_order(group.members)}
     members[new.member_id] = new
     replaced = group.static_members.get(new.instance_id) if new.instance_id is not None else None
@@ -95,8 +120,12 @@ def _asked(group: ConsumerMembership, new: Member, homogeneous: bool, topics: To
             ids = ordered_topics(group, member, topics)
             found = resolved[key] = (ids, len(names_of(group, member)) - len(ids))
             partitions.update((topic_id, topics.partition_count(topic_id)) for topic_id in ids)
-        target = current_target(group, member) if member is new else targets.get(member_id, _NOTHING)
-        specs[member_id] = SubscribedMember(found[0], found[1], target, member.instance_id, member.rack_id)
+        target = (
+            current_target(group, member) if member is new else targets.get(member_id, _NOTHING)
+        )
+        specs[member_id] = SubscribedMember(
+            found[0], found[1], target, member.instance_id, member.rack_id
+        )
     return AssignmentInput(specs, partitions, homogeneous, _assigned(group))
 
 

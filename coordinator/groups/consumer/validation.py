@@ -1,4 +1,5 @@
-"""Whether a ConsumerGroupHeartbeat is one at all: the checks that come before any group is looked at (K8-VAL-1..4)."""
+"""Whether a ConsumerGroupHeartbeat is one at all: the checks that come before any group is looked
+at (K8-VAL-1..4)."""
 
 from __future__ import annotations
 
@@ -15,7 +16,9 @@ JOINING, LEAVING, LEAVING_FOR_NOW = 0, -1, -2
 """Epochs that say what a member wants."""
 
 
-def check(request: ConsumerGroupHeartbeatRequest, api_version: int, assignors: Collection[str]) -> None:
+def check(
+    request: ConsumerGroupHeartbeatRequest, api_version: int, assignors: Collection[str]
+) -> None:
     """Raises Refused with Kafka's error and words."""
     epoch = request.member_epoch
     if api_version >= 1 or epoch > 0 or epoch == LEAVING:
@@ -25,9 +28,13 @@ def check(request: ConsumerGroupHeartbeatRequest, api_version: int, assignors: C
     _not_blank(request.rack_id, "RackId")
     if epoch == JOINING:
         if request.rebalance_timeout_ms == -1:
-            raise Refused(ErrorCode.INVALID_REQUEST, "RebalanceTimeoutMs must be provided in first request.")
+            raise Refused(
+                ErrorCode.INVALID_REQUEST, "RebalanceTimeoutMs must be provided in first request."
+            )
         if request.topic_partitions is None or request.topic_partitions:
-            raise Refused(ErrorCode.INVALID_REQUEST, "TopicPartitions must be empty when (re-)joining.")
+            raise Refused(
+                ErrorCode.INVALID_REQUEST, "TopicPartitions must be empty when (re-)joining."
+            )
         if request.subscribed_topic_names is None and request.subscribed_topic_regex is None:
             text = "Either SubscribedTopicNames or SubscribedTopicRegex must be non-null when (re-)joining."
             raise Refused(ErrorCode.INVALID_REQUEST, text)

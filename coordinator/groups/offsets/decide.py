@@ -1,4 +1,5 @@
-"""Offsets (A.9, A.11, A.12): what is decided about commits, also within transactions, and about deleting offsets.
+"""Offsets (A.9, A.11, A.12): what is decided about commits, also within transactions, and about
+deleting offsets.
 
 Who may commit or delete is the membership's question; whether a topic exists is the broker's.
 """
@@ -34,7 +35,13 @@ from ..consumer.offsets import PartitionCheck, check_commit
 from ..group import Group
 from ..record_size import commit_exceeds
 from ..requests import Decision, RequestContext
-from .events import CommittedOffset, OffsetsCommitted, OffsetsPending, OffsetsRemoved, PendingOffsetsEnded
+from .events import (
+    CommittedOffset,
+    OffsetsCommitted,
+    OffsetsPending,
+    OffsetsRemoved,
+    PendingOffsetsEnded,
+)
 
 #: From this version a commit to a group that does not exist is told so (OC-1).
 _KNOWS_GROUP_ID_NOT_FOUND = 9
@@ -44,7 +51,11 @@ def refuse_commit_without_group(request: OffsetCommitRequest, context: RequestCo
     """NONE if a commit may create its group: it names no generation (OC-1)."""
     if request.generation_id_or_member_epoch < 0:
         return ErrorCode.NONE
-    return ErrorCode.GROUP_ID_NOT_FOUND if context.api_version >= _KNOWS_GROUP_ID_NOT_FOUND else ErrorCode.ILLEGAL_GENERATION
+    return (
+        ErrorCode.GROUP_ID_NOT_FOUND
+        if context.api_version >= _KNOWS_GROUP_ID_NOT_FOUND
+        else ErrorCode.ILLEGAL_GENERATION
+    )
 
 
 def commit_response(request: OffsetCommitRequest, error: int) -> OffsetCommitResponse:
@@ -54,7 +65,12 @@ def commit_response(request: OffsetCommitRequest, error: int) -> OffsetCommitRes
             OffsetCommitResponseTopic(
                 topic_id=topic.topic_id,
                 name=topic.name,
-                partitions=[OffsetCommitResponsePartition(partition_index=p.partition_index, error_code=error) for p in topic.partitions],
+                partitions=[
+                    OffsetCommitResponsePartition(
+                        partition_index=p.partition_index, error_code=error
+                    )
+                    for p in topic.partitions
+                ],
             )
             for topic in request.topics
         ]
@@ -68,7 +84,10 @@ def transactional_response(request: TxnOffsetCommitRequest, error: int) -> TxnOf
             TxnOffsetCommitResponseTopic(
                 name=topic.name,
                 partitions=[
-                    TxnOffsetCommitResponsePartition(partition_index=p.partition_index, error_code=error) for p in topic.partitions
+                    TxnOffsetCommitResponsePartition(
+                        partition_index=p.partition_index, error_code=error
+                    )
+                    for p in topic.partitions
                 ],
             )
             for topic in request.topics
@@ -76,12 +95,23 @@ def transactional_response(request: TxnOffsetCommitRequest, error: int) -> TxnOf
     )
 
 
-def decide_commit(group: Group, request: OffsetCommitRequest, context: RequestContext, now: int, config: GroupConfig) -> Decision:
+def decide_commit(
+    group: Group,
+    request: OffsetCommitRequest,
+    context: RequestContext,
+    now: int,
+    config: GroupConfig,
+) -> Decision:
     """Commit what is valid (OC-5, OC-8); a member's commit keeps its session alive (OC-7)."""
     membership, epoch = group.membership, request.generation_id_or_member_epoch
     if isinstance(membership, ConsumerMembership):
         error, check = check_commit(
-            membership, request.member_id, request.group_instance_id, epoch, transactional=False, api_version=context.api_version
+            membership,
+            request.member_id,
+            request.group_instance_id,
+            epoch,
+            transactional=False,
+            api_version=context.api_version,
         )
         error = error or _first_refused(request.topics, check, config)
     else:
@@ -89,28 +119,46 @@ def decide_commit(group: Group, request: OffsetCommitRequest, context: RequestCo
     if error:
         return Decision(reply=commit_response(request, error))
     reply = commit_response(request, ErrorCode.NONE)
-    expire_ms = None if request.retention_time_ms == -1 else now + config.clock_ms + request.retention_time_ms
+    expire_ms = (
+        None
+        if request.retention_time_ms == -1
+        else now + config.clock_ms + request.retention_time_ms
+    )
     offsets = _valid_offsets(request.topics, reply.topics, expire_ms, config)
     alive = membership.commit_proves_life()
     if not offsets:
         return Decision(reply=reply, alive=alive)
     if not_written := _append_error(group.group_id, offsets, config):
-        return Decision(reply=commit_response(request, not_written), alive=alive and not config.append_error)
+        return Decision(
+            reply=commit_response(request, not_written), alive=alive and not config.append_error
+        )
     return Decision((OffsetsCommitted(request.member_id, offsets),), reply, alive=alive)
 
 
 def decide_transactional_commit(
-    group: Group, request: TxnOffsetCommitRequest, context: RequestContext, now: int, config: GroupConfig
+    group: Group,
+    request: TxnOffsetCommitRequest,
+    context: RequestContext,
+    now: int,
+    config: GroupConfig,
 ) -> Decision:
-    """Note what is valid as pending until the producer's transaction ends (TXN-2, TXN-5); nobody's session is renewed."""
+    """Note what is valid as pending until the producer's transaction ends (TXN-2, TXN-5); nobody's
+    session is renewed."""
     membership = group.membership
     if isinstance(membership, ConsumerMembership):
         error, check = check_commit(
-            membership, request.member_id, request.group_instance_id, request.generation_id, transactional=True, api_version=0
+            membership,
+            request.member_id,
+            request.group_instance_id,
+            request.generation_id,
+            transactional=True,
+            api_version=0,
         )
         error = error or _first_refused(request.topics, check, config)
     else:
-        error = membership.refuse_transactional_commit(request.member_id, request.group_instance_id, request.generation_id)
+        error = membership.refuse_transactional_commit(
+            request.member_id, request.group_instance_id, request.generation_id
+        )
     if error:
         return Decision(reply=transactional_response(request, error))
     reply = transactional_response(request, ErrorCode.NONE)
@@ -122,7 +170,13 @@ def decide_transactional_commit(
     return Decision((OffsetsPending(request.member_id, request.producer_id, offsets),), reply)
 
 
-def _append_error(group_id: str, offsets: tuple[CommittedOffset, ...], config: GroupConfig, *, pending: bool = False) -> ErrorCode:
+def _append_error(
+    group_id: str,
+    offsets: tuple[CommittedOffset, ...],
+    config: GroupConfig,
+    *,
+    pending: bool = False,
+) -> ErrorCode:
     """What clients are told if a commit cannot be written, as a whole; NONE if it can (ERR-1)."""
     error = config.append_error
     if not error and commit_exceeds(group_id, offsets, config.record_limit(), pending=pending):
@@ -153,14 +207,19 @@ class _AnsweredTopic(Protocol):
     def partitions(self) -> Iterable[_ErrorRow]: ...
 
 
-def _first_refused(topics: Iterable[_TopicRow], check: PartitionCheck | None, config: GroupConfig) -> ErrorCode:
-    """Why an older epoch may not commit one of these partitions: that refuses the whole commit, as in Kafka (KIP-1251)."""
+def _first_refused(
+    topics: Iterable[_TopicRow], check: PartitionCheck | None, config: GroupConfig
+) -> ErrorCode:
+    """Why an older epoch may not commit one of these partitions: that refuses the whole commit, as
+    in Kafka (KIP-1251)."""
     if check is None or config.consumer is None:
         return ErrorCode.NONE
     for topic in topics:
         topic_id = config.consumer.topics.topic_id(topic.name) or b""
         for partition in topic.partitions:
-            too_long = _utf16_units(partition.committed_metadata or "") > config.offset_metadata_max_bytes
+            too_long = (
+                _utf16_units(partition.committed_metadata or "") > config.offset_metadata_max_bytes
+            )
             error = ErrorCode.NONE if too_long else check(topic_id, partition.partition_index)
             if error:
                 return error
@@ -168,9 +227,13 @@ def _first_refused(topics: Iterable[_TopicRow], check: PartitionCheck | None, co
 
 
 def _valid_offsets(
-    topics: Iterable[_TopicRow], answered: Iterable[_AnsweredTopic], expire_ms: int | None, config: GroupConfig
+    topics: Iterable[_TopicRow],
+    answered: Iterable[_AnsweredTopic],
+    expire_ms: int | None,
+    config: GroupConfig,
 ) -> tuple[CommittedOffset, ...]:
-    """The offsets of a commit whose metadata is not too long; the rows of the others get their error (OC-5, TXN-4)."""
+    """The offsets of a commit whose metadata is not too long; the rows of the others get their
+    error (OC-5, TXN-4)."""
     valid, most = [], config.offset_metadata_max_bytes
     for topic, rows in zip(topics, answered, strict=True):
         name = topic.name
@@ -179,22 +242,38 @@ def _valid_offsets(
             if metadata and _utf16_units(metadata) > most:
                 row.error_code = ErrorCode.OFFSET_METADATA_TOO_LARGE
             else:
-                valid.append(CommittedOffset(
-                    name, partition.partition_index, partition.committed_offset, partition.committed_leader_epoch, metadata, expire_ms,
-                ))
+                valid.append(
+                    CommittedOffset(
+                        name,
+                        partition.partition_index,
+                        partition.committed_offset,
+                        partition.committed_leader_epoch,
+                        metadata,
+                        expire_ms,
+                    )
+                )
     return tuple(valid)
 
 
 def transaction_ended(group: Group, producer_id: int, committed: bool) -> PendingOffsetsEnded:
-    """What the end of a producer's transaction makes of its pending offsets: the later commit of a partition stands (TXN-5)."""
-    return PendingOffsetsEnded(producer_id, committed, group.pending_offsets.standing(producer_id) if committed else ())
+    """What the end of a producer's transaction makes of its pending offsets: the later commit of a
+    partition stands (TXN-5)."""
+    return PendingOffsetsEnded(
+        producer_id, committed, group.pending_offsets.standing(producer_id) if committed else ()
+    )
 
 
 def _utf16_units(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-def decide_offset_delete(group: Group, request: OffsetDeleteRequest, context: RequestContext, now: int, config: GroupConfig) -> Decision:
+def decide_offset_delete(
+    group: Group,
+    request: OffsetDeleteRequest,
+    context: RequestContext,
+    now: int,
+    config: GroupConfig,
+) -> Decision:
     """Delete committed offsets, but not those of topics the group is subscribed to (OD-1, OD-2)."""
     membership = group.membership
     error = membership.refuse_offset_delete()
@@ -206,7 +285,11 @@ def decide_offset_delete(group: Group, request: OffsetDeleteRequest, context: Re
         error = ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC if subscribed else ErrorCode.NONE
         rows = []
         for partition in topic.partitions:
-            rows.append(OffsetDeleteResponsePartition(partition_index=partition.partition_index, error_code=error))
+            rows.append(
+                OffsetDeleteResponsePartition(
+                    partition_index=partition.partition_index, error_code=error
+                )
+            )
             key = (topic.name, partition.partition_index)
             if not subscribed and (key in group.offsets or key in group.pending_offsets):  # TXN-7
                 gone.append(key)

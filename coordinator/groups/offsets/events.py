@@ -1,4 +1,5 @@
-"""What happens to a group's offsets. All of these events are durable: Kafka writes each to __consumer_offsets (PST-1, PST-5).
+"""What happens to a group's offsets. All of these events are durable: Kafka writes each to
+__consumer_offsets (PST-1, PST-5).
 
 Values only. Instants and durations are milliseconds.
 """
@@ -9,7 +10,8 @@ from typing import NamedTuple
 
 
 class CommittedOffset(NamedTuple):
-    """One partition's part of a commit. `expire_ms` None: kept as long as the group's retention says (OC-8)."""
+    """One partition's part of a commit. `expire_ms` None: kept as long as the group's retention
+    says (OC-8)."""
 
     topic: str
     partition: int
@@ -27,7 +29,8 @@ class OffsetsCommitted(NamedTuple):
 
 
 class OffsetsPending(NamedTuple):
-    """Offsets were committed within a transaction of a producer: they count for nothing until it ends (TXN-5)."""
+    """Offsets were committed within a transaction of a producer: they count for nothing until it
+    ends (TXN-5)."""
 
     member_id: str
     producer_id: int
@@ -35,8 +38,9 @@ class OffsetsPending(NamedTuple):
 
 
 class PendingOffsetsEnded(NamedTuple):
-    """A producer's transaction ended. `partitions`: those whose pending offsets are the committed ones now; of an aborted
-    transaction none, of a committed one those that no later commit had overtaken (TXN-5)."""
+    """A producer's transaction ended. `partitions`: those whose pending offsets are the committed
+    ones now; of an aborted transaction none, of a committed one those that no later commit had
+    overtaken (TXN-5)."""
 
     producer_id: int
     committed: bool
@@ -44,7 +48,8 @@ class PendingOffsetsEnded(NamedTuple):
 
 
 class OffsetsRemoved(NamedTuple):
-    """Committed and pending offsets went: expired, deleted by OffsetDelete, or their topic is gone (EXP-2, OD-2, EXP-7, TXN-7)."""
+    """Committed and pending offsets went: expired, deleted by OffsetDelete, or their topic is gone
+    (EXP-2, OD-2, EXP-7, TXN-7)."""
 
     reason: str
     partitions: tuple[tuple[str, int], ...]

@@ -1,4 +1,5 @@
-"""(group, event) -> group, for the events of offsets: the only writer of a group's offsets. It holds no rule."""
+"""(group, event) -> group, for the events of offsets: the only writer of a group's offsets. It
+holds no rule."""
 
 from __future__ import annotations
 
@@ -28,7 +29,9 @@ def _offsets_pending(group: Group, event: OffsetsPending, at: int) -> None:
 
 
 def _pending_ended(group: Group, event: PendingOffsetsEnded, at: int) -> None:
-    for (topic, partition), offset in group.pending_offsets.end(event.producer_id, event.partitions).items():
+    for (topic, partition), offset in group.pending_offsets.end(
+        event.producer_id, event.partitions
+    ).items():
         group.offsets.commit(topic, partition, offset)
 
 

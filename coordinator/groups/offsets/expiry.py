@@ -1,4 +1,5 @@
-"""Which offsets of a group go without a client asking for it: their time is over, or their topic is gone (A.14)."""
+"""Which offsets of a group go without a client asking for it: their time is over, or their topic is
+gone (A.14)."""
 
 from __future__ import annotations
 
@@ -10,10 +11,14 @@ from .events import OffsetsRemoved
 from .table import Offset
 
 
-def removed_with_topics(group: Group, partitions: Collection[tuple[str, int]]) -> OffsetsRemoved | None:
-    """What the deletion of these partitions takes from the group (EXP-7). `partitions` is a set or a dictionary.
+def removed_with_topics(
+    group: Group, partitions: Collection[tuple[str, int]]
+) -> OffsetsRemoved | None:
+    """What the deletion of these partitions takes from the group (EXP-7). `partitions` is a set or
+    a dictionary.
 
-    Goes through the smaller of the two collections: a deleted topic may have many partitions, and a group many offsets.
+    Goes through the smaller of the two collections: a deleted topic may have many partitions, and a
+    group many offsets.
     """
     offsets, pending = group.offsets, group.pending_offsets
     if len(partitions) > len(offsets) + pending.size():
@@ -24,7 +29,8 @@ def removed_with_topics(group: Group, partitions: Collection[tuple[str, int]]) -
 
 
 def expired(group: Group, now: int, config: GroupConfig) -> OffsetsRemoved | None:
-    """The offsets whose time is over (EXP-1, EXP-2, EXP-3), but none that a transaction is about to replace (EXP-4)."""
+    """The offsets whose time is over (EXP-1, EXP-2, EXP-3), but none that a transaction is about to
+    replace (EXP-4)."""
     membership = group.membership
     if not group.offsets or not membership.offsets_may_expire():
         return None
@@ -32,7 +38,8 @@ def expired(group: Group, now: int, config: GroupConfig) -> OffsetsRemoved | Non
     gone = tuple(
         (topic, partition)
         for (topic, partition), o in group.offsets.items()
-        if not membership.is_subscribed_to(topic) and (topic, partition) not in group.pending_offsets
+        if not membership.is_subscribed_to(topic)
+        and (topic, partition) not in group.pending_offsets
         and _is_over(o, since_ms, now + config.clock_ms, config.offsets_retention_ms)
     )
     return OffsetsRemoved("expired", gone) if gone else None

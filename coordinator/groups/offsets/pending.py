@@ -1,7 +1,9 @@
-"""Offsets committed in transactions that are still open: by producer, and which of them a later commit has overtaken (TXN-5, TXN-6).
+"""Offsets committed in transactions that are still open: by producer, and which of them a later
+commit has overtaken (TXN-5, TXN-6).
 
-Kafka compares where in its log two commits stand. Here every commit has a number, and of plain commits only those are
-remembered that overtook something pending. Holds no rule: `decide` asks, `evolve` writes.
+Kafka compares where in its log two commits stand. Here every commit has a number, and of plain
+commits only those are remembered that overtook something pending. Holds no rule: `decide` asks,
+`evolve` writes.
 """
 
 from __future__ import annotations
@@ -32,7 +34,9 @@ class PendingOffsets:
     def __init__(self) -> None:
         self._producers: dict[int, dict[Key, PendingOffset]] = {}
         self._waiting: dict[Key, int] = {}  # how many producers wait with a partition's offset
-        self._overtaken: dict[Key, int] = {}  # number of the latest commit of a partition that somebody waits with
+        self._overtaken: dict[
+            Key, int
+        ] = {}  # number of the latest commit of a partition that somebody waits with
         self._order = 0
 
     def __bool__(self) -> bool:
@@ -60,7 +64,11 @@ class PendingOffsets:
 
     def standing(self, producer_id: int) -> tuple[Key, ...]:
         """The producer's partitions that no later commit has overtaken."""
-        return tuple(key for key, pending in self.of(producer_id).items() if pending.order > self._overtaken.get(key, 0))
+        return tuple(
+            key
+            for key, pending in self.of(producer_id).items()
+            if pending.order > self._overtaken.get(key, 0)
+        )
 
     def add(self, producer_id: int, key: Key, offset: Offset) -> None:
         """An offset is pending, in place of the one the same producer had."""
@@ -80,7 +88,8 @@ class PendingOffsets:
         self._overtaken[key] = max(order, self._overtaken.get(key, 0))
 
     def end(self, producer_id: int, counting: Iterable[Key]) -> dict[Key, Offset]:
-        """A producer's transaction ended: nothing of it is pending any more. Answers the offsets of `counting`, committed ones now."""
+        """A producer's transaction ended: nothing of it is pending any more. Answers the offsets of
+        `counting`, committed ones now."""
         table = self._producers.pop(producer_id, {})
         counted = {}
         for key in counting:
@@ -108,7 +117,9 @@ class PendingOffsets:
 
     def __copy__(self) -> PendingOffsets:
         other = PendingOffsets()
-        other._producers = {producer_id: dict(table) for producer_id, table in self._producers.items()}
+        other._producers = {
+            producer_id: dict(table) for producer_id, table in self._producers.items()
+        }
         other._waiting = dict(self._waiting)
         other._overtaken = dict(self._overtaken)
         other._order = self._order
@@ -120,7 +131,8 @@ class PendingOffsets:
     __hash__ = None  # type: ignore[assignment]
 
     def _plain(self) -> tuple[object, ...]:
-        """Which offsets wait, and in what order those of one partition and the commit that overtook some came; not by which numbers."""
+        """Which offsets wait, and in what order those of one partition and the commit that overtook
+        some came; not by which numbers."""
         order: dict[Key, list[tuple[int, int]]] = {}
         for producer_id, table in self._producers.items():
             for key, pending in table.items():
@@ -130,6 +142,11 @@ class PendingOffsets:
         ranks = {}
         for key, rows in order.items():
             rows.sort()
-            ranks[key] = [producer_id for _, producer_id in (rows[1:] if rows[0][1] == _A_COMMIT else rows)]
-        offsets = {producer_id: {key: p.offset for key, p in table.items()} for producer_id, table in self._producers.items()}
+            ranks[key] = [
+                producer_id for _, producer_id in (rows[1:] if rows[0][1] == _A_COMMIT else rows)
+            ]
+        offsets = {
+            producer_id: {key: p.offset for key, p in table.items()}
+            for producer_id, table in self._producers.items()
+        }
         return offsets, ranks

@@ -1,10 +1,11 @@
 """A group's committed offsets, which remember the order in which Kafka would list them.
 
-Kafka keeps them in hash tables of its own (TimelineHashMap), topics and within each topic partitions, and an OffsetFetch of
-everything walks those tables. The walk follows from each table's size and the order of insertion, as a real broker shows:
-a slot is the top bits of the key's hash times a constant, a bucket is walked from its latest entry to its first, and a
-table doubles when an entry is put while it is three quarters full. It never shrinks, but one that loses its last entry
-is forgotten.
+Kafka keeps them in hash tables of its own (TimelineHashMap), topics and within each topic
+partitions, and an OffsetFetch of everything walks those tables. The walk follows from each table's
+size and the order of insertion, as a real broker shows: a slot is the top bits of the key's hash
+times a constant, a bucket is walked from its latest entry to its first, and a table doubles when an
+entry is put while it is three quarters full. It never shrinks, but one that loses its last entry is
+forgotten.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ _SMALLEST = 2
 
 
 class Offset(NamedTuple):
-    """A committed offset. `committed_ms` and `expire_ms` (None: by the group's retention) are instants."""
+    """A committed offset. `committed_ms` and `expire_ms` (None: by the group's retention) are
+    instants."""
 
     offset: int
     leader_epoch: int
@@ -35,7 +37,9 @@ class Offsets(dict[tuple[str, int], Offset]):
     def __init__(self) -> None:
         super().__init__()
         self._topic_slots = _SMALLEST
-        self._slots: dict[str, list[int]] = {}  # topic -> [partitions in its table, slots of its table]
+        self._slots: dict[
+            str, list[int]
+        ] = {}  # topic -> [partitions in its table, slots of its table]
 
     def commit(self, topic: str, partition: int, offset: Offset) -> None:
         """Put a partition's offset, in place of any it had."""
@@ -70,7 +74,10 @@ class Offsets(dict[tuple[str, int], Offset]):
         topics = list(self._slots)
         topics.reverse()
         topics.sort(key=lambda topic: _slot(_signed(java_hash(topic)), self._topic_slots))
-        return {topic: sorted(latest_first[topic], key=lambda p: _slot(p, self._slots[topic][1])) for topic in topics}
+        return {
+            topic: sorted(latest_first[topic], key=lambda p: _slot(p, self._slots[topic][1]))
+            for topic in topics
+        }
 
     def __copy__(self) -> Offsets:
         other = Offsets()

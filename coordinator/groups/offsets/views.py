@@ -33,21 +33,31 @@ def _offsets_of(group: Group | None) -> Offsets:
 
 def _pending_of(group: Group | None, require_stable: bool) -> Container[tuple[str, int]]:
     """The partitions that are to be called unstable (OF-4)."""
-    return () if not require_stable or group is None or group.membership.is_dead() else group.pending_offsets
+    return (
+        ()
+        if not require_stable or group is None or group.membership.is_dead()
+        else group.pending_offsets
+    )
 
 
 def fetch_topics(
-    group: Group | None, topics: list[OffsetFetchRequestTopic] | None, require_stable: bool = False,
+    group: Group | None,
+    topics: list[OffsetFetchRequestTopic] | None,
+    require_stable: bool = False,
 ) -> list[OffsetFetchResponseTopic]:
     """The answer to versions 1-7; a partition without a committed offset shows -1 (OF-1..OF-3)."""
     found, pending = _offsets_of(group), _pending_of(group, require_stable)
     if topics is None:
-        topics = [OffsetFetchRequestTopic(name=name, partition_indexes=indexes) for name, indexes in found.by_topic().items()]
+        topics = [
+            OffsetFetchRequestTopic(name=name, partition_indexes=indexes)
+            for name, indexes in found.by_topic().items()
+        ]
     return [
         OffsetFetchResponseTopic(
             name=topic.name,
             partitions=[
-                _shown(OffsetFetchResponsePartition, (topic.name, index), found, pending) for index in topic.partition_indexes
+                _shown(OffsetFetchResponsePartition, (topic.name, index), found, pending)
+                for index in topic.partition_indexes
             ],
         )
         for topic in topics
@@ -55,18 +65,25 @@ def fetch_topics(
 
 
 def fetch_group_topics(
-    group: Group | None, topics: list[OffsetFetchRequestTopics] | None, require_stable: bool = False,
+    group: Group | None,
+    topics: list[OffsetFetchRequestTopics] | None,
+    require_stable: bool = False,
 ) -> list[OffsetFetchResponseTopics]:
-    """One group's answer from version 8 on; member ids and epochs do not matter in classic groups (OF-8, OF-9)."""
+    """One group's answer from version 8 on; member ids and epochs do not matter in classic groups
+    (OF-8, OF-9)."""
     found, pending = _offsets_of(group), _pending_of(group, require_stable)
     if topics is None:
-        topics = [OffsetFetchRequestTopics(name=name, partition_indexes=indexes) for name, indexes in found.by_topic().items()]
+        topics = [
+            OffsetFetchRequestTopics(name=name, partition_indexes=indexes)
+            for name, indexes in found.by_topic().items()
+        ]
     return [
         OffsetFetchResponseTopics(
             topic_id=topic.topic_id,
             name=topic.name,
             partitions=[
-                _shown(OffsetFetchResponsePartitions, (topic.name, index), found, pending) for index in topic.partition_indexes
+                _shown(OffsetFetchResponsePartitions, (topic.name, index), found, pending)
+                for index in topic.partition_indexes
             ],
         )
         for topic in topics
@@ -76,8 +93,11 @@ def fetch_group_topics(
 P = TypeVar("P", OffsetFetchResponsePartition, OffsetFetchResponsePartitions)
 
 
-def _shown(shape: type[P], key: tuple[str, int], found: Offsets, pending: Container[tuple[str, int]]) -> P:
-    """A partition's entry: unstable without an offset (OF-4); of "all partitions" only those with one are asked for (OF-5)."""
+def _shown(
+    shape: type[P], key: tuple[str, int], found: Offsets, pending: Container[tuple[str, int]]
+) -> P:
+    """A partition's entry: unstable without an offset (OF-4); of "all partitions" only those with
+    one are asked for (OF-5)."""
     unstable = key in pending
     offset = _NO_OFFSET if unstable else found.get(key, _NO_OFFSET)
     return shape(
@@ -89,7 +109,9 @@ def _shown(shape: type[P], key: tuple[str, int], found: Offsets, pending: Contai
     )
 
 
-def fetch_error_response(request: OffsetFetchRequest, error: int, api_version: int) -> OffsetFetchResponse:
+def fetch_error_response(
+    request: OffsetFetchRequest, error: int, api_version: int
+) -> OffsetFetchResponse:
     """A group error before version 8: at the top, in version 1 on every partition (OF-6)."""
     if api_version >= _TOP_LEVEL_FETCH_ERROR:
         return OffsetFetchResponse(error_code=error)

@@ -4,8 +4,9 @@
         peers = [fleet.peer(MemberConfig(group_id="billing", client_id=f"c{i}"), topics=["orders"]) for i in range(50)]
         await fleet.stable(peers)
 
-Peers share the loop, one timer, one receive buffer and one connection for metadata and discovery; each has a connection of its
-own to the coordinator, because a parked JoinGroup holds up the connection it came on. The only part of `members` with a clock.
+Peers share the loop, one timer, one receive buffer and one connection for metadata and discovery;
+each has a connection of its own to the coordinator, because a parked JoinGroup holds up the
+connection it came on. The only part of `members` with a clock.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""The shared connection to any broker: discovery and metadata of all members of a fleet, each question asked once.
+"""The shared connection to any broker: discovery and metadata of all members of a fleet, each
+question asked once.
 
-Members that ask the same at the same time share one request: FindCoordinator by group, Metadata by the union of topics. The
-bootstrap addresses are tried in turn. Does not depend on members.
+Members that ask the same at the same time share one request: FindCoordinator by group, Metadata by
+the union of topics. The bootstrap addresses are tried in turn. Does not depend on members.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ def parse_addresses(text: str) -> list[tuple[str, int]]:
         host, colon, port = part.strip().rpartition(":")
         host = host.removeprefix("[").removesuffix("]")
         if not colon or not host or not port.isdecimal() or not 0 < int(port) < 65536:
-            raise AddressError(f"{part.strip()!r} is no address of a broker: give host:port, such as 127.0.0.1:9092")
+            raise AddressError(
+                f"{part.strip()!r} is no address of a broker: give host:port, such as 127.0.0.1:9092"
+            )
         addresses.append((host, int(port)))
     return addresses
 
@@ -42,7 +45,12 @@ class Bootstrap:
     """Requests that any broker can answer."""
 
     def __init__(
-        self, addresses: Sequence[tuple[str, int]], loop: asyncio.AbstractEventLoop, buffer: memoryview, client_id: str, timeout_s: float
+        self,
+        addresses: Sequence[tuple[str, int]],
+        loop: asyncio.AbstractEventLoop,
+        buffer: memoryview,
+        client_id: str,
+        timeout_s: float,
     ) -> None:
         self._addresses = list(addresses)
         self._loop = loop
@@ -68,8 +76,11 @@ class Bootstrap:
         if len(waiting) == 1:
             self._ask(message, lambda response: self._found(key, response))
 
-    def metadata(self, topics: frozenset[str] | None, allow_auto_topic_creation: bool, done: GotView) -> None:
-        """Ask for topics (None: all); what is asked for in the same turn of the loop goes into one request."""
+    def metadata(
+        self, topics: frozenset[str] | None, allow_auto_topic_creation: bool, done: GotView
+    ) -> None:
+        """Ask for topics (None: all); what is asked for in the same turn of the loop goes into one
+        request."""
         self._wanted.append((topics, allow_auto_topic_creation, done))
         if not self._fetching:
             self._fetching = True
@@ -89,15 +100,25 @@ class Bootstrap:
 
     def _fetch(self) -> None:
         wanted, self._wanted = self._wanted, []
-        asked = None if any(topics is None for topics, _, _ in wanted) else frozenset().union(*(topics or () for topics, _, _ in wanted))
+        asked = (
+            None
+            if any(topics is None for topics, _, _ in wanted)
+            else frozenset().union(*(topics or () for topics, _, _ in wanted))
+        )
         message = MetadataRequest(
-            topics=None if asked is None else [MetadataRequestTopic(name=name) for name in sorted(asked)],
+            topics=None
+            if asked is None
+            else [MetadataRequestTopic(name=name) for name in sorted(asked)],
             allow_auto_topic_creation=any(allowed for _, allowed, _ in wanted),
-        )  # fmt: skip
+        )
 
         def done(response: Response | None) -> None:
             self._fetching = False
-            view = ClusterView.of(response, asked) if isinstance(response, MetadataResponse) and not response.error_code else None
+            view = (
+                ClusterView.of(response, asked)
+                if isinstance(response, MetadataResponse) and not response.error_code
+                else None
+            )
             for _, _, got in wanted:
                 got(view)
             if self._wanted and not self._fetching:

@@ -1,7 +1,8 @@
 """Many live members on one loop: what they share, and waiting for them.
 
-One timer for all deadlines, re-armed; one receive buffer; one connection for discovery and metadata. No task per peer: a peer
-is called when something comes for it, or when its deadline is due.
+One timer for all deadlines, re-armed; one receive buffer; one connection for discovery and
+metadata. No task per peer: a peer is called when something comes for it, or when its deadline is
+due.
 """
 
 from __future__ import annotations
@@ -27,17 +28,20 @@ _CONNECTING_AT_ONCE = 256
 _OTHER_DESCRIPTORS = 64
 _MANY = 20
 _GRID_MS = 20
-"""With many peers the timer fires for those of a whole interval at once, so that some come a little late."""
+"""With many peers the timer fires for those of a whole interval at once, so that some come a little
+late."""
 DEFAULT_TIMEOUT_S = 30.0
 _LOOK_S = 0.25
 
 
 class FleetError(Exception):
-    """The fleet cannot be had as asked for, or did not get there in time: what was seen, and what would be right."""
+    """The fleet cannot be had as asked for, or did not get there in time: what was seen, and what
+    would be right."""
 
 
 class _Wait(NamedTuple):
-    """Somebody who waits for peers to be stable: for whom, in which generation, and on what further condition."""
+    """Somebody who waits for peers to be stable: for whom, in which generation, and on what further
+    condition."""
 
     watched: frozenset[Peer]
     done: asyncio.Future[None]
@@ -46,23 +50,33 @@ class _Wait(NamedTuple):
 
 
 class Fleet:
-    """Peers that share a loop. `async with`, or `close` in the end; the loop must be running. `seed` fixes the jitter of backoffs."""
+    """Peers that share a loop. `async with`, or `close` in the end; the loop must be running.
+    `seed` fixes the jitter of backoffs."""
 
     def __init__(
-        self, bootstrap_servers: str, *, seed: int | None = None, client_id: str = "peers", close_timeout_ms: int = 5_000,
+        self,
+        bootstrap_servers: str,
+        *,
+        seed: int | None = None,
+        client_id: str = "peers",
+        close_timeout_ms: int = 5_000,
         routes: Mapping[tuple[str, int], tuple[str, int]] | None = None,
     ) -> None:
-        """`routes`: where to connect instead, by host and port that brokers advertise: theirs may not be reached from here."""
+        """`routes`: where to connect instead, by host and port that brokers advertise: theirs may
+        not be reached from here."""
         self.loop = asyncio.get_running_loop()
         self.random = Random(seed)
         self.identities = Random()
-        """Member ids of the consumer protocol are chosen by members, and must not be the same in two fleets with one seed."""
+        """Member ids of the consumer protocol are chosen by members, and must not be the same in
+        two fleets with one seed."""
         self.buffer = memoryview(bytearray(_RECEIVE_BUFFER_BYTES))
         self.close_timeout_ms = close_timeout_ms
         self.routes = dict(routes or {})
         self.connecting = asyncio.Semaphore(_CONNECTING_AT_ONCE)
         self.peers: dict[Peer, None] = {}
-        self.bootstrap = Bootstrap(parse_addresses(bootstrap_servers), self.loop, self.buffer, client_id, CONNECT_TIMEOUT_S)
+        self.bootstrap = Bootstrap(
+            parse_addresses(bootstrap_servers), self.loop, self.buffer, client_id, CONNECT_TIMEOUT_S
+        )
         self._zero = self.loop.time()
         self._deadlines: Deadlines[Peer] = Deadlines()
         self._timer: asyncio.TimerHandle | None = None
@@ -81,13 +95,20 @@ class Fleet:
         return int((self.loop.time() - self._zero) * 1000)
 
     def peer(
-        self, config: MemberConfig, *, topics: Iterable[str] | None = None, pattern: str | None = None,
-        listener: RebalanceListener | None = None, keep_going: bool = False,
+        self,
+        config: MemberConfig,
+        *,
+        topics: Iterable[str] | None = None,
+        pattern: str | None = None,
+        listener: RebalanceListener | None = None,
+        keep_going: bool = False,
     ) -> Peer:
-        """A new member, on its way into the group. Without a client id it gets one as Java makes them: consumer-<group>-<number>.
+        """A new member, on its way into the group. Without a client id it gets one as Java makes
+        them: consumer-<group>-<number>.
 
-        `topics`: a list of names; `pattern`: instead, a regular expression that whole names must match.
-        `keep_going`: a fault does not end the peer, it polls on after a backoff. Raises MemberConfigError, FleetError.
+        `topics`: a list of names; `pattern`: instead, a regular expression that whole names must
+        match. `keep_going`: a fault does not end the peer, it polls on after a backoff. Raises
+        MemberConfigError, FleetError.
         """
         if (topics is None) == (pattern is None):
             raise FleetError("give a peer either topics or a pattern")
@@ -98,7 +119,9 @@ class Fleet:
             check_pattern(pattern)
         self._numbers[config.group_id] += 1
         if not config.client_id:
-            config = config.having(client_id=f"consumer-{config.group_id}-{self._numbers[config.group_id]}")
+            config = config.having(
+                client_id=f"consumer-{config.group_id}-{self._numbers[config.group_id]}"
+            )
         ensure_descriptors(len(self.peers) + 1)
         peer = Peer(self, config, listener, self._gate(config.group_id), keep_going=keep_going)
         self.peers[peer] = None
@@ -116,14 +139,20 @@ class Fleet:
         del self._gates[group_id]
 
     async def stable(
-        self, peers: Collection[Peer] | None = None, timeout_s: float = DEFAULT_TIMEOUT_S, *, after_generation: int = -1,
+        self,
+        peers: Collection[Peer] | None = None,
+        timeout_s: float = DEFAULT_TIMEOUT_S,
+        *,
+        after_generation: int = -1,
         also: Callable[[], bool] | None = None,
     ) -> None:
-        """Wait until all these peers (by default all) are settled, those of one group in the same generation.
+        """Wait until all these peers (by default all) are settled, those of one group in the same
+        generation.
 
-        It is true at once for peers that are settled already. `after_generation`: wait for a later generation than this.
-        `also`: a further condition, looked at whenever something happened to one of these peers, and every quarter of a second.
-        Raises PeerError if one of them ends, FleetError if the time is over: both say what was seen.
+        It is true at once for peers that are settled already. `after_generation`: wait for a later
+        generation than this. `also`: a further condition, looked at whenever something happened to
+        one of these peers, and every quarter of a second. Raises PeerError if one of them ends,
+        FleetError if the time is over: both say what was seen.
         """
         watched = frozenset(self.peers if peers is None else peers)
         wait = _Wait(watched, self.loop.create_future(), after_generation, also)
@@ -134,9 +163,17 @@ class Fleet:
             while not wait.done.done():
                 left = end - self.loop.time()
                 if left <= 0:
-                    later = f" in a generation after {after_generation}" if after_generation >= 0 else ""
-                    raise FleetError(f"not stable{later} after {timeout_s:g} s: {self._seen(watched)}")
-                await asyncio.wait([wait.done], timeout=left if also is None else min(left, _LOOK_S))
+                    later = (
+                        f" in a generation after {after_generation}"
+                        if after_generation >= 0
+                        else ""
+                    )
+                    raise FleetError(
+                        f"not stable{later} after {timeout_s:g} s: {self._seen(watched)}"
+                    )
+                await asyncio.wait(
+                    [wait.done], timeout=left if also is None else min(left, _LOOK_S)
+                )
                 self._look(wait)
             wait.done.result()
         finally:
@@ -144,9 +181,14 @@ class Fleet:
             wait.done.cancel()
 
     def _seen(self, watched: Collection[Peer]) -> str:
-        states = Counter("ended" if peer.ended else f"{peer.state} in generation {peer.generation}" for peer in watched)
+        states = Counter(
+            "ended" if peer.ended else f"{peer.state} in generation {peer.generation}"
+            for peer in watched
+        )
         seen = ", ".join(f"{count} {state}" for state, count in states.most_common())
-        trouble = next((str(peer.fault) for peer in watched if peer.fault), "") or self.bootstrap.trouble
+        trouble = (
+            next((str(peer.fault) for peer in watched if peer.fault), "") or self.bootstrap.trouble
+        )
         return f"{seen}{f'; {trouble}' if trouble else ''}"
 
     async def close(self) -> None:
@@ -168,10 +210,16 @@ class Fleet:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         await self.close()
 
-    # -- what peers tell -----------------------------------------------------------------------------------------------
+    # -- what peers tell
+    # -----------------------------------------------------------------------------------------------
 
     def arm(self, peer: Peer) -> None:
         """See when this peer has to be called."""
@@ -218,14 +266,21 @@ class Fleet:
             return
         for peer in wait.watched:
             if peer.ended:
-                wait.done.set_exception(PeerError(f"{peer.client_id} has ended{f': {peer.fault}' if peer.fault else ''}"))
+                wait.done.set_exception(
+                    PeerError(
+                        f"{peer.client_id} has ended{f': {peer.fault}' if peer.fault else ''}"
+                    )
+                )
                 return
-        if not agree(wait.watched) or any(peer.generation <= wait.after_generation for peer in wait.watched):
+        if not agree(wait.watched) or any(
+            peer.generation <= wait.after_generation for peer in wait.watched
+        ):
             return
         if wait.also is None or wait.also():
             wait.done.set_result(None)
 
-    # -- the timer -----------------------------------------------------------------------------------------------------
+    # -- the timer
+    # -----------------------------------------------------------------------------------------------------
 
     def _rearm(self, deadline: int) -> None:
         if self._timer is not None:
@@ -235,7 +290,9 @@ class Fleet:
 
     def _on_timer(self) -> None:
         self._timer = self._timer_at = None
-        now = self.now() + 1  # the loop's clock is finer than ours: a timer may fire a fraction of a millisecond early
+        now = (
+            self.now() + 1
+        )  # the loop's clock is finer than ours: a timer may fire a fraction of a millisecond early
         for peer in self._deadlines.due(now):
             peer.due(now)
         deadline = self._deadlines.next()
@@ -252,7 +309,8 @@ def agree(peers: Collection[Peer]) -> bool:
 
 
 def ensure_descriptors(peers: int) -> None:
-    """Room for a connection each: raise the soft limit of open files if need be. Raises FleetError that says what is missing."""
+    """Room for a connection each: raise the soft limit of open files if need be. Raises FleetError
+    that says what is missing."""
     try:
         import resource
     except ImportError:  # no such limit on this system
@@ -262,6 +320,11 @@ def ensure_descriptors(peers: int) -> None:
     if soft == resource.RLIM_INFINITY or needed <= soft:
         return
     if hard != resource.RLIM_INFINITY and needed > hard:
-        raise FleetError(f"{peers} peers need about {needed} open files, this process may have {hard}: raise that (ulimit -Hn {needed})")
+        raise FleetError(
+            f"{peers} peers need about {needed} open files, this process may have {hard}: raise that (ulimit -Hn {needed})"
+        )
     wanted = max(needed, 2 * soft)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard))
+    resource.setrlimit(
+        resource.RLIMIT_NOFILE,
+        (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard),
+    )

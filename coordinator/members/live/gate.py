@@ -1,9 +1,11 @@
-"""Members that start together join together: the last JoinGroup of each waits until all of them are ready for it.
+"""Members that start together join together: the last JoinGroup of each waits until all of them are
+ready for it.
 
-A broker with an initial rebalance delay (DLY-1) makes one generation of them. One without ends its first join phase at once, with those
-whose JoinGroup it has read by then, which no client can determine; those that are in learn only by their next heartbeat that the others
-want in. So they send it early, until all that started together are settled in a second generation. Java clients know nothing of each
-other and have no such gate; what each of them sends is the same.
+A broker with an initial rebalance delay (DLY-1) makes one generation of them. One without ends its
+first join phase at once, with those whose JoinGroup it has read by then, which no client can
+determine; those that are in learn only by their next heartbeat that the others want in. So they
+send it early, until all that started together are settled in a second generation. Java clients know
+nothing of each other and have no such gate; what each of them sends is the same.
 """
 
 from __future__ import annotations
@@ -36,7 +38,8 @@ class Entrant(Protocol):
 
 
 class Gate:
-    """One group's members on their way in. Those that come before it opens share it; afterwards there is another."""
+    """One group's members on their way in. Those that come before it opens share it; afterwards
+    there is another."""
 
     __slots__ = ("_entering", "_looks", "_loop", "_members", "_opened", "_ready", "is_open")
 
@@ -56,7 +59,8 @@ class Gate:
         self._entering.add(peer)
 
     def wait(self, peer: Entrant, go_on: Callable[[], None]) -> bool:
-        """The member is ready for its last JoinGroup. False: there is nothing to wait for; else `go_on` is called when it is time."""
+        """The member is ready for its last JoinGroup. False: there is nothing to wait for; else
+        `go_on` is called when it is time."""
         if self.is_open or peer not in self._entering:
             return False
         self._entering.discard(peer)
@@ -85,7 +89,8 @@ class Gate:
             self._loop.call_later(_LOOK_S, self._look)
 
     def _look(self) -> None:
-        """Are all settled together? If not, let those that are in ask whether the group rebalances."""
+        """Are all settled together? If not, let those that are in ask whether the group
+        rebalances."""
         here = [peer for peer in self._members if not peer.ended]
         latest = max((peer.generation for peer in here), default=-1)
         settled = all(peer.settled and peer.generation == latest for peer in here)

@@ -1,7 +1,8 @@
 """A peer as an application's test holds it: the same object from synchronous and asynchronous code.
 
-The peer lives on the emulator's loop. From another thread every call waits for that loop; on the loop itself calls that would
-have to wait are refused, and their asynchronous twins are there: `stable` for `wait_stable`, `left` after `stop`.
+The peer lives on the emulator's loop. From another thread every call waits for that loop; on the
+loop itself calls that would have to wait are refused, and their asynchronous twins are there:
+`stable` for `wait_stable`, `left` after `stop`.
 """
 
 from __future__ import annotations
@@ -33,14 +34,22 @@ _LOOK_S = 1.0
 class PeerHandle:
     """A live member beside a test. Leaves at the end of `with` or `async with`."""
 
-    def __init__(self, fleet: Fleet, make: Callable[[], Peer], loop_thread: int, stable_members: Callable[[], int]) -> None:
-        """`stable_members`: how many members its group has, 0 while the group is not Stable; called on the fleet's loop."""
+    def __init__(
+        self,
+        fleet: Fleet,
+        make: Callable[[], Peer],
+        loop_thread: int,
+        stable_members: Callable[[], int],
+    ) -> None:
+        """`stable_members`: how many members its group has, 0 while the group is not Stable; called
+        on the fleet's loop."""
         self._fleet = fleet
         self._loop_thread = loop_thread
         self._stable_members = stable_members
         self._peer = self._do(make)
 
-    # -- what it is ----------------------------------------------------------------------------------------------------
+    # -- what it is
+    # ----------------------------------------------------------------------------------------------------
 
     @property
     def owned(self) -> tuple[TopicPartition, ...]:
@@ -54,7 +63,7 @@ class PeerHandle:
 
     @property
     def member_id(self) -> str:
-        """"" until it has one."""
+        """ "" until it has one."""
         return self._do(lambda: self._peer.member_id)
 
     @property
@@ -92,14 +101,16 @@ class PeerHandle:
         """Where it stands: committed offsets it found, and what `seek` set."""
         return self._do(lambda: dict(self._peer.member.positions))
 
-    # -- what it is told to do -----------------------------------------------------------------------------------------
+    # -- what it is told to do
+    # -----------------------------------------------------------------------------------------
 
     def stall(self) -> None:
         """Stop polling: after max.poll.interval.ms it leaves."""
         self._do(self._peer.stall)
 
     def pause(self) -> None:
-        """Stand still, as a process in a long collection of garbage: no heartbeats, no polls, nothing read, until `resume`."""
+        """Stand still, as a process in a long collection of garbage: no heartbeats, no polls,
+        nothing read, until `resume`."""
         self._do(self._peer.pause)
 
     @property
@@ -123,11 +134,19 @@ class PeerHandle:
         """Die without a word; the group notices when the session runs out."""
         self._do(self._peer.crash)
 
-    def wait_stable(self, timeout_s: float = DEFAULT_TIMEOUT_S, *, members: int | None = None, after_generation: int = -1) -> Self:
-        """Wait until it is settled in a generation: Stable, with its part of the assignment, and no reason to join again.
+    def wait_stable(
+        self,
+        timeout_s: float = DEFAULT_TIMEOUT_S,
+        *,
+        members: int | None = None,
+        after_generation: int = -1,
+    ) -> Self:
+        """Wait until it is settled in a generation: Stable, with its part of the assignment, and no
+        reason to join again.
 
-        A peer that is settled already is so at once, also when another member has just begun to join. To wait for what comes
-        next, say how many `members` the group has then, or which generation it was before:
+        A peer that is settled already is so at once, also when another member has just begun to
+        join. To wait for what comes next, say how many `members` the group has then, or which
+        generation it was before:
 
             before = peer.generation
             consumer.subscribe(["orders"])
@@ -141,21 +160,27 @@ class PeerHandle:
     async def _settled(self, timeout_s: float, members: int | None, after_generation: int) -> None:
         also = None if members is None else lambda: self._stable_members() == members
         if members is None and self._peer.member.config.speaks_consumer:
-            # Only the coordinator knows whether a new assignment is still to come (group.consumer.assignment.interval.ms).
+            # Only the coordinator knows whether a new assignment is still to come
+            # (group.consumer.assignment.interval.ms).
             also = lambda: self._stable_members() > 0  # noqa: E731
         try:
-            await self._fleet.stable([self._peer], timeout_s, after_generation=after_generation, also=also)
+            await self._fleet.stable(
+                [self._peer], timeout_s, after_generation=after_generation, also=also
+            )
         except FleetError as error:
             if members is None:
                 raise
-            raise FleetError(f"{error}; members in the stable group: {self._stable_members()}, not {members}") from None
+            raise FleetError(
+                f"{error}; members in the stable group: {self._stable_members()}, not {members}"
+            ) from None
 
     def wait_commit(self, offsets: Mapping[TopicPartition, Position] | None = None) -> None:
         """Commit, all positions unless named, and wait. Raises MemberFault."""
         self._wait(lambda: self._peer.commit(offsets), "await commit()")
 
     def stop(self, *, leave: bool | None = None) -> None:
-        """Leave the group and end; from another thread, wait for it. On the loop itself: `await left()` afterwards.
+        """Leave the group and end; from another thread, wait for it. On the loop itself: `await
+        left()` afterwards.
 
         A peer that has ended, be it with its emulator, is left as it is.
         """
@@ -166,9 +191,16 @@ class PeerHandle:
             return
         self._wait(lambda: self._closed(leave), "await left()")
 
-    # -- the same for asynchronous code --------------------------------------------------------------------------------
+    # -- the same for asynchronous code
+    # --------------------------------------------------------------------------------
 
-    def stable(self, timeout_s: float = DEFAULT_TIMEOUT_S, *, members: int | None = None, after_generation: int = -1) -> Awaited[Self]:
+    def stable(
+        self,
+        timeout_s: float = DEFAULT_TIMEOUT_S,
+        *,
+        members: int | None = None,
+        after_generation: int = -1,
+    ) -> Awaited[Self]:
         """As `wait_stable`; to be awaited. Raises PeerError at once where no event loop runs."""
         self._needs_loop("stable()", "wait_stable()")
         return self._stable(timeout_s, members, after_generation)
@@ -179,16 +211,20 @@ class PeerHandle:
         return self._on_loop(lambda: self._peer.commit(offsets))
 
     def left(self) -> Awaited[None]:
-        """Leave, and wait until that is done; to be awaited. Raises PeerError at once where no event loop runs."""
+        """Leave, and wait until that is done; to be awaited. Raises PeerError at once where no
+        event loop runs."""
         self._needs_loop("left()", "stop()")
         return self._left()
 
     def _needs_loop(self, called: str, instead: str) -> None:
-        """A coroutine that nobody awaits does nothing, and a test without an event loop would not notice."""
+        """A coroutine that nobody awaits does nothing, and a test without an event loop would not
+        notice."""
         try:
             asyncio.get_running_loop()
         except RuntimeError:
-            raise PeerError(f"{called} is to be awaited, and no event loop runs here: call {instead}") from None
+            raise PeerError(
+                f"{called} is to be awaited, and no event loop runs here: call {instead}"
+            ) from None
 
     async def _stable(self, timeout_s: float, members: int | None, after_generation: int) -> Self:
         await self._on_loop(lambda: self._settled(timeout_s, members, after_generation))
@@ -205,19 +241,30 @@ class PeerHandle:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.stop()
 
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         await self.left()
 
     def __repr__(self) -> str:
         return repr(self._peer)
 
-    # -- between threads -----------------------------------------------------------------------------------------------
+    # -- between threads
+    # -----------------------------------------------------------------------------------------------
 
     def _do(self, action: Callable[[], T]) -> T:
         if self._loop_thread == get_ident() or self._fleet.loop.is_closed():
@@ -230,11 +277,14 @@ class PeerHandle:
 
     def _wait(self, action: Callable[[], Coroutine[Any, Any, T]], instead: str) -> T:
         if self._loop_thread == get_ident():
-            raise PeerError(f"waiting here would hold up the loop that the peer lives on: {instead}")
+            raise PeerError(
+                f"waiting here would hold up the loop that the peer lives on: {instead}"
+            )
         return self._result(action())
 
     def _result(self, work: Coroutine[Any, Any, T]) -> T:
-        """Have work done on the fleet's loop, and wait for it; not for ever, if that loop ends meanwhile."""
+        """Have work done on the fleet's loop, and wait for it; not for ever, if that loop ends
+        meanwhile."""
         loop = self._fleet.loop
         if loop.is_closed():
             work.close()

@@ -1,8 +1,10 @@
-"""One member on real sockets: it polls all the time, unless told to stall, and remembers what happened to it.
+"""One member on real sockets: it polls all the time, unless told to stall, and remembers what
+happened to it.
 
-Owns the connection to the coordinator, the recorded callbacks and who waits for a commit or the end. A fault that `poll` raises
-ends the peer as it ends most applications: it is kept, and the peer leaves, so that the group goes on without it. A peer does not
-consume: it has the committed offsets as positions, and commits what it is told to have read (`seek`), or those again.
+Owns the connection to the coordinator, the recorded callbacks and who waits for a commit or the
+end. A fault that `poll` raises ends the peer as it ends most applications: it is kept, and the peer
+leaves, so that the group goes on without it. A peer does not consume: it has the committed offsets
+as positions, and commits what it is told to have read (`seek`), or those again.
 """
 
 from __future__ import annotations
@@ -22,7 +24,17 @@ from ...wire.primitives import WireError
 from ...wire.schema import Request, Response
 from ..consumer_membership import new_member_id
 from ..consumer_states import ConsumerState
-from ..effects import Closed, Committed, Disconnect, Effect, FetchMetadata, Node, Position, RebalanceListener, Send
+from ..effects import (
+    Closed,
+    Committed,
+    Disconnect,
+    Effect,
+    FetchMetadata,
+    Node,
+    Position,
+    RebalanceListener,
+    Send,
+)
 from ..faults import MemberFault
 from ..making import make_member
 from ..requests import Unsupported
@@ -45,7 +57,8 @@ class PeerError(Exception):
 
 
 class PeerDriver(Protocol):
-    """What a peer needs of what drives it (`Fleet`): a loop, a clock, the shared connections, and somebody to tell."""
+    """What a peer needs of what drives it (`Fleet`): a loop, a clock, the shared connections, and
+    somebody to tell."""
 
     loop: asyncio.AbstractEventLoop
     random: Random
@@ -76,12 +89,26 @@ class Peer:
     """A live member. Made by `Fleet.peer`; to be touched on the fleet's loop only."""
 
     def __init__(
-        self, fleet: PeerDriver, config: MemberConfig, listener: RebalanceListener | None, gate: Gate, *, keep_going: bool
+        self,
+        fleet: PeerDriver,
+        config: MemberConfig,
+        listener: RebalanceListener | None,
+        gate: Gate,
+        *,
+        keep_going: bool,
     ) -> None:
         self._fleet = fleet
-        self._recorder = Recorder(lambda: (self.generation, fleet.now()), listener, lambda callback: fleet.called_back(self, callback))
+        self._recorder = Recorder(
+            lambda: (self.generation, fleet.now()),
+            listener,
+            lambda callback: fleet.called_back(self, callback),
+        )
         self.member = make_member(
-            config, self._recorder, chance=fleet.random.random, now=fleet.now(), member_id=new_member_id(fleet.identities.random)
+            config,
+            self._recorder,
+            chance=fleet.random.random,
+            now=fleet.now(),
+            member_id=new_member_id(fleet.identities.random),
         )
         self.fault: MemberFault | None = None
         """The last one that `poll` raised, or that came on the way out."""
@@ -99,7 +126,8 @@ class Peer:
         self._commits: dict[int, asyncio.Future[None]] = {}
         self._end: asyncio.Future[None] | None = None
 
-    # -- what it is ----------------------------------------------------------------------------------------------------
+    # -- what it is
+    # ----------------------------------------------------------------------------------------------------
 
     @property
     def client_id(self) -> str:
@@ -118,7 +146,7 @@ class Peer:
 
     @property
     def member_id(self) -> str:
-        """"" until the coordinator gave it one."""
+        """ "" until the coordinator gave it one."""
         return self.member.generation.member_id
 
     @property
@@ -147,7 +175,8 @@ class Peer:
         trouble = f", {self.fault}" if self.fault else ""
         return f"<peer {self.client_id}: {state}, {number} {self.generation}, {len(self.owned)} partitions{trouble}>"
 
-    # -- what it is told to do -----------------------------------------------------------------------------------------
+    # -- what it is told to do
+    # -----------------------------------------------------------------------------------------
 
     def subscribe(self, topics: Iterable[str] | None = None, pattern: str | None = None) -> None:
         """Ask for topics, or for those that match a pattern, in place of what was asked for."""
@@ -159,20 +188,23 @@ class Peer:
         self.turn(now)
 
     def stall(self) -> None:
-        """The application is busy: it does not poll until `resume`, and leaves after max.poll.interval.ms (CLI-14)."""
+        """The application is busy: it does not poll until `resume`, and leaves after
+        max.poll.interval.ms (CLI-14)."""
         if self.ended:
             return
         self.polling = False
         self._fleet.arm(self)
 
     def pause(self) -> None:
-        """Its process stands still, as in a long collection of garbage: nothing is sent or read until `resume`; its session will end."""
+        """Its process stands still, as in a long collection of garbage: nothing is sent or read
+        until `resume`; its session will end."""
         if not self.ended:
             self.paused = True
             self._fleet.arm(self)
 
     def resume(self) -> None:
-        """The application polls again, its process goes on: it finds what came meanwhile, and what has become of its timers."""
+        """The application polls again, its process goes on: it finds what came meanwhile, and what
+        has become of its timers."""
         self.polling = True
         self.paused = False
         missed, self._missed = self._missed, []
@@ -181,7 +213,8 @@ class Peer:
         self.due(self._fleet.now())
 
     def rebalance(self, reason: str = "a peer was told to rebalance") -> None:
-        """Join anew, so that the group rebalances (KIP-568). Nothing in the consumer protocol, as with Java's consumer."""
+        """Join anew, so that the group rebalances (KIP-568). Nothing in the consumer protocol, as
+        with Java's consumer."""
         self.member.enforce_rebalance(reason)
         self.turn(self._fleet.now())
 
@@ -196,7 +229,8 @@ class Peer:
         self.member.seek(partition, offset)
 
     async def commit(self, offsets: Mapping[TopicPartition, Position] | None = None) -> None:
-        """Commit positions, all unless named, as commitSync does. Raises MemberFault, or PeerError if it has ended."""
+        """Commit positions, all unless named, as commitSync does. Raises MemberFault, or PeerError
+        if it has ended."""
         if self.ended:
             raise PeerError(f"{self.client_id} has ended{f': {self.fault}' if self.fault else ''}")
         now = self._fleet.now()
@@ -224,10 +258,12 @@ class Peer:
         """Die without a word: the coordinator learns of it when the session runs out."""
         self._finish(abort=True)
 
-    # -- its driver ----------------------------------------------------------------------------------------------------
+    # -- its driver
+    # ----------------------------------------------------------------------------------------------------
 
     def turn(self, now: int) -> None:
-        """After anything that happened: let the application poll, carry out what the machine wants, see when to come back."""
+        """After anything that happened: let the application poll, carry out what the machine wants,
+        see when to come back."""
         if self.ended or self.paused:
             return
         member = self.member
@@ -266,10 +302,17 @@ class Peer:
             match effect:
                 case Send(number, None, message):
                     assert isinstance(message, FindCoordinatorRequest)
-                    self._fleet.bootstrap.find(message, lambda response, number=number: self._on_answer(number, response))  # type: ignore[misc]
+                    self._fleet.bootstrap.find(
+                        message,
+                        lambda response, number=number: self._on_answer(number, response),  # type: ignore[misc]
+                    )
                 case Send(_, node, message):
                     assert node is not None
-                    if not self._gate.is_open and _is_last_join(message) and self._gate.wait(self, lambda send=effect: self._late(send)):  # type: ignore[misc]
+                    if (
+                        not self._gate.is_open
+                        and _is_last_join(message)
+                        and self._gate.wait(self, lambda send=effect: self._late(send))  # type: ignore[misc]
+                    ):
                         continue
                     self._to_coordinator(node, effect)
                 case Disconnect():
@@ -293,7 +336,9 @@ class Peer:
         if self._wire is None or self._wire_node != node:
             self._hang_up()
             self._wire_node = node
-            self._wire = Wire(self.client_id, self._fleet.buffer, self._on_answer_or_fault, self._on_lost)
+            self._wire = Wire(
+                self.client_id, self._fleet.buffer, self._on_answer_or_fault, self._on_lost
+            )
             self._connecting = self._fleet.loop.create_task(self._connect(self._wire, node))
         try:
             self._wire.ask(send.message, send.number)
@@ -307,7 +352,13 @@ class Peer:
                 host, port = self._fleet.routes.get((node.host, node.port), (node.host, node.port))
                 await wire.connect(self._fleet.loop, host, port, CONNECT_TIMEOUT_S)
         except OSError as error:
-            logger.info("%s: no connection to %s:%d: %s", self.client_id, printable(node.host), node.port, error.strerror or error)
+            logger.info(
+                "%s: no connection to %s:%d: %s",
+                self.client_id,
+                printable(node.host),
+                node.port,
+                error.strerror or error,
+            )
             self._on_lost(wire, wire.channel.unanswered(), str(error))
 
     def _on_lost(self, wire: Wire, unanswered: list[object], why: str) -> None:
@@ -388,7 +439,9 @@ class Peer:
             (wire.abort if abort else wire.close)()
         for done in self._commits.values():
             if not done.done():
-                done.set_exception(PeerError(f"{self.client_id} ended before its commit was answered"))
+                done.set_exception(
+                    PeerError(f"{self.client_id} ended before its commit was answered")
+                )
         self._commits.clear()
         if self._end is not None and not self._end.done():
             self._end.set_result(None)
@@ -396,5 +449,8 @@ class Peer:
 
 
 def _is_last_join(message: Request) -> bool:
-    """Is this the JoinGroup that makes it a member, not the one that only asks for an id (KIP-394)?"""
-    return isinstance(message, JoinGroupRequest) and (message.member_id != "" or message.group_instance_id is not None)
+    """Is this the JoinGroup that makes it a member, not the one that only asks for an id
+    (KIP-394)?"""
+    return isinstance(message, JoinGroupRequest) and (
+        message.member_id != "" or message.group_instance_id is not None
+    )

@@ -1,6 +1,7 @@
 """A producer on real sockets: the pure `Producer`, driven by asyncio.
 
-Owns its timer and its connections. What becomes of each record is told as `Delivered`; what cannot be helped is in `fatal`.
+Owns its timer and its connections. What becomes of each record is told as `Delivered`; what cannot
+be helped is in `fatal`.
 """
 
 from __future__ import annotations
@@ -22,10 +23,16 @@ from .transport import LiveTransport
 
 
 class LiveProducer:
-    """To be touched on its loop only. `wall_ms`: the wall clock now, in Unix milliseconds, for the records' timestamps."""
+    """To be touched on its loop only. `wall_ms`: the wall clock now, in Unix milliseconds, for the
+    records' timestamps."""
 
     def __init__(
-        self, transport: LiveTransport, config: ProducerConfig, delivered: Callable[[Delivered], None], *, wall_ms: int = 0
+        self,
+        transport: LiveTransport,
+        config: ProducerConfig,
+        delivered: Callable[[Delivered], None],
+        *,
+        wall_ms: int = 0,
     ) -> None:
         self._transport = transport
         self._delivered = delivered
@@ -41,11 +48,13 @@ class LiveProducer:
         return self._producer.fatal
 
     def want(self, topic: str) -> None:
-        """Ask a broker for a topic, so that it is made if the broker makes topics that are asked for."""
+        """Ask a broker for a topic, so that it is made if the broker makes topics that are asked
+        for."""
         self._driver.perform([FetchMetadata(frozenset({topic}), True)])
 
     def send(self, partition: TopicPartition, value: bytes, key: bytes | None = None) -> int:
-        """Queue a record; its ticket. Call `turn` after the last one. Raises MemberFault if the producer is of no use any more."""
+        """Queue a record; its ticket. Call `turn` after the last one. Raises MemberFault if the
+        producer is of no use any more."""
         return self._producer.send(partition, value, self._transport.now(), key)
 
     def turn(self) -> None:
@@ -63,7 +72,8 @@ class LiveProducer:
         self._rearm()
 
     def close(self) -> None:
-        """The end at once: what is not delivered yet may be, or not, and nothing is told any more."""
+        """The end at once: what is not delivered yet may be, or not, and nothing is told any
+        more."""
         self._closed = True
         if self._timer is not None:
             self._timer.cancel()
@@ -76,7 +86,9 @@ class LiveProducer:
         deadline = None if self._closed else self._producer.next_deadline()
         if deadline is not None:
             # The loop's clock is finer than ours: come a millisecond late rather than early.
-            self._timer = self._transport.call_at(max(deadline, self._transport.now()) + 1, self.turn)
+            self._timer = self._transport.call_at(
+                max(deadline, self._transport.now()) + 1, self.turn
+            )
 
 
 class _Asking:
@@ -84,7 +96,11 @@ class _Asking:
 
     def __init__(self, producer: Producer) -> None:
         self._producer = producer
-        self.receive, self.failed, self.unsupported = producer.receive, producer.failed, producer.unsupported
+        self.receive, self.failed, self.unsupported = (
+            producer.receive,
+            producer.failed,
+            producer.unsupported,
+        )
 
     def metadata(self, view: ClusterView, now: int) -> None:
         """The topic was asked for, and that is all."""

@@ -1,4 +1,5 @@
-"""What a live member's application was told: every callback is kept, with its generation and instant, and passed on."""
+"""What a live member's application was told: every callback is kept, with its generation and
+instant, and passed on."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ Partitions = tuple[TopicPartition, ...]
 
 
 class Callback(NamedTuple):
-    """One callback of the application's listener. `kind`: revoked, assigned or lost; `at_ms`: since the fleet's zero."""
+    """One callback of the application's listener. `kind`: revoked, assigned or lost; `at_ms`: since
+    the fleet's zero."""
 
     kind: str
     partitions: tuple[TopicPartition, ...]
@@ -25,13 +27,17 @@ class Callback(NamedTuple):
 class Recorder:
     """Stands between a member and its application's listener, if there is one.
 
-    `when` gives the member's generation and the fleet's time; `called` is called with each callback before the listener is.
+    `when` gives the member's generation and the fleet's time; `called` is called with each callback
+    before the listener is.
     """
 
     __slots__ = ("_called", "_listener", "_when", "callbacks")
 
     def __init__(
-        self, when: Callable[[], tuple[int, int]], listener: RebalanceListener | None, called: Callable[[Callback], None]
+        self,
+        when: Callable[[], tuple[int, int]],
+        listener: RebalanceListener | None,
+        called: Callable[[Callback], None],
     ) -> None:
         self._when = when
         self._listener = listener

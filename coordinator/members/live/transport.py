@@ -1,7 +1,9 @@
-"""Sockets for a `Driver`: connections to brokers, opened when something is asked, and the loop's time.
+"""Sockets for a `Driver`: connections to brokers, opened when something is asked, and the loop's
+time.
 
-Owns addresses and sockets. A connection that cannot be had, or ends, is told to its owner once, with what was not answered; when to
-try again is the client's own affair. Does not depend on who is driven.
+Owns addresses and sockets. A connection that cannot be had, or ends, is told to its owner once,
+with what was not answered; when to try again is the client's own affair. Does not depend on who is
+driven.
 """
 
 from __future__ import annotations
@@ -21,12 +23,18 @@ _RECEIVE_BUFFER_BYTES = 1 << 16
 
 
 class LiveTransport:
-    """Connections of one client on the running loop. `bootstrap`: `host:port,...`; raises AddressError.
+    """Connections of one client on the running loop. `bootstrap`: `host:port,...`; raises
+    AddressError.
 
     `routes`: where to connect instead, by host and port that brokers advertise.
     """
 
-    def __init__(self, bootstrap: str, client_id: str, routes: Mapping[tuple[str, int], tuple[str, int]] | None = None) -> None:
+    def __init__(
+        self,
+        bootstrap: str,
+        client_id: str,
+        routes: Mapping[tuple[str, int], tuple[str, int]] | None = None,
+    ) -> None:
         self.loop = asyncio.get_running_loop()
         self.client_id = client_id
         self.buffer = memoryview(bytearray(_RECEIVE_BUFFER_BYTES))
@@ -40,7 +48,9 @@ class LiveTransport:
 
     def connect(self, node: Node | None, turn: int, answered: Answered, lost: Lost) -> Connection:
         """Begin to connect to a broker; None: to one of the bootstrap addresses, in turn."""
-        host, port = self._addresses[turn % len(self._addresses)] if node is None else (node.host, node.port)
+        host, port = (
+            self._addresses[turn % len(self._addresses)] if node is None else (node.host, node.port)
+        )
         return Connection(self, *self._routes.get((host, port), (host, port)), answered, lost)
 
     def soon(self, action: Callable[[], None]) -> None:
@@ -55,17 +65,27 @@ class LiveTransport:
 class Connection:
     """One connection, open or about to be."""
 
-    def __init__(self, transport: LiveTransport, host: str, port: int, answered: Answered, lost: Lost) -> None:
+    def __init__(
+        self, transport: LiveTransport, host: str, port: int, answered: Answered, lost: Lost
+    ) -> None:
         self._lost = lost
         self._told = False
-        self._wire = Wire(transport.client_id, transport.buffer, answered, lambda _, unanswered, why: self._tell(unanswered, why))
+        self._wire = Wire(
+            transport.client_id,
+            transport.buffer,
+            answered,
+            lambda _, unanswered, why: self._tell(unanswered, why),
+        )
         self._task = transport.loop.create_task(self._open(transport.loop, host, port))
 
     async def _open(self, loop: asyncio.AbstractEventLoop, host: str, port: int) -> None:
         try:
             await self._wire.connect(loop, host, port, CONNECT_TIMEOUT_S)
         except OSError as error:
-            self._tell(self._wire.channel.unanswered(), f"{host}:{port}: {error.strerror or type(error).__name__}")
+            self._tell(
+                self._wire.channel.unanswered(),
+                f"{host}:{port}: {error.strerror or type(error).__name__}",
+            )
 
     def _tell(self, unanswered: list[Any], why: str) -> None:
         if not self._told:

@@ -1,7 +1,7 @@
 """One TCP connection of a client: asyncio's side of a `Channel`.
 
-Owns the socket and its end. All connections of a fleet share one receive buffer: it is empty again when a call returns.
-Does not depend on what is asked.
+Owns the socket and its end. All connections of a fleet share one receive buffer: it is empty again
+when a call returns. Does not depend on what is asked.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ Lost = Callable[["Wire", list[Any], str], None]
 
 
 class Wire(asyncio.BufferedProtocol):
-    """A connection; `answered` is told each answer with its context, `lost` the end, once, with the contexts left unanswered."""
+    """A connection; `answered` is told each answer with its context, `lost` the end, once, with the
+    contexts left unanswered."""
 
     __slots__ = ("_answered", "_buffer", "_ended", "_lost", "_why", "channel", "transport")
 
@@ -36,7 +37,9 @@ class Wire(asyncio.BufferedProtocol):
         self._why = "the broker closed the connection"
         self._ended = False
 
-    async def connect(self, loop: asyncio.AbstractEventLoop, host: str, port: int, timeout_s: float) -> None:
+    async def connect(
+        self, loop: asyncio.AbstractEventLoop, host: str, port: int, timeout_s: float
+    ) -> None:
         """Open the connection. Raises OSError (TimeoutError included)."""
         async with asyncio.timeout(timeout_s):
             await loop.create_connection(lambda: self, host, port)

@@ -1,7 +1,8 @@
-"""The lessons: one TOML file each, with a scenario, a question, and texts whose facts the engine computes.
+"""The lessons: one TOML file each, with a scenario, a question, and texts whose facts the engine
+computes.
 
-`load` reads one, plays its scenario and fills the facts in, so that no number in a text is written by hand. Raises LessonError for a file
-that is no lesson. Does not depend on the page that shows it.
+`load` reads one, plays its scenario and fills the facts in, so that no number in a text is written
+by hand. Raises LessonError for a file that is no lesson. Does not depend on the page that shows it.
 """
 
 from __future__ import annotations
@@ -17,9 +18,25 @@ from ..engine import picture_of, play
 from .answers import ANSWERS
 
 SEED: Final = 1
-_KEYS: Final = frozenset({
-    "title", "minutes", "setting", "question", "options", "stop_ms", "window_ms", "explanation", "aha", "misconception", "shown", "try",
-    "scenario", "variants", "actions"})  # fmt: skip
+_KEYS: Final = frozenset(
+    {
+        "title",
+        "minutes",
+        "setting",
+        "question",
+        "options",
+        "stop_ms",
+        "window_ms",
+        "explanation",
+        "aha",
+        "misconception",
+        "shown",
+        "try",
+        "scenario",
+        "variants",
+        "actions",
+    }
+)
 
 
 class LessonError(ValueError):
@@ -28,7 +45,8 @@ class LessonError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One possible prediction. `lane`: the name of the member beside which it is marked on the picture."""
+    """One possible prediction. `lane`: the name of the member beside which it is marked on the
+    picture."""
 
     id: str
     text: str
@@ -37,7 +55,8 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """A lesson whose facts are filled in. `answer`: the right option's id. `stop_ms`: until when the picture is shown before the answer."""
+    """A lesson whose facts are filled in. `answer`: the right option's id. `stop_ms`: until when
+    the picture is shown before the answer."""
 
     slug: str
     number: int
@@ -66,13 +85,26 @@ class Lesson:
     def plain(self) -> dict[str, Any]:
         """As JSON values for the page, with the picture."""
         return {
-            "slug": self.slug, "number": self.number, "title": self.title, "seed": SEED, "scenario": self.scenario,
-            "options": [{"id": each.id, "text": each.text, "lane": each.lane} for each in self.options], "answer": self.answer,
-            "stop_ms": self.stop_ms, "window_ms": list(self.window_ms), "truth_ms": self.truth_ms, "truth": self.truth,
-            "variants": [{"name": name, "settings": list(settings)} for name, settings in self.variants],
+            "slug": self.slug,
+            "number": self.number,
+            "title": self.title,
+            "seed": SEED,
+            "scenario": self.scenario,
+            "options": [
+                {"id": each.id, "text": each.text, "lane": each.lane} for each in self.options
+            ],
+            "answer": self.answer,
+            "stop_ms": self.stop_ms,
+            "window_ms": list(self.window_ms),
+            "truth_ms": self.truth_ms,
+            "truth": self.truth,
+            "variants": [
+                {"name": name, "settings": list(settings)} for name, settings in self.variants
+            ],
             "choices": choices(self.scenario, self.slug),
-            "script": list(self.script), "picture": picture_of(self.lines).plain(),
-        }  # fmt: skip
+            "script": list(self.script),
+            "picture": picture_of(self.lines).plain(),
+        }
 
 
 def slugs() -> list[str]:
@@ -84,7 +116,9 @@ def slugs() -> list[str]:
 def load(slug: str) -> Lesson:
     """A lesson, played and filled in. Raises LessonError."""
     try:
-        given = tomllib.loads(files(__package__).joinpath(f"{slug}.toml").read_text(encoding="utf-8"))
+        given = tomllib.loads(
+            files(__package__).joinpath(f"{slug}.toml").read_text(encoding="utf-8")
+        )
     except FileNotFoundError:
         raise LessonError(f"there is no lesson {slug}; they are {', '.join(slugs())}") from None
     wrong = given.keys() ^ _KEYS
@@ -99,17 +133,36 @@ def _filled(slug: str, given: dict[str, Any], facts: dict[str, Any], lines: list
     def fill(text: str) -> str:
         return text.strip().format_map(facts)
 
-    options = tuple(Option(row["id"], fill(row["text"]), row.get("lane")) for row in given["options"])
+    options = tuple(
+        Option(row["id"], fill(row["text"]), row.get("lane")) for row in given["options"]
+    )
     if facts["answer"] not in {option.id for option in options}:
         raise LessonError(f"{slug}: the engine's answer {facts['answer']!r} is none of the options")
     low, high = given["window_ms"]
     return Lesson(
-        slug, int(slug[:2]), given["title"], given["minutes"], fill(given["setting"]), fill(given["question"]), options, facts["answer"],
-        given["stop_ms"], (low, high), facts.get("truth_ms"), facts.get("truth", ""),
-        tuple(fill(part) for part in given["explanation"].strip().split("\n\n")), fill(given["aha"]), fill(given["misconception"]),
-        fill(given["shown"]), tuple(map(fill, given.get("try", ()))),
-        tuple((row["name"], tuple(row["settings"])) for row in given.get("variants", ())), given["scenario"],
-        tuple(given.get("actions", ())), facts, tuple(lines))
+        slug,
+        int(slug[:2]),
+        given["title"],
+        given["minutes"],
+        fill(given["setting"]),
+        fill(given["question"]),
+        options,
+        facts["answer"],
+        given["stop_ms"],
+        (low, high),
+        facts.get("truth_ms"),
+        facts.get("truth", ""),
+        tuple(fill(part) for part in given["explanation"].strip().split("\n\n")),
+        fill(given["aha"]),
+        fill(given["misconception"]),
+        fill(given["shown"]),
+        tuple(map(fill, given.get("try", ()))),
+        tuple((row["name"], tuple(row["settings"])) for row in given.get("variants", ())),
+        given["scenario"],
+        tuple(given.get("actions", ())),
+        facts,
+        tuple(lines),
+    )
 
 
 class Run:
@@ -121,8 +174,14 @@ class Run:
         self.plain = self.picture.plain()
 
     def all(self, kind: str, **match: Any) -> list[Line]:
-        """The lines of a type whose fields are these; `client` also matches the beginning of a member id."""
-        return [line for line in self.lines if line["type"] == kind and all(_matches(line, key, value) for key, value in match.items())]
+        """The lines of a type whose fields are these; `client` also matches the beginning of a
+        member id."""
+        return [
+            line
+            for line in self.lines
+            if line["type"] == kind
+            and all(_matches(line, key, value) for key, value in match.items())
+        ]
 
     def first(self, kind: str, *, after_ms: int = -1, **match: Any) -> Line:
         """The first of them after an instant."""

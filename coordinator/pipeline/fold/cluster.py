@@ -39,7 +39,10 @@ class Transactions(Observer):
         elif kind == "TransactionPrepared":
             going = self._open.setdefault(name, _Transaction(None, line["started_ms"]))
             going.prepared = line
-        elif kind in ("TransactionCompleted", "TransactionalIdExpired", "TransactionalIdDeleted") and name in self._open:
+        elif (
+            kind in ("TransactionCompleted", "TransactionalIdExpired", "TransactionalIdDeleted")
+            and name in self._open
+        ):
             self._emit(name, self._open.pop(name), line if kind == "TransactionCompleted" else {})
 
     def finish(self) -> None:
@@ -49,10 +52,23 @@ class Transactions(Observer):
 
     def _emit(self, name: str, going: _Transaction, completed: Line) -> None:
         prepared = going.prepared
-        self.emit("transactions", (
-            name, prepared.get("producer_id"), prepared.get("producer_epoch"), going.begun, going.begun_ms, going.partitions,
-            prepared.get("seq"), prepared.get("at_ms"), prepared.get("committed"), prepared.get("reason"), completed.get("seq"),
-            completed.get("at_ms")))  # fmt: skip
+        self.emit(
+            "transactions",
+            (
+                name,
+                prepared.get("producer_id"),
+                prepared.get("producer_epoch"),
+                going.begun,
+                going.begun_ms,
+                going.partitions,
+                prepared.get("seq"),
+                prepared.get("at_ms"),
+                prepared.get("committed"),
+                prepared.get("reason"),
+                completed.get("seq"),
+                completed.get("at_ms"),
+            ),
+        )
 
 
 _ENDED = {"ReassignmentCompleted": "completed", "ReassignmentCancelled": "cancelled"}
@@ -89,21 +105,58 @@ class Reassignments(Observer):
 
     def _emit(self, place: tuple[str, int], started: Line, ended: Line) -> None:
         outcome = _ENDED.get(ended["type"], "cancelled") if ended else "running"
-        self.emit("reassignments", (
-            *place, started.get("seq"), started.get("at_ms"), list(started.get("adding", ())), list(started.get("removing", ())),
-            (started or ended).get("reason"), outcome, ended.get("seq"), ended.get("at_ms")))  # fmt: skip
+        self.emit(
+            "reassignments",
+            (
+                *place,
+                started.get("seq"),
+                started.get("at_ms"),
+                list(started.get("adding", ())),
+                list(started.get("removing", ())),
+                (started or ended).get("reason"),
+                outcome,
+                ended.get("seq"),
+                ended.get("at_ms"),
+            ),
+        )
 
 
-_ENVELOPE = frozenset({"seq", "at_ms", "run", "stream", "type", "cause", "group", "generation", "member", "broker", "topic", "partition"})
+_ENVELOPE = frozenset(
+    {
+        "seq",
+        "at_ms",
+        "run",
+        "stream",
+        "type",
+        "cause",
+        "group",
+        "generation",
+        "member",
+        "broker",
+        "topic",
+        "partition",
+    }
+)
 
 
 def _encoder() -> Callable[[Any], str]:
-    """What `json.dumps` of compact separators does: it makes an encoder for each text, and even `JSONEncoder.encode` half of one."""
+    """What `json.dumps` of compact separators does: it makes an encoder for each text, and even
+    `JSONEncoder.encode` half of one."""
     encoder = json.JSONEncoder(separators=(",", ":"), check_circular=False)
     make = getattr(json.encoder, "c_make_encoder", None)
     if make is None:
         return encoder.encode
-    in_parts = make(None, encoder.default, json.encoder.encode_basestring_ascii, None, ":", ",", False, False, True)
+    in_parts = make(
+        None,
+        encoder.default,
+        json.encoder.encode_basestring_ascii,
+        None,
+        ":",
+        ",",
+        False,
+        False,
+        True,
+    )
     return lambda value: "".join(in_parts(value, 0))
 
 
@@ -126,6 +179,17 @@ class Faults(Observer):
         """A line of stream `fault`, but for the end of a simulation."""
         if line["type"] != "RunEnded":
             action = line.get("action")
-            self.emit("faults", (
-                line["seq"], line["at_ms"], line["type"], action if isinstance(action, str) else None, line.get("group"),
-                line.get("member"), line.get("client"), line.get("broker"), detail(line)))  # fmt: skip
+            self.emit(
+                "faults",
+                (
+                    line["seq"],
+                    line["at_ms"],
+                    line["type"],
+                    action if isinstance(action, str) else None,
+                    line.get("group"),
+                    line.get("member"),
+                    line.get("client"),
+                    line.get("broker"),
+                    detail(line),
+                ),
+            )

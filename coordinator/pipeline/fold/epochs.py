@@ -1,4 +1,5 @@
-"""Group epochs of consumer groups (KIP-848): why each came, when its target was made, when every member had reached it."""
+"""Group epochs of consumer groups (KIP-848): why each came, when its target was made, when every
+member had reached it."""
 
 from __future__ import annotations
 
@@ -90,9 +91,18 @@ class Epochs(Observer):
             self._over(name)
 
     def _assigned(self, group: _Group, line: Line) -> None:
-        group.assigned, group.count, group.changed, group.moved = line, len(group.members), len(line["targets"]), 0
+        group.assigned, group.count, group.changed, group.moved = (
+            line,
+            len(group.members),
+            len(line["targets"]),
+            0,
+        )
         for row in line["targets"]:
-            places = {(topic["topic"], number) for topic in row["topics"] for number in topic["partitions"]}
+            places = {
+                (topic["topic"], number)
+                for topic in row["topics"]
+                for number in topic["partitions"]
+            }
             group.targets[row["member_id"]] = places
             for place in places:
                 group.moved += group.target.get(place, row["member_id"]) != row["member_id"]
@@ -104,7 +114,9 @@ class Epochs(Observer):
         if group.bumped is None or group.assigned is None or group.settled_ms is not None:
             return
         epoch = group.bumped["group_epoch"]
-        if group.assigned["assignment_epoch"] >= epoch and group.at[epoch, True] == len(group.members):
+        if group.assigned["assignment_epoch"] >= epoch and group.at[epoch, True] == len(
+            group.members
+        ):
             group.settled_ms = line["at_ms"]
 
     def _over(self, name: str) -> None:
@@ -115,9 +127,25 @@ class Epochs(Observer):
     def _end(self, name: str, group: _Group) -> None:
         bumped, assigned = group.bumped, group.assigned
         if bumped is not None:
-            own = assigned if assigned is not None and assigned["assignment_epoch"] == bumped["group_epoch"] else None
-            self.emit("epochs", (
-                name, bumped["group_epoch"], bumped["seq"], bumped["at_ms"], bumped["reason"], None if own is None else own["assignor"],
-                None if own is None else own["at_ms"], group.settled_ms, group.count if own is not None else len(group.members),
-                group.changed if own is not None else 0, group.moved if own is not None else 0))  # fmt: skip
+            own = (
+                assigned
+                if assigned is not None and assigned["assignment_epoch"] == bumped["group_epoch"]
+                else None
+            )
+            self.emit(
+                "epochs",
+                (
+                    name,
+                    bumped["group_epoch"],
+                    bumped["seq"],
+                    bumped["at_ms"],
+                    bumped["reason"],
+                    None if own is None else own["assignor"],
+                    None if own is None else own["at_ms"],
+                    group.settled_ms,
+                    group.count if own is not None else len(group.members),
+                    group.changed if own is not None else 0,
+                    group.moved if own is not None else 0,
+                ),
+            )
         group.bumped = group.assigned = group.settled_ms = None

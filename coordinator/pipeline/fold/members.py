@@ -23,7 +23,8 @@ class _Member:
 
 
 class Members(Observer):
-    """Table `members`: a row for each member id of each group. A load of a group keeps whom it stored, and ends the others."""
+    """Table `members`: a row for each member id of each group. A load of a group keeps whom it
+    stored, and ends the others."""
 
     streams = frozenset({"group"})
     tables = ("members",)
@@ -47,14 +48,20 @@ class Members(Observer):
             case "MemberRemoved" | "ConsumerMemberRemoved":
                 self._end(group, member, line, line["reason"])
             case "ConsumerMemberSubscribed" if member not in there:
-                there[member] = _Member("consumer" if line["classic"] is None else "classic", line, line)
+                there[member] = _Member(
+                    "consumer" if line["classic"] is None else "classic", line, line
+                )
             case "OffsetsCommitted" | "OffsetsPending" if member in there:
                 there[member].commits += 1
             case "GenerationStored":
                 self._stored[group] = {row["member_id"] for row in line["members"]}
             case "GroupLoaded":
                 kept = self._stored.get(group, set())
-                for each in [each for each, one in there.items() if one.protocol == "classic" and each not in kept and kept]:
+                for each in [
+                    each
+                    for each, one in there.items()
+                    if one.protocol == "classic" and each not in kept and kept
+                ]:
                     self._end(group, each, line, "not in the stored group")
             case "ConsumerGroupDowngraded":
                 for each in line["left"]:
@@ -74,14 +81,37 @@ class Members(Observer):
         self._end(line["group"], line["replaced"], line, "replaced", line["member"])
         about: dict[str, Any] = dict(line.get("subscription") or line)
         if old is not None:
-            about = {"client_id": old.client_id, "client_host": old.client_host, "group_instance_id": old.instance, **about}
-        there[line["member"]] = _Member("consumer" if "subscription" in line else "classic", line, about)
+            about = {
+                "client_id": old.client_id,
+                "client_host": old.client_host,
+                "group_instance_id": old.instance,
+                **about,
+            }
+        there[line["member"]] = _Member(
+            "consumer" if "subscription" in line else "classic", line, about
+        )
 
-    def _end(self, group: str, member: str, line: Line | None, reason: str | None, by: str | None = None) -> None:
+    def _end(
+        self, group: str, member: str, line: Line | None, reason: str | None, by: str | None = None
+    ) -> None:
         one = self._groups[group].pop(member, None)
         if one is None:
             return
         left = (None, None) if line is None else (line["seq"], line["at_ms"])
-        self.emit("members", (
-            group, member, one.protocol, one.client_id, one.client_host, one.instance, *one.joined, *left, reason, by, one.rejoins,
-            one.commits))  # fmt: skip
+        self.emit(
+            "members",
+            (
+                group,
+                member,
+                one.protocol,
+                one.client_id,
+                one.client_host,
+                one.instance,
+                *one.joined,
+                *left,
+                reason,
+                by,
+                one.rejoins,
+                one.commits,
+            ),
+        )

@@ -1,7 +1,9 @@
-"""What a run cost its groups, in one row: counted from the rows of the other tables as they are emitted, so by no road of its own.
+"""What a run cost its groups, in one row: counted from the rows of the other tables as they are
+emitted, so by no road of its own.
 
-Unavailable is a partition from its first owner on whenever no member's application has it, by the members' own word (stream `member`).
-A crash is detected when the coordinator removes the member that was killed; an expiry of a member that was not killed is a false one.
+Unavailable is a partition from its first owner on whenever no member's application has it, by the
+members' own word (stream `member`). A crash is detected when the coordinator removes the member
+that was killed; an expiry of a member that was not killed is a false one.
 """
 
 from __future__ import annotations
@@ -11,12 +13,16 @@ from typing import Any, Final
 from ..schemas import TABLES, Row
 from .observer import Emit, Line
 
-_AT: Final = {name: {column: number for number, column in enumerate(table.names())} for name, table in TABLES.items()}
+_AT: Final = {
+    name: {column: number for number, column in enumerate(table.names())}
+    for name, table in TABLES.items()
+}
 """Where each column stands in a row."""
 
 
 class Metrics:
-    """Table `metrics`. `take` every row of the other tables, but for events, of which each `event` is a line; then `finish`."""
+    """Table `metrics`. `take` every row of the other tables, but for events, of which each `event`
+    is a line; then `finish`."""
 
     def __init__(self) -> None:
         self._sums = dict.fromkeys(TABLES["metrics"].names()[1:], 0)
@@ -97,7 +103,10 @@ class Metrics:
         self._sums["requests"] += 1
         if row[at["outcome"]] == "refused":
             self._sums["refused"] += 1
-            self._sums["refused_commits"] += row[at["api"]] in ("offset_commit", "txn_offset_commit")
+            self._sums["refused_commits"] += row[at["api"]] in (
+                "offset_commit",
+                "txn_offset_commit",
+            )
 
     def _commit(self, row: Row, at: dict[str, int]) -> None:
         self._sums["commits"] += 1
@@ -107,7 +116,12 @@ class Metrics:
 
 
 _COUNTS: Final = {
-    "rebalances": Metrics._rebalance, "generations": Metrics._generation, "epochs": Metrics._epoch,
-    "ownership": Metrics._owned, "members": Metrics._member, "requests": Metrics._request, "commits": Metrics._commit,
+    "rebalances": Metrics._rebalance,
+    "generations": Metrics._generation,
+    "epochs": Metrics._epoch,
+    "ownership": Metrics._owned,
+    "members": Metrics._member,
+    "requests": Metrics._request,
+    "commits": Metrics._commit,
     "findings": Metrics._finding,
-}  # fmt: skip
+}

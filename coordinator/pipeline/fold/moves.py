@@ -1,7 +1,7 @@
 """How many partitions change hands with each stored generation of a classic group.
 
-A partition has moved if its owner has another member id than the last one it had; a static member that came back under a new id is the
-same owner.
+A partition has moved if its owner has another member id than the last one it had; a static member
+that came back under a new id is the same owner.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from .ownership import Place
 class Moves:
     """The last owner of each partition of one group, by its stored generations.
 
-    Each has all members, and most of them as the one before had them: only the others are looked at. That is right as long as no partition
-    is given to two members at once; where one is, the last of them in the record has it, and all are looked at in their order.
+    Each has all members, and most of them as the one before had them: only the others are looked
+    at. That is right as long as no partition is given to two members at once; where one is, the
+    last of them in the record has it, and all are looked at in their order.
     """
 
     def __init__(self) -> None:
@@ -36,7 +37,11 @@ class Moves:
             return 0
         rows, before = line["members"], self._texts
         now = {row["member_id"]: row["assignment"] for row in rows}
-        changed = [row for row in rows if before.get(row["member_id"]) != row["assignment"]] if self._apart else rows
+        changed = (
+            [row for row in rows if before.get(row["member_id"]) != row["assignment"]]
+            if self._apart
+            else rows
+        )
         if len(changed) < len(rows) and self._met(changed, now):
             changed = rows
         self._texts = now
@@ -57,7 +62,9 @@ class Moves:
         for row in changed:
             for topic, number in _places(row["assignment"]):
                 owner = self._owner.get((topic, number), row["member_id"])
-                if owner != row["member_id"] and number in (assignment(now.get(owner, "")) or {}).get(topic, ()):
+                if owner != row["member_id"] and number in (
+                    assignment(now.get(owner, "")) or {}
+                ).get(topic, ()):
                     return True
         return False
 
@@ -88,4 +95,6 @@ class Moves:
 
 
 def _places(text: str) -> list[Place]:
-    return [(topic, number) for topic, numbers in (assignment(text) or {}).items() for number in numbers]
+    return [
+        (topic, number) for topic, numbers in (assignment(text) or {}).items() for number in numbers
+    ]

@@ -1,8 +1,10 @@
-"""Who had which partition from when to when: as the coordinator gave it, and as the members' own listeners were told.
+"""Who had which partition from when to when: as the coordinator gave it, and as the members' own
+listeners were told.
 
-A stored generation (or a reconciled member of a consumer group) gives partitions; a removal, the next generation or the end of the group
-takes them. By its own word a member has a partition from its listener's `PartitionsAssigned` to its `PartitionsRevoked`,
-`PartitionsLost`, or the end of its process. Blobs that are no consumer's assignment give nothing.
+A stored generation (or a reconciled member of a consumer group) gives partitions; a removal, the
+next generation or the end of the group takes them. By its own word a member has a partition from
+its listener's `PartitionsAssigned` to its `PartitionsRevoked`, `PartitionsLost`, or the end of its
+process. Blobs that are no consumer's assignment give nothing.
 """
 
 from __future__ import annotations
@@ -14,7 +16,15 @@ from typing import NamedTuple
 from ...event_log.blobs import assignment
 from .observer import Emit, Line, Observer
 
-_EMPTIES = frozenset({"GroupEmptied", "GroupDeleted", "ConsumerGroupUpgraded", "ConsumerGroupDowngraded", "MembershipReset"})
+_EMPTIES = frozenset(
+    {
+        "GroupEmptied",
+        "GroupDeleted",
+        "ConsumerGroupUpgraded",
+        "ConsumerGroupDowngraded",
+        "MembershipReset",
+    }
+)
 _PROCESS_ENDED = frozenset({"MemberCrashed", "MemberClosed", "MemberFailed"})
 Place = tuple[str, int]
 
@@ -29,11 +39,13 @@ class Held(NamedTuple):
 
 
 Ended = Callable[[str, Place, Held, Line | None], None]
-"""Group, partition, and what was known of its owner; the line that ended it, or None for what is held at the end."""
+"""Group, partition, and what was known of its owner; the line that ended it, or None for what is
+held at the end."""
 
 
 class _Owned:
-    """The partitions of a group in one view, also by owner; those of an owner in the order in which it was given them."""
+    """The partitions of a group in one view, also by owner; those of an owner in the order in which
+    it was given them."""
 
     def __init__(self) -> None:
         self.held: dict[Place, Held] = {}
@@ -56,7 +68,8 @@ class _Owned:
 
 
 class Told:
-    """Who has which partition by the members' own word: `ended` is told of each time that is over, and at the end of the others."""
+    """Who has which partition by the members' own word: `ended` is told of each time that is over,
+    and at the end of the others."""
 
     def __init__(self, ended: Ended) -> None:
         self._ended = ended
@@ -77,14 +90,22 @@ class Told:
             self._ids.setdefault(client, set()).add(member)
             for row in line["partitions"]:
                 place = (row["topic"], row["partition"])
-                if place in held and held[place].member != member:  # its former owner has not said yet that it lost it
+                if (
+                    place in held and held[place].member != member
+                ):  # its former owner has not said yet that it lost it
                     self._take(line, owned, [place])
                 if place not in held:
-                    owned.give(place, Held(member, line.get("generation"), line["seq"], line["at_ms"]))
+                    owned.give(
+                        place, Held(member, line.get("generation"), line["seq"], line["at_ms"])
+                    )
         elif kind in ("PartitionsRevoked", "PartitionsLost"):
             gone = [(row["topic"], row["partition"]) for row in line["partitions"]]
             ids = self._ids.get(client, set())
-            self._take(line, owned, [place for place in gone if place in held and held[place].member in ids])
+            self._take(
+                line,
+                owned,
+                [place for place in gone if place in held and held[place].member in ids],
+            )
         elif kind in _PROCESS_ENDED:
             ids = self._ids.pop(client, set())
             self._take(line, owned, [place for member in sorted(ids) for place in owned.of(member)])
@@ -147,7 +168,11 @@ class Ownership(Observer):
         given: dict[Place, str] = {}
         if line["protocol_type"] == "consumer":
             for row in line["members"]:
-                given.update(dict.fromkeys(_places((assignment(row["assignment"]) or {}).items()), row["member_id"]))
+                given.update(
+                    dict.fromkeys(
+                        _places((assignment(row["assignment"]) or {}).items()), row["member_id"]
+                    )
+                )
         self._take(line, owned, [place for place in held if place not in given])
         for place, member in given.items():
             if place not in held or held[place].member != member:
@@ -155,13 +180,20 @@ class Ownership(Observer):
 
     def _reconciled(self, line: Line, owned: _Owned) -> None:
         held, member = owned.held, line["member"]
-        has = {(row["topic"], number) for rows in (line["held"], line["revoking"]) for row in rows for number in row["partitions"]}
+        has = {
+            (row["topic"], number)
+            for rows in (line["held"], line["revoking"])
+            for row in rows
+            for number in row["partitions"]
+        }
         self._take(line, owned, [place for place in owned.of(member) if place not in has])
         for place in sorted(has):
             if place not in held or held[place].member != member:
                 self._give(line, owned, place, member, line["member_epoch"])
 
-    def _give(self, line: Line, owned: _Owned, place: Place, member: str, generation: int | None) -> None:
+    def _give(
+        self, line: Line, owned: _Owned, place: Place, member: str, generation: int | None
+    ) -> None:
         self._take(line, owned, [place] if place in owned.held else [])
         owned.give(place, Held(member, generation, line["seq"], line["at_ms"]))
 
@@ -171,7 +203,9 @@ class Ownership(Observer):
 
     def _emit(self, view: str, group: str, place: Place, one: Held, line: Line | None) -> None:
         end = (None, None, None) if line is None else (line["seq"], line["at_ms"], line["type"])
-        self.emit("ownership", (group, view, *place, one.member, one.generation, one.seq, one.at_ms, *end))
+        self.emit(
+            "ownership", (group, view, *place, one.member, one.generation, one.seq, one.at_ms, *end)
+        )
 
 
 def _places(by_topic: Iterable[tuple[str, Iterable[int]]]) -> Iterable[Place]:

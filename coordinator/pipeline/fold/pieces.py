@@ -1,8 +1,8 @@
 """A piece of a log folded: its runs, the lines that cannot be read, and counts that add up.
 
-A bad line goes to quarantine with its place and what is wrong with it, and the fold goes on with the next. Each run has a parser of
-its own, so a run of another version, or one without its header, spoils nothing but itself. Counts: `lines` = `events` + `quarantined` +
-`blank` + `cut_short`.
+A bad line goes to quarantine with its place and what is wrong with it, and the fold goes on with
+the next. Each run has a parser of its own, so a run of another version, or one without its header,
+spoils nothing but itself. Counts: `lines` = `events` + `quarantined` + `blank` + `cut_short`.
 """
 
 from __future__ import annotations
@@ -38,8 +38,11 @@ class Counts(NamedTuple):
         return self.lines == self.events + self.quarantined + self.blank + self.cut_short
 
 
-def fold_piece(piece: Piece, emit: Callable[[str, Row], None], about: Mapping[str, str] | None = None) -> Counts:
-    """Fold all runs of a piece. A file that cannot be read to its end is a row in quarantine. Raises OSError if it cannot be opened."""
+def fold_piece(
+    piece: Piece, emit: Callable[[str, Row], None], about: Mapping[str, str] | None = None
+) -> Counts:
+    """Fold all runs of a piece. A file that cannot be read to its end is a row in quarantine.
+    Raises OSError if it cannot be opened."""
     fold = _PieceFold(piece.path, emit, about, piece.earlier)
     last = Text(piece.line - 1, piece.begin, "")
     try:
@@ -49,14 +52,21 @@ def fold_piece(piece: Piece, emit: Callable[[str, Row], None], about: Mapping[st
     except (EOFError, zlib.error) as error:
         fold.unreadable(last, error)
     except OSError as error:
-        if last.number < piece.line and error.errno is not None:  # the system's; what a decompressor says of bytes has no number
+        if (
+            last.number < piece.line and error.errno is not None
+        ):  # the system's; what a decompressor says of bytes has no number
             raise
         fold.unreadable(last, error)
     fold.end()
     return fold.counts()
 
 
-def fold_texts(lines: Iterable[str], log: str, emit: Callable[[str, Row], None], about: Mapping[str, str] | None = None) -> Counts:
+def fold_texts(
+    lines: Iterable[str],
+    log: str,
+    emit: Callable[[str, Row], None],
+    about: Mapping[str, str] | None = None,
+) -> Counts:
     """The same from lines of text, such as those of a log in memory."""
     fold, offset = _PieceFold(log, emit, about), 0
     for number, text in enumerate(lines, 1):
@@ -67,7 +77,13 @@ def fold_texts(lines: Iterable[str], log: str, emit: Callable[[str, Row], None],
 
 
 class _PieceFold:
-    def __init__(self, log: str, emit: Callable[[str, Row], None], about: Mapping[str, str] | None, earlier: int = 0) -> None:
+    def __init__(
+        self,
+        log: str,
+        emit: Callable[[str, Row], None],
+        about: Mapping[str, str] | None,
+        earlier: int = 0,
+    ) -> None:
         self._log = log
         self._emit = emit
         self._about = about
@@ -78,7 +94,9 @@ class _PieceFold:
         self._begin(None)
 
     def counts(self) -> Counts:
-        return Counts(self._lines, self._events, self._quarantined, self._blank, self._cut, self._runs)
+        return Counts(
+            self._lines, self._events, self._quarantined, self._blank, self._cut, self._runs
+        )
 
     def line(self, text: Text) -> None:
         self._lines += 1
@@ -93,7 +111,11 @@ class _PieceFold:
                 self._nothing(text)
                 return
             if line["run"] != self._run:
-                raise LogError(self._log, text.number, f"a line of run {line['run']!r} among those of run {self._run!r}")
+                raise LogError(
+                    self._log,
+                    text.number,
+                    f"a line of run {line['run']!r} among those of run {self._run!r}",
+                )
             assert self._fold is not None  # the parser wants a header first
             self._fold.feed(line)
         except LogError as error:
@@ -101,14 +123,27 @@ class _PieceFold:
             self._quarantine(text, str(error))
         except UNFIT as error:
             self._parser.seq = seq
-            self._quarantine(text, f"not what its type has ({type(error).__name__}: {error}); docs/event_log.md says what it has")
+            self._quarantine(
+                text,
+                f"not what its type has ({type(error).__name__}: {error}); docs/event_log.md says what it has",
+            )
         else:
             self._events += 1
 
     def unreadable(self, last: Text, error: Exception) -> None:
         """The file itself ended in an error after a line."""
         end = last.offset + len(last.text.encode())
-        self._emit("quarantine", (self._log, last.number + 1, end, self._run_id, f"cannot be read any further: {error}", ""))
+        self._emit(
+            "quarantine",
+            (
+                self._log,
+                last.number + 1,
+                end,
+                self._run_id,
+                f"cannot be read any further: {error}",
+                "",
+            ),
+        )
         self._quarantined += 1
         self._lines += 1
         self._bad += 1

@@ -1,7 +1,8 @@
-"""Rebalances and generations of classic groups, as the timeline of `coordinator explain` tells them.
+"""Rebalances and generations of classic groups, as the timeline of `coordinator explain` tells
+them.
 
-The timeline knows phases, causes, shares and the time without an owner. What it does not count stands here: how many members came and
-went on the way, and how many partitions changed hands.
+The timeline knows phases, causes, shares and the time without an owner. What it does not count
+stands here: how many members came and went on the way, and how many partitions changed hands.
 """
 
 from __future__ import annotations
@@ -16,7 +17,14 @@ from ...event_log.views import Change, Partitions, Rebalance
 from .moves import Moves
 from .observer import Emit, Line, Observer
 
-_REMOVED_BY_TIME = frozenset({"session expired", "did not rejoin in time", "did not sync in time", "first join never completed"})
+_REMOVED_BY_TIME = frozenset(
+    {
+        "session expired",
+        "did not rejoin in time",
+        "did not sync in time",
+        "first join never completed",
+    }
+)
 
 
 class Rebalances(Observer):
@@ -73,26 +81,73 @@ class Rebalances(Observer):
             return
         started, stored = going["started"], going.get("stored")
         given: set[tuple[str, int]] = set()
-        for row in stored["members"] if stored is not None and stored["protocol_type"] == "consumer" else ():
-            given.update((topic, number) for topic, numbers in (assignment(row["assignment"]) or {}).items() for number in numbers)
-        self.emit("generations", (
-            group, started["generation"], started["seq"], going["rebalance"], started["at_ms"], None if stored is None else stored["seq"],
-            None if stored is None else stored["at_ms"], started["leader"], started["protocol_name"], list(started["members"]),
-            len({topic for topic, _ in given}), len(given)))  # fmt: skip
+        for row in (
+            stored["members"]
+            if stored is not None and stored["protocol_type"] == "consumer"
+            else ()
+        ):
+            given.update(
+                (topic, number)
+                for topic, numbers in (assignment(row["assignment"]) or {}).items()
+                for number in numbers
+            )
+        self.emit(
+            "generations",
+            (
+                group,
+                started["generation"],
+                started["seq"],
+                going["rebalance"],
+                started["at_ms"],
+                None if stored is None else stored["seq"],
+                None if stored is None else stored["at_ms"],
+                started["leader"],
+                started["protocol_name"],
+                list(started["members"]),
+                len({topic for topic, _ in given}),
+                len(given),
+            ),
+        )
 
     def _row(self, group: str, number: int, one: Rebalance) -> tuple[Any, ...]:
         joined, stored = one.generation_ms, one.stored_ms
-        happened = Counter(_kind(change) for change in [one.trigger, *one.changes] for _ in change.members)
+        happened = Counter(
+            _kind(change) for change in [one.trigger, *one.changes] for _ in change.members
+        )
         trigger = one.trigger
         return (
-            group, one.seq, number, one.generation, one.outcome, trigger.kind,
-            trigger.line.get("reason") if trigger.kind == "MemberRemoved" else None, list(trigger.members), one.started_ms,
-            None if joined is None else joined - one.started_ms, None if joined is None or stored is None else stored - joined,
-            None if stored is None else stored - one.started_ms, stored, one.ended_ms, one.delay_ms, one.leader, one.assignor,
-            len(one.members), happened["joined"], happened["rejoined"], happened["left"], happened["expired"], happened["fenced"],
-            sum(_size(share.added) for share in one.shares), sum(_size(share.revoked) for share in one.shares),
-            self._moved.get((group, one.seq), 0), sum(_size(gone.had) for gone in one.gone), one.unowned.partition_ms,
-            one.unowned.longest_ms, [_told(line) for line in one.causes], why(one))  # fmt: skip
+            group,
+            one.seq,
+            number,
+            one.generation,
+            one.outcome,
+            trigger.kind,
+            trigger.line.get("reason") if trigger.kind == "MemberRemoved" else None,
+            list(trigger.members),
+            one.started_ms,
+            None if joined is None else joined - one.started_ms,
+            None if joined is None or stored is None else stored - joined,
+            None if stored is None else stored - one.started_ms,
+            stored,
+            one.ended_ms,
+            one.delay_ms,
+            one.leader,
+            one.assignor,
+            len(one.members),
+            happened["joined"],
+            happened["rejoined"],
+            happened["left"],
+            happened["expired"],
+            happened["fenced"],
+            sum(_size(share.added) for share in one.shares),
+            sum(_size(share.revoked) for share in one.shares),
+            self._moved.get((group, one.seq), 0),
+            sum(_size(gone.had) for gone in one.gone),
+            one.unowned.partition_ms,
+            one.unowned.longest_ms,
+            [_told(line) for line in one.causes],
+            why(one),
+        )
 
 
 def _kind(change: Change) -> str:

@@ -6,7 +6,8 @@ from .observer import Emit, Line, Observer
 
 
 class Requests(Observer):
-    """Table `requests`: each request with its answer. Requests that are answered at once take no memory beyond that."""
+    """Table `requests`: each request with its answer. Requests that are answered at once take no
+    memory beyond that."""
 
     streams = frozenset({"wire"})
     tables = ("requests",)
@@ -35,10 +36,25 @@ class Requests(Observer):
         if answer is not None:
             outcome = "refused" if answer["type"] == "RequestRefused" else "answered"
             errors = list(answer.get("errors", ()))
-        self.emit("requests", (
-            seen["seq"], seen["at_ms"], seen["api"], seen.get("version"), seen.get("client"), seen.get("peer"), seen.get("group"),
-            seen.get("member"), seen.get("generation"), outcome, None if answer is None else answer["seq"],
-            None if answer is None else answer["at_ms"], None if answer is None else answer.get("waited_ms"), errors))  # fmt: skip
+        self.emit(
+            "requests",
+            (
+                seen["seq"],
+                seen["at_ms"],
+                seen["api"],
+                seen.get("version"),
+                seen.get("client"),
+                seen.get("peer"),
+                seen.get("group"),
+                seen.get("member"),
+                seen.get("generation"),
+                outcome,
+                None if answer is None else answer["seq"],
+                None if answer is None else answer["at_ms"],
+                None if answer is None else answer.get("waited_ms"),
+                errors,
+            ),
+        )
 
 
 class Commits(Observer):
@@ -51,6 +67,17 @@ class Commits(Observer):
         """A commit, pending in a transaction or not."""
         if line["type"] in ("OffsetsCommitted", "OffsetsPending"):
             for row in line["offsets"]:
-                self.emit("commits", (
-                    line["seq"], line["at_ms"], line["group"], line.get("member"), line.get("generation"), row["topic"], row["partition"],
-                    row["offset"], line.get("producer_id")))  # fmt: skip
+                self.emit(
+                    "commits",
+                    (
+                        line["seq"],
+                        line["at_ms"],
+                        line["group"],
+                        line.get("member"),
+                        line.get("generation"),
+                        row["topic"],
+                        row["partition"],
+                        row["offset"],
+                        line.get("producer_id"),
+                    ),
+                )

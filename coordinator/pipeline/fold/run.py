@@ -26,16 +26,24 @@ UNFIT = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, As
 class RunFold:
     """One run. `feed` its lines, header first, then `finish`.
 
-    `emit` takes a table's name and a row of it. `about` may say which `scenario` and `settings` (JSON) a simulation had. `judges` are
-    those of the tables, `beside` those who are only asked by `verdicts`. `tables`: those whose rows are emitted; what no row of them
-    needs is not looked at. `also`: others that see the lines.
+    `emit` takes a table's name and a row of it. `about` may say which `scenario` and `settings`
+    (JSON) a simulation had. `judges` are those of the tables, `beside` those who are only asked by
+    `verdicts`. `tables`: those whose rows are emitted; what no row of them needs is not looked at.
+    `also`: others that see the lines.
     """
 
     def __init__(
-        self, run_id: str, log: str, emit: Callable[[str, Row], None], *, about: Mapping[str, str] | None = None,
-        judges: Sequence[JudgeMaker] = ALL, beside: Sequence[JudgeMaker] = (), tables: Collection[str] = TABLES,
+        self,
+        run_id: str,
+        log: str,
+        emit: Callable[[str, Row], None],
+        *,
+        about: Mapping[str, str] | None = None,
+        judges: Sequence[JudgeMaker] = ALL,
+        beside: Sequence[JudgeMaker] = (),
+        tables: Collection[str] = TABLES,
         also: Sequence[Observer] = (),
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.run_id = run_id
         self._log = log
         self._sink = emit
@@ -47,11 +55,25 @@ class RunFold:
         timeline = Timeline(stories=False)
         rebalances = Rebalances(self._emit, timeline)
         observers = (
-            rebalances, Epochs(self._emit), Ownership(self._emit), Members(self._emit), Requests(self._emit), Commits(self._emit),
-            Transactions(self._emit), Reassignments(self._emit), Faults(self._emit), self._verdicts,
-        )  # fmt: skip
+            rebalances,
+            Epochs(self._emit),
+            Ownership(self._emit),
+            Members(self._emit),
+            Requests(self._emit),
+            Commits(self._emit),
+            Transactions(self._emit),
+            Reassignments(self._emit),
+            Faults(self._emit),
+            self._verdicts,
+        )
         self._observers: tuple[Observer, ...] = (
-            *[one for one in observers if self._counts or one is self._verdicts or not self._tables.isdisjoint(one.tables)], *also)
+            *[
+                one
+                for one in observers
+                if self._counts or one is self._verdicts or not self._tables.isdisjoint(one.tables)
+            ],
+            *also,
+        )
         self._timeline = timeline if rebalances in self._observers else None
         self._events = "events" in self._tables
         self._seeing: dict[str, list[Callable[[Line], None]]] = {}
@@ -66,14 +88,17 @@ class RunFold:
         self.lines = 0
 
     def feed(self, line: Line) -> None:
-        """Fold one line. Raises one of UNFIT for a line that lacks what its type has; it is no event then, and emits nothing."""
+        """Fold one line. Raises one of UNFIT for a line that lacks what its type has; it is no
+        event then, and emits nothing."""
         self._staged.clear()
         if self._timeline is not None:
             self._timeline.feed(line)
         stream, kind, at_ms = line["stream"], line["type"], line["at_ms"]
         seeing = self._seeing.get(stream)
         if seeing is None:
-            seeing = self._seeing[stream] = [one.see for one in self._observers if one.streams is None or stream in one.streams]
+            seeing = self._seeing[stream] = [
+                one.see for one in self._observers if one.streams is None or stream in one.streams
+            ]
         for see in seeing:
             see(line)
         if stream == "group" and "group" in line:
@@ -96,8 +121,20 @@ class RunFold:
     def _event(self, line: Line) -> Row:
         get = line.get
         return (
-            self.run_id, line["seq"], line["at_ms"], line["stream"], line["type"], get("cause"), get("group"), get("generation"),
-            get("member"), get("broker"), get("topic"), get("partition"), detail(line))  # fmt: skip
+            self.run_id,
+            line["seq"],
+            line["at_ms"],
+            line["stream"],
+            line["type"],
+            get("cause"),
+            get("group"),
+            get("generation"),
+            get("member"),
+            get("broker"),
+            get("topic"),
+            get("partition"),
+            detail(line),
+        )
 
     def finish(self, *, quarantined: int = 0, cut_short: bool = False) -> None:
         """The run's log has ended."""
@@ -106,24 +143,44 @@ class RunFold:
         for observer in self._observers:
             try:
                 observer.finish()
-            except UNFIT as error:  # a line of which one part took something before another part found it unfit
+            # a line of which one part took something before another part found it unfit
+            except UNFIT as error:
                 damage.append(f"{type(observer).__name__}: {type(error).__name__}: {error}")
         header = self._header
         seed, config = header.get("seed"), header.get("config")
-        self._emit("runs", (
-            self._log, header.get("run", ""), header.get("format", 0), _text(header.get("product")), None if seed is None else str(seed),
-            _integer(header.get("epoch_ms")), None if config is None else json.dumps(config, separators=(",", ":")),
-            self._about.get("scenario"), self._about.get("settings"), self.end_ms, self.lines, quarantined, cut_short,
-            len(self._groups), self._rebalances, self._complete,
-            "; ".join(damage) or None))  # fmt: skip
+        self._emit(
+            "runs",
+            (
+                self._log,
+                header.get("run", ""),
+                header.get("format", 0),
+                _text(header.get("product")),
+                None if seed is None else str(seed),
+                _integer(header.get("epoch_ms")),
+                None if config is None else json.dumps(config, separators=(",", ":")),
+                self._about.get("scenario"),
+                self._about.get("settings"),
+                self.end_ms,
+                self.lines,
+                quarantined,
+                cut_short,
+                len(self._groups),
+                self._rebalances,
+                self._complete,
+                "; ".join(damage) or None,
+            ),
+        )
         if self._counts:
             self._metrics.finish(self.end_ms, self._emit)
         self._flush()
-        self._observers = ()  # they hold this object, and it holds all that it knows of the run: nobody should have to look for that
+        # they hold this object, and it holds all that it knows of the run: nobody should have to
+        # look for that
+        self._observers = ()
         self._seeing.clear()
 
     def verdicts(self, streams: frozenset[str]) -> list[Verdict]:
-        """After `finish`: what all judges say, those of the tables first. `streams`: those that the log is known to have."""
+        """After `finish`: what all judges say, those of the tables first. `streams`: those that the
+        log is known to have."""
         return self._verdicts.verdicts(streams)
 
     def _emit(self, table: str, row: tuple[Any, ...]) -> None:

@@ -12,11 +12,14 @@ JudgeMaker = Callable[[], Judge]
 
 
 class Verdicts(Observer):
-    """Tables `verdicts` and `findings`: what `coordinator.judges.judge` says, line by line. `beside`: judges whose word is in no table."""
+    """Tables `verdicts` and `findings`: what `coordinator.judges.judge` says, line by line.
+    `beside`: judges whose word is in no table."""
 
     tables = ("verdicts", "findings")
 
-    def __init__(self, emit: Emit, judges: Sequence[JudgeMaker], beside: Sequence[JudgeMaker] = ()) -> None:
+    def __init__(
+        self, emit: Emit, judges: Sequence[JudgeMaker], beside: Sequence[JudgeMaker] = ()
+    ) -> None:
         super().__init__(emit)
         self._of_tables = len(judges)
         self._panel = Panel([*judges, *beside])
@@ -28,10 +31,20 @@ class Verdicts(Observer):
     def finish(self) -> None:
         """The verdicts."""
         for verdict in islice(self._panel.verdicts(), self._of_tables):
-            self.emit("verdicts", (verdict.judge, verdict.promise, str(verdict.judgement), verdict.why or None, len(verdict.findings)))
+            self.emit(
+                "verdicts",
+                (
+                    verdict.judge,
+                    verdict.promise,
+                    str(verdict.judgement),
+                    verdict.why or None,
+                    len(verdict.findings),
+                ),
+            )
             for finding in verdict.findings:
                 self.emit("findings", (verdict.judge, finding.seq, finding.at_ms, finding.text))
 
     def verdicts(self, streams: frozenset[str]) -> list[Verdict]:
-        """What all judges say, those of no table last. `streams`: those that the log is known to have."""
+        """What all judges say, those of no table last. `streams`: those that the log is known to
+        have."""
         return list(self._panel.verdicts(streams=streams))

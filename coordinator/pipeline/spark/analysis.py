@@ -1,6 +1,8 @@
-"""Metrics and statistics on Spark: the runs of each variant are gathered in one row, and a task works out its quantiles and differences.
+"""Metrics and statistics on Spark: the runs of each variant are gathered in one row, and a task
+works out its quantiles and differences.
 
-A variant is what a sweep varied; of tables that come from logs it is the scenario and settings of the runs, or else all runs together.
+A variant is what a sweep varied; of tables that come from logs it is the scenario and settings of
+the runs, or else all runs together.
 """
 
 from __future__ import annotations
@@ -45,12 +47,14 @@ def runs_of(spark: Any, tables: Path) -> Any:
     runs = read("runs").select("run_id", "scenario", "settings", col("seed").alias("log_seed"))
     told = when(col("scenario").isNotNull(), concat_ws(" ", "scenario", "settings"))
     return (
-        read("metrics").join(runs, "run_id").join(cells, "run_id", "left")
+        read("metrics")
+        .join(runs, "run_id")
+        .join(cells, "run_id", "left")
         .withColumn("variant", coalesce("variant", told, lit(LOGS)))
         .withColumn("seed", coalesce("cell_seed", col("log_seed").try_cast("long")))
         .withColumn("number", coalesce("number", lit(0)))
         .drop("scenario", "settings", "log_seed", "cell_seed")
-    )  # fmt: skip
+    )
 
 
 def analyse(spark: Any, folder: str | os.PathLike[str]) -> Analysis:
@@ -60,33 +64,57 @@ def analyse(spark: Any, folder: str | os.PathLike[str]) -> Analysis:
 
     tables = tables_in(folder)
     if not (tables / "metrics").exists():
-        raise PipelineError(f"{folder}: this sweep has no metrics: it is one of the curve's, which keeps only what its windows count")
+        raise PipelineError(
+            f"{folder}: this sweep has no metrics: it is one of the curve's, which keeps only what its windows count"
+        )
     frame = runs_of(spark, tables)
-    grouped = frame.groupBy("variant").agg(least("number").alias("first"), collect_list(struct(*frame.columns)).alias("runs"))
-    order = [row["variant"] for row in grouped.select("variant", "first").orderBy("first", "variant").collect()]
+    grouped = frame.groupBy("variant").agg(
+        least("number").alias("first"), collect_list(struct(*frame.columns)).alias("runs")
+    )
+    order = [
+        row["variant"]
+        for row in grouped.select("variant", "first").orderBy("first", "variant").collect()
+    ]
     if not order:
         raise PipelineError(f"{folder}: there are no runs in these tables")
     (first,) = grouped.where(grouped["variant"] == lit(order[0])).collect()
     body = partial(_statistics, against=order[0], base=[row.asDict() for row in first["runs"]])
-    results = {row["variant"]: json.loads(row["results"]) for row in grouped.drop("first").mapInArrow(body, _OUT).collect()}
+    results = {
+        row["variant"]: json.loads(row["results"])
+        for row in grouped.drop("first").mapInArrow(body, _OUT).collect()
+    }
     summaries = [Summary(*row) for variant in order for row in results[variant]["summaries"]]
-    differences = [Difference(*row) for variant in order[1:] for row in results[variant]["differences"]]
-    return Analysis(order, sum(results[variant]["runs"] for variant in order), summaries, differences, frontier_of(summaries))
+    differences = [
+        Difference(*row) for variant in order[1:] for row in results[variant]["differences"]
+    ]
+    return Analysis(
+        order,
+        sum(results[variant]["runs"] for variant in order),
+        summaries,
+        differences,
+        frontier_of(summaries),
+    )
 
 
-def _statistics(batches: Iterable[Any], against: str, base: Sequence[dict[str, Any]]) -> Iterator[Any]:
+def _statistics(
+    batches: Iterable[Any], against: str, base: Sequence[dict[str, Any]]
+) -> Iterator[Any]:
     for batch in batches:
         for row in batch.to_pylist():
             runs = sorted(row["runs"], key=lambda run: (run["number"], run["run_id"]))
             results = {
-                "runs": len(runs), "summaries": summarise(row["variant"], runs),
+                "runs": len(runs),
+                "summaries": summarise(row["variant"], runs),
                 "differences": compare(row["variant"], runs, against, base),
-            }  # fmt: skip
-            yield pa.RecordBatch.from_pylist([{"variant": row["variant"], "results": json.dumps(results)}], _OUT_SCHEMA)
+            }
+            yield pa.RecordBatch.from_pylist(
+                [{"variant": row["variant"], "results": json.dumps(results)}], _OUT_SCHEMA
+            )
 
 
 def write(analysis: Analysis, out: Path) -> None:
-    """The statistics as CSV files in a directory, and `_SUCCESS` when they are whole. Raises PipelineError."""
+    """The statistics as CSV files in a directory, and `_SUCCESS` when they are whole. Raises
+    PipelineError."""
     try:
         with whole(out):
             write_statistics(analysis, out)
@@ -97,8 +125,10 @@ def write(analysis: Analysis, out: Path) -> None:
 def write_statistics(analysis: Analysis, out: Path) -> None:
     """The same files among others of a directory. Raises OSError."""
     for name, kind, rows in (
-        ("summary", Summary, analysis.summaries), ("differences", Difference, analysis.differences), ("frontier", Point, analysis.frontier),
-    ):  # fmt: skip
+        ("summary", Summary, analysis.summaries),
+        ("differences", Difference, analysis.differences),
+        ("frontier", Point, analysis.frontier),
+    ):
         write_csv(out / f"{name}.csv", kind._fields, rows)
 
 

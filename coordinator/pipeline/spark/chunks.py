@@ -1,7 +1,8 @@
-"""The work of a task: fold the pieces of one chunk and write its files. Runs on executors; does not depend on the driver.
+"""The work of a task: fold the pieces of one chunk and write its files. Runs on executors; does not
+depend on the driver.
 
-An error of the file system does not fail the task, because another attempt would meet it again: it comes back as `problem`, and the
-driver says so. Nothing is left of a chunk that was not finished.
+An error of the file system does not fail the task, because another attempt would meet it again: it
+comes back as `problem`, and the driver says so. Nothing is left of a chunk that was not finished.
 """
 
 from __future__ import annotations
@@ -19,13 +20,21 @@ from ..schemas import TABLES
 from ..sources import Piece
 from .parquet import TableWriter
 
-RESULT = pa.schema([("chunk", pa.int64()), ("counts", pa.string()), ("rows", pa.string()), ("problem", pa.string())])
+RESULT = pa.schema(
+    [
+        ("chunk", pa.int64()),
+        ("counts", pa.string()),
+        ("rows", pa.string()),
+        ("problem", pa.string()),
+    ]
+)
 RESULT_DDL = "chunk long, counts string, rows string, problem string"
 
 
 @contextmanager
 def collecting_seldom() -> Iterator[None]:
-    """Rows wait by the ten thousand for their file, and none of them is garbage: to look through them often is a fifth of the work."""
+    """Rows wait by the ten thousand for their file, and none of them is garbage: to look through
+    them often is a fifth of the work."""
     before = gc.get_threshold()
     gc.set_threshold(20_000, 10, 10)
     try:
@@ -46,10 +55,23 @@ def fold_chunk(chunk: int, pieces: list[Piece], out: str) -> dict[str, Any]:
     """Fold one chunk into files: its counts, or the problem that was in the way."""
     counts = Counts()
     try:
-        with collecting_seldom(), TableWriter(out, chunk, keep=TABLES if chunk == 0 else ()) as writer:
+        with (
+            collecting_seldom(),
+            TableWriter(out, chunk, keep=TABLES if chunk == 0 else ()) as writer,
+        ):
             for piece in pieces:
                 counts = counts.plus(fold_piece(piece, writer.emit))
     except OSError as error:
         where = error.filename or out
-        return {"chunk": chunk, "counts": "", "rows": "", "problem": f"{where}: {error.strerror or error}"}
-    return {"chunk": chunk, "counts": json.dumps(counts), "rows": json.dumps(writer.counts), "problem": ""}
+        return {
+            "chunk": chunk,
+            "counts": "",
+            "rows": "",
+            "problem": f"{where}: {error.strerror or error}",
+        }
+    return {
+        "chunk": chunk,
+        "counts": json.dumps(counts),
+        "rows": json.dumps(writer.counts),
+        "problem": "",
+    }

@@ -1,6 +1,8 @@
-"""Directories of tables and of sweeps: what they must be before work begins, and what says that they are whole.
+"""Directories of tables and of sweeps: what they must be before work begins, and what says that
+they are whole.
 
-Needs neither Spark nor PyArrow, so that a command can complain about its arguments before it starts a session.
+Needs neither Spark nor PyArrow, so that a command can complain about its arguments before it starts
+a session.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ LANDED = "_logs"
 
 
 def check_out(out: Path, *, replace: bool) -> None:
-    """Whether tables can be written there, as far as can be told beforehand. Changes nothing. Raises PipelineError."""
+    """Whether tables can be written there, as far as can be told beforehand. Changes nothing.
+    Raises PipelineError."""
     try:
         if out.exists() and not out.is_dir():
             raise PipelineError(f"--out {out}: it is a file; give a directory")
@@ -35,14 +38,21 @@ def check_out(out: Path, *, replace: bool) -> None:
     ours = unfinished or (out / MANIFEST).exists()
     if there and not unfinished and not (replace and ours):
         hint = "--replace makes them anew" if ours else "give an empty or a new directory"
-        raise PipelineError(f"--out {out}: {'there are tables already' if ours else 'it is not empty'}; {hint}")
+        raise PipelineError(
+            f"--out {out}: {'there are tables already' if ours else 'it is not empty'}; {hint}"
+        )
 
 
 def check_writable(out: Path) -> None:
-    """Whether a directory can be made there, or written if it is there. Changes nothing. Raises PipelineError."""
-    nearest = next(path for path in (out.absolute(), *out.absolute().parents) if os.path.lexists(path))
+    """Whether a directory can be made there, or written if it is there. Changes nothing. Raises
+    PipelineError."""
+    nearest = next(
+        path for path in (out.absolute(), *out.absolute().parents) if os.path.lexists(path)
+    )
     if not nearest.is_dir():
-        raise PipelineError(f"--out {out}: {nearest} is no directory; give a path where a directory can be made")
+        raise PipelineError(
+            f"--out {out}: {nearest} is no directory; give a path where a directory can be made"
+        )
     if not os.access(nearest, os.W_OK | os.X_OK):
         raise PipelineError(f"--out {out}: {nearest} cannot be written; give a directory that can")
     most = os.pathconf(nearest, "PC_NAME_MAX")
@@ -51,7 +61,8 @@ def check_writable(out: Path) -> None:
 
 
 def prepare(out: Path, *, replace: bool) -> None:
-    """Make the output directory ready; what was there of tables goes. Raises PipelineError if something else is in it."""
+    """Make the output directory ready; what was there of tables goes. Raises PipelineError if
+    something else is in it."""
     check_out(out, replace=replace)
     try:
         for name in (SUCCESS, MANIFEST):
@@ -59,14 +70,17 @@ def prepare(out: Path, *, replace: bool) -> None:
         for table in (*TABLES, LANDED):
             shutil.rmtree(out / table, ignore_errors=True)
         out.mkdir(parents=True, exist_ok=True)
-        (out / STARTED).write_text("Tables are being written; _SUCCESS comes when they are whole.\n")
+        (out / STARTED).write_text(
+            "Tables are being written; _SUCCESS comes when they are whole.\n"
+        )
     except OSError as error:
         raise PipelineError(f"--out {out}: cannot be written: {error.strerror or error}") from None
 
 
 @contextmanager
 def whole(out: Path) -> Iterator[None]:
-    """Files of a directory that are made together: its `_SUCCESS` goes before the first and comes after the last. Raises OSError."""
+    """Files of a directory that are made together: its `_SUCCESS` goes before the first and comes
+    after the last. Raises OSError."""
     out.mkdir(parents=True, exist_ok=True)
     (out / SUCCESS).unlink(missing_ok=True)
     yield
@@ -74,24 +88,34 @@ def whole(out: Path) -> Iterator[None]:
 
 
 def check_sweep_out(folder: Path, plan: dict[str, Any]) -> None:
-    """Whether a sweep of this plan may begin or go on there. Changes nothing. Raises PipelineError."""
+    """Whether a sweep of this plan may begin or go on there. Changes nothing. Raises
+    PipelineError."""
     try:
-        free = not folder.exists() or (folder.is_dir() and (not any(folder.iterdir()) or (folder / PLAN).exists()))
+        free = not folder.exists() or (
+            folder.is_dir() and (not any(folder.iterdir()) or (folder / PLAN).exists())
+        )
     except OSError as error:
         raise PipelineError(f"--out {folder}: cannot be read: {error.strerror or error}") from None
     if not free:
-        raise PipelineError(f"--out {folder}: there is something else than a sweep; give an empty or a new directory")
+        raise PipelineError(
+            f"--out {folder}: there is something else than a sweep; give an empty or a new directory"
+        )
     try:
         same = not (folder / PLAN).exists() or json.loads((folder / PLAN).read_text()) == plan
     except (OSError, ValueError):
-        raise PipelineError(f"--out {folder}: its {PLAN} cannot be read; give a new directory") from None
+        raise PipelineError(
+            f"--out {folder}: its {PLAN} cannot be read; give a new directory"
+        ) from None
     if not same:
-        raise PipelineError(f"--out {folder}: there is a sweep of other settings, or of another version; give a new directory")
+        raise PipelineError(
+            f"--out {folder}: there is a sweep of other settings, or of another version; give a new directory"
+        )
     check_writable(folder)
 
 
 def tables_in(folder: str | os.PathLike[str]) -> Path:
-    """The tables of a sweep's directory, or those in the directory itself. Raises PipelineError if they are not whole."""
+    """The tables of a sweep's directory, or those in the directory itself. Raises PipelineError if
+    they are not whole."""
     path = Path(folder)
     try:
         swept = (path / PLAN).exists()
@@ -101,23 +125,34 @@ def tables_in(folder: str | os.PathLike[str]) -> Path:
         manifest_of(path)
         return path
     if not (path / "tables" / SUCCESS).exists():
-        raise PipelineError(f"{folder}: this sweep is not finished; `coordinator sweep SWEEP --out {folder}` goes on where it stopped")
+        raise PipelineError(
+            f"{folder}: this sweep is not finished; `coordinator sweep SWEEP --out {folder}` goes on where it stopped"
+        )
     manifest_of(path / "tables")
     return path / "tables"
 
 
 def manifest_of(folder: str | os.PathLike[str]) -> dict[str, Any]:
-    """What stands in a directory of tables. Raises PipelineError if they are not whole, or of a newer schema."""
+    """What stands in a directory of tables. Raises PipelineError if they are not whole, or of a
+    newer schema."""
     path = Path(folder)
     if not path.is_dir():
-        raise PipelineError(f"{folder}: no such directory; `coordinator tables LOGS... --out {folder}` makes one")
+        raise PipelineError(
+            f"{folder}: no such directory; `coordinator tables LOGS... --out {folder}` makes one"
+        )
     if not (path / SUCCESS).exists():
-        raise PipelineError(f"{folder}: no whole tables: there is no {SUCCESS} in it; run `coordinator tables LOGS... --out {folder}`")
+        raise PipelineError(
+            f"{folder}: no whole tables: there is no {SUCCESS} in it; run `coordinator tables LOGS... --out {folder}`"
+        )
     try:
         manifest: dict[str, Any] = json.loads((path / MANIFEST).read_text())
         version = manifest["schema_version"]
     except (OSError, ValueError, KeyError, TypeError):
-        raise PipelineError(f"{folder}: its {MANIFEST} cannot be read: make the tables anew") from None
+        raise PipelineError(
+            f"{folder}: its {MANIFEST} cannot be read: make the tables anew"
+        ) from None
     if version != SCHEMA_VERSION:
-        raise PipelineError(f"{folder}: tables of schema version {version}; this version reads {SCHEMA_VERSION}: make them anew")
+        raise PipelineError(
+            f"{folder}: tables of schema version {version}; this version reads {SCHEMA_VERSION}: make them anew"
+        )
     return manifest

@@ -1,10 +1,12 @@
-"""Event logs in Kafka topics, read by Spark's Kafka connector: `kafka://HOST:PORT/TOPIC` may stand where a log may.
+"""Event logs in Kafka topics, read by Spark's Kafka connector: `kafka://HOST:PORT/TOPIC` may stand
+where a log may.
 
 `coordinator serve --log-topic` publishes them.
 
-For tables the topic is written into files first, one for each run, in the order of the log: a run is folded line by line, and several
-emulators may have published to one topic at the same time. A line that is there twice, because a publisher had to begin again, is
-written once. Owns the connector's jars, the reading and those files; it does not depend on who published.
+For tables the topic is written into files first, one for each run, in the order of the log: a run
+is folded line by line, and several emulators may have published to one topic at the same time. A
+line that is there twice, because a publisher had to begin again, is written once. Owns the
+connector's jars, the reading and those files; it does not depend on who published.
 """
 
 from __future__ import annotations
@@ -26,15 +28,27 @@ from .session import PipelineError
 SCHEME: Final = "kafka://"
 _JARS = "SPARK_KAFKA_JARS"
 _RESULT = "path string, lines long, repeated long, problem string"
-_RESULT_SCHEMA = pa.schema([("path", pa.string()), ("lines", pa.int64()), ("repeated", pa.int64()), ("problem", pa.string())])
+_RESULT_SCHEMA = pa.schema(
+    [
+        ("path", pa.string()),
+        ("lines", pa.int64()),
+        ("repeated", pa.int64()),
+        ("problem", pa.string()),
+    ]
+)
 _COLUMNS = (
-    "partition", "offset", "CAST(value AS STRING) AS line", "get_json_object(CAST(value AS STRING), '$.run') AS run",
+    "partition",
+    "offset",
+    "CAST(value AS STRING) AS line",
+    "get_json_object(CAST(value AS STRING), '$.run') AS run",
     "try_cast(get_json_object(CAST(value AS STRING), '$.seq') AS LONG) AS seq",
-)  # fmt: skip
+)
 _LIVE = (
-    "coalesce(get_json_object(line, '$.group'), '') AS group_id", "coalesce(try_cast(get_json_object(line, '$.seq') AS LONG), -1) AS seq",
-    "line", "CAST(1 AS LONG) AS lines",
-)  # fmt: skip
+    "coalesce(get_json_object(line, '$.group'), '') AS group_id",
+    "coalesce(try_cast(get_json_object(line, '$.seq') AS LONG), -1) AS seq",
+    "line",
+    "CAST(1 AS LONG) AS lines",
+)
 
 
 class Topic(NamedTuple):
@@ -53,12 +67,15 @@ def parse_topic(log: str) -> Topic:
     """Read `kafka://HOST:PORT[,HOST:PORT...]/TOPIC`. Raises PipelineError."""
     found = re.fullmatch(r"kafka://([^/:,]+:\d+(?:,[^/:,]+:\d+)*)/([A-Za-z0-9._-]{1,249})", log)
     if found is None:
-        raise PipelineError(f"{log}: a log in Kafka is named kafka://HOST:PORT/TOPIC, such as kafka://127.0.0.1:9092/events")
+        raise PipelineError(
+            f"{log}: a log in Kafka is named kafka://HOST:PORT/TOPIC, such as kafka://127.0.0.1:9092/events"
+        )
     return Topic(found[1], found[2])
 
 
 def kafka_settings(logs: Iterable[str]) -> dict[str, str]:
-    """The session's settings if one of the logs is a topic: the connector's jars. Raises PipelineError."""
+    """The session's settings if one of the logs is a topic: the connector's jars. Raises
+    PipelineError."""
     topics = [parse_topic(log) for log in logs if is_topic(log)]
     if not topics:
         return {}
@@ -67,26 +84,38 @@ def kafka_settings(logs: Iterable[str]) -> dict[str, str]:
     if not any("spark-sql-kafka" in jar for jar in jars):
         raise PipelineError(
             f"{folder}: Spark's Kafka connector is not there: `make spark-kafka` of a checkout fetches it with Maven "
-            f"(requirements/spark-kafka/pom.xml); elsewhere {_JARS} names a folder with its jars")
+            f"(requirements/spark-kafka/pom.xml); elsewhere {_JARS} names a folder with its jars"
+        )
     return {"spark.jars": ",".join(jars)}
 
 
 def _read(spark: Any, topic: Topic, *, stream: bool) -> Any:
     reader = spark.readStream if stream else spark.read.option("endingOffsets", "latest")
-    options = {"kafka.bootstrap.servers": topic.bootstrap, "subscribe": topic.topic, "startingOffsets": "earliest"}
+    options = {
+        "kafka.bootstrap.servers": topic.bootstrap,
+        "subscribe": topic.topic,
+        "startingOffsets": "earliest",
+    }
     return reader.format("kafka").options(**options).load()
 
 
 def lines_of(spark: Any, log: str) -> Any:
-    """A stream of the lines of a topic, from its beginning: the columns of `tail.SCHEMA`. Raises PipelineError."""
-    return _read(spark, parse_topic(log), stream=True).selectExpr("CAST(value AS STRING) AS line").selectExpr(*_LIVE)
+    """A stream of the lines of a topic, from its beginning: the columns of `tail.SCHEMA`. Raises
+    PipelineError."""
+    return (
+        _read(spark, parse_topic(log), stream=True)
+        .selectExpr("CAST(value AS STRING) AS line")
+        .selectExpr(*_LIVE)
+    )
 
 
 def land(spark: Any, log: str, folder: Path) -> list[str]:
     """Write what a topic has into a file for each run; their paths. Raises PipelineError."""
     topic = parse_topic(log)
     records = _read(spark, topic, stream=False).selectExpr(*_COLUMNS)
-    placed = records.repartition(spark.sparkContext.defaultParallelism, "run").sortWithinPartitions("run", "partition", "offset")
+    placed = records.repartition(spark.sparkContext.defaultParallelism, "run").sortWithinPartitions(
+        "run", "partition", "offset"
+    )
     body = partial(_write_runs, folder=str(folder), origin=f"{topic.bootstrap}/{topic.topic}")
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -99,18 +128,25 @@ def land(spark: Any, log: str, folder: Path) -> list[str]:
     if problems:
         raise PipelineError(problems[0])
     if not done:
-        raise PipelineError(f"{log}: there are no records in this topic; `coordinator serve --log-topic {topic.topic}` publishes a log")
+        raise PipelineError(
+            f"{log}: there are no records in this topic; `coordinator serve --log-topic {topic.topic}` publishes a log"
+        )
     return sorted(row["path"] for row in done)
 
 
 def _why(text: str) -> str:
     """The line of a failure that says most: the root cause, if it names one."""
-    causes = [line.removeprefix("Caused by: ") for line in text.split("\n") if line.startswith("Caused by: ")]
+    causes = [
+        line.removeprefix("Caused by: ")
+        for line in text.split("\n")
+        if line.startswith("Caused by: ")
+    ]
     return (causes[-1] if causes else text.split("\n")[0]).strip()
 
 
 def _write_runs(batches: Iterator[Any], *, folder: str, origin: str) -> Iterator[Any]:
-    """A task: its runs one after the other, each into a hidden file that is renamed when it is whole."""
+    """A task: its runs one after the other, each into a hidden file that is renamed when it is
+    whole."""
     written: list[tuple[str, int, int, str]] = []
     try:
         with _Writer(Path(folder), origin) as writer:
@@ -121,7 +157,9 @@ def _write_runs(batches: Iterator[Any], *, folder: str, origin: str) -> Iterator
     except OSError as error:
         written = [("", 0, 0, f"{error.filename or folder}: {error.strerror or error}")]
     columns = [list(column) for column in zip(*written, strict=True)] or [[], [], [], []]
-    arrays = [pa.array(column, field.type) for column, field in zip(columns, _RESULT_SCHEMA, strict=True)]
+    arrays = [
+        pa.array(column, field.type) for column, field in zip(columns, _RESULT_SCHEMA, strict=True)
+    ]
     yield pa.record_batch(arrays, schema=_RESULT_SCHEMA)
 
 
@@ -152,7 +190,11 @@ class _Writer:
         self._lines += 1
 
     def _begin(self, run: str | None) -> None:
-        name = "no-run" if run is None else f"run-{hashlib.sha256(json.dumps(run).encode()).hexdigest()[:12]}"
+        name = (
+            "no-run"
+            if run is None
+            else f"run-{hashlib.sha256(json.dumps(run).encode()).hexdigest()[:12]}"
+        )
         place = hashlib.sha256(self._origin.encode()).hexdigest()[:6]
         self._path = self._folder / f"{name}-{place}.jsonl"
         self._hidden = self._path.with_name(f".{self._path.name}.{os.getpid()}")

@@ -1,8 +1,10 @@
-"""Live: Structured Streaming follows a log, keeps a watch for each group as state, and tells alerts while they are young.
+"""Live: Structured Streaming follows a log, keeps a watch for each group as state, and tells alerts
+while they are young.
 
-Each batch of lines goes to the watches of its groups (`alerts.Watch`). What should have happened and has not is found by timers on
-the wall clock. A sink writes each batch's alerts as a Parquet file under the batch's number, so a batch that is repeated after a
-crash writes the same file again; the checkpoint says how far the log was read.
+Each batch of lines goes to the watches of its groups (`alerts.Watch`). What should have happened
+and has not is found by timers on the wall clock. A sink writes each batch's alerts as a Parquet
+file under the batch's number, so a batch that is repeated after a crash writes the same file again;
+the checkpoint says how far the log was read.
 """
 
 from __future__ import annotations
@@ -22,9 +24,7 @@ from ..alerts import Alert, Limits, Watch, live_page
 from .kafka import is_topic, lines_of
 from .tail import NAME, LogSource, keys_of
 
-OUTPUT = (
-    "group_id string, kind string, seq long, at_ms long, text string, state string, generation long, rebalances long, lines long"
-)  # fmt: skip
+OUTPUT = "group_id string, kind string, seq long, at_ms long, text string, state string, generation long, rebalances long, lines long"
 _ROW = Row(*(column.split()[0] for column in OUTPUT.split(", ")))
 _STATE = "state"
 _ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
@@ -34,7 +34,8 @@ _TOO_LATE = ("Python worker failed to connect back", "CANNOT_OPEN_SOCKET", "Sock
 
 
 class WatchProcessor(StatefulProcessor):  # type: ignore[misc]
-    """A group's watch as Spark's state. Gives a row for each alert, and one with the group's state for each batch."""
+    """A group's watch as Spark's state. Gives a row for each alert, and one with the group's state
+    for each batch."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -55,13 +56,28 @@ class WatchProcessor(StatefulProcessor):  # type: ignore[misc]
                 try:
                     alerts.extend(watch.see(json.loads(line), now))
                 except (ValueError, LookupError, TypeError, AttributeError) as error:
-                    alerts.append(Alert(key[0], "unreadable line", keys_of(line)[1], 0, f"{type(error).__name__}: {error}"))
+                    alerts.append(
+                        Alert(
+                            key[0],
+                            "unreadable line",
+                            keys_of(line)[1],
+                            0,
+                            f"{type(error).__name__}: {error}",
+                        )
+                    )
         yield from self._tell(key, watch, alerts, count)
 
-    def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Iterator[Any]:  # noqa: N802, N803
+    def handleExpiredTimer(  # noqa: N802
+        self,
+        key: Any,
+        timerValues: Any,  # noqa: N803
+        expiredTimerInfo: Any,  # noqa: N803
+    ) -> Iterator[Any]:
         """Something may be overdue."""
         watch = self._watch(key)
-        yield from self._tell(key, watch, list(watch.expired(timerValues.getCurrentProcessingTimeInMs())), 0)
+        yield from self._tell(
+            key, watch, list(watch.expired(timerValues.getCurrentProcessingTimeInMs())), 0
+        )
 
     def close(self) -> None:
         """Nothing to close."""
@@ -77,7 +93,9 @@ class WatchProcessor(StatefulProcessor):  # type: ignore[misc]
             self._handle.registerTimer(due)
         for alert in alerts:
             yield _ROW(*alert, None, None, None, None)
-        yield _ROW(key[0], _STATE, -1, -1, "", watch.state, watch.generation, len(watch.rebalances), lines)
+        yield _ROW(
+            key[0], _STATE, -1, -1, "", watch.state, watch.generation, len(watch.rebalances), lines
+        )
 
 
 class Board:
@@ -100,7 +118,11 @@ class Board:
     def take(self, batch: Any, number: int) -> None:
         """One batch: for `foreachBatch`."""
         rows = batch.collect()
-        alerts = [Alert(row.group_id, row.kind, row.seq, row.at_ms, row.text) for row in rows if row.kind != _STATE]
+        alerts = [
+            Alert(row.group_id, row.kind, row.seq, row.at_ms, row.text)
+            for row in rows
+            if row.kind != _STATE
+        ]
         self._lines[number] = sum(row.lines for row in rows if row.kind == _STATE)
         for row in rows:
             if row.kind == _STATE:
@@ -110,7 +132,10 @@ class Board:
         self.alerts = [*self.alerts, *alerts][-_SHOWN:]
         if alerts:
             columns = {name: [getattr(alert, name) for alert in alerts] for name in Alert._fields}
-            self._replace(self._out / "alerts" / f"batch={number:08d}.parquet", lambda path: pq.write_table(pa.table(columns), path))
+            self._replace(
+                self._out / "alerts" / f"batch={number:08d}.parquet",
+                lambda path: pq.write_table(pa.table(columns), path),
+            )
         page = live_page(self.groups, self.alerts, self.lines, self._every_s)
         self._replace(self._out / "live.html", lambda path: path.write_text(page, encoding="utf-8"))
         for alert in alerts:
@@ -126,16 +151,20 @@ class Board:
 class Follower:
     """Follows a log until `stop`. Call `poll` now and then.
 
-    Spark gives a Python worker of a streaming query ten seconds to start, whatever its settings. On a machine that is busier than that the
-    query ends; `poll` begins it again, from its checkpoint, so that nothing is lost.
+    Spark gives a Python worker of a streaming query ten seconds to start, whatever its settings. On
+    a machine that is busier than that the query ends; `poll` begins it again, from its checkpoint,
+    so that nothing is lost.
     """
 
-    def __init__(self, spark: Any, log: str, board: Board, checkpoint: Path, limits: Limits = Limits()) -> None:
+    def __init__(
+        self, spark: Any, log: str, board: Board, checkpoint: Path, limits: Limits = Limits()
+    ) -> None:
         self._start: Callable[[], Any] = lambda: follow(spark, log, board, checkpoint, limits)
         self._query = self._start()
 
     def poll(self) -> None:
-        """Begin again what ended because no worker came up in time. Raises what the query ended in otherwise."""
+        """Begin again what ended because no worker came up in time. Raises what the query ended in
+        otherwise."""
         if self._query.isActive:
             return
         error = self._query.exception()
@@ -157,6 +186,12 @@ def follow(spark: Any, log: str, board: Board, checkpoint: Path, limits: Limits 
         spark.dataSource.register(LogSource)
         lines = spark.readStream.format(NAME).load(str(Path(log).absolute()))
     watched = lines.groupBy("group_id").transformWithState(
-        statefulProcessor=WatchProcessor(limits), outputStructType=OUTPUT, outputMode="Append", timeMode="ProcessingTime")  # fmt: skip
-    writer = watched.writeStream.foreachBatch(board.take).option("checkpointLocation", str(checkpoint))
+        statefulProcessor=WatchProcessor(limits),
+        outputStructType=OUTPUT,
+        outputMode="Append",
+        timeMode="ProcessingTime",
+    )
+    writer = watched.writeStream.foreachBatch(board.take).option(
+        "checkpointLocation", str(checkpoint)
+    )
     return writer.trigger(processingTime="500 milliseconds").start()

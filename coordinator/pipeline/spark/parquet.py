@@ -1,7 +1,9 @@
-"""Tables as Parquet files: the declared columns as Arrow types, and a writer that holds one batch of rows of each table in memory.
+"""Tables as Parquet files: the declared columns as Arrow types, and a writer that holds one batch
+of rows of each table in memory.
 
-A file appears under its name when it is whole, or not at all: it is written under a hidden name, which Spark, DuckDB and Polars pass over,
-and renamed. A task that is done twice writes the same file twice.
+A file appears under its name when it is whole, or not at all: it is written under a hidden name,
+which Spark, DuckDB and Polars pass over, and renamed. A task that is done twice writes the same
+file twice.
 """
 
 from __future__ import annotations
@@ -22,36 +24,76 @@ BATCH_ROWS = 40_000
 LAST = "cells"
 """The table whose file comes last: where it is, all others of its chunk are."""
 _TYPES = {
-    "string": pa.string(), "int": pa.int64(), "bool": pa.bool_(), "texts": pa.list_(pa.string()), "ints": pa.list_(pa.int64()),
-}  # fmt: skip
-_REPEATED = frozenset({
-    "run_id", "log", "run", "stream", "type", "group_id", "topic", "api", "client", "peer", "member_id", "outcome", "view", "ended_by",
-    "judge", "promise", "judgement", "trigger", "assignor", "reason",
-})  # fmt: skip
+    "string": pa.string(),
+    "int": pa.int64(),
+    "bool": pa.bool_(),
+    "texts": pa.list_(pa.string()),
+    "ints": pa.list_(pa.int64()),
+}
+_REPEATED = frozenset(
+    {
+        "run_id",
+        "log",
+        "run",
+        "stream",
+        "type",
+        "group_id",
+        "topic",
+        "api",
+        "client",
+        "peer",
+        "member_id",
+        "outcome",
+        "view",
+        "ended_by",
+        "judge",
+        "promise",
+        "judgement",
+        "trigger",
+        "assignor",
+        "reason",
+    }
+)
 """Columns whose values repeat: written with a dictionary."""
 
 
 def arrow_schema(table: Table) -> Any:
     """A table's columns as Arrow knows them; the schema version is in the metadata."""
-    fields = [pa.field(column.name, _TYPES[column.type], nullable=column.nullable) for column in table.columns]
+    fields = [
+        pa.field(column.name, _TYPES[column.type], nullable=column.nullable)
+        for column in table.columns
+    ]
     return pa.schema(fields, metadata={b"coordinator.schema_version": str(SCHEMA_VERSION).encode()})
 
 
 def arrow_table(table: Table, rows: Sequence[Row]) -> Any:
     """Rows as an Arrow table."""
     schema = arrow_schema(table)
-    columns: Iterable[tuple[Any, ...]] = zip(*rows, strict=True) if rows else [()] * len(table.columns)
-    return pa.table([pa.array(values, field.type) for values, field in zip(columns, schema, strict=True)], schema=schema)
+    columns: Iterable[tuple[Any, ...]] = (
+        zip(*rows, strict=True) if rows else [()] * len(table.columns)
+    )
+    return pa.table(
+        [pa.array(values, field.type) for values, field in zip(columns, schema, strict=True)],
+        schema=schema,
+    )
 
 
 class TableWriter:
-    """Writes the rows of one chunk, each table to `DIR/TABLE/chunk=N/TABLE.parquet`. A context: what ends in an error leaves nothing.
+    """Writes the rows of one chunk, each table to `DIR/TABLE/chunk=N/TABLE.parquet`. A context:
+    what ends in an error leaves nothing.
 
-    `only`: the tables that are written. Tables without rows get no file, but for those that `keep` names: whoever reads all chunks of a
-    table wants one file at least.
+    `only`: the tables that are written. Tables without rows get no file, but for those that `keep`
+    names: whoever reads all chunks of a table wants one file at least.
     """
 
-    def __init__(self, out: str | os.PathLike[str], chunk: int, *, keep: Iterable[str] = (), only: Iterable[str] = TABLES) -> None:
+    def __init__(
+        self,
+        out: str | os.PathLike[str],
+        chunk: int,
+        *,
+        keep: Iterable[str] = (),
+        only: Iterable[str] = TABLES,
+    ) -> None:
         self._out = Path(out)
         self._chunk = f"chunk={chunk:05d}"
         self._keep = frozenset(keep)
@@ -64,7 +106,12 @@ class TableWriter:
     def __enter__(self) -> TableWriter:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         try:
             if kind is None:
                 self._finish()
@@ -88,7 +135,9 @@ class TableWriter:
             path.parent.mkdir(parents=True, exist_ok=True)
             table = TABLES[name]
             repeated = [column.name for column in table.columns if column.name in _REPEATED]
-            self._files[name] = pq.ParquetWriter(path, arrow_schema(table), compression="zstd", use_dictionary=repeated)
+            self._files[name] = pq.ParquetWriter(
+                path, arrow_schema(table), compression="zstd", use_dictionary=repeated
+            )
         self._files[name].write_table(arrow_table(TABLES[name], rows), row_group_size=BATCH_ROWS)
         self.counts[name] += len(rows)
         rows.clear()

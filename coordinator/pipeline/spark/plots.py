@@ -1,4 +1,5 @@
-"""Plots as SVG and PNG files, the same bytes for the same facts. Matplotlib draws them; nothing is shown."""
+"""Plots as SVG and PNG files, the same bytes for the same facts. Matplotlib draws them; nothing is
+shown."""
 
 from __future__ import annotations
 
@@ -17,17 +18,29 @@ from matplotlib import pyplot as plt
 from ..measures import MEASURES, Point, Summary
 
 _COLOURS = ("#2f6db5", "#c8553d", "#3c8d5a", "#8a5fb0", "#b58b2f", "#4a9fa8")
-plt.rcParams.update({
-    "svg.hashsalt": "coordinator", "font.size": 10, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True,
-    "grid.color": "#e3e6ea", "axes.axisbelow": True, "svg.fonttype": "none", "figure.dpi": 100,
-})  # fmt: skip
+plt.rcParams.update(
+    {
+        "svg.hashsalt": "coordinator",
+        "font.size": 10,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.grid": True,
+        "grid.color": "#e3e6ea",
+        "axes.axisbelow": True,
+        "svg.fonttype": "none",
+        "figure.dpi": 100,
+    }
+)
 
 
 def save(figure: Any, folder: Path, name: str, *, png: bool = True) -> str:
-    """Write `name.svg` and, unless it is not wanted, `name.png`; returns the SVG for a page. Raises OSError."""
+    """Write `name.svg` and, unless it is not wanted, `name.png`; returns the SVG for a page. Raises
+    OSError."""
     figure.tight_layout()
     buffer = io.StringIO()
-    figure.savefig(buffer, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
+    figure.savefig(
+        buffer, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type"))
+    )
     text = buffer.getvalue()
     files = [(folder / f"{name}.svg", text.encode())]
     if png:
@@ -48,7 +61,14 @@ def intervals(measure: str, summaries: Sequence[Summary]) -> Any:
     figure, axes = plt.subplots(figsize=(8.5, 1.2 + 0.42 * len(rows)))
     places = range(len(rows))[::-1]
     for place, each in zip(places, rows, strict=True):
-        axes.plot([each.low, each.high], [place, place], color=_COLOURS[0], linewidth=3, alpha=0.45, solid_capstyle="round")
+        axes.plot(
+            [each.low, each.high],
+            [place, place],
+            color=_COLOURS[0],
+            linewidth=3,
+            alpha=0.45,
+            solid_capstyle="round",
+        )
         axes.plot([each.value], [place], "o", color=_COLOURS[0])
     axes.set_yticks(list(places), [_short(each.variant) for each in rows])
     axes.set_xlim(left=0)
@@ -64,9 +84,21 @@ def frontier(points: Sequence[Point], x: str, y: str) -> Any:
     for point in points:
         colour = _COLOURS[1] if point.best else _COLOURS[0]
         axes.plot([point.x], [point.y], "o", color=colour, markersize=8 if point.best else 6)
-        axes.annotate(_short(point.variant, 48), (point.x, point.y), xytext=(6, 4), textcoords="offset points", fontsize=7.5)
+        axes.annotate(
+            _short(point.variant, 48),
+            (point.x, point.y),
+            xytext=(6, 4),
+            textcoords="offset points",
+            fontsize=7.5,
+        )
     best = [point for point in points if point.best]
-    axes.step([point.x for point in best], [point.y for point in best], where="post", color=_COLOURS[1], alpha=0.5)
+    axes.step(
+        [point.x for point in best],
+        [point.y for point in best],
+        where="post",
+        color=_COLOURS[1],
+        alpha=0.5,
+    )
     axes.set_xlabel(f"{MEASURES[x].title}, {MEASURES[x].unit}".rstrip(", "))
     axes.set_ylabel(MEASURES[y].title)
     return figure
@@ -75,23 +107,42 @@ def frontier(points: Sequence[Point], x: str, y: str) -> Any:
 def histogram(counts: Sequence[tuple[int, int]], label: str) -> Any:
     """How many rebalances took so long: (whole seconds, count)."""
     figure, axes = plt.subplots(figsize=(8.5, 3.2))
-    axes.bar([second + 0.5 for second, _ in counts], [count for _, count in counts], width=0.9, color=_COLOURS[0])
+    axes.bar(
+        [second + 0.5 for second, _ in counts],
+        [count for _, count in counts],
+        width=0.9,
+        color=_COLOURS[0],
+    )
     axes.set_xlabel(label)
     axes.set_ylabel("rebalances")
     return figure
 
 
 def curves(
-    series: Mapping[str, Sequence[tuple[float, float, float, float]]], x: str, y: str, *, tune: Callable[[Any], None] | None = None
-) -> Any:  # fmt: skip
-    """One line for each name through (x, value, low, high), with its intervals as bars; both axes are logarithmic."""
+    series: Mapping[str, Sequence[tuple[float, float, float, float]]],
+    x: str,
+    y: str,
+    *,
+    tune: Callable[[Any], None] | None = None,
+) -> Any:
+    """One line for each name through (x, value, low, high), with its intervals as bars; both axes
+    are logarithmic."""
     figure, axes = plt.subplots(figsize=(8.5, 5))
     for number, (name, points) in enumerate(series.items()):
         colour = _COLOURS[number % len(_COLOURS)]
         places, values = [point[0] for point in points], [point[1] for point in points]
         below = [max(point[1] - point[2], 0) for point in points]
         above = [max(point[3] - point[1], 0) for point in points]
-        axes.errorbar(places, values, yerr=[below, above], fmt="o-", color=colour, label=name, capsize=3, markersize=5)
+        axes.errorbar(
+            places,
+            values,
+            yerr=[below, above],
+            fmt="o-",
+            color=colour,
+            label=name,
+            capsize=3,
+            markersize=5,
+        )
     axes.set_xscale("log")
     axes.set_yscale("symlog", linthresh=1)
     axes.set_ylim(bottom=0)

@@ -1,4 +1,5 @@
-"""The progress of a Spark job, told while it runs: how many of its tasks are done, and how long the rest will take."""
+"""The progress of a Spark job, told while it runs: how many of its tasks are done, and how long the
+rest will take."""
 
 from __future__ import annotations
 
@@ -11,8 +12,11 @@ T = TypeVar("T")
 _EVERY_S = 2.0
 
 
-def watched(spark: Any, job: Callable[[], T], tasks: int, what: str, tell: Callable[[str], None]) -> T:
-    """Run `job`, whose longest stage has so many `tasks`; `tell` its progress every few seconds, and what it took at the end."""
+def watched(
+    spark: Any, job: Callable[[], T], tasks: int, what: str, tell: Callable[[str], None]
+) -> T:
+    """Run `job`, whose longest stage has so many `tasks`; `tell` its progress every few seconds,
+    and what it took at the end."""
     over = threading.Event()
     began = time.monotonic()
 
@@ -39,7 +43,11 @@ def progress(done: int, tasks: int, passed_s: float, what: str) -> str:
     """A bar, the share that is done, and the time that is left."""
     share = done / tasks if tasks else 1.0
     bar = ("#" * round(share * 30)).ljust(30, ".")
-    left = f"about {duration(passed_s / share - passed_s)} left" if done else "the first tasks are running"
+    left = (
+        f"about {duration(passed_s / share - passed_s)} left"
+        if done
+        else "the first tasks are running"
+    )
     return f"[{bar}] {share:4.0%} of {what}, {duration(passed_s)}, {left}"
 
 

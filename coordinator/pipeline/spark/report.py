@@ -1,4 +1,5 @@
-"""The report of a directory: Spark finds what is worst and counts the rest, the page tells it; CSV, SVG and PNG stand beside it."""
+"""The report of a directory: Spark finds what is worst and counts the rest, the page tells it; CSV,
+SVG and PNG stand beside it."""
 
 from __future__ import annotations
 
@@ -22,30 +23,46 @@ _PLOTTED = ("longest_rebalance_s", "rebalancing_s", "unavailable_partition_s", "
 
 
 def make_report(spark: Any, folder: str | os.PathLike[str], out: Path | None = None) -> Path:
-    """Write the report into `out` (default: `DIR/report`); returns the page. Raises PipelineError."""
+    """Write the report into `out` (default: `DIR/report`); returns the page. Raises
+    PipelineError."""
     tables = tables_in(folder)
     target = Path(folder) / "report" if out is None else out
     if target.resolve() in (tables.resolve(), Path(folder).resolve()):
-        raise PipelineError(f"--out {target}: there are the tables, a report has a directory of its own; without --out {folder}/report")
+        raise PipelineError(
+            f"--out {target}: there are the tables, a report has a directory of its own; without --out {folder}/report"
+        )
     analysis = analyse(spark, folder)
     try:
         with whole(target):
             worst = _worst(spark, tables)
             runs = _runs(spark, tables)
             facts = Facts(
-                title=f"Consumer groups: {Path(folder).resolve().name}", manifest=manifest_of(tables), runs=runs,
+                title=f"Consumer groups: {Path(folder).resolve().name}",
+                manifest=manifest_of(tables),
+                runs=runs,
                 variants=analysis.variants,
-                summaries=analysis.summaries, differences=analysis.differences, frontier=analysis.frontier, worst=worst,
-                verdicts=_verdicts(spark, tables), quarantine=_quarantine(spark, tables), plots=_plots(spark, tables, analysis, target),
-            )  # fmt: skip
+                summaries=analysis.summaries,
+                differences=analysis.differences,
+                frontier=analysis.frontier,
+                worst=worst,
+                verdicts=_verdicts(spark, tables),
+                quarantine=_quarantine(spark, tables),
+                plots=_plots(spark, tables, analysis, target),
+            )
             write_statistics(analysis, target)
-            write_csv(target / "worst.csv", Worst._fields, [(*each[:10], "; ".join(each.causes), each.command) for each in worst])
+            write_csv(
+                target / "worst.csv",
+                Worst._fields,
+                [(*each[:10], "; ".join(each.causes), each.command) for each in worst],
+            )
             write_csv(target / "runs.csv", RUN_COLUMNS, runs)
             hidden = target / f".{PAGE}"
             hidden.write_text(page(facts), encoding="utf-8")
             os.replace(hidden, target / PAGE)
     except OSError as error:
-        raise PipelineError(f"{error.filename or target}: cannot be written: {error.strerror or error}") from None
+        raise PipelineError(
+            f"{error.filename or target}: cannot be written: {error.strerror or error}"
+        ) from None
     return target / PAGE
 
 
@@ -54,42 +71,85 @@ def _read(spark: Any, tables: Path, name: str) -> Any:
 
 
 def _worst(spark: Any, tables: Path) -> list[Worst]:
-    """The rebalances with the longest time without an owner. A rebalance that was still going on counts by that time, too."""
+    """The rebalances with the longest time without an owner. A rebalance that was still going on
+    counts by that time, too."""
     from pyspark.sql.functions import col, desc_nulls_last
 
     if not (tables / "rebalances").exists():  # a sweep that kept its metrics only
         return []
-    runs = _read(spark, tables, "runs").select("run_id", "log", "run", "scenario", "settings", "seed")
+    runs = _read(spark, tables, "runs").select(
+        "run_id", "log", "run", "scenario", "settings", "seed"
+    )
     rows = (
-        _read(spark, tables, "rebalances").where(col("initial_delay_ms").isNull())
-        .orderBy(desc_nulls_last("unowned_partition_ms"), desc_nulls_last("duration_ms"), "run_id", "seq").limit(WORST)
-        .join(runs, "run_id").orderBy(desc_nulls_last("unowned_partition_ms"), desc_nulls_last("duration_ms"), "run_id", "seq")
-    )  # fmt: skip
+        _read(spark, tables, "rebalances")
+        .where(col("initial_delay_ms").isNull())
+        .orderBy(
+            desc_nulls_last("unowned_partition_ms"), desc_nulls_last("duration_ms"), "run_id", "seq"
+        )
+        .limit(WORST)
+        .join(runs, "run_id")
+        .orderBy(
+            desc_nulls_last("unowned_partition_ms"), desc_nulls_last("duration_ms"), "run_id", "seq"
+        )
+    )
     return [
         Worst(
-            row["run_id"], row["group_id"], row["generation"], row["started_ms"], row["duration_ms"], row["outcome"], row["moved"],
-            row["lost"], row["unowned_partition_ms"], row["why"], row["causes"], _command(row))
+            row["run_id"],
+            row["group_id"],
+            row["generation"],
+            row["started_ms"],
+            row["duration_ms"],
+            row["outcome"],
+            row["moved"],
+            row["lost"],
+            row["unowned_partition_ms"],
+            row["why"],
+            row["causes"],
+            _command(row),
+        )
         for row in rows.collect()
-    ]  # fmt: skip
+    ]
 
 
 def _command(row: Any) -> str:
     """How to look at it: explain the log, or simulate it again and explain that."""
-    place = ["--group", row["group_id"], *([] if row["generation"] is None else ["--generation", str(row["generation"])])]
+    place = [
+        "--group",
+        row["group_id"],
+        *([] if row["generation"] is None else ["--generation", str(row["generation"])]),
+    ]
     if row["scenario"] is None:
         return shlex.join(["coordinator", "explain", row["log"], "--run", row["run"], *place])
-    replay = shlex.join(replay_command(row["scenario"], json.loads(row["settings"] or "[]"), int(row["seed"])))
+    replay = shlex.join(
+        replay_command(row["scenario"], json.loads(row["settings"] or "[]"), int(row["seed"]))
+    )
     return f"{replay} && {shlex.join(['coordinator', 'explain', 'run.jsonl', *place])}"
 
 
 def _runs(spark: Any, tables: Path) -> list[tuple[Any, ...]]:
     more = _read(spark, tables, "runs").select("run_id", "end_ms", "complete")
-    rows = runs_of(spark, tables).join(more, "run_id").orderBy("number", "run_id").limit(RUNS_SHOWN).collect()
+    rows = (
+        runs_of(spark, tables)
+        .join(more, "run_id")
+        .orderBy("number", "run_id")
+        .limit(RUNS_SHOWN)
+        .collect()
+    )
     return [
-        (row["run_id"], row["variant"], None if row["seed"] is None else str(row["seed"]), seconds(row["end_ms"]), row["events"],
-         row["rebalances"], seconds(row["rebalancing_ms"]), seconds(row["unavailable_partition_ms"]), row["moved"], row["complete"])
+        (
+            row["run_id"],
+            row["variant"],
+            None if row["seed"] is None else str(row["seed"]),
+            seconds(row["end_ms"]),
+            row["events"],
+            row["rebalances"],
+            seconds(row["rebalancing_ms"]),
+            seconds(row["unavailable_partition_ms"]),
+            row["moved"],
+            row["complete"],
+        )
         for row in rows
-    ]  # fmt: skip
+    ]
 
 
 def _verdicts(spark: Any, tables: Path) -> list[tuple[Any, ...]]:
@@ -98,30 +158,48 @@ def _verdicts(spark: Any, tables: Path) -> list[tuple[Any, ...]]:
 
     grouped = _read(spark, tables, "verdicts").groupBy("judge", "judgement", "promise")
     grouped = grouped.agg(count(lit(1)).alias("n"), total("findings").alias("f"))
-    return [(row["judge"], row["judgement"], row["n"], row["f"], row["promise"]) for row in grouped.orderBy("judge", "judgement").collect()]
+    return [
+        (row["judge"], row["judgement"], row["n"], row["f"], row["promise"])
+        for row in grouped.orderBy("judge", "judgement").collect()
+    ]
 
 
 def _quarantine(spark: Any, tables: Path) -> list[tuple[Any, ...]]:
     if not (tables / "quarantine").exists():
         return []
-    rows = _read(spark, tables, "quarantine").orderBy("log", "line").limit(QUARANTINE_SHOWN).collect()
+    rows = (
+        _read(spark, tables, "quarantine").orderBy("log", "line").limit(QUARANTINE_SHOWN).collect()
+    )
     return [(row["log"], row["line"], row["offset"], row["reason"], row["text"]) for row in rows]
 
 
-def _plots(spark: Any, tables: Path, analysis: Analysis, target: Path) -> dict[str, tuple[str, str]]:
+def _plots(
+    spark: Any, tables: Path, analysis: Analysis, target: Path
+) -> dict[str, tuple[str, str]]:
     from pyspark.sql.functions import col, floor
 
     found: dict[str, tuple[str, str]] = {}
     for name in _PLOTTED:
         figure = plots.intervals(name, analysis.summaries)
-        found[name] = (f"{MEASURES[name].title}: medians and their 95 % intervals", plots.save(figure, target, name))
+        found[name] = (
+            f"{MEASURES[name].title}: medians and their 95 % intervals",
+            plots.save(figure, target, name),
+        )
     if len(analysis.frontier) > 1:
         figure = plots.frontier(analysis.frontier, *FRONTIER)
-        found["frontier"] = ("detection of crashes against false expiries, medians", plots.save(figure, target, "frontier"))
+        found["frontier"] = (
+            "detection of crashes against false expiries, medians",
+            plots.save(figure, target, "frontier"),
+        )
     if (tables / "rebalances").exists():
         seconds_ = floor(col("duration_ms") / 1000).cast("int").alias("second")
         ended = _read(spark, tables, "rebalances").where(col("duration_ms").isNotNull())
         rows = ended.groupBy(seconds_).count().orderBy("second").collect()
-        figure = plots.histogram([(row["second"], row["count"]) for row in rows], "length of a rebalance, s")
-        found["durations"] = ("how long rebalances took, from their beginning until Stable", plots.save(figure, target, "durations"))
+        figure = plots.histogram(
+            [(row["second"], row["count"]) for row in rows], "length of a rebalance, s"
+        )
+        found["durations"] = (
+            "how long rebalances took, from their beginning until Stable",
+            plots.save(figure, target, "durations"),
+        )
     return found

@@ -1,7 +1,8 @@
-"""A Spark session with defaults for one machine, and the checks that come before it: Java, and a master that answers.
+"""A Spark session with defaults for one machine, and the checks that come before it: Java, and a
+master that answers.
 
-Local defaults are set for `local[...]` only; on a cluster its own configuration counts. Sessions have no web page and listen on
-127.0.0.1 unless the master is somewhere else.
+Local defaults are set for `local[...]` only; on a cluster its own configuration counts. Sessions
+have no web page and listen on 127.0.0.1 unless the master is somewhere else.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ _ANSWERS_WITHIN_S = 10
 
 
 class PipelineError(Exception):
-    """The pipeline cannot do what was asked for: what is wrong, and what to do. Commands end with status 2."""
+    """The pipeline cannot do what was asked for: what is wrong, and what to do. Commands end with
+    status 2."""
 
 
 def java() -> str:
@@ -33,37 +35,63 @@ def java() -> str:
     path = f"{home}/bin/java" if home else shutil.which("java")
     what_to_do = "install Java 17 or newer (on Debian: apt install default-jre-headless), or set JAVA_HOME to one"
     if path is None or not os.access(path, os.X_OK):
-        where = f"JAVA_HOME is {home}, but there is no bin/java in it" if home else "there is no java on PATH"
+        where = (
+            f"JAVA_HOME is {home}, but there is no bin/java in it"
+            if home
+            else "there is no java on PATH"
+        )
         raise PipelineError(f"Spark needs Java, and {where}: {what_to_do}")
     try:
-        told = subprocess.run([path, "-version"], capture_output=True, text=True, timeout=120, check=False)
+        told = subprocess.run(
+            [path, "-version"], capture_output=True, text=True, timeout=120, check=False
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise PipelineError(f"Spark needs Java, and {path} does not run ({error}): {what_to_do}") from None
+        raise PipelineError(
+            f"Spark needs Java, and {path} does not run ({error}): {what_to_do}"
+        ) from None
     found = re.search(r'version "(?:1\.)?(\d+)', told.stderr + told.stdout)
     if found is None:
-        raise PipelineError(f"Spark needs Java, and {path} -version does not tell a version: {what_to_do}")
+        raise PipelineError(
+            f"Spark needs Java, and {path} -version does not tell a version: {what_to_do}"
+        )
     if int(found[1]) < OLDEST_JAVA:
-        raise PipelineError(f"Spark needs Java {OLDEST_JAVA} or newer, and {path} is Java {found[1]}: {what_to_do}")
+        raise PipelineError(
+            f"Spark needs Java {OLDEST_JAVA} or newer, and {path} is Java {found[1]}: {what_to_do}"
+        )
     return path
 
 
 def slots_of(master: str) -> int:
-    """How many tasks run at once on a local master; 2 for others until the session knows better. Raises PipelineError."""
+    """How many tasks run at once on a local master; 2 for others until the session knows better.
+    Raises PipelineError."""
     found = re.fullmatch(r"local(?:\[(\d+|\*)(?:,\s*\d+)?\])?", master)
     if found is None:
         return 2
     return (os.cpu_count() or 1) if found[1] == "*" else int(found[1] or 1)
 
 
-def session(name: str, master: str | None = None, *, quick: bool = False, settings: dict[str, str] | None = None) -> Any:
-    """A session. `master`: `local[2]`, `spark://host:port`, ...; default: what spark-submit says, else all cores of this machine.
+def session(
+    name: str,
+    master: str | None = None,
+    *,
+    quick: bool = False,
+    settings: dict[str, str] | None = None,
+) -> Any:
+    """A session. `master`: `local[2]`, `spark://host:port`, ...; default: what spark-submit says,
+    else all cores of this machine.
 
-    `quick`: for tests and short work, a JVM that compiles less. Raises PipelineError for a missing Java, a malformed master, a
-    standalone master that does not answer, and whatever else keeps Spark from starting.
+    `quick`: for tests and short work, a JVM that compiles less. Raises PipelineError for a missing
+    Java, a malformed master, a standalone master that does not answer, and whatever else keeps
+    Spark from starting.
     """
     master = (os.environ.get("MASTER") or "local[*]") if master is None else master
-    if not re.fullmatch(r"local(\[([1-9]\d*|\*)(,\s*\d+)?\])?|local-cluster\[.+\]|spark://[^/:]+:\d+(,[^/:]+:\d+)*|yarn|k8s://.+", master):
-        raise PipelineError(f"--master {master}: give local[N], spark://HOST:PORT, yarn or k8s://URL")
+    if not re.fullmatch(
+        r"local(\[([1-9]\d*|\*)(,\s*\d+)?\])?|local-cluster\[.+\]|spark://[^/:]+:\d+(,[^/:]+:\d+)*|yarn|k8s://.+",
+        master,
+    ):
+        raise PipelineError(
+            f"--master {master}: give local[N], spark://HOST:PORT, yarn or k8s://URL"
+        )
     java()
     if master.startswith("spark://"):
         _check_answers(master)
@@ -91,8 +119,9 @@ def session(name: str, master: str | None = None, *, quick: bool = False, settin
 def working(spark: Any, what_to_do: str) -> Iterator[None]:
     """The work of a session, which is stopped at its end.
 
-    What Spark, its link to Java, Arrow or the disk end the work in is a PipelineError, which ends with `what_to_do`. An exception of our
-    own code on the driver stays what it is, and so does KeyboardInterrupt.
+    What Spark, its link to Java, Arrow or the disk end the work in is a PipelineError, which ends
+    with `what_to_do`. An exception of our own code on the driver stays what it is, and so does
+    KeyboardInterrupt.
     """
     try:
         yield
@@ -116,26 +145,37 @@ def stop(spark: Any) -> None:
 def _from_outside(error: Exception) -> bool:
     if isinstance(error, OSError):
         return True
-    return any(each.__module__.partition(".")[0] in ("pyspark", "py4j", "pyarrow") for each in type(error).__mro__)
+    return any(
+        each.__module__.partition(".")[0] in ("pyspark", "py4j", "pyarrow")
+        for each in type(error).__mro__
+    )
 
 
 def reason(error: Exception) -> str:
     """What Spark or Py4J raised, in one line.
 
-    Of a task's Python it is the exception itself. Py4J's first line says only which call failed: then it is the innermost cause in Java.
+    Of a task's Python it is the exception itself. Py4J's first line says only which call failed:
+    then it is the innermost cause in Java.
     """
     raised = re.search(r"Traceback \(most recent call last\):\n(?:[ \t].*\n|\n)*(\S.*)", str(error))
     if raised is not None:
         return raised[1].strip()
-    lines = [line.strip() for line in str(error).split("\n") if line.strip()] or [type(error).__name__]
+    lines = [line.strip() for line in str(error).split("\n") if line.strip()] or [
+        type(error).__name__
+    ]
     if not lines[0].startswith("An error occurred while calling"):
         return lines[0]
     causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
-    return causes[-1] if causes else next((line[2:] for line in lines if line.startswith(": ")), lines[0])
+    return (
+        causes[-1]
+        if causes
+        else next((line[2:] for line in lines if line.startswith(": ")), lines[0])
+    )
 
 
 def _not_py4j(record: logging.LogRecord) -> bool:
-    """Py4J tells the root logger, with a traceback, of whatever ends a call, Ctrl-C too, and then raises it: once is enough."""
+    """Py4J tells the root logger, with a traceback, of whatever ends a call, Ctrl-C too, and then
+    raises it: once is enough."""
     return Path(record.pathname).parent.name != "py4j"
 
 
@@ -160,15 +200,23 @@ def _defaults(master: str, *, quick: bool) -> dict[str, str]:
     if quick:
         options += " -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
     found = {
-        "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.sql.session.timeZone": "UTC",
-        "spark.python.worker.reuse": "true", "spark.sql.warehouse.dir": f"{temporary}/spark-warehouse",
-        "spark.driver.extraJavaOptions": options, "spark.sql.streaming.stopTimeout": "60s",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.python.worker.reuse": "true",
+        "spark.sql.warehouse.dir": f"{temporary}/spark-warehouse",
+        "spark.driver.extraJavaOptions": options,
+        "spark.sql.streaming.stopTimeout": "60s",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
-    }  # fmt: skip
+    }
     if master.startswith("local") or "127.0.0.1" in master or "localhost" in master:
         found |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
     if master.startswith("local"):
-        found |= {"spark.sql.shuffle.partitions": "4", "spark.driver.memory": "1g", "spark.default.parallelism": "2"}
+        found |= {
+            "spark.sql.shuffle.partitions": "4",
+            "spark.driver.memory": "1g",
+            "spark.default.parallelism": "2",
+        }
     return found
 
 
@@ -189,7 +237,9 @@ def _check_answers(master: str) -> None:
             why = str(error)
         else:
             return
-    raise PipelineError(f"--master {master}: nobody answers there ({why}): is the master running, and is this its address (spark://HOST:PORT)?")
+    raise PipelineError(
+        f"--master {master}: nobody answers there ({why}): is the master running, and is this its address (spark://HOST:PORT)?"
+    )
 
 
 def _package() -> Path:

@@ -1,7 +1,9 @@
-"""Event logs to tables, on Spark: the driver cuts the logs into chunks, a task folds each chunk and writes its Parquet files.
+"""Event logs to tables, on Spark: the driver cuts the logs into chunks, a task folds each chunk and
+writes its Parquet files.
 
-Partial output is never taken for whole: `DIR/_STARTED` stands from the first file on, `DIR/manifest.json` and `DIR/_SUCCESS` come when
-all is there and the counts add up. A directory whose run was interrupted is begun anew.
+Partial output is never taken for whole: `DIR/_STARTED` stands from the first file on,
+`DIR/manifest.json` and `DIR/_SUCCESS` come when all is there and the counts add up. A directory
+whose run was interrupted is begun anew.
 """
 
 from __future__ import annotations
@@ -38,10 +40,14 @@ def plan(logs: Sequence[str], slots: int) -> list[list[Piece]]:
     """The chunks of some logs: the largest first. Raises SourceError."""
     every = [piece for path in log_files(logs) for piece in pieces(path)]
     weights = [piece.weight for piece in every]
-    return [[every[number] for number in chunk] for chunk in bins(weights, chunk_count(weights, slots))]
+    return [
+        [every[number] for number in chunk] for chunk in bins(weights, chunk_count(weights, slots))
+    ]
 
 
-def make_tables(spark: Any, logs: Sequence[str], out: str | os.PathLike[str], *, replace: bool = False) -> Made:
+def make_tables(
+    spark: Any, logs: Sequence[str], out: str | os.PathLike[str], *, replace: bool = False
+) -> Made:
     """Fold logs (files, directories, `kafka://HOST:PORT/TOPIC`) into tables.
 
     Raises SourceError, and PipelineError if a task met a problem; then there is no `_SUCCESS`.
@@ -55,14 +61,21 @@ def make_tables(spark: Any, logs: Sequence[str], out: str | os.PathLike[str], *,
         prepare(folder, replace=replace)
     else:
         prepare(folder, replace=replace)
-        landed = [path for log in logs if is_topic(log) for path in land(spark, log, folder / LANDED)]
+        landed = [
+            path for log in logs if is_topic(log) for path in land(spark, log, folder / LANDED)
+        ]
         chunks = plan([*files, *landed], spark.sparkContext.defaultParallelism)
-    work = spark.createDataFrame([(number, json.dumps(chunk)) for number, chunk in enumerate(chunks)], "chunk int, pieces string")
+    work = spark.createDataFrame(
+        [(number, json.dumps(chunk)) for number, chunk in enumerate(chunks)],
+        "chunk int, pieces string",
+    )
     placed = work.repartitionById(len(chunks), col("chunk"))
     done = placed.mapInArrow(partial(fold_chunks, out=str(folder)), RESULT_DDL).collect()
     problems = [row["problem"] for row in done if row["problem"]]
     if problems:
-        raise PipelineError(f"{problems[0]}: the tables are not whole; mend that and run the command again")
+        raise PipelineError(
+            f"{problems[0]}: the tables are not whole; mend that and run the command again"
+        )
     counts, rows = Counts(), dict.fromkeys(TABLES, 0)
     for row in done:
         counts = counts.plus(Counts(*json.loads(row["counts"])))
@@ -76,12 +89,23 @@ def make_tables(spark: Any, logs: Sequence[str], out: str | os.PathLike[str], *,
 def _finish(folder: Path, made: Made) -> None:
     """Check that nothing was lost, and say that the tables are whole."""
     counts, rows = made.counts, made.rows
-    if not counts.add_up() or rows["events"] != counts.events or rows["quarantine"] != counts.quarantined or rows["runs"] != counts.runs:
-        raise PipelineError(f"{folder}: the counts do not add up ({counts}, {rows}): the logs changed while they were read; run it again")
+    if (
+        not counts.add_up()
+        or rows["events"] != counts.events
+        or rows["quarantine"] != counts.quarantined
+        or rows["runs"] != counts.runs
+    ):
+        raise PipelineError(
+            f"{folder}: the counts do not add up ({counts}, {rows}): the logs changed while they were read; run it again"
+        )
     manifest = {
-        "schema_version": SCHEMA_VERSION, "product": __version__, "files": made.files, "chunks": made.chunks, **counts._asdict(),
+        "schema_version": SCHEMA_VERSION,
+        "product": __version__,
+        "files": made.files,
+        "chunks": made.chunks,
+        **counts._asdict(),
         "rows": rows,
-    }  # fmt: skip
+    }
     try:
         (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n")
         (folder / SUCCESS).touch()

@@ -1,9 +1,11 @@
-"""A Python data source for Spark that follows a log while it grows: `spark.readStream.format("coordinator_log").load(path)`.
+"""A Python data source for Spark that follows a log while it grows:
+`spark.readStream.format("coordinator_log").load(path)`.
 
-A row is what a slice of the log has of one group (empty: of none): the seq of its first line, those lines that a watch takes notice
-of, and how many there are in all. So few rows go from Python to Java and back, however fast the log grows. Offsets are bytes, and
-always end after a newline, so a line that is half written is read when it is whole. A log that became shorter is not the log that was
-followed: an error says so.
+A row is what a slice of the log has of one group (empty: of none): the seq of its first line, those
+lines that a watch takes notice of, and how many there are in all. So few rows go from Python to
+Java and back, however fast the log grows. Offsets are bytes, and always end after a newline, so a
+line that is half written is read when it is whole. A log that became shorter is not the log that
+was followed: an error says so.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPart
 from ..alerts import WATCHED
 
 SCHEMA = "group_id string, seq long, line string, lines long"
-"""`line`: one line of the log, or several with newlines between them; `lines`: how many the row stands for."""
+"""`line`: one line of the log, or several with newlines between them; `lines`: how many the row
+stands for."""
 NAME = "coordinator_log"
 _MOST_BYTES = 16 << 20
 _STEP = 1 << 16
@@ -61,16 +64,27 @@ class LogStreamReader(DataSourceStreamReader):  # type: ignore[misc]
         return {"bytes": 0}
 
     def latestOffset(self, start: dict[str, int], limit: Any) -> dict[str, int]:  # noqa: N802
-        """After the last whole line, but not farther than a batch should go. Raises OSError, and ValueError for a shorter log."""
+        """After the last whole line, but not farther than a batch should go. Raises OSError, and
+        ValueError for a shorter log."""
         begin = start["bytes"]
         size = os.path.getsize(self._path) if os.path.exists(self._path) else 0
         if size < begin:
-            raise ValueError(f"{self._path}: it has {size} bytes, and {begin} were read before: this is another log; follow it anew")
-        return {"bytes": last_newline(self._path, begin, min(size, begin + _MOST_BYTES)) if size > begin else begin}
+            raise ValueError(
+                f"{self._path}: it has {size} bytes, and {begin} were read before: this is another log; follow it anew"
+            )
+        return {
+            "bytes": last_newline(self._path, begin, min(size, begin + _MOST_BYTES))
+            if size > begin
+            else begin
+        }
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[Slice]:
         """One slice: a log has one order."""
-        return [Slice(self._path, start["bytes"], end["bytes"])] if end["bytes"] > start["bytes"] else []
+        return (
+            [Slice(self._path, start["bytes"], end["bytes"])]
+            if end["bytes"] > start["bytes"]
+            else []
+        )
 
     def read(self, partition: Any) -> Iterator[tuple[str, int, str, int]]:
         """The lines of a slice, group by group."""
@@ -115,7 +129,8 @@ def last_newline(path: str, begin: int, end: int) -> int:
 
 
 def keys_of(text: str) -> tuple[str, int, bool]:
-    """A line's group and seq, and whether a watch takes notice of it: of what is no line it does, too."""
+    """A line's group and seq, and whether a watch takes notice of it: of what is no line it does,
+    too."""
     try:
         line = json.loads(text)
         return str(line.get("group") or ""), int(line["seq"]), line["type"] in WATCHED

@@ -1,4 +1,5 @@
-"""Variants of a scenario side by side as a PNG picture: what `coordinator ab --png` draws. Matplotlib draws it; Spark is not needed."""
+"""Variants of a scenario side by side as a PNG picture: what `coordinator ab --png` draws.
+Matplotlib draws it; Spark is not needed."""
 
 from __future__ import annotations
 
@@ -24,16 +25,32 @@ class Interval(Protocol):
 
 
 def png(title: str, measures: Sequence[str], variants: Mapping[str, Sequence[Interval]]) -> bytes:
-    """A picture: for each measure a row a variant. `variants`: of each, an interval for each of `measures`, in their order."""
+    """A picture: for each measure a row a variant. `variants`: of each, an interval for each of
+    `measures`, in their order."""
     rows = len(variants)
-    figure, axes = plt.subplots(len(measures), 1, figsize=(8, 0.9 + len(measures) * (0.55 + 0.28 * rows)), squeeze=False)
+    figure, axes = plt.subplots(
+        len(measures), 1, figsize=(8, 0.9 + len(measures) * (0.55 + 0.28 * rows)), squeeze=False
+    )
     figure.suptitle(title, x=0.02, ha="left")
     for column, (measure, axis) in enumerate(zip(measures, axes[:, 0], strict=True)):
         found = [each[column] for each in variants.values()]
         for row, each in enumerate(found):
-            axis.plot([each.low, each.high], [row, row], color="#1f5fa8", linewidth=4, solid_capstyle="butt")
+            axis.plot(
+                [each.low, each.high],
+                [row, row],
+                color="#1f5fa8",
+                linewidth=4,
+                solid_capstyle="butt",
+            )
             axis.plot([each.median], [row], "o", color="#c0392b")
-            axis.annotate(f"{each.median:.4g}", (each.median, row), textcoords="offset points", xytext=(0, 6), fontsize=8, ha="center")
+            axis.annotate(
+                f"{each.median:.4g}",
+                (each.median, row),
+                textcoords="offset points",
+                xytext=(0, 6),
+                fontsize=8,
+                ha="center",
+            )
         axis.set_title(measure, loc="left", fontsize=10, fontweight="bold")
         axis.set_yticks(range(rows), list(variants), fontsize=8)
         axis.set_ylim(rows - 0.3, -0.7)

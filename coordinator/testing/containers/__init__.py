@@ -1,11 +1,13 @@
-"""Brokers in Docker containers, for tests: `RealKafka`, real Apache Kafka, and `EmulatorContainer`, this emulator's image.
+"""Brokers in Docker containers, for tests: `RealKafka`, real Apache Kafka, and `EmulatorContainer`,
+this emulator's image.
 
     with RealKafka(brokers=3) as kafka:
         consumer = KafkaConsumer("orders", bootstrap_servers=kafka.bootstrap_servers)
 
-Owns what a test sees of such brokers: addresses, logs, Kafka's tools, a broker killed or stopped. Leaves nothing over, and says
-what to do when a broker cannot be had (`ContainerError`). Does not depend on what is asked of the brokers. Built on
-Testcontainers, extra `testcontainers`: docs/testcontainers.md.
+Owns what a test sees of such brokers: addresses, logs, Kafka's tools, a broker killed or stopped.
+Leaves nothing over, and says what to do when a broker cannot be had (`ContainerError`). Does not
+depend on what is asked of the brokers. Built on Testcontainers, extra `testcontainers`:
+docs/testcontainers.md.
 """
 
 from __future__ import annotations
@@ -18,9 +20,16 @@ except ModuleNotFoundError as missing:
     if (missing.name or "").partition(".")[0] not in ("docker", "testcontainers"):
         raise
     raise ImportError(
-        "coordinator.testing.containers needs Testcontainers: pip install 'kafka-group-coordinator[testcontainers]'", name=missing.name
+        "coordinator.testing.containers needs Testcontainers: pip install 'kafka-group-coordinator[testcontainers]'",
+        name=missing.name,
     ) from missing
 
 __all__ = [
-    "IMAGE_JVM", "QUICK_JVM", "ContainerError", "DockerUnavailableError", "EmulatorContainer", "ImageUnavailableError", "RealKafka",
-]  # fmt: skip
+    "IMAGE_JVM",
+    "QUICK_JVM",
+    "ContainerError",
+    "DockerUnavailableError",
+    "EmulatorContainer",
+    "ImageUnavailableError",
+    "RealKafka",
+]

@@ -1,8 +1,10 @@
-"""Broker containers that are started together, watched until they are ready, and removed together: the manners of all brokers here.
+"""Broker containers that are started together, watched until they are ready, and removed together:
+the manners of all brokers here.
 
-Rules: the host's port is chosen before the start, so the advertised address is an ordinary setting and stays true when a broker is
-stopped and started again. All are started before the first is awaited. An exception that passes carries the ends of the brokers' logs.
-Does not depend on what runs in a container beyond: it speaks Kafka's Metadata.
+Rules: the host's port is chosen before the start, so the advertised address is an ordinary setting
+and stays true when a broker is stopped and started again. All are started before the first is
+awaited. An exception that passes carries the ends of the brokers' logs. Does not depend on what
+runs in a container beyond: it speaks Kafka's Metadata.
 """
 
 from __future__ import annotations
@@ -33,7 +35,8 @@ _NODE_LABEL: Final = "kafka-group-coordinator.node"
 
 
 class Brokers(ABC):
-    """`count` brokers of one image; use it in a `with`, or call `start` and `stop`. May be started again once stopped."""
+    """`count` brokers of one image; use it in a `with`, or call `start` and `stop`. May be started
+    again once stopped."""
 
     kind: str
     """What an error message calls one of them."""
@@ -45,7 +48,13 @@ class Brokers(ABC):
     """Ports inside the container that are published at free ones of this machine."""
 
     def __init__(
-        self, *, image: str, count: int, ports: int | Sequence[int] | None, startup_timeout_s: float, pull_timeout_s: float
+        self,
+        *,
+        image: str,
+        count: int,
+        ports: int | Sequence[int] | None,
+        startup_timeout_s: float,
+        pull_timeout_s: float,
     ) -> None:
         self.image = image
         self.count = count
@@ -60,21 +69,27 @@ class Brokers(ABC):
     def _environment(self, number: int, address: str) -> Mapping[str, str]:
         """The variables of a broker that clients reach at `address`."""
 
-    # --- life ---------------------------------------------------------------------------------------------------------------------
+    # --- life
+    # ---------------------------------------------------------------------------------------------------------------------
 
     def start(self) -> Self:
-        """Start all brokers and wait until each knows of all. Raises ContainerError; then, as on an interrupt, nothing is left over."""
+        """Start all brokers and wait until each knows of all. Raises ContainerError; then, as on an
+        interrupt, nothing is left over."""
         if self._client is not None:
             raise ContainerError(f"this {self.kind} runs already: stop it first, or make another")
         self._client = daemon.connect()
         self._run = uuid4().hex
         atexit.register(self.stop)
         try:
-            daemon.ensure_image(self._client, daemon.full_name(self.image), self._pull_timeout_s, self.advice)
+            daemon.ensure_image(
+                self._client, daemon.full_name(self.image), self._pull_timeout_s, self.advice
+            )
             daemon.ensure_reaper(self._client)
             daemon.undisturbed(self._launch)
             for node in self._nodes.values():
-                node.await_alive(set(range(1, self.count * self.brokers_in_one + 1)), self._startup_timeout_s)
+                node.await_alive(
+                    set(range(1, self.count * self.brokers_in_one + 1)), self._startup_timeout_s
+                )
         except BaseException as error:
             self._attach_logs(error)
             self._stop_after(error)
@@ -82,7 +97,8 @@ class Brokers(ABC):
         return self
 
     def stop(self) -> None:
-        """Remove the brokers' containers, volumes and network. Safe to call twice. Raises ContainerError if Docker refuses."""
+        """Remove the brokers' containers, volumes and network. Safe to call twice. Raises
+        ContainerError if Docker refuses."""
         if self._client is None:
             return
         daemon.remove_labelled(self._client, self.labels)
@@ -96,27 +112,38 @@ class Brokers(ABC):
     def __enter__(self) -> Self:
         return self.start()
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         if error is None:
             self.stop()
         else:
             self._attach_logs(error)
             self._stop_after(error)
 
-    # --- what a test sees ---------------------------------------------------------------------------------------------------------
+    # --- what a test sees
+    # ---------------------------------------------------------------------------------------------------------
 
     @property
     def bootstrap_servers(self) -> str:
         """`host:port` of each broker, separated by commas. Raises ContainerError unless started."""
         self._running()
-        return ",".join(f"{node.host}:{node.port + step}" for node in self._nodes.values() for step in range(self.brokers_in_one))
+        return ",".join(
+            f"{node.host}:{node.port + step}"
+            for node in self._nodes.values()
+            for step in range(self.brokers_in_one)
+        )
 
     def get_bootstrap_server(self) -> str:
         """`bootstrap_servers`, by the name that Testcontainers' own Kafka has for it."""
         return self.bootstrap_servers
 
     def logs(self, node: int | None = None, *, tail: int | None = None) -> str:
-        """What a broker wrote, or its last `tail` lines; without `node` all brokers, one after the other. Raises ContainerError."""
+        """What a broker wrote, or its last `tail` lines; without `node` all brokers, one after the
+        other. Raises ContainerError."""
         nodes = list(self._running().values()) if node is None else [self._node(node)]
         if len(nodes) == 1:
             return nodes[0].logs(tail)
@@ -124,51 +151,63 @@ class Brokers(ABC):
 
     @property
     def labels(self) -> dict[str, str]:
-        """What containers and network of the latest start are labelled with, and nothing else is."""
+        """What containers and network of the latest start are labelled with, and nothing else
+        is."""
         return {daemon.RUN_LABEL: self._run}
 
     def container(self, node: int = 1) -> DockerContainer:
-        """A broker's container, for what is not offered here. Raises ContainerError unless it was started."""
+        """A broker's container, for what is not offered here. Raises ContainerError unless it was
+        started."""
         return self._node(node).container
 
-    # --- what a test does to a broker ---------------------------------------------------------------------------------------------
+    # --- what a test does to a broker
+    # ---------------------------------------------------------------------------------------------
 
     def kill_broker(self, node: int = 1) -> None:
-        """End a broker at once (SIGKILL), as a crash does; returns when it is dead. Raises ContainerError."""
+        """End a broker at once (SIGKILL), as a crash does; returns when it is dead. Raises
+        ContainerError."""
         self._node(node).order("kill")
         self._node(node).order("wait", timeout=STOP_LIMIT_S)
 
     def stop_broker(self, node: int = 1) -> None:
-        """Ask a broker to end (SIGTERM); returns when it has. After 30 s it is killed. Raises ContainerError."""
+        """Ask a broker to end (SIGTERM); returns when it has. After 30 s it is killed. Raises
+        ContainerError."""
         self._node(node).order("stop", timeout=STOP_LIMIT_S)
 
     def start_broker(self, node: int = 1) -> None:
-        """Start a stopped or killed broker at its old address; returns when it knows itself to be alive. Raises ContainerError."""
+        """Start a stopped or killed broker at its old address; returns when it knows itself to be
+        alive. Raises ContainerError."""
         self._node(node).order("start")
         self._node(node).await_alive({node}, self._startup_timeout_s)
 
     def pause_broker(self, node: int = 1) -> None:
-        """Freeze a broker: its connections stay open and nothing is answered. Raises ContainerError."""
+        """Freeze a broker: its connections stay open and nothing is answered. Raises
+        ContainerError."""
         self._node(node).order("pause")
 
     def unpause_broker(self, node: int = 1) -> None:
         """Let a paused broker go on. Raises ContainerError."""
         self._node(node).order("unpause")
 
-    # --- inside -------------------------------------------------------------------------------------------------------------------
+    # --- inside
+    # -------------------------------------------------------------------------------------------------------------------
 
     def _labels_of(self, number: int) -> dict[str, str]:
         return self.labels | {_NODE_LABEL: str(number)}
 
     def _running(self) -> dict[int, Node]:
         if self._client is None or not self._nodes:
-            raise ContainerError(f"this {self.kind} does not run: use it inside `with`, or call start() first")
+            raise ContainerError(
+                f"this {self.kind} does not run: use it inside `with`, or call start() first"
+            )
         return self._nodes
 
     def _node(self, number: int) -> Node:
         nodes = self._running()
         if number not in nodes:
-            raise ContainerError(f"node={number}: there is no such broker; nodes are {', '.join(map(str, nodes))}")
+            raise ContainerError(
+                f"node={number}: there is no such broker; nodes are {', '.join(map(str, nodes))}"
+            )
         return nodes[number]
 
     def _launch(self) -> None:
@@ -181,7 +220,8 @@ class Brokers(ABC):
             self._nodes[number] = self._launch_node(number, network)
 
     def _launch_node(self, number: int, network: str) -> Node:
-        """A started container. A free port that is lost to somebody else meanwhile is replaced by another."""
+        """A started container. A free port that is lost to somebody else meanwhile is replaced by
+        another."""
         assert self._client is not None
         host = _host(self._client)
         for _ in range(_TRIES):
@@ -198,7 +238,9 @@ class Brokers(ABC):
                     raise refused(f"start a container of image {self.image}", error) from error
                 if self._ports:
                     raise taken(port) from error
-        raise ContainerError(f"no free port of this machine: {_TRIES} were taken by somebody else before Docker had them; try again")
+        raise ContainerError(
+            f"no free port of this machine: {_TRIES} were taken by somebody else before Docker had them; try again"
+        )
 
     def _prepare(self, number: int, address: str, port: int, network: str) -> DockerContainer:
         """A container that is not created yet."""
@@ -221,7 +263,9 @@ class Brokers(ABC):
             return
         for node in self._nodes.values():
             with suppress(Exception):
-                error.add_note(f"--- {node}, last {_TAIL} lines of its log:\n{node.logs(_TAIL).rstrip()}")
+                error.add_note(
+                    f"--- {node}, last {_TAIL} lines of its log:\n{node.logs(_TAIL).rstrip()}"
+                )
 
     def _stop_after(self, error: BaseException) -> None:
         """Stop; a failure to do so must not hide the error that came before it."""
@@ -237,6 +281,7 @@ def host_name(number: int) -> str:
 
 
 def _host(client: DockerClient) -> str:
-    """Where this machine reaches published ports. 127.0.0.1 rather than localhost, which may be ::1 first."""
+    """Where this machine reaches published ports. 127.0.0.1 rather than localhost, which may be ::1
+    first."""
     host: str = client.host()
     return "127.0.0.1" if host == "localhost" else host

@@ -1,8 +1,9 @@
-"""The Docker daemon: reaching it, having an image, having a reaper, removing what is ours. Every wait has a limit.
+"""The Docker daemon: reaching it, having an image, having a reaper, removing what is ours. Every
+wait has a limit.
 
-Rules: what we create carries a label of its own, and removal goes by label, so a half-made thing is found too. What creates runs
-undisturbed, so an interrupt never falls between a creation and our knowing of it. Owns the translation of Docker's refusals.
-Does not depend on brokers.
+Rules: what we create carries a label of its own, and removal goes by label, so a half-made thing is
+found too. What creates runs undisturbed, so an interrupt never falls between a creation and our
+knowing of it. Owns the translation of Docker's refusals. Does not depend on brokers.
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ _reaper_lock = Lock()
 
 
 def connect(limit_s: float = HELLO_LIMIT_S) -> DockerClient:
-    """A client whose daemon answers. Raises DockerUnavailableError, at the latest after the limit."""
+    """A client whose daemon answers. Raises DockerUnavailableError, at the latest after the
+    limit."""
     try:
         client = DockerClient(timeout=limit_s)  # asks for the daemon's version at once
     except DOCKER_ERRORS as error:
@@ -50,12 +52,14 @@ def connect(limit_s: float = HELLO_LIMIT_S) -> DockerClient:
 
 
 def full_name(image: str) -> str:
-    """The image as Testcontainers will ask for it: a prefix names a registry of the user's own. Older releases know none."""
+    """The image as Testcontainers will ask for it: a prefix names a registry of the user's own.
+    Older releases know none."""
     return str(getattr(testcontainers_config, "hub_image_name_prefix", "")) + image
 
 
 def ensure_image(client: DockerClient, image: str, limit_s: float, advice: str) -> None:
-    """Have the image here, pulling it if need be. Raises ImageUnavailableError, with the advice, at the latest after the limit."""
+    """Have the image here, pulling it if need be. Raises ImageUnavailableError, with the advice, at
+    the latest after the limit."""
     try:
         client.client.images.get(image)
         return
@@ -73,7 +77,8 @@ def ensure_image(client: DockerClient, image: str, limit_s: float, advice: str) 
 
 
 def ensure_reaper(client: DockerClient) -> None:
-    """Have Testcontainers' reaper (Ryuk) running, which removes what a killed process leaves; do without where it cannot be had."""
+    """Have Testcontainers' reaper (Ryuk) running, which removes what a killed process leaves; do
+    without where it cannot be had."""
     with _reaper_lock:
         if testcontainers_config.ryuk_disabled:
             return
@@ -84,17 +89,22 @@ def ensure_reaper(client: DockerClient) -> None:
             testcontainers_config.ryuk_disabled = True
             logger.warning(
                 "Testcontainers' reaper is off, as its image %s is neither here nor to be pulled: containers are removed at the end of "
-                "`with`, but would outlive a killed process", image,
-            )  # fmt: skip
+                "`with`, but would outlive a killed process",
+                image,
+            )
             return
         try:
             Reaper.get_instance()
         except Exception as error:
-            raise refused("start Testcontainers' reaper (TESTCONTAINERS_RYUK_DISABLED=true does without it)", error) from error
+            raise refused(
+                "start Testcontainers' reaper (TESTCONTAINERS_RYUK_DISABLED=true does without it)",
+                error,
+            ) from error
 
 
 def undisturbed(action: Callable[[], T]) -> T:
-    """Run in a thread of its own: an interrupt of the caller (Ctrl-C) is raised only when the action has ended."""
+    """Run in a thread of its own: an interrupt of the caller (Ctrl-C) is raised only when the
+    action has ended."""
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(action).result()
 
@@ -108,10 +118,13 @@ def create_network(client: DockerClient, name: str, labels: Mapping[str, str]) -
 
 
 def remove_labelled(client: DockerClient, labels: Mapping[str, str]) -> None:
-    """Remove every container, with its volumes, and every network that carries all of the labels. Raises ContainerError."""
+    """Remove every container, with its volumes, and every network that carries all of the labels.
+    Raises ContainerError."""
     chosen = {"label": [f"{name}={value}" for name, value in labels.items()]}
     try:
-        for container in client.client.containers.list(all=True, ignore_removed=True, filters=chosen):
+        for container in client.client.containers.list(
+            all=True, ignore_removed=True, filters=chosen
+        ):
             _remove_container(container)
         for network in client.client.networks.list(filters=chosen):
             with suppress(NotFound):

@@ -1,7 +1,8 @@
 """`EmulatorContainer`: this project's emulator in a container, in place of a Kafka container.
 
-Owns the variables by which the image is told its topics, configuration and address. Does not depend on what is asked of it. In a Python
-test suite `coordinator.Emulator` does the same without Docker; the container is for suites that think in containers.
+Owns the variables by which the image is told its topics, configuration and address. Does not depend
+on what is asked of it. In a Python test suite `coordinator.Emulator` does the same without Docker;
+the container is for suites that think in containers.
 """
 
 from __future__ import annotations
@@ -30,20 +31,25 @@ DEFAULT_IMAGE: Final = f"kafka-group-coordinator:{__version__}"
 
 
 class EmulatorContainer(Brokers):
-    """The emulator for as long as a `with` lasts; it keeps all in memory, so a stopped broker starts again empty.
+    """The emulator for as long as a `with` lasts; it keeps all in memory, so a stopped broker
+    starts again empty.
 
-    It has the testing kit, too, as `Emulator` does: `kafka.create_topic(...)`, `kafka.group("billing").wait(...)`, `kafka.fail(...)`, by
-    the image's control port, with a token of its own. `stop_broker` and its like are the container's own.
+    It has the testing kit, too, as `Emulator` does: `kafka.create_topic(...)`,
+    `kafka.group("billing").wait(...)`, `kafka.fail(...)`, by the image's control port, with a token
+    of its own. `stop_broker` and its like are the container's own.
 
-    `topics`: `{"orders": 12}` or `["orders:12", "payments"]`. `config`: broker configurations by Kafka's names; defaults are Kafka's,
-    except that group.initial.rebalance.delay.ms is 0. `image`: instead of the environment's COORDINATOR_IMAGE, or
-    kafka-group-coordinator with this package's version. `port`: a port of this machine; None for a free one.
+    `topics`: `{"orders": 12}` or `["orders:12", "payments"]`. `config`: broker configurations by
+    Kafka's names; defaults are Kafka's, except that group.initial.rebalance.delay.ms is 0. `image`:
+    instead of the environment's COORDINATOR_IMAGE, or kafka-group-coordinator with this package's
+    version. `port`: a port of this machine; None for a free one.
 
-    `brokers`: how many, in one process and thus in one container, with the ids 1, 2, ...; each has a port further on. `racks`: one for
-    each. The container is node 1 of `stop_broker` and its kin; single brokers are stopped over the control port (docs/control.md).
+    `brokers`: how many, in one process and thus in one container, with the ids 1, 2, ...; each has
+    a port further on. `racks`: one for each. The container is node 1 of `stop_broker` and its kin;
+    single brokers are stopped over the control port (docs/control.md).
 
-    Raises ContainerError for arguments that cannot be, and when the emulator cannot be had within `pull_timeout_s` and
-    `startup_timeout_s`; DockerUnavailableError and ImageUnavailableError are such errors.
+    Raises ContainerError for arguments that cannot be, and when the emulator cannot be had within
+    `pull_timeout_s` and `startup_timeout_s`; DockerUnavailableError and ImageUnavailableError are
+    such errors.
     """
 
     kind = "emulator"
@@ -66,13 +72,18 @@ class EmulatorContainer(Brokers):
         pull_timeout_s: float = 300,
     ) -> None:
         super().__init__(
-            image=image or os.environ.get("COORDINATOR_IMAGE") or DEFAULT_IMAGE, count=1, ports=port,
-            startup_timeout_s=startup_timeout_s, pull_timeout_s=pull_timeout_s,
-        )  # fmt: skip
+            image=image or os.environ.get("COORDINATOR_IMAGE") or DEFAULT_IMAGE,
+            count=1,
+            ports=port,
+            startup_timeout_s=startup_timeout_s,
+            pull_timeout_s=pull_timeout_s,
+        )
         if brokers < 1:
             raise ContainerError(f"brokers={brokers!r}: give a whole number from 1 on")
         if port is not None and port + brokers - 1 > 65_535:
-            raise ContainerError(f"port={port}: {brokers} brokers take the ports from it on, and there is none above 65535")
+            raise ContainerError(
+                f"port={port}: {brokers} brokers take the ports from it on, and there is none above 65535"
+            )
         self.brokers_in_one = brokers
         checked_of_brokers(racks, {}, brokers)
         self._racks = list(racks)
@@ -88,7 +99,8 @@ class EmulatorContainer(Brokers):
 
     @property
     def kit(self) -> RemoteKit:
-        """The testing kit, by the container's control port. Raises ContainerError unless started."""
+        """The testing kit, by the container's control port. Raises ContainerError unless
+        started."""
         node = self._node(1)
         try:
             port = int(node.container.get_exposed_port(CONTROL_PORT))
@@ -102,11 +114,14 @@ class EmulatorContainer(Brokers):
                 return kit
             except NoControlPort as error:
                 if time.monotonic() > deadline:
-                    raise ContainerError(f"{node}: no control port within {self._startup_timeout_s:g} s: {error}") from None
+                    raise ContainerError(
+                        f"{node}: no control port within {self._startup_timeout_s:g} s: {error}"
+                    ) from None
                 time.sleep(_POLL_S)
 
     def __getattr__(self, name: str) -> Any:
-        """What a container does not do itself is the kit's: `kafka.create_topic(...)`, `kafka.group(...)`, `kafka.fail(...)`."""
+        """What a container does not do itself is the kit's: `kafka.create_topic(...)`,
+        `kafka.group(...)`, `kafka.fail(...)`."""
         if name.startswith("_") or not hasattr(RemoteKit, name):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return getattr(self.kit, name)
@@ -118,7 +133,8 @@ class EmulatorContainer(Brokers):
         variables["COORDINATOR_CONTROL_TOKEN"] = self._token
         variables["COORDINATOR_CONTROL_ADVERTISE"] = address.rpartition(":")[0]
         variables["COORDINATOR_TOPICS"] = ",".join(
-            topic.name if topic.partitions is None else f"{topic.name}:{topic.partitions}" for topic in self._topics
+            topic.name if topic.partitions is None else f"{topic.name}:{topic.partitions}"
+            for topic in self._topics
         )
         if self.brokers_in_one > 1:
             variables["COORDINATOR_BROKERS"] = str(self.brokers_in_one)
@@ -130,5 +146,6 @@ class EmulatorContainer(Brokers):
         if 1 < number <= self.brokers_in_one:
             raise ContainerError(
                 f"node={number}: the {self.brokers_in_one} brokers are one process, and its container is node 1; "
-                "single brokers are stopped over the control port (docs/control.md)")
+                "single brokers are stopped over the control port (docs/control.md)"
+            )
         return super()._node(number)

@@ -1,4 +1,5 @@
-"""What can go wrong with brokers in containers: one family of exceptions, each with a message that says what to do.
+"""What can go wrong with brokers in containers: one family of exceptions, each with a message that
+says what to do.
 
 Owns the words for what Docker refuses. Does not depend on who asked Docker, and why.
 """
@@ -10,7 +11,8 @@ import re
 from collections.abc import Iterator
 
 PORT_TAKEN = ("already allocated", "already in use", "ports are not available")
-"""How Docker says that a port of the host is taken: its own table of ports, the kernel, Docker Desktop."""
+"""How Docker says that a port of the host is taken: its own table of ports, the kernel, Docker
+Desktop."""
 
 _REFUSED_CONFIG = re.compile(r"ConfigException: (.+)")
 _TROUBLE = re.compile(r"\b(ERROR|FATAL|\w*(Exception|Error)\b|error:)")
@@ -18,7 +20,8 @@ _LONGEST_REASON = 500
 
 
 class ContainerError(Exception):
-    """A broker in a container cannot be had, or cannot be used so: what, where, and what to do about it."""
+    """A broker in a container cannot be had, or cannot be used so: what, where, and what to do
+    about it."""
 
 
 class DockerUnavailableError(ContainerError):

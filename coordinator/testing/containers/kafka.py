@@ -1,7 +1,9 @@
-"""`RealKafka`: one broker of Apache Kafka, or a cluster of three, from apache/kafka or from the locally built image.
+"""`RealKafka`: one broker of Apache Kafka, or a cluster of three, from apache/kafka or from the
+locally built image.
 
-Owns the brokers' settings and the way to Kafka's tools inside a container. The settings are Kafka's own defaults but for those named
-at `RealKafka`. No start script: only variables, so that both images serve. Does not depend on what is asked of the brokers.
+Owns the brokers' settings and the way to Kafka's tools inside a container. The settings are Kafka's
+own defaults but for those named at `RealKafka`. No start script: only variables, so that both
+images serve. Does not depend on what is asked of the brokers.
 """
 
 from __future__ import annotations
@@ -18,10 +20,12 @@ from .settings import checked_config, checked_of_brokers, log_unknown, variable
 DEFAULT_IMAGE: Final = "apache/kafka:4.3.1"
 
 QUICK_JVM: Final = "-Xms256m -Xmx512m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-"""JVM options for a broker that lives for one test run: little memory, the quick compiler, the simple collector."""
+"""JVM options for a broker that lives for one test run: little memory, the quick compiler, the
+simple collector."""
 
 IMAGE_JVM: Final = ""
-"""No options: the JVM as the image and the machine choose it (1 GiB of heap; on machines of some size G1 and both compilers)."""
+"""No options: the JVM as the image and the machine choose it (1 GiB of heap; on machines of some
+size G1 and both compilers)."""
 
 _BROKER_PORT, _CONTROLLER_PORT = 9093, 9094
 _CLUSTER_ID = "4L6g3nShT-eMCtK--X86sw"
@@ -42,25 +46,27 @@ ALONE: Final = {
 class RealKafka(Brokers):
     """Apache Kafka for as long as a `with` lasts: one broker, or three of which any one may die.
 
-    `brokers`: 1 or 3, each a controller too. `config`: broker configurations by Kafka's names, for all brokers. `image`: instead of the
-    environment's KAFKA_IMAGE, or apache/kafka:4.3.1. `ports`: ports of this machine, one for each broker; None for free ones.
-    `racks`: a rack for each broker, None for a broker without one. `broker_config`: configurations of single brokers by id, over `config`.
-    `jvm`: JVM options of the brokers, QUICK_JVM or IMAGE_JVM or your own.
+    `brokers`: 1 or 3, each a controller too. `config`: broker configurations by Kafka's names, for
+    all brokers. `image`: instead of the environment's KAFKA_IMAGE, or apache/kafka:4.3.1. `ports`:
+    ports of this machine, one for each broker; None for free ones. `racks`: a rack for each broker,
+    None for a broker without one. `broker_config`: configurations of single brokers by id, over
+    `config`. `jvm`: JVM options of the brokers, QUICK_JVM or IMAGE_JVM or your own.
 
-    Settings are Kafka's defaults, except that group.initial.rebalance.delay.ms is 0 (as in `Emulator`), and that a broker alone keeps
-    its internal topics in one replica and committed offsets in 4 partitions rather than 50. `config` overrules all of these.
+    Settings are Kafka's defaults, except that group.initial.rebalance.delay.ms is 0 (as in
+    `Emulator`), and that a broker alone keeps its internal topics in one replica and committed
+    offsets in 4 partitions rather than 50. `config` overrules all of these.
 
-    A broker is ready when its Metadata names all brokers as alive. Its group coordinator may still be about to load:
-    __consumer_offsets is created when a client first looks for a coordinator, as on any fresh Kafka, and clients wait for it by themselves.
+    A broker is ready when its Metadata names all brokers as alive. Its group coordinator may still
+    be about to load: __consumer_offsets is created when a client first looks for a coordinator, as
+    on any fresh Kafka, and clients wait for it by themselves.
 
-    Raises ContainerError for arguments that cannot be, and when the brokers cannot be had within `pull_timeout_s` and `startup_timeout_s`;
-    DockerUnavailableError and ImageUnavailableError are such errors.
+    Raises ContainerError for arguments that cannot be, and when the brokers cannot be had within
+    `pull_timeout_s` and `startup_timeout_s`; DockerUnavailableError and ImageUnavailableError are
+    such errors.
     """
 
     kind = "broker"
-    advice = (
-        "build the local one in a checkout of this project (`python -m tools.images kafka`) and set KAFKA_IMAGE=local/kafka:4.3.1"
-    )
+    advice = "build the local one in a checkout of this project (`python -m tools.images kafka`) and set KAFKA_IMAGE=local/kafka:4.3.1"
 
     def __init__(
         self,
@@ -76,39 +82,64 @@ class RealKafka(Brokers):
         pull_timeout_s: float = 300,
     ) -> None:
         if brokers not in (1, 3):
-            raise ContainerError(f"brokers={brokers}: give 1, or 3; with 2 the loss of either would end the cluster")
+            raise ContainerError(
+                f"brokers={brokers}: give 1, or 3; with 2 the loss of either would end the cluster"
+            )
         super().__init__(
-            image=image or os.environ.get("KAFKA_IMAGE") or DEFAULT_IMAGE, count=brokers, ports=ports,
-            startup_timeout_s=startup_timeout_s, pull_timeout_s=pull_timeout_s,
-        )  # fmt: skip
+            image=image or os.environ.get("KAFKA_IMAGE") or DEFAULT_IMAGE,
+            count=brokers,
+            ports=ports,
+            startup_timeout_s=startup_timeout_s,
+            pull_timeout_s=pull_timeout_s,
+        )
         self._jvm = jvm
         reserved = self._placing(1, "", "")
         self._config = checked_config(config or {}, reserved=reserved)
         own = checked_of_brokers(racks, broker_config or {}, brokers)
-        self._broker_config = {number: checked_config(settings, reserved=reserved) for number, settings in own.items()}
-        log_unknown(dict.fromkeys(name for settings in (self._config, *self._broker_config.values()) for name in settings))
+        self._broker_config = {
+            number: checked_config(settings, reserved=reserved) for number, settings in own.items()
+        }
+        log_unknown(
+            dict.fromkeys(
+                name
+                for settings in (self._config, *self._broker_config.values())
+                for name in settings
+            )
+        )
 
     def tool(self, name: str, *args: str, node: int = 1) -> str:
-        """Run one of Kafka's command-line tools in a broker's container: `tool("kafka-topics", "--list")`. What it printed.
+        """Run one of Kafka's command-line tools in a broker's container: `tool("kafka-topics",
+        "--list")`. What it printed.
 
-        --bootstrap-server is added, the broker of that container. A tool that writes nothing for a minute is given up.
-        Raises ContainerError if it cannot run, or ends with a status other than 0; then with all it printed.
+        --bootstrap-server is added, the broker of that container. A tool that writes nothing for a
+        minute is given up. Raises ContainerError if it cannot run, or ends with a status other than
+        0; then with all it printed.
         """
-        address = [] if name in _OFFLINE_TOOLS else ["--bootstrap-server", f"localhost:{_BROKER_PORT}"]
+        address = (
+            [] if name in _OFFLINE_TOOLS else ["--bootstrap-server", f"localhost:{_BROKER_PORT}"]
+        )
         container = self._node(node).docker
         try:
-            status, (output, errors) = container.exec_run([f"{_TOOLS}/{name}.sh", *address, *args], demux=True)
+            status, (output, errors) = container.exec_run(
+                [f"{_TOOLS}/{name}.sh", *address, *args], demux=True
+            )
         except daemon.DOCKER_ERRORS as error:
             raise refused(f"run {name} in broker {node}", error) from error
         printed = (output or b"").decode(errors="replace")
         if status:
             said = (printed + (errors or b"").decode(errors="replace")).strip()
-            raise ContainerError(f"{name} {' '.join(args)}: status {status} in broker {node}: {said}")
+            raise ContainerError(
+                f"{name} {' '.join(args)}: status {status} in broker {node}: {said}"
+            )
         return printed
 
     def _environment(self, number: int, address: str) -> Mapping[str, str]:
         inside = host_name(number) if self.count > 1 else "localhost"
-        settings = self._placing(number, address, inside) | QUICK_START | (ALONE if self.count == 1 else {})
+        settings = (
+            self._placing(number, address, inside)
+            | QUICK_START
+            | (ALONE if self.count == 1 else {})
+        )
         settings |= self._config | self._broker_config.get(number, {})
         variables = {variable(name): value for name, value in settings.items()}
         variables["CLUSTER_ID"] = _CLUSTER_ID
@@ -117,12 +148,17 @@ class RealKafka(Brokers):
         return variables
 
     def _placing(self, number: int, address: str, inside: str) -> dict[str, str]:
-        """The settings that place a broker among the others and tell clients where it is. Any one drops all the image's own."""
-        voters = [(n, host_name(n) if self.count > 1 else "localhost") for n in range(1, self.count + 1)]
+        """The settings that place a broker among the others and tell clients where it is. Any one
+        drops all the image's own."""
+        voters = [
+            (n, host_name(n) if self.count > 1 else "localhost") for n in range(1, self.count + 1)
+        ]
         return {
             "node.id": str(number),
             "process.roles": "broker,controller",
-            "controller.quorum.voters": ",".join(f"{n}@{host}:{_CONTROLLER_PORT}" for n, host in voters),
+            "controller.quorum.voters": ",".join(
+                f"{n}@{host}:{_CONTROLLER_PORT}" for n, host in voters
+            ),
             "controller.listener.names": "CONTROLLER",
             "inter.broker.listener.name": "BROKER",
             "listeners": f"PLAINTEXT://:{CLIENT_PORT},BROKER://:{_BROKER_PORT},CONTROLLER://:{_CONTROLLER_PORT}",

@@ -1,6 +1,8 @@
-"""One broker's container: where clients reach it, its log, what is done to it, and whether it is alive.
+"""One broker's container: where clients reach it, its log, what is done to it, and whether it is
+alive.
 
-Owns the wait for one broker and the words for one that ended early. Does not depend on how a container is made or removed.
+Owns the wait for one broker and the words for one that ended early. Does not depend on how a
+container is made or removed.
 """
 
 from __future__ import annotations
@@ -22,7 +24,8 @@ _POLL_S: Final = 0.05
 
 @dataclass(slots=True, kw_only=True)
 class Node:
-    """A broker: its id, which counts from 1, its container, and where clients reach it. `kind`: what an error message calls it."""
+    """A broker: its id, which counts from 1, its container, and where clients reach it. `kind`:
+    what an error message calls it."""
 
     kind: str
     number: int
@@ -52,7 +55,8 @@ class Node:
         return output.decode(errors="replace")
 
     def order(self, verb: str, **options: object) -> None:
-        """Have Docker kill, stop, start, pause or unpause the container, or wait for its end. Raises ContainerError."""
+        """Have Docker kill, stop, start, pause or unpause the container, or wait for its end.
+        Raises ContainerError."""
         try:
             getattr(self.docker, verb)(**options)
         except DOCKER_ERRORS as error:
@@ -61,7 +65,8 @@ class Node:
             raise refused(f"{verb} {self}", error) from error
 
     def await_alive(self, ids: set[int], limit_s: float) -> None:
-        """Wait until the broker knows those with these ids to be alive. Raises ContainerError if it ends, or after the limit."""
+        """Wait until the broker knows those with these ids to be alive. Raises ContainerError if it
+        ends, or after the limit."""
         deadline = time.monotonic() + limit_s
         while not ids <= live_brokers(self.host, self.port):
             self._check_running()
@@ -85,7 +90,9 @@ class Node:
         state = self.docker.attrs["State"]
         if state["Status"] in ("exited", "dead"):
             memory = " (out of memory)" if state.get("OOMKilled") else ""
-            raise ContainerError(f"{self} ended before it was ready, exit code {state['ExitCode']}{memory}: {self._reason()}")
+            raise ContainerError(
+                f"{self} ended before it was ready, exit code {state['ExitCode']}{memory}: {self._reason()}"
+            )
 
     def _reason(self) -> str:
         with suppress(ContainerError):

@@ -1,7 +1,8 @@
-"""What a test asks for, checked before Docker is asked: broker configuration, ports; and how both become an environment.
+"""What a test asks for, checked before Docker is asked: broker configuration, ports; and how both
+become an environment.
 
-Names become variables as the apache/kafka image reads them: `.` is `_`, `_` is `__`, `-` is `___`. Owns the checks of arguments.
-Does not depend on Docker.
+Names become variables as the apache/kafka image reads them: `.` is `_`, `_` is `__`, `-` is `___`.
+Owns the checks of arguments. Does not depend on Docker.
 """
 
 from __future__ import annotations
@@ -17,30 +18,47 @@ from .errors import ContainerError
 logger = logging.getLogger(__name__)
 
 _NAME = re.compile(r"[a-z0-9]+([._-][a-z0-9]+)*")
-_NOT_FOR_BROKERS = frozenset({
-    "gc.log.opts", "heap.opts", "jmx.hostname", "jmx.opts", "jvm.performance.opts", "log4j.loggers", "log4j.opts",
-    "log4j.root.loglevel", "opts", "tools.log4j.loglevel", "version",
-})  # fmt: skip
+_NOT_FOR_BROKERS = frozenset(
+    {
+        "gc.log.opts",
+        "heap.opts",
+        "jmx.hostname",
+        "jmx.opts",
+        "jvm.performance.opts",
+        "log4j.loggers",
+        "log4j.opts",
+        "log4j.root.loglevel",
+        "opts",
+        "tools.log4j.loglevel",
+        "version",
+    }
+)
 """Names whose variables the image takes for its own scripts."""
 
 
 def variable(name: str) -> str:
-    """The environment variable for a broker configuration: `num.partitions` is KAFKA_NUM_PARTITIONS."""
+    """The environment variable for a broker configuration: `num.partitions` is
+    KAFKA_NUM_PARTITIONS."""
     return "KAFKA_" + name.replace("_", "__").replace("-", "___").replace(".", "_").upper()
 
 
 def checked_config(config: Mapping[str, object], reserved: Iterable[str] = ()) -> dict[str, str]:
-    """The configuration as texts. Raises ContainerError for what no broker could be given; `reserved` names are the caller's own.
+    """The configuration as texts. Raises ContainerError for what no broker could be given;
+    `reserved` names are the caller's own.
 
-    Values are left to the broker to judge. Nor is a name it does not know an error, since plugins bring their own; but a broker
-    passes over it in silence, so it is logged.
+    Values are left to the broker to judge. Nor is a name it does not know an error, since plugins
+    bring their own; but a broker passes over it in silence, so it is logged.
     """
     texts = {}
     for name, value in config.items():
         if not _NAME.fullmatch(str(name)) or name in _NOT_FOR_BROKERS:
-            raise ContainerError(f"config: {name!r} is no name of a broker configuration; write it as Kafka does, such as num.partitions")
+            raise ContainerError(
+                f"config: {name!r} is no name of a broker configuration; write it as Kafka does, such as num.partitions"
+            )
         if name in reserved:
-            raise ContainerError(f"config: {name} follows from the other arguments (brokers, ports) and cannot be given")
+            raise ContainerError(
+                f"config: {name} follows from the other arguments (brokers, ports) and cannot be given"
+            )
         texts[name] = _text(name, value)
     return texts
 
@@ -48,14 +66,21 @@ def checked_config(config: Mapping[str, object], reserved: Iterable[str] = ()) -
 def checked_of_brokers(
     racks: Sequence[str | None], config: Mapping[int, Mapping[str, object]], brokers: int
 ) -> dict[int, dict[str, object]]:
-    """What is for single brokers, their racks among it, by broker id. Raises ContainerError for brokers that will not be there."""
+    """What is for single brokers, their racks among it, by broker id. Raises ContainerError for
+    brokers that will not be there."""
     if isinstance(racks, str) or (racks and len(racks) != brokers):
-        raise ContainerError(f"racks={racks!r}: give {brokers}, one for each broker, None for a broker without a rack")
+        raise ContainerError(
+            f"racks={racks!r}: give {brokers}, one for each broker, None for a broker without a rack"
+        )
     for number in config:
         if number not in range(1, brokers + 1):
             ids = ", ".join(map(str, range(1, brokers + 1)))
-            raise ContainerError(f"broker_config: there is no broker {number}; the brokers are {ids}")
-    found: dict[int, dict[str, object]] = {number: {"broker.rack": rack} for number, rack in enumerate(racks, 1) if rack is not None}
+            raise ContainerError(
+                f"broker_config: there is no broker {number}; the brokers are {ids}"
+            )
+    found: dict[int, dict[str, object]] = {
+        number: {"broker.rack": rack} for number, rack in enumerate(racks, 1) if rack is not None
+    }
     for number, settings in config.items():
         found[number] = {**found.get(number, {}), **settings}
     return found
@@ -67,7 +92,11 @@ def log_unknown(names: Iterable[str]) -> None:
         if name not in broker_defs() and not name.startswith("listener.name."):
             near = get_close_matches(name, broker_defs(), 1)
             meant = f"; is {near[0]} meant?" if near else ""
-            logger.warning("config: %s is no broker configuration of Kafka 4.3.1, which passes over unknown names%s", name, meant)
+            logger.warning(
+                "config: %s is no broker configuration of Kafka 4.3.1, which passes over unknown names%s",
+                name,
+                meant,
+            )
 
 
 def checked_ports(ports: int | Sequence[int] | None, brokers: int) -> list[int] | None:
@@ -76,10 +105,14 @@ def checked_ports(ports: int | Sequence[int] | None, brokers: int) -> list[int] 
         return None
     listed = [ports] if isinstance(ports, int) else list(ports)
     if len(listed) != brokers or len(set(listed)) != brokers:
-        raise ContainerError(f"ports={ports}: give {brokers} different port{'s' * (brokers > 1)}, one for each, or None for free ones")
+        raise ContainerError(
+            f"ports={ports}: give {brokers} different port{'s' * (brokers > 1)}, one for each, or None for free ones"
+        )
     for port in listed:
         if not 1 <= port <= 65_535:
-            raise ContainerError(f"ports: {port} is no port; give one from 1 to 65535, or None for a free one")
+            raise ContainerError(
+                f"ports: {port} is no port; give one from 1 to 65535, or None for a free one"
+            )
     return listed
 
 

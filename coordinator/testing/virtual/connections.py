@@ -1,6 +1,7 @@
 """Connections in memory: an asyncio protocol on one side, a broker's connection on the other.
 
-Owns the order: what is sent arrives later, in order, after `latency_s` of virtual time. Does not depend on what is sent.
+Owns the order: what is sent arrives later, in order, after `latency_s` of virtual time. Does not
+depend on what is sent.
 """
 
 from __future__ import annotations
@@ -18,9 +19,16 @@ class MemoryTransport(asyncio.Transport):
     """The client's end."""
 
     def __init__(
-        self, loop: asyncio.AbstractEventLoop, protocol: asyncio.BaseProtocol, broker: Broker, number: int, latency_s: float,
-        now: Callable[[], int], settle: Callable[[], None], ended: Callable[[MemoryTransport], None],
-    ) -> None:  # fmt: skip
+        self,
+        loop: asyncio.AbstractEventLoop,
+        protocol: asyncio.BaseProtocol,
+        broker: Broker,
+        number: int,
+        latency_s: float,
+        now: Callable[[], int],
+        settle: Callable[[], None],
+        ended: Callable[[MemoryTransport], None],
+    ) -> None:
         peer = ("127.0.0.1", 30_000 + number)
         host, port = broker.cluster.brokers[broker.node_id].endpoints["PLAINTEXT"]
         super().__init__({"peername": (host, port), "sockname": peer})
@@ -36,8 +44,13 @@ class MemoryTransport(asyncio.Transport):
         self._kept: list[bytes] = []
         self._latest = loop.time()
         self.connection = Connection(
-            broker, peer=f"{peer[0]}:{peer[1]}", client_host="/127.0.0.1", listener="PLAINTEXT", write=self._from_broker,
-            close=self._closed_by_broker)
+            broker,
+            peer=f"{peer[0]}:{peer[1]}",
+            client_host="/127.0.0.1",
+            listener="PLAINTEXT",
+            write=self._from_broker,
+            close=self._closed_by_broker,
+        )
         data_log.opened(broker.log, broker.node_id, self.connection.peer, "PLAINTEXT", now())
 
     # -- the client's calls
@@ -106,7 +119,13 @@ class MemoryTransport(asyncio.Transport):
 
     def _lost_by_client(self) -> None:
         if not self.connection.closed:
-            data_log.closed(self.broker.log, self.broker.node_id, self.connection.peer, self.connection.client_id, self._now())
+            data_log.closed(
+                self.broker.log,
+                self.broker.node_id,
+                self.connection.peer,
+                self.connection.client_id,
+                self._now(),
+            )
             self.connection.lost()
             self._settle()
         self._ended(self)
@@ -140,7 +159,13 @@ class MemoryTransport(asyncio.Transport):
         if not self._closing:
             self._closing = True
             if not self.connection.closed:
-                data_log.closed(self.broker.log, self.broker.node_id, self.connection.peer, self.connection.client_id, self._now())
+                data_log.closed(
+                    self.broker.log,
+                    self.broker.node_id,
+                    self.connection.peer,
+                    self.connection.client_id,
+                    self._now(),
+                )
                 self.connection.lost()
             self._ended(self)
             self._loop.call_soon(self._protocol.connection_lost, None)

@@ -1,6 +1,8 @@
-"""An emulator within a virtual event loop: brokers, their connections in memory, one timer, and the kit to look at them.
+"""An emulator within a virtual event loop: brokers, their connections in memory, one timer, and the
+kit to look at them.
 
-Owns the lifetime: `virtual_kafka` gives the running loop virtual time and takes it away again. The brokers are those of `Emulator`.
+Owns the lifetime: `virtual_kafka` gives the running loop virtual time and takes it away again. The
+brokers are those of `Emulator`.
 """
 
 from __future__ import annotations
@@ -34,11 +36,18 @@ class VirtualKafkaWarning(UserWarning):
 
 
 class VirtualKafka(Kit):
-    """Brokers under virtual time. Made by `virtual_kafka`; the methods of `Kit` look at it and act on it, those that wait excepted."""
+    """Brokers under virtual time. Made by `virtual_kafka`; the methods of `Kit` look at it and act
+    on it, those that wait excepted."""
 
     def __init__(
-        self, loop: asyncio.AbstractEventLoop, clock: VirtualTime, brokers: Brokers, log: EventLog, seed: int, latency_s: float,
-    ) -> None:  # fmt: skip
+        self,
+        loop: asyncio.AbstractEventLoop,
+        clock: VirtualTime,
+        brokers: Brokers,
+        log: EventLog,
+        seed: int,
+        latency_s: float,
+    ) -> None:
         self.brokers = brokers
         self.seed = seed
         self._loop = loop
@@ -75,7 +84,9 @@ class VirtualKafka(Kit):
 
     def peer(self, *_: object, **__: object) -> Any:
         """There are none here. Raises EmulatorError."""
-        raise EmulatorError("peers live on sockets, which virtual time has not: use consumers of your client library, or the simulator")
+        raise EmulatorError(
+            "peers live on sockets, which virtual time has not: use consumers of your client library, or the simulator"
+        )
 
     def drop_connections(self) -> None:
         """End all connections, as a network does that breaks."""
@@ -103,8 +114,14 @@ class VirtualKafka(Kit):
 
     def _new_session(self) -> KitSession:
         session = KitSession(
-            lambda: list(self.brokers.brokers.values()), _Clock(self), self.seed,
-            lambda: {each.connection.client_id for each in self._connections}, dict, set, self.drop_connections)
+            lambda: list(self.brokers.brokers.values()),
+            _Clock(self),
+            self.seed,
+            lambda: {each.connection.client_id for each in self._connections},
+            dict,
+            set,
+            self.drop_connections,
+        )
         self._observers.append(session.waits.look)
         return session
 
@@ -123,17 +140,29 @@ class VirtualKafka(Kit):
         deadline = self.brokers.next_deadline()
         if self._timer is not None:
             self._timer.cancel()
-        self._timer = None if deadline is None else self._loop.call_later(max(deadline - now, 0) / 1000, self._tick)
+        self._timer = (
+            None
+            if deadline is None
+            else self._loop.call_later(max(deadline - now, 0) / 1000, self._tick)
+        )
 
     def _tick(self) -> None:
         self.brokers.tick(self.now_ms)
         self.settle()
 
     async def connect(
-        self, real: Callable[..., Any], factory: Callable[[], Any], host: Any = None, port: Any = None, **options: Any
-    ) -> Any:  # fmt: skip
+        self,
+        real: Callable[..., Any],
+        factory: Callable[[], Any],
+        host: Any = None,
+        port: Any = None,
+        **options: Any,
+    ) -> Any:
         """What `loop.create_connection` does meanwhile."""
-        node = next((node for node in self.brokers.brokers if host == f"broker-{node}" and port == _PORT), None)
+        node = next(
+            (node for node in self.brokers.brokers if host == f"broker-{node}" and port == _PORT),
+            None,
+        )
         if node is None:
             if not self._clock.waits_for_real_io:
                 self._clock.refuse_connection(host, port, self.bootstrap)
@@ -143,13 +172,22 @@ class VirtualKafka(Kit):
             finally:
                 self._clock.release()
         if options.get("ssl"):
-            raise EmulatorError("the brokers under virtual time have plain listeners only: leave security_protocol at PLAINTEXT")
+            raise EmulatorError(
+                "the brokers under virtual time have plain listeners only: leave security_protocol at PLAINTEXT"
+            )
         await asyncio.sleep(self._latency_s)
         protocol = factory()
         self._number += 1
         transport = MemoryTransport(
-            self._loop, protocol, self.brokers.brokers[node], self._number, self._latency_s, lambda: self.now_ms, self.settle,
-            lambda ended: self._connections.pop(ended, None))
+            self._loop,
+            protocol,
+            self.brokers.brokers[node],
+            self._number,
+            self._latency_s,
+            lambda: self.now_ms,
+            self.settle,
+            lambda ended: self._connections.pop(ended, None),
+        )
         self._connections[transport] = None
         protocol.connection_made(transport)
         return transport, protocol
@@ -176,7 +214,9 @@ class _Clock:
         return self._kafka.brokers.next_deadline()
 
     def jump(self, duration_ms: int) -> None:
-        raise EmulatorError("virtual time passes by itself: await asyncio.sleep(seconds) instead of kafka.advance(seconds)")
+        raise EmulatorError(
+            "virtual time passes by itself: await asyncio.sleep(seconds) instead of kafka.advance(seconds)"
+        )
 
     def tick(self) -> None:
         self._kafka.brokers.tick(self._kafka.now_ms)
@@ -210,14 +250,22 @@ def _held(clock: VirtualTime, transport: Any, protocol: Any) -> tuple[Any, Any]:
 
 @asynccontextmanager
 async def virtual_kafka(
-    topics: Mapping[str, int] | None = None, *, brokers: int = 1, config: Mapping[str, object] | None = None, seed: int = 1,
-    latency_ms: float = 1.0, log: str | PathLike[str] | None = None, real_io: RealIo = "refuse",
-) -> AsyncIterator[VirtualKafka]:  # fmt: skip
+    topics: Mapping[str, int] | None = None,
+    *,
+    brokers: int = 1,
+    config: Mapping[str, object] | None = None,
+    seed: int = 1,
+    latency_ms: float = 1.0,
+    log: str | PathLike[str] | None = None,
+    real_io: RealIo = "refuse",
+) -> AsyncIterator[VirtualKafka]:
     """Give the running loop virtual time and an emulator.
 
-    `topics`: how many partitions each has. `config`: broker settings by Kafka's names. `seed`: of every draw, module `random`'s included.
-    `latency_ms`: how long bytes take, one way. `log`: the file for the event log (default: in memory). `real_io`: whether threads,
-    executors and other connections are refused with VirtualTimeError, or virtual time stands still until they are done ("wait").
+    `topics`: how many partitions each has. `config`: broker settings by Kafka's names. `seed`: of
+    every draw, module `random`'s included. `latency_ms`: how long bytes take, one way. `log`: the
+    file for the event log (default: in memory). `real_io`: whether threads, executors and other
+    connections are refused with VirtualTimeError, or virtual time stands still until they are done
+    ("wait").
     """
     if real_io not in ("refuse", "wait"):
         raise EmulatorError(f'real_io={real_io!r}: "refuse" or "wait"')
@@ -225,25 +273,48 @@ async def virtual_kafka(
     if hash_seed in ("", "random") and log is not None:
         warnings.warn(
             "PYTHONHASHSEED is not set: sets of texts have another order in each process, and the event log may differ. Set it to a number",
-            VirtualKafkaWarning, stacklevel=4)
+            VirtualKafkaWarning,
+            stacklevel=4,
+        )
     loop = asyncio.get_running_loop()
     clock = VirtualTime(loop, seed=seed, epoch_s=EPOCH_S, real_io=real_io)
-    # Compiled parts of client libraries read the real clock for timestamps, which is far ahead of the virtual one.
-    settings = {"group.initial.rebalance.delay.ms": 0, "log.message.timestamp.after.max.ms": (1 << 63) - 1, **(config or {})}
-    configs = [BrokerConfigs({key: str(value) for key, value in settings.items()}, node_id=node) for node in range(1, brokers + 1)]
-    about = {"epoch_ms": EPOCH_S * 1000, "config": {"PYTHONHASHSEED": hash_seed}}
-    opened = EventLog(seed=seed, **about) if log is None else EventLog.open(log, mode="replace", seed=seed, **about)  # type: ignore[arg-type]
+    # Compiled parts of client libraries read the real clock for timestamps, which is far ahead of
+    # the virtual one.
+    settings = {
+        "group.initial.rebalance.delay.ms": 0,
+        "log.message.timestamp.after.max.ms": (1 << 63) - 1,
+        **(config or {}),
+    }
+    configs = [
+        BrokerConfigs({key: str(value) for key, value in settings.items()}, node_id=node)
+        for node in range(1, brokers + 1)
+    ]
+    about: dict[str, Any] = {"epoch_ms": EPOCH_S * 1000, "config": {"PYTHONHASHSEED": hash_seed}}
+    opened = (
+        EventLog(seed=seed, **about)
+        if log is None
+        else EventLog.open(log, mode="replace", seed=seed, **about)
+    )
     opened.data = True
     clock.begin()
     kafka = None
     real: Any = loop.create_connection
     try:
-        runtime = Brokers(ClusterOptions(
-            configs=configs, random=Random(seed), epoch_ms=EPOCH_S * 1000, topics=topic_options(topics or {}), log=opened))
+        runtime = Brokers(
+            ClusterOptions(
+                configs=configs,
+                random=Random(seed),
+                epoch_ms=EPOCH_S * 1000,
+                topics=topic_options(topics or {}),
+                log=opened,
+            )
+        )
         kafka = VirtualKafka(loop, clock, runtime, opened, seed, latency_ms / 1000)
         connect = kafka.connect
 
-        async def create_connection(factory: Any, host: Any = None, port: Any = None, **options: Any) -> Any:
+        async def create_connection(
+            factory: Any, host: Any = None, port: Any = None, **options: Any
+        ) -> Any:
             return await connect(real, factory, host, port, **options)
 
         vars(loop)["create_connection"] = create_connection

@@ -1,8 +1,9 @@
 """Virtual time for a running asyncio event loop, and for what its thread asks of module `time`.
 
-Owns the patches, and puts everything back. Rules: while something is ready the clock creeps (1 us a turn, so that a loop that waits
-for time to pass ends); when nothing is, it jumps to the next timer. What would take real time (a thread, an executor, a sleep, a
-real connection) is refused with the frame that asked for it, or (`real_io="wait"`) time stands still until it is done. Does not depend
+Owns the patches, and puts everything back. Rules: while something is ready the clock creeps (1 us a
+turn, so that a loop that waits for time to pass ends); when nothing is, it jumps to the next timer.
+What would take real time (a thread, an executor, a sleep, a real connection) is refused with the
+frame that asked for it, or (`real_io="wait"`) time stands still until it is done. Does not depend
 on Kafka.
 """
 
@@ -20,7 +21,12 @@ from typing import Any, Final, Literal
 RealIo = Literal["refuse", "wait"]
 _TURN_S: Final = 1e-6
 _LOOK_S: Final = 0.01
-_OWN: Final = ("/asyncio/", "/coordinator/testing/virtual/", "/threading.py", "/concurrent/futures/")
+_OWN: Final = (
+    "/asyncio/",
+    "/coordinator/testing/virtual/",
+    "/threading.py",
+    "/concurrent/futures/",
+)
 
 
 class VirtualTimeError(RuntimeError):
@@ -28,7 +34,8 @@ class VirtualTimeError(RuntimeError):
 
 
 class _Task(asyncio.Task[Any]):
-    """A task whose hash is its number, so that sets of tasks are in the same order in every process."""
+    """A task whose hash is its number, so that sets of tasks are in the same order in every
+    process."""
 
     def __init__(self, coro: Any, *, number: int, **options: Any) -> None:
         self._number = number
@@ -48,9 +55,12 @@ class _Future(asyncio.Future[Any]):
 
 
 class VirtualTime:
-    """Patches a running loop. `seed` seeds module `random` meanwhile. `epoch_s`: what `time.time()` says at the beginning."""
+    """Patches a running loop. `seed` seeds module `random` meanwhile. `epoch_s`: what `time.time()`
+    says at the beginning."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, *, seed: int, epoch_s: float, real_io: RealIo) -> None:
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, *, seed: int, epoch_s: float, real_io: RealIo
+    ) -> None:
         self.now_s = 0.0
         """Seconds since the beginning."""
         self._loop: Any = loop
@@ -62,7 +72,9 @@ class VirtualTime:
         self._number = 0
         self._undo: list[Callable[[], None]] = []
         if not hasattr(loop, "_selector"):
-            raise VirtualTimeError(f"{type(loop).__name__} cannot be given virtual time: use asyncio's own selector event loop, not uvloop")
+            raise VirtualTimeError(
+                f"{type(loop).__name__} cannot be given virtual time: use asyncio's own selector event loop, not uvloop"
+            )
 
     # -- on and off
 
@@ -79,11 +91,18 @@ class VirtualTime:
         self._patch_time("monotonic_ns", lambda: zero_ns + int(self.now_s * 1e9))
         self._patch_time("time", lambda: self._epoch_s + self.now_s)
         self._patch_time("time_ns", lambda: int((self._epoch_s + self.now_s) * 1e9))
-        self._patch_time("sleep", lambda seconds: self._refuse(f"time.sleep({seconds})", "await asyncio.sleep instead"))
+        self._patch_time(
+            "sleep",
+            lambda seconds: self._refuse(f"time.sleep({seconds})", "await asyncio.sleep instead"),
+        )
         self._patch(loop, "time", lambda: zero + self.now_s)
-        self._patch(loop._selector, "select", functools.partial(self._select, loop._selector.select))
+        self._patch(
+            loop._selector, "select", functools.partial(self._select, loop._selector.select)
+        )
         self._patch(loop, "create_future", self._future)
-        self._patch(loop, "run_in_executor", functools.partial(self._run_in_executor, loop.run_in_executor))
+        self._patch(
+            loop, "run_in_executor", functools.partial(self._run_in_executor, loop.run_in_executor)
+        )
         self._patch_start()
         factory = loop.get_task_factory()
         loop.set_task_factory(self._task)
@@ -113,7 +132,10 @@ class VirtualTime:
 
         def refuse(this: threading.Thread) -> None:
             if threading.get_ident() == thread and self._real_io == "refuse":
-                self._refuse(f"a thread ({this.name})", 'await the work, or use virtual_kafka(real_io="wait")')
+                self._refuse(
+                    f"a thread ({this.name})",
+                    'await the work, or use virtual_kafka(real_io="wait")',
+                )
             start(this)
 
         self._patch(threading.Thread, "start", refuse)
@@ -121,7 +143,8 @@ class VirtualTime:
     # -- the loop
 
     def _select(self, select: Callable[[float | None], Any], timeout: float | None) -> Any:
-        """What the loop does between two turns: see what is ready, and if nothing is, let time pass."""
+        """What the loop does between two turns: see what is ready, and if nothing is, let time
+        pass."""
         self.now_s += _TURN_S
         ready = select(0)
         if ready or timeout == 0:
@@ -143,9 +166,14 @@ class VirtualTime:
 
     # -- what is real
 
-    def _run_in_executor(self, run: Callable[..., Any], executor: Any, function: Any, *arguments: Any) -> Any:
+    def _run_in_executor(
+        self, run: Callable[..., Any], executor: Any, function: Any, *arguments: Any
+    ) -> Any:
         if self._real_io == "refuse":
-            self._refuse(f"run_in_executor({getattr(function, '__qualname__', function)})", 'use virtual_kafka(real_io="wait")')
+            self._refuse(
+                f"run_in_executor({getattr(function, '__qualname__', function)})",
+                'use virtual_kafka(real_io="wait")',
+            )
         return self.hold(run(executor, function, *arguments))
 
     def hold(self, work: Any) -> Any:
@@ -169,7 +197,10 @@ class VirtualTime:
 
     def refuse_connection(self, host: object, port: object, known: str) -> None:
         """A connection to somewhere real was asked for. Raises VirtualTimeError."""
-        self._refuse(f"a connection to {host}:{port}", f'the brokers are {known}; for others use virtual_kafka(real_io="wait")')
+        self._refuse(
+            f"a connection to {host}:{port}",
+            f'the brokers are {known}; for others use virtual_kafka(real_io="wait")',
+        )
 
     def _refuse(self, what: str, instead: str) -> None:
         raise VirtualTimeError(f"{what} under virtual time, at {_frame()}: {instead}")

@@ -1,7 +1,8 @@
 """The messages of Kafka 4.3.1, one module an API, each loaded when it is first asked for.
 
-Owns the way from an API key to its classes. `ENTRIES` spares the start-up a look at 89 files; a module it does not name
-(a new API is one new file) is found by the `KEY` it declares. Does not depend on the fields of messages.
+Owns the way from an API key to its classes. `ENTRIES` spares the start-up a look at 89 files; a
+module it does not name (a new API is one new file) is found by the `KEY` it declares. Does not
+depend on the fields of messages.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from coordinator.wire.schema import Request, Response
 
 
 class Entry(NamedTuple):
-    """Where an API's messages are: name as in the protocol, module, first flexible version (None: never)."""
+    """Where an API's messages are: name as in the protocol, module, first flexible version (None:
+    never)."""
 
     name: str
     module: str
@@ -131,7 +133,8 @@ def response_type(key: int) -> type[Response]:
 
 
 def flexible_version(key: int) -> int | None:
-    """The first flexible version of an API (KIP-482), None if it has none. Raises `WireError` if there is no such key."""
+    """The first flexible version of an API (KIP-482), None if it has none. Raises `WireError` if
+    there is no such key."""
     return entry(key).flexible
 
 
@@ -162,10 +165,14 @@ def _unlisted() -> dict[int, Entry]:
         from pkgutil import iter_modules
 
         _found = {}
-        for name in {module.name for module in iter_modules(__path__)} - {listed.module for listed in ENTRIES.values()}:
+        for name in {module.name for module in iter_modules(__path__)} - {
+            listed.module for listed in ENTRIES.values()
+        }:
             module = import_module(f"{__name__}.{name}")
             for value in vars(module).values():
                 if isinstance(value, type) and issubclass(value, Request) and value is not Request:
                     flexible = value.flexible if value.flexible <= value.versions[1] else None
-                    _found[module.KEY] = Entry(value.__name__.removesuffix("Request"), name, flexible)
+                    _found[module.KEY] = Entry(
+                        value.__name__.removesuffix("Request"), name, flexible
+                    )
     return _found

@@ -24,7 +24,9 @@ class AlterClientQuotasRequestEntryData(Struct):
 
 
 class AlterClientQuotasRequest(Request, key=KEY, versions=(0, 1), flexible=1):
-    entries: list[AlterClientQuotasRequestEntryData] = array(AlterClientQuotasRequestEntryData, default=())
+    entries: list[AlterClientQuotasRequestEntryData] = array(
+        AlterClientQuotasRequestEntryData, default=()
+    )
     validate_only: bool = boolean(default=False)
 
 
@@ -36,4 +38,6 @@ class AlterClientQuotasResponseEntryData(Struct):
 
 class AlterClientQuotasResponse(Response, key=KEY, versions=(0, 1), flexible=1):
     throttle_time_ms: int = int32(default=0)
-    entries: list[AlterClientQuotasResponseEntryData] = array(AlterClientQuotasResponseEntryData, default=())
+    entries: list[AlterClientQuotasResponseEntryData] = array(
+        AlterClientQuotasResponseEntryData, default=()
+    )

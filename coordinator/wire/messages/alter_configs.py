@@ -1,4 +1,5 @@
-"""AlterConfigs (key 33): replace all configurations of a resource; IncrementalAlterConfigs is the better way.
+"""AlterConfigs (key 33): replace all configurations of a resource; IncrementalAlterConfigs is the
+better way.
 
 2: flexible.
 """

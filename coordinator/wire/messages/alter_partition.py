@@ -23,7 +23,9 @@ class AlterPartitionRequestPartitionData(Struct):
 
 class AlterPartitionRequestTopicData(Struct):
     topic_id: bytes = uuid(default=ZERO_UUID)
-    partitions: list[AlterPartitionRequestPartitionData] = array(AlterPartitionRequestPartitionData, default=())
+    partitions: list[AlterPartitionRequestPartitionData] = array(
+        AlterPartitionRequestPartitionData, default=()
+    )
 
 
 class AlterPartitionRequest(Request, key=KEY, versions=(2, 3), flexible=2):
@@ -44,10 +46,14 @@ class AlterPartitionResponsePartitionData(Struct):
 
 class AlterPartitionResponseTopicData(Struct):
     topic_id: bytes = uuid(default=ZERO_UUID)
-    partitions: list[AlterPartitionResponsePartitionData] = array(AlterPartitionResponsePartitionData, default=())
+    partitions: list[AlterPartitionResponsePartitionData] = array(
+        AlterPartitionResponsePartitionData, default=()
+    )
 
 
 class AlterPartitionResponse(Response, key=KEY, versions=(2, 3), flexible=2):
     throttle_time_ms: int = int32(default=0)
     error_code: int = int16(default=0)
-    topics: list[AlterPartitionResponseTopicData] = array(AlterPartitionResponseTopicData, default=())
+    topics: list[AlterPartitionResponseTopicData] = array(
+        AlterPartitionResponseTopicData, default=()
+    )

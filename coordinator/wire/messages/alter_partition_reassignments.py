@@ -31,7 +31,9 @@ class ReassignablePartitionResponse(Struct):
 
 class ReassignableTopicResponse(Struct):
     name: str = string(default="")
-    partitions: list[ReassignablePartitionResponse] = array(ReassignablePartitionResponse, default=())
+    partitions: list[ReassignablePartitionResponse] = array(
+        ReassignablePartitionResponse, default=()
+    )
 
 
 class AlterPartitionReassignmentsResponse(Response, key=KEY, versions=(0, 1), flexible=0):

@@ -28,7 +28,9 @@ class AlterReplicaLogDirPartitionResult(Struct):
 
 class AlterReplicaLogDirTopicResult(Struct):
     topic_name: str = string(default="")
-    partitions: list[AlterReplicaLogDirPartitionResult] = array(AlterReplicaLogDirPartitionResult, default=())
+    partitions: list[AlterReplicaLogDirPartitionResult] = array(
+        AlterReplicaLogDirPartitionResult, default=()
+    )
 
 
 class AlterReplicaLogDirsResponse(Response, key=KEY, versions=(1, 2), flexible=2):

@@ -14,12 +14,16 @@ class AlterShareGroupOffsetsRequestPartition(Struct):
 
 class AlterShareGroupOffsetsRequestTopic(Struct):
     topic_name: str = string(default="")
-    partitions: list[AlterShareGroupOffsetsRequestPartition] = array(AlterShareGroupOffsetsRequestPartition, default=())
+    partitions: list[AlterShareGroupOffsetsRequestPartition] = array(
+        AlterShareGroupOffsetsRequestPartition, default=()
+    )
 
 
 class AlterShareGroupOffsetsRequest(Request, key=KEY, versions=(0, 0), flexible=0):
     group_id: str = string(default="")
-    topics: list[AlterShareGroupOffsetsRequestTopic] = array(AlterShareGroupOffsetsRequestTopic, default=())
+    topics: list[AlterShareGroupOffsetsRequestTopic] = array(
+        AlterShareGroupOffsetsRequestTopic, default=()
+    )
 
 
 class AlterShareGroupOffsetsResponsePartition(Struct):
@@ -31,11 +35,15 @@ class AlterShareGroupOffsetsResponsePartition(Struct):
 class AlterShareGroupOffsetsResponseTopic(Struct):
     topic_name: str = string(default="")
     topic_id: bytes = uuid(default=ZERO_UUID)
-    partitions: list[AlterShareGroupOffsetsResponsePartition] = array(AlterShareGroupOffsetsResponsePartition, default=())
+    partitions: list[AlterShareGroupOffsetsResponsePartition] = array(
+        AlterShareGroupOffsetsResponsePartition, default=()
+    )
 
 
 class AlterShareGroupOffsetsResponse(Response, key=KEY, versions=(0, 0), flexible=0):
     throttle_time_ms: int = int32(default=0)
     error_code: int = int16(default=0)
     error_message: str | None = string(nullable=0, default=None)
-    responses: list[AlterShareGroupOffsetsResponseTopic] = array(AlterShareGroupOffsetsResponseTopic, default=())
+    responses: list[AlterShareGroupOffsetsResponseTopic] = array(
+        AlterShareGroupOffsetsResponseTopic, default=()
+    )

@@ -33,4 +33,6 @@ class AlterUserScramCredentialsResult(Struct):
 
 class AlterUserScramCredentialsResponse(Response, key=KEY, versions=(0, 0), flexible=0):
     throttle_time_ms: int = int32(default=0)
-    results: list[AlterUserScramCredentialsResult] = array(AlterUserScramCredentialsResult, default=())
+    results: list[AlterUserScramCredentialsResult] = array(
+        AlterUserScramCredentialsResult, default=()
+    )

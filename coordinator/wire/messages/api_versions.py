@@ -1,7 +1,8 @@
 """ApiVersions (key 18): what the broker speaks; the first thing a client asks.
 
-1: throttle time. 3: flexible, the client names itself (KIP-511); features in tagged fields (KIP-584). 4: a feature may have
-lowest version 0. The response header is never flexible, and a client that guesses too high is answered in version 0.
+1: throttle time. 3: flexible, the client names itself (KIP-511); features in tagged fields
+(KIP-584). 4: a feature may have lowest version 0. The response header is never flexible, and a
+client that guesses too high is answered in version 0.
 """
 
 from __future__ import annotations
@@ -38,7 +39,11 @@ class ApiVersionsResponse(Response, key=KEY, versions=(0, 4), flexible=3):
     error_code: int = int16(default=0)
     api_keys: list[ApiVersion] = array(ApiVersion, default=())
     throttle_time_ms: int = int32(since=1, default=0)
-    supported_features: list[SupportedFeatureKey] = array(SupportedFeatureKey, since=3, tag=0, default=())
+    supported_features: list[SupportedFeatureKey] = array(
+        SupportedFeatureKey, since=3, tag=0, default=()
+    )
     finalized_features_epoch: int = int64(since=3, tag=1, default=-1)
-    finalized_features: list[FinalizedFeatureKey] = array(FinalizedFeatureKey, since=3, tag=2, default=())
+    finalized_features: list[FinalizedFeatureKey] = array(
+        FinalizedFeatureKey, since=3, tag=2, default=()
+    )
     zk_migration_ready: bool = boolean(since=3, tag=3, default=False)

@@ -16,7 +16,9 @@ class BeginQuorumEpochRequestPartitionData(Struct):
 
 class BeginQuorumEpochRequestTopicData(Struct):
     topic_name: str = string(default="")
-    partitions: list[BeginQuorumEpochRequestPartitionData] = array(BeginQuorumEpochRequestPartitionData, default=())
+    partitions: list[BeginQuorumEpochRequestPartitionData] = array(
+        BeginQuorumEpochRequestPartitionData, default=()
+    )
 
 
 class LeaderEndpoint(Struct):
@@ -28,7 +30,9 @@ class LeaderEndpoint(Struct):
 class BeginQuorumEpochRequest(Request, key=KEY, versions=(0, 1), flexible=1):
     cluster_id: str | None = string(nullable=0, default=None)
     voter_id: int = int32(since=1, default=-1)
-    topics: list[BeginQuorumEpochRequestTopicData] = array(BeginQuorumEpochRequestTopicData, default=())
+    topics: list[BeginQuorumEpochRequestTopicData] = array(
+        BeginQuorumEpochRequestTopicData, default=()
+    )
     leader_endpoints: list[LeaderEndpoint] = array(LeaderEndpoint, since=1, default=())
 
 
@@ -41,7 +45,9 @@ class BeginQuorumEpochResponsePartitionData(Struct):
 
 class BeginQuorumEpochResponseTopicData(Struct):
     topic_name: str = string(default="")
-    partitions: list[BeginQuorumEpochResponsePartitionData] = array(BeginQuorumEpochResponsePartitionData, default=())
+    partitions: list[BeginQuorumEpochResponsePartitionData] = array(
+        BeginQuorumEpochResponsePartitionData, default=()
+    )
 
 
 class NodeEndpoint(Struct):
@@ -52,5 +58,7 @@ class NodeEndpoint(Struct):
 
 class BeginQuorumEpochResponse(Response, key=KEY, versions=(0, 1), flexible=1):
     error_code: int = int16(default=0)
-    topics: list[BeginQuorumEpochResponseTopicData] = array(BeginQuorumEpochResponseTopicData, default=())
+    topics: list[BeginQuorumEpochResponseTopicData] = array(
+        BeginQuorumEpochResponseTopicData, default=()
+    )
     node_endpoints: list[NodeEndpoint] = array(NodeEndpoint, since=1, tag=0, default=())

@@ -22,7 +22,9 @@ class ConsumerGroupHeartbeatRequest(Request, key=KEY, versions=(0, 1), flexible=
     subscribed_topic_names: list[str] | None = array(string, nullable=0, default=None)
     subscribed_topic_regex: str | None = string(since=1, nullable=1, default=None)
     server_assignor: str | None = string(nullable=0, default=None)
-    topic_partitions: list[TopicPartitions] | None = array(TopicPartitions, nullable=0, default=None)
+    topic_partitions: list[TopicPartitions] | None = array(
+        TopicPartitions, nullable=0, default=None
+    )
 
 
 class Assignment(Struct):

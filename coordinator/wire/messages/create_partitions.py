@@ -17,7 +17,9 @@ class CreatePartitionsAssignment(Struct):
 class CreatePartitionsTopic(Struct):
     name: str = string(default="")
     count: int = int32(default=0)
-    assignments: list[CreatePartitionsAssignment] | None = array(CreatePartitionsAssignment, nullable=0, default=())
+    assignments: list[CreatePartitionsAssignment] | None = array(
+        CreatePartitionsAssignment, nullable=0, default=()
+    )
 
 
 class CreatePartitionsRequest(Request, key=KEY, versions=(0, 3), flexible=2):

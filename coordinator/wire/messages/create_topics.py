@@ -1,12 +1,25 @@
 """CreateTopics (key 19): make topics.
 
-4: partitions and replication factor may be -1 for the broker's default (KIP-464). 5: flexible, the answer describes the topic
-(KIP-525). 6: quota errors (KIP-599). 7: topic ids (KIP-516). 0 and 1 were removed in Kafka 4.0.
+4: partitions and replication factor may be -1 for the broker's default (KIP-464). 5: flexible, the
+answer describes the topic (KIP-525). 6: quota errors (KIP-599). 7: topic ids (KIP-516). 0 and 1
+were removed in Kafka 4.0.
 """
 
 from __future__ import annotations
 
-from ..schema import ZERO_UUID, Request, Response, Struct, array, boolean, int16, int32, int8, string, uuid
+from ..schema import (
+    ZERO_UUID,
+    Request,
+    Response,
+    Struct,
+    array,
+    boolean,
+    int16,
+    int32,
+    int8,
+    string,
+    uuid,
+)
 
 KEY = 19
 
@@ -50,7 +63,9 @@ class CreatableTopicResult(Struct):
     error_message: str | None = string(nullable=2, default="")
     num_partitions: int = int32(since=5, default=-1)
     replication_factor: int = int16(since=5, default=-1)
-    configs: list[CreatableTopicConfigs] | None = array(CreatableTopicConfigs, since=5, nullable=5, default=())
+    configs: list[CreatableTopicConfigs] | None = array(
+        CreatableTopicConfigs, since=5, nullable=5, default=()
+    )
     topic_config_error_code: int = int16(since=5, tag=0, default=0)
 
 

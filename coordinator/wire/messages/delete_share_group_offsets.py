@@ -13,7 +13,9 @@ class DeleteShareGroupOffsetsRequestTopic(Struct):
 
 class DeleteShareGroupOffsetsRequest(Request, key=KEY, versions=(0, 0), flexible=0):
     group_id: str = string(default="")
-    topics: list[DeleteShareGroupOffsetsRequestTopic] = array(DeleteShareGroupOffsetsRequestTopic, default=())
+    topics: list[DeleteShareGroupOffsetsRequestTopic] = array(
+        DeleteShareGroupOffsetsRequestTopic, default=()
+    )
 
 
 class DeleteShareGroupOffsetsResponseTopic(Struct):
@@ -27,4 +29,6 @@ class DeleteShareGroupOffsetsResponse(Response, key=KEY, versions=(0, 0), flexib
     throttle_time_ms: int = int32(default=0)
     error_code: int = int16(default=0)
     error_message: str | None = string(nullable=0, default=None)
-    responses: list[DeleteShareGroupOffsetsResponseTopic] = array(DeleteShareGroupOffsetsResponseTopic, default=())
+    responses: list[DeleteShareGroupOffsetsResponseTopic] = array(
+        DeleteShareGroupOffsetsResponseTopic, default=()
+    )

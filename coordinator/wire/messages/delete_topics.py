@@ -1,6 +1,7 @@
 """DeleteTopics (key 20): remove topics.
 
-1: throttle time. 4: flexible. 5: error messages; quota errors (KIP-599). 6: by name or by id (KIP-516). 0 was removed in Kafka 4.0.
+1: throttle time. 4: flexible. 5: error messages; quota errors (KIP-599). 6: by name or by id
+(KIP-516). 0 was removed in Kafka 4.0.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """DescribeConfigs (key 32): configurations of topics, brokers and groups, and where they come from.
 
-1: sources and synonyms (KIP-226). 3: types and documentation (KIP-569). 4: flexible. 0 was removed in Kafka 4.0.
+1: sources and synonyms (KIP-226). 3: types and documentation (KIP-569). 4: flexible. 0 was removed
+in Kafka 4.0.
 """
 
 from __future__ import annotations

@@ -13,7 +13,9 @@ class DescribeDelegationTokenOwner(Struct):
 
 
 class DescribeDelegationTokenRequest(Request, key=KEY, versions=(1, 3), flexible=2):
-    owners: list[DescribeDelegationTokenOwner] | None = array(DescribeDelegationTokenOwner, nullable=1, default=())
+    owners: list[DescribeDelegationTokenOwner] | None = array(
+        DescribeDelegationTokenOwner, nullable=1, default=()
+    )
 
 
 class DescribedDelegationTokenRenewer(Struct):
@@ -31,7 +33,9 @@ class DescribedDelegationToken(Struct):
     max_timestamp: int = int64(default=0)
     token_id: str = string(default="")
     hmac: bytes = binary(default=b"")
-    renewers: list[DescribedDelegationTokenRenewer] = array(DescribedDelegationTokenRenewer, default=())
+    renewers: list[DescribedDelegationTokenRenewer] = array(
+        DescribedDelegationTokenRenewer, default=()
+    )
 
 
 class DescribeDelegationTokenResponse(Response, key=KEY, versions=(1, 3), flexible=2):

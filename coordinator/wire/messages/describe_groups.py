@@ -1,7 +1,7 @@
 """DescribeGroups (key 15): state and members of classic groups (VER-8).
 
-1: throttle time. 3: authorised operations (KIP-430). 4: group instance ids (KIP-345). 5: flexible. 6: an unknown group is an
-error, with a message (KIP-1043); before, it is described as Dead.
+1: throttle time. 3: authorised operations (KIP-430). 4: group instance ids (KIP-345). 5: flexible.
+6: an unknown group is an error, with a message (KIP-1043); before, it is described as Dead.
 """
 
 from __future__ import annotations

@@ -13,7 +13,9 @@ class DescribableLogDirTopic(Struct):
 
 
 class DescribeLogDirsRequest(Request, key=KEY, versions=(1, 5), flexible=2):
-    topics: list[DescribableLogDirTopic] | None = array(DescribableLogDirTopic, nullable=1, default=())
+    topics: list[DescribableLogDirTopic] | None = array(
+        DescribableLogDirTopic, nullable=1, default=()
+    )
 
 
 class DescribeLogDirsPartition(Struct):

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from ..schema import ZERO_UUID, Request, Response, Struct, array, int16, int32, int64, string, uint16, uuid
+from ..schema import (
+    ZERO_UUID,
+    Request,
+    Response,
+    Struct,
+    array,
+    int16,
+    int32,
+    int64,
+    string,
+    uint16,
+    uuid,
+)
 
 KEY = 55
 
@@ -13,7 +25,9 @@ class DescribeQuorumRequestPartitionData(Struct):
 
 class DescribeQuorumRequestTopicData(Struct):
     topic_name: str = string(default="")
-    partitions: list[DescribeQuorumRequestPartitionData] = array(DescribeQuorumRequestPartitionData, default=())
+    partitions: list[DescribeQuorumRequestPartitionData] = array(
+        DescribeQuorumRequestPartitionData, default=()
+    )
 
 
 class DescribeQuorumRequest(Request, key=KEY, versions=(0, 2), flexible=0):
@@ -41,7 +55,9 @@ class DescribeQuorumResponsePartitionData(Struct):
 
 class DescribeQuorumResponseTopicData(Struct):
     topic_name: str = string(default="")
-    partitions: list[DescribeQuorumResponsePartitionData] = array(DescribeQuorumResponsePartitionData, default=())
+    partitions: list[DescribeQuorumResponsePartitionData] = array(
+        DescribeQuorumResponsePartitionData, default=()
+    )
 
 
 class Listener(Struct):
@@ -58,5 +74,7 @@ class Node(Struct):
 class DescribeQuorumResponse(Response, key=KEY, versions=(0, 2), flexible=0):
     error_code: int = int16(default=0)
     error_message: str | None = string(since=2, nullable=2, default="")
-    topics: list[DescribeQuorumResponseTopicData] = array(DescribeQuorumResponseTopicData, default=())
+    topics: list[DescribeQuorumResponseTopicData] = array(
+        DescribeQuorumResponseTopicData, default=()
+    )
     nodes: list[Node] = array(Node, since=2, default=())

@@ -14,11 +14,15 @@ class DescribeShareGroupOffsetsRequestTopic(Struct):
 
 class DescribeShareGroupOffsetsRequestGroup(Struct):
     group_id: str = string(default="")
-    topics: list[DescribeShareGroupOffsetsRequestTopic] | None = array(DescribeShareGroupOffsetsRequestTopic, nullable=0, default=())
+    topics: list[DescribeShareGroupOffsetsRequestTopic] | None = array(
+        DescribeShareGroupOffsetsRequestTopic, nullable=0, default=()
+    )
 
 
 class DescribeShareGroupOffsetsRequest(Request, key=KEY, versions=(0, 1), flexible=0):
-    groups: list[DescribeShareGroupOffsetsRequestGroup] = array(DescribeShareGroupOffsetsRequestGroup, default=())
+    groups: list[DescribeShareGroupOffsetsRequestGroup] = array(
+        DescribeShareGroupOffsetsRequestGroup, default=()
+    )
 
 
 class DescribeShareGroupOffsetsResponsePartition(Struct):
@@ -33,16 +37,22 @@ class DescribeShareGroupOffsetsResponsePartition(Struct):
 class DescribeShareGroupOffsetsResponseTopic(Struct):
     topic_name: str = string(default="")
     topic_id: bytes = uuid(default=ZERO_UUID)
-    partitions: list[DescribeShareGroupOffsetsResponsePartition] = array(DescribeShareGroupOffsetsResponsePartition, default=())
+    partitions: list[DescribeShareGroupOffsetsResponsePartition] = array(
+        DescribeShareGroupOffsetsResponsePartition, default=()
+    )
 
 
 class DescribeShareGroupOffsetsResponseGroup(Struct):
     group_id: str = string(default="")
-    topics: list[DescribeShareGroupOffsetsResponseTopic] = array(DescribeShareGroupOffsetsResponseTopic, default=())
+    topics: list[DescribeShareGroupOffsetsResponseTopic] = array(
+        DescribeShareGroupOffsetsResponseTopic, default=()
+    )
     error_code: int = int16(default=0)
     error_message: str | None = string(nullable=0, default=None)
 
 
 class DescribeShareGroupOffsetsResponse(Response, key=KEY, versions=(0, 1), flexible=0):
     throttle_time_ms: int = int32(default=0)
-    groups: list[DescribeShareGroupOffsetsResponseGroup] = array(DescribeShareGroupOffsetsResponseGroup, default=())
+    groups: list[DescribeShareGroupOffsetsResponseGroup] = array(
+        DescribeShareGroupOffsetsResponseGroup, default=()
+    )

@@ -1,11 +1,24 @@
 """DescribeTopicPartitions (key 75): partitions of topics, page by page (KIP-966).
 
-The cursor says where the next page starts; null at the end. Eligible leader replicas are null where the feature is off.
+The cursor says where the next page starts; null at the end. Eligible leader replicas are null where
+the feature is off.
 """
 
 from __future__ import annotations
 
-from ..schema import ZERO_UUID, Request, Response, Struct, array, boolean, int16, int32, string, struct, uuid
+from ..schema import (
+    ZERO_UUID,
+    Request,
+    Response,
+    Struct,
+    array,
+    boolean,
+    int16,
+    int32,
+    string,
+    struct,
+    uuid,
+)
 
 KEY = 75
 
@@ -42,11 +55,15 @@ class DescribeTopicPartitionsResponseTopic(Struct):
     name: str | None = string(nullable=0, default="")
     topic_id: bytes = uuid(default=ZERO_UUID)
     is_internal: bool = boolean(default=False)
-    partitions: list[DescribeTopicPartitionsResponsePartition] = array(DescribeTopicPartitionsResponsePartition, default=())
+    partitions: list[DescribeTopicPartitionsResponsePartition] = array(
+        DescribeTopicPartitionsResponsePartition, default=()
+    )
     topic_authorized_operations: int = int32(default=-2147483648)
 
 
 class DescribeTopicPartitionsResponse(Response, key=KEY, versions=(0, 0), flexible=0):
     throttle_time_ms: int = int32(default=0)
-    topics: list[DescribeTopicPartitionsResponseTopic] = array(DescribeTopicPartitionsResponseTopic, default=())
+    topics: list[DescribeTopicPartitionsResponseTopic] = array(
+        DescribeTopicPartitionsResponseTopic, default=()
+    )
     next_cursor: Cursor | None = struct(Cursor, nullable=0, default=None)

@@ -31,4 +31,6 @@ class DescribeUserScramCredentialsResponse(Response, key=KEY, versions=(0, 0), f
     throttle_time_ms: int = int32(default=0)
     error_code: int = int16(default=0)
     error_message: str | None = string(nullable=0, default="")
-    results: list[DescribeUserScramCredentialsResult] = array(DescribeUserScramCredentialsResult, default=())
+    results: list[DescribeUserScramCredentialsResult] = array(
+        DescribeUserScramCredentialsResult, default=()
+    )

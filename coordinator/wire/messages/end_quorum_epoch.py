@@ -22,7 +22,9 @@ class EndQuorumEpochRequestPartitionData(Struct):
 
 class EndQuorumEpochRequestTopicData(Struct):
     topic_name: str = string(default="")
-    partitions: list[EndQuorumEpochRequestPartitionData] = array(EndQuorumEpochRequestPartitionData, default=())
+    partitions: list[EndQuorumEpochRequestPartitionData] = array(
+        EndQuorumEpochRequestPartitionData, default=()
+    )
 
 
 class LeaderEndpoint(Struct):
@@ -46,7 +48,9 @@ class EndQuorumEpochResponsePartitionData(Struct):
 
 class EndQuorumEpochResponseTopicData(Struct):
     topic_name: str = string(default="")
-    partitions: list[EndQuorumEpochResponsePartitionData] = array(EndQuorumEpochResponsePartitionData, default=())
+    partitions: list[EndQuorumEpochResponsePartitionData] = array(
+        EndQuorumEpochResponsePartitionData, default=()
+    )
 
 
 class NodeEndpoint(Struct):
@@ -57,5 +61,7 @@ class NodeEndpoint(Struct):
 
 class EndQuorumEpochResponse(Response, key=KEY, versions=(0, 1), flexible=1):
     error_code: int = int16(default=0)
-    topics: list[EndQuorumEpochResponseTopicData] = array(EndQuorumEpochResponseTopicData, default=())
+    topics: list[EndQuorumEpochResponseTopicData] = array(
+        EndQuorumEpochResponseTopicData, default=()
+    )
     node_endpoints: list[NodeEndpoint] = array(NodeEndpoint, since=1, tag=0, default=())

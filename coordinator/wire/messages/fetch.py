@@ -1,14 +1,29 @@
 """Fetch (key 1): read record batches from partitions, waiting for them if asked to.
 
-4: record batches of magic 2, isolation level, aborted transactions (KIP-98). 5: log start offset. 7: fetch sessions (KIP-227).
-9: leader epoch of the reader (KIP-320). 10: zstd allowed. 11: rack, preferred read replica (KIP-392). 12: flexible, last fetched
-epoch, divergence (KIP-595). 13: topic ids instead of names. 15: replica state instead of replica id (KIP-903). 16: endpoints
-of new leaders (KIP-951). 17: directory ids, 18: high watermark; both are said by followers only.
+4: record batches of magic 2, isolation level, aborted transactions (KIP-98). 5: log start offset.
+7: fetch sessions (KIP-227). 9: leader epoch of the reader (KIP-320). 10: zstd allowed. 11: rack,
+preferred read replica (KIP-392). 12: flexible, last fetched epoch, divergence (KIP-595). 13: topic
+ids instead of names. 15: replica state instead of replica id (KIP-903). 16: endpoints of new
+leaders (KIP-951). 17: directory ids, 18: high watermark; both are said by followers only.
 """
 
 from __future__ import annotations
 
-from ..schema import ZERO_UUID, Request, Response, Struct, array, int16, int32, int64, int8, record_bytes, string, struct, uuid
+from ..schema import (
+    ZERO_UUID,
+    Request,
+    Response,
+    Struct,
+    array,
+    int16,
+    int32,
+    int64,
+    int8,
+    record_bytes,
+    string,
+    struct,
+    uuid,
+)
 
 KEY = 1
 
@@ -82,7 +97,9 @@ class PartitionData(Struct):
     high_watermark: int = int64(default=0)
     last_stable_offset: int = int64(default=-1)
     log_start_offset: int = int64(since=5, default=-1)
-    aborted_transactions: list[AbortedTransaction] | None = array(AbortedTransaction, nullable=4, default=())
+    aborted_transactions: list[AbortedTransaction] | None = array(
+        AbortedTransaction, nullable=4, default=()
+    )
     preferred_read_replica: int = int32(since=11, default=-1)
     records: bytes | None = record_bytes(nullable=4, default=None)
     diverging_epoch: EpochEndOffset = struct(EpochEndOffset, since=12, tag=0, default=...)

@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
-from ..schema import ZERO_UUID, Request, Response, Struct, array, int16, int32, int64, record_bytes, string, struct, uint16, uuid
+from ..schema import (
+    ZERO_UUID,
+    Request,
+    Response,
+    Struct,
+    array,
+    int16,
+    int32,
+    int64,
+    record_bytes,
+    string,
+    struct,
+    uint16,
+    uuid,
+)
 
 KEY = 59
 
@@ -22,13 +36,17 @@ class FetchSnapshotRequestPartitionSnapshot(Struct):
 
 class FetchSnapshotRequestTopicSnapshot(Struct):
     name: str = string(default="")
-    partitions: list[FetchSnapshotRequestPartitionSnapshot] = array(FetchSnapshotRequestPartitionSnapshot, default=())
+    partitions: list[FetchSnapshotRequestPartitionSnapshot] = array(
+        FetchSnapshotRequestPartitionSnapshot, default=()
+    )
 
 
 class FetchSnapshotRequest(Request, key=KEY, versions=(0, 1), flexible=0):
     replica_id: int = int32(default=-1)
     max_bytes: int = int32(default=2147483647)
-    topics: list[FetchSnapshotRequestTopicSnapshot] = array(FetchSnapshotRequestTopicSnapshot, default=())
+    topics: list[FetchSnapshotRequestTopicSnapshot] = array(
+        FetchSnapshotRequestTopicSnapshot, default=()
+    )
     cluster_id: str | None = string(nullable=0, tag=0, default=None)
 
 
@@ -49,7 +67,9 @@ class FetchSnapshotResponsePartitionSnapshot(Struct):
 
 class FetchSnapshotResponseTopicSnapshot(Struct):
     name: str = string(default="")
-    partitions: list[FetchSnapshotResponsePartitionSnapshot] = array(FetchSnapshotResponsePartitionSnapshot, default=())
+    partitions: list[FetchSnapshotResponsePartitionSnapshot] = array(
+        FetchSnapshotResponsePartitionSnapshot, default=()
+    )
 
 
 class NodeEndpoint(Struct):
@@ -61,5 +81,7 @@ class NodeEndpoint(Struct):
 class FetchSnapshotResponse(Response, key=KEY, versions=(0, 1), flexible=0):
     throttle_time_ms: int = int32(default=0)
     error_code: int = int16(default=0)
-    topics: list[FetchSnapshotResponseTopicSnapshot] = array(FetchSnapshotResponseTopicSnapshot, default=())
+    topics: list[FetchSnapshotResponseTopicSnapshot] = array(
+        FetchSnapshotResponseTopicSnapshot, default=()
+    )
     node_endpoints: list[NodeEndpoint] = array(NodeEndpoint, since=1, tag=0, default=())

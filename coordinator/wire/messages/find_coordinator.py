@@ -1,7 +1,7 @@
 """FindCoordinator (key 10): which broker coordinates a group or a transactional id (VER-7).
 
-1: key type, error message. 3: flexible. 4: several keys at once (KIP-699): the single answer's fields move below `coordinators`.
-5: error 120 (KIP-890). 6: share groups (KIP-932).
+1: key type, error message. 3: flexible. 4: several keys at once (KIP-699): the single answer's
+fields move below `coordinators`. 5: error 120 (KIP-890). 6: share groups (KIP-932).
 """
 
 from __future__ import annotations

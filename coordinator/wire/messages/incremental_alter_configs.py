@@ -1,4 +1,5 @@
-"""IncrementalAlterConfigs (key 44): set, delete, append to or subtract from single configurations (KIP-339).
+"""IncrementalAlterConfigs (key 44): set, delete, append to or subtract from single configurations
+(KIP-339).
 
 Operations: 0 set, 1 delete, 2 append, 3 subtract. 1: flexible.
 """

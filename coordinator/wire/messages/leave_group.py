@@ -1,7 +1,7 @@
 """LeaveGroup (key 13): take members out of a group (VER-4).
 
-0-2: one member by id. 1: throttle time. 3: several members, also by group instance id, with a result each (KIP-345). 4: flexible.
-5: a reason for each (KIP-800).
+0-2: one member by id. 1: throttle time. 3: several members, also by group instance id, with a
+result each (KIP-345). 4: flexible. 5: a reason for each (KIP-800).
 """
 
 from __future__ import annotations

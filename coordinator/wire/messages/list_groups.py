@@ -1,6 +1,7 @@
 """ListGroups (key 16): the groups of this coordinator (VER-9).
 
-1: throttle time. 3: flexible. 4: states, and a filter on them (KIP-518). 5: types, and a filter on them (KIP-848).
+1: throttle time. 3: flexible. 4: states, and a filter on them (KIP-518). 5: types, and a filter on
+them (KIP-848).
 """
 
 from __future__ import annotations

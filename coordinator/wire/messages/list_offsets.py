@@ -1,8 +1,8 @@
 """ListOffsets (key 2): the offset of a timestamp, or of a special place in the log.
 
-Specials: -1 latest, -2 earliest, from 7 on -3 greatest timestamp (KIP-734), 8: -4 earliest local (KIP-405), 9: -5 latest tiered
-(KIP-1005), 11: -6 earliest pending upload (KIP-1023). 2: isolation level. 4: leader epochs (KIP-320). 6: flexible.
-10: a timeout for asking remote storage (KIP-1075).
+Specials: -1 latest, -2 earliest, from 7 on -3 greatest timestamp (KIP-734), 8: -4 earliest local
+(KIP-405), 9: -5 latest tiered (KIP-1005), 11: -6 earliest pending upload (KIP-1023). 2: isolation
+level. 4: leader epochs (KIP-320). 6: flexible. 10: a timeout for asking remote storage (KIP-1075).
 """
 
 from __future__ import annotations

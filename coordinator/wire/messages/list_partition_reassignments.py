@@ -14,7 +14,9 @@ class ListPartitionReassignmentsTopics(Struct):
 
 class ListPartitionReassignmentsRequest(Request, key=KEY, versions=(0, 0), flexible=0):
     timeout_ms: int = int32(default=60000)
-    topics: list[ListPartitionReassignmentsTopics] | None = array(ListPartitionReassignmentsTopics, nullable=0, default=None)
+    topics: list[ListPartitionReassignmentsTopics] | None = array(
+        ListPartitionReassignmentsTopics, nullable=0, default=None
+    )
 
 
 class OngoingPartitionReassignment(Struct):

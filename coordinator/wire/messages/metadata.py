@@ -1,13 +1,25 @@
 """Metadata (key 3): brokers, topics, partitions and their leaders.
 
-No topics asked for means all: an empty list in 0, null from 1 on. 1: racks, controller, internal topics. 2: cluster id.
-4: may create topics. 5: offline replicas. 7: leader epochs (KIP-320). 8: authorised operations (KIP-430). 9: flexible.
-10: topic ids, 12: asking by them (KIP-516). 11: cluster's authorised operations moved to DescribeCluster. 13: top-level error (KIP-1102).
+No topics asked for means all: an empty list in 0, null from 1 on. 1: racks, controller, internal
+topics. 2: cluster id. 4: may create topics. 5: offline replicas. 7: leader epochs (KIP-320). 8:
+authorised operations (KIP-430). 9: flexible. 10: topic ids, 12: asking by them (KIP-516). 11:
+cluster's authorised operations moved to DescribeCluster. 13: top-level error (KIP-1102).
 """
 
 from __future__ import annotations
 
-from ..schema import ZERO_UUID, Request, Response, Struct, array, boolean, int16, int32, string, uuid
+from ..schema import (
+    ZERO_UUID,
+    Request,
+    Response,
+    Struct,
+    array,
+    boolean,
+    int16,
+    int32,
+    string,
+    uuid,
+)
 
 KEY = 3
 

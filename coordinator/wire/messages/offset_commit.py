@@ -1,7 +1,8 @@
 """OffsetCommit (key 8): a group's positions (VER-5).
 
-2-4: retention time of this commit; gone from 5 on (KIP-211). 6: leader epoch of the committed offset (KIP-320). 7: group instance id
-(KIP-345). 8: flexible. 9: for members of the new protocol too (KIP-848). 10: topic ids instead of names. 0 and 1 were removed in Kafka 4.0.
+2-4: retention time of this commit; gone from 5 on (KIP-211). 6: leader epoch of the committed
+offset (KIP-320). 7: group instance id (KIP-345). 8: flexible. 9: for members of the new protocol
+too (KIP-848). 10: topic ids instead of names. 0 and 1 were removed in Kafka 4.0.
 """
 
 from __future__ import annotations
@@ -41,7 +42,9 @@ class OffsetCommitResponsePartition(Struct):
 class OffsetCommitResponseTopic(Struct):
     topic_id: bytes = uuid(since=10, default=ZERO_UUID)
     name: str = string(until=9, default="")
-    partitions: list[OffsetCommitResponsePartition] = array(OffsetCommitResponsePartition, default=())
+    partitions: list[OffsetCommitResponsePartition] = array(
+        OffsetCommitResponsePartition, default=()
+    )
 
 
 class OffsetCommitResponse(Response, key=KEY, versions=(2, 10), flexible=8):

@@ -1,4 +1,5 @@
-"""OffsetDelete (key 47): forget committed offsets of topics that the group no longer reads (VER-11, KIP-496).
+"""OffsetDelete (key 47): forget committed offsets of topics that the group no longer reads (VER-11,
+KIP-496).
 
 Never flexible.
 """
@@ -31,7 +32,9 @@ class OffsetDeleteResponsePartition(Struct):
 
 class OffsetDeleteResponseTopic(Struct):
     name: str = string(default="")
-    partitions: list[OffsetDeleteResponsePartition] = array(OffsetDeleteResponsePartition, default=())
+    partitions: list[OffsetDeleteResponsePartition] = array(
+        OffsetDeleteResponsePartition, default=()
+    )
 
 
 class OffsetDeleteResponse(Response, key=KEY, versions=(0, 0), flexible=None):

@@ -1,13 +1,25 @@
 """OffsetFetch (key 9): what a group has committed (VER-6).
 
-2: null topics mean all; top-level error. 5: leader epochs (KIP-320). 6: flexible. 7: wait for stable offsets (KIP-447). 8: several
-groups at once (KIP-709): everything moves below `groups`. 9: member id and epoch (KIP-848). 10: topic ids instead of names.
-0 was removed in Kafka 4.0.
+2: null topics mean all; top-level error. 5: leader epochs (KIP-320). 6: flexible. 7: wait for
+stable offsets (KIP-447). 8: several groups at once (KIP-709): everything moves below `groups`. 9:
+member id and epoch (KIP-848). 10: topic ids instead of names. 0 was removed in Kafka 4.0.
 """
 
 from __future__ import annotations
 
-from ..schema import ZERO_UUID, Request, Response, Struct, array, boolean, int16, int32, int64, string, uuid
+from ..schema import (
+    ZERO_UUID,
+    Request,
+    Response,
+    Struct,
+    array,
+    boolean,
+    int16,
+    int32,
+    int64,
+    string,
+    uuid,
+)
 
 KEY = 9
 
@@ -22,7 +34,9 @@ class OffsetFetchRequestGroup(Struct):
     group_id: str = string(since=8, default="")
     member_id: str | None = string(since=9, nullable=9, default=None)
     member_epoch: int = int32(since=9, default=-1)
-    topics: list[OffsetFetchRequestTopics] | None = array(OffsetFetchRequestTopics, since=8, nullable=8, default=())
+    topics: list[OffsetFetchRequestTopics] | None = array(
+        OffsetFetchRequestTopics, since=8, nullable=8, default=()
+    )
 
 
 class OffsetFetchRequestTopic(Struct):
@@ -33,7 +47,9 @@ class OffsetFetchRequestTopic(Struct):
 class OffsetFetchRequest(Request, key=KEY, versions=(1, 10), flexible=6):
     groups: list[OffsetFetchRequestGroup] = array(OffsetFetchRequestGroup, since=8, default=())
     group_id: str = string(until=7, default="")
-    topics: list[OffsetFetchRequestTopic] | None = array(OffsetFetchRequestTopic, until=7, nullable=2, default=())
+    topics: list[OffsetFetchRequestTopic] | None = array(
+        OffsetFetchRequestTopic, until=7, nullable=2, default=()
+    )
     require_stable: bool = boolean(since=7, default=False)
 
 
@@ -48,7 +64,9 @@ class OffsetFetchResponsePartitions(Struct):
 class OffsetFetchResponseTopics(Struct):
     topic_id: bytes = uuid(since=10, default=ZERO_UUID)
     name: str = string(since=8, until=9, default="")
-    partitions: list[OffsetFetchResponsePartitions] = array(OffsetFetchResponsePartitions, since=8, default=())
+    partitions: list[OffsetFetchResponsePartitions] = array(
+        OffsetFetchResponsePartitions, since=8, default=()
+    )
 
 
 class OffsetFetchResponseGroup(Struct):
@@ -67,7 +85,9 @@ class OffsetFetchResponsePartition(Struct):
 
 class OffsetFetchResponseTopic(Struct):
     name: str = string(until=7, default="")
-    partitions: list[OffsetFetchResponsePartition] = array(OffsetFetchResponsePartition, until=7, default=())
+    partitions: list[OffsetFetchResponsePartition] = array(
+        OffsetFetchResponsePartition, until=7, default=()
+    )
 
 
 class OffsetFetchResponse(Response, key=KEY, versions=(1, 10), flexible=6):

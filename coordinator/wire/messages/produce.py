@@ -1,14 +1,28 @@
 """Produce (key 0): append record batches to partitions.
 
-3 is the first with record batches of magic 2 and transactional ids (KIP-98). 4: storage errors may be answered. 5: log start offset.
-7: zstd allowed (KIP-110). 8: errors by record (KIP-467). 9: flexible. 10: the current leader as a hint (KIP-951). 12: transactions
-without AddPartitionsToTxn (KIP-890). 13: topic ids instead of names (KIP-516). Versions 0-2 are advertised by Kafka for
+3 is the first with record batches of magic 2 and transactional ids (KIP-98). 4: storage errors may
+be answered. 5: log start offset. 7: zstd allowed (KIP-110). 8: errors by record (KIP-467). 9:
+flexible. 10: the current leader as a hint (KIP-951). 12: transactions without AddPartitionsToTxn
+(KIP-890). 13: topic ids instead of names (KIP-516). Versions 0-2 are advertised by Kafka for
 librdkafka's sake and have no tables: whoever sends them is disconnected.
 """
 
 from __future__ import annotations
 
-from ..schema import ZERO_UUID, Request, Response, Struct, array, int16, int32, int64, record_bytes, string, struct, uuid
+from ..schema import (
+    ZERO_UUID,
+    Request,
+    Response,
+    Struct,
+    array,
+    int16,
+    int32,
+    int64,
+    record_bytes,
+    string,
+    struct,
+    uuid,
+)
 
 KEY = 0
 
@@ -47,7 +61,9 @@ class PartitionProduceResponse(Struct):
     base_offset: int = int64(default=0)
     log_append_time_ms: int = int64(default=-1)
     log_start_offset: int = int64(since=5, default=-1)
-    record_errors: list[BatchIndexAndErrorMessage] = array(BatchIndexAndErrorMessage, since=8, default=())
+    record_errors: list[BatchIndexAndErrorMessage] = array(
+        BatchIndexAndErrorMessage, since=8, default=()
+    )
     error_message: str | None = string(since=8, nullable=8, default=None)
     current_leader: LeaderIdAndEpoch = struct(LeaderIdAndEpoch, since=10, tag=0, default=...)
 
@@ -55,7 +71,9 @@ class PartitionProduceResponse(Struct):
 class TopicProduceResponse(Struct):
     topic_id: bytes = uuid(since=13, default=ZERO_UUID)
     name: str = string(until=12, default="")
-    partition_responses: list[PartitionProduceResponse] = array(PartitionProduceResponse, default=())
+    partition_responses: list[PartitionProduceResponse] = array(
+        PartitionProduceResponse, default=()
+    )
 
 
 class NodeEndpoint(Struct):

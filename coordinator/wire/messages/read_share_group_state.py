@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from ..schema import ZERO_UUID, Request, Response, Struct, array, int16, int32, int64, int8, string, uuid
+from ..schema import (
+    ZERO_UUID,
+    Request,
+    Response,
+    Struct,
+    array,
+    int16,
+    int32,
+    int64,
+    int8,
+    string,
+    uuid,
+)
 
 KEY = 84
 

@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
-from ..schema import ZERO_UUID, Request, Response, Struct, array, boolean, int16, int32, int64, int8, string, struct, uuid
+from ..schema import (
+    ZERO_UUID,
+    Request,
+    Response,
+    Struct,
+    array,
+    boolean,
+    int16,
+    int32,
+    int64,
+    int8,
+    string,
+    struct,
+    uuid,
+)
 
 KEY = 79
 
@@ -60,5 +74,7 @@ class ShareAcknowledgeResponse(Response, key=KEY, versions=(1, 2), flexible=1):
     error_code: int = int16(default=0)
     error_message: str | None = string(nullable=1, default=None)
     acquisition_lock_timeout_ms: int = int32(since=2, default=0)
-    responses: list[ShareAcknowledgeTopicResponse] = array(ShareAcknowledgeTopicResponse, default=())
+    responses: list[ShareAcknowledgeTopicResponse] = array(
+        ShareAcknowledgeTopicResponse, default=()
+    )
     node_endpoints: list[NodeEndpoint] = array(NodeEndpoint, default=())

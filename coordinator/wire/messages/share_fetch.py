@@ -2,7 +2,22 @@
 
 from __future__ import annotations
 
-from ..schema import ZERO_UUID, Request, Response, Struct, array, boolean, int16, int32, int64, int8, record_bytes, string, struct, uuid
+from ..schema import (
+    ZERO_UUID,
+    Request,
+    Response,
+    Struct,
+    array,
+    boolean,
+    int16,
+    int32,
+    int64,
+    int8,
+    record_bytes,
+    string,
+    struct,
+    uuid,
+)
 
 KEY = 78
 

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from ..schema import Request, Response, Struct, array, boolean, int16, int32, int64, string, struct, uint16
+from ..schema import (
+    Request,
+    Response,
+    Struct,
+    array,
+    boolean,
+    int16,
+    int32,
+    int64,
+    string,
+    struct,
+    uint16,
+)
 
 KEY = 89
 

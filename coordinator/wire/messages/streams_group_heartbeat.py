@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from ..schema import Request, Response, Struct, array, boolean, int16, int32, int64, int8, string, struct, uint16
+from ..schema import (
+    Request,
+    Response,
+    Struct,
+    array,
+    boolean,
+    int16,
+    int32,
+    int64,
+    int8,
+    string,
+    struct,
+    uint16,
+)
 
 KEY = 88
 
@@ -106,4 +119,6 @@ class StreamsGroupHeartbeatResponse(Response, key=KEY, versions=(0, 0), flexible
     standby_tasks: list[TaskIds] | None = array(TaskIds, nullable=0, default=None)
     warmup_tasks: list[TaskIds] | None = array(TaskIds, nullable=0, default=None)
     endpoint_information_epoch: int = int32(default=0)
-    partitions_by_user_endpoint: list[EndpointToPartitions] | None = array(EndpointToPartitions, nullable=0, default=None)
+    partitions_by_user_endpoint: list[EndpointToPartitions] | None = array(
+        EndpointToPartitions, nullable=0, default=None
+    )

@@ -16,7 +16,9 @@ class TxnOffsetCommitRequestPartition(Struct):
 
 class TxnOffsetCommitRequestTopic(Struct):
     name: str = string(default="")
-    partitions: list[TxnOffsetCommitRequestPartition] = array(TxnOffsetCommitRequestPartition, default=())
+    partitions: list[TxnOffsetCommitRequestPartition] = array(
+        TxnOffsetCommitRequestPartition, default=()
+    )
 
 
 class TxnOffsetCommitRequest(Request, key=KEY, versions=(0, 5), flexible=3):
@@ -37,7 +39,9 @@ class TxnOffsetCommitResponsePartition(Struct):
 
 class TxnOffsetCommitResponseTopic(Struct):
     name: str = string(default="")
-    partitions: list[TxnOffsetCommitResponsePartition] = array(TxnOffsetCommitResponsePartition, default=())
+    partitions: list[TxnOffsetCommitResponsePartition] = array(
+        TxnOffsetCommitResponsePartition, default=()
+    )
 
 
 class TxnOffsetCommitResponse(Response, key=KEY, versions=(0, 5), flexible=3):

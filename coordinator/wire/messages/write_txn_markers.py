@@ -32,7 +32,9 @@ class WritableTxnMarkerPartitionResult(Struct):
 
 class WritableTxnMarkerTopicResult(Struct):
     name: str = string(default="")
-    partitions: list[WritableTxnMarkerPartitionResult] = array(WritableTxnMarkerPartitionResult, default=())
+    partitions: list[WritableTxnMarkerPartitionResult] = array(
+        WritableTxnMarkerPartitionResult, default=()
+    )
 
 
 class WritableTxnMarkerResult(Struct):

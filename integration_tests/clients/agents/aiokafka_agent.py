@@ -1,4 +1,5 @@
-"""The agent of aiokafka. One event loop in a thread of its own; each member's thread waits for its coroutines there."""
+"""The agent of aiokafka. One event loop in a thread of its own; each member's thread waits for its
+coroutines there."""
 
 from __future__ import annotations
 
@@ -14,9 +15,20 @@ from aiokafka.coordinator.assignors.range import RangePartitionAssignor
 from aiokafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
 from aiokafka.coordinator.assignors.sticky.sticky_assignor import StickyPartitionAssignor
 
-from integration_tests.clients.agents.host import Listener, Partition, Positions, Record, Unsupported, main
+from integration_tests.clients.agents.host import (
+    Listener,
+    Partition,
+    Positions,
+    Record,
+    Unsupported,
+    main,
+)
 
-ASSIGNORS = {"range": RangePartitionAssignor, "roundrobin": RoundRobinPartitionAssignor, "sticky": StickyPartitionAssignor}
+ASSIGNORS = {
+    "range": RangePartitionAssignor,
+    "roundrobin": RoundRobinPartitionAssignor,
+    "sticky": StickyPartitionAssignor,
+}
 _LACKING = ("allow.auto.create.topics",)
 _LOOP = asyncio.new_event_loop()
 
@@ -59,8 +71,12 @@ class Consumer:
     """An AIOKafkaConsumer behind the host's calls."""
 
     def __init__(self, config: dict[str, Any], listener: Listener) -> None:
-        settings = {name.replace(".", "_"): value for name, value in config.items() if name not in _LACKING}
-        settings["partition_assignment_strategy"] = [ASSIGNORS[settings["partition_assignment_strategy"]]]
+        settings = {
+            name.replace(".", "_"): value for name, value in config.items() if name not in _LACKING
+        }
+        settings["partition_assignment_strategy"] = [
+            ASSIGNORS[settings["partition_assignment_strategy"]]
+        ]
         settings["rebalance_timeout_ms"] = settings["max_poll_interval_ms"]
         self._consumer = _wait(self._started(settings))
         self._listener = _Listener(listener, self._consumer)
@@ -81,7 +97,11 @@ class Consumer:
 
     def poll(self, timeout_ms: int) -> list[Record]:
         polled = _wait(self._consumer.getmany(timeout_ms=timeout_ms))
-        return [Record(r.topic, r.partition, r.offset, r.value.decode()) for records in polled.values() for r in records]
+        return [
+            Record(r.topic, r.partition, r.offset, r.value.decode())
+            for records in polled.values()
+            for r in records
+        ]
 
     def pause(self, partitions: list[Partition]) -> None:
         _call(self._consumer.pause, *_many(partitions))
@@ -99,7 +119,13 @@ class Consumer:
         _wait(self._consumer.seek_to_end(*_many(partitions)))
 
     def commit(self, offsets: dict[Partition, int] | None) -> None:
-        _wait(self._consumer.commit(None if offsets is None else {TopicPartition(*tp): offset for tp, offset in offsets.items()}))
+        _wait(
+            self._consumer.commit(
+                None
+                if offsets is None
+                else {TopicPartition(*tp): offset for tp, offset in offsets.items()}
+            )
+        )
 
     def committed(self, partitions: list[Partition]) -> Positions:
         return {tp: _wait(self._consumer.committed(TopicPartition(*tp))) for tp in partitions}
@@ -114,7 +140,9 @@ class Consumer:
         return _known(_wait(self._consumer.end_offsets(_many(partitions))))
 
     def offsets_for_times(self, times: dict[Partition, int]) -> Positions:
-        found = _wait(self._consumer.offsets_for_times({TopicPartition(*tp): at for tp, at in times.items()}))
+        found = _wait(
+            self._consumer.offsets_for_times({TopicPartition(*tp): at for tp, at in times.items()})
+        )
         return _known({tp: None if entry is None else entry.offset for tp, entry in found.items()})
 
     def assignment(self) -> Any:
@@ -149,12 +177,17 @@ class Library:
     def produce(self, bootstrap: str, records: list[tuple[str, int, str, int | None]]) -> list[int]:
         return list(_wait(self._produced(bootstrap, records)))
 
-    async def _produced(self, bootstrap: str, records: list[tuple[str, int, str, int | None]]) -> list[int]:
+    async def _produced(
+        self, bootstrap: str, records: list[tuple[str, int, str, int | None]]
+    ) -> list[int]:
         if bootstrap not in self._producers:
             self._producers[bootstrap] = AIOKafkaProducer(bootstrap_servers=bootstrap, acks="all")
             await self._producers[bootstrap].start()
         producer = self._producers[bootstrap]
-        sent = [await producer.send(topic, value.encode(), partition=partition, timestamp_ms=at) for topic, partition, value, at in records]
+        sent = [
+            await producer.send(topic, value.encode(), partition=partition, timestamp_ms=at)
+            for topic, partition, value, at in records
+        ]
         return [(await delivery).offset for delivery in sent]
 
 

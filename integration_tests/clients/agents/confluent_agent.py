@@ -43,7 +43,10 @@ def _many(partitions: list[Partition]) -> list[Any]:
 
 def _settings(config: dict[str, Any]) -> dict[str, Any]:
     settings = {name: value for name, value in config.items() if name not in _LACKING}
-    if settings.get("group.protocol") != "consumer" and settings["partition.assignment.strategy"] not in _ASSIGNORS:
+    if (
+        settings.get("group.protocol") != "consumer"
+        and settings["partition.assignment.strategy"] not in _ASSIGNORS
+    ):
         raise ValueError(f"librdkafka has no assignor {settings['partition.assignment.strategy']}")
     age = settings.get("metadata.max.age.ms", 300_000)
     reset = settings.get("auto.offset.reset")
@@ -120,7 +123,11 @@ class Consumer:
             self.seek(partition, OFFSET_END)
 
     def commit(self, offsets: dict[Partition, int] | None) -> None:
-        given = {} if offsets is None else {"offsets": [TopicPartition(*tp, offset) for tp, offset in offsets.items()]}
+        given = (
+            {}
+            if offsets is None
+            else {"offsets": [TopicPartition(*tp, offset) for tp, offset in offsets.items()]}
+        )
         with _NAMED:
             committed = self._consumer.commit(asynchronous=False, **given)
         for entry in committed or ():
@@ -143,19 +150,25 @@ class Consumer:
 
     def _watermarks(self, partition: Partition) -> tuple[int, int]:
         with _NAMED:
-            low, high = self._consumer.get_watermark_offsets(TopicPartition(*partition), timeout=_PATIENCE_S)
+            low, high = self._consumer.get_watermark_offsets(
+                TopicPartition(*partition), timeout=_PATIENCE_S
+            )
         return low, high
 
     def offsets_for_times(self, times: dict[Partition, int]) -> Positions:
         with _NAMED:
-            found = self._consumer.offsets_for_times([TopicPartition(*tp, at) for tp, at in times.items()], timeout=_PATIENCE_S)
+            found = self._consumer.offsets_for_times(
+                [TopicPartition(*tp, at) for tp, at in times.items()], timeout=_PATIENCE_S
+            )
         return self._offsets(found)
 
     def _offsets(self, found: Any) -> Positions:
         for entry in found:
             if entry.error is not None:
                 raise Failed(entry.error)
-        return {Partition(tp.topic, tp.partition): tp.offset if tp.offset >= 0 else None for tp in found}
+        return {
+            Partition(tp.topic, tp.partition): tp.offset if tp.offset >= 0 else None for tp in found
+        }
 
     def assignment(self) -> Any:
         with _NAMED:
@@ -192,7 +205,9 @@ class Library:
 
     def produce(self, bootstrap: str, records: list[tuple[str, int, str, int | None]]) -> list[int]:
         if bootstrap not in self._producers:
-            self._producers[bootstrap] = Producer({"bootstrap.servers": bootstrap, "acks": "all", "linger.ms": 0})
+            self._producers[bootstrap] = Producer(
+                {"bootstrap.servers": bootstrap, "acks": "all", "linger.ms": 0}
+            )
         producer = self._producers[bootstrap]
         offsets: dict[int, int] = {}
         failures: list[Any] = []
@@ -204,7 +219,9 @@ class Library:
                 else:
                     offsets[i] = message.offset()
 
-            producer.produce(topic, value.encode(), partition=partition, timestamp=at or 0, on_delivery=delivered)
+            producer.produce(
+                topic, value.encode(), partition=partition, timestamp=at or 0, on_delivery=delivered
+            )
         producer.flush(_PATIENCE_S)
         if failures:
             raise Failed(failures[0])

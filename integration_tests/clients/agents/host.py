@@ -1,7 +1,7 @@
 """An agent's frame: reads commands, gives every member a thread, writes replies and events.
 
-Owns standard input and output, and the order of lines. Does not depend on any client library: each gives a `Library` and a
-`Consumer`. The contract is `integration_tests.clients.agent_protocol`.
+Owns standard input and output, and the order of lines. Does not depend on any client library: each
+gives a `Library` and a `Consumer`. The contract is `integration_tests.clients.agent_protocol`.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ class Unsupported(Exception):
 
 
 class Listener:
-    """What a consumer's rebalance listener calls; it writes the events. `commits`: the story wants a commit inside revoked."""
+    """What a consumer's rebalance listener calls; it writes the events. `commits`: the story wants
+    a commit inside revoked."""
 
     def __init__(self, tell: Callable[..., None]) -> None:
         self._tell = tell
@@ -59,7 +60,8 @@ class Listener:
         self._tell("assigned", partitions=_sorted(partitions))
 
     def revoked(self, partitions: Iterable[Any]) -> None:
-        """As above. Where `commits` is set a commit of the positions must follow, inside `committing`."""
+        """As above. Where `commits` is set a commit of the positions must follow, inside
+        `committing`."""
         self._tell("revoked", partitions=_sorted(partitions))
 
     def lost(self, partitions: Iterable[Any]) -> None:
@@ -153,12 +155,16 @@ _COMMANDS: dict[str, Callable[[Consumer, Listener, dict[str, Any]], Value]] = {
     "seek": lambda c, _, x: c.seek(Partition(*x["partition"]), x["offset"]),
     "seek_to_beginning": lambda c, _, x: c.seek_to_beginning(_partitions(x)),
     "seek_to_end": lambda c, _, x: c.seek_to_end(_partitions(x)),
-    "commit": lambda c, _, x: c.commit({Partition(t, p): o for t, p, o in x["offsets"]} if "offsets" in x else None),
+    "commit": lambda c, _, x: c.commit(
+        {Partition(t, p): o for t, p, o in x["offsets"]} if "offsets" in x else None
+    ),
     "committed": lambda c, _, x: _table(c.committed(_partitions(x))),
     "position": lambda c, _, x: _table(c.position(_partitions(x))),
     "beginning_offsets": lambda c, _, x: _table(c.beginning_offsets(_partitions(x))),
     "end_offsets": lambda c, _, x: _table(c.end_offsets(_partitions(x))),
-    "offsets_for_times": lambda c, _, x: _table(c.offsets_for_times({Partition(t, p): at for t, p, at in x["times"]})),
+    "offsets_for_times": lambda c, _, x: _table(
+        c.offsets_for_times({Partition(t, p): at for t, p, at in x["times"]})
+    ),
     "assignment": lambda c, _, x: _sorted(c.assignment()),
     "paused": lambda c, _, x: _sorted(c.paused()),
     "subscription": lambda c, _, x: sorted(c.subscription()),
@@ -184,7 +190,9 @@ class Member:
     def _live(self) -> None:
         listener = Listener(self._tell)
         create = self.commands.get()
-        consumer = self._host.reply_with(create, lambda: self._host.library.consumer(create["config"], listener), quiet=True)
+        consumer = self._host.reply_with(
+            create, lambda: self._host.library.consumer(create["config"], listener), quiet=True
+        )
         if consumer is None:
             return
         while True:
@@ -195,7 +203,9 @@ class Member:
                 self._polling = command["on"]
                 self._host.write({"reply": command["id"], "result": None})
             else:
-                self._host.reply_with(command, partial(_COMMANDS[command["do"]], consumer, listener, command))
+                self._host.reply_with(
+                    command, partial(_COMMANDS[command["do"]], consumer, listener, command)
+                )
                 if command["do"] == "close":
                     return
 
@@ -236,8 +246,11 @@ class Host:
             self._output.write(json.dumps(line) + "\n")
             self._output.flush()
 
-    def reply_with(self, command: dict[str, Any], call: Callable[[], Value], *, quiet: bool = False) -> Value:
-        """Call, reply with what it returned (null if `quiet`) or raised; its result, None if it raised."""
+    def reply_with(
+        self, command: dict[str, Any], call: Callable[[], Value], *, quiet: bool = False
+    ) -> Value:
+        """Call, reply with what it returned (null if `quiet`) or raised; its result, None if it
+        raised."""
         try:
             result = call()
         except Exception as error:
@@ -251,7 +264,9 @@ class Host:
         """Obey until the input ends; then the process ends at once."""
         self.write({"ready": self.library.version})
         producing: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
-        threading.Thread(target=self._produce, args=[producing], name="producer", daemon=True).start()
+        threading.Thread(
+            target=self._produce, args=[producing], name="producer", daemon=True
+        ).start()
         for line in sys.stdin:
             command = json.loads(line)
             if command["do"] == "produce":
@@ -273,7 +288,9 @@ class Host:
     def _produced(self, command: dict[str, Any]) -> Value:
         records = [(t, p, value, at) for t, p, value, at in command["records"]]
         spans: dict[Partition, list[int]] = {}
-        for (topic, partition, _, _), offset in zip(records, self.library.produce(command["bootstrap"], records), strict=True):
+        for (topic, partition, _, _), offset in zip(
+            records, self.library.produce(command["bootstrap"], records), strict=True
+        ):
             spans.setdefault(Partition(topic, partition), []).append(offset)
         return sorted([*tp, min(offsets), max(offsets)] for tp, offsets in spans.items())
 

@@ -53,21 +53,25 @@ def _known(offsets: dict[Any, Any]) -> Positions:
 class Consumer:
     """A KafkaConsumer behind the host's calls.
 
-    When a poll ends while the library joins anew of its own accord (another subscription, topics that matched or grew), the library
-    takes the join for done, and the member is silent for ever. So each poll that leaves a join under way asks the library to
-    await it in the next one.
+    When a poll ends while the library joins anew of its own accord (another subscription, topics
+    that matched or grew), the library takes the join for done, and the member is silent for ever.
+    So each poll that leaves a join under way asks the library to await it in the next one.
     """
 
     def __init__(self, config: dict[str, Any], listener: Listener) -> None:
         settings = {name.replace(".", "_"): value for name, value in config.items()}
-        settings["partition_assignment_strategy"] = [ASSIGNORS[settings["partition_assignment_strategy"]]]
+        settings["partition_assignment_strategy"] = [
+            ASSIGNORS[settings["partition_assignment_strategy"]]
+        ]
         settings.pop("allow_auto_create_topics", None)
         self._consumer = KafkaConsumer(**settings, metrics_enabled=False)
         self._listener = _Listener(listener, self._consumer)
 
     def subscribe(self, topics: list[str], pattern: str | None) -> None:
         self._consumer.subscribe(topics, pattern=pattern, listener=self._listener)
-        for topic in topics:  # else it may join before it knows its topics, and join again at once: or not, as chance will have it
+        # else it may join before it knows its topics, and join again at once: or not, as chance
+        # will have it
+        for topic in topics:
             self._consumer.partitions_for_topic(topic)
         if topics:
             self._forget_others()
@@ -75,9 +79,10 @@ class Consumer:
     def _forget_others(self) -> None:
         """Have metadata of the group's topics alone.
 
-        `partitions_for_topic` may fetch all topics of the broker, and with topics that nobody subscribes to in its metadata the
-        library's sticky assignor takes members for differently subscribed and moves other partitions: what a story shows would
-        depend on the stories beside it.
+        `partitions_for_topic` may fetch all topics of the broker, and with topics that nobody
+        subscribes to in its metadata the library's sticky assignor takes members for differently
+        subscribed and moves other partitions: what a story shows would depend on the stories beside
+        it.
         """
         consumer = self._consumer
         while consumer._cluster.topics() - set(consumer._subscription.group_subscription()):
@@ -93,7 +98,11 @@ class Consumer:
         polled = self._consumer.poll(timeout_ms=timeout_ms)
         if self._consumer._coordinator is not None and self._consumer._coordinator.rejoining:
             self._consumer._coordinator.request_rejoin()
-        return [Record(r.topic, r.partition, r.offset, r.value.decode()) for records in polled.values() for r in records]
+        return [
+            Record(r.topic, r.partition, r.offset, r.value.decode())
+            for records in polled.values()
+            for r in records
+        ]
 
     def pause(self, partitions: list[Partition]) -> None:
         self._consumer.pause(*_many(partitions))
@@ -111,7 +120,14 @@ class Consumer:
         self._consumer.seek_to_end(*_many(partitions))
 
     def commit(self, offsets: dict[Partition, int] | None) -> None:
-        given = None if offsets is None else {TopicPartition(*tp): OffsetAndMetadata(offset, "", -1) for tp, offset in offsets.items()}
+        given = (
+            None
+            if offsets is None
+            else {
+                TopicPartition(*tp): OffsetAndMetadata(offset, "", -1)
+                for tp, offset in offsets.items()
+            }
+        )
         self._consumer.commit(given)
 
     def committed(self, partitions: list[Partition]) -> Positions:
@@ -127,7 +143,9 @@ class Consumer:
         return _known(self._consumer.end_offsets(_many(partitions)))
 
     def offsets_for_times(self, times: dict[Partition, int]) -> Positions:
-        found = self._consumer.offsets_for_times({TopicPartition(*tp): at for tp, at in times.items()})
+        found = self._consumer.offsets_for_times(
+            {TopicPartition(*tp): at for tp, at in times.items()}
+        )
         return _known({tp: None if entry is None else entry.offset for tp, entry in found.items()})
 
     def assignment(self) -> Any:
@@ -156,10 +174,14 @@ class Library:
         return Consumer(config, listener)
 
     def produce(self, bootstrap: str, records: list[tuple[str, int, str, int | None]]) -> list[int]:
-        # Not kept: once a topic that it has written to is deleted, its thread asks for metadata without a pause, for ever.
+        # Not kept: once a topic that it has written to is deleted, its thread asks for metadata
+        # without a pause, for ever.
         producer = KafkaProducer(bootstrap_servers=bootstrap, acks="all", metrics_enabled=False)
         try:
-            sent = [producer.send(topic, value.encode(), partition=partition, timestamp_ms=at) for topic, partition, value, at in records]
+            sent = [
+                producer.send(topic, value.encode(), partition=partition, timestamp_ms=at)
+                for topic, partition, value, at in records
+            ]
             producer.flush()
             return [future.get(timeout=30).offset for future in sent]
         finally:

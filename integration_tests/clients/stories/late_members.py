@@ -8,11 +8,14 @@ from integration_tests.clients.story import story
 
 @story()
 def a_member_polls_too_seldom(cast: Cast) -> None:
-    """After max.poll.interval.ms without a poll a member is out, cannot commit, and comes back with the next poll."""
+    """After max.poll.interval.ms without a poll a member is out, cannot commit, and comes back with
+    the next poll."""
     orders = cast.topic("orders", 4)
     a = cast.member("A").subscribe(orders)
     cast.settled(a)
-    b = cast.member("B", max_poll_interval_ms=SHORT_SESSION_MS, session_timeout_ms=SHORT_SESSION_MS).subscribe(orders)
+    b = cast.member(
+        "B", max_poll_interval_ms=SHORT_SESSION_MS, session_timeout_ms=SHORT_SESSION_MS
+    ).subscribe(orders)
     cast.settled(a, b)
     theirs = min(b.owned)
     b.poll(on=False)
@@ -25,14 +28,20 @@ def a_member_polls_too_seldom(cast: Cast) -> None:
 
 @story(unless=("aiokafka",))
 def a_commit_while_the_group_rebalances(cast: Cast) -> None:
-    """A member that has not yet heard of a rebalance still commits; the next poll takes it into the new generation.
+    """A member that has not yet heard of a rebalance still commits; the next poll takes it into the
+    new generation.
 
-    It beats so seldom that it commits before it hears. (librdkafka's cooperative members rejoin without a poll as soon as they hear.)
-    (aiokafka rejoins behind its user's back: there is no such moment.)
+    It beats so seldom that it commits before it hears. (librdkafka's cooperative members rejoin
+    without a poll as soon as they hear.) (aiokafka rejoins behind its user's back: there is no such
+    moment.)
     """
     orders = cast.topic("orders", 4)
     cast.produce(orders, {0: "abc"})
-    a = cast.member("A", heartbeat_interval_ms=6_000, session_timeout_ms=30_000).subscribe(orders).until_consumed(3)
+    a = (
+        cast.member("A", heartbeat_interval_ms=6_000, session_timeout_ms=30_000)
+        .subscribe(orders)
+        .until_consumed(3)
+    )
     cast.settled(a)
     a.poll(on=False)
     b = cast.member("B").subscribe(orders)
@@ -61,7 +70,8 @@ def a_commit_inside_the_listener(cast: Cast) -> None:
 
 @story(unless=("aiokafka",))
 def a_commit_by_a_member_put_out(cast: Cast) -> None:
-    """An administrator removes a member: its commit fails, it is told that its partitions are lost, and joins again.
+    """An administrator removes a member: its commit fails, it is told that its partitions are lost,
+    and joins again.
 
     (aiokafka joins again behind its user's back: its commit may come before or after.)
     """
@@ -78,7 +88,8 @@ def a_commit_by_a_member_put_out(cast: Cast) -> None:
 
 @story(only=("java",))
 def a_poll_is_woken_up(cast: Cast) -> None:
-    """wakeup() ends the poll under way with an exception; the next poll goes on, and membership has not suffered."""
+    """wakeup() ends the poll under way with an exception; the next poll goes on, and membership has
+    not suffered."""
     orders = cast.topic("orders", 1)
     a = cast.member("A").subscribe(orders)
     cast.settled(a)

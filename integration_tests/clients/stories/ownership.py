@@ -8,7 +8,8 @@ from integration_tests.clients.story import story
 
 @story()
 def members_join(cast: Cast) -> None:
-    """Every member that joins gets its share; those who are there give up what they must, and no more if cooperative."""
+    """Every member that joins gets its share; those who are there give up what they must, and no
+    more if cooperative."""
     orders = cast.topic("orders", 6)
     a = cast.member("A").subscribe(orders)
     cast.settled(a)
@@ -20,7 +21,8 @@ def members_join(cast: Cast) -> None:
 
 @story()
 def members_leave(cast: Cast) -> None:
-    """Who closes gives up its partitions and leaves; the others take them, also when the leader left."""
+    """Who closes gives up its partitions and leaves; the others take them, also when the leader
+    left."""
     orders = cast.topic("orders", 6)
     a, b, c = (cast.member(name) for name in "ABC")
     a.subscribe(orders)
@@ -38,7 +40,8 @@ def members_leave(cast: Cast) -> None:
 
 @story()
 def a_member_crashes(cast: Cast) -> None:
-    """A process that dies is missed when its session ends; its partitions go to the others, from the committed offsets on."""
+    """A process that dies is missed when its session ends; its partitions go to the others, from
+    the committed offsets on."""
     orders = cast.topic("orders", 2)
     a = cast.member("A").subscribe(orders)
     cast.settled(a)
@@ -57,7 +60,8 @@ def a_member_crashes(cast: Cast) -> None:
 
 @story()
 def a_member_freezes(cast: Cast) -> None:
-    """A process that stands still longer than its session loses its partitions, is told so when it wakes up, and joins again."""
+    """A process that stands still longer than its session loses its partitions, is told so when it
+    wakes up, and joins again."""
     orders = cast.topic("orders", 4)
     a = cast.member("A").subscribe(orders)
     cast.settled(a)
@@ -119,7 +123,11 @@ def a_pattern_is_subscribed(cast: Cast) -> None:
     """
     east = cast.topic("east-1", 2)
     cast.topic("west-1", 2)
-    a = cast.member("A", metadata_max_age_ms=500).subscribe(pattern=cast.pattern("east")).expects(east)
+    a = (
+        cast.member("A", metadata_max_age_ms=500)
+        .subscribe(pattern=cast.pattern("east"))
+        .expects(east)
+    )
     cast.settled(a)
     later = cast.topic("east-2", 2)
     a.expects(east, later)

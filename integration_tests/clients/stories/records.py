@@ -21,7 +21,8 @@ def produce_and_consume(cast: Cast) -> None:
 
 @story()
 def committed_offsets_are_resumed(cast: Cast) -> None:
-    """Whoever comes later goes on where offsets were committed; a partition without one starts at the reset policy."""
+    """Whoever comes later goes on where offsets were committed; a partition without one starts at
+    the reset policy."""
     orders = cast.topic("orders", 3)
     cast.produce(orders, {0: "abc", 1: "mno", 2: "xyz"})
     a = cast.member("A").subscribe(orders).until_consumed(9)
@@ -52,7 +53,11 @@ def positions_are_committed_automatically(cast: Cast) -> None:
     """Auto-commit writes positions while a consumer polls."""
     orders = cast.topic("orders", 1)
     cast.produce(orders, {0: "abc"})
-    a = cast.member("A", enable_auto_commit=True, auto_commit_interval_ms=200).subscribe(orders).until_consumed(3)
+    a = (
+        cast.member("A", enable_auto_commit=True, auto_commit_interval_ms=200)
+        .subscribe(orders)
+        .until_consumed(3)
+    )
     cast.until_committed(orders, 0, 3)
     a.ask("committed", (orders, 0))
 
@@ -62,7 +67,11 @@ def closing_commits_automatically(cast: Cast) -> None:
     """Auto-commit commits on close what its interval had not come to yet."""
     orders = cast.topic("orders", 1)
     cast.produce(orders, {0: "abc"})
-    a = cast.member("A", enable_auto_commit=True, auto_commit_interval_ms=60_000).subscribe(orders).until_consumed(3)
+    a = (
+        cast.member("A", enable_auto_commit=True, auto_commit_interval_ms=60_000)
+        .subscribe(orders)
+        .until_consumed(3)
+    )
     a.close()
     cast.until_committed(orders, 0, 3)
     cast.produce(orders, {0: "d"})
@@ -123,7 +132,8 @@ def reset_to_latest(cast: Cast) -> None:
 
 @story()
 def no_reset_policy(cast: Cast) -> None:
-    """Without a committed offset and a policy there is an error; a seek mends it (librdkafka does not allow that)."""
+    """Without a committed offset and a policy there is an error; a seek mends it (librdkafka does
+    not allow that)."""
     orders = cast.topic("orders", 1)
     cast.produce(orders, {0: "abc"})
     a = cast.member("A", auto_offset_reset="none").subscribe(orders)

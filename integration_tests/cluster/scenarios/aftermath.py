@@ -1,9 +1,16 @@
-"""What is left when coordinators and leaders were paused, restarted and moved in turn: groups, offsets, producers and topics."""
+"""What is left when coordinators and leaders were paused, restarted and moved in turn: groups,
+offsets, producers and topics."""
 
 from __future__ import annotations
 
 from integration_tests.cluster.registry import scenario
-from integration_tests.cluster.scenarios.consumers import Consumer, _await_same, _described, _topic, describe
+from integration_tests.cluster.scenarios.consumers import (
+    Consumer,
+    _await_same,
+    _described,
+    _topic,
+    describe,
+)
 from integration_tests.cluster.scenarios.coordinators import Transactor, _settled, _state
 from integration_tests.cluster.scenarios.moved_transactions import described, ends, offsets
 from integration_tests.cluster.scenarios.positions import served
@@ -15,7 +22,8 @@ from integration_tests.cluster.stage import OFFSETS, TRANSACTIONS, Cluster, rows
 
 @scenario
 def a_coordinator_restarts_and_gets_its_groups_back(c: Cluster) -> None:
-    """There and back over a controlled shutdown: members beat at each, commit at each, and nothing is forgotten or told twice."""
+    """There and back over a controlled shutdown: members beat at each, commit at each, and nothing
+    is forgotten or told twice."""
     name, classic, consumer = _topic(c, 2), c.name("classic", 3), c.name("consumer", 3)
     one, two = _settled(c, classic, "one", 3), Consumer(c, "two", consumer)
     two.join(3, name)
@@ -26,7 +34,9 @@ def a_coordinator_restarts_and_gets_its_groups_back(c: Cluster) -> None:
     c.stop(3)
     c.until(OFFSETS, 2, leader_id=1)
     _await_same(c, consumer, before)
-    c.s.until(lambda: _state(c, classic, 1)["group_state"] == "Stable", "1 never had the classic group")
+    c.s.until(
+        lambda: _state(c, classic, 1)["group_state"] == "Stable", "1 never had the classic group"
+    )
     one.heartbeat(1)
     two.beat(1)
     commit(c, classic, name, 3, 1, member_id=one.member_id, generation_id_or_member_epoch=1)
@@ -40,7 +50,9 @@ def a_coordinator_restarts_and_gets_its_groups_back(c: Cluster) -> None:
 
     def told() -> bool:
         groups = [{"group_id": group, "topics": None} for group in (classic, consumer)]
-        found = rows(c.quietly("OffsetFetch", 9, 3, groups=groups), "groups", "topics", "partitions")
+        found = rows(
+            c.quietly("OffsetFetch", 9, 3, groups=groups), "groups", "topics", "partitions"
+        )
         return sorted(one["committed_offset"] for one in found) == [3, 4]
 
     c.s.until(told, "3 never had the offsets")
@@ -56,7 +68,8 @@ def a_coordinator_restarts_and_gets_its_groups_back(c: Cluster) -> None:
 
 @scenario
 def transactions_over_two_coordinators(c: Cluster) -> None:
-    """Offsets and records of one transaction, begun at one coordinator, gone on with at the next, ended back at the first."""
+    """Offsets and records of one transaction, begun at one coordinator, gone on with at the next,
+    ended back at the first."""
     name, other, group = c.topic("t", [1, 2]), c.topic("other", [2, 1]), c.name("g", 2)
     one, two = Transactor(c, "one"), Newer(c, "two")
     one.init()
@@ -70,8 +83,15 @@ def transactions_over_two_coordinators(c: Cluster) -> None:
     two.produce(other, 2)
     c.at(1).ask("AddOffsetsToTxn", 3, **one.who, group_id=group)
     offsets(c, one, group, name, 5, 2)
-    c.at(2).ask("TxnOffsetCommit", 5, **two.who, group_id=group, generation_id=-1, member_id="", topics=[
-        {"name": other, "partitions": [{"partition_index": 0, "committed_offset": 6}]}])
+    c.at(2).ask(
+        "TxnOffsetCommit",
+        5,
+        **two.who,
+        group_id=group,
+        generation_id=-1,
+        member_id="",
+        topics=[{"name": other, "partitions": [{"partition_index": 0, "committed_offset": 6}]}],
+    )
     described(c, one, 1)
     c.lead(TRANSACTIONS, 2, 3)
     _moved(c, one, 3)
@@ -82,19 +102,32 @@ def transactions_over_two_coordinators(c: Cluster) -> None:
     two.finish(1, committed=False)
     two.finish(3, committed=False)
     ends(c, two, 3, "CompleteAbort")
-    c.s.until(lambda: bool(c.quietly("OffsetFetch", 9, 2, groups=[{"group_id": group, "topics": None}])["groups"][0]["topics"]),
-              "no offsets were told")
+    c.s.until(
+        lambda: bool(
+            c.quietly("OffsetFetch", 9, 2, groups=[{"group_id": group, "topics": None}])["groups"][
+                0
+            ]["topics"]
+        ),
+        "no offsets were told",
+    )
     fetched(c, group, 2)
     for topic, broker in ((name, 1), (other, 2)):
         entries = [{"partition_index": 0, "timestamp": -1}]
-        c.at(broker).ask("ListOffsets", 7, replica_id=-1, isolation_level=1, topics=[{"name": topic, "partitions": entries}])
+        c.at(broker).ask(
+            "ListOffsets",
+            7,
+            replica_id=-1,
+            isolation_level=1,
+            topics=[{"name": topic, "partitions": entries}],
+        )
     for each in (one, two):
         described(c, each, 3)
 
 
 @scenario
 def a_paused_leader_of_producers(c: Cluster) -> None:
-    """While a leader stands still another goes on with its producers' sequences and transactions; the old one learns of it."""
+    """While a leader stands still another goes on with its producers' sequences and transactions;
+    the old one learns of it."""
     name = c.topic("t", [3, 1])
     one = Newer(c, "tx")
     one.name = c.name("tx", 2)
@@ -126,7 +159,8 @@ def a_paused_leader_of_producers(c: Cluster) -> None:
 
 @scenario
 def a_group_without_its_topics(c: Cluster) -> None:
-    """Subscriptions to topics that are not there, and come to be after the coordinator has moved; partitions that are added there."""
+    """Subscriptions to topics that are not there, and come to be after the coordinator has moved;
+    partitions that are added there."""
     group = c.name("g", 3)
     name = c.s.name("late")
     one = Consumer(c, "one", group)
@@ -141,7 +175,13 @@ def a_group_without_its_topics(c: Cluster) -> None:
     one.beat_until_given(1)
     one.ack(1)
     describe(c, 1, group)
-    c.quietly("CreatePartitions", 3, topics=[{"name": name, "count": 2, "assignments": None}], timeout_ms=10_000, validate_only=False)
+    c.quietly(
+        "CreatePartitions",
+        3,
+        topics=[{"name": name, "count": 2, "assignments": None}],
+        timeout_ms=10_000,
+        validate_only=False,
+    )
     one.given.clear()
     one.beat_until_given(1)
     before = _described(c, 1, group)

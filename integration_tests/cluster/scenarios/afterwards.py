@@ -1,4 +1,5 @@
-"""What the next coordinator or leader does by itself: it ends transactions and sessions that are over, and forgets deleted topics."""
+"""What the next coordinator or leader does by itself: it ends transactions and sessions that are
+over, and forgets deleted topics."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ from integration_tests.wire.raw import Plain
 
 @scenario
 def a_transaction_that_takes_too_long(c: Cluster) -> None:
-    """The next coordinator aborts it: its time counts from where it began, and its producer's epoch has risen."""
+    """The next coordinator aborts it: its time counts from where it began, and its producer's epoch
+    has risen."""
     name = c.topic("t", [1, 2])
     one, new = Transactor(c, "tx"), Transactor(c, "tx")
     one.init(timeout_ms=5_000)
@@ -47,7 +49,8 @@ def a_transaction_that_takes_too_long(c: Cluster) -> None:
 
 @scenario
 def a_producer_that_comes_anew(c: Cluster) -> None:
-    """InitProducerId at the next coordinator while a transaction is open: CONCURRENT_TRANSACTIONS, the abort, and then the id."""
+    """InitProducerId at the next coordinator while a transaction is open: CONCURRENT_TRANSACTIONS,
+    the abort, and then the id."""
     name = c.topic("t", [1, 2])
     old, new = Transactor(c, "tx"), Transactor(c, "tx")
     old.init()
@@ -62,7 +65,13 @@ def a_producer_that_comes_anew(c: Cluster) -> None:
     old.end(1)
     old.add(name, 1)
     entries = [{"partition_index": 0, "timestamp": -1}]
-    c.at(1).ask("ListOffsets", 7, replica_id=-1, isolation_level=1, topics=[{"name": name, "partitions": entries}])
+    c.at(1).ask(
+        "ListOffsets",
+        7,
+        replica_id=-1,
+        isolation_level=1,
+        topics=[{"name": name, "partitions": entries}],
+    )
     new.write(name, 1, broker=1)
     new.end(1)
     ends(c, new, 1)
@@ -70,27 +79,52 @@ def a_producer_that_comes_anew(c: Cluster) -> None:
 
 @scenario
 def a_session_that_is_over_at_the_next_coordinator(c: Cluster) -> None:
-    """ERR-7, SES-5: every member has a whole session again; who does not come is removed, its partner hears of the rebalance."""
+    """ERR-7, SES-5: every member has a whole session again; who does not come is removed, its
+    partner hears of the rebalance."""
     group = c.name("g", 3)
-    join: Plain = {"group_id": group, "session_timeout_ms": 6_000, "rebalance_timeout_ms": 120_000, "protocol_type": "consumer",
-                   "protocols": protocols("range")}  # fmt: skip
+    join: Plain = {
+        "group_id": group,
+        "session_timeout_ms": 6_000,
+        "rebalance_timeout_ms": 120_000,
+        "protocol_type": "consumer",
+        "protocols": protocols("range"),
+    }
     sync: Plain = {"group_id": group, "protocol_type": "consumer", "protocol_name": "range"}
     one = c.at(3).ask("JoinGroup", 9, **join, member_id="", group_instance_id="one")["member_id"]
-    c.at(3).ask("SyncGroup", 5, **sync, generation_id=1, member_id=one, group_instance_id="one",
-                assignments=[{"member_id": one, "assignment": "0a"}])  # fmt: skip
+    c.at(3).ask(
+        "SyncGroup",
+        5,
+        **sync,
+        generation_id=1,
+        member_id=one,
+        group_instance_id="one",
+        assignments=[{"member_id": one, "assignment": "0a"}],
+    )
     c.lead(OFFSETS, 2, 1)
     c.s.until(lambda: _state(c, group, 1)["group_state"] == "Empty", "its session was never over")
     c.at(1).ask("DescribeGroups", 6, groups=[group])
-    c.at(1).ask("Heartbeat", 4, group_id=group, generation_id=1, member_id=one, group_instance_id="one")
+    c.at(1).ask(
+        "Heartbeat", 4, group_id=group, generation_id=1, member_id=one, group_instance_id="one"
+    )
     back = c.at(1).ask("JoinGroup", 9, **join, member_id="", group_instance_id="one")["member_id"]
-    c.at(1).ask("SyncGroup", 5, **sync, generation_id=3, member_id=back, group_instance_id="one",
-                assignments=[{"member_id": back, "assignment": "0b"}])  # fmt: skip
-    c.at(1).ask("Heartbeat", 4, group_id=group, generation_id=1, member_id=one, group_instance_id="one")
+    c.at(1).ask(
+        "SyncGroup",
+        5,
+        **sync,
+        generation_id=3,
+        member_id=back,
+        group_instance_id="one",
+        assignments=[{"member_id": back, "assignment": "0b"}],
+    )
+    c.at(1).ask(
+        "Heartbeat", 4, group_id=group, generation_id=1, member_id=one, group_instance_id="one"
+    )
 
 
 @scenario
 def offsets_of_a_topic_deleted_while_their_coordinator_is_away(c: Cluster) -> None:
-    """EXP-7: they go at whoever coordinates the group then, and are not there when the former coordinator is back."""
+    """EXP-7: they go at whoever coordinates the group then, and are not there when the former
+    coordinator is back."""
     kept, deleted, group = c.topic("kept", [1, 2]), c.topic("deleted", [1, 2]), c.name("g", 3)
 
     def left() -> list[str]:
@@ -111,14 +145,25 @@ def offsets_of_a_topic_deleted_while_their_coordinator_is_away(c: Cluster) -> No
     c.until(OFFSETS, 2, isr_nodes={1, 2, 3})
     c.lead(OFFSETS, 2, 3)
     c.s.until(lambda: _state(c, group, 3)["error_code"] in (0, 69), "3 never coordinated it")
-    c.at(3).ask("OffsetDelete", 0, group_id=group, topics=[{"name": deleted, "partitions": [{"partition_index": 0}]}])
-    c.at(3).ask("OffsetDelete", 0, group_id=group, topics=[{"name": kept, "partitions": [{"partition_index": 0}]}])
+    c.at(3).ask(
+        "OffsetDelete",
+        0,
+        group_id=group,
+        topics=[{"name": deleted, "partitions": [{"partition_index": 0}]}],
+    )
+    c.at(3).ask(
+        "OffsetDelete",
+        0,
+        group_id=group,
+        topics=[{"name": kept, "partitions": [{"partition_index": 0}]}],
+    )
     fetched(c, group, 3)
 
 
 @scenario
 def a_topic_grows_while_its_consumers_coordinator_is_away(c: Cluster) -> None:
-    """K8: the next coordinator sees the new partitions at the next heartbeat, under a new group epoch."""
+    """K8: the next coordinator sees the new partitions at the next heartbeat, under a new group
+    epoch."""
     name, group = c.topic("t", [1, 2]), c.name("g", 3)
     c.s.names.topic_id(c.topic_id(name))
     one = Consumer(c, "one", group)
@@ -127,7 +172,13 @@ def a_topic_grows_while_its_consumers_coordinator_is_away(c: Cluster) -> None:
     one.given.clear()
     c.crash(3)
     c.until(OFFSETS, 2, leader_id=1)
-    c.quietly("CreatePartitions", 3, topics=[{"name": name, "count": 3, "assignments": None}], timeout_ms=10_000, validate_only=False)
+    c.quietly(
+        "CreatePartitions",
+        3,
+        topics=[{"name": name, "count": 3, "assignments": None}],
+        timeout_ms=10_000,
+        validate_only=False,
+    )
     for index in (1, 2):
         c.s.until(lambda index=index: bool(c.partition(name, index, 1)), "it never grew")  # type: ignore[misc]
     c.s.until(lambda: _state(c, group, 1)["error_code"] in (0, 69), "1 never coordinated it")
@@ -138,7 +189,8 @@ def a_topic_grows_while_its_consumers_coordinator_is_away(c: Cluster) -> None:
 
 @scenario
 def an_unclean_leader_by_configuration(c: Cluster) -> None:
-    """unclean.leader.election.enable of a topic: who was not in sync leads at once, when nobody else is left."""
+    """unclean.leader.election.enable of a topic: who was not in sync leads at once, when nobody
+    else is left."""
     name = c.topic("t", [3, 2], unclean_leader_election_enable="true")
     c.produce(name, b"first", broker=3)
     c.committed_at(name, 2, 1)
@@ -158,16 +210,24 @@ def an_unclean_leader_by_configuration(c: Cluster) -> None:
 
 @scenario
 def nothing_is_answered_to_acks_0(c: Cluster) -> None:
-    """acks=0: what the leader takes is not answered; what is refused closes the connection, as does a broker that does not lead."""
+    """acks=0: what the leader takes is not answered; what is refused closes the connection, as does
+    a broker that does not lead."""
     name = c.topic("t", [1, 2], max_message_bytes="200")
     c.produce(name, b"first", broker=1)
     c.committed_at(name, 2, 1)
 
     def write(label: str, broker: int, value: bytes, **producer: Any) -> None:
         link = c.connect(label, broker)
-        data = [{"name": name, "partition_data": [{"index": 0, "records": batch(value, **producer)}]}]
+        data = [
+            {"name": name, "partition_data": [{"index": 0, "records": batch(value, **producer)}]}
+        ]
         link.send_unanswered("Produce", 9, acks=0, timeout_ms=1_000, topic_data=data)
-        link.send("ListOffsets", 7, replica_id=-1, topics=[{"name": name, "partitions": [{"partition_index": 0, "timestamp": -1}]}])
+        link.send(
+            "ListOffsets",
+            7,
+            replica_id=-1,
+            topics=[{"name": name, "partitions": [{"partition_index": 0, "timestamp": -1}]}],
+        )
         link.ends()
 
     write("taken", 1, b"a")
@@ -181,7 +241,8 @@ def nothing_is_answered_to_acks_0(c: Cluster) -> None:
 
 @scenario
 def fetches_wait_at_followers(c: Cluster) -> None:
-    """KIP-392: a fetch that waits at a follower is answered once the follower knows that the records are committed."""
+    """KIP-392: a fetch that waits at a follower is answered once the follower knows that the
+    records are committed."""
     name = c.topic("t", [1, 2, 3])
     topic_id = c.topic_id(name)
     c.produce(name, b"a", broker=1)
@@ -191,11 +252,20 @@ def fetches_wait_at_followers(c: Cluster) -> None:
     def wait(label: str, broker: int, offset: int, **limits: int) -> Any:
         link = c.connect(label, broker)
         partition = {"partition": 0, "fetch_offset": offset, "partition_max_bytes": 1 << 20}
-        asked: Plain = {"max_wait_ms": 60_000, "min_bytes": 1, "max_bytes": 1 << 20, "session_epoch": -1} | limits
+        asked: Plain = {
+            "max_wait_ms": 60_000,
+            "min_bytes": 1,
+            "max_bytes": 1 << 20,
+            "session_epoch": -1,
+        } | limits
         link.send("Fetch", 17, **asked, topics=[{"topic_id": topic_id, "partitions": [partition]}])
         return link
 
-    first, second, long = wait("first", 2, 1), wait("second", 3, 1), wait("long", 2, 1, min_bytes=150)
+    first, second, long = (
+        wait("first", 2, 1),
+        wait("second", 3, 1),
+        wait("long", 2, 1, min_bytes=150),
+    )
     c.produce(name, b"b", broker=1)
     first.expect()
     second.expect()

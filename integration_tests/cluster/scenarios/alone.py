@@ -1,4 +1,5 @@
-"""Topics of one replica, of which nobody else has anything: what stays and goes when the broker stops, crashes, and its partition moves."""
+"""Topics of one replica, of which nobody else has anything: what stays and goes when the broker
+stops, crashes, and its partition moves."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ from integration_tests.cluster.stage import TRANSACTIONS, Cluster
 
 @scenario
 def a_replica_is_taken_away_and_given_back(c: Cluster) -> None:
-    """What a broker had of a partition before it was moved away is not there when it comes back; epochs go on."""
+    """What a broker had of a partition before it was moved away is not there when it comes back;
+    epochs go on."""
     name = c.topic("t", [3])
     write = producing(c, name)
     for sequence in range(3):
@@ -40,7 +42,8 @@ def a_replica_is_taken_away_and_given_back(c: Cluster) -> None:
 
 @scenario
 def the_only_replica_moves_off_a_broker_that_is_gone(c: Cluster) -> None:
-    """Nothing can be copied: an unclean election takes the target, which has no records, and the move ends when the broker is back."""
+    """Nothing can be copied: an unclean election takes the target, which has no records, and the
+    move ends when the broker is back."""
     name = c.topic("t", [3])
     c.produce(name, b"lost", broker=3)
     c.crash(3)
@@ -65,7 +68,8 @@ def the_only_replica_moves_off_a_broker_that_is_gone(c: Cluster) -> None:
 
 @scenario
 def unclean_with_open_transactions(c: Cluster) -> None:
-    """A leader that lacks a marker, or a transaction's records: what is open there, and what ends it."""
+    """A leader that lacks a marker, or a transaction's records: what is open there, and what ends
+    it."""
     name = c.topic("t", [3, 2])
     kept, lost = Transactor(c, "kept"), Transactor(c, "lost")
     for one in (kept, lost):
@@ -88,7 +92,9 @@ def unclean_with_open_transactions(c: Cluster) -> None:
     stable(c, name, 2)
     known_producers(c, name, 2)
     for index in (0, 3):
-        c.until(TRANSACTIONS, index, isr_nodes={1, 2})  # those of broker 1, which could write nothing meanwhile
+        c.until(
+            TRANSACTIONS, index, isr_nodes={1, 2}
+        )  # those of broker 1, which could write nothing meanwhile
     lost.end(1)
     ends(c, lost, 1)
     stable(c, name, 2)
@@ -107,7 +113,8 @@ def unclean_with_open_transactions(c: Cluster) -> None:
 
 @scenario
 def sessions_while_replicas_are_added(c: Cluster) -> None:
-    """A session at a broker that gets a replica of a partition while it is asked for, and is made its leader."""
+    """A session at a broker that gets a replica of a partition while it is asked for, and is made
+    its leader."""
     name, other = c.topic("t", [1]), c.topic("other", [2])
     c.produce(name, b"a", broker=1)
     c.produce(other, b"a", broker=2)
@@ -136,7 +143,8 @@ def sessions_while_replicas_are_added(c: Cluster) -> None:
 
 @scenario
 def a_limit_that_comes_while_its_leader_is_gone(c: Cluster) -> None:
-    """Configurations of a topic that were changed while its only broker was gone hold from its first request on."""
+    """Configurations of a topic that were changed while its only broker was gone hold from its
+    first request on."""
     name = c.topic("t", [3])
     c.produce(name, b"v" * 200, broker=3)
     c.crash(3)

@@ -1,28 +1,42 @@
-"""Reassignments and elections beyond the plain ones: what interrupts or replaces them; internal topics and throttles."""
+"""Reassignments and elections beyond the plain ones: what interrupts or replaces them; internal
+topics and throttles."""
 
 from __future__ import annotations
 
 from integration_tests.cluster.registry import scenario
-from integration_tests.cluster.scenarios.reassignments import PREFERRED, UNCLEAN, elect, reassign, running
+from integration_tests.cluster.scenarios.reassignments import (
+    PREFERRED,
+    UNCLEAN,
+    elect,
+    reassign,
+    running,
+)
 from integration_tests.cluster.stage import OFFSETS, Cluster
 from integration_tests.wire.raw import Plain
 
 TOPIC, BROKER = 2, 4
 SET, DELETE, APPEND, SUBTRACT = range(4)
 RATES = (
-    "leader.replication.throttled.rate", "follower.replication.throttled.rate", "replica.alter.log.dirs.io.max.bytes.per.second",
-)  # fmt: skip
+    "leader.replication.throttled.rate",
+    "follower.replication.throttled.rate",
+    "replica.alter.log.dirs.io.max.bytes.per.second",
+)
 
 
-def alter(c: Cluster, kind: int, name: str, key: str, value: str | None, how: int = SET, broker: int = 1) -> Plain:
+def alter(
+    c: Cluster, kind: int, name: str, key: str, value: str | None, how: int = SET, broker: int = 1
+) -> Plain:
     """IncrementalAlterConfigs of one configuration."""
     change: Plain = {"name": key, "config_operation": how, "value": value}
     resource: Plain = {"resource_type": kind, "resource_name": name, "configs": [change]}
     return c.at(broker).ask("IncrementalAlterConfigs", 1, resources=[resource], validate_only=False)
 
 
-def described(c: Cluster, kind: int, name: str, key: str, value: str | None, broker: int = 1) -> None:
-    """DescribeConfigs of one configuration, once the broker knows this value; None: it is not told."""
+def described(
+    c: Cluster, kind: int, name: str, key: str, value: str | None, broker: int = 1
+) -> None:
+    """DescribeConfigs of one configuration, once the broker knows this value; None: it is not
+    told."""
     wanted: Plain = {"resource_type": kind, "resource_name": name, "configuration_keys": [key]}
 
     def known(answer: Plain) -> bool:
@@ -34,17 +48,31 @@ def described(c: Cluster, kind: int, name: str, key: str, value: str | None, bro
 
 @scenario
 def many_reassignments_at_once(c: Cluster) -> None:
-    """Each partition has its own answer; all that run are listed; a factor that must not change is refused with one that runs, too."""
+    """Each partition has its own answer; all that run are listed; a factor that must not change is
+    refused with one that runs, too."""
     name, other = c.topic("t", [1, 2], [2, 1], [1, 2]), c.topic("other", [2])
     c.crash(3)
     reassign(c, name, {0: [3, 1], 1: [2, 9], 2: [1, 3], 8: [1]})
     reassign(c, other, {0: [2, 3]})
     for broker in (1, 2):
-        c.at(broker).ask("ListPartitionReassignments", 0, timeout_ms=10_000, topics=None, shuffled="topics")
+        c.at(broker).ask(
+            "ListPartitionReassignments", 0, timeout_ms=10_000, topics=None, shuffled="topics"
+        )
     c.at(1).ask("ListPartitionReassignments", 0, timeout_ms=10_000, topics=[])
-    c.at(1).ask("ListPartitionReassignments", 0, timeout_ms=10_000, topics=[{"name": name, "partition_indexes": []}])
+    c.at(1).ask(
+        "ListPartitionReassignments",
+        0,
+        timeout_ms=10_000,
+        topics=[{"name": name, "partition_indexes": []}],
+    )
     for factor in (True, False):
-        reassign(c, name, {0: [3, 1, 2], 1: [1, 3], 2: [3]}, version=1, allow_replication_factor_change=factor)
+        reassign(
+            c,
+            name,
+            {0: [3, 1, 2], 1: [1, 3], 2: [3]},
+            version=1,
+            allow_replication_factor_change=factor,
+        )
         running(c, name)
     c.show(name, other)
     c.show(name, index=1)
@@ -74,7 +102,8 @@ def a_topic_deleted_and_made_anew_while_it_is_reassigned(c: Cluster) -> None:
 
 @scenario
 def partitions_added_while_others_are_reassigned(c: Cluster) -> None:
-    """CreatePartitions wants as many replicas as partition 0 has, those that are added with them."""
+    """CreatePartitions wants as many replicas as partition 0 has, those that are added with
+    them."""
     name = c.topic("t", [1, 2])
     c.crash(3)
     reassign(c, name, {0: [1, 2, 3]})
@@ -106,7 +135,8 @@ def a_partition_without_a_leader_is_reassigned(c: Cluster) -> None:
 
 @scenario
 def elections_in_every_version(c: Cluster) -> None:
-    """Partitions named twice, none, negative ones, of several topics; with a leader that is not preferred, and with none."""
+    """Partitions named twice, none, negative ones, of several topics; with a leader that is not
+    preferred, and with none."""
     led, alone, gone = c.topic("led", [1, 2]), c.topic("alone", [3]), c.topic("gone", [3, 1])
     c.lead(led, 0, 2)
     reassign(c, led, {0: [1, 2]})
@@ -133,7 +163,8 @@ def elections_in_every_version(c: Cluster) -> None:
 
 @scenario
 def throttles_are_configurations(c: Cluster) -> None:
-    """REPL throttles: what may stand in the lists of replicas and as rates, at which level, and who tells of them."""
+    """REPL throttles: what may stand in the lists of replicas and as rates, at which level, and who
+    tells of them."""
     name = c.topic("t", [1, 2])
     for key in ("leader.replication.throttled.replicas", "follower.replication.throttled.replicas"):
         for value in ("none", "0", "x:y", "", "0:1,", " 0:1", "0:-1", "*,0:1", "*", "0:1,0:2"):
@@ -154,23 +185,36 @@ def throttles_are_configurations(c: Cluster) -> None:
 
 @scenario
 def nobody_can_coordinate(c: Cluster) -> None:
-    """FC rules: the only replica of a group's partition is gone: COORDINATOR_NOT_AVAILABLE, until it is back."""
+    """FC rules: the only replica of a group's partition is gone: COORDINATOR_NOT_AVAILABLE, until
+    it is back."""
     group = c.name("g", 3)
     reassign(c, OFFSETS, {2: [3]})
     c.until(OFFSETS, 2, replica_nodes=[3], isr_nodes={3})
     name = c.topic("t", [1])
     topics = [{"name": name, "partitions": [{"partition_index": 0, "committed_offset": 5}]}]
-    c.at(3).ask("OffsetCommit", 9, group_id=group, generation_id_or_member_epoch=-1, member_id="", topics=topics)
+    c.at(3).ask(
+        "OffsetCommit",
+        9,
+        group_id=group,
+        generation_id_or_member_epoch=-1,
+        member_id="",
+        topics=topics,
+    )
     c.crash(3)
     c.until(OFFSETS, 2, leader_id=-1)
     for version in (0, 1, 3, 4):
-        fields: Plain = {"key": group} if version < 4 else {"coordinator_keys": [group, c.name("g", 1)]}
+        fields: Plain = (
+            {"key": group} if version < 4 else {"coordinator_keys": [group, c.name("g", 1)]}
+        )
         c.at(1).ask("FindCoordinator", version, **fields | ({"key_type": 0} if version else {}))
     c.at(1).ask("OffsetFetch", 9, groups=[{"group_id": group, "topics": None}])
     c.at(1).ask("DescribeGroups", 6, groups=[group])
     c.start(3)
     c.until(OFFSETS, 2, leader_id=3)
-    c.s.until(lambda: not c.quietly("DescribeGroups", 5, 3, groups=[group])["groups"][0]["error_code"], "3 never coordinated it again")
+    c.s.until(
+        lambda: not c.quietly("DescribeGroups", 5, 3, groups=[group])["groups"][0]["error_code"],
+        "3 never coordinated it again",
+    )
     c.at(1).ask("FindCoordinator", 4, key_type=0, coordinator_keys=[group])
     c.at(3).ask("OffsetFetch", 9, groups=[{"group_id": group, "topics": None}])
 

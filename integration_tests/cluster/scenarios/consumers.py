@@ -18,11 +18,16 @@ API = "ConsumerGroupHeartbeat"
 
 
 class Consumer:
-    """A member of the consumer protocol that may ask any broker: what it says depends on no connection."""
+    """A member of the consumer protocol that may ask any broker: what it says depends on no
+    connection."""
 
     def __init__(self, c: Cluster, label: str, group: str, *, instance: str | None = None) -> None:
         self.c = c
-        self.who: Plain = {"group_id": group, "member_id": f"member-{label}", "instance_id": instance}
+        self.who: Plain = {
+            "group_id": group,
+            "member_id": f"member-{label}",
+            "instance_id": instance,
+        }
         self.group = group
         self.member_id = f"member-{label}"
         self.epoch = 0
@@ -31,15 +36,22 @@ class Consumer:
     def join(self, broker: int, *names: str, **other: Any) -> Plain:
         """The first heartbeat."""
         self.epoch = 0
-        topics: Plain = {} if "subscribed_topic_regex" in other else {"subscribed_topic_names": list(names)}
-        return self.beat(broker, rebalance_timeout_ms=60_000, topic_partitions=[], **topics, **other)
+        topics: Plain = (
+            {} if "subscribed_topic_regex" in other else {"subscribed_topic_names": list(names)}
+        )
+        return self.beat(
+            broker, rebalance_timeout_ms=60_000, topic_partitions=[], **topics, **other
+        )
 
     def beat(self, broker: int, version: int = 1, **other: Any) -> Plain:
         """A heartbeat that says nothing but what is given; learns from the answer."""
-        return self._learnt(self.c.at(broker).ask(API, version, **(self.who | {"member_epoch": self.epoch} | other)))
+        return self._learnt(
+            self.c.at(broker).ask(API, version, **(self.who | {"member_epoch": self.epoch} | other))
+        )
 
     def beat_until_given(self, broker: int) -> None:
-        """Heartbeats without a step until it was given partitions: a pattern is matched in the background."""
+        """Heartbeats without a step until it was given partitions: a pattern is matched in the
+        background."""
 
         def given() -> bool:
             self._learnt(self.c.quietly(API, 1, broker, **self.who, member_epoch=self.epoch))
@@ -51,23 +63,48 @@ class Consumer:
         if answer["error_code"] == 0:
             self.epoch = answer["member_epoch"]
             if answer["assignment"] is not None:
-                self.given = {of["topic_id"]: of["partitions"] for of in answer["assignment"]["topic_partitions"]}
+                self.given = {
+                    of["topic_id"]: of["partitions"]
+                    for of in answer["assignment"]["topic_partitions"]
+                }
         return answer
 
     def ack(self, broker: int) -> Plain:
         """A heartbeat that reports to own exactly what was given last."""
-        return self.beat(broker, topic_partitions=[{"topic_id": topic, "partitions": held} for topic, held in self.given.items()])
+        return self.beat(
+            broker,
+            topic_partitions=[
+                {"topic_id": topic, "partitions": held} for topic, held in self.given.items()
+            ],
+        )
 
-    def commit(self, broker: int, name: str, offset: int, epoch: int | None = None, version: int = 9) -> Plain:
+    def commit(
+        self, broker: int, name: str, offset: int, epoch: int | None = None, version: int = 9
+    ) -> Plain:
         """Commit an offset of partition 0 under an epoch, by default its own."""
-        topics = [{"name": name, "partitions": [{"partition_index": 0, "committed_offset": offset}]}]
-        member: Plain = {"member_id": self.member_id, "generation_id_or_member_epoch": self.epoch if epoch is None else epoch}
-        return self.c.at(broker).ask("OffsetCommit", version, group_id=self.group, **member, topics=topics)
+        topics = [
+            {"name": name, "partitions": [{"partition_index": 0, "committed_offset": offset}]}
+        ]
+        member: Plain = {
+            "member_id": self.member_id,
+            "generation_id_or_member_epoch": self.epoch if epoch is None else epoch,
+        }
+        return self.c.at(broker).ask(
+            "OffsetCommit", version, group_id=self.group, **member, topics=topics
+        )
 
     def fetch(self, broker: int, name: str) -> Plain:
         """OffsetFetch of partition 0 with its epoch."""
-        asked: Plain = {"group_id": self.group, "member_id": self.member_id, "member_epoch": self.epoch}
-        return self.c.at(broker).ask("OffsetFetch", 9, groups=[asked | {"topics": [{"name": name, "partition_indexes": [0]}]}])
+        asked: Plain = {
+            "group_id": self.group,
+            "member_id": self.member_id,
+            "member_epoch": self.epoch,
+        }
+        return self.c.at(broker).ask(
+            "OffsetFetch",
+            9,
+            groups=[asked | {"topics": [{"name": name, "partition_indexes": [0]}]}],
+        )
 
 
 def describe(c: Cluster, broker: int, *groups: str, version: int = 1) -> Plain:
@@ -85,8 +122,11 @@ def _served(c: Cluster, broker: int, group: str) -> bool:
 
 
 def _await_same(c: Cluster, group: str, before: Plain) -> None:
-    """Wait until 1 serves a group as it was. A description shows what is committed, and the next leader learns that a moment later."""
-    c.s.until(lambda: _described(c, 1, group) == before, f"1 never had {c.s.names.text(group)} as it was")
+    """Wait until 1 serves a group as it was. A description shows what is committed, and the next
+    leader learns that a moment later."""
+    c.s.until(
+        lambda: _described(c, 1, group) == before, f"1 never had {c.s.names.text(group)} as it was"
+    )
 
 
 def _topic(c: Cluster, partitions: int = 4) -> str:
@@ -101,7 +141,12 @@ def consumers_at_another_coordinator(c: Cluster) -> None:
     name, group, here = _topic(c), c.name("g", 2), c.name("h", 1)
     a, static = Consumer(c, "a", group), Consumer(c, "s", group, instance="one")
     for version in (0, 1):
-        join: Plain = {"version": version, "rebalance_timeout_ms": 1_000, "topic_partitions": [], "subscribed_topic_names": [name]}
+        join: Plain = {
+            "version": version,
+            "rebalance_timeout_ms": 1_000,
+            "topic_partitions": [],
+            "subscribed_topic_names": [name],
+        }
         a.beat(1, **join)
         a.beat(1, **join, member_epoch=7)
         a.beat(1, **join, group_id="")
@@ -121,7 +166,9 @@ def consumers_at_another_coordinator(c: Cluster) -> None:
 
 def _groups(c: Cluster, name: str) -> dict[str, list[Consumer]]:
     """Consumer groups in different states, all coordinated by broker 3."""
-    named = {state: c.name(state, 3) for state in ("reconciled", "revoking", "away", "empty", "pattern")}
+    named = {
+        state: c.name(state, 3) for state in ("reconciled", "revoking", "away", "empty", "pattern")
+    }
     a, b = (Consumer(c, f"reconciled-{label}", named["reconciled"]) for label in "ab")
     a.join(3, name)
     a.ack(3)
@@ -149,14 +196,24 @@ def _groups(c: Cluster, name: str) -> dict[str, list[Consumer]]:
     pattern = Consumer(c, "pattern", named["pattern"])
     pattern.join(3, subscribed_topic_regex=f"{name}|nothing")
     pattern.beat_until_given(3)
-    return {"reconciled": [a, b], "revoking": [has, wants], "away": [away], "empty": [gone], "pattern": [pattern]}
+    return {
+        "reconciled": [a, b],
+        "revoking": [has, wants],
+        "away": [away],
+        "empty": [gone],
+        "pattern": [pattern],
+    }
 
 
 def _fail_over(c: Cluster, gone: Gone) -> None:
-    """Groups in each state lose their coordinator; the next one knows every epoch and assignment, and reconciliation goes on."""
+    """Groups in each state lose their coordinator; the next one knows every epoch and assignment,
+    and reconciliation goes on."""
     name = _topic(c)
     groups = _groups(c, name)
-    before = {members[0].group: dict(describe(c, 3, members[0].group)["groups"][0]) for members in groups.values()}
+    before = {
+        members[0].group: dict(describe(c, 3, members[0].group)["groups"][0])
+        for members in groups.values()
+    }
     gone(c)
     for group, known in before.items():
         _await_same(c, group, known)
@@ -228,11 +285,21 @@ def a_mixed_group_loses_its_coordinator(c: Cluster) -> None:
     a = Consumer(c, "a", group)
     a.join(3, name)
     a.ack(3)
-    old: Plain = {"group_id": group, "session_timeout_ms": 45_000, "rebalance_timeout_ms": 60_000, "protocol_type": "consumer",
-                  "group_instance_id": "classic", "protocols": protocols("range", metadata=subscription(name))}  # fmt: skip
+    old: Plain = {
+        "group_id": group,
+        "session_timeout_ms": 45_000,
+        "rebalance_timeout_ms": 60_000,
+        "protocol_type": "consumer",
+        "group_instance_id": "classic",
+        "protocols": protocols("range", metadata=subscription(name)),
+    }
     joined = c.at(3).ask("JoinGroup", 9, **old, member_id="")
-    member: Plain = {"group_id": group, "generation_id": joined["generation_id"], "member_id": joined["member_id"],
-                     "group_instance_id": "classic"}  # fmt: skip
+    member: Plain = {
+        "group_id": group,
+        "generation_id": joined["generation_id"],
+        "member_id": joined["member_id"],
+        "group_instance_id": "classic",
+    }
     sync: Plain = {"protocol_type": "consumer", "protocol_name": "range", "assignments": []}
     c.at(3).ask("SyncGroup", 5, **member, **sync)
     before = dict(describe(c, 3, group)["groups"][0])

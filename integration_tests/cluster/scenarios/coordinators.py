@@ -1,4 +1,5 @@
-"""Coordinators that move, stop or crash, with groups in each state and with transactions on their way."""
+"""Coordinators that move, stop or crash, with groups in each state and with transactions on their
+way."""
 
 from __future__ import annotations
 
@@ -32,9 +33,15 @@ class Member:
     def send_join(self) -> None:
         """JoinGroup; is left parked."""
         self.link.send(
-            "JoinGroup", 9, group_id=self.group, session_timeout_ms=60_000, rebalance_timeout_ms=120_000, member_id=self.member_id,
-            protocol_type="consumer", protocols=protocols("range"),
-        )  # fmt: skip
+            "JoinGroup",
+            9,
+            group_id=self.group,
+            session_timeout_ms=60_000,
+            rebalance_timeout_ms=120_000,
+            member_id=self.member_id,
+            protocol_type="consumer",
+            protocols=protocols("range"),
+        )
 
     def take_join(self) -> Plain:
         """Its answer."""
@@ -52,15 +59,30 @@ class Member:
 
     def send_sync(self, assignments: dict[str, str] | None = None) -> None:
         """SyncGroup; is left parked."""
-        listed = [{"member_id": member, "assignment": given} for member, given in (assignments or {}).items()]
+        listed = [
+            {"member_id": member, "assignment": given}
+            for member, given in (assignments or {}).items()
+        ]
         self.link.send(
-            "SyncGroup", 5, group_id=self.group, generation_id=self.generation, member_id=self.member_id, protocol_type="consumer",
-            protocol_name="range", assignments=listed,
-        )  # fmt: skip
+            "SyncGroup",
+            5,
+            group_id=self.group,
+            generation_id=self.generation,
+            member_id=self.member_id,
+            protocol_type="consumer",
+            protocol_name="range",
+            assignments=listed,
+        )
 
     def heartbeat(self, broker: int) -> Plain:
         """A heartbeat at some broker."""
-        return self.c.at(broker).ask("Heartbeat", 4, group_id=self.group, generation_id=self.generation, member_id=self.member_id)
+        return self.c.at(broker).ask(
+            "Heartbeat",
+            4,
+            group_id=self.group,
+            generation_id=self.generation,
+            member_id=self.member_id,
+        )
 
     def ended(self) -> None:
         """What comes of the parked request: its answer, or the end of the connection."""
@@ -71,7 +93,11 @@ class Member:
         except Silent:
             self.c.s.note(self.label, silent=True)
         else:
-            self.c.s.note(self.label, got=f"{label.api} v{label.version}", fields=self.c.s.names.value("", answer))
+            self.c.s.note(
+                self.label,
+                got=f"{label.api} v{label.version}",
+                fields=self.c.s.names.value("", answer),
+            )
 
 
 def _state(c: Cluster, group: str, broker: int) -> Plain:
@@ -89,7 +115,8 @@ def _settled(c: Cluster, group: str, label: str, broker: int) -> Member:
 
 
 def _groups(c: Cluster, name: str) -> dict[str, list[Member]]:
-    """A group in each state, all coordinated by broker 3; whose last member waits for an answer in `preparing` and `completing`."""
+    """A group in each state, all coordinated by broker 3; whose last member waits for an answer in
+    `preparing` and `completing`."""
     members: dict[str, list[Member]] = {}
     for state in ("stable", "preparing", "completing", "pending", "empty", "first"):
         group = c.name(state, 3)
@@ -102,10 +129,24 @@ def _groups(c: Cluster, name: str) -> dict[str, list[Member]]:
             members[state] = [one]
             continue
         if state == "empty":
-            c.at(3).ask("OffsetCommit", 9, group_id=group, generation_id_or_member_epoch=-1, member_id="", topics=topics)
+            c.at(3).ask(
+                "OffsetCommit",
+                9,
+                group_id=group,
+                generation_id_or_member_epoch=-1,
+                member_id="",
+                topics=topics,
+            )
             continue
         one = _settled(c, group, f"{state}-a", 3)
-        c.at(3).ask("OffsetCommit", 9, group_id=group, generation_id_or_member_epoch=1, member_id=one.member_id, topics=topics)
+        c.at(3).ask(
+            "OffsetCommit",
+            9,
+            group_id=group,
+            generation_id_or_member_epoch=1,
+            member_id=one.member_id,
+            topics=topics,
+        )
         members[state] = [one]
         if state == "stable":
             continue
@@ -116,7 +157,10 @@ def _groups(c: Cluster, name: str) -> dict[str, list[Member]]:
         if state == "pending":
             continue
         other.send_join()
-        c.s.until(lambda group=group: _state(c, group, 3)["group_state"] == "PreparingRebalance", "no rebalance began")  # type: ignore[misc]
+        c.s.until(
+            lambda group=group: _state(c, group, 3)["group_state"] == "PreparingRebalance",  # type: ignore[misc]
+            "no rebalance began",
+        )
         if state == "completing":
             one.send_join()
             one.take_join()
@@ -127,10 +171,14 @@ def _groups(c: Cluster, name: str) -> dict[str, list[Member]]:
 
 
 def _fail_over(c: Cluster, gone: Gone) -> None:
-    """Groups in each state lose their coordinator; what parked requests are told, and what the next coordinator knows."""
+    """Groups in each state lose their coordinator; what parked requests are told, and what the next
+    coordinator knows."""
     name = c.topic("t", [1, 2])
     groups = _groups(c, name)
-    named = {state: members[0].group if members else c.name(state, 3) for state, members in groups.items()}
+    named = {
+        state: members[0].group if members else c.name(state, 3)
+        for state, members in groups.items()
+    }
     gone(c)
     for state in ("preparing", "completing"):
         groups[state][1].ended()
@@ -138,11 +186,16 @@ def _fail_over(c: Cluster, gone: Gone) -> None:
 
     def found() -> bool:
         nonlocal coordinator
-        answers = c.quietly("FindCoordinator", 4, 1, key_type=0, coordinator_keys=list(named.values()))["coordinators"]
+        answers = c.quietly(
+            "FindCoordinator", 4, 1, key_type=0, coordinator_keys=list(named.values())
+        )["coordinators"]
         coordinator = answers[0]["node_id"]
         if not all(entry["error_code"] == 0 and entry["node_id"] in (1, 2) for entry in answers):
             return False
-        states = [_state(c, group, entry["node_id"]) for group, entry in zip(named.values(), answers, strict=True)]
+        states = [
+            _state(c, group, entry["node_id"])
+            for group, entry in zip(named.values(), answers, strict=True)
+        ]
         return all(state["error_code"] in (0, 69) for state in states)
 
     c.s.until(found, "nobody else coordinates the groups")
@@ -163,7 +216,8 @@ def _move(c: Cluster) -> None:
 
 @scenario
 def a_coordinator_moves(c: Cluster) -> None:
-    """ERR-7, REB-10: parked requests are told NOT_COORDINATOR; the next one has the last generation that was synced."""
+    """ERR-7, REB-10: parked requests are told NOT_COORDINATOR; the next one has the last generation
+    that was synced."""
     _fail_over(c, _move)
 
 
@@ -185,8 +239,20 @@ def a_coordinator_comes_back(c: Cluster) -> None:
     name, group = c.topic("t", [1, 2], [1, 2]), c.name("g", 3)
 
     def commit(broker: int, partition: int, offset: int) -> None:
-        topics = [{"name": name, "partitions": [{"partition_index": partition, "committed_offset": offset}]}]
-        c.at(broker).ask("OffsetCommit", 9, group_id=group, generation_id_or_member_epoch=-1, member_id="", topics=topics)
+        topics = [
+            {
+                "name": name,
+                "partitions": [{"partition_index": partition, "committed_offset": offset}],
+            }
+        ]
+        c.at(broker).ask(
+            "OffsetCommit",
+            9,
+            group_id=group,
+            generation_id_or_member_epoch=-1,
+            member_id="",
+            topics=topics,
+        )
 
     commit(3, 0, 5)
     c.crash(3)
@@ -204,7 +270,8 @@ def a_coordinator_comes_back(c: Cluster) -> None:
     c.at(1).ask("Heartbeat", 4, group_id=group, generation_id=1, member_id="m")
 
 
-# -- transactions -------------------------------------------------------------------------------------------------------------
+# -- transactions
+# -------------------------------------------------------------------------------------------------------------
 
 
 class Transactor:
@@ -217,22 +284,36 @@ class Transactor:
 
     def init(self, broker: int = 3, timeout_ms: int = 600_000) -> Plain:
         """InitProducerId."""
-        answer = self.c.at(broker).ask("InitProducerId", 4, transactional_id=self.name, transaction_timeout_ms=timeout_ms)
+        answer = self.c.at(broker).ask(
+            "InitProducerId", 4, transactional_id=self.name, transaction_timeout_ms=timeout_ms
+        )
         if answer["error_code"] == 0:
-            self.who = {"transactional_id": self.name, "producer_id": answer["producer_id"], "producer_epoch": answer["producer_epoch"]}
+            self.who = {
+                "transactional_id": self.name,
+                "producer_id": answer["producer_id"],
+                "producer_epoch": answer["producer_epoch"],
+            }
         return answer
 
     def write(self, topic: str, leader: int, broker: int = 3) -> None:
         """Add partition 0 of a topic, and produce a record to it."""
         self.add(topic, broker)
-        records = batch(b"t", producer=Producer(self.who["producer_id"], self.who["producer_epoch"], 0), attributes=TRANSACTIONAL)
+        records = batch(
+            b"t",
+            producer=Producer(self.who["producer_id"], self.who["producer_epoch"], 0),
+            attributes=TRANSACTIONAL,
+        )
         topics: list[Any] = [{"name": topic, "partition_data": [{"index": 0, "records": records}]}]
-        self.c.at(leader).ask("Produce", 9, transactional_id=self.name, acks=-1, timeout_ms=10_000, topic_data=topics)
+        self.c.at(leader).ask(
+            "Produce", 9, transactional_id=self.name, acks=-1, timeout_ms=10_000, topic_data=topics
+        )
 
     def add(self, topic: str, broker: int) -> Plain:
         """AddPartitionsToTxn of partition 0 of a topic."""
         old = {f"v3_and_below_{key}": value for key, value in self.who.items()}
-        return self.c.at(broker).ask("AddPartitionsToTxn", 3, **old, v3_and_below_topics=[{"name": topic, "partitions": [0]}])
+        return self.c.at(broker).ask(
+            "AddPartitionsToTxn", 3, **old, v3_and_below_topics=[{"name": topic, "partitions": [0]}]
+        )
 
     def end(self, broker: int, committed: bool = True) -> Plain:
         """EndTxn."""
@@ -240,7 +321,11 @@ class Transactor:
 
     def state(self, broker: int) -> Plain:
         """What a broker says of it; without a step."""
-        return dict(self.c.quietly("DescribeTransactions", 0, broker, transactional_ids=[self.name])["transaction_states"][0])
+        return dict(
+            self.c.quietly("DescribeTransactions", 0, broker, transactional_ids=[self.name])[
+                "transaction_states"
+            ][0]
+        )
 
     def describe(self, broker: int) -> None:
         """DescribeTransactions."""
@@ -248,7 +333,8 @@ class Transactor:
 
 
 def _transactions_fail_over(c: Cluster, gone: Gone) -> None:
-    """Transactional ids without a transaction, with an open one and with a finished one lose their coordinator."""
+    """Transactional ids without a transaction, with an open one and with a finished one lose their
+    coordinator."""
     name = c.topic("t", [1, 2])
     idle, ongoing, done = (Transactor(c, label) for label in ("idle", "open", "done"))
     for one in (idle, ongoing, done):
@@ -256,19 +342,31 @@ def _transactions_fail_over(c: Cluster, gone: Gone) -> None:
     ongoing.write(name, 1)
     done.write(name, 1)
     done.end(3)
-    c.s.until(lambda: done.state(3)["transaction_state"] == "CompleteCommit", "the transaction never ended")
+    c.s.until(
+        lambda: done.state(3)["transaction_state"] == "CompleteCommit",
+        "the transaction never ended",
+    )
     gone(c)
     c.s.until(lambda: not ongoing.state(1)["error_code"], "1 never coordinated the transactions")
     for one in (idle, ongoing, done):
         one.describe(1)
     ongoing.add(name, 1)
     ongoing.end(1)
-    c.s.until(lambda: ongoing.state(1)["transaction_state"] == "CompleteCommit", "the transaction never ended")
+    c.s.until(
+        lambda: ongoing.state(1)["transaction_state"] == "CompleteCommit",
+        "the transaction never ended",
+    )
     ongoing.describe(1)
     idle.init(1)
     done.init(1)
     entries = [{"partition_index": 0, "timestamp": -1}]
-    c.at(1).ask("ListOffsets", 7, replica_id=-1, isolation_level=1, topics=[{"name": name, "partitions": entries}])
+    c.at(1).ask(
+        "ListOffsets",
+        7,
+        replica_id=-1,
+        isolation_level=1,
+        topics=[{"name": name, "partitions": entries}],
+    )
 
 
 @scenario
@@ -297,7 +395,9 @@ def producer_ids_come_in_blocks(c: Cluster) -> None:
 
         def given() -> bool:
             nonlocal answer
-            answer = c.quietly("InitProducerId", 4, broker, transactional_id=None, transaction_timeout_ms=1_000)
+            answer = c.quietly(
+                "InitProducerId", 4, broker, transactional_id=None, transaction_timeout_ms=1_000
+            )
             return bool(answer["error_code"] == 0)
 
         c.s.until(given, "no id was ever given")

@@ -9,7 +9,8 @@ from integration_tests.cluster.stage import Cluster
 
 
 def _left_behind(c: Cluster) -> str:
-    """A topic of brokers 3 and 2 that has no leader: 2, which was away, has the first of three records, and 3 is gone."""
+    """A topic of brokers 3 and 2 that has no leader: 2, which was away, has the first of three
+    records, and 3 is gone."""
     name = c.topic("t", [3, 2])
     c.produce(name, b"first", broker=3)
     c.committed_at(name, 2, 1)
@@ -26,7 +27,8 @@ def _left_behind(c: Cluster) -> str:
 
 @scenario
 def a_leader_that_was_not_in_sync(c: Cluster) -> None:
-    """ElectLeaders, unclean: nobody else is left. Records are lost, epochs say from where on; who had more truncates."""
+    """ElectLeaders, unclean: nobody else is left. Records are lost, epochs say from where on; who
+    had more truncates."""
     name = _left_behind(c)
     elect(c, name, 0, kind=PREFERRED)
     elect(c, name, 0, kind=UNCLEAN)
@@ -49,7 +51,8 @@ def a_leader_that_was_not_in_sync(c: Cluster) -> None:
 
 @scenario
 def the_only_replica_shuts_down(c: Cluster) -> None:
-    """A controlled shutdown of a leader that nobody can follow: the partition has no leader, and its replica stays in sync."""
+    """A controlled shutdown of a leader that nobody can follow: the partition has no leader, and
+    its replica stays in sync."""
     name, narrow = c.topic("t", [3]), c.topic("narrow", [3, 2])
     c.produce(name, b"a", broker=3)
     c.stop(3)

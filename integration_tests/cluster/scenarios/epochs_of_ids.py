@@ -1,4 +1,5 @@
-"""Epochs of transactional ids (KIP-360, KIP-890): what a retried InitProducerId is told where the id was loaded; and their timeouts."""
+"""Epochs of transactional ids (KIP-360, KIP-890): what a retried InitProducerId is told where the
+id was loaded; and their timeouts."""
 
 from __future__ import annotations
 
@@ -10,7 +11,9 @@ from integration_tests.cluster.stage import TRANSACTIONS, Cluster
 from integration_tests.wire.raw import Plain
 
 
-def again(c: Cluster, one: Transactor, broker: int, epoch: int, version: int = 4, **other: int) -> Plain:
+def again(
+    c: Cluster, one: Transactor, broker: int, epoch: int, version: int = 4, **other: int
+) -> Plain:
     """InitProducerId by a producer that says which id and epoch it has."""
     who = one.who | {"producer_epoch": epoch} | other
     return c.at(broker).ask("InitProducerId", version, **who, transaction_timeout_ms=600_000)
@@ -18,7 +21,8 @@ def again(c: Cluster, one: Transactor, broker: int, epoch: int, version: int = 4
 
 @scenario
 def epochs_that_are_asked_for_again(c: Cluster) -> None:
-    """KIP-360: who asks again with the epoch before is told the present one, as long as the coordinator remembers; else it is fenced."""
+    """KIP-360: who asks again with the epoch before is told the present one, as long as the
+    coordinator remembers; else it is fenced."""
     kept, lost, none = (Transactor(c, label) for label in ("kept", "lost", "none"))
     for one in (kept, lost, none):
         one.init()
@@ -45,7 +49,8 @@ def epochs_that_are_asked_for_again(c: Cluster) -> None:
 
 @scenario
 def epochs_after_transactions_of_version_2(c: Cluster) -> None:
-    """KIP-890: EndTxn raises the epoch; InitProducerId with the epoch of before, with that of now, and without one."""
+    """KIP-890: EndTxn raises the epoch; InitProducerId with the epoch of before, with that of now,
+    and without one."""
     name = c.topic("t", [1, 2])
     here, there, open_there = (Newer(c, label) for label in ("here", "there", "open"))
     for one in (here, there, open_there):
@@ -76,7 +81,8 @@ def epochs_after_transactions_of_version_2(c: Cluster) -> None:
 
 @scenario
 def timeouts_of_ids(c: Cluster) -> None:
-    """INVALID_TRANSACTION_TIMEOUT; the timeout that is kept is that of the last InitProducerId, at the next coordinator, too."""
+    """INVALID_TRANSACTION_TIMEOUT; the timeout that is kept is that of the last InitProducerId, at
+    the next coordinator, too."""
     one = Transactor(c, "tx")
     for timeout_ms in (0, -1, 900_001, 900_000):
         one.init(timeout_ms=timeout_ms)
@@ -91,4 +97,11 @@ def timeouts_of_ids(c: Cluster) -> None:
     one.init(1, timeout_ms=40_000)
     described(c, one, 1)
     c.at(1).ask("InitProducerId", 4, transactional_id="", transaction_timeout_ms=1_000)
-    c.at(1).ask("InitProducerId", 4, transactional_id=None, transaction_timeout_ms=-1, producer_id=5, producer_epoch=3)
+    c.at(1).ask(
+        "InitProducerId",
+        4,
+        transactional_id=None,
+        transaction_timeout_ms=-1,
+        producer_id=5,
+        producer_epoch=3,
+    )

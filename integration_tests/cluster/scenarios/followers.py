@@ -12,7 +12,8 @@ LIMITS: Plain = {"max_wait_ms": 0, "min_bytes": 0, "max_bytes": 1 << 20}
 
 @scenario
 def a_replica_in_the_consumers_rack(c: Cluster) -> None:
-    """The leader names it, with no records; it serves. In the leader's own rack, in none and in an unknown one the leader does."""
+    """The leader names it, with no records; it serves. In the leader's own rack, in none and in an
+    unknown one the leader does."""
     name = c.topic("t", [1, 2, 3])
     topic_id = c.topic_id(name)
     c.produce(name, b"a", b"b", broker=1)
@@ -33,7 +34,8 @@ def a_replica_in_the_consumers_rack(c: Cluster) -> None:
 
 @scenario
 def no_replica_in_the_consumers_rack(c: Cluster) -> None:
-    """A rack without a replica of the partition, and one whose broker is gone: the leader serves."""
+    """A rack without a replica of the partition, and one whose broker is gone: the leader
+    serves."""
     two, three = c.topic("two", [1, 2]), c.topic("three", [1, 2, 3])
     for name in (two, three):
         c.produce(name, b"a", broker=1)
@@ -49,7 +51,8 @@ def no_replica_in_the_consumers_rack(c: Cluster) -> None:
 
 @scenario
 def a_session_of_a_consumer_with_a_rack(c: Cluster) -> None:
-    """The follower is named again in each answer of the leader's session; the follower's own session serves."""
+    """The follower is named again in each answer of the leader's session; the follower's own
+    session serves."""
     name = c.topic("t", [1, 2])
     topic_id = c.topic_id(name)
     c.produce(name, b"a", broker=1)
@@ -57,6 +60,16 @@ def a_session_of_a_consumer_with_a_rack(c: Cluster) -> None:
     partition = {"partition": 0, "fetch_offset": 0, "partition_max_bytes": 1 << 20}
     topics = [{"topic_id": topic_id, "partitions": [partition]}]
     for broker in (1, 2):
-        begun = c.at(broker).ask("Fetch", 17, **LIMITS, session_id=0, session_epoch=0, rack_id="b", topics=topics)
+        begun = c.at(broker).ask(
+            "Fetch", 17, **LIMITS, session_id=0, session_epoch=0, rack_id="b", topics=topics
+        )
         for epoch in (1, 2):
-            c.at(broker).ask("Fetch", 17, **LIMITS, session_id=begun["session_id"], session_epoch=epoch, rack_id="b", topics=[])
+            c.at(broker).ask(
+                "Fetch",
+                17,
+                **LIMITS,
+                session_id=begun["session_id"],
+                session_epoch=epoch,
+                rack_id="b",
+                topics=[],
+            )

@@ -14,13 +14,16 @@ from integration_tests.cluster.stage import OFFSETS, TRANSACTIONS, Cluster
 
 @scenario
 def a_groups_partition_leaves_its_coordinator(c: Cluster) -> None:
-    """REASN-2, ERR-6: who waits is told NOT_COORDINATOR; members go on at a replica that was added; back, and to a single one."""
+    """REASN-2, ERR-6: who waits is told NOT_COORDINATOR; members go on at a replica that was added;
+    back, and to a single one."""
     name, group = c.topic("t", [1, 2]), c.name("g", 3)
     one = _settled(c, group, "one", 3)
     commit(c, group, name, 5, 3, member_id=one.member_id, generation_id_or_member_epoch=1)
     other = Member(c, "other", group)
     other.enter()
-    c.s.until(lambda: _state(c, group, 3)["group_state"] == "PreparingRebalance", "no rebalance began")
+    c.s.until(
+        lambda: _state(c, group, 3)["group_state"] == "PreparingRebalance", "no rebalance began"
+    )
     reassign(c, OFFSETS, {2: [1, 2]})
     c.until(OFFSETS, 2, replica_nodes=[1, 2], isr_nodes={1, 2}, leader_id=1)
     other.ended()
@@ -48,7 +51,8 @@ def a_groups_partition_leaves_its_coordinator(c: Cluster) -> None:
 
 @scenario
 def a_transactions_partition_is_moved_down_to_one(c: Cluster) -> None:
-    """min.insync.replicas of the topic counts as the number of replicas: the only one takes writes, and finishes what is open."""
+    """min.insync.replicas of the topic counts as the number of replicas: the only one takes writes,
+    and finishes what is open."""
     name = c.topic("t", [1, 2])
     one, two, new = Transactor(c, "one"), Newer(c, "two"), Transactor(c, "new")
     one.init()
@@ -87,7 +91,8 @@ def listed_all(c: Cluster) -> None:
 
 @scenario
 def internal_partitions_wait_for_a_broker(c: Cluster) -> None:
-    """A reassignment of both that waits for a broker: nobody notices but who lists it; it is cancelled, and replaced."""
+    """A reassignment of both that waits for a broker: nobody notices but who lists it; it is
+    cancelled, and replaced."""
     name, group = c.topic("t", [1, 2]), c.name("g", 2)
     one = Transactor(c, "tx")
     one.init()
@@ -113,7 +118,8 @@ def internal_partitions_wait_for_a_broker(c: Cluster) -> None:
 
 @scenario
 def replicas_of_internal_topics_that_cannot_be(c: Cluster) -> None:
-    """CreatePartitions and CreateTopics of internal topics, their deletion with validation only, and configurations they refuse."""
+    """CreatePartitions and CreateTopics of internal topics, their deletion with validation only,
+    and configurations they refuse."""
     for topic in (OFFSETS, TRANSACTIONS):
         reassign(c, topic, {9: [1]})
         reassign(c, topic, {2: [1, 9]})
@@ -122,5 +128,11 @@ def replicas_of_internal_topics_that_cannot_be(c: Cluster) -> None:
         c.at(1).ask("CreatePartitions", 3, topics=[grow], timeout_ms=10_000, validate_only=True)
         grow = {"name": topic, "count": 5, "assignments": [{"broker_ids": [1, 2, 3]}]}
         c.at(1).ask("CreatePartitions", 3, topics=[grow], timeout_ms=10_000, validate_only=True)
-        made = {"name": topic, "num_partitions": 4, "replication_factor": 3, "assignments": [], "configs": []}
+        made = {
+            "name": topic,
+            "num_partitions": 4,
+            "replication_factor": 3,
+            "assignments": [],
+            "configs": [],
+        }
         c.at(1).ask("CreateTopics", 7, topics=[made], timeout_ms=10_000, validate_only=True)

@@ -1,4 +1,5 @@
-"""Configurations of single brokers and of all, as they act on topics that have none of their own; and the older AlterConfigs."""
+"""Configurations of single brokers and of all, as they act on topics that have none of their own;
+and the older AlterConfigs."""
 
 from __future__ import annotations
 
@@ -23,10 +24,16 @@ def topic_told(c: Cluster, name: str, *keys: str) -> None:
 
 def gone(c: Cluster, broker: int, key: str) -> None:
     """Wait until a broker has no value of its own."""
-    wanted: Plain = {"resource_type": BROKER, "resource_name": str(broker), "configuration_keys": [key]}
+    wanted: Plain = {
+        "resource_type": BROKER,
+        "resource_name": str(broker),
+        "configuration_keys": [key],
+    }
 
     def away() -> bool:
-        (found,) = c.quietly("DescribeConfigs", 4, broker, resources=[wanted])["results"][0]["configs"]
+        (found,) = c.quietly("DescribeConfigs", 4, broker, resources=[wanted])["results"][0][
+            "configs"
+        ]
         return bool(found["config_source"] != OF_ONE_BROKER)
 
     c.s.until(away, f"{broker} kept its {key}")
@@ -34,7 +41,8 @@ def gone(c: Cluster, broker: int, key: str) -> None:
 
 @scenario
 def limits_of_one_broker(c: Cluster) -> None:
-    """message.max.bytes of one broker and of all: a topic without max.message.bytes of its own has that of whichever broker leads it."""
+    """message.max.bytes of one broker and of all: a topic without max.message.bytes of its own has
+    that of whichever broker leads it."""
     name, own = c.topic("t", [1, 2]), c.topic("own", [1, 2], max_message_bytes="150")
     alter(c, BROKER, "1", SIZE, "100", broker=1)
     described(c, BROKER, "1", SIZE, "100", broker=1)
@@ -61,16 +69,29 @@ def limits_of_one_broker(c: Cluster) -> None:
 
 @scenario
 def what_each_value_hides(c: Cluster) -> None:
-    """Synonyms of a topic's configurations at each broker: its own, that of the broker, that of all, Kafka's default."""
+    """Synonyms of a topic's configurations at each broker: its own, that of the broker, that of
+    all, Kafka's default."""
     name = c.topic("t", [1, 2], retention_ms="1000", compression_type="gzip")
-    for key, value in (("log.retention.ms", "2000"), ("compression.type", "lz4"), ("log.cleanup.policy", "compact")):
+    for key, value in (
+        ("log.retention.ms", "2000"),
+        ("compression.type", "lz4"),
+        ("log.cleanup.policy", "compact"),
+    ):
         alter(c, BROKER, "", key, value)
         described(c, BROKER, "", key, value, broker=2)
         described(c, BROKER, "", key, value, broker=3)
     for key, value in (("log.retention.ms", "3000"), ("log.segment.bytes", "1048576")):
         alter(c, BROKER, "2", key, value, broker=2)
         described(c, BROKER, "2", key, value, broker=2)
-    for key in ("retention.ms", "compression.type", "cleanup.policy", "segment.bytes", "segment.ms", "min.insync.replicas", "flush.ms"):
+    for key in (
+        "retention.ms",
+        "compression.type",
+        "cleanup.policy",
+        "segment.bytes",
+        "segment.ms",
+        "min.insync.replicas",
+        "flush.ms",
+    ):
         topic_told(c, name, key)
     c.stop(2)
     c.start(2)
@@ -85,10 +106,18 @@ def what_each_value_hides(c: Cluster) -> None:
 
 @scenario
 def whole_configurations(c: Cluster) -> None:
-    """AlterConfigs replaces all that was set: of topics at any broker, of brokers at their own, of all; what is refused changes nothing."""
+    """AlterConfigs replaces all that was set: of topics at any broker, of brokers at their own, of
+    all; what is refused changes nothing."""
     name = c.topic("t", [1, 2], retention_ms="1000", max_message_bytes="500")
 
-    def replace(kind: int, resource: str, broker: int, *configs: tuple[str, str | None], version: int = 2, check: bool = False) -> None:
+    def replace(
+        kind: int,
+        resource: str,
+        broker: int,
+        *configs: tuple[str, str | None],
+        version: int = 2,
+        check: bool = False,
+    ) -> None:
         listed = [{"name": key, "value": value} for key, value in configs]
         resources = [{"resource_type": kind, "resource_name": resource, "configs": listed}]
         c.at(broker).ask("AlterConfigs", version, resources=resources, validate_only=check)

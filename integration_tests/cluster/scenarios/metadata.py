@@ -19,13 +19,17 @@ def quorum(c: Cluster, broker: int) -> dict[str, Any]:
         "voters": [voter["replica_id"] for voter in partition["current_voters"]],
         "observers": partition["observers"],
         "messages": [answer["error_message"], partition["error_message"]],
-        "nodes": [[node["node_id"], [listener["name"] for listener in node["listeners"]]] for node in answer["nodes"]],
+        "nodes": [
+            [node["node_id"], [listener["name"] for listener in node["listeners"]]]
+            for node in answer["nodes"]
+        ],
     }
 
 
 @scenario
 def a_cluster_that_is_whole(c: Cluster) -> None:
-    """DescribeCluster in its versions, both kinds of endpoint; Metadata of topics with replicas; the same at every broker."""
+    """DescribeCluster in its versions, both kinds of endpoint; Metadata of topics with replicas;
+    the same at every broker."""
     name = c.topic("t", [2, 3, 1], [3, 2, 1])
     for broker in BROKERS:
         c.at(broker).ask("DescribeCluster", 2, include_fenced_brokers=True)
@@ -36,30 +40,61 @@ def a_cluster_that_is_whole(c: Cluster) -> None:
     c.at(2).ask("DescribeCluster", 2, endpoint_type=2)
     c.at(2).ask("DescribeCluster", 2, endpoint_type=3)
     c.at(3).ask("Metadata", 1, topics=[{"name": name}])
-    c.at(3).ask("DescribeTopicPartitions", 0, topics=[{"name": name}], response_partition_limit=2, cursor=None)
+    c.at(3).ask(
+        "DescribeTopicPartitions",
+        0,
+        topics=[{"name": name}],
+        response_partition_limit=2,
+        cursor=None,
+    )
 
 
 @scenario
 def internal_topics(c: Cluster) -> None:
-    """With three brokers they have Kafka's own factors: three replicas each, two of them in sync at least for transactions."""
+    """With three brokers they have Kafka's own factors: three replicas each, two of them in sync at
+    least for transactions."""
     for name in (OFFSETS, TRANSACTIONS):
         for index in range(4):
             partition = c.partition(name, index)
-            c.s.say(f"{name}-{index}", [partition["leader_id"], partition["replica_nodes"], sorted(partition["isr_nodes"])])
-        wanted: Plain = {"resource_type": 2, "resource_name": name, "configuration_keys": ["min.insync.replicas"]}
+            c.s.say(
+                f"{name}-{index}",
+                [
+                    partition["leader_id"],
+                    partition["replica_nodes"],
+                    sorted(partition["isr_nodes"]),
+                ],
+            )
+        wanted: Plain = {
+            "resource_type": 2,
+            "resource_name": name,
+            "configuration_keys": ["min.insync.replicas"],
+        }
         c.at(1).ask("DescribeConfigs", 4, resources=[wanted])
 
 
-def _create(c: Cluster, label: str, *replicas: list[int], factor: int = -1, count: int = -1) -> None:
+def _create(
+    c: Cluster, label: str, *replicas: list[int], factor: int = -1, count: int = -1
+) -> None:
     name = c.s.name(label)
-    assignments = [{"partition_index": index, "broker_ids": ids} for index, ids in enumerate(replicas)]
-    topic = {"name": name, "num_partitions": count, "replication_factor": factor, "assignments": assignments, "configs": []}
-    c.at(1).ask("CreateTopics", 7, topics=[topic], timeout_ms=10_000, validate_only=True, brief=True)
+    assignments = [
+        {"partition_index": index, "broker_ids": ids} for index, ids in enumerate(replicas)
+    ]
+    topic = {
+        "name": name,
+        "num_partitions": count,
+        "replication_factor": factor,
+        "assignments": assignments,
+        "configs": [],
+    }
+    c.at(1).ask(
+        "CreateTopics", 7, topics=[topic], timeout_ms=10_000, validate_only=True, brief=True
+    )
 
 
 @scenario
 def topics_that_cannot_be_placed(c: Cluster) -> None:
-    """REPL-1, REPL-6: too many replicas; brokers that are not there, twice, none, and not as many everywhere."""
+    """REPL-1, REPL-6: too many replicas; brokers that are not there, twice, none, and not as many
+    everywhere."""
     _create(c, "many", factor=4, count=1)
     _create(c, "unknown", [1, 9])
     _create(c, "twice", [1, 1])
@@ -70,21 +105,36 @@ def topics_that_cannot_be_placed(c: Cluster) -> None:
 
 @scenario
 def placement_goes_round(c: Cluster) -> None:
-    """REPL-6: leaders of three partitions in a row are three brokers, and no two replicas of one partition are on one."""
+    """REPL-6: leaders of three partitions in a row are three brokers, and no two replicas of one
+    partition are on one."""
     name = c.s.name("t")
     c._topics.append(name)
-    topic = {"name": name, "num_partitions": 6, "replication_factor": 2, "assignments": [], "configs": []}
+    topic = {
+        "name": name,
+        "num_partitions": 6,
+        "replication_factor": 2,
+        "assignments": [],
+        "configs": [],
+    }
     c.quietly("CreateTopics", 7, topics=[topic], timeout_ms=10_000, validate_only=False)
     c.s.until(lambda: bool(c.partition(name, 5)), "it was never made")
     placed = [c.partition(name, index)["replica_nodes"] for index in range(6)]
-    c.s.say("different leaders of three in a row", [len({replicas[0] for replicas in placed[at : at + 3]}) for at in (0, 3)])
+    c.s.say(
+        "different leaders of three in a row",
+        [len({replicas[0] for replicas in placed[at : at + 3]}) for at in (0, 3)],
+    )
     c.s.say("different brokers of a partition", [len(set(replicas)) for replicas in placed])
 
 
 @scenario
 def a_broker_crashes(c: Cluster) -> None:
-    """It is fenced: gone from Metadata, shown as fenced to who asks for it; its partitions have other leaders, or none."""
-    led, followed, alone = c.topic("led", [3, 1, 2]), c.topic("followed", [1, 3]), c.topic("alone", [3])
+    """It is fenced: gone from Metadata, shown as fenced to who asks for it; its partitions have
+    other leaders, or none."""
+    led, followed, alone = (
+        c.topic("led", [3, 1, 2]),
+        c.topic("followed", [1, 3]),
+        c.topic("alone", [3]),
+    )
     c.show(led, followed, alone)
     c.crash(3)
     c.until(alone, 0, leader_id=-1)
@@ -106,7 +156,11 @@ def a_broker_crashes(c: Cluster) -> None:
 @scenario
 def a_broker_shuts_down(c: Cluster) -> None:
     """A controlled shutdown: its leaders have moved, and it is out of the replicas in sync."""
-    led, followed, strange = c.topic("led", [3, 1, 2]), c.topic("followed", [1, 3]), c.topic("strange", [2, 1])
+    led, followed, strange = (
+        c.topic("led", [3, 1, 2]),
+        c.topic("followed", [1, 3]),
+        c.topic("strange", [2, 1]),
+    )
     c.stop(3)
     c.show(led, followed, strange)
     c.at(1).ask("DescribeCluster", 2, include_fenced_brokers=True)
@@ -118,7 +172,8 @@ def a_broker_shuts_down(c: Cluster) -> None:
 
 @scenario
 def topics_made_while_a_broker_is_gone(c: Cluster) -> None:
-    """A fenced broker gets replicas, if there are enough others, but leads nothing and is not in sync."""
+    """A fenced broker gets replicas, if there are enough others, but leads nothing and is not in
+    sync."""
     c.crash(3)
     mixed = c.topic("mixed", [3, 1])
     c.show(mixed)

@@ -1,11 +1,18 @@
-"""Groups that pass from one protocol to the other while their coordinator is another, and members of consumer groups who are late there."""
+"""Groups that pass from one protocol to the other while their coordinator is another, and members
+of consumer groups who are late there."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from integration_tests.cluster.registry import scenario
-from integration_tests.cluster.scenarios.consumers import Consumer, _await_same, _served, _topic, describe
+from integration_tests.cluster.scenarios.consumers import (
+    Consumer,
+    _await_same,
+    _served,
+    _topic,
+    describe,
+)
 from integration_tests.cluster.scenarios.coordinators import _state
 from integration_tests.cluster.scenarios.standstills import commit, coordinated, fetched
 from integration_tests.cluster.stage import OFFSETS, Cluster
@@ -27,9 +34,15 @@ class Classic:
     def join(self, broker: int, **other: Any) -> Plain:
         """JoinGroup and its answer."""
         metadata = subscription(self.name, version=1, user_data=b"")[:-8] + "00000000" * 2
-        fields: Plain = {"group_id": self.group, "session_timeout_ms": 45_000, "rebalance_timeout_ms": 60_000,
-                         "protocol_type": "consumer", "group_instance_id": self.label, "member_id": self.member_id,
-                         "protocols": protocols("range", metadata=metadata)}  # fmt: skip
+        fields: Plain = {
+            "group_id": self.group,
+            "session_timeout_ms": 45_000,
+            "rebalance_timeout_ms": 60_000,
+            "protocol_type": "consumer",
+            "group_instance_id": self.label,
+            "member_id": self.member_id,
+            "protocols": protocols("range", metadata=metadata),
+        }
         answer = self.c.at(broker).ask("JoinGroup", 9, **fields | other)
         if answer["error_code"] == 0:
             self.member_id, self.generation = answer["member_id"], answer["generation_id"]
@@ -38,12 +51,28 @@ class Classic:
     @property
     def who(self) -> Plain:
         """What its requests say of it."""
-        return {"group_id": self.group, "generation_id": self.generation, "member_id": self.member_id, "group_instance_id": self.label}
+        return {
+            "group_id": self.group,
+            "generation_id": self.generation,
+            "member_id": self.member_id,
+            "group_instance_id": self.label,
+        }
 
     def sync(self, broker: int, *partitions: int) -> Plain:
         """SyncGroup, with partitions for itself if it gives any."""
-        given = [{"member_id": self.member_id, "assignment": assignment(self.name, *partitions)}] if partitions else []
-        return self.c.at(broker).ask("SyncGroup", 5, **self.who, protocol_type="consumer", protocol_name="range", assignments=given)
+        given = (
+            [{"member_id": self.member_id, "assignment": assignment(self.name, *partitions)}]
+            if partitions
+            else []
+        )
+        return self.c.at(broker).ask(
+            "SyncGroup",
+            5,
+            **self.who,
+            protocol_type="consumer",
+            protocol_name="range",
+            assignments=given,
+        )
 
     def beat(self, broker: int) -> Plain:
         """Heartbeat."""
@@ -51,17 +80,32 @@ class Classic:
 
     def leave(self, broker: int) -> Plain:
         """LeaveGroup by its instance id."""
-        return self.c.at(broker).ask("LeaveGroup", 5, group_id=self.group, members=[{"member_id": "", "group_instance_id": self.label}])
+        return self.c.at(broker).ask(
+            "LeaveGroup",
+            5,
+            group_id=self.group,
+            members=[{"member_id": "", "group_instance_id": self.label}],
+        )
 
 
 @scenario
 def a_classic_group_is_upgraded_at_the_next_coordinator(c: Cluster) -> None:
-    """A consumer joins a classic group after its coordinator has moved; the mixed group moves back, and is downgraded there."""
+    """A consumer joins a classic group after its coordinator has moved; the mixed group moves back,
+    and is downgraded there."""
     name, group = _topic(c, 2), c.name("g", 3)
     old = Classic(c, "old", group, name)
     old.join(3)
     old.sync(3, 0, 1)
-    commit(c, group, name, 5, 3, member_id=old.member_id, generation_id_or_member_epoch=1, group_instance_id="old")
+    commit(
+        c,
+        group,
+        name,
+        5,
+        3,
+        member_id=old.member_id,
+        generation_id_or_member_epoch=1,
+        group_instance_id="old",
+    )
     c.lead(OFFSETS, 2, 1)
     coordinated(c, group, 1)
     new = Consumer(c, "new", group)
@@ -72,7 +116,12 @@ def a_classic_group_is_upgraded_at_the_next_coordinator(c: Cluster) -> None:
     c.at(1).ask("ListGroups", 5, only="groups")
     before = dict(c.quietly("ConsumerGroupDescribe", 1, 1, group_ids=[group])["groups"][0])
     c.lead(OFFSETS, 2, 3)
-    c.s.until(lambda: dict(c.quietly("ConsumerGroupDescribe", 1, 3, group_ids=[group])["groups"][0]) == before, "3 never had it")
+    c.s.until(
+        lambda: (
+            dict(c.quietly("ConsumerGroupDescribe", 1, 3, group_ids=[group])["groups"][0]) == before
+        ),
+        "3 never had it",
+    )
     old.beat(3)
     old.join(3)
     old.sync(3)
@@ -84,14 +133,17 @@ def a_classic_group_is_upgraded_at_the_next_coordinator(c: Cluster) -> None:
     fetched(c, group, 3)
     old.beat(3)
     c.lead(OFFSETS, 2, 1)
-    c.s.until(lambda: _state(c, group, 1)["group_state"] == "Stable", "1 never had it as a classic group")
+    c.s.until(
+        lambda: _state(c, group, 1)["group_state"] == "Stable", "1 never had it as a classic group"
+    )
     c.at(1).ask("DescribeGroups", 6, groups=[group])
     old.beat(1)
 
 
 @scenario
 def static_consumers_at_the_next_coordinator(c: Cluster) -> None:
-    """UNRELEASED_INSTANCE_ID, FENCED_INSTANCE_ID and UNKNOWN_MEMBER_ID as at the former one; an instance that left is taken over."""
+    """UNRELEASED_INSTANCE_ID, FENCED_INSTANCE_ID and UNKNOWN_MEMBER_ID as at the former one; an
+    instance that left is taken over."""
     name, group = _topic(c, 2), c.name("g", 3)
     one, two = Consumer(c, "one", group, instance="i"), Consumer(c, "two", group, instance="j")
     one.join(3, name)
@@ -123,7 +175,8 @@ def static_consumers_at_the_next_coordinator(c: Cluster) -> None:
 
 @scenario
 def a_revocation_that_never_comes_at_the_next_coordinator(c: Cluster) -> None:
-    """K8: its time counts from where the next coordinator has loaded the group; then the member is fenced, and its partitions go."""
+    """K8: its time counts from where the next coordinator has loaded the group; then the member is
+    fenced, and its partitions go."""
     name, group = _topic(c, 2), c.name("g", 3)
     keeps, wants = Consumer(c, "keeps", group), Consumer(c, "wants", group)
     keeps.beat(3, rebalance_timeout_ms=4_000, topic_partitions=[], subscribed_topic_names=[name])
@@ -136,7 +189,10 @@ def a_revocation_that_never_comes_at_the_next_coordinator(c: Cluster) -> None:
     c.s.until(lambda: _served(c, 3, group), "3 never coordinated it")
 
     def fenced() -> bool:
-        return len(c.quietly("ConsumerGroupDescribe", 1, 3, group_ids=[group])["groups"][0]["members"]) == 1
+        return (
+            len(c.quietly("ConsumerGroupDescribe", 1, 3, group_ids=[group])["groups"][0]["members"])
+            == 1
+        )
 
     c.s.until(fenced, "it was never fenced")
     keeps.beat(3)

@@ -1,9 +1,16 @@
-"""Groups with members of both protocols whose coordinator moves in the midst of a revocation, or before a static member comes back."""
+"""Groups with members of both protocols whose coordinator moves in the midst of a revocation, or
+before a static member comes back."""
 
 from __future__ import annotations
 
 from integration_tests.cluster.registry import scenario
-from integration_tests.cluster.scenarios.consumers import Consumer, _await_same, _described, _topic, describe
+from integration_tests.cluster.scenarios.consumers import (
+    Consumer,
+    _await_same,
+    _described,
+    _topic,
+    describe,
+)
 from integration_tests.cluster.scenarios.coordinators import _state
 from integration_tests.cluster.scenarios.migrations import Classic
 from integration_tests.cluster.scenarios.standstills import commit
@@ -34,7 +41,16 @@ def a_classic_member_revokes_at_the_next_coordinator(c: Cluster) -> None:
     over_to_1(c, group)
     new.beat(1)
     old.beat(1)
-    commit(c, group, name, 5, 1, member_id=old.member_id, generation_id_or_member_epoch=1, group_instance_id="old")
+    commit(
+        c,
+        group,
+        name,
+        5,
+        1,
+        member_id=old.member_id,
+        generation_id_or_member_epoch=1,
+        group_instance_id="old",
+    )
     old.join(1)
     old.sync(1)
     describe(c, 1, group)
@@ -50,7 +66,8 @@ def a_classic_member_revokes_at_the_next_coordinator(c: Cluster) -> None:
 
 @scenario
 def a_classic_member_has_joined_and_not_synced(c: Cluster) -> None:
-    """The coordinator moves between its JoinGroup and its SyncGroup: it syncs, beats and commits at the next one."""
+    """The coordinator moves between its JoinGroup and its SyncGroup: it syncs, beats and commits at
+    the next one."""
     name, group = _topic(c, 2), c.name("g", 3)
     old, new = mixed(c, group, name)
     old.beat(3)
@@ -59,7 +76,16 @@ def a_classic_member_has_joined_and_not_synced(c: Cluster) -> None:
     old.beat(1)
     old.sync(1)
     old.beat(1)
-    commit(c, group, name, 5, 1, member_id=old.member_id, generation_id_or_member_epoch=old.generation, group_instance_id="old")
+    commit(
+        c,
+        group,
+        name,
+        5,
+        1,
+        member_id=old.member_id,
+        generation_id_or_member_epoch=old.generation,
+        group_instance_id="old",
+    )
     new.beat(1)
     describe(c, 1, group)
     old.leave(1)
@@ -70,7 +96,8 @@ def a_classic_member_has_joined_and_not_synced(c: Cluster) -> None:
 
 @scenario
 def a_static_classic_member_comes_back_as_a_consumer(c: Cluster) -> None:
-    """At the next coordinator its instance is taken over by a consumer, and back by a classic one; the old ids are fenced."""
+    """At the next coordinator its instance is taken over by a consumer, and back by a classic one;
+    the old ids are fenced."""
     name, group = _topic(c, 2), c.name("g", 3)
     old, new = mixed(c, group, name)
     old.join(3)
@@ -96,7 +123,8 @@ def a_static_classic_member_comes_back_as_a_consumer(c: Cluster) -> None:
 
 @scenario
 def the_last_consumer_leaves_at_the_next_coordinator(c: Cluster) -> None:
-    """The group is downgraded there, in the midst of a rebalance or not; then the coordinator moves back to a classic group."""
+    """The group is downgraded there, in the midst of a rebalance or not; then the coordinator moves
+    back to a classic group."""
     name, group = _topic(c, 2), c.name("g", 3)
     old, new = mixed(c, group, name)
     over_to_1(c, group)

@@ -1,4 +1,5 @@
-"""Transactions whose coordinator, group or partitions move: fenced producers, markers nobody can write, offsets at another coordinator."""
+"""Transactions whose coordinator, group or partitions move: fenced producers, markers nobody can
+write, offsets at another coordinator."""
 
 from __future__ import annotations
 
@@ -15,9 +16,15 @@ from integration_tests.wire.raw import Plain
 
 def write(c: Cluster, one: Transactor, name: str, broker: int, sequence: int = 0) -> Plain:
     """Produce a record of a transaction without adding its partition."""
-    records = batch(b"t", producer=Producer(one.who["producer_id"], one.who["producer_epoch"], sequence), attributes=TRANSACTIONAL)
+    records = batch(
+        b"t",
+        producer=Producer(one.who["producer_id"], one.who["producer_epoch"], sequence),
+        attributes=TRANSACTIONAL,
+    )
     topics: list[Any] = [{"name": name, "partition_data": [{"index": 0, "records": records}]}]
-    return c.at(broker).ask("Produce", 9, transactional_id=one.name, acks=-1, timeout_ms=10_000, topic_data=topics)
+    return c.at(broker).ask(
+        "Produce", 9, transactional_id=one.name, acks=-1, timeout_ms=10_000, topic_data=topics
+    )
 
 
 def ends(c: Cluster, one: Transactor, broker: int, state: str = "CompleteCommit") -> None:
@@ -25,21 +32,30 @@ def ends(c: Cluster, one: Transactor, broker: int, state: str = "CompleteCommit"
     c.s.until(lambda: one.state(broker)["transaction_state"] == state, f"it never came to {state}")
 
 
-def offsets(c: Cluster, one: Transactor, group: str, name: str, offset: int, broker: int, **member: Any) -> Plain:
+def offsets(
+    c: Cluster, one: Transactor, group: str, name: str, offset: int, broker: int, **member: Any
+) -> Plain:
     """TxnOffsetCommit of partition 0."""
     topics = [{"name": name, "partitions": [{"partition_index": 0, "committed_offset": offset}]}]
-    fields: Plain = one.who | {"group_id": group, "generation_id": -1, "member_id": "", "topics": topics} | member
+    fields: Plain = (
+        one.who
+        | {"group_id": group, "generation_id": -1, "member_id": "", "topics": topics}
+        | member
+    )
     return c.at(broker).ask("TxnOffsetCommit", 3, **fields)
 
 
 def described(c: Cluster, one: Transactor, broker: int) -> None:
     """DescribeTransactions, its topics in order: a broker tells them as they are hashed."""
-    c.at(broker).ask("DescribeTransactions", 0, transactional_ids=[one.name], shuffled="transaction_states")
+    c.at(broker).ask(
+        "DescribeTransactions", 0, transactional_ids=[one.name], shuffled="transaction_states"
+    )
 
 
 @scenario
 def a_fenced_producer_at_the_next_coordinator(c: Cluster) -> None:
-    """KIP-360: who was replaced before its coordinator crashed is fenced by the next one, too, and by the partition's leader."""
+    """KIP-360: who was replaced before its coordinator crashed is fenced by the next one, too, and
+    by the partition's leader."""
     name = c.topic("t", [1, 2])
     old, new = Transactor(c, "tx"), Transactor(c, "tx")
     old.init()
@@ -69,15 +85,24 @@ def _known_of(c: Cluster, name: str, broker: int) -> None:
     """The end of partition 0, the last stable offset, and the transaction that is open there."""
     entries = [{"partition_index": 0, "timestamp": -1}]
     listed(c.at(broker), name)
-    c.at(broker).ask("ListOffsets", 7, replica_id=-1, isolation_level=1, topics=[{"name": name, "partitions": entries}])
-    found = c.quietly("DescribeProducers", 0, broker, topics=[{"name": name, "partition_indexes": [0]}])
+    c.at(broker).ask(
+        "ListOffsets",
+        7,
+        replica_id=-1,
+        isolation_level=1,
+        topics=[{"name": name, "partitions": entries}],
+    )
+    found = c.quietly(
+        "DescribeProducers", 0, broker, topics=[{"name": name, "partition_indexes": [0]}]
+    )
     producers = found["topics"][0]["partitions"][0]["active_producers"]
     c.s.say("open since", [one["current_txn_start_offset"] for one in producers])
 
 
 @scenario
 def a_transaction_whose_partition_has_no_leader(c: Cluster) -> None:
-    """TXN-11: a partition without a leader gets no marker; its transaction stays open until the producer's next one ends."""
+    """TXN-11: a partition without a leader gets no marker; its transaction stays open until the
+    producer's next one ends."""
     name, other, late = c.topic("t", [2]), c.topic("other", [1]), c.topic("late", [2])
     one, idle = Transactor(c, "tx"), Transactor(c, "idle")
     one.init()
@@ -121,7 +146,8 @@ def a_transaction_whose_partition_has_no_leader(c: Cluster) -> None:
 
 @scenario
 def offsets_of_a_transaction_whose_group_moves(c: Cluster) -> None:
-    """TXN-5: NOT_COORDINATOR at who coordinated the group; markers find the next one, and what was pending there counts."""
+    """TXN-5: NOT_COORDINATOR at who coordinated the group; markers find the next one, and what was
+    pending there counts."""
     name, group = c.topic("t", [1, 2]), c.name("g", 3)
     one = Transactor(c, "tx")
     one.init()
@@ -129,12 +155,25 @@ def offsets_of_a_transaction_whose_group_moves(c: Cluster) -> None:
     c.at(3).ask("AddOffsetsToTxn", 3, **one.who, group_id=group)
     offsets(c, one, group, name, 2, 3)
     c.lead(OFFSETS, 2, 1)
-    c.s.until(lambda: c.quietly("DescribeGroups", 5, 1, groups=[group])["groups"][0]["error_code"] == 0, "1 never had the group")
+    c.s.until(
+        lambda: c.quietly("DescribeGroups", 5, 1, groups=[group])["groups"][0]["error_code"] == 0,
+        "1 never had the group",
+    )
     offsets(c, one, group, name, 3, 3)
     offsets(c, one, group, name, 3, 2)
     offsets(c, one, group, name, 4, 1)
     offsets(c, one, group, name, 5, 1, member_id="stranger", generation_id=1)
-    offsets(c, one, group, name, 5, 1, group_instance_id="stranger", member_id="stranger", generation_id=1)
+    offsets(
+        c,
+        one,
+        group,
+        name,
+        5,
+        1,
+        group_instance_id="stranger",
+        member_id="stranger",
+        generation_id=1,
+    )
     offsets(c, one, group, name, 5, 1, producer_epoch=9)
     wanted = [{"group_id": group, "topics": [{"name": name, "partition_indexes": [0]}]}]
     for stable in (True, False):
@@ -155,7 +194,8 @@ def offsets_of_a_transaction_whose_group_moves(c: Cluster) -> None:
 
 @scenario
 def who_knows_producers_while_leaders_move(c: Cluster) -> None:
-    """DescribeProducers, DescribeTransactions and ListTransactions at each broker, and DescribeLogDirs, before and after a crash."""
+    """DescribeProducers, DescribeTransactions and ListTransactions at each broker, and
+    DescribeLogDirs, before and after a crash."""
     name = c.topic("t", [2, 1])
     one, done = Transactor(c, "tx"), Transactor(c, "done")
     one.init()
@@ -164,15 +204,25 @@ def who_knows_producers_while_leaders_move(c: Cluster) -> None:
 
     def told(*brokers: int) -> None:
         for broker in brokers:
-            found = c.quietly("DescribeProducers", 0, broker, topics=[{"name": name, "partition_indexes": [0, 1]}])
+            found = c.quietly(
+                "DescribeProducers", 0, broker, topics=[{"name": name, "partition_indexes": [0, 1]}]
+            )
             for partition in found["topics"][0]["partitions"]:
                 for producer in partition["active_producers"]:
                     del producer["coordinator_epoch"]
             c.s.say(f"producers at {broker}", found["topics"][0]["partitions"])
             one.describe(broker)
             for states in ([], ["Ongoing"], ["Empty", "Nonsense"]):
-                c.at(broker).ask("ListTransactions", 1, state_filters=states, producer_id_filters=[], only="transaction_states")
-            logs = c.quietly("DescribeLogDirs", 4, broker, topics=[{"topic": name, "partitions": [0, 1]}])["results"][0]
+                c.at(broker).ask(
+                    "ListTransactions",
+                    1,
+                    state_filters=states,
+                    producer_id_filters=[],
+                    only="transaction_states",
+                )
+            logs = c.quietly(
+                "DescribeLogDirs", 4, broker, topics=[{"topic": name, "partitions": [0, 1]}]
+            )["results"][0]
             c.s.say(f"logs at {broker}", [logs["error_code"], c.s.names.value("", logs["topics"])])
 
     told(1, 2, 3)

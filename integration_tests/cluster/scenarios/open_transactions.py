@@ -1,4 +1,5 @@
-"""Transactions that are open while their partitions move, are deleted, or their brokers all start again."""
+"""Transactions that are open while their partitions move, are deleted, or their brokers all start
+again."""
 
 from __future__ import annotations
 
@@ -18,24 +19,39 @@ from integration_tests.wire.batches import Producer, batch, read
 from integration_tests.wire.raw import Plain
 
 
-def written(c: Cluster, one: Transactor, name: str, broker: int, sequence: int = 0, version: int = 9) -> Plain:
+def written(
+    c: Cluster, one: Transactor, name: str, broker: int, sequence: int = 0, version: int = 9
+) -> Plain:
     """Produce a record of a transaction, dated now."""
     of = Producer(one.who["producer_id"], one.who["producer_epoch"], sequence)
-    records = batch(b"t", producer=of, attributes=TRANSACTIONAL, timestamp_ms=int(time.time() * 1000))
+    records = batch(
+        b"t", producer=of, attributes=TRANSACTIONAL, timestamp_ms=int(time.time() * 1000)
+    )
     topics: list[Any] = [{"name": name, "partition_data": [{"index": 0, "records": records}]}]
-    return c.at(broker).ask("Produce", version, transactional_id=one.name, acks=-1, timeout_ms=10_000, topic_data=topics)
+    return c.at(broker).ask(
+        "Produce", version, transactional_id=one.name, acks=-1, timeout_ms=10_000, topic_data=topics
+    )
 
 
 def stable(c: Cluster, name: str, broker: int, version: int = 7) -> None:
     """The end of partition 0, and its last stable offset."""
     for isolation in (0, 1):
         entries = [{"partition_index": 0, "timestamp": -1}]
-        c.at(broker).ask("ListOffsets", version, replica_id=-1, isolation_level=isolation, topics=[{"name": name, "partitions": entries}])
+        c.at(broker).ask(
+            "ListOffsets",
+            version,
+            replica_id=-1,
+            isolation_level=isolation,
+            topics=[{"name": name, "partitions": entries}],
+        )
 
 
 def known_producers(c: Cluster, name: str, broker: int) -> None:
-    """DescribeProducers of partition 0, without the coordinator's epoch: it counts what earlier scenarios did."""
-    found = c.quietly("DescribeProducers", 0, broker, topics=[{"name": name, "partition_indexes": [0]}])["topics"][0]["partitions"][0]
+    """DescribeProducers of partition 0, without the coordinator's epoch: it counts what earlier
+    scenarios did."""
+    found = c.quietly(
+        "DescribeProducers", 0, broker, topics=[{"name": name, "partition_indexes": [0]}]
+    )["topics"][0]["partitions"][0]
     for producer in found["active_producers"]:
         del producer["coordinator_epoch"]
     found["active_producers"].sort(key=lambda producer: int(producer["producer_id"]))
@@ -44,7 +60,8 @@ def known_producers(c: Cluster, name: str, broker: int) -> None:
 
 @scenario
 def a_partition_of_a_transaction_moves(c: Cluster) -> None:
-    """Markers find the leader that comes after a reassignment; the replica that was added knows the transaction, and who was aborted."""
+    """Markers find the leader that comes after a reassignment; the replica that was added knows the
+    transaction, and who was aborted."""
     name, other = c.topic("t", [2]), c.topic("other", [2])
     topic_id = c.topic_id(name)
     gone, one, two = Transactor(c, "gone"), Transactor(c, "one"), Newer(c, "two")
@@ -80,7 +97,8 @@ def a_partition_of_a_transaction_moves(c: Cluster) -> None:
 
 @scenario
 def a_topic_of_a_transaction_is_deleted(c: Cluster) -> None:
-    """TXN-11: the transaction ends without it; made anew under the same name it has nothing of the transaction."""
+    """TXN-11: the transaction ends without it; made anew under the same name it has nothing of the
+    transaction."""
     name, other = c.topic("t", [1, 2]), c.topic("other", [2, 1])
     one, two = Transactor(c, "one"), Newer(c, "two")
     one.init()
@@ -111,7 +129,8 @@ def a_topic_of_a_transaction_is_deleted(c: Cluster) -> None:
 
 @scenario
 def a_leader_restarts_in_a_transaction(c: Cluster) -> None:
-    """The only replica starts again, cleanly and after a crash: the transaction goes on where it was, and old batches are unknown."""
+    """The only replica starts again, cleanly and after a crash: the transaction goes on where it
+    was, and old batches are unknown."""
     name, old = c.topic("t", [2]), c.topic("old", [2])
     one, two, gone = Transactor(c, "one"), Newer(c, "two"), Transactor(c, "gone")
     for each in (one, two, gone):
@@ -149,7 +168,8 @@ def a_leader_restarts_in_a_transaction(c: Cluster) -> None:
 
 @scenario
 def all_brokers_crash(c: Cluster) -> None:
-    """What was acknowledged is there when they are back: records, offsets, an open transaction, the epochs of its producer."""
+    """What was acknowledged is there when they are back: records, offsets, an open transaction, the
+    epochs of its producer."""
     name, group = c.topic("t", [1, 2, 3]), c.name("g", 3)
     one, idle = Transactor(c, "one"), Transactor(c, "idle")
     one.init()
@@ -171,7 +191,10 @@ def all_brokers_crash(c: Cluster) -> None:
     served(c, name, 1)
     c.lead(TRANSACTIONS, 2, 3)
     _moved(c, one, 3)
-    c.s.until(lambda: c.partition("__consumer_offsets", 2)["leader_id"] > 0, "nobody led the group's partition")
+    c.s.until(
+        lambda: c.partition("__consumer_offsets", 2)["leader_id"] > 0,
+        "nobody led the group's partition",
+    )
     c.lead("__consumer_offsets", 2, 3)
     coordinated(c, group, 3)
     stable(c, name, 1, version=3)
@@ -190,7 +213,8 @@ def all_brokers_crash(c: Cluster) -> None:
 
 @scenario
 def readers_of_committed_records_at_each_replica(c: Cluster) -> None:
-    """Who is aborted, from each offset on, where transactions overlap: at leader and follower, at the next leader, and after restarts."""
+    """Who is aborted, from each offset on, where transactions overlap: at leader and follower, at
+    the next leader, and after restarts."""
     name = c.topic("t", [2, 1])
     topic_id = c.topic_id(name)
     a, b, d = (Transactor(c, label) for label in "abd")
@@ -211,9 +235,24 @@ def readers_of_committed_records_at_each_replica(c: Cluster) -> None:
             named: Plain = {"topic": name} if version <= 12 else {"topic_id": topic_id}
             for offset in range(11):
                 for isolation in (0, 1):
-                    partition = {"partition": 0, "fetch_offset": offset, "partition_max_bytes": 1 << 20}
-                    limits: Plain = {"max_wait_ms": 0, "min_bytes": 0, "max_bytes": 1 << 20, "isolation_level": isolation}
-                    found = c.quietly("Fetch", version, broker, **limits, topics=[named | {"partitions": [partition]}])
+                    partition = {
+                        "partition": 0,
+                        "fetch_offset": offset,
+                        "partition_max_bytes": 1 << 20,
+                    }
+                    limits: Plain = {
+                        "max_wait_ms": 0,
+                        "min_bytes": 0,
+                        "max_bytes": 1 << 20,
+                        "isolation_level": isolation,
+                    }
+                    found = c.quietly(
+                        "Fetch",
+                        version,
+                        broker,
+                        **limits,
+                        topics=[named | {"partitions": [partition]}],
+                    )
                     row = dict(found["responses"][0]["partitions"][0])
                     row["records"] = [one["base_offset"] for one in read(row["records"]) or []]
                     c.s.say(f"v{version} at {broker} from {offset}, isolation {isolation}", row)

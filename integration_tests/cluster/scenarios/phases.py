@@ -1,4 +1,5 @@
-"""Reassignments that stand still in each phase, because a replica that is added may copy next to nothing (KIP-73)."""
+"""Reassignments that stand still in each phase, because a replica that is added may copy next to
+nothing (KIP-73)."""
 
 from __future__ import annotations
 
@@ -14,11 +15,13 @@ from integration_tests.cluster.stage import Cluster
 
 RATE = "follower.replication.throttled.rate"
 LARGE = b"x" * 900_000
-"""A record, of which a follower fetches one at a time. A throttled follower has the first, and none for ten seconds after that."""
+"""A record, of which a follower fetches one at a time. A throttled follower has the first, and none
+for ten seconds after that."""
 
 
 def large_topic(c: Cluster, label: str, replicas: list[int]) -> str:
-    """A topic whose replica at broker 3, once it is added, copies nothing beyond the first of five large records."""
+    """A topic whose replica at broker 3, once it is added, copies nothing beyond the first of five
+    large records."""
     name = c.topic(label, replicas, follower_replication_throttled_replicas="0:3")
     for _ in range(5):
         c.produce(name, LARGE, broker=replicas[0])
@@ -39,7 +42,8 @@ def throttled(c: Cluster) -> Iterator[None]:
 
 @scenario
 def a_leader_goes_while_a_replica_is_added(c: Cluster) -> None:
-    """REASN-2: who is added and has not caught up is not elected, nor sent to; the leader that was to go comes back, and then goes."""
+    """REASN-2: who is added and has not caught up is not elected, nor sent to; the leader that was
+    to go comes back, and then goes."""
     with throttled(c):
         name = large_topic(c, "t", [1, 2])
         topic_id = c.topic_id(name)
@@ -70,7 +74,8 @@ def a_leader_goes_while_a_replica_is_added(c: Cluster) -> None:
 
 @scenario
 def one_of_two_has_caught_up(c: Cluster) -> None:
-    """REASN-3, REASN-4: cancelled, replaced by the one that has caught up, and begun anew while the other has copied a part."""
+    """REASN-3, REASN-4: cancelled, replaced by the one that has caught up, and begun anew while the
+    other has copied a part."""
     with throttled(c):
         name = large_topic(c, "t", [1])
         reassign(c, name, {0: [2, 3]})
@@ -100,7 +105,8 @@ def one_of_two_has_caught_up(c: Cluster) -> None:
 
 @scenario
 def records_deleted_while_a_replica_is_added(c: Cluster) -> None:
-    """DeleteRecords waits for a replica that has not caught up; a leader's shutdown and another topic's end do not."""
+    """DeleteRecords waits for a replica that has not caught up; a leader's shutdown and another
+    topic's end do not."""
     with throttled(c):
         name, other = large_topic(c, "t", [1, 2]), large_topic(c, "other", [1, 2])
         reassign(c, name, {0: [1, 2, 3]})
@@ -109,7 +115,9 @@ def records_deleted_while_a_replica_is_added(c: Cluster) -> None:
         c.until(other, 0, replica_nodes=[1, 2, 3])
         deleted = {"name": name, "partitions": [{"partition_index": 0, "offset": 4}]}
         answer = c.quietly("DeleteRecords", 2, 1, topics=[deleted], timeout_ms=1_000)
-        c.s.say("deleted", answer["topics"][0]["partitions"][0]["error_code"])  # whether the replica has ever fetched is chance
+        c.s.say(
+            "deleted", answer["topics"][0]["partitions"][0]["error_code"]
+        )  # whether the replica has ever fetched is chance
         listed(c.at(1), name, -2)
         c.stop(1)
         served(c, name, 2)

@@ -1,4 +1,5 @@
-"""Positions in a log while leaders move and replicas go: offsets by leader epoch, epochs that diverge, offsets out of range."""
+"""Positions in a log while leaders move and replicas go: offsets by leader epoch, epochs that
+diverge, offsets out of range."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ from integration_tests.wire.raw import Plain
 
 
 def served(c: Cluster, name: str, broker: int) -> None:
-    """Wait until a broker leads partition 0 and serves it, which it may do later than its metadata says so."""
+    """Wait until a broker leads partition 0 and serves it, which it may do later than its metadata
+    says so."""
     topics = [{"name": name, "partitions": [{"partition_index": 0, "timestamp": -1}]}]
 
     def serves() -> bool:
@@ -24,25 +26,52 @@ def served(c: Cluster, name: str, broker: int) -> None:
     c.s.until(serves, f"{c.s.names.text(name)} was never served by {broker}")
 
 
-def listed_by(c: Cluster, broker: int, name: str, current: int, timestamp: int, version: int = 10, isolation: int = 0) -> Plain:
+def listed_by(
+    c: Cluster,
+    broker: int,
+    name: str,
+    current: int,
+    timestamp: int,
+    version: int = 10,
+    isolation: int = 0,
+) -> Plain:
     """ListOffsets of partition 0 under the leader epoch that a client knows."""
     entries = [{"partition_index": 0, "current_leader_epoch": current, "timestamp": timestamp}]
     topics = [{"name": name, "partitions": entries}]
-    return c.at(broker).ask("ListOffsets", version, replica_id=-1, isolation_level=isolation, topics=topics)
+    return c.at(broker).ask(
+        "ListOffsets", version, replica_id=-1, isolation_level=isolation, topics=topics
+    )
 
 
-def diverging(c: Cluster, broker: int, name: str, topic_id: str, offset: int, last: int, current: int = -1, version: int = 17) -> Plain:
+def diverging(
+    c: Cluster,
+    broker: int,
+    name: str,
+    topic_id: str,
+    offset: int,
+    last: int,
+    current: int = -1,
+    version: int = 17,
+) -> Plain:
     """A fetch that says of which epoch its last record was (KIP-595)."""
-    partition = {"partition": 0, "current_leader_epoch": current, "fetch_offset": offset, "last_fetched_epoch": last,
-                 "partition_max_bytes": 1 << 20}  # fmt: skip
+    partition = {
+        "partition": 0,
+        "current_leader_epoch": current,
+        "fetch_offset": offset,
+        "last_fetched_epoch": last,
+        "partition_max_bytes": 1 << 20,
+    }
     named: Plain = {"topic": name} if version <= 12 else {"topic_id": topic_id}
     limits: Plain = {"max_wait_ms": 0, "min_bytes": 0, "max_bytes": 1 << 20, "session_epoch": -1}
-    return c.at(broker).ask("Fetch", version, **limits, topics=[named | {"partitions": [partition]}])
+    return c.at(broker).ask(
+        "Fetch", version, **limits, topics=[named | {"partitions": [partition]}]
+    )
 
 
 @scenario
 def offsets_under_old_and_future_epochs(c: Cluster) -> None:
-    """FENCED_LEADER_EPOCH and UNKNOWN_LEADER_EPOCH for every kind of position, at the leader, at a follower and at who has come back."""
+    """FENCED_LEADER_EPOCH and UNKNOWN_LEADER_EPOCH for every kind of position, at the leader, at a
+    follower and at who has come back."""
     name = c.topic("t", [3, 1, 2])
     c.produce(name, b"a", broker=3)
     c.lead(name, 0, 1)
@@ -53,7 +82,18 @@ def offsets_under_old_and_future_epochs(c: Cluster) -> None:
     epoch = int(c.partition(name)["leader_epoch"])
     c.produce(name, b"c", broker=3, timestamp_ms=TIMESTAMP_MS + 100)
     c.committed_at(name, 2, 3)
-    for timestamp in (-1, -2, -3, -4, -5, TIMESTAMP_MS + 50, TIMESTAMP_MS + 200, TIMESTAMP_MS + 9_000, -6, -7):
+    for timestamp in (
+        -1,
+        -2,
+        -3,
+        -4,
+        -5,
+        TIMESTAMP_MS + 50,
+        TIMESTAMP_MS + 200,
+        TIMESTAMP_MS + 9_000,
+        -6,
+        -7,
+    ):
         for current in (-1, epoch - 1, epoch, epoch + 1):
             listed_by(c, 3, name, current, timestamp)
         listed_by(c, 3, name, epoch, timestamp, isolation=1)
@@ -70,7 +110,8 @@ def offsets_under_old_and_future_epochs(c: Cluster) -> None:
 
 @scenario
 def epochs_that_diverge_after_an_unclean_election(c: Cluster) -> None:
-    """OFFSET_OUT_OF_RANGE beyond what was lost; who names the epoch of its last record is told where it diverges."""
+    """OFFSET_OUT_OF_RANGE beyond what was lost; who names the epoch of its last record is told
+    where it diverges."""
     name = c.topic("t", [3, 2])
     topic_id = c.topic_id(name)
     c.produce(name, b"first", broker=3)
@@ -92,7 +133,16 @@ def epochs_that_diverge_after_an_unclean_election(c: Cluster) -> None:
     for version in (12, 17):
         for offset in (0, 1, 2, 3, 9):
             fetch(c.at(2), name, topic_id, offset=offset, version=version)
-        for offset, last in ((1, 0), (2, 0), (3, 0), (2, 1), (3, 1), (2, epoch), (3, epoch), (2, epoch + 1)):
+        for offset, last in (
+            (1, 0),
+            (2, 0),
+            (3, 0),
+            (2, 1),
+            (3, 1),
+            (2, epoch),
+            (3, epoch),
+            (2, epoch + 1),
+        ):
             diverging(c, 2, name, topic_id, offset, last, version=version)
     diverging(c, 2, name, topic_id, 3, 0, current=epoch - 1)
     diverging(c, 2, name, topic_id, 3, 0, current=epoch + 1)
@@ -110,7 +160,8 @@ def epochs_that_diverge_after_an_unclean_election(c: Cluster) -> None:
 
 @scenario
 def out_of_range_at_followers(c: Cluster) -> None:
-    """KIP-392: below the start and beyond the end of a follower's log, with and without a rack, and in a session."""
+    """KIP-392: below the start and beyond the end of a follower's log, with and without a rack, and
+    in a session."""
     name = c.topic("t", [1, 2, 3])
     topic_id = c.topic_id(name)
     c.produce(name, b"a", broker=1)
@@ -133,7 +184,8 @@ def out_of_range_at_followers(c: Cluster) -> None:
 
 @scenario
 def a_preferred_replica_goes(c: Cluster) -> None:
-    """KIP-392: once it is out of the replicas in sync and fenced nobody is sent to it; it is named again when it has come back."""
+    """KIP-392: once it is out of the replicas in sync and fenced nobody is sent to it; it is named
+    again when it has come back."""
     name = c.topic("t", [1, 2, 3])
     topic_id = c.topic_id(name)
     c.produce(name, b"a", broker=1)
@@ -159,7 +211,8 @@ def a_preferred_replica_goes(c: Cluster) -> None:
 
 @scenario
 def sessions_across_restarts(c: Cluster) -> None:
-    """A session's broker crashes and returns: its id is unknown; the session at another broker is told once who leads."""
+    """A session's broker crashes and returns: its id is unknown; the session at another broker is
+    told once who leads."""
     led, other = c.topic("led", [3, 1]), c.topic("other", [1, 3])
     for name, broker in ((led, 3), (other, 1)):
         c.produce(name, b"a", broker=broker)
@@ -193,7 +246,8 @@ def sessions_across_restarts(c: Cluster) -> None:
 
 @scenario
 def records_deleted_while_a_replica_is_away(c: Cluster) -> None:
-    """DeleteRecords does not wait for a replica whose broker is gone; its log begins where the leader's does once it is back."""
+    """DeleteRecords does not wait for a replica whose broker is gone; its log begins where the
+    leader's does once it is back."""
     name, alone = c.topic("t", [1, 3]), c.topic("alone", [3])
     topic_id = c.topic_id(name)
     c.produce(name, b"a", broker=1)
@@ -222,7 +276,8 @@ def records_deleted_while_a_replica_is_away(c: Cluster) -> None:
 
 @scenario
 def brokers_restart_in_turn(c: Cluster) -> None:
-    """Controlled shutdowns of all, one after the other, under acks=all and an idempotent producer: nothing is lost or written twice."""
+    """Controlled shutdowns of all, one after the other, under acks=all and an idempotent producer:
+    nothing is lost or written twice."""
     name = c.topic("t", [1, 2, 3], min_insync_replicas="2")
     identity = c.at(2).ask("InitProducerId", 4, transactional_id=None, transaction_timeout_ms=1_000)
     sequence = 0

@@ -1,4 +1,5 @@
-"""Reassignments of partitions and elections of leaders: what is asked, what is refused, and each way in which one may be interrupted."""
+"""Reassignments of partitions and elections of leaders: what is asked, what is refused, and each
+way in which one may be interrupted."""
 
 from __future__ import annotations
 
@@ -9,28 +10,52 @@ from integration_tests.wire.raw import Plain
 PREFERRED, UNCLEAN = 0, 1
 
 
-def reassign(c: Cluster, name: str, targets: dict[int, list[int] | None], *, broker: int = 1, version: int = 0, **options: bool) -> Plain:
+def reassign(
+    c: Cluster,
+    name: str,
+    targets: dict[int, list[int] | None],
+    *,
+    broker: int = 1,
+    version: int = 0,
+    **options: bool,
+) -> Plain:
     """AlterPartitionReassignments of one topic, and its answer."""
-    entries = [{"partition_index": index, "replicas": replicas} for index, replicas in targets.items()]
-    fields: Plain = {"timeout_ms": 10_000, "topics": [{"name": name, "partitions": entries}], **options}
+    entries = [
+        {"partition_index": index, "replicas": replicas} for index, replicas in targets.items()
+    ]
+    fields: Plain = {
+        "timeout_ms": 10_000,
+        "topics": [{"name": name, "partitions": entries}],
+        **options,
+    }
     return c.at(broker).ask("AlterPartitionReassignments", version, **fields)
 
 
 def running(c: Cluster, *names: str, broker: int = 1) -> None:
     """ListPartitionReassignments of partition 0 of each."""
     topics = [{"name": name, "partition_indexes": [0]} for name in names]
-    c.at(broker).ask("ListPartitionReassignments", 0, timeout_ms=10_000, topics=topics, shuffled="topics")
+    c.at(broker).ask(
+        "ListPartitionReassignments", 0, timeout_ms=10_000, topics=topics, shuffled="topics"
+    )
 
 
-def elect(c: Cluster, name: str, *partitions: int, kind: int = PREFERRED, version: int = 2) -> Plain:
+def elect(
+    c: Cluster, name: str, *partitions: int, kind: int = PREFERRED, version: int = 2
+) -> Plain:
     """ElectLeaders of one topic's partitions, and its answer."""
-    fields: Plain = {"topic_partitions": [{"topic": name, "partitions": list(partitions)}], "timeout_ms": 10_000}
-    return c.at(1).ask("ElectLeaders", version, **fields | ({"election_type": kind} if version else {}))
+    fields: Plain = {
+        "topic_partitions": [{"topic": name, "partitions": list(partitions)}],
+        "timeout_ms": 10_000,
+    }
+    return c.at(1).ask(
+        "ElectLeaders", version, **fields | ({"election_type": kind} if version else {})
+    )
 
 
 @scenario
 def reassignments_that_are_refused(c: Cluster) -> None:
-    """REASN-1: unknown brokers, replicas twice or none, unknown partitions, nothing to cancel, another factor where it may not change."""
+    """REASN-1: unknown brokers, replicas twice or none, unknown partitions, nothing to cancel,
+    another factor where it may not change."""
     name, nope = c.topic("t", [1, 2]), c.s.name("nope")
     for replicas in ([1, 9], [-1, 1], [1, 1], []):
         reassign(c, name, {0: replicas})
@@ -42,7 +67,12 @@ def reassignments_that_are_refused(c: Cluster) -> None:
     c.at(1).ask("AlterPartitionReassignments", 0, timeout_ms=10_000, topics=[])
     reassign(c, name, {0: [1, 2]})
     running(c, name, nope)
-    c.at(1).ask("ListPartitionReassignments", 0, timeout_ms=10_000, topics=[{"name": name, "partition_indexes": [0, 9]}])
+    c.at(1).ask(
+        "ListPartitionReassignments",
+        0,
+        timeout_ms=10_000,
+        topics=[{"name": name, "partition_indexes": [0, 9]}],
+    )
     c.show(name)
 
 
@@ -60,7 +90,8 @@ def replicas_in_another_order(c: Cluster) -> None:
 
 @scenario
 def replicas_come_and_go(c: Cluster) -> None:
-    """REASN-2: added; one for another; the leader off; down to one. The leader's epoch goes up when a replica goes."""
+    """REASN-2: added; one for another; the leader off; down to one. The leader's epoch goes up when
+    a replica goes."""
     name = c.topic("t", [1, 2])
     c.produce(name, b"a", b"b", broker=1)
     for replicas in ([1, 2, 3], [1, 3], [3, 2], [2]):
@@ -75,15 +106,24 @@ def replicas_come_and_go(c: Cluster) -> None:
 def one_partition_twice_in_a_request(c: Cluster) -> None:
     """The second counts."""
     name = c.topic("t", [1, 2])
-    entries = [{"partition_index": 0, "replicas": [1, 3]}, {"partition_index": 0, "replicas": [2, 3]}]
-    c.at(1).ask("AlterPartitionReassignments", 0, timeout_ms=10_000, topics=[{"name": name, "partitions": entries}])
+    entries = [
+        {"partition_index": 0, "replicas": [1, 3]},
+        {"partition_index": 0, "replicas": [2, 3]},
+    ]
+    c.at(1).ask(
+        "AlterPartitionReassignments",
+        0,
+        timeout_ms=10_000,
+        topics=[{"name": name, "partitions": entries}],
+    )
     c.until(name, 0, replica_nodes=[2, 3], isr_nodes={2, 3})
     c.s.say("replicas", c.partition(name)["replica_nodes"])
 
 
 @scenario
 def a_reassignment_that_waits_for_a_broker(c: Cluster) -> None:
-    """REASN-1, REASN-5: registered at once, with targets first; done when the missing broker is back and has caught up (REASN-2)."""
+    """REASN-1, REASN-5: registered at once, with targets first; done when the missing broker is
+    back and has caught up (REASN-2)."""
     labels = {"moves": [2, 3], "grows": [1, 2, 3], "leaves": [3]}
     names = {label: c.topic(label, [1, 2]) for label in labels}
     c.crash(3)
@@ -103,7 +143,8 @@ def a_reassignment_that_waits_for_a_broker(c: Cluster) -> None:
 
 @scenario
 def a_reassignment_cancelled(c: Cluster) -> None:
-    """REASN-3: what was to be added goes, what was to be removed stays; the targets' order is kept."""
+    """REASN-3: what was to be added goes, what was to be removed stays; the targets' order is
+    kept."""
     name, grows = c.topic("moves", [1, 2]), c.topic("grows", [1, 2])
     c.crash(3)
     reassign(c, name, {0: [2, 3]})
@@ -122,7 +163,8 @@ def a_reassignment_cancelled(c: Cluster) -> None:
 
 @scenario
 def a_reassignment_replaced_midway(c: Cluster) -> None:
-    """REASN-4: the new targets are set against all replicas there are by then; one that is added and removed keeps it from ending."""
+    """REASN-4: the new targets are set against all replicas there are by then; one that is added
+    and removed keeps it from ending."""
     name = c.topic("t", [1, 2])
     c.crash(3)
     reassign(c, name, {0: [2, 3]})
@@ -165,7 +207,8 @@ def a_target_dies_while_it_is_added(c: Cluster) -> None:
 
 @scenario
 def elections(c: Cluster) -> None:
-    """Not needed, unknown, of no known kind; of all partitions; with a preferred leader that is gone; without any leader."""
+    """Not needed, unknown, of no known kind; of all partitions; with a preferred leader that is
+    gone; without any leader."""
     name, nope = c.topic("t", [1, 2], [2, 1]), c.s.name("nope")
     for version in (0, 1, 2):
         elect(c, name, 0, version=version)

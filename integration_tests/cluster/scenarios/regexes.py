@@ -1,9 +1,16 @@
-"""Consumer groups (KIP-848) at the next coordinator: topics that come and go, patterns, commits in transactions, limits, and racks."""
+"""Consumer groups (KIP-848) at the next coordinator: topics that come and go, patterns, commits in
+transactions, limits, and racks."""
 
 from __future__ import annotations
 
 from integration_tests.cluster.registry import scenario
-from integration_tests.cluster.scenarios.consumers import Consumer, _await_same, _described, _topic, describe
+from integration_tests.cluster.scenarios.consumers import (
+    Consumer,
+    _await_same,
+    _described,
+    _topic,
+    describe,
+)
 from integration_tests.cluster.scenarios.coordinators import Transactor
 from integration_tests.cluster.scenarios.moved_transactions import ends, offsets
 from integration_tests.cluster.scenarios.second_version import _moved
@@ -21,7 +28,8 @@ def over_to_1(c: Cluster, group: str) -> None:
 
 @scenario
 def a_topic_goes_while_its_consumers_coordinator_is_away(c: Cluster) -> None:
-    """K8: the next coordinator takes the deleted topic's partitions away; made anew under its name it is another topic."""
+    """K8: the next coordinator takes the deleted topic's partitions away; made anew under its name
+    it is another topic."""
     name, other, group = _topic(c, 2), c.topic("other", [1, 2]), c.name("g", 3)
     c.s.names.topic_id(c.topic_id(other))
     one = Consumer(c, "one", group)
@@ -46,7 +54,8 @@ def a_topic_goes_while_its_consumers_coordinator_is_away(c: Cluster) -> None:
 
 @scenario
 def a_pattern_at_the_next_coordinator(c: Cluster) -> None:
-    """A pattern goes on there: a member changes it to names and back, another joins with it, and a static one replaces itself."""
+    """A pattern goes on there: a member changes it to names and back, another joins with it, and a
+    static one replaces itself."""
     name, group = _topic(c, 2), c.name("g", 3)
     pattern = f"{name}|other.*"
     one = Consumer(c, "one", group)
@@ -72,7 +81,8 @@ def a_pattern_at_the_next_coordinator(c: Cluster) -> None:
 
 @scenario
 def offsets_of_consumers_in_transactions(c: Cluster) -> None:
-    """K8-OFF-1 in transactions: by the member's epoch, an old one, one to come, and by strangers, at both coordinators."""
+    """K8-OFF-1 in transactions: by the member's epoch, an old one, one to come, and by strangers,
+    at both coordinators."""
     name, group = _topic(c, 1), c.name("g", 3)
     one, tx = Consumer(c, "one", group), Transactor(c, "tx")
     one.join(3, name)
@@ -104,7 +114,8 @@ def offsets_of_consumers_in_transactions(c: Cluster) -> None:
 
 @scenario
 def members_who_change_at_the_next_coordinator(c: Cluster) -> None:
-    """K8: another assignor, other topics, a rack, another rebalance time; a member that leaves, comes again under its id, and is full."""
+    """K8: another assignor, other topics, a rack, another rebalance time; a member that leaves,
+    comes again under its id, and is full."""
     name, other, group = _topic(c, 2), c.topic("other", [1, 2]), c.name("g", 3)
     c.s.names.topic_id(c.topic_id(other))
     one, two = Consumer(c, "one", group), Consumer(c, "two", group)

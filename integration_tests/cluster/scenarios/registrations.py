@@ -1,4 +1,5 @@
-"""Brokers that are gone, in every version of what tells of brokers; and brokers that are struck off."""
+"""Brokers that are gone, in every version of what tells of brokers; and brokers that are struck
+off."""
 
 from __future__ import annotations
 
@@ -16,18 +17,38 @@ def metadata_in_every_version(c: Cluster) -> None:
     c.until(alone, 0, leader_id=-1)
     topics: list[Plain] = [{"name": name} for name in (led, alone)]
     for version in range(14):
-        fields: Plain = {"topics": topics} | ({"allow_auto_topic_creation": False} if version >= 4 else {})
+        fields: Plain = {"topics": topics} | (
+            {"allow_auto_topic_creation": False} if version >= 4 else {}
+        )
         c.at(1).ask("Metadata", version, **fields, shuffled="topics")
     for version in (10, 12, 13):
-        c.at(2).ask("Metadata", version, topics=[{"topic_id": c.topic_id(alone), "name": None}], allow_auto_topic_creation=False)
-    c.at(2).ask("DescribeTopicPartitions", 0, topics=[{"name": alone}, {"name": led}], response_partition_limit=1, cursor=None)
+        c.at(2).ask(
+            "Metadata",
+            version,
+            topics=[{"topic_id": c.topic_id(alone), "name": None}],
+            allow_auto_topic_creation=False,
+        )
+    c.at(2).ask(
+        "DescribeTopicPartitions",
+        0,
+        topics=[{"name": alone}, {"name": led}],
+        response_partition_limit=1,
+        cursor=None,
+    )
     cursor = {"topic_name": led, "partition_index": 0}
-    c.at(2).ask("DescribeTopicPartitions", 0, topics=[{"name": alone}, {"name": led}], response_partition_limit=1, cursor=cursor)
+    c.at(2).ask(
+        "DescribeTopicPartitions",
+        0,
+        topics=[{"name": alone}, {"name": led}],
+        response_partition_limit=1,
+        cursor=cursor,
+    )
 
 
 @scenario
 def coordinators_in_every_version(c: Cluster) -> None:
-    """FindCoordinator at each broker that is left: another broker coordinates what the lost one did."""
+    """FindCoordinator at each broker that is left: another broker coordinates what the lost one
+    did."""
     group, tx = c.name("g", 3), c.name("tx", 3)
     for broker in (1, 2, 3):
         c.at(broker).ask("FindCoordinator", 3, key=group, key_type=0)
@@ -47,20 +68,36 @@ def coordinators_in_every_version(c: Cluster) -> None:
 
 @scenario
 def brokers_struck_off(c: Cluster) -> None:
-    """UnregisterBroker: of one that is not there, of one that is gone; one that starts again is registered again."""
+    """UnregisterBroker: of one that is not there, of one that is gone; one that starts again is
+    registered again."""
     name = c.topic("t", [1, 3])
     c.at(1).ask("UnregisterBroker", 0, broker_id=9)
     c.at(1).ask("UnregisterBroker", 0, broker_id=-1)
     c.crash(3)
     c.until(name, 0, isr_nodes={1})
     c.at(1).ask("UnregisterBroker", 0, broker_id=3)
-    c.s.until(lambda: 3 not in {one["broker_id"] for one in c.quietly("DescribeCluster", 2, 2, include_fenced_brokers=True)["brokers"]},
-              "3 stayed")
+    c.s.until(
+        lambda: (
+            3
+            not in {
+                one["broker_id"]
+                for one in c.quietly("DescribeCluster", 2, 2, include_fenced_brokers=True)[
+                    "brokers"
+                ]
+            }
+        ),
+        "3 stayed",
+    )
     c.at(2).ask("DescribeCluster", 2, include_fenced_brokers=True)
     c.show(name)
     c.at(1).ask("UnregisterBroker", 0, broker_id=3)
     entry = {"partition_index": 0, "replicas": [1, 3]}
-    c.at(1).ask("AlterPartitionReassignments", 0, topics=[{"name": name, "partitions": [entry]}], timeout_ms=10_000)
+    c.at(1).ask(
+        "AlterPartitionReassignments",
+        0,
+        topics=[{"name": name, "partitions": [entry]}],
+        timeout_ms=10_000,
+    )
     c.start(3)
     c.until(name, 0, isr_nodes={1, 3})
     c.show(name)
@@ -69,13 +106,16 @@ def brokers_struck_off(c: Cluster) -> None:
 
 @scenario
 def partitions_that_cannot_be_added(c: Cluster) -> None:
-    """CreatePartitions: fewer, as many, of brokers that are not there, twice, of another factor, too many or too few lists."""
+    """CreatePartitions: fewer, as many, of brokers that are not there, twice, of another factor,
+    too many or too few lists."""
     name = c.topic("t", [1, 2], [2, 3])
 
     def grow(count: int, *replicas: list[int], validate_only: bool = True) -> None:
         assignments = [{"broker_ids": ids} for ids in replicas] if replicas else None
         topics = [{"name": name, "count": count, "assignments": assignments}]
-        c.at(2).ask("CreatePartitions", 3, topics=topics, timeout_ms=10_000, validate_only=validate_only)
+        c.at(2).ask(
+            "CreatePartitions", 3, topics=topics, timeout_ms=10_000, validate_only=validate_only
+        )
 
     for count in (-1, 0, 1, 2, 3):
         grow(count)

@@ -1,4 +1,5 @@
-"""Classic groups at the next coordinator: who is fenced, which protocols it still knows, and how rebalances go on from there."""
+"""Classic groups at the next coordinator: who is fenced, which protocols it still knows, and how
+rebalances go on from there."""
 
 from __future__ import annotations
 
@@ -15,9 +16,18 @@ from integration_tests.wire.recorder import Link
 
 
 class Rejoiner:
-    """A member that may ask any broker, each time on a connection of its own, so that it may wait while others ask."""
+    """A member that may ask any broker, each time on a connection of its own, so that it may wait
+    while others ask."""
 
-    def __init__(self, c: Cluster, label: str, group: str, *names: str, instance: str | None = None, kind: str = "consumer") -> None:
+    def __init__(
+        self,
+        c: Cluster,
+        label: str,
+        group: str,
+        *names: str,
+        instance: str | None = None,
+        kind: str = "consumer",
+    ) -> None:
         self.c = c
         self.label = label
         self.group = group
@@ -36,8 +46,15 @@ class Rejoiner:
 
     def send_join(self, broker: int, **other: Any) -> None:
         """JoinGroup; is left parked."""
-        fields: Plain = {"group_id": self.group, "session_timeout_ms": 60_000, "rebalance_timeout_ms": 120_000, "member_id": self.member_id,
-                         "group_instance_id": self.instance, "protocol_type": self.kind, "protocols": protocols(*self.names)}  # fmt: skip
+        fields: Plain = {
+            "group_id": self.group,
+            "session_timeout_ms": 60_000,
+            "rebalance_timeout_ms": 120_000,
+            "member_id": self.member_id,
+            "group_instance_id": self.instance,
+            "protocol_type": self.kind,
+            "protocols": protocols(*self.names),
+        }
         self.at(broker).send("JoinGroup", 9, **fields | other)
 
     def take_join(self, broker: int) -> Plain:
@@ -61,12 +78,27 @@ class Rejoiner:
     @property
     def who(self) -> Plain:
         """What its requests say of it."""
-        return {"group_id": self.group, "generation_id": self.generation, "member_id": self.member_id, "group_instance_id": self.instance}
+        return {
+            "group_id": self.group,
+            "generation_id": self.generation,
+            "member_id": self.member_id,
+            "group_instance_id": self.instance,
+        }
 
     def sync(self, broker: int, *members: Rejoiner, name: str = "range") -> Plain:
         """SyncGroup with assignments for these."""
-        given = [{"member_id": member.member_id, "assignment": member.label.encode().hex()} for member in members]
-        return self.at(broker).ask("SyncGroup", 5, **self.who, protocol_type=self.kind, protocol_name=name, assignments=given)
+        given = [
+            {"member_id": member.member_id, "assignment": member.label.encode().hex()}
+            for member in members
+        ]
+        return self.at(broker).ask(
+            "SyncGroup",
+            5,
+            **self.who,
+            protocol_type=self.kind,
+            protocol_name=name,
+            assignments=given,
+        )
 
     def beat(self, broker: int) -> Plain:
         """Heartbeat."""
@@ -83,9 +115,14 @@ def preparing(c: Cluster, group: str, broker: int, members: int) -> None:
     c.s.until(begun, "no rebalance began")
 
 
-def two_of(c: Cluster, group: str, *names: str, instances: bool = False) -> tuple[Rejoiner, Rejoiner]:
+def two_of(
+    c: Cluster, group: str, *names: str, instances: bool = False
+) -> tuple[Rejoiner, Rejoiner]:
     """A Stable group of two at broker 3, of which the first leads."""
-    one, two = (Rejoiner(c, label, group, *names, instance=label if instances else None) for label in ("one", "two"))
+    one, two = (
+        Rejoiner(c, label, group, *names, instance=label if instances else None)
+        for label in ("one", "two")
+    )
     one.join(3)
     one.sync(3, one)
     two.send_join(3)
@@ -110,7 +147,8 @@ def over_to_1(c: Cluster, group: str) -> None:
 
 @scenario
 def who_is_fenced_at_the_next_coordinator(c: Cluster) -> None:
-    """STA rules: FENCED_INSTANCE_ID and UNKNOWN_MEMBER_ID in each request, for a wrong member under an instance id that is known."""
+    """STA rules: FENCED_INSTANCE_ID and UNKNOWN_MEMBER_ID in each request, for a wrong member under
+    an instance id that is known."""
     name, group = c.topic("t", [1, 2]), c.name("g", 3)
     one, two = two_of(c, group, instances=True)
     tx = Transactor(c, "tx")
@@ -120,23 +158,73 @@ def who_is_fenced_at_the_next_coordinator(c: Cluster) -> None:
     c.until(TRANSACTIONS, 2, leader_id=1)
     _moved(c, tx, 1)
     topics = [{"name": name, "partitions": [{"partition_index": 0, "committed_offset": 5}]}]
-    for member_id, instance in ((one.member_id, "one"), (two.member_id, "one"), (one.member_id, "nobody"), ("ghost", "one"), ("", "one"),
-                                (one.member_id, None), ("ghost", None)):  # fmt: skip
-        c.at(1).ask("Heartbeat", 4, group_id=group, generation_id=2, member_id=member_id, group_instance_id=instance)
-        commit(c, group, name, 5, 1, member_id=member_id, group_instance_id=instance, generation_id_or_member_epoch=2)
-        c.at(1).ask("SyncGroup", 5, group_id=group, generation_id=2, member_id=member_id, group_instance_id=instance,
-                    protocol_type="consumer", protocol_name="range", assignments=[])  # fmt: skip
-        c.at(1).ask("TxnOffsetCommit", 3, **tx.who, group_id=group, generation_id=2, member_id=member_id, group_instance_id=instance,
-                    topics=topics)  # fmt: skip
-    gone = [{"member_id": member, "group_instance_id": instance} for member, instance in
-            (("ghost", "one"), ("", "nobody"), ("ghost", None), (two.member_id, "two"), (two.member_id, "two"), ("", "one"))]  # fmt: skip
+    for member_id, instance in (
+        (one.member_id, "one"),
+        (two.member_id, "one"),
+        (one.member_id, "nobody"),
+        ("ghost", "one"),
+        ("", "one"),
+        (one.member_id, None),
+        ("ghost", None),
+    ):
+        c.at(1).ask(
+            "Heartbeat",
+            4,
+            group_id=group,
+            generation_id=2,
+            member_id=member_id,
+            group_instance_id=instance,
+        )
+        commit(
+            c,
+            group,
+            name,
+            5,
+            1,
+            member_id=member_id,
+            group_instance_id=instance,
+            generation_id_or_member_epoch=2,
+        )
+        c.at(1).ask(
+            "SyncGroup",
+            5,
+            group_id=group,
+            generation_id=2,
+            member_id=member_id,
+            group_instance_id=instance,
+            protocol_type="consumer",
+            protocol_name="range",
+            assignments=[],
+        )
+        c.at(1).ask(
+            "TxnOffsetCommit",
+            3,
+            **tx.who,
+            group_id=group,
+            generation_id=2,
+            member_id=member_id,
+            group_instance_id=instance,
+            topics=topics,
+        )
+    gone = [
+        {"member_id": member, "group_instance_id": instance}
+        for member, instance in (
+            ("ghost", "one"),
+            ("", "nobody"),
+            ("ghost", None),
+            (two.member_id, "two"),
+            (two.member_id, "two"),
+            ("", "one"),
+        )
+    ]
     c.at(1).ask("LeaveGroup", 5, group_id=group, members=gone)
     c.at(1).ask("DescribeGroups", 6, groups=[group])
 
 
 @scenario
 def protocols_at_the_next_coordinator(c: Cluster) -> None:
-    """ERR-7: of members that it loaded it knows the selected protocol only: who offers another is inconsistent until they have rejoined."""
+    """ERR-7: of members that it loaded it knows the selected protocol only: who offers another is
+    inconsistent until they have rejoined."""
     group = c.name("g", 3)
     one, two = two_of(c, group, "range", "roundrobin")
     over_to_1(c, group)
@@ -160,7 +248,8 @@ def protocols_at_the_next_coordinator(c: Cluster) -> None:
 
 @scenario
 def a_leader_rejoins_at_the_next_coordinator(c: Cluster) -> None:
-    """JOIN rules after a load: a follower with what it offered gets the generation there is; a new member begins a rebalance."""
+    """JOIN rules after a load: a follower with what it offered gets the generation there is; a new
+    member begins a rebalance."""
     group = c.name("g", 3)
     one, two = two_of(c, group)
     over_to_1(c, group)
@@ -178,12 +267,19 @@ def a_leader_rejoins_at_the_next_coordinator(c: Cluster) -> None:
     two.send_join(1)
     for member in (one, two, three):
         member.take_join(1)
-    three.at(1).send("SyncGroup", 5, **three.who, protocol_type="consumer", protocol_name="range", assignments=[])
+    three.at(1).send(
+        "SyncGroup", 5, **three.who, protocol_type="consumer", protocol_name="range", assignments=[]
+    )
     two.beat(1)
     one.sync(1, one, two, three)
     three.at(1).expect()
     two.sync(1)
-    c.at(1).ask("LeaveGroup", 5, group_id=group, members=[{"member_id": one.member_id, "group_instance_id": None}])
+    c.at(1).ask(
+        "LeaveGroup",
+        5,
+        group_id=group,
+        members=[{"member_id": one.member_id, "group_instance_id": None}],
+    )
     two.beat(1)
     three.beat(1)
     one.beat(1)
@@ -192,7 +288,8 @@ def a_leader_rejoins_at_the_next_coordinator(c: Cluster) -> None:
 
 @scenario
 def a_static_leader_comes_back_at_the_next_coordinator(c: Cluster) -> None:
-    """STA-2: static members that come back get the generation there is, with other metadata, too; a leader that joins begins another."""
+    """STA-2: static members that come back get the generation there is, with other metadata, too; a
+    leader that joins begins another."""
     group = c.name("g", 3)
     one, two = two_of(c, group, instances=True)
     over_to_1(c, group)

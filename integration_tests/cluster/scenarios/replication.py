@@ -10,7 +10,8 @@ from integration_tests.cluster.stage import Cluster
 
 @scenario
 def too_few_replicas_in_sync(c: Cluster) -> None:
-    """acks=all: NOT_ENOUGH_REPLICAS; acks=1 appends, but the high watermark stands; who is gone is eligible to lead."""
+    """acks=all: NOT_ENOUGH_REPLICAS; acks=1 appends, but the high watermark stands; who is gone is
+    eligible to lead."""
     name = c.topic("t", [3, 2], min_insync_replicas="2")
     c.produce(name, b"a", broker=3)
     c.committed_at(name, 2, 1)
@@ -44,7 +45,8 @@ def enough_replicas_in_sync(c: Cluster) -> None:
 
 @scenario
 def the_last_replica_is_gone(c: Cluster) -> None:
-    """LEADER_NOT_AVAILABLE in Metadata, NOT_LEADER_OR_FOLLOWER elsewhere, hints that name nobody, until its broker is back."""
+    """LEADER_NOT_AVAILABLE in Metadata, NOT_LEADER_OR_FOLLOWER elsewhere, hints that name nobody,
+    until its broker is back."""
     name = c.topic("t", [3])
     topic_id = c.topic_id(name)
     c.produce(name, b"a", broker=3)
@@ -64,7 +66,8 @@ def the_last_replica_is_gone(c: Cluster) -> None:
 
 @scenario
 def who_was_eligible_leads(c: Cluster) -> None:
-    """ELR: the one in sync falls after the other has come back; a new leader below min.insync.replicas has no new high watermark yet."""
+    """ELR: the one in sync falls after the other has come back; a new leader below
+    min.insync.replicas has no new high watermark yet."""
     name = c.topic("t", [2, 3], min_insync_replicas="2")
     c.produce(name, b"a", broker=2)
     c.stop(3)
@@ -85,7 +88,8 @@ def who_was_eligible_leads(c: Cluster) -> None:
 
 @scenario
 def epochs_after_failover(c: Cluster) -> None:
-    """OffsetForLeaderEpoch: ends of known epochs, of unknown ones nothing. By an old or a future epoch requests are refused."""
+    """OffsetForLeaderEpoch: ends of known epochs, of unknown ones nothing. By an old or a future
+    epoch requests are refused."""
     name = c.topic("t", [3, 1, 2])
     topic_id = c.topic_id(name)
     c.produce(name, b"a", b"b", broker=3)
@@ -110,7 +114,8 @@ def epochs_after_failover(c: Cluster) -> None:
 
 @scenario
 def a_leader_that_stood_still(c: Cluster) -> None:
-    """Another leads meanwhile; when the old one goes on, it follows, and its log is the new leader's."""
+    """Another leads meanwhile; when the old one goes on, it follows, and its log is the new
+    leader's."""
     name = c.topic("t", [3, 1])
     c.produce(name, b"a", broker=3)
     c.committed_at(name, 1, 1)

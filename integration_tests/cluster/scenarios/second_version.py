@@ -1,4 +1,5 @@
-"""Transactions of version 2 (KIP-890) on several brokers: partitions that Produce adds by itself, epochs that rise, markers by hand."""
+"""Transactions of version 2 (KIP-890) on several brokers: partitions that Produce adds by itself,
+epochs that rise, markers by hand."""
 
 from __future__ import annotations
 
@@ -15,20 +16,42 @@ from integration_tests.wire.raw import Plain
 
 
 class Newer(Transactor):
-    """A producer that leaves adding partitions to brokers, and goes on with the epoch that EndTxn answers."""
+    """A producer that leaves adding partitions to brokers, and goes on with the epoch that EndTxn
+    answers."""
 
-    def produce(self, topic: str, broker: int, sequence: int = 0, version: int = 12, epoch: int | None = None) -> Plain:
+    def produce(
+        self,
+        topic: str,
+        broker: int,
+        sequence: int = 0,
+        version: int = 12,
+        epoch: int | None = None,
+    ) -> Plain:
         """Produce a record of the transaction to partition 0."""
-        of = Producer(self.who["producer_id"], self.who["producer_epoch"] if epoch is None else epoch, sequence)
+        of = Producer(
+            self.who["producer_id"],
+            self.who["producer_epoch"] if epoch is None else epoch,
+            sequence,
+        )
         records = batch(b"t", producer=of, attributes=TRANSACTIONAL)
         topics: list[Any] = [{"name": topic, "partition_data": [{"index": 0, "records": records}]}]
-        return self.c.at(broker).ask("Produce", version, transactional_id=self.name, acks=-1, timeout_ms=10_000, topic_data=topics)
+        return self.c.at(broker).ask(
+            "Produce",
+            version,
+            transactional_id=self.name,
+            acks=-1,
+            timeout_ms=10_000,
+            topic_data=topics,
+        )
 
     def finish(self, broker: int, committed: bool = True) -> Plain:
         """EndTxn v5."""
         answer = self.c.at(broker).ask("EndTxn", 5, **self.who, committed=committed)
         if answer["error_code"] == 0:
-            self.who |= {"producer_id": answer["producer_id"], "producer_epoch": answer["producer_epoch"]}
+            self.who |= {
+                "producer_id": answer["producer_id"],
+                "producer_epoch": answer["producer_epoch"],
+            }
         return answer
 
 
@@ -39,7 +62,8 @@ def _moved(c: Cluster, one: Transactor, broker: int) -> None:
 
 @scenario
 def partitions_added_by_produce_while_the_coordinator_goes(c: Cluster) -> None:
-    """TXN-8, KIP-890: the leader asks the coordinator, wherever it is; without one it says NOT_ENOUGH_REPLICAS to be asked again."""
+    """TXN-8, KIP-890: the leader asks the coordinator, wherever it is; without one it says
+    NOT_ENOUGH_REPLICAS to be asked again."""
     name, other = c.topic("t", [1, 2]), c.topic("other", [2, 1])
     one = Newer(c, "tx")
     one.init()
@@ -71,7 +95,8 @@ def partitions_added_by_produce_while_the_coordinator_goes(c: Cluster) -> None:
 
 @scenario
 def epochs_at_the_next_coordinator(c: Cluster) -> None:
-    """TXN-8: EndTxn that is sent again is answered alike by the next coordinator; an older epoch is fenced there, too."""
+    """TXN-8: EndTxn that is sent again is answered alike by the next coordinator; an older epoch is
+    fenced there, too."""
     name = c.topic("t", [1, 2])
     one = Newer(c, "tx")
     one.init()
@@ -95,7 +120,10 @@ def epochs_at_the_next_coordinator(c: Cluster) -> None:
     described(c, one, 1)
     one.produce(name, 1)
     c.at(1).ask("InitProducerId", 5, **one.who, transaction_timeout_ms=600_000)
-    c.s.until(lambda: one.state(1)["transaction_state"] in ("CompleteAbort", "Empty"), "it was never aborted")
+    c.s.until(
+        lambda: one.state(1)["transaction_state"] in ("CompleteAbort", "Empty"),
+        "it was never aborted",
+    )
     c.at(1).ask("InitProducerId", 5, **before, transaction_timeout_ms=600_000)
     c.at(1).ask("InitProducerId", 5, **one.who, transaction_timeout_ms=600_000)
     described(c, one, 1)
@@ -103,7 +131,8 @@ def epochs_at_the_next_coordinator(c: Cluster) -> None:
 
 @scenario
 def offsets_added_by_themselves_at_another_coordinator(c: Cluster) -> None:
-    """TXN-8: TxnOffsetCommit v5 adds the group's partition; the group's coordinator asks the transaction's."""
+    """TXN-8: TxnOffsetCommit v5 adds the group's partition; the group's coordinator asks the
+    transaction's."""
     name, group = c.topic("t", [1, 2]), c.name("g", 1)
     one = Newer(c, "tx")
     one.init()
@@ -140,7 +169,8 @@ def offsets_added_by_themselves_at_another_coordinator(c: Cluster) -> None:
 
 @scenario
 def markers_by_hand_at_who_does_not_lead(c: Cluster) -> None:
-    """WriteTxnMarkers as administrators send it to abort a hanging transaction: the leader's alone, and of no older coordinator."""
+    """WriteTxnMarkers as administrators send it to abort a hanging transaction: the leader's alone,
+    and of no older coordinator."""
     name, gone = c.topic("t", [1, 2]), c.topic("gone", [3])
     one = Transactor(c, "tx")
     one.init()
@@ -149,8 +179,14 @@ def markers_by_hand_at_who_does_not_lead(c: Cluster) -> None:
     _moved(c, one, 1)
 
     def marker(broker: int, version: int = 1, topic: str = name, **other: Any) -> None:
-        fields: Plain = {"producer_id": one.who["producer_id"], "producer_epoch": 0, "transaction_result": False, "coordinator_epoch": 0,
-                         "transaction_version": 0, "topics": [{"name": topic, "partition_indexes": [0]}]}  # fmt: skip
+        fields: Plain = {
+            "producer_id": one.who["producer_id"],
+            "producer_epoch": 0,
+            "transaction_result": False,
+            "coordinator_epoch": 0,
+            "transaction_version": 0,
+            "topics": [{"name": topic, "partition_indexes": [0]}],
+        }
         c.at(broker).ask("WriteTxnMarkers", version, markers=[fields | other])
 
     marker(2)
@@ -173,7 +209,8 @@ def markers_by_hand_at_who_does_not_lead(c: Cluster) -> None:
 
 @scenario
 def partitions_added_as_brokers_do(c: Cluster) -> None:
-    """AddPartitionsToTxn v4-5 of several transactions: each has its own answer, also where another broker coordinates one."""
+    """AddPartitionsToTxn v4-5 of several transactions: each has its own answer, also where another
+    broker coordinates one."""
     name = c.topic("t", [1, 2])
     here, there = Transactor(c, "here"), Transactor(c, "there")
     there.name = c.name("there", 1)
@@ -198,7 +235,9 @@ def partitions_added_as_brokers_do(c: Cluster) -> None:
     add(1, 5, False, there)
     described(c, here, 1)
     c.resume(3)
-    c.s.until(lambda: here.state(3)["error_code"] == 16, "3 never learned that it coordinates no more")
+    c.s.until(
+        lambda: here.state(3)["error_code"] == 16, "3 never learned that it coordinates no more"
+    )
     add(3, 5, True, here)
     add(3, 5, False, here)
     here.end(3)

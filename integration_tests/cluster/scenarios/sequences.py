@@ -1,4 +1,5 @@
-"""What leaders remember of idempotent producers: the last batches of each, over crashes, clean restarts, moves and truncation."""
+"""What leaders remember of idempotent producers: the last batches of each, over crashes, clean
+restarts, moves and truncation."""
 
 from __future__ import annotations
 
@@ -18,25 +19,35 @@ Write = Callable[..., None]
 
 
 def producing(c: Cluster, name: str) -> Write:
-    """A new idempotent producer: what writes its records to partition 0, under a sequence number, at a broker."""
+    """A new idempotent producer: what writes its records to partition 0, under a sequence number,
+    at a broker."""
     identity = c.at(1).ask("InitProducerId", 4, transactional_id=None, transaction_timeout_ms=1_000)
 
     def write(broker: int, sequence: int, *values: bytes, epoch: int = 0, **batch: Any) -> None:
-        c.produce(name, *(values or (b"v",)), broker=broker, producer=Producer(identity["producer_id"], epoch, sequence), **batch)
+        c.produce(
+            name,
+            *(values or (b"v",)),
+            broker=broker,
+            producer=Producer(identity["producer_id"], epoch, sequence),
+            **batch,
+        )
 
     return write
 
 
 def producers(c: Cluster, name: str, broker: int) -> None:
     """DescribeProducers of partition 0, by producer id: a broker tells them as they are hashed."""
-    found = c.quietly("DescribeProducers", 0, broker, topics=[{"name": name, "partition_indexes": [0]}])["topics"][0]["partitions"][0]
+    found = c.quietly(
+        "DescribeProducers", 0, broker, topics=[{"name": name, "partition_indexes": [0]}]
+    )["topics"][0]["partitions"][0]
     found["active_producers"].sort(key=lambda producer: int(producer["producer_id"]))
     c.s.say(f"producers at {broker}", found)
 
 
 @scenario
 def the_last_five_batches_at_the_next_leader(c: Cluster) -> None:
-    """A follower remembers as many batches of a producer as its leader: the last five are told again, older ones are refused."""
+    """A follower remembers as many batches of a producer as its leader: the last five are told
+    again, older ones are refused."""
     name = c.topic("t", [3, 1, 2])
     write = producing(c, name)
     for sequence in range(7):
@@ -64,7 +75,8 @@ def the_last_five_batches_at_the_next_leader(c: Cluster) -> None:
 
 @scenario
 def the_last_batches_after_a_clean_restart(c: Cluster) -> None:
-    """A broker that shut down in good order has written what it knows of producers; who had the only replica goes on with that."""
+    """A broker that shut down in good order has written what it knows of producers; who had the
+    only replica goes on with that."""
     name = c.topic("t", [3])
     write, other = producing(c, name), producing(c, name)
     for sequence in range(4):
@@ -105,7 +117,8 @@ def the_last_batches_after_a_crash(c: Cluster) -> None:
 
 @scenario
 def sequences_lost_in_an_unclean_election(c: Cluster) -> None:
-    """The new leader knows what it had; who had more forgets it when it truncates, and leads without it."""
+    """The new leader knows what it had; who had more forgets it when it truncates, and leads
+    without it."""
     name = c.topic("t", [3, 2])
     write, late = producing(c, name), producing(c, name)
     write(3, 0)
@@ -139,7 +152,8 @@ def sequences_lost_in_an_unclean_election(c: Cluster) -> None:
 
 @scenario
 def producers_whose_records_were_deleted(c: Cluster) -> None:
-    """Records deleted do not make a leader forget their producer; a replica that is added after that has never heard of it."""
+    """Records deleted do not make a leader forget their producer; a replica that is added after
+    that has never heard of it."""
     name = c.topic("t", [1, 2])
     write = producing(c, name)
     for sequence in range(3):
@@ -183,7 +197,8 @@ def sequences_that_go_round(c: Cluster) -> None:
 
 @scenario
 def producers_of_today_after_a_restart(c: Cluster) -> None:
-    """A broker that starts knows of each producer the newest batch, after a crash, too; and all that it copies from then on."""
+    """A broker that starts knows of each producer the newest batch, after a crash, too; and all
+    that it copies from then on."""
     name, alone = c.topic("t", [3, 1]), c.topic("alone", [3])
     write, once = producing(c, name), producing(c, alone)
     now_ms = int(time.time() * 1000)

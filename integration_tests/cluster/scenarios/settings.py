@@ -1,11 +1,19 @@
-"""What is set for all at one broker and known at the others: configurations of brokers and groups, quotas, features; who the quorum is."""
+"""What is set for all at one broker and known at the others: configurations of brokers and groups,
+quotas, features; who the quorum is."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from integration_tests.cluster.registry import scenario
-from integration_tests.cluster.scenarios.assignments import BROKER, DELETE, SET, TOPIC, alter, described
+from integration_tests.cluster.scenarios.assignments import (
+    BROKER,
+    DELETE,
+    SET,
+    TOPIC,
+    alter,
+    described,
+)
 from integration_tests.cluster.scenarios.consumers import Consumer
 from integration_tests.cluster.scenarios.refusals import fetch
 from integration_tests.cluster.stage import OFFSETS, Cluster
@@ -18,7 +26,8 @@ GROUP = 32
 
 @scenario
 def defaults_of_all_brokers(c: Cluster) -> None:
-    """A default that is set at one broker holds at all; one broker's own value hides it; both are there after a restart."""
+    """A default that is set at one broker holds at all; one broker's own value hides it; both are
+    there after a restart."""
     key = "message.max.bytes"
     alter(c, BROKER, "", key, "2000000", broker=2)
     for broker in (1, 2, 3):
@@ -56,7 +65,13 @@ def configurations_of_a_group_that_moves(c: Cluster) -> None:
     one.join(3, name)
     c.lead(OFFSETS, 2, 1)
     asked: Any = [group]
-    c.s.until(lambda: c.quietly("DescribeGroups", 5, 1, groups=asked)["groups"][0]["error_code"] not in (14, 16), "1 never coordinated it")
+    c.s.until(
+        lambda: (
+            c.quietly("DescribeGroups", 5, 1, groups=asked)["groups"][0]["error_code"]
+            not in (14, 16)
+        ),
+        "1 never coordinated it",
+    )
     one.ack(1)
     alter(c, GROUP, group, beat, None, DELETE, broker=3)
     described(c, GROUP, group, beat, "5000", 1)
@@ -71,14 +86,25 @@ def quotas_are_known_everywhere(c: Cluster) -> None:
     asked = ("user", 0, user)
 
     def entry(**values: float | None) -> Plain:
-        ops = [{"key": key, "value": value or 0, "remove": value is None} for key, value in values.items()]
+        ops = [
+            {"key": key, "value": value or 0, "remove": value is None}
+            for key, value in values.items()
+        ]
         return {"entity": [{"entity_type": "user", "entity_name": user}], "ops": ops}
 
     def known(value: float | None, *brokers: int) -> None:
         def told(broker: int) -> bool:
-            found = c.quietly("DescribeClientQuotas", 1, broker, strict=True,
-                              components=[{"entity_type": "user", "match_type": 0, "match": user}])["entries"]  # fmt: skip
-            return bool([row["value"] for one in found for row in one["values"]] == ([] if value is None else [value]))
+            found = c.quietly(
+                "DescribeClientQuotas",
+                1,
+                broker,
+                strict=True,
+                components=[{"entity_type": "user", "match_type": 0, "match": user}],
+            )["entries"]
+            return bool(
+                [row["value"] for one in found for row in one["values"]]
+                == ([] if value is None else [value])
+            )
 
         c.s.until(lambda: all(told(broker) for broker in brokers), f"the quota was never {value}")
 
@@ -104,17 +130,29 @@ def the_quorum_of_three(c: Cluster) -> None:
     for broker in (1, 2, 3):
         quorum(c.at(broker), 2, (name, [0]))
         quorum(c.at(broker), 2, (METADATA_LOG, [1]))
-        found = c.quietly("DescribeQuorum", 2, broker, topics=[{"topic_name": METADATA_LOG, "partitions": [{"partition_index": 0}]}])
+        found = c.quietly(
+            "DescribeQuorum",
+            2,
+            broker,
+            topics=[{"topic_name": METADATA_LOG, "partitions": [{"partition_index": 0}]}],
+        )
         part = found["topics"][0]["partitions"][0]
-        c.s.say(f"quorum at {broker}", {
-            "error": [found["error_code"], part["error_code"]], "leader is a voter": part["leader_id"] in (1, 2, 3),
-            "voters": sorted(voter["replica_id"] for voter in part["current_voters"]), "observers": part["observers"],
-            "nodes": sorted(node["node_id"] for node in found["nodes"])})
+        c.s.say(
+            f"quorum at {broker}",
+            {
+                "error": [found["error_code"], part["error_code"]],
+                "leader is a voter": part["leader_id"] in (1, 2, 3),
+                "voters": sorted(voter["replica_id"] for voter in part["current_voters"]),
+                "observers": part["observers"],
+                "nodes": sorted(node["node_id"] for node in found["nodes"]),
+            },
+        )
 
 
 @scenario
 def limits_of_a_topic_at_every_leader(c: Cluster) -> None:
-    """max.message.bytes and min.insync.replicas as changed hold at each partition's leader, and at who leads next."""
+    """max.message.bytes and min.insync.replicas as changed hold at each partition's leader, and at
+    who leads next."""
     name = c.topic("t", [1, 2], [2, 3], max_message_bytes="200")
     for index, leader in ((0, 1), (1, 2)):
         c.produce(name, b"x" * 300, broker=leader, index=index)

@@ -1,4 +1,5 @@
-"""What the next coordinator has taken over: static members, offsets of open transactions, and what each broker lists."""
+"""What the next coordinator has taken over: static members, offsets of open transactions, and what
+each broker lists."""
 
 from __future__ import annotations
 
@@ -23,15 +24,29 @@ def _crash_coordinator(c: Cluster, group: str) -> None:
 
 @scenario
 def static_members_at_the_next_coordinator(c: Cluster) -> None:
-    """STA-2: who comes back under the same instance id replaces the old member without a rebalance; the old one is fenced."""
+    """STA-2: who comes back under the same instance id replaces the old member without a rebalance;
+    the old one is fenced."""
     group = c.name("g", 3)
     join: Plain = {
-        "group_id": group, "session_timeout_ms": 60_000, "rebalance_timeout_ms": 120_000, "member_id": "", "group_instance_id": "i",
-        "protocol_type": "consumer", "protocols": protocols("range"),
-    }  # fmt: skip
-    sync: Plain = {"group_id": group, "generation_id": 1, "group_instance_id": "i", "protocol_type": "consumer", "protocol_name": "range"}
+        "group_id": group,
+        "session_timeout_ms": 60_000,
+        "rebalance_timeout_ms": 120_000,
+        "member_id": "",
+        "group_instance_id": "i",
+        "protocol_type": "consumer",
+        "protocols": protocols("range"),
+    }
+    sync: Plain = {
+        "group_id": group,
+        "generation_id": 1,
+        "group_instance_id": "i",
+        "protocol_type": "consumer",
+        "protocol_name": "range",
+    }
     old = c.at(3).ask("JoinGroup", 9, **join)["member_id"]
-    c.at(3).ask("SyncGroup", 5, **sync, member_id=old, assignments=[{"member_id": old, "assignment": "0a"}])
+    c.at(3).ask(
+        "SyncGroup", 5, **sync, member_id=old, assignments=[{"member_id": old, "assignment": "0a"}]
+    )
     _crash_coordinator(c, group)
     beat: Plain = {"group_id": group, "generation_id": 1, "group_instance_id": "i"}
     c.at(1).ask("Heartbeat", 4, **beat, member_id=old)
@@ -40,23 +55,46 @@ def static_members_at_the_next_coordinator(c: Cluster) -> None:
     c.at(1).ask("SyncGroup", 5, **sync, member_id=new, assignments=[])
     c.at(1).ask("Heartbeat", 4, **beat, member_id=new)
     c.at(1).ask("DescribeGroups", 6, groups=[group])
-    c.at(1).ask("LeaveGroup", 5, group_id=group, members=[{"member_id": "", "group_instance_id": "i"}])
+    c.at(1).ask(
+        "LeaveGroup", 5, group_id=group, members=[{"member_id": "", "group_instance_id": "i"}]
+    )
     c.at(1).ask("DescribeGroups", 6, groups=[group])
 
 
 @scenario
 def pending_offsets_at_the_next_coordinator(c: Cluster) -> None:
-    """TXN-5, OF rules: offsets of an open transaction are unstable there, too, and count once it is committed."""
+    """TXN-5, OF rules: offsets of an open transaction are unstable there, too, and count once it is
+    committed."""
     name = c.topic("t", [1, 2], [1, 2])
     group = c.name("g", 3)
     topics = [{"name": name, "partitions": [{"partition_index": 0, "committed_offset": 5}]}]
-    c.at(3).ask("OffsetCommit", 9, group_id=group, generation_id_or_member_epoch=-1, member_id="", topics=topics)
+    c.at(3).ask(
+        "OffsetCommit",
+        9,
+        group_id=group,
+        generation_id_or_member_epoch=-1,
+        member_id="",
+        topics=topics,
+    )
     one = Transactor(c, "tx")
     one.init()
     c.at(3).ask("AddOffsetsToTxn", 3, **one.who, group_id=group)
     for partition, offset in ((0, 7), (1, 8)):
-        topics = [{"name": name, "partitions": [{"partition_index": partition, "committed_offset": offset}]}]
-        c.at(3).ask("TxnOffsetCommit", 3, **one.who, group_id=group, generation_id=-1, member_id="", topics=topics)
+        topics = [
+            {
+                "name": name,
+                "partitions": [{"partition_index": partition, "committed_offset": offset}],
+            }
+        ]
+        c.at(3).ask(
+            "TxnOffsetCommit",
+            3,
+            **one.who,
+            group_id=group,
+            generation_id=-1,
+            member_id="",
+            topics=topics,
+        )
     _crash_coordinator(c, group)
     c.s.until(lambda: not one.state(1)["error_code"], "1 never coordinated the transaction")
 
@@ -69,17 +107,27 @@ def pending_offsets_at_the_next_coordinator(c: Cluster) -> None:
             offsets(partition, stable=stable)
     one.describe(1)
     one.end(1)
-    c.s.until(lambda: one.state(1)["transaction_state"] == "CompleteCommit", "the transaction never ended")
+    c.s.until(
+        lambda: one.state(1)["transaction_state"] == "CompleteCommit", "the transaction never ended"
+    )
     for partition in (0, 1):
         offsets(partition, stable=True)
 
 
 @scenario
 def who_lists_what(c: Cluster) -> None:
-    """LST-1: groups and transactional ids are listed by the broker that coordinates them, before and after another does."""
+    """LST-1: groups and transactional ids are listed by the broker that coordinates them, before
+    and after another does."""
     name, group = c.topic("t", [1, 2, 3]), c.name("g", 3)
     topics = [{"name": name, "partitions": [{"partition_index": 0, "committed_offset": 5}]}]
-    c.at(3).ask("OffsetCommit", 9, group_id=group, generation_id_or_member_epoch=-1, member_id="", topics=topics)
+    c.at(3).ask(
+        "OffsetCommit",
+        9,
+        group_id=group,
+        generation_id_or_member_epoch=-1,
+        member_id="",
+        topics=topics,
+    )
     one = Transactor(c, "tx")
     one.init()
     one.add(name, 3)
@@ -99,7 +147,8 @@ def who_lists_what(c: Cluster) -> None:
 
 @scenario
 def offsets_by_topic_id_at_another_coordinator(c: Cluster) -> None:
-    """NOT_COORDINATOR in the versions that name topics by id, and the same offsets by id and by name at the right one."""
+    """NOT_COORDINATOR in the versions that name topics by id, and the same offsets by id and by
+    name at the right one."""
     name, group = c.topic("t", [1, 2], [1, 2]), c.name("g", 3)
     topic_id = c.topic_id(name)
     c.s.names.topic_id(topic_id)
@@ -116,7 +165,8 @@ def offsets_by_topic_id_at_another_coordinator(c: Cluster) -> None:
     wanted = [{"group_id": group, "topics": [{"name": name, "partition_indexes": [1]}]}]
 
     def counted() -> bool:
-        """META-2: the last that was written counts once the new leader's high watermark has passed it."""
+        """META-2: the last that was written counts once the new leader's high watermark has passed
+        it."""
         answer = c.quietly("OffsetFetch", 9, 1, groups=wanted)
         return bool(answer["groups"][0]["topics"][0]["partitions"][0]["committed_offset"] == 6)
 

@@ -1,4 +1,5 @@
-"""Leader epochs that have no records, and time stamps that go backwards, at the leaders that come after."""
+"""Leader epochs that have no records, and time stamps that go backwards, at the leaders that come
+after."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ FIRST, LAST, LARGEST, LOCAL = -2, -1, -3, -4
 
 @scenario
 def epochs_without_records(c: Cluster) -> None:
-    """OffsetForLeaderEpoch of epochs in which nothing was written, at each leader, after restarts, and once the records are deleted."""
+    """OffsetForLeaderEpoch of epochs in which nothing was written, at each leader, after restarts,
+    and once the records are deleted."""
     name = c.topic("t", [1, 2, 3])
 
     def ends(broker: int) -> None:
@@ -57,7 +59,8 @@ def epochs_without_records(c: Cluster) -> None:
 
 @scenario
 def times_that_go_back(c: Cluster) -> None:
-    """ListOffsets by time where later records are older, within a batch and over batches; at the next leader, and after DeleteRecords."""
+    """ListOffsets by time where later records are older, within a batch and over batches; at the
+    next leader, and after DeleteRecords."""
     name = c.topic("t", [3, 1])
     topic_id = c.topic_id(name)
     c.produce(name, b"a", b"b", b"c", broker=3, step_ms=-100)
@@ -67,8 +70,19 @@ def times_that_go_back(c: Cluster) -> None:
     c.committed_at(name, 1, 8)
 
     def asked(broker: int) -> None:
-        for time in (FIRST, LAST, LARGEST, 0, TIMESTAMP_MS - 600, TIMESTAMP_MS - 150, TIMESTAMP_MS, TIMESTAMP_MS + 1, TIMESTAMP_MS + 350,
-                     TIMESTAMP_MS + 400, TIMESTAMP_MS + 401):  # fmt: skip
+        for time in (
+            FIRST,
+            LAST,
+            LARGEST,
+            0,
+            TIMESTAMP_MS - 600,
+            TIMESTAMP_MS - 150,
+            TIMESTAMP_MS,
+            TIMESTAMP_MS + 1,
+            TIMESTAMP_MS + 350,
+            TIMESTAMP_MS + 400,
+            TIMESTAMP_MS + 401,
+        ):
             listed_by(c, broker, name, -1, time, version=7)
 
     asked(3)
@@ -93,7 +107,8 @@ def times_that_go_back(c: Cluster) -> None:
 
 @scenario
 def the_largest_time_is_lost(c: Cluster) -> None:
-    """The record with the largest time stamp is truncated: the largest that is left is told; so it is by a replica added later."""
+    """The record with the largest time stamp is truncated: the largest that is left is told; so it
+    is by a replica added later."""
     name = c.topic("t", [3, 2])
     c.produce(name, b"a", b"b", broker=3, timestamp_ms=TIMESTAMP_MS + 50, step_ms=-10)
     c.committed_at(name, 2, 2)
@@ -127,7 +142,8 @@ def the_largest_time_is_lost(c: Cluster) -> None:
 
 @scenario
 def deleted_records_and_restarts(c: Cluster) -> None:
-    """Where a log starts is kept over a shutdown of the only replica; who led and crashed hears of it from the next leader."""
+    """Where a log starts is kept over a shutdown of the only replica; who led and crashed hears of
+    it from the next leader."""
     shut, copied = c.topic("shut", [2]), c.topic("copied", [3, 1])
     for topic, broker in ((shut, 2), (copied, 3)):
         c.produce(topic, b"a", broker=broker)

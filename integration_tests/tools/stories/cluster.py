@@ -1,4 +1,5 @@
-"""The tools that ask about the cluster itself: what it can, who leads, where logs lie, who may do what."""
+"""The tools that ask about the cluster itself: what it can, who leads, where logs lie, who may do
+what."""
 
 from __future__ import annotations
 
@@ -24,8 +25,16 @@ def groups_of_all_types(sh: Shell) -> None:
     sh.commits(simple, name, 0)
     mine = sh.session.nonce
     sh.run("kafka-groups", "--list", only=mine, shuffled=True)
-    for how in (("--consumer",), ("--share",), ("--streams",), ("--group-type", "classic"), ("--group-type", "consumer"),
-                ("--protocol", "consumer"), ("--protocol", "nonsense"), ("--group-type", "classic", "--protocol", "consumer")):  # fmt: skip
+    for how in (
+        ("--consumer",),
+        ("--share",),
+        ("--streams",),
+        ("--group-type", "classic"),
+        ("--group-type", "consumer"),
+        ("--protocol", "consumer"),
+        ("--protocol", "nonsense"),
+        ("--group-type", "classic", "--protocol", "consumer"),
+    ):
         sh.run("kafka-groups", "--list", *how, only=mine, shuffled=True)
 
 
@@ -39,7 +48,14 @@ def leaders_elected(sh: Shell) -> None:
         sh.run(tool, "--election-type", kind, "--topic", sh.name("missing"), "--partition", "0")
     sh.run(tool, "--election-type", "preferred", "--all-topic-partitions")
     plan = {"partitions": [{"topic": name, "partition": 0}, {"topic": name, "partition": 9}]}
-    sh.run(tool, "--election-type", "preferred", "--path-to-json-file", sh.file("plan.json", json.dumps(plan)), shuffled=True)
+    sh.run(
+        tool,
+        "--election-type",
+        "preferred",
+        "--path-to-json-file",
+        sh.file("plan.json", json.dumps(plan)),
+        shuffled=True,
+    )
     sh.run(tool, "--election-type", "nonsense", "--topic", name, "--partition", "0")
 
 
@@ -53,7 +69,9 @@ def log_dirs(sh: Shell) -> None:
         for directory in broker["logDirs"]:
             sh.say(f"broker {broker['broker']}, error {directory['error']}")
             for part in sorted(directory["partitions"], key=str):
-                sh.say(f"{part['partition']} size {part['size']} lag {part['offsetLag']} future {part['isFuture']}")
+                sh.say(
+                    f"{part['partition']} size {part['size']} lag {part['offsetLag']} future {part['isFuture']}"
+                )
     sh.run("kafka-log-dirs", "--describe", "--broker-list", "7")
     sh.run("kafka-log-dirs", "--describe", "--topic-list", sh.name("missing"), only="Querying")
 
@@ -88,19 +106,28 @@ def cluster_id_and_brokers(sh: Shell) -> None:
 
 @story()
 def features(sh: Shell) -> None:
-    """kafka-features: what is supported and what is in force; changes that cannot be. Nothing is changed."""
+    """kafka-features: what is supported and what is in force; changes that cannot be. Nothing is
+    changed."""
     said = sh.quietly("kafka-features", "describe").output
     for line in said.splitlines():
         sh.say(re.sub(r"Epoch: \d+", "Epoch: <n>", line))
-    for change in (("upgrade", "--feature", "nope=1"), ("upgrade", "--feature", "metadata.version=31"), ("upgrade", "--feature", "x"),
-                   ("upgrade", "--metadata", "4.3"), ("upgrade", "--metadata", "9.9"), ("downgrade", "--metadata", "3.9"),
-                   ("disable", "--feature", "nope"), ("disable", "--feature", "metadata.version")):  # fmt: skip
+    for change in (
+        ("upgrade", "--feature", "nope=1"),
+        ("upgrade", "--feature", "metadata.version=31"),
+        ("upgrade", "--feature", "x"),
+        ("upgrade", "--metadata", "4.3"),
+        ("upgrade", "--metadata", "9.9"),
+        ("downgrade", "--metadata", "3.9"),
+        ("disable", "--feature", "nope"),
+        ("disable", "--feature", "metadata.version"),
+    ):
         sh.run("kafka-features", change[0], *change[1:], "--dry-run")
 
 
 @story()
 def partitions_reassigned(sh: Shell) -> None:
-    """kafka-reassign-partitions: to where they are; to brokers that are not there; verified, cancelled, listed."""
+    """kafka-reassign-partitions: to where they are; to brokers that are not there; verified,
+    cancelled, listed."""
     name, tool = sh.topic("t", 2), "kafka-reassign-partitions"
     stays = sh.file("stays.json", _assignment((name, 0, [1]), (name, 1, [1])))
     away = sh.file("away.json", _assignment((name, 0, [7])))
@@ -117,7 +144,12 @@ def partitions_reassigned(sh: Shell) -> None:
 
 
 def _assignment(*parts: tuple[str, int, list[int]]) -> str:
-    return json.dumps({"version": 1, "partitions": [{"topic": t, "partition": p, "replicas": r} for t, p, r in parts]})
+    return json.dumps(
+        {
+            "version": 1,
+            "partitions": [{"topic": t, "partition": p, "replicas": r} for t, p, r in parts],
+        }
+    )
 
 
 @story()
@@ -125,15 +157,30 @@ def no_authorizer(sh: Shell) -> None:
     """kafka-acls: there is none."""
     sh.run("kafka-acls", "--list")
     sh.run("kafka-acls", "--list", "--topic", "t")
-    sh.run("kafka-acls", "--add", "--allow-principal", "User:a", "--operation", "Read", "--topic", "t")
-    sh.run("kafka-acls", "--remove", "--force", "--allow-principal", "User:a", "--operation", "Read", "--topic", "t")
+    sh.run(
+        "kafka-acls", "--add", "--allow-principal", "User:a", "--operation", "Read", "--topic", "t"
+    )
+    sh.run(
+        "kafka-acls",
+        "--remove",
+        "--force",
+        "--allow-principal",
+        "User:a",
+        "--operation",
+        "Read",
+        "--topic",
+        "t",
+    )
 
 
 @story()
 def no_delegation_tokens(sh: Shell) -> None:
     """kafka-delegation-tokens: not for those who are not authenticated."""
     config = sh.file("client.properties", "security.protocol=PLAINTEXT\n")
-    for action in (("--describe",), ("--create", "--max-life-time-period", "-1"),
-                   ("--renew", "--renew-time-period", "-1", "--hmac", "AAAA"),
-                   ("--expire", "--expiry-time-period", "-1", "--hmac", "AAAA")):  # fmt: skip
+    for action in (
+        ("--describe",),
+        ("--create", "--max-life-time-period", "-1"),
+        ("--renew", "--renew-time-period", "-1", "--hmac", "AAAA"),
+        ("--expire", "--expiry-time-period", "-1", "--hmac", "AAAA"),
+    ):
         sh.run("kafka-delegation-tokens", "--command-config", config, *action)

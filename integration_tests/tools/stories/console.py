@@ -5,7 +5,11 @@ from __future__ import annotations
 from integration_tests.tools.registry import story
 from integration_tests.tools.shell import Shell
 
-PRODUCER, CONSUMER, GROUPS = "kafka-console-producer", "kafka-console-consumer", "kafka-consumer-groups"
+PRODUCER, CONSUMER, GROUPS = (
+    "kafka-console-producer",
+    "kafka-console-consumer",
+    "kafka-consumer-groups",
+)
 ALL = ("--from-beginning", "--timeout-ms", "15000")
 
 
@@ -22,23 +26,79 @@ def lines_in_and_out(sh: Shell) -> None:
 def keys_and_headers(sh: Shell) -> None:
     """Written with separators, shown with all that a record has."""
     name = sh.topic("t")
-    sh.run(PRODUCER, "--topic", name, "--reader-property", "parse.key=true", "--reader-property", "key.separator=:",
-           given="k1:v1\nk2:v2\n:empty\n")  # fmt: skip
-    sh.run(PRODUCER, "--topic", name, "--reader-property", "parse.headers=true", "--reader-property", "parse.key=true",
-           "--reader-property", "key.separator=|", "--reader-property", "headers.delimiter=#", given="h1:a,h2:b#k3|v3\n")  # fmt: skip
-    shown = [word for what in ("print.key=true", "print.headers=true", "print.offset=true", "print.partition=true", "key.separator=/")
-             for word in ("--formatter-property", what)]  # fmt: skip
+    sh.run(
+        PRODUCER,
+        "--topic",
+        name,
+        "--reader-property",
+        "parse.key=true",
+        "--reader-property",
+        "key.separator=:",
+        given="k1:v1\nk2:v2\n:empty\n",
+    )
+    sh.run(
+        PRODUCER,
+        "--topic",
+        name,
+        "--reader-property",
+        "parse.headers=true",
+        "--reader-property",
+        "parse.key=true",
+        "--reader-property",
+        "key.separator=|",
+        "--reader-property",
+        "headers.delimiter=#",
+        given="h1:a,h2:b#k3|v3\n",
+    )
+    shown = [
+        word
+        for what in (
+            "print.key=true",
+            "print.headers=true",
+            "print.offset=true",
+            "print.partition=true",
+            "key.separator=/",
+        )
+        for word in ("--formatter-property", what)
+    ]
     sh.run(CONSUMER, "--topic", name, *ALL, "--max-messages", "4", *shown)
-    sh.run(CONSUMER, "--topic", sh.topic("past", records=1), *ALL, "--max-messages", "1", "--formatter-property", "print.timestamp=true",
-           "--formatter-property", "print.value=false")  # fmt: skip
+    sh.run(
+        CONSUMER,
+        "--topic",
+        sh.topic("past", records=1),
+        *ALL,
+        "--max-messages",
+        "1",
+        "--formatter-property",
+        "print.timestamp=true",
+        "--formatter-property",
+        "print.value=false",
+    )
 
 
 @story()
 def a_line_that_cannot_be_parsed(sh: Shell) -> None:
     """Without its separator the producer gives up, and what came before is written."""
     name = sh.topic("t")
-    sh.run(PRODUCER, "--topic", name, "--reader-property", "parse.key=true", "--sync", given="a\tb\nc\n")
-    sh.run(CONSUMER, "--topic", name, *ALL, "--max-messages", "1", "--formatter-property", "print.key=true")
+    sh.run(
+        PRODUCER,
+        "--topic",
+        name,
+        "--reader-property",
+        "parse.key=true",
+        "--sync",
+        given="a\tb\nc\n",
+    )
+    sh.run(
+        CONSUMER,
+        "--topic",
+        name,
+        *ALL,
+        "--max-messages",
+        "1",
+        "--formatter-property",
+        "print.key=true",
+    )
 
 
 @story()
@@ -48,7 +108,9 @@ def one_partition_from_an_offset(sh: Shell) -> None:
     at = ("--topic", name, "--timeout-ms", "15000", "--max-messages")
     sh.run(CONSUMER, *at, "2", "--partition", "1", "--offset", "3")
     sh.run(CONSUMER, *at, "5", "--partition", "0", "--offset", "earliest")
-    sh.run(CONSUMER, "--topic", name, "--partition", "0", "--offset", "latest", "--timeout-ms", "300")
+    sh.run(
+        CONSUMER, "--topic", name, "--partition", "0", "--offset", "latest", "--timeout-ms", "300"
+    )
     sh.run(CONSUMER, *at, "5", "--partition", "0", "--from-beginning")
 
 
@@ -69,7 +131,9 @@ def compressed(sh: Shell) -> None:
     name = sh.topic("t")
     codecs = ("gzip", "snappy", "lz4", "zstd")
     for codec in codecs:
-        sh.run(PRODUCER, "--topic", name, "--compression-codec", codec, given=f"{codec} {'x' * 50}\n")
+        sh.run(
+            PRODUCER, "--topic", name, "--compression-codec", codec, given=f"{codec} {'x' * 50}\n"
+        )
     sh.run(CONSUMER, "--topic", name, *ALL, "--max-messages", str(len(codecs)))
 
 
@@ -78,8 +142,16 @@ def acknowledged_or_not(sh: Shell) -> None:
     """acks 0, 1, all; several lines in one request."""
     name = sh.topic("t")
     for acks in ("0", "1", "all"):
-        sh.run(PRODUCER, "--topic", name, "--command-property", f"acks={acks}", "--command-property", "enable.idempotence=false",
-               given=f"{acks} a\n{acks} b\n")  # fmt: skip
+        sh.run(
+            PRODUCER,
+            "--topic",
+            name,
+            "--command-property",
+            f"acks={acks}",
+            "--command-property",
+            "enable.idempotence=false",
+            given=f"{acks} a\n{acks} b\n",
+        )
     sh.run(CONSUMER, "--topic", name, *ALL, "--max-messages", "6")
 
 

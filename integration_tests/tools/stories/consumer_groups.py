@@ -9,7 +9,8 @@ GROUPS = "kafka-consumer-groups"
 
 
 def _stable(sh: Shell, group: str) -> str:
-    """A Stable group whose only member has two of three partitions with five records each; it has committed on two."""
+    """A Stable group whose only member has two of three partitions with five records each; it has
+    committed on two."""
     name = sh.topic("t", 3, records=5)
     member = sh.member(group, name, 0, 1)
     member.commit(name, 2, 0)
@@ -65,7 +66,16 @@ def a_missing_group_described(sh: Shell) -> None:
     for about in ("--offsets", "--members", "--state"):
         sh.run(GROUPS, "--describe", "--group", sh.name("missing"), about)
     sh.run(GROUPS, "--describe", "--group", group, "--group", sh.name("missing"), shuffled=True)
-    sh.run(GROUPS, "--describe", "--group", group, "--group", sh.name("missing"), "--state", shuffled=True)
+    sh.run(
+        GROUPS,
+        "--describe",
+        "--group",
+        group,
+        "--group",
+        sh.name("missing"),
+        "--state",
+        shuffled=True,
+    )
     assert name
 
 
@@ -87,37 +97,130 @@ def groups_listed(sh: Shell) -> None:
 
 @story()
 def offsets_reset(sh: Shell) -> None:
-    """To earliest, latest, an offset, a shift, the current ones: said in a dry run, done when executed."""
+    """To earliest, latest, an offset, a shift, the current ones: said in a dry run, done when
+    executed."""
     group, name = _empty(sh)
-    for how in (("--to-earliest",), ("--to-latest",), ("--to-offset", "2"), ("--shift-by", "1"), ("--shift-by", "-100"), ("--to-current",),
-                ("--to-offset", "100"), ("--to-offset", "0")):  # fmt: skip
-        sh.run(GROUPS, "--reset-offsets", "--group", group, "--topic", name, *how, "--dry-run", shuffled=True)
-        sh.run(GROUPS, "--reset-offsets", "--group", group, "--topic", name, *how, "--execute", shuffled=True)
+    for how in (
+        ("--to-earliest",),
+        ("--to-latest",),
+        ("--to-offset", "2"),
+        ("--shift-by", "1"),
+        ("--shift-by", "-100"),
+        ("--to-current",),
+        ("--to-offset", "100"),
+        ("--to-offset", "0"),
+    ):
+        sh.run(
+            GROUPS,
+            "--reset-offsets",
+            "--group",
+            group,
+            "--topic",
+            name,
+            *how,
+            "--dry-run",
+            shuffled=True,
+        )
+        sh.run(
+            GROUPS,
+            "--reset-offsets",
+            "--group",
+            group,
+            "--topic",
+            name,
+            *how,
+            "--execute",
+            shuffled=True,
+        )
         sh.run(GROUPS, "--describe", "--group", group, shuffled=True)
 
 
 @story()
 def offsets_reset_by_time(sh: Shell) -> None:
-    """Records are a minute apart from 22:13:20 on 14 November 2023: to a moment, and by a span of time."""
+    """Records are a minute apart from 22:13:20 on 14 November 2023: to a moment, and by a span of
+    time."""
     group, name = _empty(sh, partitions=1)
-    for moment in ("2023-11-14T22:13:20.000", "2023-11-14T22:15:20.000", "2023-11-14T22:15:20.001Z", "2023-11-15T00:15:20.000+02:00",
-                   "2000-01-01T00:00:00.000", "2050-01-01T00:00:00.000", "2023-11-14T22:15", "2023-11-14", "then"):  # fmt: skip
-        sh.run(GROUPS, "--reset-offsets", "--group", group, "--topic", name, "--to-datetime", moment, "--dry-run")
+    for moment in (
+        "2023-11-14T22:13:20.000",
+        "2023-11-14T22:15:20.000",
+        "2023-11-14T22:15:20.001Z",
+        "2023-11-15T00:15:20.000+02:00",
+        "2000-01-01T00:00:00.000",
+        "2050-01-01T00:00:00.000",
+        "2023-11-14T22:15",
+        "2023-11-14",
+        "then",
+    ):
+        sh.run(
+            GROUPS,
+            "--reset-offsets",
+            "--group",
+            group,
+            "--topic",
+            name,
+            "--to-datetime",
+            moment,
+            "--dry-run",
+        )
     for span in ("P1D", "PT1H", "P100000D", "P", "an hour"):
-        sh.run(GROUPS, "--reset-offsets", "--group", group, "--topic", name, "--by-duration", span, "--dry-run")
+        sh.run(
+            GROUPS,
+            "--reset-offsets",
+            "--group",
+            group,
+            "--topic",
+            name,
+            "--by-duration",
+            span,
+            "--dry-run",
+        )
 
 
 @story()
 def offsets_reset_in_part(sh: Shell) -> None:
-    """Some partitions, all topics, topics the group knows nothing of, partitions that are not there."""
+    """Some partitions, all topics, topics the group knows nothing of, partitions that are not
+    there."""
     group, name = _empty(sh, partitions=3)
     other = sh.topic("other", 1, records=2)
-    for targets in ((f"{name}:0",), (f"{name}:0,2",), (name, other), (sh.name("missing"),), (f"{name}:7",)):
+    for targets in (
+        (f"{name}:0",),
+        (f"{name}:0,2",),
+        (name, other),
+        (sh.name("missing"),),
+        (f"{name}:7",),
+    ):
         topics = [word for target in targets for word in ("--topic", target)]
-        sh.run(GROUPS, "--reset-offsets", "--group", group, *topics, "--to-latest", "--dry-run", shuffled=True)
-    sh.run(GROUPS, "--reset-offsets", "--group", group, "--all-topics", "--to-earliest", "--execute", shuffled=True)
+        sh.run(
+            GROUPS,
+            "--reset-offsets",
+            "--group",
+            group,
+            *topics,
+            "--to-latest",
+            "--dry-run",
+            shuffled=True,
+        )
+    sh.run(
+        GROUPS,
+        "--reset-offsets",
+        "--group",
+        group,
+        "--all-topics",
+        "--to-earliest",
+        "--execute",
+        shuffled=True,
+    )
     sh.run(GROUPS, "--describe", "--group", group, shuffled=True)
-    sh.run(GROUPS, "--reset-offsets", "--group", sh.name("new"), "--topic", other, "--to-latest", "--execute")
+    sh.run(
+        GROUPS,
+        "--reset-offsets",
+        "--group",
+        sh.name("new"),
+        "--topic",
+        other,
+        "--to-latest",
+        "--execute",
+    )
     sh.run(GROUPS, "--describe", "--group", sh.name("new"))
 
 
@@ -125,15 +228,59 @@ def offsets_reset_in_part(sh: Shell) -> None:
 def offsets_exported_and_imported(sh: Shell) -> None:
     """A plan as CSV, and a plan taken from CSV."""
     group, name = _empty(sh)
-    sh.run(GROUPS, "--reset-offsets", "--group", group, "--topic", name, "--to-latest", "--export", shuffled=True)
+    sh.run(
+        GROUPS,
+        "--reset-offsets",
+        "--group",
+        group,
+        "--topic",
+        name,
+        "--to-latest",
+        "--export",
+        shuffled=True,
+    )
     plan = sh.file("plan.csv", f"{name},0,1\n{name},1,4\n")
-    sh.run(GROUPS, "--reset-offsets", "--group", group, "--from-file", plan, "--dry-run", shuffled=True)
-    sh.run(GROUPS, "--reset-offsets", "--group", group, "--from-file", plan, "--execute", shuffled=True)
+    sh.run(
+        GROUPS, "--reset-offsets", "--group", group, "--from-file", plan, "--dry-run", shuffled=True
+    )
+    sh.run(
+        GROUPS, "--reset-offsets", "--group", group, "--from-file", plan, "--execute", shuffled=True
+    )
     sh.run(GROUPS, "--describe", "--group", group, shuffled=True)
-    sh.run(GROUPS, "--reset-offsets", "--group", group, "--all-topics", "--from-file", sh.file("bad.csv", "nonsense\n"))
+    sh.run(
+        GROUPS,
+        "--reset-offsets",
+        "--group",
+        group,
+        "--all-topics",
+        "--from-file",
+        sh.file("bad.csv", "nonsense\n"),
+    )
     both = sh.file("both.csv", f"{group},{name},0,2\n{sh.name('h')},{name},1,2\n")
-    sh.run(GROUPS, "--reset-offsets", "--group", group, "--group", sh.name("h"), "--from-file", both, "--execute", shuffled=True)
-    sh.run(GROUPS, "--reset-offsets", "--group", group, "--group", sh.name("h"), "--all-topics", "--to-current", "--export", shuffled=True)
+    sh.run(
+        GROUPS,
+        "--reset-offsets",
+        "--group",
+        group,
+        "--group",
+        sh.name("h"),
+        "--from-file",
+        both,
+        "--execute",
+        shuffled=True,
+    )
+    sh.run(
+        GROUPS,
+        "--reset-offsets",
+        "--group",
+        group,
+        "--group",
+        sh.name("h"),
+        "--all-topics",
+        "--to-current",
+        "--export",
+        shuffled=True,
+    )
 
 
 @story()
@@ -141,8 +288,12 @@ def offsets_of_a_living_group_not_reset(sh: Shell) -> None:
     """Refused while it has members: dry run and execution."""
     group = sh.name("g")
     name = _stable(sh, group)
-    sh.run(GROUPS, "--reset-offsets", "--group", group, "--topic", name, "--to-earliest", "--dry-run")
-    sh.run(GROUPS, "--reset-offsets", "--group", group, "--topic", name, "--to-earliest", "--execute")
+    sh.run(
+        GROUPS, "--reset-offsets", "--group", group, "--topic", name, "--to-earliest", "--dry-run"
+    )
+    sh.run(
+        GROUPS, "--reset-offsets", "--group", group, "--topic", name, "--to-earliest", "--execute"
+    )
     sh.run(GROUPS, "--describe", "--group", group)
 
 
@@ -176,11 +327,15 @@ def offsets_deleted(sh: Shell) -> None:
     sh.run(GROUPS, "--describe", "--group", group, shuffled=True)
     sh.run(GROUPS, "--delete-offsets", "--group", group, "--topic", name, shuffled=True)
     sh.run(GROUPS, "--describe", "--group", group, shuffled=True)
-    sh.run(GROUPS, "--delete-offsets", "--group", sh.name("missing"), "--topic", name, shuffled=True)
+    sh.run(
+        GROUPS, "--delete-offsets", "--group", sh.name("missing"), "--topic", name, shuffled=True
+    )
     living = sh.name("living")
     sh.member(living, name, 0).commit(name, 1)
     sh.run(GROUPS, "--delete-offsets", "--group", living, "--topic", name, shuffled=True)
-    sh.run(GROUPS, "--delete-offsets", "--group", living, "--topic", sh.name("missing"), shuffled=True)
+    sh.run(
+        GROUPS, "--delete-offsets", "--group", living, "--topic", sh.name("missing"), shuffled=True
+    )
 
 
 @story()

@@ -1,4 +1,5 @@
-"""kafka-get-offsets and kafka-delete-records: where logs begin and end, and how a beginning is moved."""
+"""kafka-get-offsets and kafka-delete-records: where logs begin and end, and how a beginning is
+moved."""
 
 from __future__ import annotations
 
@@ -13,8 +14,20 @@ def of_a_topic(sh: Shell) -> None:
     """Latest, earliest, by time, by highest timestamp; some partitions."""
     name = sh.topic("t", 3, records=4)
     sh.run(GET, "--topic", name)
-    for when in ("-1", "-2", "-3", "-4", "-5", "latest", "earliest", "max-timestamp", "1700000060000", "1700000060001", "9999999999999",
-                 "nonsense"):  # fmt: skip
+    for when in (
+        "-1",
+        "-2",
+        "-3",
+        "-4",
+        "-5",
+        "latest",
+        "earliest",
+        "max-timestamp",
+        "1700000060000",
+        "1700000060001",
+        "9999999999999",
+        "nonsense",
+    ):
         sh.run(GET, "--topic", name, "--time", when)
     sh.run(GET, "--topic", name, "--partitions", "0,2")
     sh.run(GET, "--topic", name, "--partitions", "7")
@@ -39,12 +52,20 @@ def records_deleted(sh: Shell) -> None:
     first = sh.file("first.json", _plan((name, 0, 2), (name, 1, -1)))
     sh.run(DELETE, "--offset-json-file", first, shuffled=True)
     sh.run(GET, "--topic", name, "--time", "earliest")
-    sh.run(DELETE, "--offset-json-file", sh.file("beyond.json", _plan((name, 0, 9), (name, 1, 3))), shuffled=True)
+    sh.run(
+        DELETE,
+        "--offset-json-file",
+        sh.file("beyond.json", _plan((name, 0, 9), (name, 1, 3))),
+        shuffled=True,
+    )
     sh.run(DELETE, "--offset-json-file", sh.file("twice.json", _plan((name, 0, 3), (name, 0, 4))))
     sh.run(DELETE, "--offset-json-file", sh.file("bad.json", '{"version": 1}'))
     sh.run(GET, "--topic", name, "--time", "earliest")
 
 
 def _plan(*parts: tuple[str, int, int]) -> str:
-    listed = ",".join(f'{{"topic": "{name}", "partition": {index}, "offset": {offset}}}' for name, index, offset in parts)
+    listed = ",".join(
+        f'{{"topic": "{name}", "partition": {index}, "offset": {offset}}}'
+        for name, index, offset in parts
+    )
     return f'{{"partitions": [{listed}], "version": 1}}'

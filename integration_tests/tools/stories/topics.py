@@ -13,8 +13,20 @@ TOPICS = "kafka-topics"
 def a_topic_s_life(sh: Shell) -> None:
     """Create, describe, grow, delete; each seen by the next."""
     name = sh.name("life")
-    sh.run(TOPICS, "--create", "--topic", name, "--partitions", "2", "--replication-factor", "1", "--config", "retention.ms=1000",
-           "--config", "cleanup.policy=compact,delete")  # fmt: skip
+    sh.run(
+        TOPICS,
+        "--create",
+        "--topic",
+        name,
+        "--partitions",
+        "2",
+        "--replication-factor",
+        "1",
+        "--config",
+        "retention.ms=1000",
+        "--config",
+        "cleanup.policy=compact,delete",
+    )
     sh.topic_has(name, 2)
     sh.run(TOPICS, "--describe", "--topic", name)
     sh.run(TOPICS, "--list", only=name)
@@ -28,7 +40,8 @@ def a_topic_s_life(sh: Shell) -> None:
 
 @story()
 def made_with_defaults(sh: Shell) -> None:
-    """Without partitions and replicas the broker's defaults hold; replicas can be said one by one."""
+    """Without partitions and replicas the broker's defaults hold; replicas can be said one by
+    one."""
     plain, placed = sh.name("plain"), sh.name("placed")
     sh.run(TOPICS, "--create", "--topic", plain)
     sh.topic_has(plain, 1)
@@ -69,14 +82,20 @@ def change_refused(sh: Shell) -> None:
 
 @story()
 def found_by_id_and_pattern(sh: Shell) -> None:
-    """Described by topic id and by pattern; filters that hold for no partition of a healthy broker."""
+    """Described by topic id and by pattern; filters that hold for no partition of a healthy
+    broker."""
     one, other = sh.topic("one"), sh.topic("other", 2, max_message_bytes="999")
     sh.run(TOPICS, "--describe", "--topic-id", _base64(topic_id(sh.session, one)))
     sh.run(TOPICS, "--describe", "--topic-id", "AAAAAAAAAAAAAAAAAAAAHg")
     sh.run(TOPICS, "--describe", "--topic", sh.name("o.*"), shuffled=True)
     sh.run(TOPICS, "--list", "--topic", sh.name(".*"))
     sh.run(TOPICS, "--describe", "--topics-with-overrides", "--topic", other)
-    for about in ("--under-replicated-partitions", "--unavailable-partitions", "--under-min-isr-partitions", "--at-min-isr-partitions"):
+    for about in (
+        "--under-replicated-partitions",
+        "--unavailable-partitions",
+        "--under-min-isr-partitions",
+        "--at-min-isr-partitions",
+    ):
         sh.run(TOPICS, "--describe", about, "--topic", one)
 
 

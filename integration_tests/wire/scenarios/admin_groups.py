@@ -10,10 +10,14 @@ from integration_tests.wire.scenarios.offsets import at, commit, committed
 
 @scenario()
 def describe_in_every_version_and_state(s: Session) -> None:
-    """DSC-1, DSC-2, DSC-3, VER-8, ST-1, ST-4: nobody, Empty, both halves of a rebalance, Stable; a static member among them."""
+    """DSC-1, DSC-2, DSC-3, VER-8, ST-1, ST-4: nobody, Empty, both halves of a rebalance, Stable; a
+    static member among them."""
     admin = s.connect("admin")
     group = s.name("g")
-    a, b = Member(s, "a", group, instance="ia"), Member(s, "b", group, protocols=protocols("range", metadata="0b"))
+    a, b = (
+        Member(s, "a", group, instance="ia"),
+        Member(s, "b", group, protocols=protocols("range", metadata="0b")),
+    )
 
     def look() -> None:
         for version in range(7):
@@ -43,18 +47,23 @@ def describe_in_every_version_and_state(s: Session) -> None:
 
 @scenario()
 def describe_several(s: Session) -> None:
-    """DSC-4, ENT-6: unknown, empty-named and doubled groups; operations that are allowed, when asked for."""
+    """DSC-4, ENT-6: unknown, empty-named and doubled groups; operations that are allowed, when
+    asked for."""
     admin = s.connect("admin")
     group = s.name("g")
     stable(s, group, "a")
     for version in (0, 3, 5, 6):
-        answer = admin.ask_quietly("DescribeGroups", version, groups=[group, s.name("x"), "", s.name("x")])
+        answer = admin.ask_quietly(
+            "DescribeGroups", version, groups=[group, s.name("x"), "", s.name("x")]
+        )
         for found in sorted(answer["groups"], key=lambda g: str(g["group_id"])):
             s.say("group", {k: v for k, v in found.items() if k != "members"})
         admin.ask("DescribeGroups", version, groups=[])
     for version in (3, 6):
         admin.ask("DescribeGroups", version, groups=[group], include_authorized_operations=True)
-        admin.ask("DescribeGroups", version, groups=[s.name("x")], include_authorized_operations=True)
+        admin.ask(
+            "DescribeGroups", version, groups=[s.name("x")], include_authorized_operations=True
+        )
 
 
 @scenario()
@@ -78,18 +87,36 @@ def list_in_every_version(s: Session) -> None:
 
 @scenario()
 def list_with_filters(s: Session) -> None:
-    """LST-2, LST-3: case and blanks do not matter, unknown words match nothing, both filters must agree."""
+    """LST-2, LST-3: case and blanks do not matter, unknown words match nothing, both filters must
+    agree."""
     admin = s.connect("admin")
     stable(s, s.name("stable"), "a")
     (gone,) = stable(s, s.name("emptied"), "c")
     gone.leave()
     Member(s, "b", s.name("joined")).join()
     for states in (
-        ["Stable"], ["stable", "EMPTY"], [" Stable "], ["CompletingRebalance"], ["nope"], ["Dead"], [""], ["nope", "Stable"], ["Assigning"],
-    ):  # fmt: skip
+        ["Stable"],
+        ["stable", "EMPTY"],
+        [" Stable "],
+        ["CompletingRebalance"],
+        ["nope"],
+        ["Dead"],
+        [""],
+        ["nope", "Stable"],
+        ["Assigning"],
+    ):
         admin.ask("ListGroups", 4, only="groups", states_filter=states)
         admin.ask("ListGroups", 5, only="groups", states_filter=states)
-    for types in (["classic"], ["CLASSIC"], [" classic "], ["consumer"], ["share"], ["nope"], [""], ["nope", "classic"]):
+    for types in (
+        ["classic"],
+        ["CLASSIC"],
+        [" classic "],
+        ["consumer"],
+        ["share"],
+        ["nope"],
+        [""],
+        ["nope", "classic"],
+    ):
         admin.ask("ListGroups", 5, only="groups", types_filter=types)
     admin.ask("ListGroups", 5, only="groups", states_filter=["Empty"], types_filter=["classic"])
     admin.ask("ListGroups", 5, only="groups", states_filter=["Empty"], types_filter=["consumer"])
@@ -147,6 +174,11 @@ def delete_several(s: Session) -> None:
     name = topic(s, "t")
     commit(admin, s.name("simple"), name, at(0, 1))
     stable(s, s.name("stable"), "a")
-    admin.ask("DeleteGroups", 2, shuffled="results", groups_names=[s.name("stable"), s.name("nope"), s.name("simple")])
+    admin.ask(
+        "DeleteGroups",
+        2,
+        shuffled="results",
+        groups_names=[s.name("stable"), s.name("nope"), s.name("simple")],
+    )
     admin.ask("ListGroups", 5, only="groups")
     committed(admin, s.name("simple"), name, 0)

@@ -1,6 +1,8 @@
-"""What goes away by itself: offsets, groups, idle connections. The profile checks ten times a second and keeps offsets a minute.
+"""What goes away by itself: offsets, groups, idle connections. The profile checks ten times a
+second and keeps offsets a minute.
 
-Members join in version 3, in one step: between the two steps of a later version the check may delete the group, and the id with it.
+Members join in version 3, in one step: between the two steps of a later version the check may
+delete the group, and the id with it.
 """
 
 from __future__ import annotations
@@ -9,7 +11,16 @@ import time
 from collections.abc import Callable
 
 from integration_tests.wire.batches import batch
-from integration_tests.wire.people import Member, describe, protocols, stable, state, subscription, topic, until
+from integration_tests.wire.people import (
+    Member,
+    describe,
+    protocols,
+    stable,
+    state,
+    subscription,
+    topic,
+    until,
+)
 from integration_tests.wire.raw import Plain
 from integration_tests.wire.recorder import Link, Session
 from integration_tests.wire.registry import PROFILES, scenario
@@ -28,8 +39,11 @@ CHECKS_MS = 500
 def kept(s: Session, group: str) -> list[list[object]]:
     """Topic label, partition and offset of all that a group has committed; without a step."""
     answer = s.stage().ask_quietly("OffsetFetch", 9, groups=[{"group_id": group, "topics": None}])
-    found = [[s.names.text(t["name"]), p["partition_index"], p["committed_offset"]] for t in answer["groups"][0]["topics"]
-             for p in t["partitions"]]  # fmt: skip
+    found = [
+        [s.names.text(t["name"]), p["partition_index"], p["committed_offset"]]
+        for t in answer["groups"][0]["topics"]
+        for p in t["partitions"]
+    ]
     return sorted(found, key=str)
 
 
@@ -44,14 +58,25 @@ def until_gone(s: Session, group: str) -> None:
     s.until(lambda: state(s, group) == "Dead", "the group stayed")
 
 
-def short(link: Link, group: str, name: str, partition: int, offset: int, retention_ms: int = SOON_MS, version: int = 4) -> Plain:
+def short(
+    link: Link,
+    group: str,
+    name: str,
+    partition: int,
+    offset: int,
+    retention_ms: int = SOON_MS,
+    version: int = 4,
+) -> Plain:
     """A commit that names its own retention."""
-    return commit(link, group, name, at(partition, offset), version=version, retention_time_ms=retention_ms)
+    return commit(
+        link, group, name, at(partition, offset), version=version, retention_time_ms=retention_ms
+    )
 
 
 @scenario("cleanup")
 def a_commit_that_names_its_retention(s: Session) -> None:
-    """EXP-2, EXP-5, EXP-6, OC-8: in versions 2 to 4; gone at the next check after it, and with the last offset the simple group."""
+    """EXP-2, EXP-5, EXP-6, OC-8: in versions 2 to 4; gone at the next check after it, and with the
+    last offset the simple group."""
     name = topic(s, "t")
     for version in (2, 3, 4):
         group = s.name(f"g{version}")
@@ -103,7 +128,9 @@ def retentions_of_nothing(s: Session) -> None:
 def members_keep_what_they_subscribe_to(s: Session) -> None:
     """EXP-1, EXP-3: in a Stable group only offsets of topics that nobody subscribes to expire."""
     mine, other, group = topic(s, "mine"), topic(s, "other"), s.name("g")
-    (a,) = stable(s, group, "a", version=3, protocols=protocols("range", metadata=subscription(mine)))
+    (a,) = stable(
+        s, group, "a", version=3, protocols=protocols("range", metadata=subscription(mine))
+    )
     for name in (mine, other):
         a.commit(name, 7, version=4, retention_time_ms=SOON_MS)
     until_kept(s, group, 1)
@@ -142,9 +169,12 @@ def other_types_keep_everything_while_they_live(s: Session) -> None:
 
 @scenario("cleanup")
 def nothing_expires_during_a_rebalance(s: Session) -> None:
-    """EXP-1: neither in PreparingRebalance nor in CompletingRebalance, but once the group is Stable."""
+    """EXP-1: neither in PreparingRebalance nor in CompletingRebalance, but once the group is
+    Stable."""
     mine, other, group = topic(s, "mine"), topic(s, "other"), s.name("g")
-    a, b = stable(s, group, "a", "b", version=3, protocols=protocols("range", metadata=subscription(mine)))
+    a, b = stable(
+        s, group, "a", "b", version=3, protocols=protocols("range", metadata=subscription(mine))
+    )
     b.send_join(protocols=protocols("range", metadata=subscription(mine, user_data=b"x")))
     until(s, group, "PreparingRebalance")
     a.commit(other, 7, version=4, retention_time_ms=1)
@@ -165,7 +195,8 @@ def nothing_expires_during_a_rebalance(s: Session) -> None:
 
 @scenario("cleanup")
 def groups_without_offsets_go_when_they_are_empty(s: Session) -> None:
-    """EXP-6, TR-9, JOIN-2: the group left by its last member, and those that only a refused or unfinished join made."""
+    """EXP-6, TR-9, JOIN-2: the group left by its last member, and those that only a refused or
+    unfinished join made."""
     left, refused, pending = s.name("left"), s.name("refused"), s.name("pending")
     (a,) = stable(s, left, "a", version=3)
     a.leave()
@@ -187,7 +218,8 @@ def groups_without_offsets_go_when_they_are_empty(s: Session) -> None:
 
 @scenario("cleanup")
 def a_group_that_comes_back_starts_anew(s: Session) -> None:
-    """REB-7, EXP-6, OC-1: after the clean-up nothing is known of the generation; commits of it are refused."""
+    """REB-7, EXP-6, OC-1: after the clean-up nothing is known of the generation; commits of it are
+    refused."""
     name, group = topic(s, "t"), s.name("g")
     (a,) = stable(s, group, "a", version=3)
     a.heartbeat()
@@ -202,7 +234,8 @@ def a_group_that_comes_back_starts_anew(s: Session) -> None:
 
 @scenario("cleanup")
 def an_emptied_group_lives_as_long_as_its_offsets(s: Session) -> None:
-    """EXP-1, EXP-2, EXP-6, LV-5: Empty with an offset it stays, keeps its generation, and goes with the offset."""
+    """EXP-1, EXP-2, EXP-6, LV-5: Empty with an offset it stays, keeps its generation, and goes with
+    the offset."""
     name, group = topic(s, "t"), s.name("g")
     (a,) = stable(s, group, "a", version=3)
     a.commit(name, 7)
@@ -223,7 +256,8 @@ def an_emptied_group_lives_as_long_as_its_offsets(s: Session) -> None:
 
 @scenario("cleanup")
 def an_offset_that_a_transaction_will_replace(s: Session) -> None:
-    """EXP-4: it does not expire while the transaction is open, nor does its group go; both do when it has been aborted."""
+    """EXP-4: it does not expire while the transaction is open, nor does its group go; both do when
+    it has been aborted."""
     name, group = topic(s, "t"), s.name("g")
     await_transactions(s, s.name("tx"))
     tx = Transactor(s, s.connect("tx"))
@@ -244,15 +278,26 @@ def deleted_offsets_take_the_empty_group_along(s: Session) -> None:
     name, group = topic(s, "t"), s.name("g")
     a = s.connect()
     commit(a, group, name, at(0, 5))
-    a.ask("OffsetDelete", 0, group_id=group, topics=[{"name": name, "partitions": [{"partition_index": 0}]}])
+    a.ask(
+        "OffsetDelete",
+        0,
+        group_id=group,
+        topics=[{"name": name, "partitions": [{"partition_index": 0}]}],
+    )
     until_gone(s, group)
 
 
 @scenario("cleanup", lasts_s=75)
 def a_minute(s: Session) -> None:
-    """EXP-1, EXP-2, EXP-3: the broker's own retention, counted from the commit or from when the group became Empty."""
+    """EXP-1, EXP-2, EXP-3: the broker's own retention, counted from the commit or from when the
+    group became Empty."""
     mine, other = topic(s, "mine"), topic(s, "other")
-    simple, renewed, living, emptied = s.name("simple"), s.name("renewed"), s.name("living"), s.name("emptied")
+    simple, renewed, living, emptied = (
+        s.name("simple"),
+        s.name("renewed"),
+        s.name("living"),
+        s.name("emptied"),
+    )
     told = protocols("range", metadata=subscription(mine))
     (a,) = stable(s, living, "a", version=3, protocols=told, session_timeout_ms=300_000)
     (gone,) = stable(s, emptied, "gone", version=3, protocols=told, session_timeout_ms=300_000)
@@ -268,7 +313,9 @@ def a_minute(s: Session) -> None:
     gone.reconnect()
     gone.leave()
     _let_pass(s, began_s + 40)
-    s.say("after less than a minute", [kept(s, group) for group in (simple, renewed, living, emptied)])
+    s.say(
+        "after less than a minute", [kept(s, group) for group in (simple, renewed, living, emptied)]
+    )
     s.until(lambda: _kept_open(s, lambda: state(s, simple) == "Dead"), "the simple group stayed")
     until_kept(s, living, 1)
     s.say("after a minute", [kept(s, group) for group in (simple, renewed, living, emptied)])
@@ -276,20 +323,24 @@ def a_minute(s: Session) -> None:
 
 
 def _let_pass(s: Session, until_s: float) -> None:
-    """Let time pass up to this reading of the monotonic clock, however long the steps before took."""
+    """Let time pass up to this reading of the monotonic clock, however long the steps before
+    took."""
     while time.monotonic() < until_s:
         _kept_open(s, lambda: True)
         s.wait(1_000)
 
 
 def _kept_open(s: Session, holds: Callable[[], bool]) -> bool:
-    s.stage().ask_quietly("Heartbeat", 4, group_id=s.name("nobody"), generation_id=0, member_id="nobody")
+    s.stage().ask_quietly(
+        "Heartbeat", 4, group_id=s.name("nobody"), generation_id=0, member_id="nobody"
+    )
     return holds()
 
 
 @scenario("cleanup", lasts_s=30)
 def idle_connections(s: Session) -> None:
-    """connections.max.idle.ms: closed without a word, fresh and used ones alike, but not one that is spoken on."""
+    """connections.max.idle.ms: closed without a word, fresh and used ones alike, but not one that
+    is spoken on."""
     fresh, used, busy = s.connect("fresh"), s.connect("used"), s.connect("busy")
     used.ask("ListGroups", 0, only="groups")
     for _ in range(round(1.3 * IDLE_MS / SPOKEN_MS)):
@@ -303,7 +354,8 @@ def idle_connections(s: Session) -> None:
 
 @scenario("cleanup", lasts_s=30)
 def a_parked_request_does_not_keep_a_connection(s: Session) -> None:
-    """connections.max.idle.ms: who waits in a join phase is hung up on; the member itself stays until its session ends."""
+    """connections.max.idle.ms: who waits in a join phase is hung up on; the member itself stays
+    until its session ends."""
     group = s.name("g")
     a, b = stable(s, group, "a", "b", version=3)
     b.send_join(protocols=protocols("range", metadata="01"))
@@ -319,11 +371,23 @@ def a_parked_request_does_not_keep_a_connection(s: Session) -> None:
 
 @scenario("cleanup", lasts_s=30)
 def an_answer_counts_as_activity(s: Session) -> None:
-    """connections.max.idle.ms: idle time counts from the last byte either way, so also from a late answer."""
+    """connections.max.idle.ms: idle time counts from the last byte either way, so also from a late
+    answer."""
     name = topic(s, "t")
     a = s.connect()
-    wanted = {"topic": name, "partitions": [{"partition": 0, "fetch_offset": 0, "partition_max_bytes": 1000}]}
-    a.ask("Fetch", 11, max_wait_ms=IDLE_MS // 2, min_bytes=1, max_bytes=1000, session_epoch=-1, topics=[wanted])
+    wanted = {
+        "topic": name,
+        "partitions": [{"partition": 0, "fetch_offset": 0, "partition_max_bytes": 1000}],
+    }
+    a.ask(
+        "Fetch",
+        11,
+        max_wait_ms=IDLE_MS // 2,
+        min_bytes=1,
+        max_bytes=1000,
+        session_epoch=-1,
+        topics=[wanted],
+    )
     s.wait(IDLE_MS * 2 // 3)
     a.ask("Produce", 9, **request(name, batch(b"x")))
     a.ends(2 * IDLE_MS)

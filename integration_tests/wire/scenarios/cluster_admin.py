@@ -1,5 +1,5 @@
-"""What administrators ask of a cluster of one broker: elections, reassignments, log directories, the quorum, features, lists of what
-has configurations."""
+"""What administrators ask of a cluster of one broker: elections, reassignments, log directories,
+the quorum, features, lists of what has configurations."""
 
 from __future__ import annotations
 
@@ -19,15 +19,23 @@ CLIENT_METRICS = 16
 NOBODY = 7  # no broker has this id
 
 
-def await_answer(link: Link, api: str, version: int, settled: Callable[[Plain], bool], **fields: Any) -> None:
-    """Ask, without a step, until a change is seen: Kafka's brokers learn of one a moment after its answer."""
-    link.session.until(lambda: settled(link.ask_quietly(api, version, **fields)), f"{api} never saw the change")
+def await_answer(
+    link: Link, api: str, version: int, settled: Callable[[Plain], bool], **fields: Any
+) -> None:
+    """Ask, without a step, until a change is seen: Kafka's brokers learn of one a moment after its
+    answer."""
+    link.session.until(
+        lambda: settled(link.ask_quietly(api, version, **fields)), f"{api} never saw the change"
+    )
 
 
-# -- elections and reassignments -------------------------------------------------------------------------------------------
+# -- elections and reassignments
+# -------------------------------------------------------------------------------------------
 
 
-def elect(link: Link, version: int, *parts: tuple[str, list[int]], kind: int = 0, timeout_ms: int = 5000) -> Plain:
+def elect(
+    link: Link, version: int, *parts: tuple[str, list[int]], kind: int = 0, timeout_ms: int = 5000
+) -> Plain:
     """ElectLeaders of these partitions; preferred unless told otherwise."""
     told: Plain = {"election_type": kind} if version >= 1 else {}
     asked = [{"topic": name, "partitions": indexes} for name, indexes in parts]
@@ -51,7 +59,13 @@ def leaders_elected_everywhere(s: Session) -> None:
     a = s.connect()
     topic(s, "t", 2)
     for version in (0, 1, 2):
-        a.ask("ElectLeaders", version, only="replica_election_results", topic_partitions=None, timeout_ms=5000)
+        a.ask(
+            "ElectLeaders",
+            version,
+            only="replica_election_results",
+            topic_partitions=None,
+            timeout_ms=5000,
+        )
 
 
 @scenario()
@@ -66,10 +80,17 @@ def elections_refused(s: Session) -> None:
     elect(a, 0, (name, [0]), timeout_ms=0)
 
 
-def reassign(link: Link, version: int, *topics: tuple[str, list[tuple[int, list[int] | None]]], **other: Any) -> Plain:
+def reassign(
+    link: Link, version: int, *topics: tuple[str, list[tuple[int, list[int] | None]]], **other: Any
+) -> Plain:
     """AlterPartitionReassignments: by topic, index and target (None cancels)."""
-    asked = [{"name": name, "partitions": [{"partition_index": i, "replicas": r} for i, r in parts]} for name, parts in topics]
-    return link.ask("AlterPartitionReassignments", version, **({"timeout_ms": 5000} | other), topics=asked)
+    asked = [
+        {"name": name, "partitions": [{"partition_index": i, "replicas": r} for i, r in parts]}
+        for name, parts in topics
+    ]
+    return link.ask(
+        "AlterPartitionReassignments", version, **({"timeout_ms": 5000} | other), topics=asked
+    )
 
 
 @scenario()
@@ -79,7 +100,13 @@ def partitions_reassigned(s: Session) -> None:
     for version in (0, 1):
         reassign(a, version)
         reassign(a, version, (name, [(0, [1]), (1, None), (7, [1]), (-1, [1])]))
-        reassign(a, version, (s.name("nope"), [(0, [1]), (1, None)]), ("", [(0, [1])]), (s.name("nope"), []))
+        reassign(
+            a,
+            version,
+            (s.name("nope"), [(0, [1]), (1, None)]),
+            ("", [(0, [1])]),
+            (s.name("nope"), []),
+        )
     for target in ([], [1, 1], [7], [-1], [1, 7], [7, 1], [8, 7], [7, 7], [1, 1, 7], [-1, 1, 1]):
         reassign(a, 1, (name, [(0, target)]))
     reassign(a, 1, (name, [(0, [1]), (0, [1])]), (name, [(0, [1])]))
@@ -101,22 +128,38 @@ def reassignments_with_options(s: Session) -> None:
 def reassignments_listed(s: Session) -> None:
     """None is ever on its way. REASN-5"""
     a, name = s.connect(), topic(s, "t")
-    for topics in (None, [], [{"name": name, "partition_indexes": [0, 9]}, {"name": s.name("nope"), "partition_indexes": [0]}]):
+    for topics in (
+        None,
+        [],
+        [
+            {"name": name, "partition_indexes": [0, 9]},
+            {"name": s.name("nope"), "partition_indexes": [0]},
+        ],
+    ):
         a.ask("ListPartitionReassignments", 0, topics=topics)
     a.ask("ListPartitionReassignments", 0, topics=None, timeout_ms=0)
 
 
-# -- log directories -------------------------------------------------------------------------------------------------------
+# -- log directories
+# -------------------------------------------------------------------------------------------------------
 
 
 def log_dirs(link: Link, version: int, topics: list[Plain] | None) -> str:
-    """DescribeLogDirs, of the run's own topics; where the directory is and how large its volume does not matter."""
+    """DescribeLogDirs, of the run's own topics; where the directory is and how large its volume
+    does not matter."""
     answer = link.ask_quietly("DescribeLogDirs", version, topics=topics)
     found = answer["results"][0]
-    mine = sorted((t for t in found["topics"] if link.session.nonce in t["name"]), key=lambda t: str(t["name"]))
+    mine = sorted(
+        (t for t in found["topics"] if link.session.nonce in t["name"]),
+        key=lambda t: str(t["name"]),
+    )
     for entry in mine:
         entry["partitions"].sort(key=lambda p: int(p["partition_index"]))
-    shown = {**found, "topics": mine, "log_dir": "absolute" if found["log_dir"].startswith("/") else found["log_dir"]}
+    shown = {
+        **found,
+        "topics": mine,
+        "log_dir": "absolute" if found["log_dir"].startswith("/") else found["log_dir"],
+    }
     shown |= {size: "volume" for size in ("total_bytes", "usable_bytes") if size in found}
     link.session.say(f"log dirs v{version}", {**answer, "results": [shown]})
     return str(found["log_dir"])
@@ -128,7 +171,11 @@ def log_dirs_described(s: Session) -> None:
     a, name, empty = s.connect(), topic(s, "t", 2), topic(s, "empty")
     produce(a, name, batch(b"12345", b"678"))
     produce(a, name, batch(b"x" * 100))
-    asked = [{"topic": name, "partitions": [0, 1, 7]}, {"topic": s.name("nope"), "partitions": [0]}, {"topic": empty, "partitions": [0]}]
+    asked = [
+        {"topic": name, "partitions": [0, 1, 7]},
+        {"topic": s.name("nope"), "partitions": [0]},
+        {"topic": empty, "partitions": [0]},
+    ]
     for version in range(1, 6):
         log_dirs(a, version, asked)
     log_dirs(a, 5, [])
@@ -137,9 +184,14 @@ def log_dirs_described(s: Session) -> None:
     log_dirs(a, 5, [{"topic": name, "partitions": [1, 1]}, {"topic": name, "partitions": [0]}])
 
 
-def move(link: Link, version: int, *dirs: tuple[str, list[tuple[str, list[int]]]], label: str) -> None:
+def move(
+    link: Link, version: int, *dirs: tuple[str, list[tuple[str, list[int]]]], label: str
+) -> None:
     """AlterReplicaLogDirs; paths do not matter."""
-    asked = [{"path": path, "topics": [{"name": n, "partitions": p} for n, p in topics]} for path, topics in dirs]
+    asked = [
+        {"path": path, "topics": [{"name": n, "partitions": p} for n, p in topics]}
+        for path, topics in dirs
+    ]
     answer = link.ask_quietly("AlterReplicaLogDirs", version, dirs=asked)
     results = sorted(answer["results"], key=lambda r: str(r["topic_name"]))
     for result in results:
@@ -149,7 +201,8 @@ def move(link: Link, version: int, *dirs: tuple[str, list[tuple[str, list[int]]]
 
 @scenario()
 def replicas_moved_between_log_dirs(s: Session) -> None:
-    """There is one directory: what is there is there already; unknown (3); another directory is not found (57)."""
+    """There is one directory: what is there is there already; unknown (3); another directory is not
+    found (57)."""
     a, name, nope = s.connect(), topic(s, "t", 2), s.name("nope")
     here = str(a.ask_quietly("DescribeLogDirs", 1, topics=[])["results"][0]["log_dir"])
     for version in (1, 2):
@@ -157,32 +210,59 @@ def replicas_moved_between_log_dirs(s: Session) -> None:
         move(a, version, (here, [(name, [0, 7]), (nope, [0]), ("", [0])]), label="here")
         move(a, version, ("/no/such/directory", [(name, [0, 7]), (nope, [0])]), label="elsewhere")
         move(a, version, ("relative", [(name, [0])]), ("", [(name, [1])]), label="no path")
-        move(a, version, ("/no/such/directory", [(name, [0, 0])]), (here, [(name, [0])]), label="twice, last here")
-        move(a, version, (here, [(name, [0])]), ("/no/such/directory", [(name, [0])]), label="twice, last elsewhere")
+        move(
+            a,
+            version,
+            ("/no/such/directory", [(name, [0, 0])]),
+            (here, [(name, [0])]),
+            label="twice, last here",
+        )
+        move(
+            a,
+            version,
+            (here, [(name, [0])]),
+            ("/no/such/directory", [(name, [0])]),
+            label="twice, last elsewhere",
+        )
 
 
-# -- the quorum, brokers and features --------------------------------------------------------------------------------------
+# -- the quorum, brokers and features
+# --------------------------------------------------------------------------------------
 
 
 def quorum(link: Link, version: int, *topics: tuple[str, list[int]]) -> None:
     """DescribeQuorum; offsets, times and endpoints by their kind."""
-    asked = [{"topic_name": name, "partitions": [{"partition_index": i} for i in indexes]} for name, indexes in topics]
+    asked = [
+        {"topic_name": name, "partitions": [{"partition_index": i} for i in indexes]}
+        for name, indexes in topics
+    ]
     answer = link.ask_quietly("DescribeQuorum", version, topics=asked)
     for found in answer["topics"]:
         for part in found["partitions"]:
-            part["high_watermark"] = "some" if part["high_watermark"] > 0 else part["high_watermark"]
+            part["high_watermark"] = (
+                "some" if part["high_watermark"] > 0 else part["high_watermark"]
+            )
             part["leader_epoch"] = "some" if part["leader_epoch"] > 0 else part["leader_epoch"]
             for voter in part["current_voters"]:
-                voter |= {k: "some" for k in ("log_end_offset", "last_fetch_timestamp", "last_caught_up_timestamp") if voter.get(k, -1) > 0}
-                voter.pop("replica_directory_id", None)  # zero or random, as the storage was formatted
+                voter |= {
+                    k: "some"
+                    for k in ("log_end_offset", "last_fetch_timestamp", "last_caught_up_timestamp")
+                    if voter.get(k, -1) > 0
+                }
+                voter.pop(
+                    "replica_directory_id", None
+                )  # zero or random, as the storage was formatted
     for node in answer.get("nodes", ()):
-        node["listeners"] = [{"name": "LISTENER", "host": "HOST", "port": "PORT"} for _ in node["listeners"]][:1]
+        node["listeners"] = [
+            {"name": "LISTENER", "host": "HOST", "port": "PORT"} for _ in node["listeners"]
+        ][:1]
     link.session.say(f"quorum v{version}", answer)
 
 
 @scenario()
 def the_quorum_described(s: Session) -> None:
-    """v0-2: the one controller leads; all else is unknown (3), the metadata log too when it is not asked for alone."""
+    """v0-2: the one controller leads; all else is unknown (3), the metadata log too when it is not
+    asked for alone."""
     a, name = s.connect(), topic(s, "t")
     for version in (0, 1, 2):
         quorum(a, version, (METADATA_LOG, [0]))
@@ -203,7 +283,8 @@ def brokers_unregistered(s: Session) -> None:
 
 
 def features(link: Link, version: int, *updates: tuple[str, int], **how: Any) -> Plain:
-    """UpdateFeatures: by name and level; `how`: upgrade_type or allow_downgrade of each. Never executed from v1 on."""
+    """UpdateFeatures: by name and level; `how`: upgrade_type or allow_downgrade of each. Never
+    executed from v1 on."""
     asked = [{"feature": name, "max_version_level": level, **how} for name, level in updates]
     checked: Plain = {"validate_only": True} if version >= 1 else {}
     return link.ask("UpdateFeatures", version, feature_updates=asked, **checked)
@@ -211,10 +292,22 @@ def features(link: Link, version: int, *updates: tuple[str, int], **how: Any) ->
 
 @scenario()
 def features_updated(s: Session) -> None:
-    """To the level they have; to levels that cannot be, in Kafka's order of checks and words (95)."""
+    """To the level they have; to levels that cannot be, in Kafka's order of checks and words
+    (95)."""
     a = s.connect()
-    refused = (("metadata.version", 29), ("metadata.version", 31), ("metadata.version", 6), ("metadata.version", 0), ("group.version", 2),
-               ("nope", 1), ("nope", 0), ("", 1), ("group.version", -1), ("eligible.leader.replicas.version", 2), ("nope", -1))  # fmt: skip
+    refused = (
+        ("metadata.version", 29),
+        ("metadata.version", 31),
+        ("metadata.version", 6),
+        ("metadata.version", 0),
+        ("group.version", 2),
+        ("nope", 1),
+        ("nope", 0),
+        ("", 1),
+        ("group.version", -1),
+        ("eligible.leader.replicas.version", 2),
+        ("nope", -1),
+    )
     for version in (0, 1, 2):
         features(a, version)
         features(a, version, ("metadata.version", 30))
@@ -234,28 +327,45 @@ def features_updated(s: Session) -> None:
     features(a, 1, ("metadata.version", 30), ("metadata.version", 30), upgrade_type=1)
 
 
-# -- lists -----------------------------------------------------------------------------------------------------------------
+# -- lists
+# -----------------------------------------------------------------------------------------------------------------
 
 
 def resources(link: Link, *kinds: int, version: int = 1) -> None:
     """ListConfigResources; of topics, groups and subscriptions only this run's."""
     told = {"resource_types": list(kinds)} if version >= 1 else {}
     answer = link.ask_quietly("ListConfigResources", version, **told)
-    mine = sorted((r for r in answer["config_resources"] if link.session.nonce in r["resource_name"] or r["resource_name"] == "1"), key=str)
+    mine = sorted(
+        (
+            r
+            for r in answer["config_resources"]
+            if link.session.nonce in r["resource_name"] or r["resource_name"] == "1"
+        ),
+        key=str,
+    )
     link.session.say(f"resources v{version} {kinds}", {**answer, "config_resources": mine})
 
 
 @scenario()
 def config_resources_listed(s: Session) -> None:
-    """Topics and brokers always, groups and subscriptions while something is set; unknown types (35)."""
+    """Topics and brokers always, groups and subscriptions while something is set; unknown types
+    (35)."""
     a = s.connect()
     topic(s, "t")
     metrics, group = s.name("m"), s.name("g")
-    for name, kind, key in ((metrics, CLIENT_METRICS, "interval.ms"), (group, GROUP, "consumer.session.timeout.ms")):
+    for name, kind, key in (
+        (metrics, CLIENT_METRICS, "interval.ms"),
+        (group, GROUP, "consumer.session.timeout.ms"),
+    ):
         for operation, value in ((0, "50000"), (1, None)):
             alter(a, kind, name, (key, operation, value))
-            await_answer(a, "ListConfigResources", 1, lambda found, n=name, op=operation: (n in str(found)) is (op == 0),  # type: ignore[misc]
-                         resource_types=[kind])  # fmt: skip
+            await_answer(
+                a,
+                "ListConfigResources",
+                1,
+                lambda found, n=name, op=operation: (n in str(found)) is (op == 0),  # type: ignore[misc]
+                resource_types=[kind],
+            )
             resources(a, kind)
             resources(a, version=0)
             resources(a)

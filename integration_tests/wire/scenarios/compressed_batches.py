@@ -1,4 +1,5 @@
-"""Compressed batches whose header, compressed bytes or records do not say the same: what is appended, and what is refused how."""
+"""Compressed batches whose header, compressed bytes or records do not say the same: what is
+appended, and what is refused how."""
 
 from __future__ import annotations
 
@@ -32,18 +33,34 @@ def snappy(data: bytes) -> bytes:
 
 def lz4(data: bytes) -> bytes:
     """One frame of one block that is not compressed."""
-    return b"\x04\x22\x4d\x18\x60\x40\x82" + (len(data) | 1 << 31).to_bytes(4, "little") + data + bytes(4)
+    return (
+        b"\x04\x22\x4d\x18\x60\x40\x82"
+        + (len(data) | 1 << 31).to_bytes(4, "little")
+        + data
+        + bytes(4)
+    )
 
 
 CODECS: dict[str, Compress] = {"gzip": gzip, "snappy": snappy, "lz4": lz4}
 
 
 def sealed(
-    codec: int, payload: bytes, count: int, *, last: int | None = None, attributes: int = 0, top_ms: int = TIMESTAMP_MS,
+    codec: int,
+    payload: bytes,
+    count: int,
+    *,
+    last: int | None = None,
+    attributes: int = 0,
+    top_ms: int = TIMESTAMP_MS,
 ) -> str:
     """A batch around bytes that are compressed already; its header says what it is told to say."""
     times = (TIMESTAMP_MS, top_ms)
-    body = BODY.pack(codec | attributes, count - 1 if last is None else last, *times, -1, -1, -1, count) + payload
+    body = (
+        BODY.pack(
+            codec | attributes, count - 1 if last is None else last, *times, -1, -1, -1, count
+        )
+        + payload
+    )
     return (HEAD.pack(0, len(body) + 9, -1, 2, google_crc32c.value(body)) + body).hex()
 
 
@@ -130,7 +147,8 @@ def records_that_are_damaged(s: Session) -> None:
 
 @scenario()
 def records_that_are_refused(s: Session) -> None:
-    """No key where the topic is compacted, a timestamp type that a producer may not set, times out of bounds."""
+    """No key where the topic is compacted, a timestamp type that a producer may not set, times out
+    of bounds."""
     a = s.connect()
     for label, compress in CODECS.items():
         codec = COMPRESSIONS[label]
@@ -149,22 +167,33 @@ def records_that_are_refused(s: Session) -> None:
 
 @scenario()
 def snappy_sizes(s: Session) -> None:
-    """A snappy block's size is a varint of at most five bytes, and must be the size that comes out."""
+    """A snappy block's size is a varint of at most five bytes, and must be the size that comes
+    out."""
     a = s.connect()
     name, codec = topic(s, "t"), COMPRESSIONS["snappy"]
     plain = records(2)
     block = snappy(plain)[1:]
     for size in (
-        b"\xff" * 40, b"\xff\xff\xff\xff\x0f", b"\x80\x80\x80\x80\x80\x01", bytes((len(plain) | 128, 128, 0)),
-        bytes((len(plain) + 1,)), bytes((len(plain) - 1,)), b"\xff\xff\xff\x7f",
+        b"\xff" * 40,
+        b"\xff\xff\xff\xff\x0f",
+        b"\x80\x80\x80\x80\x80\x01",
+        bytes((len(plain) | 128, 128, 0)),
+        bytes((len(plain) + 1,)),
+        bytes((len(plain) - 1,)),
+        b"\xff\xff\xff\x7f",
     ):
         produce(a, name, sealed(codec, size + block, 2))
     frame = b"\x82SNAPPY\x00" + (1).to_bytes(4, "big") * 2
     sound = snappy(plain)
     for blocks in (
-        len(sound).to_bytes(4, "big") + sound, b"", (len(sound) + 1).to_bytes(4, "big") + sound, b"\xff\xff\xff\xff" + sound,
-        len(sound).to_bytes(4, "big") + sound + b"\0", bytes(4) + len(sound).to_bytes(4, "big") + sound,
-        (len(snappy(plain[:9])).to_bytes(4, "big") + snappy(plain[:9])) + (len(snappy(plain[9:])).to_bytes(4, "big") + snappy(plain[9:])),
+        len(sound).to_bytes(4, "big") + sound,
+        b"",
+        (len(sound) + 1).to_bytes(4, "big") + sound,
+        b"\xff\xff\xff\xff" + sound,
+        len(sound).to_bytes(4, "big") + sound + b"\0",
+        bytes(4) + len(sound).to_bytes(4, "big") + sound,
+        (len(snappy(plain[:9])).to_bytes(4, "big") + snappy(plain[:9]))
+        + (len(snappy(plain[9:])).to_bytes(4, "big") + snappy(plain[9:])),
     ):
         produce(a, name, sealed(codec, frame + blocks, 2))
     look_up(a, name, TIMESTAMP_MS)
@@ -177,8 +206,14 @@ def lz4_frames(s: Session) -> None:
     name, codec = topic(s, "t"), COMPRESSIONS["lz4"]
     sound = lz4(records(2))
     for frame in (
-        sound[:6] + b"\x83" + sound[7:], sound[:4] + b"\x70\x40\x72" + sound[7:], sound[:4] + b"\x20\x40\x82" + sound[7:],
-        sound[:5] + b"\x70\x73" + sound[7:], sound[:-4], sound[:7] + bytes(4), sound[:7], b"\x05" + sound[1:],
+        sound[:6] + b"\x83" + sound[7:],
+        sound[:4] + b"\x70\x40\x72" + sound[7:],
+        sound[:4] + b"\x20\x40\x82" + sound[7:],
+        sound[:5] + b"\x70\x73" + sound[7:],
+        sound[:-4],
+        sound[:7] + bytes(4),
+        sound[:7],
+        b"\x05" + sound[1:],
     ):
         produce(a, name, sealed(codec, frame, 2))
     look_up(a, name, TIMESTAMP_MS)

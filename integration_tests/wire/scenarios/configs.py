@@ -1,4 +1,5 @@
-"""DescribeConfigs 1-4, AlterConfigs 0-2, IncrementalAlterConfigs 0-1: what is shown, what may change, in what words."""
+"""DescribeConfigs 1-4, AlterConfigs 0-2, IncrementalAlterConfigs 0-1: what is shown, what may
+change, in what words."""
 
 from __future__ import annotations
 
@@ -16,49 +17,91 @@ SET, DELETE, APPEND, SUBTRACT = range(4)
 _MARKS = itertools.count(1)
 
 BROKER_CONFIGS = (
-    "auto.create.topics.enable", "group.initial.rebalance.delay.ms", "group.max.session.timeout.ms", "group.max.size",
-    "group.min.session.timeout.ms", "message.max.bytes", "num.partitions", "offset.metadata.max.bytes", "offsets.commit.timeout.ms",
-    "offsets.retention.check.interval.ms", "offsets.retention.minutes", "offsets.topic.num.partitions", "producer.id.expiration.ms",
-    "socket.request.max.bytes", "group.coordinator.append.linger.ms", "group.coordinator.rebalance.protocols",
-)  # fmt: skip
+    "auto.create.topics.enable",
+    "group.initial.rebalance.delay.ms",
+    "group.max.session.timeout.ms",
+    "group.max.size",
+    "group.min.session.timeout.ms",
+    "message.max.bytes",
+    "num.partitions",
+    "offset.metadata.max.bytes",
+    "offsets.commit.timeout.ms",
+    "offsets.retention.check.interval.ms",
+    "offsets.retention.minutes",
+    "offsets.topic.num.partitions",
+    "producer.id.expiration.ms",
+    "socket.request.max.bytes",
+    "group.coordinator.append.linger.ms",
+    "group.coordinator.rebalance.protocols",
+)
 
 
-def describe(link: Link, kind: int, name: str, *keys: str, version: int = 4, synonyms: bool = False, documentation: bool = False) -> Plain:
-    """DescribeConfigs of one resource; without keys, of all its configs. The transcript has them sorted by name."""
+def describe(
+    link: Link,
+    kind: int,
+    name: str,
+    *keys: str,
+    version: int = 4,
+    synonyms: bool = False,
+    documentation: bool = False,
+) -> Plain:
+    """DescribeConfigs of one resource; without keys, of all its configs. The transcript has them
+    sorted by name."""
     asked = {"resource_type": kind, "resource_name": name, "configuration_keys": list(keys) or None}
     documented = {"include_documentation": documentation} if version >= 3 else {}
-    answer = link.ask_quietly("DescribeConfigs", version, resources=[asked], include_synonyms=synonyms, **documented)
+    answer = link.ask_quietly(
+        "DescribeConfigs", version, resources=[asked], include_synonyms=synonyms, **documented
+    )
     found = answer["results"][0]
     label = f"described v{version}"
-    link.session.say(label, found | {"configs": sorted(found["configs"], key=lambda c: str(c["name"]))})
+    link.session.say(
+        label, found | {"configs": sorted(found["configs"], key=lambda c: str(c["name"]))}
+    )
     return answer
 
 
-def alter(link: Link, kind: int, name: str, *changes: tuple[str, int, str | None], version: int = 1, validate_only: bool = False) -> Plain:
+def alter(
+    link: Link,
+    kind: int,
+    name: str,
+    *changes: tuple[str, int, str | None],
+    version: int = 1,
+    validate_only: bool = False,
+) -> Plain:
     """IncrementalAlterConfigs of one resource."""
     configs = [{"name": n, "config_operation": op, "value": v} for n, op, v in changes]
     resource = {"resource_type": kind, "resource_name": name, "configs": configs}
-    answer = link.ask("IncrementalAlterConfigs", version, resources=[resource], validate_only=validate_only)
+    answer = link.ask(
+        "IncrementalAlterConfigs", version, resources=[resource], validate_only=validate_only
+    )
     if kind == TOPIC and not validate_only and answer["responses"][0]["error_code"] == 0:
         settle(link, name)
     return answer
 
 
 def settle(link: Link, name: str) -> None:
-    """Wait until the broker goes by a topic's configs as they are now: by a mark, set after them and awaited."""
-    marked = {"name": "file.delete.delay.ms", "config_operation": SET, "value": str(60_000 + next(_MARKS))}
+    """Wait until the broker goes by a topic's configs as they are now: by a mark, set after them
+    and awaited."""
+    marked = {
+        "name": "file.delete.delay.ms",
+        "config_operation": SET,
+        "value": str(60_000 + next(_MARKS)),
+    }
     resource = {"resource_type": TOPIC, "resource_name": name}
     link.ask_quietly("IncrementalAlterConfigs", 1, resources=[resource | {"configs": [marked]}])
 
     def goes_by_it() -> bool:
-        found = link.ask_quietly("DescribeConfigs", 1, resources=[resource | {"configuration_keys": [marked["name"]]}])
+        found = link.ask_quietly(
+            "DescribeConfigs", 1, resources=[resource | {"configuration_keys": [marked["name"]]}]
+        )
         return bool(found["results"][0]["configs"][0]["value"] == marked["value"])
 
     link.session.until(goes_by_it, f"{name} never went by its configs")
 
 
 def settle_broker(link: Link, config: str, value: str) -> None:
-    """Wait until the broker shows this value, and a moment longer: its logs take the value over just after that."""
+    """Wait until the broker shows this value, and a moment longer: its logs take the value over
+    just after that."""
     wanted = {"resource_type": BROKER, "resource_name": "1", "configuration_keys": [config]}
 
     def shows_it() -> bool:
@@ -69,7 +112,14 @@ def settle_broker(link: Link, config: str, value: str) -> None:
     link.session.wait(1_000)
 
 
-def replace(link: Link, kind: int, name: str, configs: dict[str, str | None], version: int = 2, validate_only: bool = False) -> Plain:
+def replace(
+    link: Link,
+    kind: int,
+    name: str,
+    configs: dict[str, str | None],
+    version: int = 2,
+    validate_only: bool = False,
+) -> Plain:
     """AlterConfigs of one resource: what is not named goes back to its default."""
     entries = [{"name": n, "value": v} for n, v in configs.items()]
     resource = {"resource_type": kind, "resource_name": name, "configs": entries}
@@ -85,10 +135,34 @@ def topic_configs_shown(s: Session) -> None:
     a = s.connect()
     name = topic(s, "t", cleanup_policy="compact", max_message_bytes="5000")
     for version in (1, 2, 3, 4):
-        describe(a, TOPIC, name, "cleanup.policy", "max.message.bytes", "message.timestamp.type", "nope", version=version)
-        describe(a, TOPIC, name, "cleanup.policy", "max.message.bytes", "message.timestamp.type", version=version, synonyms=True)
+        describe(
+            a,
+            TOPIC,
+            name,
+            "cleanup.policy",
+            "max.message.bytes",
+            "message.timestamp.type",
+            "nope",
+            version=version,
+        )
+        describe(
+            a,
+            TOPIC,
+            name,
+            "cleanup.policy",
+            "max.message.bytes",
+            "message.timestamp.type",
+            version=version,
+            synonyms=True,
+        )
     describe(a, TOPIC, name, synonyms=True)
-    for kind, other in ((TOPIC, s.name("nope")), (TOPIC, ""), (TOPIC, "a b"), (BROKER, "7"), (BROKER, "x")):
+    for kind, other in (
+        (TOPIC, s.name("nope")),
+        (TOPIC, ""),
+        (TOPIC, "a b"),
+        (BROKER, "7"),
+        (BROKER, "x"),
+    ):
         describe(a, kind, other)
     for kind in (0, 1, 3, 99):
         describe(a, kind, "x")
@@ -110,7 +184,9 @@ def several_resources_described(s: Session) -> None:
     name = topic(s, "t")
     keys = ["segment.ms"]
     targets = ((TOPIC, s.name("nope")), (TOPIC, name), (BROKER, "9"))
-    resources = [{"resource_type": k, "resource_name": n, "configuration_keys": keys} for k, n in targets]
+    resources = [
+        {"resource_type": k, "resource_name": n, "configuration_keys": keys} for k, n in targets
+    ]
     a.ask("DescribeConfigs", 4, shuffled="results", resources=resources)
     a.ask("DescribeConfigs", 4, resources=[])
 
@@ -137,15 +213,31 @@ def topic_configs_changed(s: Session) -> None:
     describe(a, TOPIC, name, "segment.ms")
     alter(a, TOPIC, name, version=0)
     for change in (
-        ("nope", SET, "1"), ("nope", DELETE, None), ("segment.ms", SET, "abc"), ("segment.ms", SET, "0"), ("segment.ms", SET, None),
-        ("segment.ms", DELETE, None), ("segment.ms", APPEND, "1"), ("segment.ms", SUBTRACT, "1"), ("segment.ms", 9, "1"),
-        ("cleanup.policy", SET, "bad"), ("cleanup.policy", APPEND, "bad"), ("cleanup.policy", SET, ""),
+        ("nope", SET, "1"),
+        ("nope", DELETE, None),
+        ("segment.ms", SET, "abc"),
+        ("segment.ms", SET, "0"),
+        ("segment.ms", SET, None),
+        ("segment.ms", DELETE, None),
+        ("segment.ms", APPEND, "1"),
+        ("segment.ms", SUBTRACT, "1"),
+        ("segment.ms", 9, "1"),
+        ("cleanup.policy", SET, "bad"),
+        ("cleanup.policy", APPEND, "bad"),
+        ("cleanup.policy", SET, ""),
         ("message.timestamp.type", SET, "x"),
-        ("preallocate", SET, "x"), ("max.message.bytes", SET, "-1"), ("max.message.bytes", SET, "3000000000"),
+        ("preallocate", SET, "x"),
+        ("max.message.bytes", SET, "-1"),
+        ("max.message.bytes", SET, "3000000000"),
         ("compression.type", SET, "x"),
-        ("min.cleanable.dirty.ratio", SET, "2"), ("min.cleanable.dirty.ratio", SET, "x"), ("segment.ms", SET, " 80000 "),
-        ("retention.ms", SET, "-1"), ("retention.ms", SET, "-2"), ("retention.bytes", SET, "-2"), ("segment.bytes", SET, "1"),
-    ):  # fmt: skip
+        ("min.cleanable.dirty.ratio", SET, "2"),
+        ("min.cleanable.dirty.ratio", SET, "x"),
+        ("segment.ms", SET, " 80000 "),
+        ("retention.ms", SET, "-1"),
+        ("retention.ms", SET, "-2"),
+        ("retention.bytes", SET, "-2"),
+        ("segment.bytes", SET, "1"),
+    ):
         alter(a, TOPIC, name, change)
     describe(a, TOPIC, name, "segment.ms", "cleanup.policy")
     alter(a, TOPIC, name, ("segment.ms", SET, "1000"), ("segment.ms", SET, "2000"))
@@ -163,8 +255,16 @@ def several_resources_changed(s: Session) -> None:
 
     def change(*targets: str, validate_only: bool = False) -> None:
         change = [{"name": "segment.ms", "config_operation": SET, "value": "77000"}]
-        resources = [{"resource_type": TOPIC, "resource_name": n, "configs": change} for n in targets]
-        a.ask("IncrementalAlterConfigs", 1, shuffled="responses", resources=resources, validate_only=validate_only)
+        resources = [
+            {"resource_type": TOPIC, "resource_name": n, "configs": change} for n in targets
+        ]
+        a.ask(
+            "IncrementalAlterConfigs",
+            1,
+            shuffled="responses",
+            resources=resources,
+            validate_only=validate_only,
+        )
 
     change(name, s.name("nope"), other)
     settle(s.stage(), other)
@@ -178,7 +278,9 @@ def several_resources_changed(s: Session) -> None:
 def broker_configs_refused(s: Session) -> None:
     """What Kafka cannot change while running: 42, for one broker and for all alike."""
     a = s.connect()
-    fixed = [n for n in BROKER_CONFIGS if n not in ("message.max.bytes", "producer.id.expiration.ms")]
+    fixed = [
+        n for n in BROKER_CONFIGS if n not in ("message.max.bytes", "producer.id.expiration.ms")
+    ]
     for name in fixed:
         alter(a, BROKER, "1", (name, SET, "5"), validate_only=True)
         alter(a, BROKER, "", (name, SET, "5"), validate_only=True)
@@ -198,7 +300,8 @@ def broker_configs_refused(s: Session) -> None:
 
 @scenario("limits", alone=True)
 def broker_configs_changed(s: Session) -> None:
-    """message.max.bytes while running: per broker over cluster-wide over the file's; felt by Produce; taken back.
+    """message.max.bytes while running: per broker over cluster-wide over the file's; felt by
+    Produce; taken back.
 
     Alone, because such a low limit keeps Kafka from writing what becomes of groups, too.
     """
@@ -245,13 +348,17 @@ def replacing_topic_configs(s: Session) -> None:
 
 @scenario()
 def which_of_two_faults_is_told(s: Session) -> None:
-    """Changes are looked at in the order of a Java HashMap of their names; nulls first, all of them; before the topic itself."""
+    """Changes are looked at in the order of a Java HashMap of their names; nulls first, all of
+    them; before the topic itself."""
     a = s.connect()
     name = topic(s, "t")
     pairs = (
-        ("flush.messages", "max.compaction.lag.ms"), ("compression.lz4.level", "remote.storage.enable"),
-        ("message.timestamp.type", "max.compaction.lag.ms"), ("segment.ms", "retention.ms"), ("preallocate", "no.such.config"),
-    )  # fmt: skip
+        ("flush.messages", "max.compaction.lag.ms"),
+        ("compression.lz4.level", "remote.storage.enable"),
+        ("message.timestamp.type", "max.compaction.lag.ms"),
+        ("segment.ms", "retention.ms"),
+        ("preallocate", "no.such.config"),
+    )
     for one, other in pairs:
         alter(a, TOPIC, name, (one, APPEND, "1"), (other, SUBTRACT, "1"))
         alter(a, TOPIC, name, (other, SUBTRACT, "1"), (one, APPEND, "1"))

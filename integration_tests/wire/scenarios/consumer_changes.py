@@ -1,9 +1,17 @@
-"""What changes around a consumer group whose members are in the midst of something: topics, configurations, silent members."""
+"""What changes around a consumer group whose members are in the midst of something: topics,
+configurations, silent members."""
 
 from __future__ import annotations
 
 from integration_tests.wire.consumers import Consumer, await_coordinators, describe, topics
-from integration_tests.wire.people import Member, await_topic, protocols, subscription, topic, topic_id
+from integration_tests.wire.people import (
+    Member,
+    await_topic,
+    protocols,
+    subscription,
+    topic,
+    topic_id,
+)
 from integration_tests.wire.recorder import Session
 from integration_tests.wire.registry import scenario
 from integration_tests.wire.scenarios.consumer_timers import settings
@@ -11,7 +19,8 @@ from integration_tests.wire.scenarios.consumer_timers import settings
 
 @scenario("consumer")
 def a_topic_made_anew_while_it_moves(s: Session) -> None:
-    """Deleted and made again while one member is to revoke: its old partitions are nobody's, commits under the old id are refused."""
+    """Deleted and made again while one member is to revoke: its old partitions are nobody's,
+    commits under the old id are refused."""
     (t,) = topics(s, 4)
     old = topic_id(s, t)
     a, b = (Consumer(s, label, s.name("g")) for label in "ab")
@@ -42,7 +51,8 @@ def a_topic_made_anew_while_it_moves(s: Session) -> None:
 
 @scenario("consumer", lasts_s=20)
 def a_session_ends_before_the_revocation(s: Session) -> None:
-    """A member that is to revoke falls silent: what it had is free when its session has ended (K8-LV-5, K8-REC-6)."""
+    """A member that is to revoke falls silent: what it had is free when its session has ended
+    (K8-LV-5, K8-REC-6)."""
     (t,) = topics(s, 4)
     group = s.name("g")
     settings(s, group, consumer_session_timeout_ms=4_000, consumer_heartbeat_interval_ms=500)
@@ -54,7 +64,9 @@ def a_session_ends_before_the_revocation(s: Session) -> None:
     a.beat()
     for _ in range(6):
         s.wait(1_000)
-        b.link.ask_quietly("ConsumerGroupHeartbeat", 1, group_id=group, member_id=b.member_id, member_epoch=b.epoch)
+        b.link.ask_quietly(
+            "ConsumerGroupHeartbeat", 1, group_id=group, member_id=b.member_id, member_epoch=b.epoch
+        )
     describe(b.link, group)
     a.ack()
     a.commit(t)
@@ -67,7 +79,8 @@ def a_session_ends_before_the_revocation(s: Session) -> None:
 
 @scenario("consumer", lasts_s=20)
 def configurations_change_beside_a_mixed_group(s: Session) -> None:
-    """Live members hear of a new heartbeat interval; classic members keep their own session timeout; the value goes back (K8-CFG-1)."""
+    """Live members hear of a new heartbeat interval; classic members keep their own session
+    timeout; the value goes back (K8-CFG-1)."""
     (t,) = topics(s, 2)
     a = Consumer(s, "a", s.name("g"))
     a.join(t)
@@ -81,7 +94,11 @@ def configurations_change_beside_a_mixed_group(s: Session) -> None:
     m.heartbeat()
     a.ack()
     undo = [{"name": "consumer.heartbeat.interval.ms", "config_operation": 1, "value": None}]
-    s.stage().ask("IncrementalAlterConfigs", 1, resources=[{"resource_type": 32, "resource_name": a.group, "configs": undo}])
+    s.stage().ask(
+        "IncrementalAlterConfigs",
+        1,
+        resources=[{"resource_type": 32, "resource_name": a.group, "configs": undo}],
+    )
     s.wait(2_500)
     a.beat()
     describe(a.link, a.group)
@@ -89,7 +106,8 @@ def configurations_change_beside_a_mixed_group(s: Session) -> None:
 
 @scenario("consumer")
 def names_and_patterns_of_several(s: Session) -> None:
-    """One member by name, one by pattern, one classic; the pattern is replaced by a name while partitions move (K8-RX-1)."""
+    """One member by name, one by pattern, one classic; the pattern is replaced by a name while
+    partitions move (K8-RX-1)."""
     t, u = topics(s, 4, 2)
     group = s.name("g")
     a, b = (Consumer(s, label, group, server_assignor="range") for label in "ab")

@@ -1,4 +1,5 @@
-"""Committed offsets of consumer groups that expire (EXP-1, EXP-3): of topics that no member subscribes to, and of empty groups."""
+"""Committed offsets of consumer groups that expire (EXP-1, EXP-3): of topics that no member
+subscribes to, and of empty groups."""
 
 from __future__ import annotations
 
@@ -10,7 +11,8 @@ from integration_tests.wire.scenarios.cleanup import SOON_MS, kept, until_gone, 
 
 @scenario("cleanup")
 def consumers_keep_what_they_subscribe_to(s: Session) -> None:
-    """Offsets that were committed before the first member came: the one of its topic stays until it leaves."""
+    """Offsets that were committed before the first member came: the one of its topic stays until it
+    leaves."""
     mine, other = topics(s, 1, 1)
     a = Consumer(s, "a", s.name("g"))
     for name in (mine, other):

@@ -1,4 +1,5 @@
-"""Consumer groups (KIP-848): joining, reconciliation, leaving, static members, epochs (K8-HB, K8-EP, K8-REC, K8-LV, K8-ST, K8-DSC)."""
+"""Consumer groups (KIP-848): joining, reconciliation, leaving, static members, epochs (K8-HB,
+K8-EP, K8-REC, K8-LV, K8-ST, K8-DSC)."""
 
 from __future__ import annotations
 
@@ -39,7 +40,13 @@ def version_0_mints_ids(s: Session) -> None:
     a.join(t)
     a.ack()
     describe(a.link, a.group, 0)
-    a.beat(member_id="", member_epoch=0, rebalance_timeout_ms=1_000, subscribed_topic_names=[t], topic_partitions=[])
+    a.beat(
+        member_id="",
+        member_epoch=0,
+        rebalance_timeout_ms=1_000,
+        subscribed_topic_names=[t],
+        topic_partitions=[],
+    )
     a.beat(member_id="", member_epoch=-2, instance_id="i")
     a.beat(member_id="", member_epoch=-2, instance_id="i", group_id=s.name("other"))
     a.leave()
@@ -47,7 +54,8 @@ def version_0_mints_ids(s: Session) -> None:
 
 @scenario("consumer")
 def three_members_are_reconciled(s: Session) -> None:
-    """The main vector of the reconciliation: two join one after the other, everybody revokes what moves (K8-REC-1..5)."""
+    """The main vector of the reconciliation: two join one after the other, everybody revokes what
+    moves (K8-REC-1..5)."""
     t, u = topics(s, 6, 3)
     a, b, c = (Consumer(s, label, s.name("g"), server_assignor="range") for label in "abc")
     a.join(t, u)
@@ -80,7 +88,8 @@ def three_members_are_reconciled(s: Session) -> None:
 
 @scenario("consumer")
 def members_that_do_not_revoke(s: Session) -> None:
-    """Heartbeats without an owned list, with the old one, and with a part of it, keep a member where it is (K8-REC-2)."""
+    """Heartbeats without an owned list, with the old one, and with a part of it, keep a member
+    where it is (K8-REC-2)."""
     (t,) = topics(s, 4)
     a, b = (Consumer(s, label, s.name("g")) for label in "ab")
     a.join(t)
@@ -100,7 +109,8 @@ def members_that_do_not_revoke(s: Session) -> None:
 
 @scenario("consumer")
 def epochs_too_old_and_too_new(s: Session) -> None:
-    """The previous epoch is accepted with a subset of what is held; every other wrong epoch fences (K8-EP-1)."""
+    """The previous epoch is accepted with a subset of what is held; every other wrong epoch fences
+    (K8-EP-1)."""
     (t,) = topics(s, 4)
     a, b = (Consumer(s, label, s.name("g")) for label in "ab")
     a.join(t)
@@ -162,7 +172,8 @@ def requests_that_are_none(s: Session) -> None:
 
 @scenario("consumer")
 def subscriptions_change(s: Session) -> None:
-    """Names added, taken away, doubled, of topics that are not there (yet), and of nothing at all."""
+    """Names added, taken away, doubled, of topics that are not there (yet), and of nothing at
+    all."""
     t, u = topics(s, 2, 2)
     later = s.name("later")
     a, b = (Consumer(s, label, s.name("g")) for label in "ab")
@@ -205,7 +216,8 @@ def nothing_to_subscribe_to(s: Session) -> None:
 
 @scenario("consumer")
 def assignors_by_vote(s: Session) -> None:
-    """The assignor most members ask for is used; without a wish the first that is configured (K8-TGT-1)."""
+    """The assignor most members ask for is used; without a wish the first that is configured
+    (K8-TGT-1)."""
     (t,) = topics(s, 5)
     a, b, c = (Consumer(s, label, s.name("g")) for label in "abc")
     a.join(t, server_assignor="range")
@@ -260,8 +272,14 @@ def described_together(s: Session) -> None:
     a.link.ask("ConsumerGroupDescribe", 1, group_ids=[])
     a.link.ask("ConsumerGroupDescribe", 0, group_ids=[a.group], include_authorized_operations=True)
     a.link.ask("ConsumerGroupDescribe", 1, group_ids=[a.group, a.group])
-    a.link.ask("OffsetCommit", 9, group_id=s.name("simple"), generation_id_or_member_epoch=-1, member_id="",
-               topics=[{"name": t, "partitions": [{"partition_index": 0, "committed_offset": 1}]}])  # fmt: skip
+    a.link.ask(
+        "OffsetCommit",
+        9,
+        group_id=s.name("simple"),
+        generation_id_or_member_epoch=-1,
+        member_id="",
+        topics=[{"name": t, "partitions": [{"partition_index": 0, "committed_offset": 1}]}],
+    )
     describe(a.link, s.name("simple"))
     for kind in ("consumer", "Consumer", "classic", "share", "nothing"):
         a.link.ask("ListGroups", 5, only="groups", types_filter=[kind])
@@ -307,14 +325,30 @@ def offsets_of_a_consumer_group(s: Session) -> None:
     a.fetch(t, member_id=None, member_epoch=-1)
     a.fetch(t, member_id=None, member_epoch=3)
     a.fetch(t, member_id="member-a", member_epoch=-1)
-    a.link.ask("OffsetFetch", 7, group_id=a.group, topics=[{"name": t, "partition_indexes": [0, 1]}], require_stable=False)
-    a.link.ask("OffsetDelete", 0, group_id=a.group, topics=[{"name": n, "partitions": [{"partition_index": 0}]} for n in (t, u)])
+    a.link.ask(
+        "OffsetFetch",
+        7,
+        group_id=a.group,
+        topics=[{"name": t, "partition_indexes": [0, 1]}],
+        require_stable=False,
+    )
+    a.link.ask(
+        "OffsetDelete",
+        0,
+        group_id=a.group,
+        topics=[{"name": n, "partitions": [{"partition_index": 0}]} for n in (t, u)],
+    )
     a.leave()
     b.leave()
     a.commit(t, epoch=-1, member_id="")
     a.commit(t, epoch=3)
     a.fetch(t)
-    a.link.ask("OffsetDelete", 0, group_id=a.group, topics=[{"name": t, "partitions": [{"partition_index": 0}]}])
+    a.link.ask(
+        "OffsetDelete",
+        0,
+        group_id=a.group,
+        topics=[{"name": t, "partitions": [{"partition_index": 0}]}],
+    )
     describe(a.link, a.group)
 
 
@@ -334,7 +368,13 @@ def topics_come_grow_and_go(s: Session) -> None:
     s.wait(1_500)
     a.beat()
     a.ack()
-    stage.ask_quietly("CreatePartitions", 3, topics=[{"name": t, "count": 4, "assignments": None}], timeout_ms=5_000, validate_only=False)
+    stage.ask_quietly(
+        "CreatePartitions",
+        3,
+        topics=[{"name": t, "count": 4, "assignments": None}],
+        timeout_ms=5_000,
+        validate_only=False,
+    )
     await_topic(stage, t, 4)
     s.wait(1_500)
     a.beat()
@@ -363,9 +403,25 @@ def what_only_members_of_the_other_protocol_send(s: Session) -> None:
     a.ack()
     for member_id in ("member-a", "nobody"):
         a.link.ask("Heartbeat", 4, group_id=a.group, generation_id=2, member_id=member_id)
-        a.link.ask("SyncGroup", 5, group_id=a.group, generation_id=2, member_id=member_id, protocol_type="consumer", protocol_name="range")
+        a.link.ask(
+            "SyncGroup",
+            5,
+            group_id=a.group,
+            generation_id=2,
+            member_id=member_id,
+            protocol_type="consumer",
+            protocol_name="range",
+        )
     a.link.ask(API, 1, group_id=a.group, member_id="member-a", member_epoch=2)
     a.leave()
     a.link.ask("Heartbeat", 4, group_id=a.group, generation_id=2, member_id="member-a")
-    a.link.ask("SyncGroup", 5, group_id=a.group, generation_id=2, member_id="member-a", protocol_type="consumer", protocol_name="range")
+    a.link.ask(
+        "SyncGroup",
+        5,
+        group_id=a.group,
+        generation_id=2,
+        member_id="member-a",
+        protocol_type="consumer",
+        protocol_name="range",
+    )
     a.link.ask("LeaveGroup", 5, group_id=a.group, members=[{"member_id": "member-a"}])

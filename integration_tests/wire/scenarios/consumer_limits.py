@@ -1,4 +1,5 @@
-"""Consumer groups under other broker configurations: no room, one assignor only, no migration (K8-CFG-1, K8-HB-1, K8-MIG, K8-VAL-3)."""
+"""Consumer groups under other broker configurations: no room, one assignor only, no migration
+(K8-CFG-1, K8-HB-1, K8-MIG, K8-VAL-3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Groups that move between the protocols, and classic members inside consumer groups (K8-MIG, K8-CLS)."""
+"""Groups that move between the protocols, and classic members inside consumer groups (K8-MIG,
+K8-CLS)."""
 
 from __future__ import annotations
 
@@ -16,13 +17,19 @@ def owning(topic: str, *partitions: int, version: int = 1) -> str:
     head = struct.pack(">hih", version, 1, len(topic)) + topic.encode() + b"\xff\xff\xff\xff"
     if not partitions:
         return (head + struct.pack(">i", 0)).hex()
-    owned = struct.pack(">ih", 1, len(topic)) + topic.encode() + struct.pack(f">i{len(partitions)}i", len(partitions), *partitions)
+    owned = (
+        struct.pack(">ih", 1, len(topic))
+        + topic.encode()
+        + struct.pack(f">i{len(partitions)}i", len(partitions), *partitions)
+    )
     return (head + owned).hex()
 
 
 def classic(s: Session, label: str, group: str, *names: str, **other: Any) -> Member:
     """A classic member that subscribes to topics."""
-    return Member(s, label, group, protocols=protocols("range", metadata=subscription(*names)), **other)
+    return Member(
+        s, label, group, protocols=protocols("range", metadata=subscription(*names)), **other
+    )
 
 
 @scenario("consumer")
@@ -50,7 +57,8 @@ def empty_groups_convert(s: Session) -> None:
 
 @scenario("consumer")
 def a_classic_group_is_upgraded(s: Session) -> None:
-    """A consumer joins a Stable classic group; the classic member follows step by step (K8-MIG-1, K8-CLS-2..5)."""
+    """A consumer joins a Stable classic group; the classic member follows step by step (K8-MIG-1,
+    K8-CLS-2..5)."""
     (t,) = topics(s, 4)
     m = classic(s, "m", s.name("g"), t)
     m.join()
@@ -82,7 +90,8 @@ def a_classic_group_is_upgraded(s: Session) -> None:
 
 @scenario("consumer")
 def parked_requests_of_an_upgraded_group(s: Session) -> None:
-    """Who waits in a join or a sync is told to rejoin (K8-MIG-1). Nobody gets partitions: that would hang on the order of minted ids."""
+    """Who waits in a join or a sync is told to rejoin (K8-MIG-1). Nobody gets partitions: that
+    would hang on the order of minted ids."""
     t = s.name("nowhere")
     m = classic(s, "m", s.name("g"), t)
     n = classic(s, "n", m.group, t)
@@ -122,7 +131,11 @@ def groups_that_cannot_be_upgraded(s: Session) -> None:
     m.sync({m.member_id: "00"}, protocol_type="connect")
     Consumer(s, "a", m.group).join(t)
     m.heartbeat()
-    for label, blob in (("short", "0001"), ("user", assignment(t, 0)[:-8] + "00000001ff"), ("none", "")):
+    for label, blob in (
+        ("short", "0001"),
+        ("user", assignment(t, 0)[:-8] + "00000001ff"),
+        ("none", ""),
+    ):
         n = classic(s, label, s.name(label), "nowhere")
         n.join()
         n.sync({n.member_id: blob})
@@ -144,7 +157,13 @@ def a_classic_member_joins_a_consumer_group(s: Session) -> None:
     a = Consumer(s, "a", s.name("g"))
     a.join(t)
     a.ack()
-    m = Member(s, "m", a.group, protocols=protocols("range", "other", metadata=subscription(t)), member_id="member-m")
+    m = Member(
+        s,
+        "m",
+        a.group,
+        protocols=protocols("range", "other", metadata=subscription(t)),
+        member_id="member-m",
+    )
     m.join_fields.pop("member_id")
     m.member_id = "member-m"
     m.join(protocol_type="connect")
@@ -166,9 +185,15 @@ def a_classic_member_joins_a_consumer_group(s: Session) -> None:
     n = Member(s, "n", a.group, protocols=protocols("other", metadata=subscription(t)))
     n.member_id = "member-n"
     n.join()
-    Member(s, "o", a.group, protocols=protocols("third", metadata=subscription(t))).join(member_id="member-o")
-    Member(s, "p", a.group, protocols=protocols("other", metadata="0001")).join(member_id="member-p")
-    old = Member(s, "old", a.group, version=3, protocols=protocols("other", metadata=subscription(t)))
+    Member(s, "o", a.group, protocols=protocols("third", metadata=subscription(t))).join(
+        member_id="member-o"
+    )
+    Member(s, "p", a.group, protocols=protocols("other", metadata="0001")).join(
+        member_id="member-p"
+    )
+    old = Member(
+        s, "old", a.group, version=3, protocols=protocols("other", metadata=subscription(t))
+    )
     old.join()
     old.leave()
     describe(a.link, a.group)
@@ -212,7 +237,9 @@ def a_static_member_changes_protocol(s: Session) -> None:
     m.heartbeat()
     a.ack()
     describe(a.link, m.group)
-    back = Member(s, "back", m.group, instance="i", protocols=protocols("range", metadata=subscription(t)))
+    back = Member(
+        s, "back", m.group, instance="i", protocols=protocols("range", metadata=subscription(t))
+    )
     back.join()
     a.beat()
     a.link.ask("DescribeGroups", 6, groups=[m.group])
@@ -227,7 +254,9 @@ def static_classic_members_inside(s: Session) -> None:
     (t,) = topics(s, 4)
     a = Consumer(s, "a", s.name("g"))
     a.join(t)
-    m = Member(s, "m", a.group, instance="i", protocols=protocols("range", metadata=subscription(t)))
+    m = Member(
+        s, "m", a.group, instance="i", protocols=protocols("range", metadata=subscription(t))
+    )
     m.join()
     m.sync()
     a.beat()
@@ -235,7 +264,9 @@ def static_classic_members_inside(s: Session) -> None:
     m.heartbeat()
     m.join()
     m.sync()
-    n = Member(s, "n", a.group, instance="i", protocols=protocols("range", metadata=subscription(t)))
+    n = Member(
+        s, "n", a.group, instance="i", protocols=protocols("range", metadata=subscription(t))
+    )
     n.join()
     n.sync()
     m.heartbeat()
@@ -244,7 +275,9 @@ def static_classic_members_inside(s: Session) -> None:
     n.heartbeat(group_instance_id="j")
     n.join(group_instance_id="j")
     describe(a.link, a.group, 1)
-    a.link.ask("LeaveGroup", 5, group_id=a.group, members=[{"member_id": "", "group_instance_id": "i"}])
+    a.link.ask(
+        "LeaveGroup", 5, group_id=a.group, members=[{"member_id": "", "group_instance_id": "i"}]
+    )
     describe(a.link, a.group)
 
 

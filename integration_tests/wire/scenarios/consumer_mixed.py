@@ -1,4 +1,5 @@
-"""Requests that meet a consumer group in an intermediate state: while partitions move, between protocols, between two lives of an id."""
+"""Requests that meet a consumer group in an intermediate state: while partitions move, between
+protocols, between two lives of an id."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ def both(link: Link, group: str) -> None:
 
 @scenario("consumer")
 def wrong_epochs_in_each_state(s: Session) -> None:
-    """Epochs around the right one of members that revoke, wait for partitions, and are stable (K8-EP-1)."""
+    """Epochs around the right one of members that revoke, wait for partitions, and are stable
+    (K8-EP-1)."""
     (t,) = topics(s, 4)
     a, b = (Consumer(s, label, s.name("g")) for label in "ab")
     a.join(t)
@@ -56,7 +58,8 @@ def wrong_epochs_in_each_state(s: Session) -> None:
 
 @scenario("consumer")
 def who_leaves_in_each_state(s: Session) -> None:
-    """Members that leave while they have to revoke, and while they wait: what they had or were to have is free at once (K8-LV-1)."""
+    """Members that leave while they have to revoke, and while they wait: what they had or were to
+    have is free at once (K8-LV-1)."""
     (t,) = topics(s, 4)
     for label, revoking in (("giver", True), ("taker", False)):
         a, b, c = (Consumer(s, f"{each}-{label}", s.name(label)) for each in "abc")
@@ -75,7 +78,8 @@ def who_leaves_in_each_state(s: Session) -> None:
 
 @scenario("consumer")
 def static_members_away_in_each_state(s: Session) -> None:
-    """Epoch -2 of a member that revokes, of one that waits, twice, and who comes back with other words (K8-LV-2, K8-ST-2)."""
+    """Epoch -2 of a member that revokes, of one that waits, twice, and who comes back with other
+    words (K8-LV-2, K8-ST-2)."""
     t, u = topics(s, 4, 2)
     a = Consumer(s, "a", s.name("g"), instance="i")
     b = Consumer(s, "b", s.name("g"), instance="j")
@@ -103,14 +107,25 @@ def static_members_away_in_each_state(s: Session) -> None:
     back.ack()
     a.beat()
     both(back.link, back.group)
-    a.link.ask("LeaveGroup", 5, group_id=a.group, members=[{"member_id": "member-a", "group_instance_id": "j"}])
-    a.link.ask("LeaveGroup", 5, group_id=a.group, members=[{"member_id": "member-a", "group_instance_id": "i"}])
+    a.link.ask(
+        "LeaveGroup",
+        5,
+        group_id=a.group,
+        members=[{"member_id": "member-a", "group_instance_id": "j"}],
+    )
+    a.link.ask(
+        "LeaveGroup",
+        5,
+        group_id=a.group,
+        members=[{"member_id": "member-a", "group_instance_id": "i"}],
+    )
     a.beat()
 
 
 @scenario("consumer")
 def an_id_used_again(s: Session) -> None:
-    """A member id that left comes back, as a consumer and as a classic member; joining anew in the midst of a revocation."""
+    """A member id that left comes back, as a consumer and as a classic member; joining anew in the
+    midst of a revocation."""
     (t,) = topics(s, 4)
     a, b = (Consumer(s, label, s.name("g")) for label in "ab")
     a.join(t)
@@ -143,7 +158,8 @@ def an_id_used_again(s: Session) -> None:
 
 @scenario("consumer")
 def deletion_beside_members(s: Session) -> None:
-    """DeleteGroups and OffsetDelete of a group whose members subscribe, some by an expression, some as classic members."""
+    """DeleteGroups and OffsetDelete of a group whose members subscribe, some by an expression, some
+    as classic members."""
     t, u, v = topics(s, 2, 1, 1)
     a = Consumer(s, "a", s.name("g"))
     a.commit(v, epoch=-1, member_id="")
@@ -155,7 +171,9 @@ def deletion_beside_members(s: Session) -> None:
     a.ack()
 
     def delete(*names: str) -> None:
-        asked = [{"name": name, "partitions": [{"partition_index": p} for p in (0, 7)]} for name in names]
+        asked = [
+            {"name": name, "partitions": [{"partition_index": p} for p in (0, 7)]} for name in names
+        ]
         a.link.ask("OffsetDelete", 0, group_id=a.group, topics=asked)
 
     delete(t, u, v)
@@ -175,7 +193,8 @@ def deletion_beside_members(s: Session) -> None:
 
 @scenario("consumer")
 def transactions_of_mixed_groups(s: Session) -> None:
-    """TxnOffsetCommit of a classic member inside a consumer group, by its generation, before and after a change of epoch."""
+    """TxnOffsetCommit of a classic member inside a consumer group, by its generation, before and
+    after a change of epoch."""
     (t,) = topics(s, 2)
     a = Consumer(s, "a", s.name("g"))
     a.join(t)
@@ -204,7 +223,8 @@ def transactions_of_mixed_groups(s: Session) -> None:
 
 @scenario("consumer")
 def partitions_added_while_some_are_revoked(s: Session) -> None:
-    """A topic grows before what moves is given up: a new epoch, while the member is still in the old one (K8-HB-4, K8-REC-2)."""
+    """A topic grows before what moves is given up: a new epoch, while the member is still in the
+    old one (K8-HB-4, K8-REC-2)."""
     from integration_tests.wire.people import await_topic
 
     (t,) = topics(s, 4)
@@ -214,7 +234,13 @@ def partitions_added_while_some_are_revoked(s: Session) -> None:
     b.join(t)
     a.beat()
     stage = s.stage()
-    stage.ask_quietly("CreatePartitions", 3, topics=[{"name": t, "count": 8, "assignments": None}], timeout_ms=5_000, validate_only=False)
+    stage.ask_quietly(
+        "CreatePartitions",
+        3,
+        topics=[{"name": t, "count": 8, "assignments": None}],
+        timeout_ms=5_000,
+        validate_only=False,
+    )
     await_topic(stage, t, 8)
     s.wait(1_500)
     a.beat()
@@ -228,7 +254,8 @@ def partitions_added_while_some_are_revoked(s: Session) -> None:
 
 @scenario("consumer")
 def votes_of_mixed_groups(s: Session) -> None:
-    """Classic members have no vote; one for an unknown assignor is refused and changes nothing (K8-TGT-1, K8-VAL-3)."""
+    """Classic members have no vote; one for an unknown assignor is refused and changes nothing
+    (K8-TGT-1, K8-VAL-3)."""
     (t,) = topics(s, 5)
     a = Consumer(s, "a", s.name("g"), server_assignor="range")
     a.join(t)
@@ -248,7 +275,8 @@ def votes_of_mixed_groups(s: Session) -> None:
 
 @scenario("consumer")
 def a_static_member_of_a_mixed_group_changes_protocol(s: Session) -> None:
-    """Classic to consumer and back while another consumer and another classic member keep the group what it is (K8-CLS-3, K8-ST-1)."""
+    """Classic to consumer and back while another consumer and another classic member keep the group
+    what it is (K8-CLS-3, K8-ST-1)."""
     (t,) = topics(s, 4)
     a = Consumer(s, "a", s.name("g"))
     a.join(t)
@@ -271,7 +299,9 @@ def a_static_member_of_a_mixed_group_changes_protocol(s: Session) -> None:
     n.leave(-2)
     n.join(t)
     n.ack()
-    o = Member(s, "o", a.group, instance="i", protocols=protocols("range", metadata=subscription(t)))
+    o = Member(
+        s, "o", a.group, instance="i", protocols=protocols("range", metadata=subscription(t))
+    )
     o.join()
     n.commit(t, 0)
     both(a.link, a.group)
@@ -284,7 +314,8 @@ def a_static_member_of_a_mixed_group_changes_protocol(s: Session) -> None:
 
 @scenario("consumer")
 def cooperative_members_of_a_mixed_group(s: Session) -> None:
-    """A cooperative classic member says it owns too much, too little, and a partition that is not there (K8-CLS-8)."""
+    """A cooperative classic member says it owns too much, too little, and a partition that is not
+    there (K8-CLS-8)."""
     (t,) = topics(s, 4)
     a = Consumer(s, "a", s.name("g"))
     a.join(t)

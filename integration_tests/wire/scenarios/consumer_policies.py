@@ -1,4 +1,5 @@
-"""`group.consumer.migration.policy` at `upgrade` and at `downgrade` (K8-MIG): the same story under each."""
+"""`group.consumer.migration.policy` at `upgrade` and at `downgrade` (K8-MIG): the same story under
+each."""
 
 from __future__ import annotations
 
@@ -9,11 +10,18 @@ from integration_tests.wire.registry import scenario
 
 
 def _classic(s: Session, label: str, group: str, topic: str, instance: str | None = None) -> Member:
-    return Member(s, label, group, protocols=protocols("range", metadata=subscription(topic)), instance=instance)
+    return Member(
+        s,
+        label,
+        group,
+        protocols=protocols("range", metadata=subscription(topic)),
+        instance=instance,
+    )
 
 
 def _a_consumer_comes_to_classic_members(s: Session) -> None:
-    """It upgrades the group, or is refused; the last consumer that leaves takes the protocol with it, or not."""
+    """It upgrades the group, or is refused; the last consumer that leaves takes the protocol with
+    it, or not."""
     (t,) = topics(s, 4)
     m = _classic(s, "m", s.name("g"), t)
     m.join()
@@ -35,7 +43,8 @@ def _a_consumer_comes_to_classic_members(s: Session) -> None:
 
 
 def _a_classic_member_comes_to_consumers(s: Session) -> None:
-    """It may join them in either case; when they have left, the group is downgraded or stays what it is."""
+    """It may join them in either case; when they have left, the group is downgraded or stays what
+    it is."""
     (t,) = topics(s, 4)
     a = Consumer(s, "a", s.name("g"))
     a.join(t)

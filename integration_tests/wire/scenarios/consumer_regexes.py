@@ -6,8 +6,24 @@ from integration_tests.wire.consumers import Consumer, describe, topics
 from integration_tests.wire.recorder import Session
 from integration_tests.wire.registry import scenario
 
-_REFUSED = ("(", "[", "a**", "*", "(?=a)", "\\1", "a{2,1}", "a{1001}", "[z-a]", "(?P<n>", ")", "\\", "(?i", "[[:word:]", "\\Qa",
-            "(?P<n>a)(?P<n>b)")  # fmt: skip
+_REFUSED = (
+    "(",
+    "[",
+    "a**",
+    "*",
+    "(?=a)",
+    "\\1",
+    "a{2,1}",
+    "a{1001}",
+    "[z-a]",
+    "(?P<n>",
+    ")",
+    "\\",
+    "(?i",
+    "[[:word:]",
+    "\\Qa",
+    "(?P<n>a)(?P<n>b)",
+)
 
 
 def _resolved(s: Session, a: Consumer) -> None:
@@ -48,7 +64,8 @@ def regexes_that_are_refused(s: Session) -> None:
 
 @scenario("consumer")
 def names_and_regex_together(s: Session) -> None:
-    """The union of both; a second member with the same expression has it at once (K8-RX-1, K8-RX-4)."""
+    """The union of both; a second member with the same expression has it at once (K8-RX-1,
+    K8-RX-4)."""
     t, _u = topics(s, 2, 2)
     regex = f"t1-{s.nonce}"
     a, b = (Consumer(s, label, s.name("g"), server_assignor="range") for label in "ab")

@@ -9,7 +9,8 @@ from integration_tests.wire.registry import scenario
 
 @scenario("consumer")
 def static_members(s: Session) -> None:
-    """An instance id in use, left for a while, taken over, left for good (K8-ST-1..4, K8-LV-2, K8-LV-3)."""
+    """An instance id in use, left for a while, taken over, left for good (K8-ST-1..4, K8-LV-2,
+    K8-LV-3)."""
     t, u = topics(s, 3, 1)
     a = Consumer(s, "a", s.name("g"), instance="i")
     other = Consumer(s, "b", a.group, instance="i")
@@ -73,12 +74,18 @@ def leave_group_names_consumer_members(s: Session) -> None:
     c = Consumer(s, "c", a.group, instance="i")
     for member in (a, b, c):
         member.join(t)
-    named = [{"member_id": "member-a"}, {"member_id": "nobody"}, {"member_id": "x", "group_instance_id": "i"},
-             {"member_id": "", "group_instance_id": "j"}]  # fmt: skip
+    named = [
+        {"member_id": "member-a"},
+        {"member_id": "nobody"},
+        {"member_id": "x", "group_instance_id": "i"},
+        {"member_id": "", "group_instance_id": "j"},
+    ]
     b.link.ask("LeaveGroup", 5, group_id=a.group, members=named)
     a.beat()
     describe(b.link, b.group)
-    b.link.ask("LeaveGroup", 5, group_id=a.group, members=[{"member_id": "", "group_instance_id": "i"}])
+    b.link.ask(
+        "LeaveGroup", 5, group_id=a.group, members=[{"member_id": "", "group_instance_id": "i"}]
+    )
     b.link.ask("LeaveGroup", 2, group_id=a.group, member_id="nobody")
     b.link.ask("LeaveGroup", 2, group_id=a.group, member_id="member-b")
     b.link.ask("LeaveGroup", 5, group_id=a.group, members=[])

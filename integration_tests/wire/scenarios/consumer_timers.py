@@ -1,4 +1,5 @@
-"""What happens to members of consumer groups as time passes (K8-LV-5, K8-REC-6, K8-CLS-6, KIP-1263)."""
+"""What happens to members of consumer groups as time passes (K8-LV-5, K8-REC-6, K8-CLS-6,
+KIP-1263)."""
 
 from __future__ import annotations
 
@@ -10,8 +11,15 @@ from integration_tests.wire.registry import scenario
 
 def settings(s: Session, group: str, **values: int) -> None:
     """Set configurations of a group, and show the answer."""
-    configs = [{"name": name.replace("_", "."), "config_operation": 0, "value": str(value)} for name, value in values.items()]
-    s.stage().ask("IncrementalAlterConfigs", 1, resources=[{"resource_type": 32, "resource_name": group, "configs": configs}])
+    configs = [
+        {"name": name.replace("_", "."), "config_operation": 0, "value": str(value)}
+        for name, value in values.items()
+    ]
+    s.stage().ask(
+        "IncrementalAlterConfigs",
+        1,
+        resources=[{"resource_type": 32, "resource_name": group, "configs": configs}],
+    )
     s.wait(2_500)
 
 
@@ -30,7 +38,14 @@ def sessions_expire(s: Session) -> None:
     a.ack()
     for _ in range(5):
         s.wait(1_000)
-        a.link.ask_quietly("ConsumerGroupHeartbeat", 1, group_id=group, member_id=a.member_id, member_epoch=4, topic_partitions=a.listed())
+        a.link.ask_quietly(
+            "ConsumerGroupHeartbeat",
+            1,
+            group_id=group,
+            member_id=a.member_id,
+            member_epoch=4,
+            topic_partitions=a.listed(),
+        )
     a.ack()
     b.beat()
     describe(a.link, group)
@@ -41,7 +56,8 @@ def sessions_expire(s: Session) -> None:
 
 @scenario("consumer", lasts_s=20)
 def revocation_takes_too_long(s: Session) -> None:
-    """Who does not revoke within its rebalance timeout is fenced, however often it sends heartbeats (K8-REC-6)."""
+    """Who does not revoke within its rebalance timeout is fenced, however often it sends heartbeats
+    (K8-REC-6)."""
     (t,) = topics(s, 2)
     a = Consumer(s, "a", s.name("g"), rebalance_timeout_ms=6_000)
     b = Consumer(s, "b", a.group)
@@ -66,13 +82,25 @@ def classic_members_that_are_too_slow(s: Session) -> None:
     a = Consumer(s, "a", s.name("g"))
     a.join(t)
     a.ack()
-    m = Member(s, "m", a.group, rebalance_timeout_ms=5_000, protocols=protocols("range", metadata=subscription(t)))
+    m = Member(
+        s,
+        "m",
+        a.group,
+        rebalance_timeout_ms=5_000,
+        protocols=protocols("range", metadata=subscription(t)),
+    )
     m.member_id = "member-m"
     m.join()
     s.wait(6_000)
     m.heartbeat()
     describe(a.link, a.group)
-    n = Member(s, "n", a.group, rebalance_timeout_ms=5_000, protocols=protocols("range", metadata=subscription(t)))
+    n = Member(
+        s,
+        "n",
+        a.group,
+        rebalance_timeout_ms=5_000,
+        protocols=protocols("range", metadata=subscription(t)),
+    )
     n.member_id = "member-n"
     n.join()
     n.sync()
@@ -86,7 +114,8 @@ def classic_members_that_are_too_slow(s: Session) -> None:
 
 @scenario("consumer", lasts_s=40)
 def group_configurations(s: Session) -> None:
-    """Values out of bounds are refused; the heartbeat interval is told with the next answer (K8-CFG-1)."""
+    """Values out of bounds are refused; the heartbeat interval is told with the next answer
+    (K8-CFG-1)."""
     (t,) = topics(s, 1)
     a = Consumer(s, "a", s.name("g"))
     a.join(t)
@@ -108,7 +137,8 @@ def group_configurations(s: Session) -> None:
 
 @scenario(lasts_s=30)
 def assignment_interval(s: Session) -> None:
-    """Within the interval a newcomer gets the old epoch and nothing; the first heartbeat after it brings the new one (KIP-1263)."""
+    """Within the interval a newcomer gets the old epoch and nothing; the first heartbeat after it
+    brings the new one (KIP-1263)."""
     (t,) = topics(s, 2)
     settings(s, s.name("g"), consumer_assignment_interval_ms=6_000)
     Consumer(s, "first", s.name("other")).join(t)  # the first of its kind may take a broker long

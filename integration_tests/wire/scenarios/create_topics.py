@@ -12,30 +12,57 @@ from integration_tests.wire.registry import scenario
 LONG = "x" * 250
 
 
-def new(name: str, partitions: int = 1, replicas: int = 1, assignments: dict[int, list[int]] | None = None, **configs: str | None) -> Plain:
+def new(
+    name: str,
+    partitions: int = 1,
+    replicas: int = 1,
+    assignments: dict[int, list[int]] | None = None,
+    **configs: str | None,
+) -> Plain:
     """One topic of a CreateTopics request."""
     return {
-        "name": name, "num_partitions": partitions, "replication_factor": replicas,
-        "assignments": [{"partition_index": p, "broker_ids": b} for p, b in (assignments or {}).items()],
+        "name": name,
+        "num_partitions": partitions,
+        "replication_factor": replicas,
+        "assignments": [
+            {"partition_index": p, "broker_ids": b} for p, b in (assignments or {}).items()
+        ],
         "configs": [{"name": k.replace("_", "."), "value": v} for k, v in configs.items()],
-    }  # fmt: skip
+    }
 
 
-def create(link: Link, *topics: Plain, version: int = 7, validate_only: bool = False, timeout_ms: int = 5_000) -> Plain:
+def create(
+    link: Link,
+    *topics: Plain,
+    version: int = 7,
+    validate_only: bool = False,
+    timeout_ms: int = 5_000,
+) -> Plain:
     """CreateTopics and its answer."""
     return link.ask(
-        "CreateTopics", version, topics=list(topics), timeout_ms=timeout_ms, validate_only=validate_only, brief=True, shuffled="topics"
+        "CreateTopics",
+        version,
+        topics=list(topics),
+        timeout_ms=timeout_ms,
+        validate_only=validate_only,
+        brief=True,
+        shuffled="topics",
     )
 
 
 def more(name: str, count: int, assignments: list[list[int]] | None = None) -> Plain:
     """One topic of a CreatePartitions request."""
-    return {"name": name, "count": count, "assignments": None if assignments is None else [{"broker_ids": b} for b in assignments]}
+    return {
+        "name": name,
+        "count": count,
+        "assignments": None if assignments is None else [{"broker_ids": b} for b in assignments],
+    }
 
 
 @scenario()
 def create_in_every_version(s: Session) -> None:
-    """The answer's shape, version by version; from 5 on it carries the topic's configs, from 7 its id."""
+    """The answer's shape, version by version; from 5 on it carries the topic's configs, from 7 its
+    id."""
     a = s.connect()
     for version in range(2, 8):
         create(a, new(s.name(f"t{version}"), 2, segment_ms="60000"), version=version)
@@ -71,7 +98,8 @@ def create_refused(s: Session) -> None:
 
 @scenario()
 def create_by_hand(s: Session) -> None:
-    """Manual assignments: good ones, gaps, unknown brokers, doubled replicas, with counts beside them."""
+    """Manual assignments: good ones, gaps, unknown brokers, doubled replicas, with counts beside
+    them."""
     a = s.connect()
     create(a, new(s.name("good"), -1, -1, {0: [1], 1: [1]}))
     create(a, new(s.name("gap"), -1, -1, {0: [1], 2: [1]}))
@@ -85,7 +113,10 @@ def create_by_hand(s: Session) -> None:
     create(a, new(s.name("count1"), -1, 1, {0: [1]}))
     create(a, new(s.name("count2"), 2, 1, {0: [1]}))
     doubled = new(s.name("doubled"), -1, -1)
-    doubled["assignments"] = [{"partition_index": 0, "broker_ids": [1]}, {"partition_index": 0, "broker_ids": [1]}]
+    doubled["assignments"] = [
+        {"partition_index": 0, "broker_ids": [1]},
+        {"partition_index": 0, "broker_ids": [1]},
+    ]
     create(a, doubled)
 
 
@@ -97,7 +128,9 @@ def create_with_configs(s: Session) -> None:
     answer = a.ask_quietly("CreateTopics", 7, topics=[some], timeout_ms=5000)
     configs = {c["name"]: c for c in answer["topics"][0]["configs"]}
     s.say("configs shown", len(configs))
-    s.say("set", [configs["cleanup.policy"], configs["max.message.bytes"], configs["segment.bytes"]])
+    s.say(
+        "set", [configs["cleanup.policy"], configs["max.message.bytes"], configs["segment.bytes"]]
+    )
     create(a, new(s.name("c"), nope="1"))
     create(a, new(s.name("c"), segment_ms="abc"))
     create(a, new(s.name("c"), segment_ms="0"))
@@ -113,7 +146,8 @@ def create_with_configs(s: Session) -> None:
 
 @scenario()
 def create_many(s: Session) -> None:
-    """One request, several fates; a name twice is refused for both; validation leaves nothing behind."""
+    """One request, several fates; a name twice is refused for both; validation leaves nothing
+    behind."""
     a = s.connect()
     create(a, new(s.name("x")), new(s.name("y"), 0), new("a b"))
     create(a, new(s.name("twin")), new(s.name("twin"), 2), new(s.name("other")))
@@ -139,7 +173,9 @@ def internal_topics(s: Session) -> None:
     """__consumer_offsets is there from the start, and is not for creating or deleting."""
     a = s.connect()
     create(a, new("__consumer_offsets"))
-    answer = a.ask_quietly("Metadata", 12, topics=[{"name": "__consumer_offsets"}], allow_auto_topic_creation=False)
+    answer = a.ask_quietly(
+        "Metadata", 12, topics=[{"name": "__consumer_offsets"}], allow_auto_topic_creation=False
+    )
     found = answer["topics"][0]
     s.say("internal", [found["error_code"], found["is_internal"], len(found["partitions"])])
 
@@ -150,7 +186,13 @@ def delete_in_every_version(s: Session) -> None:
     a = s.connect()
     for version in range(1, 6):
         name = topic(s, f"t{version}", 2)
-        a.ask("DeleteTopics", version, shuffled="responses", topic_names=[name, s.name("nope")], timeout_ms=5000)
+        a.ask(
+            "DeleteTopics",
+            version,
+            shuffled="responses",
+            topic_names=[name, s.name("nope")],
+            timeout_ms=5000,
+        )
         await_topic(s.stage(), name, None)
         a.ask("DeleteTopics", version, shuffled="responses", topic_names=[name], timeout_ms=5000)
     name = topic(s, "t6")
@@ -187,7 +229,8 @@ def delete_by_id(s: Session) -> None:
 
 @scenario()
 def grow_in_every_version(s: Session) -> None:
-    """CreatePartitions: bigger, same, smaller, unknown, twice in a request, by hand, only asking."""
+    """CreatePartitions: bigger, same, smaller, unknown, twice in a request, by hand, only
+    asking."""
     a = s.connect()
     name = topic(s, "t", 1)
 

@@ -16,22 +16,36 @@ def fill(s: Session, name: str, *batches: str, partition: int = 0) -> None:
     """Append batches, without steps."""
     for records in batches:
         data = [{"name": name, "partition_data": [{"index": partition, "records": records}]}]
-        answer = s.stage().ask_quietly("Produce", 9, transactional_id=None, acks=-1, timeout_ms=5000, topic_data=data)
+        answer = s.stage().ask_quietly(
+            "Produce", 9, transactional_id=None, acks=-1, timeout_ms=5000, topic_data=data
+        )
         assert answer["responses"][0]["partition_responses"][0]["error_code"] == 0, answer
 
 
-def wanted(name: str, *offsets: int, version: int = 12, partitions: tuple[int, ...] = (), **other: Any) -> Plain:
+def wanted(
+    name: str, *offsets: int, version: int = 12, partitions: tuple[int, ...] = (), **other: Any
+) -> Plain:
     """A topic of a Fetch request; offsets for partitions 0, 1, ... or those named."""
     listed = []
     for i, offset in enumerate(offsets):
-        entry: Plain = {"partition": partitions[i] if partitions else i, "fetch_offset": offset, "partition_max_bytes": 1 << 20}
+        entry: Plain = {
+            "partition": partitions[i] if partitions else i,
+            "fetch_offset": offset,
+            "partition_max_bytes": 1 << 20,
+        }
         listed.append(entry | other)
     return {"topic_id" if version >= 13 else "topic": name, "partitions": listed}
 
 
 def fetch(link: Link, *topics: Plain, version: int = 12, **other: Any) -> Plain:
     """Fetch without waiting and without a session, unless told otherwise; and its answer."""
-    fields: Plain = {"max_wait_ms": 0, "min_bytes": 0, "max_bytes": 1 << 20, "isolation_level": 0, "topics": list(topics)}
+    fields: Plain = {
+        "max_wait_ms": 0,
+        "min_bytes": 0,
+        "max_bytes": 1 << 20,
+        "isolation_level": 0,
+        "topics": list(topics),
+    }
     if version >= 7:
         fields |= {"session_id": 0, "session_epoch": -1, "forgotten_topics_data": []}
     if version <= 14:
@@ -44,7 +58,8 @@ THREE = (batch(b"a", b"b"), batch(b"c"), batch(b"d", b"e", b"f"))
 
 @scenario()
 def fetch_in_every_version(s: Session) -> None:
-    """Records, the end of the log, unknown topic, bad partition, out of range: each version's shape."""
+    """Records, the end of the log, unknown topic, bad partition, out of range: each version's
+    shape."""
     a = s.connect()
     name = topic(s, "t")
     fill(s, name, *THREE)
@@ -59,7 +74,8 @@ def fetch_in_every_version(s: Session) -> None:
 
 @scenario()
 def offsets_inside_batches(s: Session) -> None:
-    """The batch that holds the offset comes whole, with what follows; before 0 and after the end is out of range."""
+    """The batch that holds the offset comes whole, with what follows; before 0 and after the end is
+    out of range."""
     a = s.connect()
     name = topic(s, "t")
     fill(s, name, *THREE)
@@ -74,7 +90,8 @@ def offsets_inside_batches(s: Session) -> None:
 
 @scenario()
 def byte_limits(s: Session) -> None:
-    """The first batch always comes whole; then partition and request limits cut, between batches or within."""
+    """The first batch always comes whole; then partition and request limits cut, between batches or
+    within."""
     a = s.connect()
     name = topic(s, "t", 2)
     fill(s, name, *THREE)
@@ -120,12 +137,22 @@ def waiting_for_bytes(s: Session) -> None:
     a.silent(60)
     fill(s, name, THREE[0], partition=1)
     a.expect()
-    for topics in ([wanted(name, 99)], [wanted(s.name("nope"), 0)], [wanted(name, 3, partitions=(9,))], []):
+    for topics in (
+        [wanted(name, 99)],
+        [wanted(s.name("nope"), 0)],
+        [wanted(name, 3, partitions=(9,))],
+        [],
+    ):
         began = time.monotonic()
         b.ask("Fetch", 12, topics=topics, **long)
         s.say("waited", time.monotonic() - began > 5)
     for min_bytes in (1, 0, -1):
-        b.ask("Fetch", 12, topics=[wanted(name, 3)], **(long | {"max_wait_ms": 100, "min_bytes": min_bytes}))
+        b.ask(
+            "Fetch",
+            12,
+            topics=[wanted(name, 3)],
+            **(long | {"max_wait_ms": 100, "min_bytes": min_bytes}),
+        )
     b.ask("Fetch", 12, topics=[wanted(name, 3)], **(long | {"max_wait_ms": 0}))
     b.ask("Fetch", 12, topics=[wanted(name, 3)], **(long | {"max_wait_ms": -1}))
 
@@ -135,19 +162,42 @@ def a_waiting_fetch_and_a_deleted_topic(s: Session) -> None:
     """The wait ends when the topic goes."""
     a = s.connect()
     name = topic(s, "t")
-    a.send("Fetch", 12, topics=[wanted(name, 0)], max_wait_ms=10_000, min_bytes=1, max_bytes=1 << 20, session_epoch=-1)
+    a.send(
+        "Fetch",
+        12,
+        topics=[wanted(name, 0)],
+        max_wait_ms=10_000,
+        min_bytes=1,
+        max_bytes=1 << 20,
+        session_epoch=-1,
+    )
     a.silent(60)
     s.stage().ask_quietly("DeleteTopics", 5, topic_names=[name], timeout_ms=5000)
     a.expect()
 
 
-def _session(link: Link, session: int, epoch: int, *topics: Plain, forget: list[Plain] | None = None, version: int = 12) -> Plain:
-    return fetch(link, *topics, version=version, session_id=session, session_epoch=epoch, forgotten_topics_data=forget or [])
+def _session(
+    link: Link,
+    session: int,
+    epoch: int,
+    *topics: Plain,
+    forget: list[Plain] | None = None,
+    version: int = 12,
+) -> Plain:
+    return fetch(
+        link,
+        *topics,
+        version=version,
+        session_id=session,
+        session_epoch=epoch,
+        forgotten_topics_data=forget or [],
+    )
 
 
 @scenario()
 def sessions(s: Session) -> None:
-    """Made by epoch 0, then only what changed is told, both ways; forgotten partitions; closed by -1."""
+    """Made by epoch 0, then only what changed is told, both ways; forgotten partitions; closed by
+    -1."""
     a = s.connect()
     name, other = topic(s, "t", 2), topic(s, "other")
     fill(s, name, THREE[0])
@@ -194,12 +244,17 @@ def session_errors(s: Session) -> None:
 
 @scenario()
 def sessions_by_topic_id(s: Session) -> None:
-    """From version 13 on ids; an unknown id is told once a topic by error 100; 103 when a name's id has changed."""
+    """From version 13 on ids; an unknown id is told once a topic by error 100; 103 when a name's id
+    has changed."""
     a = s.connect()
     name = topic(s, "t")
     identity = topic_id(s, name)
     fill(s, name, THREE[0])
-    session = int(_session(a, 0, 0, wanted(identity, 0, version=13), wanted("f" * 32, 0, version=13), version=13)["session_id"])
+    session = int(
+        _session(
+            a, 0, 0, wanted(identity, 0, version=13), wanted("f" * 32, 0, version=13), version=13
+        )["session_id"]
+    )
     _session(a, session, 1, version=13)
     _session(a, session, 2, forget=[{"topic_id": "f" * 32, "partitions": [0]}], version=13)
     _session(a, session, 3, version=13)

@@ -1,4 +1,5 @@
-"""Group protocols that the cluster's features switch off: share and streams groups, and consumer groups at group.version 0."""
+"""Group protocols that the cluster's features switch off: share and streams groups, and consumer
+groups at group.version 0."""
 
 from __future__ import annotations
 
@@ -24,23 +25,58 @@ def share_groups(s: Session) -> None:
     level(s.stage(), "share.version", 0, UNSAFE_DOWNGRADE, quietly=True)
     s.wait(1_500)
     a, group = s.connect(), s.name("g")
-    a.ask("ShareGroupHeartbeat", 1, group_id=group, member_id="m", member_epoch=0, subscribed_topic_names=["t"])
+    a.ask(
+        "ShareGroupHeartbeat",
+        1,
+        group_id=group,
+        member_id="m",
+        member_epoch=0,
+        subscribed_topic_names=["t"],
+    )
     a.ask("ShareGroupDescribe", 1, group_ids=[group, ""])
     for version in (1, 2):
-        a.ask("ShareFetch", version, group_id=group, member_id="m", share_session_epoch=0,
-              topics=[{"topic_id": ID, "partitions": [{"partition_index": 0}]}])  # fmt: skip
-        a.ask("ShareAcknowledge", version, group_id=group, member_id="m", share_session_epoch=0,
-              topics=[{"topic_id": ID, "partitions": [{"partition_index": 0}]}])  # fmt: skip
-    states: Plain = {"group_id": group, "topics": [{"topic_id": ID, "partitions": [{"partition": 0}]}]}
-    for api in ("InitializeShareGroupState", "ReadShareGroupState", "WriteShareGroupState", "DeleteShareGroupState",
-                "ReadShareGroupStateSummary"):  # fmt: skip
+        a.ask(
+            "ShareFetch",
+            version,
+            group_id=group,
+            member_id="m",
+            share_session_epoch=0,
+            topics=[{"topic_id": ID, "partitions": [{"partition_index": 0}]}],
+        )
+        a.ask(
+            "ShareAcknowledge",
+            version,
+            group_id=group,
+            member_id="m",
+            share_session_epoch=0,
+            topics=[{"topic_id": ID, "partitions": [{"partition_index": 0}]}],
+        )
+    states: Plain = {
+        "group_id": group,
+        "topics": [{"topic_id": ID, "partitions": [{"partition": 0}]}],
+    }
+    for api in (
+        "InitializeShareGroupState",
+        "ReadShareGroupState",
+        "WriteShareGroupState",
+        "DeleteShareGroupState",
+        "ReadShareGroupStateSummary",
+    ):
         a.ask(api, 0, **states)
         a.ask(api, 0, group_id=group, topics=[])
     for version in (0, 1):
-        wanted = [{"group_id": group, "topics": [{"topic_name": "t", "partitions": [0]}]}, {"group_id": "x", "topics": None}]
+        wanted = [
+            {"group_id": group, "topics": [{"topic_name": "t", "partitions": [0]}]},
+            {"group_id": "x", "topics": None},
+        ]
         a.ask("DescribeShareGroupOffsets", version, groups=wanted)
     partitions = [{"partition_index": 0, "start_offset": 0}]
-    a.ask("AlterShareGroupOffsets", 0, group_id=group, topics=[{"topic_name": "t", "partitions": partitions}])
+    a.ask(
+        "AlterShareGroupOffsets",
+        0,
+        group_id=group,
+        topics=[{"topic_name": "t", "partitions": partitions}],
+    )
     a.ask("DeleteShareGroupOffsets", 0, group_id=group, topics=[{"topic_name": "t"}])
 
 
@@ -56,14 +92,17 @@ def streams_groups(s: Session) -> None:
 
 @scenario("features_off", alone=True)
 def consumer_groups_switched_off(s: Session) -> None:
-    """At group.version 0 their requests are refused; at 1 they are served again, the groups as they were."""
+    """At group.version 0 their requests are refused; at 1 they are served again, the groups as they
+    were."""
     (t,) = topics(s, 1)
     a = Consumer(s, "a", s.name("g"))
     a.join(t)
     level(a.link, "group.version", 0, UPGRADE)
     level(a.link, "group.version", 0, SAFE_DOWNGRADE)
     s.wait(1_500)
-    found = a.link.ask_quietly("ApiVersions", 4, client_software_name="x", client_software_version="1")
+    found = a.link.ask_quietly(
+        "ApiVersions", 4, client_software_name="x", client_software_version="1"
+    )
     s.say("group.version", [f for f in found["finalized_features"] if f["name"] == "group.version"])
     s.say("keys", [k for k in found["api_keys"] if k["api_key"] in (68, 69)])
     a.beat()

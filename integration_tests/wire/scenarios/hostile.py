@@ -15,7 +15,13 @@ def framed(*parts: bytes, size: int | None = None) -> bytes:
     return struct.pack(">i", len(body) if size is None else size) + body
 
 
-def header(key: int, version: int, flexible: bool = False, client: bytes = b"\x00\x01x", correlation: int = 7) -> bytes:
+def header(
+    key: int,
+    version: int,
+    flexible: bool = False,
+    client: bytes = b"\x00\x01x",
+    correlation: int = 7,
+) -> bytes:
     """A request header, version 1 or 2."""
     return struct.pack(">hhi", key, version, correlation) + client + (b"\x00" if flexible else b"")
 
@@ -57,16 +63,37 @@ def lying_lengths(s: Session) -> None:
 @scenario()
 def unknown_keys_and_versions(s: Session) -> None:
     """VER-16: keys nobody knows, keys not served here, versions out of range."""
-    cases = [(f"key {key}", framed(header(key, 0), bytes(30))) for key in (-1, 4, 5, 6, 7, 52, 56, 58, 59, 62, 63, 67, 70, 93, 999, 32767)]
-    beyond = (3, 14), (3, -1), (11, 10), (11, -1), (0, 2), (0, 0), (0, 14), (1, 3), (1, 19), (8, 1), (8, 11), (9, 0), (19, 1), (22, 6)
+    cases = [
+        (f"key {key}", framed(header(key, 0), bytes(30)))
+        for key in (-1, 4, 5, 6, 7, 52, 56, 58, 59, 62, 63, 67, 70, 93, 999, 32767)
+    ]
+    beyond = (
+        (3, 14),
+        (3, -1),
+        (11, 10),
+        (11, -1),
+        (0, 2),
+        (0, 0),
+        (0, 14),
+        (1, 3),
+        (1, 19),
+        (8, 1),
+        (8, 11),
+        (9, 0),
+        (19, 1),
+        (22, 6),
+    )
     for key, version in (*beyond, (60, 3), (75, 1)):
-        cases.append((f"key {key} version {version}", framed(header(key, version, flexible=True), bytes(30))))
+        cases.append(
+            (f"key {key} version {version}", framed(header(key, version, flexible=True), bytes(30)))
+        )
     _each(s, *cases)
 
 
 @scenario()
 def bodies_cut_short(s: Session) -> None:
-    """VER-16, VER-17: a body that ends too early, lengths and counts past its end, null where none may be."""
+    """VER-16, VER-17: a body that ends too early, lengths and counts past its end, null where none
+    may be."""
     _each(
         s,
         ("metadata cut", framed(header(3, 1), b"\x00\x00")),
@@ -78,13 +105,35 @@ def bodies_cut_short(s: Session) -> None:
         ("heartbeat cut", framed(header(12, 0), b"\x00\x01g\x00\x00")),
         ("heartbeat string past end", framed(header(12, 0), b"\x7f\xffg")),
         ("join null protocols", framed(header(11, 0), b"\x00\x01g", bytes(8), b"\xff\xff\xff\xff")),
-        ("join huge metadata", framed(header(11, 0), b"\x00\x01g", bytes(8), b"\x00\x00\x00\x01", b"\x00\x01p", b"\x7f\xff\xff\xff")),
-        ("describe huge compact count", framed(header(15, 5, flexible=True), b"\xff\xff\xff\xff\x0f")),
+        (
+            "join huge metadata",
+            framed(
+                header(11, 0),
+                b"\x00\x01g",
+                bytes(8),
+                b"\x00\x00\x00\x01",
+                b"\x00\x01p",
+                b"\x7f\xff\xff\xff",
+            ),
+        ),
+        (
+            "describe huge compact count",
+            framed(header(15, 5, flexible=True), b"\xff\xff\xff\xff\x0f"),
+        ),
         ("describe endless varint", framed(header(15, 5, flexible=True), b"\xff" * 12)),
         ("describe null compact array", framed(header(15, 5, flexible=True), b"\x00\x00\x00")),
         ("header cut", framed(struct.pack(">hhi", 12, 0, 7))),
         ("client id past end", framed(header(12, 0, client=b"\x7f\xffx"))),
-        ("huge tagged field", framed(header(12, 4, flexible=True), b"\x02g", bytes(4), b"\x02m\x00", b"\x01\x00\xff\xff\xff\xff\x0f")),
+        (
+            "huge tagged field",
+            framed(
+                header(12, 4, flexible=True),
+                b"\x02g",
+                bytes(4),
+                b"\x02m\x00",
+                b"\x01\x00\xff\xff\xff\xff\x0f",
+            ),
+        ),
     )
 
 
@@ -95,7 +144,10 @@ def forgiven(s: Session) -> None:
     flexible = b"\x02g" + bytes(4) + b"\x02m\x00"
     cases = (
         ("trailing", framed(header(12, 0), heartbeat, b"\x01\x02\x03")),
-        ("trailing flexible", framed(header(12, 4, flexible=True), flexible, b"\x00", b"\x01\x02\x03")),
+        (
+            "trailing flexible",
+            framed(header(12, 4, flexible=True), flexible, b"\x00", b"\x01\x02\x03"),
+        ),
         ("unknown tag", framed(header(12, 4, flexible=True), flexible, b"\x01\x63\x02ab")),
         ("unknown header tag", framed(header(12, 4), b"\x01\x63\x02ab", flexible, b"\x00")),
         ("client not utf-8", framed(header(12, 0, client=b"\x00\x02\xff\xfe"), heartbeat)),
@@ -130,7 +182,11 @@ def byte_by_byte(s: Session) -> None:
     for byte in framed(header(12, 0), heartbeat):
         a.connection.send_bytes(bytes([byte]))
     a.frame()
-    a.send_bytes(framed(header(12, 0, correlation=1), heartbeat) + framed(header(12, 0, correlation=2), heartbeat), "two")
+    a.send_bytes(
+        framed(header(12, 0, correlation=1), heartbeat)
+        + framed(header(12, 0, correlation=2), heartbeat),
+        "two",
+    )
     a.frame()
     a.frame()
 
@@ -140,17 +196,26 @@ def beyond_socket_request_max_bytes(s: Session) -> None:
     """socket.request.max.bytes counts what follows the size."""
     _each(s, ("one too many", framed(b"x", size=100_001)))
     link = s.connect()
-    link.send_bytes(framed(header(12, 0), b"\x00\x01g", bytes(4), b"\x00\x01m", bytes(100_000 - 22)), "just fits")
+    link.send_bytes(
+        framed(header(12, 0), b"\x00\x01g", bytes(4), b"\x00\x01m", bytes(100_000 - 22)),
+        "just fits",
+    )
     link.frame()
 
 
 @scenario()
 def answers_keep_their_order(s: Session) -> None:
-    """META-4: requests of one connection are handled one at a time: a parked Fetch holds up what follows it, and nobody else."""
+    """META-4: requests of one connection are handled one at a time: a parked Fetch holds up what
+    follows it, and nobody else."""
     a, b = s.connect("a"), s.connect("b")
     name = topic(s, "t")
-    wanted = {"topic": name, "partitions": [{"partition": 0, "fetch_offset": 0, "partition_max_bytes": 1000}]}
-    a.send("Fetch", 11, max_wait_ms=400, min_bytes=1, max_bytes=1000, session_epoch=-1, topics=[wanted])
+    wanted = {
+        "topic": name,
+        "partitions": [{"partition": 0, "fetch_offset": 0, "partition_max_bytes": 1000}],
+    }
+    a.send(
+        "Fetch", 11, max_wait_ms=400, min_bytes=1, max_bytes=1000, session_epoch=-1, topics=[wanted]
+    )
     a.send("Heartbeat", 0, group_id=s.name("g"), generation_id=1, member_id="m")
     b.ask("Heartbeat", 0, group_id=s.name("g"), generation_id=1, member_id="m")
     a.silent(100)

@@ -1,6 +1,8 @@
-"""The topics in which Kafka keeps groups and transactional ids: they grow by CreatePartitions, are deleted, and made again.
+"""The topics in which Kafka keeps groups and transactional ids: they grow by CreatePartitions, are
+deleted, and made again.
 
-Each is played when nobody else is on its broker. Names are looked for that a number of partitions sends elsewhere than another number does.
+Each is played when nobody else is on its broker. Names are looked for that a number of partitions
+sends elsewhere than another number does.
 """
 
 from __future__ import annotations
@@ -23,12 +25,15 @@ ZERO_ID = "0" * 32
 
 def partitions_of(s: Session, name: str) -> int:
     """How many partitions a topic has; 0: there is no such topic. Leaves no step."""
-    found = s.stage().ask_quietly("Metadata", 12, topics=[{"name": name}], allow_auto_topic_creation=False)["topics"][0]
+    found = s.stage().ask_quietly(
+        "Metadata", 12, topics=[{"name": name}], allow_auto_topic_creation=False
+    )["topics"][0]
     return len(found["partitions"])
 
 
 def name_that(s: Session, label: str, now: int, then: int, *, moves: bool) -> str:
-    """A name of this run that `then` partitions hold elsewhere than `now` partitions do, or where these do."""
+    """A name of this run that `then` partitions hold elsewhere than `now` partitions do, or where
+    these do."""
     for number in count():
         name = s.name(f"{label}~{number}")
         if (coordinator_partition(name, now) != coordinator_partition(name, then)) == moves:
@@ -40,7 +45,12 @@ def grow(s: Session, name: str, more: int) -> int:
     """Add partitions to a topic; returns how many it has then."""
     wanted = partitions_of(s, name) + more
     answer = s.stage().ask_quietly(
-        "CreatePartitions", 3, topics=[{"name": name, "count": wanted, "assignments": None}], timeout_ms=5000, validate_only=False)
+        "CreatePartitions",
+        3,
+        topics=[{"name": name, "count": wanted, "assignments": None}],
+        timeout_ms=5000,
+        validate_only=False,
+    )
     s.say("grown", [[row["error_code"], row["error_message"]] for row in answer["results"]])
     s.until(lambda: partitions_of(s, name) == wanted, f"{name} did not grow")
     return wanted
@@ -48,7 +58,9 @@ def grow(s: Session, name: str, more: int) -> int:
 
 def delete(s: Session, name: str) -> None:
     """Delete a topic and wait until it is gone."""
-    answer = s.stage().ask_quietly("DeleteTopics", 6, topics=[{"name": name, "topic_id": ZERO_ID}], timeout_ms=5000)
+    answer = s.stage().ask_quietly(
+        "DeleteTopics", 6, topics=[{"name": name, "topic_id": ZERO_ID}], timeout_ms=5000
+    )
     s.say("deleted", [[row["error_code"], row["error_message"]] for row in answer["responses"]])
     s.until(lambda: not partitions_of(s, name), f"{name} was not deleted")
 
@@ -68,7 +80,9 @@ def await_group_coordinator(s: Session, *groups: str) -> None:
     """Wait until the broker coordinates these groups again."""
 
     def coordinated() -> bool:
-        asked = s.stage().ask_quietly("FindCoordinator", 4, coordinator_keys=list(groups), key_type=0)["coordinators"]
+        asked = s.stage().ask_quietly(
+            "FindCoordinator", 4, coordinator_keys=list(groups), key_type=0
+        )["coordinators"]
         told = s.stage().ask_quietly("DescribeGroups", 5, groups=list(groups))["groups"]
         return not any(row["error_code"] for row in [*asked, *told])
 
@@ -79,18 +93,26 @@ def await_transaction_coordinator(s: Session, *names: str) -> None:
     """Wait until the broker coordinates these transactional ids again."""
 
     def coordinated() -> bool:
-        asked: list[Plain] = s.stage().ask_quietly("FindCoordinator", 4, coordinator_keys=list(names), key_type=1)["coordinators"]
-        return not any(row["error_code"] for row in asked) and all(state_of(s, name)["error_code"] in (0, 105) for name in names)
+        asked: list[Plain] = s.stage().ask_quietly(
+            "FindCoordinator", 4, coordinator_keys=list(names), key_type=1
+        )["coordinators"]
+        return not any(row["error_code"] for row in asked) and all(
+            state_of(s, name)["error_code"] in (0, 105) for name in names
+        )
 
     s.until(coordinated, "nobody coordinates the transactional ids")
 
 
 @scenario(PROFILE, alone=True)
 def offsets_topic_grows(s: Session) -> None:
-    """Groups stay where the number of partitions at the broker's start sent them, what they have committed stays theirs."""
+    """Groups stay where the number of partitions at the broker's start sent them, what they have
+    committed stays theirs."""
     a, t = s.connect(), topic(s, "t", 2)
     start, then = AT_THE_START[OFFSETS], partitions_of(s, OFFSETS) + 3
-    stays, moves = name_that(s, "stays", start, then, moves=False), name_that(s, "moves", start, then, moves=True)
+    stays, moves = (
+        name_that(s, "stays", start, then, moves=False),
+        name_that(s, "moves", start, then, moves=True),
+    )
     fresh = name_that(s, "fresh", start, then, moves=True)
     tx = Transactor(s, a)
     tx.init()
@@ -151,7 +173,8 @@ def offsets_topic_deleted(s: Session) -> None:
 def transactions_topic_grows(s: Session) -> None:
     """Transactional ids stay where the number of partitions at the broker's start sent them.
 
-    ListTransactions is not asked: Kafka mostly answers COORDINATOR_LOAD_IN_PROGRESS then, because it never loads the new partitions.
+    ListTransactions is not asked: Kafka mostly answers COORDINATOR_LOAD_IN_PROGRESS then, because
+    it never loads the new partitions.
     """
     a, t = s.connect(), topic(s, "t", 1)
     seed = Transactor(s, a, "seed")
@@ -186,9 +209,14 @@ def transactions_topic_deleted(s: Session) -> None:
     open_one.add_offsets(group)
     open_one.commit_offsets(group, t, 5)
     delete(s, TRANSACTIONS)
-    s.until(lambda: all(state_of(s, one.name)["error_code"] for one in (open_one, done)), "the transactional ids were not unloaded")
+    s.until(
+        lambda: all(state_of(s, one.name)["error_code"] for one in (open_one, done)),
+        "the transactional ids were not unloaded",
+    )
     open_one.describe()
-    a.ask("ListTransactions", 1, only="transaction_states", state_filters=[], producer_id_filters=[])
+    a.ask(
+        "ListTransactions", 1, only="transaction_states", state_filters=[], producer_id_filters=[]
+    )
     done.init(again=False)
     open_one.add_offsets(group)
     open_one.link.ask("EndTxn", 5, **open_one.fields(committed=True))
@@ -197,7 +225,9 @@ def transactions_topic_deleted(s: Session) -> None:
     s.say("partitions", partitions_of(s, TRANSACTIONS))
     for one in (open_one, done):
         one.describe()
-    a.ask("ListTransactions", 1, only="transaction_states", state_filters=[], producer_id_filters=[])
+    a.ask(
+        "ListTransactions", 1, only="transaction_states", state_filters=[], producer_id_filters=[]
+    )
     stable_offset(a, group, t, 0)
     open_one.link.ask("EndTxn", 5, **open_one.fields(committed=True))
     open_one.produce(t, b"three")
@@ -206,7 +236,14 @@ def transactions_topic_deleted(s: Session) -> None:
         one.produce(t, b"four")
         one.end(commit=True)
     settled(s, open_one.name)
-    told = a.ask_quietly("DescribeProducers", 0, topics=[{"name": t, "partition_indexes": [0]}])["topics"][0]["partitions"][0]
-    s.say("producers", sorted(
-        [one["producer_epoch"], one["last_sequence"], one["current_txn_start_offset"]] for one in told["active_producers"]))
+    told = a.ask_quietly("DescribeProducers", 0, topics=[{"name": t, "partition_indexes": [0]}])[
+        "topics"
+    ][0]["partitions"][0]
+    s.say(
+        "producers",
+        sorted(
+            [one["producer_epoch"], one["last_sequence"], one["current_txn_start_offset"]]
+            for one in told["active_producers"]
+        ),
+    )
     stable_offset(a, group, t, 0)

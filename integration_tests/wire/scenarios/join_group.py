@@ -1,4 +1,5 @@
-"""JoinGroup, versions 0-9: shapes, refusals, the two-step join, votes and ties, the leader's list of members."""
+"""JoinGroup, versions 0-9: shapes, refusals, the two-step join, votes and ties, the leader's list
+of members."""
 
 from __future__ import annotations
 
@@ -13,7 +14,12 @@ JOIN_VERSIONS = range(10)
 
 
 def _fields(version: int, group: str, **other: Any) -> Plain:
-    fields: Plain = {"group_id": group, "session_timeout_ms": 30_000, "member_id": "", "protocol_type": "consumer"}
+    fields: Plain = {
+        "group_id": group,
+        "session_timeout_ms": 30_000,
+        "member_id": "",
+        "protocol_type": "consumer",
+    }
     fields["protocols"] = protocols("range")
     if version >= 1:
         fields["rebalance_timeout_ms"] = 60_000
@@ -22,15 +28,24 @@ def _fields(version: int, group: str, **other: Any) -> Plain:
 
 @scenario()
 def first_join_in_every_version(s: Session) -> None:
-    """JOIN-6, JOIN-9, LEAD-1, MID-3: versions 0-3 join at once, 4-9 are given an id and come back with it."""
+    """JOIN-6, JOIN-9, LEAD-1, MID-3: versions 0-3 join at once, 4-9 are given an id and come back
+    with it."""
     for version in JOIN_VERSIONS:
         Member(s, f"v{version}", s.name(f"group{version}"), version=version).join()
 
 
 @scenario()
 def a_whole_life_in_every_version(s: Session) -> None:
-    """ST-2, ST-4, VER-1 to VER-4: join, sync, heartbeat, describe, leave with the versions that belong together."""
-    versions = [(0, 0, 0, 0, 0), (2, 1, 1, 1, 1), (4, 2, 2, 2, 3), (5, 3, 3, 3, 4), (6, 4, 4, 4, 5), (9, 5, 4, 5, 6)]
+    """ST-2, ST-4, VER-1 to VER-4: join, sync, heartbeat, describe, leave with the versions that
+    belong together."""
+    versions = [
+        (0, 0, 0, 0, 0),
+        (2, 1, 1, 1, 1),
+        (4, 2, 2, 2, 3),
+        (5, 3, 3, 3, 4),
+        (6, 4, 4, 4, 5),
+        (9, 5, 4, 5, 6),
+    ]
     for join, sync, heartbeat, leave, describing in versions:
         group = s.name(f"group{join}")
         member = Member(s, f"v{join}", group, version=join)
@@ -51,9 +66,21 @@ def refusals_before_the_group(s: Session) -> None:
     for version in (0, 3, 6, 7, 9):
         a.ask("JoinGroup", version, **_fields(version, "", member_id="me"))
         a.ask("JoinGroup", version, **_fields(version, "", member_id="me", session_timeout_ms=1))
-        a.ask("JoinGroup", version, **_fields(version, s.name("g"), member_id="me", session_timeout_ms=5_999))
-        a.ask("JoinGroup", version, **_fields(version, s.name("g"), member_id="me", session_timeout_ms=1_800_001))
-        a.ask("JoinGroup", version, **_fields(version, s.name("g"), member_id="me", session_timeout_ms=-1))
+        a.ask(
+            "JoinGroup",
+            version,
+            **_fields(version, s.name("g"), member_id="me", session_timeout_ms=5_999),
+        )
+        a.ask(
+            "JoinGroup",
+            version,
+            **_fields(version, s.name("g"), member_id="me", session_timeout_ms=1_800_001),
+        )
+        a.ask(
+            "JoinGroup",
+            version,
+            **_fields(version, s.name("g"), member_id="me", session_timeout_ms=-1),
+        )
         a.ask("JoinGroup", version, **_fields(version, s.name("g"), member_id="me"))
     for session in (6_000, 1_800_000):
         a.ask("JoinGroup", 9, **_fields(9, s.name("g"), session_timeout_ms=session))
@@ -137,23 +164,33 @@ def a_pending_id_with_an_instance_id(s: Session) -> None:
 
 @scenario()
 def the_second_request_of_a_two_step_join_counts(s: Session) -> None:
-    """JOIN-12: protocols come from the request that carries the id; a connection of another client name may send it."""
+    """JOIN-12: protocols come from the request that carries the id; a connection of another client
+    name may send it."""
     group = s.name("g")
     a = Member(s, "a", group)
     a.send_join(protocols=protocols("range", metadata="aa"))
     a.take_join()
     other = s.connect("other", client_id="other")
-    other.ask("JoinGroup", 9, **_fields(9, group, member_id=a.member_id, protocols=protocols("roundrobin", metadata="bb")))
+    other.ask(
+        "JoinGroup",
+        9,
+        **_fields(
+            9, group, member_id=a.member_id, protocols=protocols("roundrobin", metadata="bb")
+        ),
+    )
     describe(other, group)
 
 
 @scenario()
 def an_id_nobody_was_given(s: Session) -> None:
-    """JOIN-1, VAL-1: unknown member ids, in an unknown, an emptied and a living group, with and without an instance."""
+    """JOIN-1, VAL-1: unknown member ids, in an unknown, an emptied and a living group, with and
+    without an instance."""
     a = s.connect()
     for version in (0, 5, 9):
         a.ask("JoinGroup", version, **_fields(version, s.name("nowhere"), member_id="ghost"))
-    a.ask("JoinGroup", 9, **_fields(9, s.name("nowhere"), member_id="ghost", group_instance_id="i1"))
+    a.ask(
+        "JoinGroup", 9, **_fields(9, s.name("nowhere"), member_id="ghost", group_instance_id="i1")
+    )
     describe(a, s.name("nowhere"))
     group = s.name("g")
     (b,) = stable(s, group, "b")
@@ -176,7 +213,8 @@ def client_ids_in_member_ids(s: Session) -> None:
 
 @scenario()
 def rejoining_in_a_stable_group(s: Session) -> None:
-    """JOIN-4, Stable: an unchanged follower is answered at once, the leader always rebalances, so does changed metadata."""
+    """JOIN-4, Stable: an unchanged follower is answered at once, the leader always rebalances, so
+    does changed metadata."""
     group = s.name("g")
     a, b = stable(s, group, "a", "b")
     b.join()
@@ -202,7 +240,8 @@ def rejoining_in_a_stable_group(s: Session) -> None:
 
 @scenario()
 def rejoining_between_join_and_sync(s: Session) -> None:
-    """JOIN-4, CompletingRebalance: the same protocols are answered at once, changed ones rebalance, parked syncs get 27."""
+    """JOIN-4, CompletingRebalance: the same protocols are answered at once, changed ones rebalance,
+    parked syncs get 27."""
     group = s.name("g")
     a, b = stable(s, group, "a", "b")
     a.send_join()
@@ -283,7 +322,11 @@ def a_second_join_while_the_first_is_parked(s: Session) -> None:
     b.send_join(protocols=protocols("range", metadata="01"))
     until(s, group, "PreparingRebalance")
     twin = s.connect("twin", client_id="b")
-    twin.send("JoinGroup", 9, **(b.identity() | b.join_fields | {"protocols": protocols("range", metadata="02")}))
+    twin.send(
+        "JoinGroup",
+        9,
+        **(b.identity() | b.join_fields | {"protocols": protocols("range", metadata="02")}),
+    )
     twin.silent(100)
     a.send_join()
     a.take_join()
@@ -293,10 +336,22 @@ def a_second_join_while_the_first_is_parked(s: Session) -> None:
 
 @scenario()
 def metadata_of_the_selected_protocol(s: Session) -> None:
-    """JOIN-9: the leader is given each member's bytes of the protocol that was chosen, and only those."""
+    """JOIN-9: the leader is given each member's bytes of the protocol that was chosen, and only
+    those."""
     group = s.name("g")
-    a = Member(s, "a", group, protocols=[{"name": "range", "metadata": "a1"}, {"name": "roundrobin", "metadata": "a2"}])
-    b = Member(s, "b", group, protocols=[{"name": "roundrobin", "metadata": "b2"}, {"name": "sticky", "metadata": "b3"}], instance="ib")
+    a = Member(
+        s,
+        "a",
+        group,
+        protocols=[{"name": "range", "metadata": "a1"}, {"name": "roundrobin", "metadata": "a2"}],
+    )
+    b = Member(
+        s,
+        "b",
+        group,
+        protocols=[{"name": "roundrobin", "metadata": "b2"}, {"name": "sticky", "metadata": "b3"}],
+        instance="ib",
+    )
     a.join()
     b.enter()
     until(s, group, "PreparingRebalance")
@@ -312,7 +367,8 @@ def metadata_of_the_selected_protocol(s: Session) -> None:
 
 @scenario()
 def odd_but_accepted(s: Session) -> None:
-    """JOIN-10 and others: reasons, odd group ids, negative rebalance timeouts, unreadable empty metadata, unknown types."""
+    """JOIN-10 and others: reasons, odd group ids, negative rebalance timeouts, unreadable empty
+    metadata, unknown types."""
     odd_fields: dict[str, Plain] = {
         "reason": {"reason": "because"},
         "long-reason": {"reason": "x" * 300},
@@ -326,7 +382,9 @@ def odd_but_accepted(s: Session) -> None:
         Member(s, "m", s.name(label)).join(**fields)
     for odd in (" ", ".", "ü/\n", "x" * 300):
         Member(s, "m", s.name(odd)).join()
-    Member(s, "m", s.name("subscribed"), protocols=protocols("range", metadata=subscription("a", "b"))).join()
+    Member(
+        s, "m", s.name("subscribed"), protocols=protocols("range", metadata=subscription("a", "b"))
+    ).join()
 
 
 @scenario()
@@ -346,7 +404,8 @@ def versions_mixed_in_one_group(s: Session) -> None:
 
 @scenario()
 def generations_never_go_back(s: Session) -> None:
-    """REB-7, LV-5, TR-7: emptied at generation g, the group is Empty at g+1 and next completed at g+2."""
+    """REB-7, LV-5, TR-7: emptied at generation g, the group is Empty at g+1 and next completed at
+    g+2."""
     group = s.name("g")
     for label in ("a", "b", "c"):
         member = Member(s, label, group)

@@ -1,8 +1,17 @@
-"""JoinGroup: whose assignor is voted for, who leads, and who is removed because it does not come back."""
+"""JoinGroup: whose assignor is voted for, who leads, and who is removed because it does not come
+back."""
 
 from __future__ import annotations
 
-from integration_tests.wire.people import Member, describe, java_order, protocols, stable, until, until_members
+from integration_tests.wire.people import (
+    Member,
+    describe,
+    java_order,
+    protocols,
+    stable,
+    until,
+    until_members,
+)
 from integration_tests.wire.recorder import Session
 from integration_tests.wire.registry import scenario
 
@@ -34,7 +43,8 @@ def the_leaders_list_is_in_javas_order(s: Session) -> None:
 
 @scenario()
 def the_next_leader_is_javas_first(s: Session) -> None:
-    """LEAD-2, HM-1: when the leader leaves, the first of the others in the order of a Java HashMap of their ids leads."""
+    """LEAD-2, HM-1: when the leader leaves, the first of the others in the order of a Java HashMap
+    of their ids leads."""
     for attempt in range(4):
         group = s.name(f"g{attempt}")
         members = [Member(s, f"m{attempt}{i}", group) for i in range(5)]
@@ -61,7 +71,10 @@ def the_next_leader_is_javas_first(s: Session) -> None:
 
 def _vote(s: Session, label: str, *ballots: tuple[str, ...]) -> None:
     group = s.name(label)
-    members = [Member(s, f"{label}{i}", group, protocols=protocols(*names)) for i, names in enumerate(ballots)]
+    members = [
+        Member(s, f"{label}{i}", group, protocols=protocols(*names))
+        for i, names in enumerate(ballots)
+    ]
     members[0].join()
     for newcomer in members[1:]:
         newcomer.enter()
@@ -90,7 +103,13 @@ def tied_votes(s: Session) -> None:
     _vote(s, "f", ("uniform", "compatible"), ("compatible", "uniform"))
     _vote(s, "g", ("P", "A"), ("A", "P"))
     _vote(s, "h", ("O", "Q"), ("Q", "O"))
-    _vote(s, "i", ("range", "assignor-x", "sticky"), ("assignor-x", "sticky", "range"), ("sticky", "range", "assignor-x"))
+    _vote(
+        s,
+        "i",
+        ("range", "assignor-x", "sticky"),
+        ("assignor-x", "sticky", "range"),
+        ("sticky", "range", "assignor-x"),
+    )
 
 
 @scenario()
@@ -109,7 +128,8 @@ def the_leader_stays_though_it_rejoins_last(s: Session) -> None:
 
 @scenario()
 def a_leader_that_does_not_rejoin_is_removed(s: Session) -> None:
-    """REB-4, LEAD-2, REB-3: the join phase ends after the largest rebalance timeout, without the missing."""
+    """REB-4, LEAD-2, REB-3: the join phase ends after the largest rebalance timeout, without the
+    missing."""
     group = s.name("g")
     a, b = stable(s, group, "a", "b", rebalance_timeout_ms=3_000)
     b.send_join(protocols=protocols("range", metadata="01"))

@@ -1,4 +1,5 @@
-"""What is plainly a fault of Kafka 4.3.1: requests never answered, groups left stuck. Recorded to know them; not to be copied."""
+"""What is plainly a fault of Kafka 4.3.1: requests never answered, groups left stuck. Recorded to
+know them; not to be copied."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ def null_records(s: Session) -> None:
 
 @scenario()
 def one_protocol_twice(s: Session) -> None:
-    """PROTO-5: the same assignor twice: never answered, and the group hangs in PreparingRebalance."""
+    """PROTO-5: the same assignor twice: never answered, and the group hangs in
+    PreparingRebalance."""
     group = s.name("g")
     a = Member(s, "a", group, version=3)
     a.send_join(protocols=protocols("range", "range"))
@@ -28,7 +30,8 @@ def one_protocol_twice(s: Session) -> None:
 
 @scenario()
 def a_subscription_that_lies_about_its_length(s: Session) -> None:
-    """EXP-8: a count or length beyond the end of a first member's subscription: the join phase never ends."""
+    """EXP-8: a count or length beyond the end of a first member's subscription: the join phase
+    never ends."""
     group = s.name("g")
     a = Member(s, "a", group, version=3)
     a.send_join(protocols=protocols("range", metadata="00000000000900"))
@@ -41,6 +44,10 @@ def one_resource_twice_in_alter_configs(s: Session) -> None:
     """AlterConfigs with a resource named twice is never answered."""
     a = s.connect()
     name = topic(s, "t")
-    resource = {"resource_type": 2, "resource_name": name, "configs": [{"name": "segment.ms", "value": "100000"}]}
+    resource = {
+        "resource_type": 2,
+        "resource_name": name,
+        "configs": [{"name": "segment.ms", "value": "100000"}],
+    }
     a.send("AlterConfigs", 2, resources=[resource, resource], validate_only=False)
     a.silent()

@@ -11,12 +11,20 @@ from integration_tests.wire.registry import scenario
 
 @scenario()
 def leave_in_every_version(s: Session) -> None:
-    """LV-1, LV-6, ENT-5, VER-4: unknown group and member, "" group, then the member itself, twice."""
+    """LV-1, LV-6, ENT-5, VER-4: unknown group and member, "" group, then the member itself,
+    twice."""
     for version in range(6):
         (a,) = stable(s, s.name(f"g{version}"), "a")
         a.leave(version, group_id="")
         a.leave(version, group_id=s.name("nowhere"))
-        a.leave(version, **({"member_id": "ghost"} if version < 3 else {"members": [{"member_id": "ghost", "group_instance_id": None}]}))
+        a.leave(
+            version,
+            **(
+                {"member_id": "ghost"}
+                if version < 3
+                else {"members": [{"member_id": "ghost", "group_instance_id": None}]}
+            ),
+        )
         a.leave(version)
         a.leave(version)
         describe(a.link, a.group)
@@ -37,12 +45,18 @@ def leaving_a_stable_group(s: Session) -> None:
 
 @scenario()
 def leaving_during_the_join_phase(s: Session) -> None:
-    """LV-3, LV-4: the parked join of one removed is answered 25; the last missing one's leaving ends the phase."""
+    """LV-3, LV-4: the parked join of one removed is answered 25; the last missing one's leaving
+    ends the phase."""
     group = s.name("g")
     a, b, c = stable(s, group, "a", "b", "c")
     b.send_join(protocols=protocols("range", metadata="01"))
     until(s, group, "PreparingRebalance")
-    s.connect("other").ask("LeaveGroup", 5, group_id=group, members=[{"member_id": b.member_id, "group_instance_id": None}])
+    s.connect("other").ask(
+        "LeaveGroup",
+        5,
+        group_id=group,
+        members=[{"member_id": b.member_id, "group_instance_id": None}],
+    )
     b.take_join()
     a.send_join()
     a.link.silent(60)
@@ -82,7 +96,8 @@ def a_pending_member_holds_up_the_join_phase(s: Session) -> None:
 
 @scenario("limits")
 def a_full_group(s: Session) -> None:
-    """SIZE-1, SIZE-2, REB-8: ids are handed out beyond the limit; who comes back with one to a full group gets 81 and loses it."""
+    """SIZE-1, SIZE-2, REB-8: ids are handed out beyond the limit; who comes back with one to a full
+    group gets 81 and loses it."""
     group = s.name("g")
     members = [Member(s, f"m{i}", group) for i in range(3)]
     for member in members:
@@ -120,7 +135,8 @@ def a_full_group(s: Session) -> None:
 
 @scenario("limits")
 def the_initial_delay(s: Session) -> None:
-    """DLY-1, DLY-2, DLY-3, DLY-6, TR-1, TR-7: the first waits for company, each newcomer gives one window more; so in a refilled group."""
+    """DLY-1, DLY-2, DLY-3, DLY-6, TR-1, TR-7: the first waits for company, each newcomer gives one
+    window more; so in a refilled group."""
     group = s.name("g")
     a, b = Member(s, "a", group), Member(s, "b", group)
     began = time.monotonic()
@@ -150,7 +166,10 @@ def the_delay_and_a_short_rebalance_timeout(s: Session) -> None:
     """DLY-1: no more than the first member's rebalance timeout in all."""
     group = s.name("g")
     began = time.monotonic()
-    a, b = Member(s, "a", group, rebalance_timeout_ms=100), Member(s, "b", group, rebalance_timeout_ms=5_000)
+    a, b = (
+        Member(s, "a", group, rebalance_timeout_ms=100),
+        Member(s, "b", group, rebalance_timeout_ms=5_000),
+    )
     a.enter()
     b.enter()
     a.take_join()
@@ -160,12 +179,18 @@ def the_delay_and_a_short_rebalance_timeout(s: Session) -> None:
 
 @scenario("limits")
 def leaving_during_the_initial_delay(s: Session) -> None:
-    """DLY-4: leaving answers the parked join but does not end the wait; an emptied wait ends Empty."""
+    """DLY-4: leaving answers the parked join but does not end the wait; an emptied wait ends
+    Empty."""
     group = s.name("g")
     a = Member(s, "a", group)
     a.enter()
     until_members(s, group, 1)
-    s.connect("other").ask("LeaveGroup", 5, group_id=group, members=[{"member_id": a.member_id, "group_instance_id": None}])
+    s.connect("other").ask(
+        "LeaveGroup",
+        5,
+        group_id=group,
+        members=[{"member_id": a.member_id, "group_instance_id": None}],
+    )
     a.take_join()
     describe(a.link, group)
     until(s, group, "Empty")

@@ -1,4 +1,5 @@
-"""ListOffsets 1-11, DeleteRecords 0-2, OffsetForLeaderEpoch 2-4: what is known of a log without reading it."""
+"""ListOffsets 1-11, DeleteRecords 0-2, OffsetForLeaderEpoch 2-4: what is known of a log without
+reading it."""
 
 from __future__ import annotations
 
@@ -16,7 +17,10 @@ SPECIALS = (-1, -2, -3, -4, -5, -6, -7)
 
 def listed(name: str, *timestamps: int, partitions: tuple[int, ...] = (), **other: Any) -> Plain:
     """A topic of a ListOffsets request."""
-    entries = [{"partition_index": partitions[i] if partitions else i, "timestamp": t} | other for i, t in enumerate(timestamps)]
+    entries = [
+        {"partition_index": partitions[i] if partitions else i, "timestamp": t} | other
+        for i, t in enumerate(timestamps)
+    ]
     return {"name": name, "partitions": entries}
 
 
@@ -98,7 +102,9 @@ def delete_records(s: Session) -> None:
     name = log(s)
 
     def delete(version: int, offset: int, partition: int = 0, topic_name: str = name) -> None:
-        asked = [{"name": topic_name, "partitions": [{"partition_index": partition, "offset": offset}]}]
+        asked = [
+            {"name": topic_name, "partitions": [{"partition_index": partition, "offset": offset}]}
+        ]
         a.ask("DeleteRecords", version, topics=asked, timeout_ms=5_000)
 
     for version in range(3):
@@ -120,7 +126,13 @@ def delete_records(s: Session) -> None:
     delete(2, -1, 1)
     a.ask("DeleteRecords", 2, topics=[], timeout_ms=5_000)
     several = [
-        {"name": name, "partitions": [{"partition_index": 0, "offset": -1}, {"partition_index": 9, "offset": -1}]},
+        {
+            "name": name,
+            "partitions": [
+                {"partition_index": 0, "offset": -1},
+                {"partition_index": 9, "offset": -1},
+            ],
+        },
         {"name": s.name("nope"), "partitions": [{"partition_index": 0, "offset": -1}]},
     ]
     a.ask("DeleteRecords", 2, shuffled="topics", topics=several, timeout_ms=5_000)
@@ -135,8 +147,22 @@ def epochs_end(s: Session) -> None:
     a = s.connect()
     name = log(s)
 
-    def ask(version: int, epoch: int, current: int = -1, partition: int = 0, topic_name: str = name, replica: int = -1) -> None:
-        asked = [{"topic": topic_name, "partitions": [{"partition": partition, "current_leader_epoch": current, "leader_epoch": epoch}]}]
+    def ask(
+        version: int,
+        epoch: int,
+        current: int = -1,
+        partition: int = 0,
+        topic_name: str = name,
+        replica: int = -1,
+    ) -> None:
+        asked = [
+            {
+                "topic": topic_name,
+                "partitions": [
+                    {"partition": partition, "current_leader_epoch": current, "leader_epoch": epoch}
+                ],
+            }
+        ]
         fields: Plain = {"replica_id": replica} if version >= 3 else {}
         a.ask("OffsetForLeaderEpoch", version, topics=asked, **fields)
 

@@ -1,4 +1,5 @@
-"""Metadata 0-13, DescribeCluster 0-2, DescribeTopicPartitions 0, FindCoordinator 0-6: what brokers say of topics and themselves."""
+"""Metadata 0-13, DescribeCluster 0-2, DescribeTopicPartitions 0, FindCoordinator 0-6: what brokers
+say of topics and themselves."""
 
 from __future__ import annotations
 
@@ -40,14 +41,23 @@ def odd_topics(s: Session) -> None:
     """Bad names, the same name twice, order of the answer."""
     a = s.connect()
     name = topic(s, "t")
-    for asked in ([""], ["a b"], ["."], ["x" * 250], [name, name], [s.name("z"), name, s.name("y")], ["a b", name]):
+    for asked in (
+        [""],
+        ["a b"],
+        ["."],
+        ["x" * 250],
+        [name, name],
+        [s.name("z"), name, s.name("y")],
+        ["a b", name],
+    ):
         a.ask("Metadata", 12, topics=[{"name": n} for n in asked], allow_auto_topic_creation=False)
     a.ask("Metadata", 1, topics=[{"name": "a b"}])
 
 
 @scenario()
 def automatic_creation(s: Session) -> None:
-    """Asked for with leave to create, a topic is made with the broker's defaults; bad names are refused."""
+    """Asked for with leave to create, a topic is made with the broker's defaults; bad names are
+    refused."""
     a = s.connect()
     for version in (0, 1, 3):
         name = s.name(f"auto{version}")
@@ -60,7 +70,13 @@ def automatic_creation(s: Session) -> None:
         await_topic(s.stage(), name, 1)
         a.ask("Metadata", version, topics=[{"name": name}], allow_auto_topic_creation=True)
     a.ask("Metadata", 12, topics=[{"name": "a b"}], allow_auto_topic_creation=True)
-    a.ask("Metadata", 12, topics=[{"name": s.name("x.y")}, {"name": s.name("x_y")}], shuffled="topics", allow_auto_topic_creation=True)
+    a.ask(
+        "Metadata",
+        12,
+        topics=[{"name": s.name("x.y")}, {"name": s.name("x_y")}],
+        shuffled="topics",
+        allow_auto_topic_creation=True,
+    )
 
 
 @scenario("limits")
@@ -96,7 +112,13 @@ def authorized_operations(s: Session) -> None:
     a = s.connect()
     name = topic(s, "t")
     asking: Plain = {"topics": [{"name": name}], "allow_auto_topic_creation": False}
-    a.ask("Metadata", 8, **asking, include_cluster_authorized_operations=True, include_topic_authorized_operations=True)
+    a.ask(
+        "Metadata",
+        8,
+        **asking,
+        include_cluster_authorized_operations=True,
+        include_topic_authorized_operations=True,
+    )
     a.ask("Metadata", 8, **asking)
     a.ask("Metadata", 12, **asking, include_topic_authorized_operations=True)
     a.ask("DescribeCluster", 2, include_cluster_authorized_operations=True)
@@ -114,7 +136,9 @@ def describe_cluster(s: Session) -> None:
 
 
 def _pages(s: Session, names: list[str], **other: Any) -> Plain:
-    return s.connect().ask("DescribeTopicPartitions", 0, **({"topics": [{"name": n} for n in names]} | other))
+    return s.connect().ask(
+        "DescribeTopicPartitions", 0, **({"topics": [{"name": n} for n in names]} | other)
+    )
 
 
 @scenario()
@@ -175,13 +199,27 @@ def api_versions(s: Session) -> None:
     """VER-16: versions 0-4, software names, and the answer to a version from the future."""
     a = s.connect()
     for version in (0, 1, 2, 3, 4):
-        told = {"client_software_name": "raw", "client_software_version": "1.0"} if version >= 3 else {}
+        told = (
+            {"client_software_name": "raw", "client_software_version": "1.0"}
+            if version >= 3
+            else {}
+        )
         answer = a.ask_quietly("ApiVersions", version, **told)
         served = {k["api_key"]: [k["min_version"], k["max_version"]] for k in answer["api_keys"]}
         s.say("served", {str(key): served.get(key) for key in SERVED})
         s.say("rest", {k: v for k, v in answer.items() if k in ("error_code", "throttle_time_ms")})
-    for name, version_text in (("", "1"), ("x", ""), ("a b", "1"), ("x", "-"), ("a.b-c", "1.0-x"), ("ü", "1"), ("x.", "1")):
-        answer = a.ask_quietly("ApiVersions", 3, client_software_name=name, client_software_version=version_text)
+    for name, version_text in (
+        ("", "1"),
+        ("x", ""),
+        ("a b", "1"),
+        ("x", "-"),
+        ("a.b-c", "1.0-x"),
+        ("ü", "1"),
+        ("x.", "1"),
+    ):
+        answer = a.ask_quietly(
+            "ApiVersions", 3, client_software_name=name, client_software_version=version_text
+        )
         s.say("named", [name, version_text, answer["error_code"], bool(answer["api_keys"])])
     for future in (5, 127, 32767, -1):
         a.connection.send_bytes(_frame(18, future))
@@ -189,8 +227,41 @@ def api_versions(s: Session) -> None:
 
 
 def _frame(key: int, version: int) -> bytes:
-    body = key.to_bytes(2, "big") + version.to_bytes(2, "big", signed=True) + (77).to_bytes(4, "big") + b"\x00\x01x\x00\x02a\x02b\x00"
+    body = (
+        key.to_bytes(2, "big")
+        + version.to_bytes(2, "big", signed=True)
+        + (77).to_bytes(4, "big")
+        + b"\x00\x01x\x00\x02a\x02b\x00"
+    )
     return len(body).to_bytes(4, "big") + body
 
 
-SERVED = (0, 1, 2, 3, 8, 9, 10, 11, 12, 13, 14, 15, 16, 18, 19, 20, 21, 22, 23, 32, 33, 37, 42, 44, 47, 60, 75)
+SERVED = (
+    0,
+    1,
+    2,
+    3,
+    8,
+    9,
+    10,
+    11,
+    12,
+    13,
+    14,
+    15,
+    16,
+    18,
+    19,
+    20,
+    21,
+    22,
+    23,
+    32,
+    33,
+    37,
+    42,
+    44,
+    47,
+    60,
+    75,
+)

@@ -1,20 +1,39 @@
-"""OffsetCommit 2-10, OffsetFetch 1-10, OffsetDelete 0: who may commit, what is kept, what is told."""
+"""OffsetCommit 2-10, OffsetFetch 1-10, OffsetDelete 0: who may commit, what is kept, what is
+told."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from integration_tests.wire.people import ZERO_ID, Member, await_topic, protocols, stable, subscription, topic, topic_id, until
+from integration_tests.wire.people import (
+    ZERO_ID,
+    Member,
+    await_topic,
+    protocols,
+    stable,
+    subscription,
+    topic,
+    topic_id,
+    until,
+)
 from integration_tests.wire.raw import Plain
 from integration_tests.wire.recorder import Link, Session
 from integration_tests.wire.registry import scenario
 
 
-def commit(link: Link, group: str, name: str, *entries: Plain, version: int = 9, **other: Any) -> Plain:
-    """OffsetCommit without a member, unless told otherwise. `name` is the topic's id in version 10."""
+def commit(
+    link: Link, group: str, name: str, *entries: Plain, version: int = 9, **other: Any
+) -> Plain:
+    """OffsetCommit without a member, unless told otherwise. `name` is the topic's id in version
+    10."""
     named = {"topic_id": name} if version >= 10 else {"name": name}
     topics = [{**named, "partitions": list(entries)}]
-    fields: Plain = {"group_id": group, "generation_id_or_member_epoch": -1, "member_id": "", "topics": topics}
+    fields: Plain = {
+        "group_id": group,
+        "generation_id_or_member_epoch": -1,
+        "member_id": "",
+        "topics": topics,
+    }
     return link.ask("OffsetCommit", version, **(fields | other))
 
 
@@ -23,18 +42,33 @@ def at(partition: int, offset: int, **other: Any) -> Plain:
     return {"partition_index": partition, "committed_offset": offset} | other
 
 
-def committed(link: Link, group: str, name: str | None, *partitions: int, version: int = 9, **other: Any) -> Plain:
-    """OffsetFetch of one group; `name` None for all topics. `name` is the topic's id in version 10."""
+def committed(
+    link: Link, group: str, name: str | None, *partitions: int, version: int = 9, **other: Any
+) -> Plain:
+    """OffsetFetch of one group; `name` None for all topics. `name` is the topic's id in version
+    10."""
     if version >= 8:
-        topics = None if name is None else [{"topic_id" if version >= 10 else "name": name, "partition_indexes": list(partitions)}]
-        return link.ask("OffsetFetch", version, groups=[{"group_id": group, "topics": topics} | other])
+        topics = (
+            None
+            if name is None
+            else [
+                {
+                    "topic_id" if version >= 10 else "name": name,
+                    "partition_indexes": list(partitions),
+                }
+            ]
+        )
+        return link.ask(
+            "OffsetFetch", version, groups=[{"group_id": group, "topics": topics} | other]
+        )
     topics = None if name is None else [{"name": name, "partition_indexes": list(partitions)}]
     return link.ask("OffsetFetch", version, group_id=group, topics=topics, **other)
 
 
 @scenario()
 def commit_and_fetch_in_every_version(s: Session) -> None:
-    """OC-1, OC-8, OF-2, OF-6: a simple group's life, each version's shape; metadata and leader epochs."""
+    """OC-1, OC-8, OF-2, OF-6: a simple group's life, each version's shape; metadata and leader
+    epochs."""
     a = s.connect()
     name = topic(s, "t", 3)
     for version in range(2, 11):
@@ -52,7 +86,8 @@ def commit_and_fetch_in_every_version(s: Session) -> None:
 
 @scenario()
 def fetching_everything(s: Session) -> None:
-    """OF-3, OF-1: null topics mean all; version 1 has no null, and an empty list means nothing everywhere."""
+    """OF-3, OF-1: null topics mean all; version 1 has no null, and an empty list means nothing
+    everywhere."""
     a = s.connect()
     name, group = topic(s, "t", 2), s.name("g")
     commit(a, group, name, at(1, 11), at(0, 10))
@@ -72,7 +107,8 @@ def fetching_everything(s: Session) -> None:
 
 @scenario()
 def several_groups_at_once(s: Session) -> None:
-    """OF-8, OF-9: answered one by one in the request's order; member ids do not matter to classic groups."""
+    """OF-8, OF-9: answered one by one in the request's order; member ids do not matter to classic
+    groups."""
     a = s.connect()
     name = topic(s, "t")
     one, two = s.name("one"), s.name("two")
@@ -83,7 +119,11 @@ def several_groups_at_once(s: Session) -> None:
         groups = [{"group_id": g, "topics": asked} for g in (two, s.name("nowhere"), one, "", two)]
         a.ask("OffsetFetch", version, groups=groups)
         a.ask("OffsetFetch", version, groups=[])
-    a.ask("OffsetFetch", 9, groups=[{"group_id": one, "member_id": "ghost", "member_epoch": 3, "topics": asked}])
+    a.ask(
+        "OffsetFetch",
+        9,
+        groups=[{"group_id": one, "member_id": "ghost", "member_epoch": 3, "topics": asked}],
+    )
     a.ask("OffsetFetch", 9, groups=[{"group_id": one, "topics": asked}], require_stable=True)
     a.ask("OffsetFetch", 7, group_id=one, topics=asked, require_stable=True)
 
@@ -94,7 +134,9 @@ def topic_ids(s: Session) -> None:
     a = s.connect()
     name, group = topic(s, "t"), s.name("g")
     identity = topic_id(s, name)
-    mixed = [{"topic_id": i, "partitions": [at(0, 5), at(3, 5)]} for i in (identity, "f" * 32, ZERO_ID)]
+    mixed = [
+        {"topic_id": i, "partitions": [at(0, 5), at(3, 5)]} for i in (identity, "f" * 32, ZERO_ID)
+    ]
     commit(a, group, identity, version=10, topics=mixed)
     commit(a, group, "f" * 32, at(0, 1), version=10, generation_id_or_member_epoch=5)
     asked = [{"topic_id": i, "partition_indexes": [0, 3]} for i in ("f" * 32, identity, ZERO_ID)]
@@ -132,21 +174,37 @@ def unknown_topics(s: Session) -> None:
 
 @scenario()
 def commits_without_a_group(s: Session) -> None:
-    """OC-1, ENT-6: unknown group, generations below and above zero, in each version; the group called ""."""
+    """OC-1, ENT-6: unknown group, generations below and above zero, in each version; the group
+    called ""."""
     a = s.connect()
     name = topic(s, "t")
     for version in range(2, 10):
         for generation in (-1, -2, 0, 5):
-            commit(a, s.name(f"g{version}{generation}"), name, at(0, 1), version=version, generation_id_or_member_epoch=generation)
+            commit(
+                a,
+                s.name(f"g{version}{generation}"),
+                name,
+                at(0, 1),
+                version=version,
+                generation_id_or_member_epoch=generation,
+            )
     commit(a, s.name("with-member"), name, at(0, 1), member_id="ghost")
     commit(a, s.name("with-instance"), name, at(0, 1), group_instance_id="i1")
-    commit(a, s.name("with-generation"), name, at(0, 1), member_id="ghost", generation_id_or_member_epoch=3)
+    commit(
+        a,
+        s.name("with-generation"),
+        name,
+        at(0, 1),
+        member_id="ghost",
+        generation_id_or_member_epoch=3,
+    )
     a.ask("ListGroups", 5, only="groups")
 
 
 @scenario()
 def commits_to_an_empty_group(s: Session) -> None:
-    """OC-2, OC-3: Empty takes any commit below generation 0; others must name a member, and none is there."""
+    """OC-2, OC-3: Empty takes any commit below generation 0; others must name a member, and none is
+    there."""
     a = s.connect()
     name, group = topic(s, "t"), s.name("g")
     (member,) = stable(s, group, "m")
@@ -161,7 +219,8 @@ def commits_to_an_empty_group(s: Session) -> None:
 
 @scenario()
 def commits_in_every_state(s: Session) -> None:
-    """OC-2, OC-3, OC-4: Stable, PreparingRebalance, CompletingRebalance; anonymous, wrong and right."""
+    """OC-2, OC-3, OC-4: Stable, PreparingRebalance, CompletingRebalance; anonymous, wrong and
+    right."""
     name, group = topic(s, "t", 2), s.name("g")
     a, b = stable(s, group, "a", "b")
     admin = s.connect("admin")
@@ -174,7 +233,9 @@ def commits_in_every_state(s: Session) -> None:
         a.commit(name, offset, generation_id_or_member_epoch=-1)
         a.commit(name, offset, member_id="ghost")
         a.commit(name, offset, member_id="")
-        a.commit(name, offset, member_id="", generation_id_or_member_epoch=-1, group_instance_id="i1")
+        a.commit(
+            name, offset, member_id="", generation_id_or_member_epoch=-1, group_instance_id="i1"
+        )
         for version in (2, 5, 6, 8):
             a.commit(name, offset, version=version)
 
@@ -191,16 +252,32 @@ def commits_in_every_state(s: Session) -> None:
 
 @scenario()
 def long_metadata(s: Session) -> None:
-    """OC-5: more than offset.metadata.max.bytes, counted in UTF-16 units, is 12 for that partition alone."""
+    """OC-5: more than offset.metadata.max.bytes, counted in UTF-16 units, is 12 for that partition
+    alone."""
     a = s.connect()
     name, group = topic(s, "t", 4), s.name("g")
-    commit(a, group, name, at(0, 1, committed_metadata="x" * 4096), at(1, 1, committed_metadata="x" * 4097), at(2, 1))
+    commit(
+        a,
+        group,
+        name,
+        at(0, 1, committed_metadata="x" * 4096),
+        at(1, 1, committed_metadata="x" * 4097),
+        at(2, 1),
+    )
     commit(a, group, name, at(0, 2, committed_metadata="x" * 4097))
     wide = at(1, 3, committed_metadata="𝒳" * 2048), at(2, 3, committed_metadata="𝒳" * 2049)
     commit(a, group, name, at(0, 3, committed_metadata="ü" * 4096), *wide)
     answer = a.ask_quietly("OffsetFetch", 9, groups=[{"group_id": group, "topics": None}])
-    s.say("kept", [[p["partition_index"], p["committed_offset"], len(p["metadata"])] for p in sorted(
-        answer["groups"][0]["topics"][0]["partitions"], key=lambda p: int(p["partition_index"]))])
+    s.say(
+        "kept",
+        [
+            [p["partition_index"], p["committed_offset"], len(p["metadata"])]
+            for p in sorted(
+                answer["groups"][0]["topics"][0]["partitions"],
+                key=lambda p: int(p["partition_index"]),
+            )
+        ],
+    )
 
 
 @scenario("limits")
@@ -208,7 +285,9 @@ def metadata_at_another_limit(s: Session) -> None:
     """OC-5: offset.metadata.max.bytes=10."""
     a = s.connect()
     name, group = topic(s, "t", 2), s.name("g")
-    commit(a, group, name, at(0, 1, committed_metadata="x" * 10), at(1, 1, committed_metadata="x" * 11))
+    commit(
+        a, group, name, at(0, 1, committed_metadata="x" * 10), at(1, 1, committed_metadata="x" * 11)
+    )
 
 
 @scenario()
@@ -222,7 +301,14 @@ def deleting_a_topic_drops_its_offsets(s: Session) -> None:
     await_topic(s.stage(), gone, None)
 
     def one_is_left() -> bool:
-        return len(a.ask_quietly("OffsetFetch", 9, groups=[{"group_id": group, "topics": None}])["groups"][0]["topics"]) == 1
+        return (
+            len(
+                a.ask_quietly("OffsetFetch", 9, groups=[{"group_id": group, "topics": None}])[
+                    "groups"
+                ][0]["topics"]
+            )
+            == 1
+        )
 
     s.until(one_is_left, "the offsets of the deleted topic stayed")
     committed(a, group, None)
@@ -230,13 +316,16 @@ def deleting_a_topic_drops_its_offsets(s: Session) -> None:
 
 def forget(link: Link, group: str, *names: str, partitions: tuple[int, ...] = (0,)) -> Plain:
     """OffsetDelete, and its answer."""
-    topics = [{"name": n, "partitions": [{"partition_index": p} for p in partitions]} for n in names]
+    topics = [
+        {"name": n, "partitions": [{"partition_index": p} for p in partitions]} for n in names
+    ]
     return link.ask("OffsetDelete", 0, group_id=group, topics=topics, shuffled="topics")
 
 
 @scenario()
 def offset_delete(s: Session) -> None:
-    """OD-1, OD-2, OD-3, VER-11, ENT-6: unknown groups and topics, simple and Empty groups, nothing there to delete."""
+    """OD-1, OD-2, OD-3, VER-11, ENT-6: unknown groups and topics, simple and Empty groups, nothing
+    there to delete."""
     a = s.connect()
     name, other, group = topic(s, "t", 2), topic(s, "other"), s.name("g")
     forget(a, "", name)
@@ -256,7 +345,8 @@ def offset_delete(s: Session) -> None:
 
 @scenario()
 def offset_delete_of_a_living_group(s: Session) -> None:
-    """OD-2: topics that a member subscribes to are kept (86); unreadable subscriptions mean all; other types 68."""
+    """OD-2: topics that a member subscribes to are kept (86); unreadable subscriptions mean all;
+    other types 68."""
     admin = s.connect("admin")
     mine, other = topic(s, "mine"), topic(s, "other")
     group = s.name("g")

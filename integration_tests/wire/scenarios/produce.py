@@ -1,4 +1,5 @@
-"""Produce 3-13, InitProducerId 0-5: what is appended, what is refused, and the memory of idempotent producers."""
+"""Produce 3-13, InitProducerId 0-5: what is appended, what is refused, and the memory of idempotent
+producers."""
 
 from __future__ import annotations
 
@@ -15,21 +16,47 @@ from integration_tests.wire.registry import scenario
 ONE = batch(b"one")
 
 
-def request(name: str, records: str | None, partition: int = 0, *, version: int = 12, acks: int = -1, **other: Any) -> Plain:
-    """The fields of a Produce request with one partition; `name` is the topic's id from version 13 on."""
+def request(
+    name: str,
+    records: str | None,
+    partition: int = 0,
+    *,
+    version: int = 12,
+    acks: int = -1,
+    **other: Any,
+) -> Plain:
+    """The fields of a Produce request with one partition; `name` is the topic's id from version 13
+    on."""
     named = {"topic_id": name} if version >= 13 else {"name": name}
     data = [{**named, "partition_data": [{"index": partition, "records": records}]}]
     return {"transactional_id": None, "acks": acks, "timeout_ms": 5000, "topic_data": data} | other
 
 
-def produce(link: Link, name: str, records: str | None, partition: int = 0, *, version: int = 12, **other: Any) -> Plain:
+def produce(
+    link: Link,
+    name: str,
+    records: str | None,
+    partition: int = 0,
+    *,
+    version: int = 12,
+    **other: Any,
+) -> Plain:
     """Produce to one partition, and its answer."""
-    return link.ask("Produce", version, **request(name, records, partition, version=version, **other))
+    return link.ask(
+        "Produce", version, **request(name, records, partition, version=version, **other)
+    )
 
 
 def latest(link: Link, name: str, partition: int = 0) -> Plain:
     """ListOffsets of the log's end."""
-    asked = [{"name": name, "partitions": [{"partition_index": partition, "current_leader_epoch": -1, "timestamp": -1}]}]
+    asked = [
+        {
+            "name": name,
+            "partitions": [
+                {"partition_index": partition, "current_leader_epoch": -1, "timestamp": -1}
+            ],
+        }
+    ]
     return link.ask("ListOffsets", 7, replica_id=-1, isolation_level=0, topics=asked)
 
 
@@ -51,7 +78,8 @@ def produce_in_every_version(s: Session) -> None:
 
 @scenario()
 def acks(s: Session) -> None:
-    """0 is not answered, 1 and -1 are, others are refused; an error under 0 closes the connection."""
+    """0 is not answered, 1 and -1 are, others are refused; an error under 0 closes the
+    connection."""
     a = s.connect()
     name = topic(s, "t")
     for count in (1, -1):
@@ -79,7 +107,14 @@ def nothing_to_append(s: Session) -> None:
     produce(a, name, batch())
     produce(a, name, batch(count=0, last_offset_delta=0))
     a.ask("Produce", 12, transactional_id=None, acks=-1, timeout_ms=5000, topic_data=[])
-    a.ask("Produce", 12, transactional_id=None, acks=-1, timeout_ms=5000, topic_data=[{"name": name, "partition_data": []}])
+    a.ask(
+        "Produce",
+        12,
+        transactional_id=None,
+        acks=-1,
+        timeout_ms=5000,
+        topic_data=[{"name": name, "partition_data": []}],
+    )
     latest(a, name)
 
 
@@ -115,19 +150,23 @@ def broken_batches(s: Session) -> None:
 
 @scenario()
 def a_batch_shorter_than_its_header(s: Session) -> None:
-    """Whole by its own length, of format 2, but ending within the 61 bytes of a header; with and without the transactional bit."""
+    """Whole by its own length, of format 2, but ending within the 61 bytes of a header; with and
+    without the transactional bit."""
     a = s.connect()
     name = topic(s, "t")
     good = bytes.fromhex(ONE)
     for size in (26, 40, 60):
         for attributes in (b"\x00\x00", b"\x00\x10"):
-            short = good[:8] + (size - 12).to_bytes(4, "big") + good[12:21] + attributes + good[23:size]
+            short = (
+                good[:8] + (size - 12).to_bytes(4, "big") + good[12:21] + attributes + good[23:size]
+            )
             produce(a, name, short.hex())
 
 
 @scenario()
 def faults_beside_faults(s: Session) -> None:
-    """Which of two faults is told: an unknown compression before wrong counts; a number too long for a varint is -1."""
+    """Which of two faults is told: an unknown compression before wrong counts; a number too long
+    for a varint is -1."""
     a = s.connect()
     name = topic(s, "t")
     for attributes in (5, 6, 7):
@@ -138,7 +177,11 @@ def faults_beside_faults(s: Session) -> None:
         good = bytes.fromhex(batch(b"x" * 20))
         broken = good[:61] + bytes.fromhex(size) + good[62:]
         framed = broken[:8] + (len(broken) - 12).to_bytes(4, "big") + broken[12:17]
-        produce(a, name, (framed + google_crc32c.value(broken[21:]).to_bytes(4, "big") + broken[21:]).hex())
+        produce(
+            a,
+            name,
+            (framed + google_crc32c.value(broken[21:]).to_bytes(4, "big") + broken[21:]).hex(),
+        )
 
 
 @scenario()
@@ -153,10 +196,28 @@ def several_partitions_at_once(s: Session) -> None:
         {"name": other, "partition_data": [{"index": 0, "records": ONE}]},
     ]
     for version in (7, 12):
-        answer = a.ask_quietly("Produce", version, transactional_id=None, acks=-1, timeout_ms=5000, topic_data=data)
+        answer = a.ask_quietly(
+            "Produce", version, transactional_id=None, acks=-1, timeout_ms=5000, topic_data=data
+        )
         for found in sorted(answer["responses"], key=lambda t: str(t["name"])):
-            s.say("answer", found | {"partition_responses": sorted(found["partition_responses"], key=lambda p: int(p["index"]))})
-    twice = [{"name": name, "partition_data": [{"index": 0, "records": ONE}, {"index": 0, "records": batch(b"two")}]}]
+            s.say(
+                "answer",
+                found
+                | {
+                    "partition_responses": sorted(
+                        found["partition_responses"], key=lambda p: int(p["index"])
+                    )
+                },
+            )
+    twice = [
+        {
+            "name": name,
+            "partition_data": [
+                {"index": 0, "records": ONE},
+                {"index": 0, "records": batch(b"two")},
+            ],
+        }
+    ]
     a.ask("Produce", 12, transactional_id=None, acks=-1, timeout_ms=5000, topic_data=twice)
     for partition in range(3):
         latest(a, name, partition)
@@ -210,7 +271,9 @@ def timestamps(s: Session) -> None:
     """LogAppendTime topics stamp and say so; odd create times are taken, far-off ones refused."""
     a = s.connect()
     stamped, kept = topic(s, "stamped", message_timestamp_type="LogAppendTime"), topic(s, "kept")
-    strict = topic(s, "strict", message_timestamp_after_max_ms="1000", message_timestamp_before_max_ms="1000")
+    strict = topic(
+        s, "strict", message_timestamp_after_max_ms="1000", message_timestamp_before_max_ms="1000"
+    )
     produce(a, stamped, batch(b"a", b"b", step_ms=5))
     produce(a, kept, batch(b"a", timestamp_ms=-1))
     produce(a, kept, batch(b"a", timestamp_ms=0))
@@ -218,9 +281,24 @@ def timestamps(s: Session) -> None:
     produce(a, kept, batch(b"a", attributes=8))
     produce(a, kept, batch(b"a", timestamp_ms=TIMESTAMP_MS * 3))
     for name in (stamped, kept):
-        read = [{"topic": name, "partitions": [{"partition": 0, "fetch_offset": 0, "partition_max_bytes": 100_000}]}]
-        a.ask("Fetch", 11, max_wait_ms=0, min_bytes=0, max_bytes=1 << 20, session_epoch=-1, topics=read)
-    answer = a.ask_quietly("Produce", 12, **request(strict, batch(b"a")))["responses"][0]["partition_responses"][0]
+        read = [
+            {
+                "topic": name,
+                "partitions": [{"partition": 0, "fetch_offset": 0, "partition_max_bytes": 100_000}],
+            }
+        ]
+        a.ask(
+            "Fetch",
+            11,
+            max_wait_ms=0,
+            min_bytes=0,
+            max_bytes=1 << 20,
+            session_epoch=-1,
+            topics=read,
+        )
+    answer = a.ask_quietly("Produce", 12, **request(strict, batch(b"a")))["responses"][0][
+        "partition_responses"
+    ][0]
     s.say("too old", [answer["error_code"], len(answer["record_errors"]), answer["error_message"]])
 
 
@@ -244,20 +322,46 @@ def producer_ids(s: Session) -> None:
         a.ask("InitProducerId", version, transactional_id=None, transaction_timeout_ms=60_000)
     a.ask("InitProducerId", 4, transactional_id=None, transaction_timeout_ms=0)
     a.ask("InitProducerId", 4, transactional_id=None, transaction_timeout_ms=-1)
-    a.ask("InitProducerId", 4, transactional_id=None, transaction_timeout_ms=1, producer_id=987654321, producer_epoch=3)
-    a.ask("InitProducerId", 4, transactional_id=None, transaction_timeout_ms=1, producer_id=987654321, producer_epoch=-1)
-    a.ask("InitProducerId", 4, transactional_id=None, transaction_timeout_ms=1, producer_id=-1, producer_epoch=3)
+    a.ask(
+        "InitProducerId",
+        4,
+        transactional_id=None,
+        transaction_timeout_ms=1,
+        producer_id=987654321,
+        producer_epoch=3,
+    )
+    a.ask(
+        "InitProducerId",
+        4,
+        transactional_id=None,
+        transaction_timeout_ms=1,
+        producer_id=987654321,
+        producer_epoch=-1,
+    )
+    a.ask(
+        "InitProducerId",
+        4,
+        transactional_id=None,
+        transaction_timeout_ms=1,
+        producer_id=-1,
+        producer_epoch=3,
+    )
     a.ask("InitProducerId", 4, transactional_id="", transaction_timeout_ms=60_000)
 
 
 def producer(s: Session) -> int:
     """A fresh producer id, without a step."""
-    return int(s.stage().ask_quietly("InitProducerId", 4, transactional_id=None, transaction_timeout_ms=1000)["producer_id"])
+    return int(
+        s.stage().ask_quietly(
+            "InitProducerId", 4, transactional_id=None, transaction_timeout_ms=1000
+        )["producer_id"]
+    )
 
 
 @scenario()
 def idempotent_sequences(s: Session) -> None:
-    """Duplicates are answered with their first offset, gaps refused; the last five batches are remembered."""
+    """Duplicates are answered with their first offset, gaps refused; the last five batches are
+    remembered."""
     a = s.connect()
     name = topic(s, "t")
     me = producer(s)
@@ -284,7 +388,8 @@ def idempotent_sequences(s: Session) -> None:
 
 @scenario()
 def idempotent_beginnings(s: Session) -> None:
-    """A producer the partition does not know may begin anywhere it did not before; negative ids and sequences."""
+    """A producer the partition does not know may begin anywhere it did not before; negative ids and
+    sequences."""
     a = s.connect()
     name = topic(s, "t", 4)
     me = producer(s)

@@ -1,4 +1,5 @@
-"""Random work of an administrator: topics made, grown, configured, looked at and deleted, rightly and wrongly."""
+"""Random work of an administrator: topics made, grown, configured, looked at and deleted, rightly
+and wrongly."""
 
 from __future__ import annotations
 
@@ -16,7 +17,15 @@ SEEDS = range(1, 9)
 STEPS = 40
 
 VALUES: dict[str, tuple[str | None, ...]] = {
-    "cleanup.policy": ("delete", "compact", "compact,delete", "delete, compact", "nope", "compact,compact", None),
+    "cleanup.policy": (
+        "delete",
+        "compact",
+        "compact,delete",
+        "delete, compact",
+        "nope",
+        "compact,compact",
+        None,
+    ),
     "max.message.bytes": ("1000", "-1", "0", "x", "2147483648", "1e3", None),
     "segment.ms": ("1", "100000", "0", "-5", " 7 ", "9223372036854775807", "9223372036854775808"),
     "retention.ms": ("-1", "-2", "0", "1000", "", "1.5"),
@@ -53,8 +62,14 @@ class Play:
     def run(self) -> None:
         """Do so many random things."""
         kinds: list[tuple[int, Callable[[], None]]] = [
-            (14, self.create), (10, self.grow), (6, self.delete), (20, self.set), (8, self.replace), (8, self.look), (4, self.metadata),
-        ]  # fmt: skip
+            (14, self.create),
+            (10, self.grow),
+            (6, self.delete),
+            (20, self.set),
+            (8, self.replace),
+            (8, self.look),
+            (4, self.metadata),
+        ]
         for _ in range(STEPS):
             self.rng.choices([act for _, act in kinds], [weight for weight, _ in kinds])[0]()
 
@@ -64,7 +79,11 @@ class Play:
 
     def known(self) -> str:
         """A topic that is there, if any is."""
-        return self.rng.choice(sorted(self.sizes)) if self.sizes and self.rng.random() < 0.85 else self.name()
+        return (
+            self.rng.choice(sorted(self.sizes))
+            if self.sizes and self.rng.random() < 0.85
+            else self.name()
+        )
 
     def setting(self) -> tuple[str, str | None]:
         """A config and a value for it, good or bad."""
@@ -75,21 +94,34 @@ class Play:
         """CreateTopics of one or two."""
         topics: list[Plain] = []
         for _ in range(self.rng.choice((1, 1, 1, 2))):
-            entry = new(self.name(), self.rng.choice((1, 2, 3, -1, 0)), self.rng.choice((1, 1, -1, 2)))
+            entry = new(
+                self.name(), self.rng.choice((1, 2, 3, -1, 0)), self.rng.choice((1, 1, -1, 2))
+            )
             if self.rng.random() < 0.15:
                 entry |= {"num_partitions": -1, "replication_factor": -1}
-                entry["assignments"] = [{"partition_index": p, "broker_ids": [self.rng.choice((1, 1, 1, 9))]} for p in range(2)]
+                entry["assignments"] = [
+                    {"partition_index": p, "broker_ids": [self.rng.choice((1, 1, 1, 9))]}
+                    for p in range(2)
+                ]
             if self.rng.random() < 0.3:
                 entry["configs"] = [dict(zip(("name", "value"), self.setting(), strict=True))]
             topics.append(entry)
         dry = self.rng.random() < 0.2
         answer = self.link.ask(
-            "CreateTopics", self.rng.choice((4, 5, 7)), topics=topics, timeout_ms=5_000, validate_only=dry, brief=True, shuffled="topics"
+            "CreateTopics",
+            self.rng.choice((4, 5, 7)),
+            topics=topics,
+            timeout_ms=5_000,
+            validate_only=dry,
+            brief=True,
+            shuffled="topics",
         )
         for made in answer["topics"]:
             if made["error_code"] == 0 and not dry:
                 asked = next(t for t in topics if t["name"] == made["name"])
-                self.sizes[made["name"]] = len(asked["assignments"]) or max(asked["num_partitions"], 1)
+                self.sizes[made["name"]] = len(asked["assignments"]) or max(
+                    asked["num_partitions"], 1
+                )
                 await_topic(self.s.stage(), made["name"], self.sizes[made["name"]])
                 settle(self.link, made["name"])
 
@@ -97,9 +129,19 @@ class Play:
         """CreatePartitions of one."""
         name = self.known()
         count = self.sizes.get(name, 1) + self.rng.choice((1, 2, 0, -1))
-        hands = [[self.rng.choice((1, 1, 9))] for _ in range(self.rng.choice((1, 2)))] if self.rng.random() < 0.3 else None
+        hands = (
+            [[self.rng.choice((1, 1, 9))] for _ in range(self.rng.choice((1, 2)))]
+            if self.rng.random() < 0.3
+            else None
+        )
         dry = self.rng.random() < 0.2
-        answer = self.link.ask("CreatePartitions", 3, topics=[more(name, count, hands)], timeout_ms=5_000, validate_only=dry)
+        answer = self.link.ask(
+            "CreatePartitions",
+            3,
+            topics=[more(name, count, hands)],
+            timeout_ms=5_000,
+            validate_only=dry,
+        )
         if answer["results"][0]["error_code"] == 0 and not dry:
             self.sizes[name] = count
             await_topic(self.s.stage(), name, count)
@@ -111,7 +153,11 @@ class Play:
         if version == 6 and name in self.sizes and self.rng.random() < 0.5:
             asked: Plain = {"topics": [{"name": None, "topic_id": topic_id(self.s, name)}]}
         else:
-            asked = {"topic_names": [name]} if version < 6 else {"topics": [{"name": name, "topic_id": ZERO_ID}]}
+            asked = (
+                {"topic_names": [name]}
+                if version < 6
+                else {"topics": [{"name": name, "topic_id": ZERO_ID}]}
+            )
         answer = self.link.ask("DeleteTopics", version, timeout_ms=5_000, **asked)
         if answer["responses"][0]["error_code"] == 0:
             self.sizes.pop(name)
@@ -136,13 +182,22 @@ class Play:
 
     def look(self) -> None:
         """DescribeConfigs of what may have been set."""
-        describe(self.link, 2, self.known(), *VALUES, synonyms=self.rng.random() < 0.5, version=self.rng.choice((1, 3, 4)))
+        describe(
+            self.link,
+            2,
+            self.known(),
+            *VALUES,
+            synonyms=self.rng.random() < 0.5,
+            version=self.rng.choice((1, 3, 4)),
+        )
 
     def metadata(self) -> None:
         """Metadata and DescribeTopicPartitions."""
         name = self.known()
         self.link.ask("Metadata", 12, topics=[{"name": name}], allow_auto_topic_creation=False)
-        self.link.ask("DescribeTopicPartitions", 0, topics=[{"name": n} for n in (name, self.name())])
+        self.link.ask(
+            "DescribeTopicPartitions", 0, topics=[{"name": n} for n in (name, self.name())]
+        )
 
 
 def episode(seed: int) -> Callable[[Session], None]:

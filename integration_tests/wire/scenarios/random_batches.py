@@ -1,4 +1,5 @@
-"""Record batches with a few bytes changed and the check sum put right again: what is appended, and what is refused how."""
+"""Record batches with a few bytes changed and the check sum put right again: what is appended, and
+what is refused how."""
 
 from __future__ import annotations
 
@@ -21,14 +22,17 @@ CRC_AT, BODY_AT, TIMES_AT, HEADER_BYTES = 17, 21, 27, 61
 
 
 def mended(data: bytes, rng: random.Random) -> bytes:
-    """Put length and check sum right, mostly; a header's worth of bytes is always there, and the time is not touched (Kafka
-    starts another segment for a time far off, and reads one segment at a time)."""
+    """Put length and check sum right, mostly; a header's worth of bytes is always there, and the
+    time is not touched (Kafka starts another segment for a time far off, and reads one segment at a
+    time)."""
     data = data.ljust(HEADER_BYTES, b"\0")
     data = data[:TIMES_AT] + TIMESTAMP_MS.to_bytes(8, "big") * 2 + data[TIMES_AT + 16 :]
     if rng.random() < 0.9:
         data = data[:8] + (len(data) - 12).to_bytes(4, "big") + data[12:]
     if rng.random() < 0.95:
-        data = data[:CRC_AT] + google_crc32c.value(data[BODY_AT:]).to_bytes(4, "big") + data[BODY_AT:]
+        data = (
+            data[:CRC_AT] + google_crc32c.value(data[BODY_AT:]).to_bytes(4, "big") + data[BODY_AT:]
+        )
     return data
 
 
@@ -48,9 +52,16 @@ def episode(seed: int) -> Callable[[Session], None]:
         names = [topic(s, "t"), topic(s, "compacted", cleanup_policy="compact"), stamped]
         for _ in range(BATCHES):
             values = [b"v" * rng.randrange(8) for _ in range(rng.randrange(1, 4))]
-            sound = batch(*values, key=rng.choice((None, b"k")), timestamp_ms=TIMESTAMP_MS, step_ms=rng.choice((0, 5)))
+            sound = batch(
+                *values,
+                key=rng.choice((None, b"k")),
+                timestamp_ms=TIMESTAMP_MS,
+                step_ms=rng.choice((0, 5)),
+            )
             name = rng.choice((names[0], names[0], names[1], names[2]))
-            produce(link, name, changed(bytes.fromhex(sound), rng).hex(), version=rng.choice((7, 9, 12)))
+            produce(
+                link, name, changed(bytes.fromhex(sound), rng).hex(), version=rng.choice((7, 9, 12))
+            )
         for name in names[:2]:
             fetch(link, wanted(name, 0))
 

@@ -1,8 +1,10 @@
-"""Random lives of consumer groups and of mixed ones: seeded sequences of every request such a group knows, right and wrong.
+"""Random lives of consumer groups and of mixed ones: seeded sequences of every request such a group
+knows, right and wrong.
 
-The seed alone decides what is done, together with what was answered; so two brokers that answer alike are sent alike. Member ids are
-chosen, not minted, so that no order of random ids is felt; of the ids of topics only one topic, or the assignor `range`, is independent.
-Time plays no part: all timeouts are long.
+The seed alone decides what is done, together with what was answered; so two brokers that answer
+alike are sent alike. Member ids are chosen, not minted, so that no order of random ids is felt; of
+the ids of topics only one topic, or the assignor `range`, is independent. Time plays no part: all
+timeouts are long.
 """
 
 from __future__ import annotations
@@ -35,7 +37,9 @@ class Play:
         self.admin = s.connect("admin")
         self.size = 4
         self.consumers = [
-            Consumer(s, label, self.group, instance=f"i-{label}" if self.rng.random() < 0.3 else None)
+            Consumer(
+                s, label, self.group, instance=f"i-{label}" if self.rng.random() < 0.3 else None
+            )
             for label in self.rng.choice(("ab", "abc", "abcd"))
         ]
         self.classic = [self._classic(label) for label in self.rng.choice(("", "", "m", "mn"))]
@@ -43,18 +47,32 @@ class Play:
         self.joined: set[str] = set()
 
     def _classic(self, label: str) -> Member:
-        member = Member(self.s, label, self.group, protocols=protocols("range", metadata=owning(self.topics[0])))
+        member = Member(
+            self.s, label, self.group, protocols=protocols("range", metadata=owning(self.topics[0]))
+        )
         member.member_id = f"member-{label}"
         return member
 
     def run(self) -> None:
         """Do so many random things."""
         kinds: list[tuple[int, Callable[[Consumer], object]]] = [
-            (45, self.proper), (8, self.beat), (8, self.partial), (5, self.wrong_epoch), (5, self.join), (6, self.subscribe),
-            (5, self.leave), (2, self.stranger), (5, self.commit), (3, self.fetch), (4, self.look), (2, self.remove),
-            (1, self.delete), (1, self.grow),
-            (2, self.takes_over), (2, self.says_all),
-        ]  # fmt: skip
+            (45, self.proper),
+            (8, self.beat),
+            (8, self.partial),
+            (5, self.wrong_epoch),
+            (5, self.join),
+            (6, self.subscribe),
+            (5, self.leave),
+            (2, self.stranger),
+            (5, self.commit),
+            (3, self.fetch),
+            (4, self.look),
+            (2, self.remove),
+            (1, self.delete),
+            (1, self.grow),
+            (2, self.takes_over),
+            (2, self.says_all),
+        ]
         weights = [weight for weight, _ in kinds]
         for _ in range(STEPS):
             if self.classic and self.rng.random() < 0.4:
@@ -84,7 +102,11 @@ class Play:
         fields: Plain = {"server_assignor": "range"} if self.two else {}
         if not self.two and self.rng.random() < 0.3:
             fields["server_assignor"] = self.rng.choice(("range", "uniform"))
-        answer = a.join(*self.topics, **fields) if self.rng.random() < 0.8 else a.join(*self.some(), **fields)
+        answer = (
+            a.join(*self.topics, **fields)
+            if self.rng.random() < 0.8
+            else a.join(*self.some(), **fields)
+        )
         if answer["error_code"]:
             a.epoch = 0
         return answer
@@ -100,11 +122,18 @@ class Play:
 
     def says_all(self, a: Consumer) -> None:
         """A heartbeat that says everything."""
-        a.beat(rebalance_timeout_ms=60_000, subscribed_topic_names=self.topics, topic_partitions=a.listed())
+        a.beat(
+            rebalance_timeout_ms=60_000,
+            subscribed_topic_names=self.topics,
+            topic_partitions=a.listed(),
+        )
 
     def partial(self, a: Consumer) -> None:
         """A heartbeat that reports a part of what was given, or what was not."""
-        owned = [{**of, "partitions": [p for p in of["partitions"] if self.rng.random() < 0.5]} for of in self.by_name(a)]
+        owned = [
+            {**of, "partitions": [p for p in of["partitions"] if self.rng.random() < 0.5]}
+            for of in self.by_name(a)
+        ]
         if self.rng.random() < 0.1:
             owned.append({"topic_id": "ab" * 16, "partitions": [0]})
         a.beat(topic_partitions=owned)
@@ -122,7 +151,11 @@ class Play:
         """Another subscription."""
         fields: Plain = {"subscribed_topic_names": self.some()}
         if self.with_regex and self.rng.random() < 0.6:
-            fields = {"subscribed_topic_regex": self.rng.choice((f"t.-{self.s.nonce}", f"t0-{self.s.nonce}", "nothing", ""))}
+            fields = {
+                "subscribed_topic_regex": self.rng.choice(
+                    (f"t.-{self.s.nonce}", f"t0-{self.s.nonce}", "nothing", "")
+                )
+            }
             if self.rng.random() < 0.5:
                 fields["subscribed_topic_names"] = self.some()
         if self.rng.random() < 0.5:
@@ -151,16 +184,31 @@ class Play:
 
     def stranger(self, a: Consumer) -> None:
         """Requests in the name of nobody."""
-        a.link.ask("ConsumerGroupHeartbeat", 1, group_id=self.group, member_id="nobody", member_epoch=self.rng.choice((-2, -1, 1, 3)),
-                   instance_id=self.rng.choice((None, "i-a", "i-nobody")))  # fmt: skip
+        a.link.ask(
+            "ConsumerGroupHeartbeat",
+            1,
+            group_id=self.group,
+            member_id="nobody",
+            member_epoch=self.rng.choice((-2, -1, 1, 3)),
+            instance_id=self.rng.choice((None, "i-a", "i-nobody")),
+        )
 
     def commit(self, a: Consumer) -> None:
         """Commit under the epoch, or an older one."""
-        a.commit(self.rng.choice(self.topics), self.rng.choice((0, 0, 1)), epoch=a.epoch + self.rng.choice((0, 0, -1, 1)))
+        a.commit(
+            self.rng.choice(self.topics),
+            self.rng.choice((0, 0, 1)),
+            epoch=a.epoch + self.rng.choice((0, 0, -1, 1)),
+        )
 
     def fetch(self, a: Consumer) -> None:
         """Fetch offsets with the member's identity, or an administrator's."""
-        a.fetch(self.topics[0], **self.rng.choice(({}, {"member_epoch": a.epoch - 1}, {"member_id": None, "member_epoch": -1})))
+        a.fetch(
+            self.topics[0],
+            **self.rng.choice(
+                ({}, {"member_epoch": a.epoch - 1}, {"member_id": None, "member_epoch": -1})
+            ),
+        )
 
     # -- members of the classic protocol
 
@@ -176,7 +224,11 @@ class Play:
         elif roll < 0.75:
             self.sync_classic(m)
         elif roll < 0.85:
-            m.commit(self.topics[0], 1, generation_id_or_member_epoch=m.generation + self.rng.choice((0, 0, -1, 1)))
+            m.commit(
+                self.topics[0],
+                1,
+                generation_id_or_member_epoch=m.generation + self.rng.choice((0, 0, -1, 1)),
+            )
         elif roll < 0.93:
             m.leave()
             self.joined.discard(m.link.name)
@@ -184,8 +236,11 @@ class Play:
             m.heartbeat(generation_id=m.generation + 1)
 
     def join_classic(self, m: Member) -> None:
-        """JoinGroup with an id of its own; not to an empty consumer group, which Kafka then forgets without writing it down."""
-        found = self.s.stage().ask_quietly("ConsumerGroupDescribe", 1, group_ids=[self.group])["groups"][0]
+        """JoinGroup with an id of its own; not to an empty consumer group, which Kafka then forgets
+        without writing it down."""
+        found = self.s.stage().ask_quietly("ConsumerGroupDescribe", 1, group_ids=[self.group])[
+            "groups"
+        ][0]
         if found["group_state"] == "Empty":
             return
         owned = [p for p in range(3) if self.rng.random() < 0.3]
@@ -226,7 +281,9 @@ class Play:
 
     def remove(self, a: Consumer) -> None:
         """Take members out."""
-        named = [{"member_id": a.member_id, "group_instance_id": self.rng.choice((None, a.instance))}]
+        named = [
+            {"member_id": a.member_id, "group_instance_id": self.rng.choice((None, a.instance))}
+        ]
         if self.rng.random() < 0.3:
             named.append({"member_id": "", "group_instance_id": "i-b"})
         self.admin.ask("LeaveGroup", 5, group_id=self.group, members=named)
@@ -243,9 +300,16 @@ class Play:
             return
         self.size += 2
         stage, name = self.s.stage(), self.topics[0]
-        stage.ask_quietly("CreatePartitions", 3, topics=[{"name": name, "count": self.size, "assignments": None}], timeout_ms=5_000,
-                          validate_only=False)  # fmt: skip
-        found = stage.ask_quietly("Metadata", 12, topics=[{"name": name}], allow_auto_topic_creation=False)["topics"][0]
+        stage.ask_quietly(
+            "CreatePartitions",
+            3,
+            topics=[{"name": name, "count": self.size, "assignments": None}],
+            timeout_ms=5_000,
+            validate_only=False,
+        )
+        found = stage.ask_quietly(
+            "Metadata", 12, topics=[{"name": name}], allow_auto_topic_creation=False
+        )["topics"][0]
         await_topic(stage, name, max(len(found["partitions"]), self.size))
         self.s.wait(1_000)
 

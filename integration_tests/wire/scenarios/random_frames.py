@@ -1,7 +1,8 @@
 """Requests with a few bytes changed: who closes, who answers, and what.
 
-Every body starts as a sound request of some API and version; then bytes are flipped, cut, added, or lengths blown up.
-Only APIs that change nothing but groups and offsets take part, so that no chance byte makes a topic.
+Every body starts as a sound request of some API and version; then bytes are flipped, cut, added, or
+lengths blown up. Only APIs that change nothing but groups and offsets take part, so that no chance
+byte makes a topic.
 """
 
 from __future__ import annotations
@@ -17,7 +18,10 @@ from integration_tests.wire.registry import scenario
 SEEDS = range(1, 9)
 FRAMES = 60
 
-EXTREMES = tuple(bytes.fromhex(x) for x in ("ffffffff", "7fffffff", "80000000", "00000000", "ffff", "7fff", "ffffffff0f", "8001"))
+EXTREMES = tuple(
+    bytes.fromhex(x)
+    for x in ("ffffffff", "7fffffff", "80000000", "00000000", "ffff", "7fff", "ffffffff0f", "8001")
+)
 
 
 def _templates(s: Session) -> dict[str, tuple[range, Callable[[int], Plain]]]:
@@ -27,50 +31,101 @@ def _templates(s: Session) -> dict[str, tuple[range, Callable[[int], Plain]]]:
     def offsets(version: int) -> Plain:
         asked = {"topic_id": identity} if version >= 10 else {"name": name}
         if version >= 8:
-            return {"groups": [{"group_id": group, "topics": [asked | {"partition_indexes": [0, 1]}]}]}
+            return {
+                "groups": [{"group_id": group, "topics": [asked | {"partition_indexes": [0, 1]}]}]
+            }
         return {"group_id": group, "topics": [asked | {"partition_indexes": [0, 1]}]}
 
     def commit(version: int) -> Plain:
         asked = {"topic_id": identity} if version >= 10 else {"name": name}
         partitions = [{"partition_index": 0, "committed_offset": 5, "committed_metadata": "m"}]
-        return {"group_id": group, "generation_id_or_member_epoch": 3, "member_id": "m", "topics": [asked | {"partitions": partitions}]}
+        return {
+            "group_id": group,
+            "generation_id_or_member_epoch": 3,
+            "member_id": "m",
+            "topics": [asked | {"partitions": partitions}],
+        }
 
     def leave(version: int) -> Plain:
-        return {"group_id": group} | ({"member_id": "m"} if version < 3 else {"members": [{"member_id": "m", "group_instance_id": "i"}]})
+        return {"group_id": group} | (
+            {"member_id": "m"}
+            if version < 3
+            else {"members": [{"member_id": "m", "group_instance_id": "i"}]}
+        )
 
     def coordinator(version: int) -> Plain:
         return {"key": group} if version < 4 else {"coordinator_keys": [group, "x"], "key_type": 0}
 
     given = [{"member_id": "m", "assignment": "ab"}]
     looked_up = [{"name": name, "partitions": [{"partition_index": 0, "timestamp": -1}]}]
-    ended = [{"topic": name, "partitions": [{"partition": 0, "current_leader_epoch": -1, "leader_epoch": 0}]}]
+    ended = [
+        {
+            "topic": name,
+            "partitions": [{"partition": 0, "current_leader_epoch": -1, "leader_epoch": 0}],
+        }
+    ]
+
     def fetch(version: int) -> Plain:
         read: Plain = {"partition": 0, "fetch_offset": 0, "partition_max_bytes": 1000}
-        asked = [({"topic_id": identity} if version >= 13 else {"topic": name}) | {"partitions": [read]}]
-        return {"max_wait_ms": 0, "min_bytes": 0, "max_bytes": 1000, "topics": asked} | ({"session_epoch": -1} if version >= 7 else {})
+        asked = [
+            ({"topic_id": identity} if version >= 13 else {"topic": name}) | {"partitions": [read]}
+        ]
+        return {"max_wait_ms": 0, "min_bytes": 0, "max_bytes": 1000, "topics": asked} | (
+            {"session_epoch": -1} if version >= 7 else {}
+        )
 
     joining = {
-        "group_id": group, "member_id": "", "session_timeout_ms": 30_000, "rebalance_timeout_ms": 60_000, "protocol_type": "consumer",
+        "group_id": group,
+        "member_id": "",
+        "session_timeout_ms": 30_000,
+        "rebalance_timeout_ms": 60_000,
+        "protocol_type": "consumer",
         "protocols": [{"name": "range", "metadata": ""}, {"name": "roundrobin", "metadata": "00"}],
-    }  # fmt: skip
+    }
     return {
         "JoinGroup": (range(4, 10), lambda _: joining),
         "Fetch": (range(4, 19), fetch),
-        "Heartbeat": (range(5), lambda _: {"group_id": group, "generation_id": 1, "member_id": "m"}),
-        "SyncGroup": (range(6), lambda _: {"group_id": group, "generation_id": 1, "member_id": "m", "assignments": given}),
+        "Heartbeat": (
+            range(5),
+            lambda _: {"group_id": group, "generation_id": 1, "member_id": "m"},
+        ),
+        "SyncGroup": (
+            range(6),
+            lambda _: {
+                "group_id": group,
+                "generation_id": 1,
+                "member_id": "m",
+                "assignments": given,
+            },
+        ),
         "LeaveGroup": (range(6), leave),
         "DescribeGroups": (range(7), lambda _: {"groups": [group, "x"]}),
         "DeleteGroups": (range(3), lambda _: {"groups_names": [group]}),
         "OffsetFetch": (range(1, 11), offsets),
         "OffsetCommit": (range(2, 11), commit),
-        "OffsetDelete": (range(1), lambda _: {"group_id": group, "topics": [{"name": name, "partitions": [{"partition_index": 0}]}]}),
+        "OffsetDelete": (
+            range(1),
+            lambda _: {
+                "group_id": group,
+                "topics": [{"name": name, "partitions": [{"partition_index": 0}]}],
+            },
+        ),
         "FindCoordinator": (range(7), coordinator),
         "ListOffsets": (range(1, 12), lambda _: {"replica_id": -1, "topics": looked_up}),
         "OffsetForLeaderEpoch": (range(2, 5), lambda _: {"topics": ended}),
-        "DescribeTopicPartitions": (range(1), lambda _: {"topics": [{"name": name}], "cursor": {"topic_name": name, "partition_index": 0}}),
-        "InitProducerId": (range(6), lambda _: {"transactional_id": None, "transaction_timeout_ms": 1000}),
+        "DescribeTopicPartitions": (
+            range(1),
+            lambda _: {
+                "topics": [{"name": name}],
+                "cursor": {"topic_name": name, "partition_index": 0},
+            },
+        ),
+        "InitProducerId": (
+            range(6),
+            lambda _: {"transactional_id": None, "transaction_timeout_ms": 1000},
+        ),
         "DescribeCluster": (range(3), lambda _: {}),
-    }  # fmt: skip
+    }
 
 
 def mutated(body: bytes, rng: random.Random) -> bytes:
@@ -113,7 +168,9 @@ def episode(seed: int) -> Callable[[Session], None]:
                 link.connection.close()
                 link = s.connect(f"a{i}")
             else:
-                s.note("a", got=f"{awaited.api} v{awaited.version}", fields=s.names.value("", answer))
+                s.note(
+                    "a", got=f"{awaited.api} v{awaited.version}", fields=s.names.value("", answer)
+                )
 
     play.__name__ = f"seed_{seed:03}"
     return play

@@ -1,4 +1,5 @@
-"""Random use of a few logs: seeded sequences of produce, fetch, offset look-ups and deletions, right and wrong."""
+"""Random use of a few logs: seeded sequences of produce, fetch, offset look-ups and deletions,
+right and wrong."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ PARTITIONS = 2
 
 
 class Play:
-    """Two partitions of one topic, two idempotent producers, one fetch session, and a source of randomness."""
+    """Two partitions of one topic, two idempotent producers, one fetch session, and a source of
+    randomness."""
 
     def __init__(self, s: Session, seed: int) -> None:
         self.s = s
@@ -37,15 +39,24 @@ class Play:
     def run(self) -> None:
         """Do so many random things."""
         kinds: list[tuple[int, Callable[[], None]]] = [
-            (18, self.write), (22, self.write_in_sequence), (16, self.read), (14, self.read_in_session), (12, self.look_up),
-            (4, self.cut), (3, self.epoch_end), (2, self.new_epoch),
-        ]  # fmt: skip
+            (18, self.write),
+            (22, self.write_in_sequence),
+            (16, self.read),
+            (14, self.read_in_session),
+            (12, self.look_up),
+            (4, self.cut),
+            (3, self.epoch_end),
+            (2, self.new_epoch),
+        ]
         for _ in range(STEPS):
             self.rng.choices([act for _, act in kinds], [weight for weight, _ in kinds])[0]()
 
     def values(self) -> list[bytes]:
         """A few small records."""
-        return [bytes([97 + self.rng.randrange(26)]) * self.rng.randrange(1, 30) for _ in range(self.rng.randrange(1, 5))]
+        return [
+            bytes([97 + self.rng.randrange(26)]) * self.rng.randrange(1, 30)
+            for _ in range(self.rng.randrange(1, 5))
+        ]
 
     def appended(self, partition: int, answer: Plain, count: int) -> bool:
         """Keep count of the log's end."""
@@ -57,24 +68,55 @@ class Play:
     def write(self) -> None:
         """A batch without a producer id; sometimes a broken one."""
         partition, values = self.rng.randrange(PARTITIONS), self.values()
-        wrong: Plain = self.rng.choice(({}, {}, {}, {}, {"break_crc": True}, {"count": 9}, {"last_offset_delta": 7}, {"magic": 1}))
-        records = batch(*values, timestamp_ms=TIMESTAMP_MS + self.rng.randrange(1000), step_ms=self.rng.choice((0, 7, -3)), **wrong)
+        wrong: Plain = self.rng.choice(
+            (
+                {},
+                {},
+                {},
+                {},
+                {"break_crc": True},
+                {"count": 9},
+                {"last_offset_delta": 7},
+                {"magic": 1},
+            )
+        )
+        records = batch(
+            *values,
+            timestamp_ms=TIMESTAMP_MS + self.rng.randrange(1000),
+            step_ms=self.rng.choice((0, 7, -3)),
+            **wrong,
+        )
         version = self.rng.choice((3, 7, 9, 12, 13))
         where = self.identity if version >= 13 else self.topic
-        answer = produce(self.link, where, records, partition, version=version, acks=self.rng.choice((1, -1)))
+        answer = produce(
+            self.link, where, records, partition, version=version, acks=self.rng.choice((1, -1))
+        )
         self.appended(partition, answer, len(values))
 
     def write_in_sequence(self) -> None:
         """A batch of an idempotent producer: the next, one again, or one too far."""
-        who, partition, values = self.rng.randrange(2), self.rng.randrange(PARTITIONS), self.values()
+        who, partition, values = (
+            self.rng.randrange(2),
+            self.rng.randrange(PARTITIONS),
+            self.values(),
+        )
         due = self.sequences[who, partition]
         sequence = max(due + self.rng.choice((0, 0, 0, 0, 0, -1, -2, -5, 1, 3)), 0)
         writer = Producer(self.producers[who], self.epochs[who], sequence)
         if self.rng.random() < 0.1:
             writer = writer._replace(epoch=writer.epoch - 1)
-        answer = produce(self.link, self.topic, batch(*values, producer=writer), partition, version=self.rng.choice((7, 12)))
+        answer = produce(
+            self.link,
+            self.topic,
+            batch(*values, producer=writer),
+            partition,
+            version=self.rng.choice((7, 12)),
+        )
         before = self.ends[partition]
-        if self.appended(partition, answer, len(values)) and answer["responses"][0]["partition_responses"][0]["base_offset"] >= before:
+        if (
+            self.appended(partition, answer, len(values))
+            and answer["responses"][0]["partition_responses"][0]["base_offset"] >= before
+        ):
             self.sequences[who, partition] = sequence + len(values)
 
     def new_epoch(self) -> None:
@@ -86,7 +128,15 @@ class Play:
 
     def offset(self, partition: int) -> int:
         """An offset of the log, or one beside it."""
-        return self.rng.choice((self.rng.randrange(self.ends[partition] + 1), self.ends[partition], self.ends[partition] + 1, 0, -1))
+        return self.rng.choice(
+            (
+                self.rng.randrange(self.ends[partition] + 1),
+                self.ends[partition],
+                self.ends[partition] + 1,
+                0,
+                -1,
+            )
+        )
 
     def read(self) -> None:
         """A fetch without a session."""
@@ -94,17 +144,29 @@ class Play:
         limits: Plain = {"max_bytes": self.rng.choice((1, 80, 200, 1 << 20))}
         name = self.identity if version >= 13 else self.topic
         offsets = [self.offset(p) for p in range(PARTITIONS)]
-        asked = wanted(name, *offsets, version=version, partition_max_bytes=self.rng.choice((1, 100, 1 << 20)))
+        asked = wanted(
+            name, *offsets, version=version, partition_max_bytes=self.rng.choice((1, 100, 1 << 20))
+        )
         fetch(self.link, asked, version=version, **limits)
 
     def read_in_session(self) -> None:
         """A fetch in the session: sometimes at the wrong epoch, or closing it."""
         session, epoch = self.session
         partition = self.rng.randrange(PARTITIONS)
-        asked = [wanted(self.topic, self.offset(partition), partitions=(partition,))] if epoch == 0 or self.rng.random() < 0.5 else []
-        forget = [{"topic": self.topic, "partitions": [partition]}] if epoch and not asked and self.rng.random() < 0.2 else []
+        asked = (
+            [wanted(self.topic, self.offset(partition), partitions=(partition,))]
+            if epoch == 0 or self.rng.random() < 0.5
+            else []
+        )
+        forget = (
+            [{"topic": self.topic, "partitions": [partition]}]
+            if epoch and not asked and self.rng.random() < 0.2
+            else []
+        )
         said = self.rng.choice((epoch, epoch, epoch, epoch, epoch, epoch + 1, -1)) if epoch else 0
-        answer = fetch(self.link, *asked, session_id=session, session_epoch=said, forgotten_topics_data=forget)
+        answer = fetch(
+            self.link, *asked, session_id=session, session_epoch=said, forgotten_topics_data=forget
+        )
         if said == -1 or answer["error_code"] == 70:
             self.session = (0, 0)
         elif answer["error_code"] == 0:
@@ -113,21 +175,39 @@ class Play:
     def look_up(self) -> None:
         """Specials and times."""
         version = self.rng.choice((1, 4, 7, 8, 11))
-        special = self.rng.choice((-1, -2, -3, TIMESTAMP_MS, TIMESTAMP_MS + self.rng.randrange(1200)))
+        special = self.rng.choice(
+            (-1, -2, -3, TIMESTAMP_MS, TIMESTAMP_MS + self.rng.randrange(1200))
+        )
         partitions = tuple(range(PARTITIONS))
         for partition in partitions:
-            list_offsets(self.link, listed(self.topic, special, partitions=(partition,)), version=version)
+            list_offsets(
+                self.link, listed(self.topic, special, partitions=(partition,)), version=version
+            )
 
     def cut(self) -> None:
         """Delete the log's beginning."""
         partition = self.rng.randrange(PARTITIONS)
-        asked = [{"name": self.topic, "partitions": [{"partition_index": partition, "offset": self.offset(partition)}]}]
+        asked = [
+            {
+                "name": self.topic,
+                "partitions": [{"partition_index": partition, "offset": self.offset(partition)}],
+            }
+        ]
         self.link.ask("DeleteRecords", 2, topics=asked, timeout_ms=5_000)
 
     def epoch_end(self) -> None:
         """Where an epoch ended."""
-        entry = {"partition": 0, "current_leader_epoch": -1, "leader_epoch": self.rng.choice((0, 1))}
-        self.link.ask("OffsetForLeaderEpoch", 4, replica_id=-1, topics=[{"topic": self.topic, "partitions": [entry]}])
+        entry = {
+            "partition": 0,
+            "current_leader_epoch": -1,
+            "leader_epoch": self.rng.choice((0, 1)),
+        }
+        self.link.ask(
+            "OffsetForLeaderEpoch",
+            4,
+            replica_id=-1,
+            topics=[{"topic": self.topic, "partitions": [entry]}],
+        )
 
 
 def episode(seed: int) -> Callable[[Session], None]:

@@ -1,17 +1,29 @@
-"""Static members (KIP-345, KIP-814): replacement in every state, fencing, leaving by instance id."""
+"""Static members (KIP-345, KIP-814): replacement in every state, fencing, leaving by instance
+id."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from integration_tests.wire.people import Member, describe, protocols, stable, state, until, until_members
+from integration_tests.wire.people import (
+    Member,
+    describe,
+    protocols,
+    stable,
+    state,
+    until,
+    until_members,
+)
 from integration_tests.wire.recorder import Session
 from integration_tests.wire.registry import scenario
 
 
 def _pair(s: Session, group: str, version: int = 9, **join: Any) -> tuple[Member, Member]:
     """A Stable group of two static members; "a" leads."""
-    a, b = Member(s, "a", group, version=version, instance="ia", **join), Member(s, "b", group, version=version, instance="ib", **join)
+    a, b = (
+        Member(s, "a", group, version=version, instance="ia", **join),
+        Member(s, "b", group, version=version, instance="ib", **join),
+    )
     a.join()
     a.sync({a.member_id: "61"})
     b.enter()
@@ -28,14 +40,17 @@ def _pair(s: Session, group: str, version: int = 9, **join: Any) -> tuple[Member
 
 def _restarted(s: Session, member: Member, **join: Any) -> Member:
     """The same instance, come back without its member id."""
-    twin = Member(s, member.link.name + "2", member.group, version=member.version, instance=member.instance)
+    twin = Member(
+        s, member.link.name + "2", member.group, version=member.version, instance=member.instance
+    )
     twin.join_fields = member.join_fields | join
     return twin
 
 
 @scenario()
 def a_static_join_takes_one_step(s: Session) -> None:
-    """STA-1, MID-1, MID-4: no 79; the id carries the instance id; unknown instance with an id is 25."""
+    """STA-1, MID-1, MID-4: no 79; the id carries the instance id; unknown instance with an id is
+    25."""
     for version in (5, 6, 7, 8, 9):
         Member(s, "a", s.name(f"g{version}"), version=version, instance="i1").join()
     a = Member(s, "a", s.name("g9"), instance="i2")
@@ -48,7 +63,8 @@ def a_static_join_takes_one_step(s: Session) -> None:
 
 @scenario()
 def a_restarted_leader(s: Session) -> None:
-    """STA-3, STA-4, TR-6: Stable, same protocol: no rebalance; version 9 learns of its leadership, 8 does not."""
+    """STA-3, STA-4, TR-6: Stable, same protocol: no rebalance; version 9 learns of its leadership,
+    8 does not."""
     for version in (5, 8, 9):
         a, b = _pair(s, s.name(f"g{version}"), version)
         twin = _restarted(s, a)
@@ -98,7 +114,8 @@ def the_old_process_is_fenced(s: Session) -> None:
 
 @scenario()
 def a_restart_with_other_protocols(s: Session) -> None:
-    """STA-3: only the selected name counts: another subscription does not rebalance, another assignor does."""
+    """STA-3: only the selected name counts: another subscription does not rebalance, another
+    assignor does."""
     group = s.name("g")
     a, b = _pair(s, group, protocols=protocols("range", "roundrobin"))
     twin = _restarted(s, b, protocols=protocols("range", "roundrobin", metadata="77"))
@@ -133,7 +150,8 @@ def a_restart_during_the_join_phase(s: Session) -> None:
 
 @scenario()
 def a_restart_during_the_sync_phase(s: Session) -> None:
-    """STA-2, STA-3: the old one's parked SyncGroup is answered 82, the others' 27: always a rebalance."""
+    """STA-2, STA-3: the old one's parked SyncGroup is answered 82, the others' 27: always a
+    rebalance."""
     group = s.name("g")
     a, b = _pair(s, group)
     c = Member(s, "c", group, instance="ic")
@@ -173,7 +191,8 @@ def rejoining_with_the_right_id(s: Session) -> None:
 
 @scenario()
 def static_members_survive_a_rebalance_they_miss(s: Session) -> None:
-    """STA-11, REB-4, LEAD-3: the missing leader stays a member, another leads; its sync is due all the same."""
+    """STA-11, REB-4, LEAD-3: the missing leader stays a member, another leads; its sync is due all
+    the same."""
     group = s.name("g")
     a, b = _pair(s, group, rebalance_timeout_ms=3_000)
     b.send_join(protocols=protocols("range", metadata="01"))
@@ -195,7 +214,12 @@ def leaving_by_instance_id(s: Session) -> None:
     admin = s.connect("admin")
 
     def leave(version: int, *members: tuple[str, str | None]) -> None:
-        admin.ask("LeaveGroup", version, group_id=group, members=[{"member_id": m, "group_instance_id": i} for m, i in members])
+        admin.ask(
+            "LeaveGroup",
+            version,
+            group_id=group,
+            members=[{"member_id": m, "group_instance_id": i} for m, i in members],
+        )
 
     leave(3, ("", "nobody"), ("", None), ("ghost", None), ("ghost", "ia"), (a.member_id, "ib"))
     a.heartbeat()
@@ -214,12 +238,16 @@ def a_batch_that_leaves(s: Session) -> None:
     admin.ask("LeaveGroup", 5, group_id=group, members=[])
     a.heartbeat()
     admin.ask(
-        "LeaveGroup", 5, group_id=group,
+        "LeaveGroup",
+        5,
+        group_id=group,
         members=[
-            {"member_id": "", "group_instance_id": "ia", "reason": "scaled in"}, {"member_id": "ghost", "group_instance_id": None},
-            {"member_id": b.member_id, "group_instance_id": "ib"}, {"member_id": b.member_id, "group_instance_id": "ib"},
+            {"member_id": "", "group_instance_id": "ia", "reason": "scaled in"},
+            {"member_id": "ghost", "group_instance_id": None},
+            {"member_id": b.member_id, "group_instance_id": "ib"},
+            {"member_id": b.member_id, "group_instance_id": "ib"},
         ],
-    )  # fmt: skip
+    )
     describe(admin, group)
 
 

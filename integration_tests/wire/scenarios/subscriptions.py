@@ -1,4 +1,5 @@
-"""How the broker reads subscriptions: only the beginning matters, and only to know which topics a group lives on.
+"""How the broker reads subscriptions: only the beginning matters, and only to know which topics a
+group lives on.
 
 Felt through OffsetDelete: topics that count as subscribed are refused with 86 (OD-2, EXP-8).
 """
@@ -14,12 +15,17 @@ from integration_tests.wire.scenarios.offsets import forget
 
 
 def _owned(name: str, *partitions: int) -> bytes:
-    return struct.pack(">ih", 1, len(name)) + name.encode() + struct.pack(f">i{len(partitions)}i", len(partitions), *partitions)
+    return (
+        struct.pack(">ih", 1, len(name))
+        + name.encode()
+        + struct.pack(f">i{len(partitions)}i", len(partitions), *partitions)
+    )
 
 
 @scenario()
 def every_version_and_what_is_left_of_it(s: Session) -> None:
-    """Versions 0 to 3 and beyond, user data, owned partitions, generation and rack; tails cut off; no topics at all."""
+    """Versions 0 to 3 and beyond, user data, owned partitions, generation and rack; tails cut off;
+    no topics at all."""
     mine, other, admin = topic(s, "mine"), topic(s, "other"), s.connect("admin")
     v1 = bytes.fromhex(subscription(mine, version=1)) + _owned(other, 0)
     v2 = b"\x00\x02" + v1[2:] + struct.pack(">i", 7)
@@ -46,7 +52,9 @@ def every_version_and_what_is_left_of_it(s: Session) -> None:
     }
     for label, blob in blobs.items():
         group = s.name(label.replace(" ", "-"))
-        member = Member(s, label, group, version=3, protocols=protocols("range", metadata=blob.hex()))
+        member = Member(
+            s, label, group, version=3, protocols=protocols("range", metadata=blob.hex())
+        )
         member.join()
         forget(admin, group, mine, other)
         member.sync({member.member_id: "01"}, 2)
@@ -55,10 +63,20 @@ def every_version_and_what_is_left_of_it(s: Session) -> None:
 
 @scenario()
 def the_selected_protocols_subscription_counts(s: Session) -> None:
-    """EXP-8: of each member, the bytes of the chosen assignor; the group's topics are all members' together."""
-    one, two, three, admin, group = topic(s, "one"), topic(s, "two"), topic(s, "three"), s.connect("admin"), s.name("g")
+    """EXP-8: of each member, the bytes of the chosen assignor; the group's topics are all members'
+    together."""
+    one, two, three, admin, group = (
+        topic(s, "one"),
+        topic(s, "two"),
+        topic(s, "three"),
+        s.connect("admin"),
+        s.name("g"),
+    )
     a = Member(s, "a", group, version=3)
-    mine = [{"name": "roundrobin", "metadata": subscription(two)}, {"name": "range", "metadata": subscription(one)}]
+    mine = [
+        {"name": "roundrobin", "metadata": subscription(two)},
+        {"name": "range", "metadata": subscription(one)},
+    ]
     a.join(protocols=mine)
     forget(admin, group, one, two, three)
     b = Member(s, "b", group, version=3)

@@ -9,7 +9,8 @@ from integration_tests.wire.registry import scenario
 
 @scenario()
 def sync_in_every_version(s: Session) -> None:
-    """SYNC-5, VER-2: shapes of success and of refusal; type and name come back from version 5 on."""
+    """SYNC-5, VER-2: shapes of success and of refusal; type and name come back from version 5
+    on."""
     for version in range(6):
         member = Member(s, f"v{version}", s.name(f"g{version}"))
         member.join()
@@ -45,7 +46,8 @@ def sync_refusals(s: Session) -> None:
 
 @scenario()
 def sync_between_join_and_assignment(s: Session) -> None:
-    """SYNC-2, SYNC-3, SYNC-4: followers wait for the leader, whose word counts; whoever is not named gets nothing."""
+    """SYNC-2, SYNC-3, SYNC-4: followers wait for the leader, whose word counts; whoever is not
+    named gets nothing."""
     group = s.name("g")
     a, b, c = stable(s, group, "a", "b", "c")
     a.send_join()
@@ -72,7 +74,10 @@ def two_assignments_for_one_member(s: Session) -> None:
     """SYNC-3: the last one wins."""
     a = Member(s, "a", s.name("g"))
     a.join()
-    twice = [{"member_id": a.member_id, "assignment": "01"}, {"member_id": a.member_id, "assignment": "02"}]
+    twice = [
+        {"member_id": a.member_id, "assignment": "01"},
+        {"member_id": a.member_id, "assignment": "02"},
+    ]
     named = {"protocol_type": "consumer", "protocol_name": "range", "assignments": twice}
     a.link.ask("SyncGroup", 5, **(a.identity() | named | {"generation_id": a.generation}))
 
@@ -100,7 +105,8 @@ def a_second_sync_while_the_first_is_parked(s: Session) -> None:
 
 @scenario()
 def a_member_leaves_while_its_sync_is_parked(s: Session) -> None:
-    """SYNC-7: the parked SyncGroup of the one who left is never answered; the others' are, with 27."""
+    """SYNC-7: the parked SyncGroup of the one who left is never answered; the others' are, with
+    27."""
     group = s.name("g")
     a, b, c = stable(s, group, "a", "b", "c")
     a.send_join()
@@ -113,14 +119,20 @@ def a_member_leaves_while_its_sync_is_parked(s: Session) -> None:
     c.send_sync()
     b.link.silent(60)
     c.link.silent(30)
-    s.connect("other").ask("LeaveGroup", 5, group_id=group, members=[{"member_id": b.member_id, "group_instance_id": None}])
+    s.connect("other").ask(
+        "LeaveGroup",
+        5,
+        group_id=group,
+        members=[{"member_id": b.member_id, "group_instance_id": None}],
+    )
     c.link.expect()
     b.link.silent(60)
 
 
 @scenario()
 def heartbeat_in_every_version_and_state(s: Session) -> None:
-    """HB-1, ENT-5, VER-3: unknown group, Empty, PreparingRebalance, CompletingRebalance, Stable; wrong ids and generations."""
+    """HB-1, ENT-5, VER-3: unknown group, Empty, PreparingRebalance, CompletingRebalance, Stable;
+    wrong ids and generations."""
     group = s.name("g")
     for version in range(5):
         ghost = Member(s, "ghost", s.name("nowhere"))
@@ -187,7 +199,8 @@ def a_session_runs_out(s: Session) -> None:
 
 @scenario("limits")
 def a_pending_id_runs_out(s: Session) -> None:
-    """MID-5: the id handed out is forgotten after the session timeout of the request that asked for it."""
+    """MID-5: the id handed out is forgotten after the session timeout of the request that asked for
+    it."""
     a = Member(s, "a", s.name("g"), session_timeout_ms=200)
     a.send_join()
     a.take_join()

@@ -1,16 +1,26 @@
-"""Sessions, rebalance timeouts and pending ids that run out, seen from outside: what keeps a member, and what does not."""
+"""Sessions, rebalance timeouts and pending ids that run out, seen from outside: what keeps a
+member, and what does not."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from integration_tests.wire.people import Member, describe, protocols, stable, topic, until, until_members
+from integration_tests.wire.people import (
+    Member,
+    describe,
+    protocols,
+    stable,
+    topic,
+    until,
+    until_members,
+)
 from integration_tests.wire.recorder import Session
 from integration_tests.wire.registry import scenario
 from integration_tests.wire.scenarios.offsets import at, commit, committed
 
 BRIEF_MS = 2_000
-"""A session that a test can wait for, many times the beats' distance: a busy machine may hold a beat up for long."""
+"""A session that a test can wait for, many times the beats' distance: a busy machine may hold a
+beat up for long."""
 BEAT_MS = 200
 BEATS = 14
 PENDING_MS = 500
@@ -40,7 +50,9 @@ def what_renews_a_session(s: Session) -> None:
     name = topic(s, "t")
 
     def beat(m: Member) -> None:
-        m.link.ask_quietly("Heartbeat", 0, group_id=m.group, generation_id=m.generation, member_id=m.member_id)
+        m.link.ask_quietly(
+            "Heartbeat", 0, group_id=m.group, generation_id=m.generation, member_id=m.member_id
+        )
 
     def commits(m: Member) -> None:
         topics = [{"name": name, "partitions": [{"partition_index": 0, "committed_offset": 1}]}]
@@ -53,32 +65,60 @@ def what_renews_a_session(s: Session) -> None:
 
 @scenario("limits")
 def what_does_not_renew_a_session(s: Session) -> None:
-    """SES-1, SYNC-2: not a sync in Stable, a heartbeat of another generation, a fetch, a look, a commit by others."""
+    """SES-1, SYNC-2: not a sync in Stable, a heartbeat of another generation, a fetch, a look, a
+    commit by others."""
     name = topic(s, "t")
     topics = [{"name": name, "partitions": [{"partition_index": 0, "committed_offset": 1}]}]
 
     def sync(m: Member) -> None:
-        m.link.ask_quietly("SyncGroup", 0, group_id=m.group, generation_id=m.generation, member_id=m.member_id, assignments=[])
+        m.link.ask_quietly(
+            "SyncGroup",
+            0,
+            group_id=m.group,
+            generation_id=m.generation,
+            member_id=m.member_id,
+            assignments=[],
+        )
 
     def old_beat(m: Member) -> None:
-        m.link.ask_quietly("Heartbeat", 0, group_id=m.group, generation_id=m.generation - 1, member_id=m.member_id)
+        m.link.ask_quietly(
+            "Heartbeat", 0, group_id=m.group, generation_id=m.generation - 1, member_id=m.member_id
+        )
 
     def fetch(m: Member) -> None:
-        m.link.ask_quietly("OffsetFetch", 9, groups=[{"group_id": m.group, "topics": None, "member_id": m.member_id}])
+        m.link.ask_quietly(
+            "OffsetFetch",
+            9,
+            groups=[{"group_id": m.group, "topics": None, "member_id": m.member_id}],
+        )
 
     def look(m: Member) -> None:
         m.link.ask_quietly("DescribeGroups", 0, groups=[m.group])
 
     def simple_commit(m: Member) -> None:
-        m.link.ask_quietly("OffsetCommit", 2, group_id=m.group, generation_id_or_member_epoch=-1, member_id="", topics=topics)
+        m.link.ask_quietly(
+            "OffsetCommit",
+            2,
+            group_id=m.group,
+            generation_id_or_member_epoch=-1,
+            member_id="",
+            topics=topics,
+        )
 
-    for what, sign in (("sync", sync), ("old", old_beat), ("fetch", fetch), ("look", look), ("commit", simple_commit)):
+    for what, sign in (
+        ("sync", sync),
+        ("old", old_beat),
+        ("fetch", fetch),
+        ("look", look),
+        ("commit", simple_commit),
+    ):
         renews(s, what, sign)
 
 
 @scenario("limits")
 def who_waits_in_the_join_phase_does_not_run_out(s: Session) -> None:
-    """SES-3: a parked join keeps its member for longer than its session; when the phase ends the session starts afresh."""
+    """SES-3: a parked join keeps its member for longer than its session; when the phase ends the
+    session starts afresh."""
     group = s.name("g")
     a = Member(s, "a", group, version=3, session_timeout_ms=20_000, rebalance_timeout_ms=20_000)
     b = Member(s, "b", group, version=3, session_timeout_ms=BRIEF_MS, rebalance_timeout_ms=20_000)
@@ -118,7 +158,8 @@ def who_waits_in_the_sync_phase_does_not_run_out(s: Session) -> None:
 
 @scenario()
 def who_beats_but_does_not_rejoin(s: Session) -> None:
-    """SES-4, REB-4: heartbeats are told 27 and keep the session, but at the end of the join phase the member is gone."""
+    """SES-4, REB-4: heartbeats are told 27 and keep the session, but at the end of the join phase
+    the member is gone."""
     group = s.name("g")
     a, b = stable(s, group, "a", "b", rebalance_timeout_ms=1_000)
     b.send_join(protocols=protocols("range", metadata="01"))
@@ -133,7 +174,8 @@ def who_beats_but_does_not_rejoin(s: Session) -> None:
 
 @scenario("limits")
 def a_member_dies_while_the_others_rejoin(s: Session) -> None:
-    """TR-3, SES-2, SES-4: the end of its session ends the wait, long before the rebalance timeout."""
+    """TR-3, SES-2, SES-4: the end of its session ends the wait, long before the rebalance
+    timeout."""
     group = s.name("g")
     a = Member(s, "a", group, version=3, session_timeout_ms=20_000)
     b = Member(s, "b", group, version=3, session_timeout_ms=BRIEF_MS)
@@ -186,7 +228,8 @@ def the_leader_beats_but_never_syncs(s: Session) -> None:
 
 @scenario("limits")
 def static_members_run_out_like_all_others(s: Session) -> None:
-    """SES-5, STA-1: after the session the instance id is free again: a restart is a newcomer, and others rebalance."""
+    """SES-5, STA-1: after the session the instance id is free again: a restart is a newcomer, and
+    others rebalance."""
     group = s.name("g")
     a = Member(s, "a", group, instance="ia", session_timeout_ms=20_000)
     b = Member(s, "b", group, instance="ib", session_timeout_ms=BRIEF_MS)
@@ -228,7 +271,8 @@ def a_restarted_static_member_keeps_the_old_session(s: Session) -> None:
 
 @scenario()
 def the_first_of_several_deadlines(s: Session) -> None:
-    """REB-3: the join phase keeps the deadline it began with, though a member with more time joins later."""
+    """REB-3: the join phase keeps the deadline it began with, though a member with more time joins
+    later."""
     group = s.name("g")
     a, b = stable(s, group, "a", "b", rebalance_timeout_ms=4_000)
     a.send_join()
@@ -242,7 +286,8 @@ def the_first_of_several_deadlines(s: Session) -> None:
 
 @scenario("limits")
 def version_0_rebalances_within_its_session(s: Session) -> None:
-    """ENT-7, VER-1: who joined in version 0 gives the group no more time to rejoin than its session."""
+    """ENT-7, VER-1: who joined in version 0 gives the group no more time to rejoin than its
+    session."""
     group = s.name("g")
     a = Member(s, "a", group, version=0, session_timeout_ms=2_000)
     b = Member(s, "b", group, version=0, session_timeout_ms=2_000)
@@ -254,14 +299,17 @@ def version_0_rebalances_within_its_session(s: Session) -> None:
     b.send_join(protocols=protocols("range", metadata="01"))
     for _ in range(3):
         s.wait(500)
-        a.link.ask_quietly("Heartbeat", 0, group_id=group, generation_id=a.generation, member_id=a.member_id)
+        a.link.ask_quietly(
+            "Heartbeat", 0, group_id=group, generation_id=a.generation, member_id=a.member_id
+        )
     b.take_join()
     a.heartbeat()
 
 
 @scenario()
 def absent_static_members_have_the_phase_to_themselves(s: Session) -> None:
-    """REB-5, STA-11: when only absent static members are left, the generation stays and the phase waits for one of them."""
+    """REB-5, STA-11: when only absent static members are left, the generation stays and the phase
+    waits for one of them."""
     group = s.name("g")
     a = Member(s, "a", group, instance="ia", rebalance_timeout_ms=3_000)
     a.join()
@@ -285,7 +333,8 @@ def _other_than(s: Session, group: str, member: Member) -> str:
 
 @scenario("limits")
 def a_pending_id_that_runs_out_ends_the_wait(s: Session) -> None:
-    """MID-5, MID-6, REB-2: a join phase that waited only for a pending id completes when it is forgotten."""
+    """MID-5, MID-6, REB-2: a join phase that waited only for a pending id completes when it is
+    forgotten."""
     group = s.name("g")
     (a,) = stable(s, group, "a")
     p = Member(s, "p", group, session_timeout_ms=BRIEF_MS)
@@ -312,7 +361,8 @@ def a_pending_id_cuts_the_initial_delay_short(s: Session) -> None:
 
 @scenario("limits")
 def offsets_outlive_their_member(s: Session) -> None:
-    """LV-5, SES-2, OC-2: when the last session ends the group is Empty, its offsets stay, and anybody may commit."""
+    """LV-5, SES-2, OC-2: when the last session ends the group is Empty, its offsets stay, and
+    anybody may commit."""
     name, group = topic(s, "t"), s.name("g")
     a = Member(s, "a", group, version=3, session_timeout_ms=BRIEF_MS)
     a.join()

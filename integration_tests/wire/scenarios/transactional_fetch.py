@@ -23,12 +23,15 @@ def long_logs_of_aborted_transactions(s: Session) -> None:
         tx.end(commit=i % 3 == 0)
     for offset in range(0, 24, 3):
         for limit in (500, 1500, 3000, 6000):
-            fetch(a, wanted(name, offset, partition_max_bytes=limit), isolation_level=READ_COMMITTED)
+            fetch(
+                a, wanted(name, offset, partition_max_bytes=limit), isolation_level=READ_COMMITTED
+            )
 
 
 @scenario()
 def offsets_under_isolation(s: Session) -> None:
-    """ListOffsets: by time, latest and highest timestamp stop at the last stable offset; earliest does not care."""
+    """ListOffsets: by time, latest and highest timestamp stop at the last stable offset; earliest
+    does not care."""
     a = s.connect()
     tx, name = Transactor(s, a), topic(s, "t")
     tx.init(5)
@@ -50,8 +53,17 @@ def a_reader_that_waits(s: Session) -> None:
     tx, name = Transactor(s, a), topic(s, "t")
     tx.init(5)
     tx.produce(name, b"a")
-    fields: Plain = {"max_wait_ms": 20_000, "min_bytes": 1, "max_bytes": 1 << 20, "isolation_level": READ_COMMITTED, "replica_id": -1,
-                     "session_id": 0, "session_epoch": -1, "forgotten_topics_data": [], "topics": [wanted(name, 0)]}
+    fields: Plain = {
+        "max_wait_ms": 20_000,
+        "min_bytes": 1,
+        "max_bytes": 1 << 20,
+        "isolation_level": READ_COMMITTED,
+        "replica_id": -1,
+        "session_id": 0,
+        "session_epoch": -1,
+        "forgotten_topics_data": [],
+        "topics": [wanted(name, 0)],
+    }
     b.send("Fetch", 12, **fields)
     b.silent()
     tx.produce(name, b"b")
@@ -100,10 +112,20 @@ def records_deleted_in_a_transaction(s: Session) -> None:
     tx.init(5)
     tx.produce(name, b"a")
     tx.produce(name, b"b")
-    a.ask("DeleteRecords", 2, timeout_ms=5000, topics=[{"name": name, "partitions": [{"partition_index": 0, "offset": 1}]}])
+    a.ask(
+        "DeleteRecords",
+        2,
+        timeout_ms=5000,
+        topics=[{"name": name, "partitions": [{"partition_index": 0, "offset": 1}]}],
+    )
     read(a, name, 1)
     offsets(s, a, name)
-    a.ask("DeleteRecords", 2, timeout_ms=5000, topics=[{"name": name, "partitions": [{"partition_index": 0, "offset": -1}]}])
+    a.ask(
+        "DeleteRecords",
+        2,
+        timeout_ms=5000,
+        topics=[{"name": name, "partitions": [{"partition_index": 0, "offset": -1}]}],
+    )
     offsets(s, a, name)
     tx.end(commit=False)
     read(a, name, 2)

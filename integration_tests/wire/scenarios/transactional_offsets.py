@@ -11,7 +11,8 @@ from integration_tests.wire.transacting import Transactor, state_of
 
 @scenario()
 def offsets_in_a_transaction(s: Session) -> None:
-    """TXN-5, OF-4, OF-5: pending offsets are unstable (88), then committed; an abort forgets them."""
+    """TXN-5, OF-4, OF-5: pending offsets are unstable (88), then committed; an abort forgets
+    them."""
     a = s.connect()
     tx, name, group = Transactor(s, a), topic(s, "t", 2), s.name("g")
     tx.init(5)
@@ -33,7 +34,8 @@ def offsets_in_a_transaction(s: Session) -> None:
 
 @scenario(alone=True)  # verifications of different versions, sent together, are answered alike
 def offsets_in_a_transaction_before_v2(s: Session) -> None:
-    """TXN-8: TxnOffsetCommit below v5 without AddOffsetsToTxn is 48, v4 120; with it 0 in every version."""
+    """TXN-8: TxnOffsetCommit below v5 without AddOffsetsToTxn is 48, v4 120; with it 0 in every
+    version."""
     a = s.connect()
     tx, name, group = Transactor(s, a), topic(s, "t", 2), s.name("g")
     tx.add_offsets(group)
@@ -64,7 +66,8 @@ def offsets_in_a_transaction_before_v2(s: Session) -> None:
 
 @scenario()
 def offsets_of_members_in_a_transaction(s: Session) -> None:
-    """TXN-1, TXN-2: unknown groups with a generation 22, strangers 25, wrong generations 22, fenced instances 82, anybody else 0."""
+    """TXN-1, TXN-2: unknown groups with a generation 22, strangers 25, wrong generations 22, fenced
+    instances 82, anybody else 0."""
     a = s.connect()
     tx, name, group = Transactor(s, a), topic(s, "t", 2), s.name("g")
     tx.init(5)
@@ -79,16 +82,24 @@ def offsets_of_members_in_a_transaction(s: Session) -> None:
     tx.commit_offsets(group, name, 4, generation_id=1, member_id="stranger")
     tx.commit_offsets(group, name, 5, generation_id=1, member_id="")
     tx.commit_offsets(group, name, 6, generation_id=-1, member_id=member.member_id)
-    tx.commit_offsets(group, name, 7, generation_id=1, member_id=member.member_id, group_instance_id="who")
+    tx.commit_offsets(
+        group, name, 7, generation_id=1, member_id=member.member_id, group_instance_id="who"
+    )
     tx.end(commit=True)
     committed(a, group, name)
 
 
 @scenario()
 def pending_offsets_of_two_producers(s: Session) -> None:
-    """TXN-6: unstable until the last one ends; of two that commit, the later record wins, also against a plain commit (TXN-5)."""
+    """TXN-6: unstable until the last one ends; of two that commit, the later record wins, also
+    against a plain commit (TXN-5)."""
     a = s.connect()
-    one, two, name, group = Transactor(s, a, "one"), Transactor(s, a, "two"), topic(s, "t", 2), s.name("g")
+    one, two, name, group = (
+        Transactor(s, a, "one"),
+        Transactor(s, a, "two"),
+        topic(s, "t", 2),
+        s.name("g"),
+    )
     one.init(5)
     two.init(5)
     one.commit_offsets(group, name, 1, 1)
@@ -98,8 +109,14 @@ def pending_offsets_of_two_producers(s: Session) -> None:
     one.end(commit=True)
     committed(a, group, name)
     one.commit_offsets(group, name, 10, 10)
-    a.ask("OffsetCommit", 8, group_id=group, generation_id_or_member_epoch=-1, member_id="",
-          topics=[{"name": name, "partitions": [{"partition_index": 0, "committed_offset": 20}]}])
+    a.ask(
+        "OffsetCommit",
+        8,
+        group_id=group,
+        generation_id_or_member_epoch=-1,
+        member_id="",
+        topics=[{"name": name, "partitions": [{"partition_index": 0, "committed_offset": 20}]}],
+    )
     committed(a, group, name)
     one.end(commit=True)
     committed(a, group, name)

@@ -1,4 +1,5 @@
-"""Transactions (KIP-98, KIP-360, KIP-890): their ids, what is in them, how they end, and what readers see of them."""
+"""Transactions (KIP-98, KIP-360, KIP-890): their ids, what is in them, how they end, and what
+readers see of them."""
 
 from __future__ import annotations
 
@@ -11,7 +12,14 @@ from integration_tests.wire.recorder import Link, Session
 from integration_tests.wire.registry import scenario
 from integration_tests.wire.scenarios.fetch import fetch, fill, wanted
 from integration_tests.wire.scenarios.produce import producer, request
-from integration_tests.wire.transacting import BEFORE_V2, SINCE_V2, TRANSACTIONAL, Transactor, now_ms, settled
+from integration_tests.wire.transacting import (
+    BEFORE_V2,
+    SINCE_V2,
+    TRANSACTIONAL,
+    Transactor,
+    now_ms,
+    settled,
+)
 
 READ_UNCOMMITTED, READ_COMMITTED = 0, 1
 
@@ -24,19 +32,41 @@ def read(link: Link, name: str, offset: int = 0, **other: Any) -> None:
 
 def offsets(s: Session, link: Link, name: str, timestamp: int = -1) -> None:
     """ListOffsets under each isolation level; of timestamps only what they lead to."""
-    asked = [{"name": name, "partitions": [{"partition_index": 0, "current_leader_epoch": -1, "timestamp": timestamp}]}]
+    asked = [
+        {
+            "name": name,
+            "partitions": [
+                {"partition_index": 0, "current_leader_epoch": -1, "timestamp": timestamp}
+            ],
+        }
+    ]
     for level in (READ_UNCOMMITTED, READ_COMMITTED):
-        found = link.ask_quietly("ListOffsets", 7, replica_id=-1, isolation_level=level, topics=asked)["topics"][0]["partitions"][0]
-        s.say("offsets", {
-            "isolation": level, "asked": timestamp if timestamp < 0 else "an instant", "error": found["error_code"],
-            "offset": found["offset"], "epoch": found["leader_epoch"], "timed": found["timestamp"] > 0})
+        found = link.ask_quietly(
+            "ListOffsets", 7, replica_id=-1, isolation_level=level, topics=asked
+        )["topics"][0]["partitions"][0]
+        s.say(
+            "offsets",
+            {
+                "isolation": level,
+                "asked": timestamp if timestamp < 0 else "an instant",
+                "error": found["error_code"],
+                "offset": found["offset"],
+                "epoch": found["leader_epoch"],
+                "timed": found["timestamp"] > 0,
+            },
+        )
 
 
 def committed(link: Link, group: str, *topics: str, stable: bool = True, version: int = 8) -> Plain:
     """OffsetFetch of partitions 0 and 1, or of everything."""
     listed = [{"name": name, "partition_indexes": [0, 1]} for name in topics] or None
     if version >= 8:
-        return link.ask("OffsetFetch", version, groups=[{"group_id": group, "topics": listed}], require_stable=stable)
+        return link.ask(
+            "OffsetFetch",
+            version,
+            groups=[{"group_id": group, "topics": listed}],
+            require_stable=stable,
+        )
     return link.ask("OffsetFetch", version, group_id=group, topics=listed, require_stable=stable)
 
 
@@ -65,7 +95,8 @@ def odd_transactional_ids(s: Session) -> None:
 
 @scenario()
 def recovering_producers(s: Session) -> None:
-    """KIP-360: who names its id and epoch keeps them if nobody else came; a repetition is answered the same; others are fenced."""
+    """KIP-360: who names its id and epoch keeps them if nobody else came; a repetition is answered
+    the same; others are fenced."""
     tx = Transactor(s, s.connect())
     tx.init()
     me = tx.producer_id
@@ -85,7 +116,8 @@ def recovering_producers(s: Session) -> None:
 
 @scenario()
 def a_transaction_before_v2(s: Session) -> None:
-    """The old way: AddPartitionsToTxn, Produce, EndTxn; the epoch stays, and what is committed shows."""
+    """The old way: AddPartitionsToTxn, Produce, EndTxn; the epoch stays, and what is committed
+    shows."""
     a = s.connect()
     tx, name = Transactor(s, a), topic(s, "t")
     tx.init()
@@ -106,7 +138,8 @@ def a_transaction_before_v2(s: Session) -> None:
 
 @scenario()
 def a_transaction_since_v2(s: Session) -> None:
-    """KIP-890: Produce v12 adds the partition by itself, EndTxn v5 raises the epoch and answers it."""
+    """KIP-890: Produce v12 adds the partition by itself, EndTxn v5 raises the epoch and answers
+    it."""
     a = s.connect()
     tx, name = Transactor(s, a), topic(s, "t")
     tx.init(5)
@@ -145,7 +178,8 @@ def ending_what_never_began_before_v2(s: Session) -> None:
 
 @scenario()
 def ending_what_never_began_since_v2(s: Session) -> None:
-    """EndTxn v5: an abort of nothing raises the epoch all the same, a commit of nothing is 48; an old epoch is a repetition."""
+    """EndTxn v5: an abort of nothing raises the epoch all the same, a commit of nothing is 48; an
+    old epoch is a repetition."""
     a = s.connect()
     tx, name = Transactor(s, a), topic(s, "t")
     tx.init(5)
@@ -168,7 +202,8 @@ def ending_what_never_began_since_v2(s: Session) -> None:
 
 @scenario()
 def who_may_end_a_transaction(s: Session) -> None:
-    """Unknown ids (49), foreign producers (49), other epochs (90, before v2 47), no name at all (42)."""
+    """Unknown ids (49), foreign producers (49), other epochs (90, before v2 47), no name at all
+    (42)."""
     a = s.connect()
     tx, name = Transactor(s, a), topic(s, "t")
     tx.init()
@@ -179,13 +214,21 @@ def who_may_end_a_transaction(s: Session) -> None:
         tx.end(commit=True, version=version, producer_id=987654321)
         tx.end(commit=True, version=version, producer_epoch=0)
         tx.end(commit=True, version=version, producer_epoch=2)
-    a.ask("EndTxn", 4, transactional_id="", producer_id=tx.producer_id, producer_epoch=1, committed=True)
+    a.ask(
+        "EndTxn",
+        4,
+        transactional_id="",
+        producer_id=tx.producer_id,
+        producer_epoch=1,
+        committed=True,
+    )
     tx.describe()
 
 
 @scenario()
 def adding_partitions(s: Session) -> None:
-    """AddPartitionsToTxn v0-3: unknown topics (3) take the others with them (55), then the checks of who asks."""
+    """AddPartitionsToTxn v0-3: unknown topics (3) take the others with them (55), then the checks
+    of who asks."""
     a = s.connect()
     tx, name = Transactor(s, a), topic(s, "t", 2)
     tx.add((name, [0]))
@@ -205,7 +248,8 @@ def adding_partitions(s: Session) -> None:
 
 @scenario()
 def adding_partitions_as_brokers_do(s: Session) -> None:
-    """AddPartitionsToTxn v4-5, several transactions at once and verification alone; nobody is kept from it here."""
+    """AddPartitionsToTxn v4-5, several transactions at once and verification alone; nobody is kept
+    from it here."""
     a = s.connect()
     tx, name = Transactor(s, a), topic(s, "t", 2)
     tx.init(5)
@@ -220,15 +264,25 @@ def adding_partitions_as_brokers_do(s: Session) -> None:
         tx.add_batched((name, [0]), version=version, producer_epoch=9, verify_only=True)
         tx.add_batched((name, [0]), version=version, transactional_id=s.name("nobody"))
         tx.add_batched((name, [0]), version=version, transactional_id="")
-    a.ask("AddPartitionsToTxn", 5, transactions=[
-        tx.fields(verify_only=True, topics=[{"name": name, "partitions": [0]}]),
-        tx.fields(transactional_id=s.name("nobody"), verify_only=False, topics=[{"name": name, "partitions": [1]}])])
+    a.ask(
+        "AddPartitionsToTxn",
+        5,
+        transactions=[
+            tx.fields(verify_only=True, topics=[{"name": name, "partitions": [0]}]),
+            tx.fields(
+                transactional_id=s.name("nobody"),
+                verify_only=False,
+                topics=[{"name": name, "partitions": [1]}],
+            ),
+        ],
+    )
     tx.describe()
 
 
 @scenario(alone=True)  # verifications of different versions, sent together, are answered alike
 def verified_before_v2(s: Session) -> None:
-    """Produce below v12 into a partition that was not added: 48, v11 120; foreign producers 49, other epochs 47."""
+    """Produce below v12 into a partition that was not added: 48, v11 120; foreign producers 49,
+    other epochs 47."""
     a = s.connect()
     tx, name = Transactor(s, a), topic(s, "t", 2)
     tx.init()
@@ -240,11 +294,19 @@ def verified_before_v2(s: Session) -> None:
     for version in (3, 10, 11):
         tx.produce(name, b"a", partition=1, version=version)
         tx.sequences.clear()
-        for other in (Producer(987654321, 1, 0), Producer(tx.producer_id, 0, 0), Producer(tx.producer_id, 2, 0)):
+        for other in (
+            Producer(987654321, 1, 0),
+            Producer(tx.producer_id, 0, 0),
+            Producer(tx.producer_id, 2, 0),
+        ):
             tx.produce(name, b"a", version=version, producer=other)
     tx.sequences.clear()
     tx.produce(name, b"a", version=3)
-    for other in (Producer(987654321, 1, 1), Producer(tx.producer_id, 0, 1), Producer(tx.producer_id, 2, 0)):
+    for other in (
+        Producer(987654321, 1, 1),
+        Producer(tx.producer_id, 0, 1),
+        Producer(tx.producer_id, 2, 0),
+    ):
         tx.produce(name, b"b", version=BEFORE_V2, producer=other)
     tx.end(commit=True, version=4)
     tx.produce(name, b"after", version=BEFORE_V2)
@@ -253,12 +315,17 @@ def verified_before_v2(s: Session) -> None:
 
 @scenario(alone=True)  # verifications of different versions, sent together, are answered alike
 def verified_since_v2(s: Session) -> None:
-    """Produce v12: foreign producers 49, other epochs 47, unknown partitions 3; first sequences other than 0."""
+    """Produce v12: foreign producers 49, other epochs 47, unknown partitions 3; first sequences
+    other than 0."""
     a = s.connect()
     tx, name = Transactor(s, a), topic(s, "t", 2)
     tx.init(5)
     tx.init(5)
-    for other in (Producer(987654321, 1, 0), Producer(tx.producer_id, 0, 0), Producer(tx.producer_id, 2, 0)):
+    for other in (
+        Producer(987654321, 1, 0),
+        Producer(tx.producer_id, 0, 0),
+        Producer(tx.producer_id, 2, 0),
+    ):
         tx.produce(name, b"a", producer=other)
     tx.produce(name, b"a", partition=7)
     tx.produce(name, b"a", producer=Producer(tx.producer_id, 1, 5))
@@ -280,17 +347,38 @@ def verified_since_v2(s: Session) -> None:
 
 @scenario()
 def produce_under_a_transactional_id(s: Session) -> None:
-    """Produce that names a transactional id: with a batch that is not transactional, and with one of an unknown producer."""
+    """Produce that names a transactional id: with a batch that is not transactional, and with one
+    of an unknown producer."""
     a = s.connect()
     name = topic(s, "t")
     tx = Transactor(s, a)
     a.ask("Produce", 9, **request(name, batch(b"x"), transactional_id=tx.name))
     for version in (9, 11, 12):
         mine = Producer(producer(s), 0, 0)
-        a.ask("Produce", version, **request(name, batch(b"x", producer=mine, attributes=TRANSACTIONAL), transactional_id=tx.name))
-        a.ask("Produce", version, **request(name, batch(b"x", producer=mine, attributes=TRANSACTIONAL), transactional_id=""))
-        a.ask("Produce", version, **request(name, batch(b"x", producer=mine, attributes=TRANSACTIONAL)))
-        a.ask("Produce", version, **request(name, batch(b"x", attributes=TRANSACTIONAL), transactional_id=tx.name))
+        a.ask(
+            "Produce",
+            version,
+            **request(
+                name, batch(b"x", producer=mine, attributes=TRANSACTIONAL), transactional_id=tx.name
+            ),
+        )
+        a.ask(
+            "Produce",
+            version,
+            **request(
+                name, batch(b"x", producer=mine, attributes=TRANSACTIONAL), transactional_id=""
+            ),
+        )
+        a.ask(
+            "Produce",
+            version,
+            **request(name, batch(b"x", producer=mine, attributes=TRANSACTIONAL)),
+        )
+        a.ask(
+            "Produce",
+            version,
+            **request(name, batch(b"x", attributes=TRANSACTIONAL), transactional_id=tx.name),
+        )
 
 
 @scenario()
@@ -320,7 +408,8 @@ def several_partitions_and_producers(s: Session) -> None:
 
 @scenario()
 def a_new_producer_fences_the_old(s: Session) -> None:
-    """InitProducerId in the middle of a transaction aborts it (51 until done); the old producer is told 47 and 90."""
+    """InitProducerId in the middle of a transaction aborts it (51 until done); the old producer is
+    told 47 and 90."""
     a, b = s.connect(), s.connect("b")
     old, name = Transactor(s, a), topic(s, "t")
     old.init(5)
@@ -361,7 +450,8 @@ def a_new_producer_fences_the_old_before_v2(s: Session) -> None:
 
 @scenario()
 def recovery_in_the_middle(s: Session) -> None:
-    """A producer that names its id and epoch while its transaction is open: aborted, and the epoch moves on (KIP-360)."""
+    """A producer that names its id and epoch while its transaction is open: aborted, and the epoch
+    moves on (KIP-360)."""
     a = s.connect()
     tx, name = Transactor(s, a), topic(s, "t")
     tx.init(5)

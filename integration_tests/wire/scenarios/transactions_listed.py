@@ -1,4 +1,5 @@
-"""Transactions that are listed, described, ended by the coordinator's clean-up, or by markers written by hand."""
+"""Transactions that are listed, described, ended by the coordinator's clean-up, or by markers
+written by hand."""
 
 from __future__ import annotations
 
@@ -17,12 +18,16 @@ from integration_tests.wire.transacting import Transactor, await_transactions, n
 
 @scenario("cleanup", lasts_s=2)
 def a_transaction_that_takes_too_long(s: Session) -> None:
-    """Its timeout passed, so the coordinator aborts it at its next look; the producer is told 47 and 90."""
+    """Its timeout passed, so the coordinator aborts it at its next look; the producer is told 47
+    and 90."""
     await_transactions(s, s.name("tx"))
     tx, name = Transactor(s, s.connect()), topic(s, "t")
     tx.init(5, timeout_ms=100)
     tx.produce(name, b"a")
-    s.until(lambda: state_of(s, tx.name)["transaction_state"] == "CompleteAbort", "the transaction was never aborted")
+    s.until(
+        lambda: state_of(s, tx.name)["transaction_state"] == "CompleteAbort",
+        "the transaction was never aborted",
+    )
     tx.link = s.connect("b")  # in this profile a connection that is silent for long is closed
     tx.describe()
     tx.produce(name, b"b")
@@ -34,7 +39,8 @@ def a_transaction_that_takes_too_long(s: Session) -> None:
 
 @scenario("cleanup", lasts_s=5)
 def an_id_that_nobody_uses(s: Session) -> None:
-    """It is forgotten after transactional.id.expiration.ms: its producer is unknown (49), and who comes next gets another id."""
+    """It is forgotten after transactional.id.expiration.ms: its producer is unknown (49), and who
+    comes next gets another id."""
     await_transactions(s, s.name("tx"))
     tx, name = Transactor(s, s.connect()), topic(s, "t")
     tx.init(5)
@@ -52,7 +58,8 @@ def an_id_that_nobody_uses(s: Session) -> None:
 
 @scenario()
 def listing_and_describing(s: Session) -> None:
-    """ListTransactions and DescribeTransactions in their versions, with filters; unknown ids, unknown states."""
+    """ListTransactions and DescribeTransactions in their versions, with filters; unknown ids,
+    unknown states."""
     a = s.connect()
     one, two, name = Transactor(s, a, "one"), Transactor(s, a, "two"), topic(s, "t", 3)
     one.init(5)
@@ -62,14 +69,40 @@ def listing_and_describing(s: Session) -> None:
     mine: Plain = {"state_filters": [], "producer_id_filters": []}
     for version in range(3):
         a.ask("ListTransactions", version, only="transaction_states", **mine)
-        a.ask("ListTransactions", version, only="transaction_states", **(mine | {"state_filters": ["Ongoing"]}))
-        a.ask("ListTransactions", version, only="transaction_states", **(mine | {"state_filters": ["Empty", "Nonsense", "ongoing"]}))
-        a.ask("ListTransactions", version, only="transaction_states", **(mine | {"producer_id_filters": [one.producer_id]}))
+        a.ask(
+            "ListTransactions",
+            version,
+            only="transaction_states",
+            **(mine | {"state_filters": ["Ongoing"]}),
+        )
+        a.ask(
+            "ListTransactions",
+            version,
+            only="transaction_states",
+            **(mine | {"state_filters": ["Empty", "Nonsense", "ongoing"]}),
+        )
+        a.ask(
+            "ListTransactions",
+            version,
+            only="transaction_states",
+            **(mine | {"producer_id_filters": [one.producer_id]}),
+        )
     for duration in (-1, 0, 3_600_000):
         a.ask("ListTransactions", 1, only="transaction_states", duration_filter=duration, **mine)
     for pattern in (one.name, "o.e-.*", "one", "", None, "[", f".*-{s.nonce}"):
-        a.ask("ListTransactions", 2, only="transaction_states", transactional_id_pattern=pattern, **mine)
-    a.ask("DescribeTransactions", 0, shuffled="transaction_states", transactional_ids=[one.name, two.name, s.name("nobody"), "", one.name])
+        a.ask(
+            "ListTransactions",
+            2,
+            only="transaction_states",
+            transactional_id_pattern=pattern,
+            **mine,
+        )
+    a.ask(
+        "DescribeTransactions",
+        0,
+        shuffled="transaction_states",
+        transactional_ids=[one.name, two.name, s.name("nobody"), "", one.name],
+    )
     a.ask("DescribeTransactions", 0, transactional_ids=[])
 
 
@@ -78,10 +111,15 @@ def describing_producers(s: Session) -> None:
     """DescribeProducers: idle, idempotent, in a transaction, after it; unknown partitions."""
     a = s.connect()
     tx, name = Transactor(s, a), topic(s, "t", 2)
-    asked = [{"name": name, "partition_indexes": [0, 1, 7]}, {"name": s.name("nope"), "partition_indexes": [0]}]
+    asked = [
+        {"name": name, "partition_indexes": [0, 1, 7]},
+        {"name": s.name("nope"), "partition_indexes": [0]},
+    ]
     a.ask("DescribeProducers", 0, topics=asked)
     me = producer(s)
-    fill(s, name, batch(b"x", b"y", producer=Producer(me, 0, 0), timestamp_ms=now_ms()), partition=1)
+    fill(
+        s, name, batch(b"x", b"y", producer=Producer(me, 0, 0), timestamp_ms=now_ms()), partition=1
+    )
     tx.init(5)
     tx.produce(name, b"a", b"b")
     a.ask("DescribeProducers", 0, topics=asked)
@@ -93,7 +131,8 @@ def describing_producers(s: Session) -> None:
 
 @scenario()
 def markers_by_hand(s: Session) -> None:
-    """WriteTxnMarkers, as an administrator aborts a hanging transaction: epochs (47), unknown partitions (3)."""
+    """WriteTxnMarkers, as an administrator aborts a hanging transaction: epochs (47), unknown
+    partitions (3)."""
     a = s.connect()
     tx, name = Transactor(s, a), topic(s, "t", 2)
     tx.init(5)
@@ -101,8 +140,14 @@ def markers_by_hand(s: Session) -> None:
     tx.produce(name, b"a")
 
     def marker(version: int, partitions: list[int], **other: Any) -> None:
-        fields: Plain = {"producer_id": tx.producer_id, "producer_epoch": 1, "transaction_result": False, "coordinator_epoch": 0,
-                         "transaction_version": 0, "topics": [{"name": name, "partition_indexes": partitions}]}
+        fields: Plain = {
+            "producer_id": tx.producer_id,
+            "producer_epoch": 1,
+            "transaction_result": False,
+            "coordinator_epoch": 0,
+            "transaction_version": 0,
+            "topics": [{"name": name, "partition_indexes": partitions}],
+        }
         a.ask("WriteTxnMarkers", version, shuffled="markers", markers=[fields | other])
 
     marker(1, [0], producer_epoch=0)
@@ -126,14 +171,36 @@ def where_transactions_are_kept(s: Session) -> None:
     a = s.connect()
     Transactor(s, a)
     for version in range(7):
-        asked: Plain = {"coordinator_keys": [s.name("tx"), ""]} if version >= 4 else {"key": s.name("tx")}
+        asked: Plain = (
+            {"coordinator_keys": [s.name("tx"), ""]} if version >= 4 else {"key": s.name("tx")}
+        )
         a.ask("FindCoordinator", version, **(asked | ({"key_type": 1} if version else {})))
-    found = a.ask_quietly("Metadata", 12, topics=[{"name": "__transaction_state"}], allow_auto_topic_creation=False)["topics"][0]
+    found = a.ask_quietly(
+        "Metadata", 12, topics=[{"name": "__transaction_state"}], allow_auto_topic_creation=False
+    )["topics"][0]
     s.say("topic", {"error": found["error_code"], "internal": found["is_internal"]})
-    shown = a.ask_quietly("DescribeConfigs", 4, include_synonyms=False, include_documentation=False, resources=[
-        {"resource_type": 2, "resource_name": "__transaction_state", "configuration_keys": None}])["results"][0]["configs"]
-    s.say("configs", sorted(f"{config['name']}={config['value']}" for config in shown
-                              if config["config_source"] == 1 and config["name"] != "min.insync.replicas"))
-    features = a.ask_quietly("ApiVersions", 4, client_software_name="raw", client_software_version="1")
-    s.say("transaction.version", [f for f in features["finalized_features"] if f["name"] == "transaction.version"])
+    shown = a.ask_quietly(
+        "DescribeConfigs",
+        4,
+        include_synonyms=False,
+        include_documentation=False,
+        resources=[
+            {"resource_type": 2, "resource_name": "__transaction_state", "configuration_keys": None}
+        ],
+    )["results"][0]["configs"]
+    s.say(
+        "configs",
+        sorted(
+            f"{config['name']}={config['value']}"
+            for config in shown
+            if config["config_source"] == 1 and config["name"] != "min.insync.replicas"
+        ),
+    )
+    features = a.ask_quietly(
+        "ApiVersions", 4, client_software_name="raw", client_software_version="1"
+    )
+    s.say(
+        "transaction.version",
+        [f for f in features["finalized_features"] if f["name"] == "transaction.version"],
+    )
     a.ask("Produce", 12, **request("__transaction_state", batch(b"x", key=b"k")))

@@ -1,9 +1,10 @@
-"""Consumer groups (KIP-848) in virtual time: a world whose clients speak ConsumerGroupHeartbeat, and topics that can change.
+"""Consumer groups (KIP-848) in virtual time: a world whose clients speak ConsumerGroupHeartbeat,
+and topics that can change.
 
-    w = ConsumerWorld(orders=4)
-    a = w.hello("a", "orders")       # joins with epoch 0
-    w.ack("a")                       # reports to own what it was given
-    w.owned("a") == {"orders": [0, 1, 2, 3]}
+w = ConsumerWorld(orders=4)
+a = w.hello("a", "orders")       # joins with epoch 0
+w.ack("a")                       # reports to own what it was given
+w.owned("a") == {"orders": [0, 1, 2, 3]}
 """
 
 from __future__ import annotations
@@ -15,16 +16,29 @@ from typing import Any
 from assignors.errors import AssignorError
 from assignors.server_side import GroupSpec, Member, RangeAssignor, ServerAssignor, UniformAssignor
 from coordinator.errors import ErrorCode
-from coordinator.groups.consumer.environment import AssignmentInput, AssignorFailed, Environment, GroupSettings, PatternRefused
+from coordinator.groups.consumer.environment import (
+    AssignmentInput,
+    AssignorFailed,
+    Environment,
+    GroupSettings,
+    PatternRefused,
+)
 from coordinator.groups.consumer.model import ConsumerMembership
-from coordinator.wire.messages.consumer_group_describe import ConsumerGroupDescribeRequest, DescribedGroup
-from coordinator.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, TopicPartitions
+from coordinator.wire.messages.consumer_group_describe import (
+    ConsumerGroupDescribeRequest,
+    DescribedGroup,
+)
+from coordinator.wire.messages.consumer_group_heartbeat import (
+    ConsumerGroupHeartbeatRequest,
+    TopicPartitions,
+)
 from tests.event_log.kit import LoggedWorld
 from tests.groups.callers import Call
 
 
 class FakeTopics:
-    """Topics of a cluster that a test changes at will. The id of a topic is its name, filled up to 16 bytes."""
+    """Topics of a cluster that a test changes at will. The id of a topic is its name, filled up to
+    16 bytes."""
 
     def __init__(self, sizes: Mapping[str, int]) -> None:
         self.sizes = dict(sizes)
@@ -46,7 +60,9 @@ class FakeTopics:
 
     def topic_id(self, name: str) -> bytes | None:
         """A topic's id."""
-        return f"{self.made[name]:02}{name}".encode().ljust(16, b"_") if name in self.sizes else None
+        return (
+            f"{self.made[name]:02}{name}".encode().ljust(16, b"_") if name in self.sizes else None
+        )
 
     def topic_name(self, topic_id: bytes) -> str | None:
         """The name of a topic that is there."""
@@ -61,7 +77,11 @@ class FakeTopics:
 
     def fingerprint(self, name: str) -> bytes:
         """What tells a change."""
-        return b"" if name not in self.sizes else f"{self.made[name]} {name} {self.sizes[name]}".encode()
+        return (
+            b""
+            if name not in self.sizes
+            else f"{self.made[name]} {name} {self.sizes[name]}".encode()
+        )
 
     def names(self) -> Collection[str]:
         """All topics."""
@@ -77,11 +97,23 @@ class Injected:
 
     def assign(self, wanted: AssignmentInput) -> Mapping[str, Mapping[bytes, Sequence[int]]]:
         """Targets by member id."""
-        members = {m: Member(topics=of.topics, assignment=of.assignment, instance_id=of.instance_id, unresolved=of.unresolved)
-                   for m, of in wanted.members.items()}  # fmt: skip
+        members = {
+            m: Member(
+                topics=of.topics,
+                assignment=of.assignment,
+                instance_id=of.instance_id,
+                unresolved=of.unresolved,
+            )
+            for m, of in wanted.members.items()
+        }
         try:
             return self.assignor.assign(
-                GroupSpec(members=members, partitions=wanted.partitions, homogeneous=wanted.homogeneous, assigned=wanted.assigned)
+                GroupSpec(
+                    members=members,
+                    partitions=wanted.partitions,
+                    homogeneous=wanted.homogeneous,
+                    assigned=wanted.assigned,
+                )
             )
         except AssignorError as failure:
             raise AssignorFailed(str(failure)) from failure
@@ -105,17 +137,30 @@ def fullmatch(text: str) -> FakePattern:
 
 
 class ConsumerWorld(LoggedWorld):
-    """A logged world with consumer groups. `interval_ms`: the assignment interval, 0 unless the test is about it."""
+    """A logged world with consumer groups. `interval_ms`: the assignment interval, 0 unless the
+    test is about it."""
 
-    def __init__(self, *, interval_ms: int = 0, session_ms: int = 45_000, settings: Mapping[str, Any] | None = None, **sizes: int) -> None:
+    def __init__(
+        self,
+        *,
+        interval_ms: int = 0,
+        session_ms: int = 45_000,
+        settings: Mapping[str, Any] | None = None,
+        **sizes: int,
+    ) -> None:
         super().__init__()
         self.topics = FakeTopics(sizes)
         self.failing: str | None = None
-        assignors = {assignor.name: Injected(assignor) for assignor in (UniformAssignor(), RangeAssignor())}
+        assignors = {
+            assignor.name: Injected(assignor) for assignor in (UniformAssignor(), RangeAssignor())
+        }
         self.environment = Environment(
-            topics=self.topics, make_assignors=lambda: assignors, compile_pattern=fullmatch,
-            settings=lambda group: GroupSettings(session_ms, 5_000, interval_ms), **(settings or {}),
-        )  # fmt: skip
+            topics=self.topics,
+            make_assignors=lambda: assignors,
+            compile_pattern=fullmatch,
+            settings=lambda group: GroupSettings(session_ms, 5_000, interval_ms),
+            **(settings or {}),
+        )
         self.config.consumer = self.environment
         self.epochs: dict[str, int] = {}
         self.given: dict[str, dict[bytes, list[int]]] = {}
@@ -123,19 +168,32 @@ class ConsumerWorld(LoggedWorld):
 
     def beat(self, who: str, *, version: int = 1, **fields: Any) -> Call:
         """A heartbeat with the epoch that the client was told last; nothing else unless given."""
-        names = {"member_id": who, "member_epoch": self.epochs.get(who, 0), "instance_id": self.instances.get(who), **fields}
-        call = self.ask(who, ConsumerGroupHeartbeatRequest(group_id=self.group_id, **names), version)
+        names = {
+            "member_id": who,
+            "member_epoch": self.epochs.get(who, 0),
+            "instance_id": self.instances.get(who),
+            **fields,
+        }
+        call = self.ask(
+            who, ConsumerGroupHeartbeatRequest(group_id=self.group_id, **names), version
+        )
         if call.ok:
             self.epochs[who] = call.member_epoch
             if call.assignment is not None:
-                self.given[who] = {of.topic_id: list(of.partitions) for of in call.assignment.topic_partitions}
+                self.given[who] = {
+                    of.topic_id: list(of.partitions) for of in call.assignment.topic_partitions
+                }
         return call
 
     def hello(self, who: str, *topics: str, **fields: Any) -> Call:
         """Join with epoch 0."""
         self.epochs[who] = 0
         self.given[who] = {}
-        base: dict[str, Any] = {"rebalance_timeout_ms": 60_000, "subscribed_topic_names": list(topics), "topic_partitions": []}
+        base: dict[str, Any] = {
+            "rebalance_timeout_ms": 60_000,
+            "subscribed_topic_names": list(topics),
+            "topic_partitions": [],
+        }
         return self.beat(who, **{**base, **fields})
 
     def ack(self, who: str, **fields: Any) -> Call:
@@ -144,7 +202,9 @@ class ConsumerWorld(LoggedWorld):
 
     def listed(self, who: str) -> list[TopicPartitions]:
         """What was given last, as a request lists it."""
-        return [TopicPartitions(topic_id=t, partitions=p) for t, p in self.given.get(who, {}).items()]
+        return [
+            TopicPartitions(topic_id=t, partitions=p) for t, p in self.given.get(who, {}).items()
+        ]
 
     def bye(self, who: str, epoch: int = -1) -> Call:
         """Leave for good, or for a while with -2."""
@@ -172,7 +232,9 @@ class ConsumerWorld(LoggedWorld):
 
     def describe_consumers(self, version: int = 1) -> DescribedGroup:
         """The group as ConsumerGroupDescribe shows it."""
-        row: DescribedGroup = self.ask("admin", ConsumerGroupDescribeRequest(group_ids=[self.group_id]), version).reply.groups[0]
+        row: DescribedGroup = self.ask(
+            "admin", ConsumerGroupDescribeRequest(group_ids=[self.group_id]), version
+        ).reply.groups[0]
         return row
 
 

@@ -1,4 +1,5 @@
-"""The short way of members that only follow the group's epoch gives what the long way gives, in every life (K8-REC-3)."""
+"""The short way of members that only follow the group's epoch gives what the long way gives, in
+every life (K8-REC-3)."""
 
 from __future__ import annotations
 
@@ -28,7 +29,12 @@ def _life(seed: int) -> tuple[list[Any], list[Any]]:
             call = w.bye(who, draw.choice((-1, -2)) if who == "s" else -1)
             there.remove(who)
         elif what < 0.13:
-            call = w.beat(who, subscribed_topic_names=draw.sample(("orders", "other", "big"), draw.choice((1, 1, 2))))
+            call = w.beat(
+                who,
+                subscribed_topic_names=draw.sample(
+                    ("orders", "other", "big"), draw.choice((1, 1, 2))
+                ),
+            )
         elif what < 0.16:
             w.topics.set("orders", w.topics.sizes["orders"] + 1)
             call = w.beat(who)
@@ -65,7 +71,10 @@ def test_who_follows_costs_the_same_for_any_number_of_partitions() -> None:
         w.hello(f"b{number}", "other")
         w.beat("a")
         member = w.consumers.members["a"]
-        assert (member.member_epoch, len(member.told[0].partitions)) == (w.consumers.group_epoch, 12)
+        assert (member.member_epoch, len(member.told[0].partitions)) == (
+            w.consumers.group_epoch,
+            12,
+        )
         seen.append((member.held, member.told))
     assert seen[1][0] is seen[2][0]
     assert seen[1][1] is seen[2][1]

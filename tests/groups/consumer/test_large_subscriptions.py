@@ -1,11 +1,19 @@
-"""Subscriptions that cost much: regular expressions are matched in slices, and names that no topic has cost next to nothing."""
+"""Subscriptions that cost much: regular expressions are matched in slices, and names that no topic
+has cost next to nothing."""
 
 from __future__ import annotations
 
 import pytest
 
 from coordinator.groups.consumer.java_order import name_order
-from coordinator.groups.consumer.model import ConsumerMembership, Member, SubscriberCount, add_names, remove_names, replace_names
+from coordinator.groups.consumer.model import (
+    ConsumerMembership,
+    Member,
+    SubscriberCount,
+    add_names,
+    remove_names,
+    replace_names,
+)
 from coordinator.groups.consumer.subscription import existing, ordered_topics
 from tests.groups.consumer.kit import ConsumerWorld, FakePattern, FakeTopics
 
@@ -74,7 +82,9 @@ def test_a_coordinator_that_is_lost_forgets_it_and_the_next_begins_anew() -> Non
 
 
 @pytest.mark.parametrize("instructions", [1, 300_000, 10_000_000])
-def test_however_long_it_takes_the_outcome_is_the_same(instructions: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_however_long_it_takes_the_outcome_is_the_same(
+    instructions: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(FakePattern, "instructions", instructions)
     w = ConsumerWorld(**TOPICS)
     for who, pattern in (("a", "o.*"), ("b", "ord.*"), ("c", ".*s")):
@@ -84,9 +94,14 @@ def test_however_long_it_takes_the_outcome_is_the_same(instructions: int, monkey
     w.advance(100)
     w.until_stable("a", "b", "c")
     assert w.consumers.regexes == {
-        "o.*": frozenset({"orders", "other", "ordinary"}), "ord.*": frozenset({"orders", "ordinary"}),
-        ".*s": frozenset({"orders", "payments"})}
-    assert sorted(len(partitions) for who in "abc" for partitions in w.owned(who).values()).count(0) == 0
+        "o.*": frozenset({"orders", "other", "ordinary"}),
+        "ord.*": frozenset({"orders", "ordinary"}),
+        ".*s": frozenset({"orders", "payments"}),
+    }
+    assert (
+        sorted(len(partitions) for who in "abc" for partitions in w.owned(who).values()).count(0)
+        == 0
+    )
     assert sum(len(partitions) for who in "abc" for partitions in w.owned(who).values()) == 7
 
 
@@ -102,7 +117,8 @@ class CountedName(str):
 
 
 def test_names_beside_a_pattern_are_looked_at_once_each() -> None:
-    """All names were looked at again for each name that the pattern matches: 10,000 names and 1,000 matches took seconds."""
+    """All names were looked at again for each name that the pattern matches: 10,000 names and 1,000
+    matches took seconds."""
     group = ConsumerMembership("g")
     named, matched = ([CountedName(f"{kind}{number}") for number in range(400)] for kind in "nm")
     group.regexes["m.*"] = frozenset([*matched, *named[:50]])
@@ -116,7 +132,8 @@ def test_names_beside_a_pattern_are_looked_at_once_each() -> None:
 
 @pytest.mark.parametrize("more", [0, 5, 500])
 def test_names_that_no_topic_has_are_left_out_and_still_decide_the_order(more: int) -> None:
-    """HM-3, HM-4: Java's set has as many buckets as there are names, topics or not; 120,000 names that were none held the loop 0.7 s."""
+    """HM-3, HM-4: Java's set has as many buckets as there are names, topics or not; 120,000 names
+    that were none held the loop 0.7 s."""
     real = [f"topic-{number}" for number in range(40)]
     names = frozenset([*real, *(f"missing-{number}" for number in range(more))])
     topics = FakeTopics(dict.fromkeys(real, 1))
@@ -127,12 +144,18 @@ def test_names_that_no_topic_has_are_left_out_and_still_decide_the_order(more: i
 
 
 def test_subscribers_are_counted_alike_one_by_one_and_all_at_once() -> None:
-    """Names with equal counts change together, others one by one; a topic that nobody subscribes to any more goes."""
+    """Names with equal counts change together, others one by one; a topic that nobody subscribes to
+    any more goes."""
     one: dict[str, SubscriberCount] = {}
     all_at_once: dict[str, SubscriberCount] = {}
     add, remove = add_names, remove_names
     for change, names, by_name, by_regex in [
-        (add, "abc", 1, 0), (add, "de", 1, 0), (add, "cdf", 1, 0), (add, "af", 0, 1), (remove, "abc", 1, 0), (remove, "af", 0, 1),
+        (add, "abc", 1, 0),
+        (add, "de", 1, 0),
+        (add, "cdf", 1, 0),
+        (add, "af", 0, 1),
+        (remove, "abc", 1, 0),
+        (remove, "af", 0, 1),
     ]:
         change(all_at_once, frozenset(names), by_name, by_regex)
         for name in names:
@@ -141,10 +164,15 @@ def test_subscribers_are_counted_alike_one_by_one_and_all_at_once() -> None:
     assert one == {"c": (1, 0), "d": (2, 0), "e": (1, 0), "f": (1, 0)}
 
 
-@pytest.mark.parametrize(("new", "left"), [
-    ("abc", {"a": 1, "b": 2, "c": 2, "d": 1}), ("xy", {"b": 1, "c": 1, "d": 1, "x": 1, "y": 1}), ("bx", {"b": 2, "c": 1, "d": 1, "x": 1}),
-    ("", {"b": 1, "c": 1, "d": 1}),
-])
+@pytest.mark.parametrize(
+    ("new", "left"),
+    [
+        ("abc", {"a": 1, "b": 2, "c": 2, "d": 1}),
+        ("xy", {"b": 1, "c": 1, "d": 1, "x": 1, "y": 1}),
+        ("bx", {"b": 2, "c": 1, "d": 1, "x": 1}),
+        ("", {"b": 1, "c": 1, "d": 1}),
+    ],
+)
 def test_a_member_that_names_others_is_counted_for_those(new: str, left: dict[str, int]) -> None:
     subscribers: dict[str, SubscriberCount] = {}
     add_names(subscribers, "bcd", 1, 0)

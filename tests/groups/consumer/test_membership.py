@@ -1,4 +1,5 @@
-"""Static members, regular expressions, migration, offsets and loads of consumer groups (K8-ST, K8-RX, K8-MIG, K8-CLS, K8-OFF, PST-4)."""
+"""Static members, regular expressions, migration, offsets and loads of consumer groups (K8-ST,
+K8-RX, K8-MIG, K8-CLS, K8-OFF, PST-4)."""
 
 from __future__ import annotations
 
@@ -54,7 +55,9 @@ def test_a_regular_expression_counts_from_the_heartbeat_after_it_was_resolved() 
     assert w.hello("b", **fields).member_epoch == 3  # resolved already
     refused = w.hello("c", subscribed_topic_names=None, subscribed_topic_regex="(")
     assert error_of(refused) is ErrorCode.INVALID_REGULAR_EXPRESSION
-    assert refused.error_message.startswith("SubscribedTopicRegex `(` is not a valid regular expression: ")
+    assert refused.error_message.startswith(
+        "SubscribedTopicRegex `(` is not a valid regular expression: "
+    )
     w.topics.set("ordinary", 1)
     w.advance(10_001)
     w.beat("a")  # starts the refresh
@@ -103,10 +106,18 @@ def test_the_last_consumer_leaves_and_the_group_is_classic_again() -> None:
 
 @pytest.mark.parametrize(
     ("epoch", "partition", "error"),
-    [(3, 0, 0), (2, 0, 0), (2, 2, ErrorCode.STALE_MEMBER_EPOCH), (3, 2, 0), (1, 0, ErrorCode.STALE_MEMBER_EPOCH),
-     (4, 0, ErrorCode.STALE_MEMBER_EPOCH)],
-)  # fmt: skip
-def test_an_older_epoch_commits_what_has_been_held_since(epoch: int, partition: int, error: int) -> None:
+    [
+        (3, 0, 0),
+        (2, 0, 0),
+        (2, 2, ErrorCode.STALE_MEMBER_EPOCH),
+        (3, 2, 0),
+        (1, 0, ErrorCode.STALE_MEMBER_EPOCH),
+        (4, 0, ErrorCode.STALE_MEMBER_EPOCH),
+    ],
+)
+def test_an_older_epoch_commits_what_has_been_held_since(
+    epoch: int, partition: int, error: int
+) -> None:
     """K8-OFF-1 with KIP-1251."""
     w = ConsumerWorld(orders=4)
     w.hello("a", "orders")
@@ -148,7 +159,8 @@ def random_life(w: ConsumerWorld, seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(25))
 def test_replays_and_loads_give_the_group_that_lived(seed: int) -> None:
-    """PST-4, ERR-7: a replay of the log gives the live group, and so does a load of what a partition keeps of it."""
+    """PST-4, ERR-7: a replay of the log gives the live group, and so does a load of what a
+    partition keeps of it."""
     w = ConsumerWorld(orders=3, other=2)
     w.hello("a", "orders")
     random_life(w, seed)

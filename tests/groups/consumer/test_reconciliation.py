@@ -1,5 +1,6 @@
-"""Joining, reconciliation, leaving and fencing of consumer groups (K8-HB, K8-EP, K8-REC, K8-LV). The real broker's own transcripts
-stand in integration_tests/golden/wire/consumer_*; these tests say which rule each step obeys."""
+"""Joining, reconciliation, leaving and fencing of consumer groups (K8-HB, K8-EP, K8-REC, K8-LV).
+The real broker's own transcripts stand in integration_tests/golden/wire/consumer_*; these tests say
+which rule each step obeys."""
 
 from __future__ import annotations
 
@@ -16,7 +17,11 @@ def test_a_lone_member_has_everything_at_epoch_2() -> None:
     """K8-HB-1 as 4.3.1 has it: a group begins at epoch 1 and the first subscription bumps it."""
     w = ConsumerWorld(orders=3)
     call = w.hello("a", "orders")
-    assert (call.member_epoch, w.owned("a"), call.heartbeat_interval_ms) == (2, {"orders": [0, 1, 2]}, 5_000)
+    assert (call.member_epoch, w.owned("a"), call.heartbeat_interval_ms) == (
+        2,
+        {"orders": [0, 1, 2]},
+        5_000,
+    )
     assert w.ack("a").assignment is None  # K8-HB-2: nothing changed
     full = w.ack("a", rebalance_timeout_ms=60_000, subscribed_topic_names=["orders"])
     assert full.assignment is not None  # K8-HB-2: a full request is told its assignment
@@ -59,11 +64,15 @@ def test_a_member_that_still_reports_a_revoked_partition_stays_where_it_is() -> 
 @pytest.mark.parametrize(
     ("epoch", "owned", "error"),
     [
-        (3, None, ErrorCode.NONE), (2, None, ErrorCode.FENCED_MEMBER_EPOCH), (2, "subset", ErrorCode.NONE),
-        (2, "old", ErrorCode.FENCED_MEMBER_EPOCH), (1, "subset", ErrorCode.FENCED_MEMBER_EPOCH), (4, None, ErrorCode.FENCED_MEMBER_EPOCH),
+        (3, None, ErrorCode.NONE),
+        (2, None, ErrorCode.FENCED_MEMBER_EPOCH),
+        (2, "subset", ErrorCode.NONE),
+        (2, "old", ErrorCode.FENCED_MEMBER_EPOCH),
+        (1, "subset", ErrorCode.FENCED_MEMBER_EPOCH),
+        (4, None, ErrorCode.FENCED_MEMBER_EPOCH),
         (0, None, ErrorCode.INVALID_REQUEST),
     ],
-)  # fmt: skip
+)
 def test_which_epochs_are_accepted(epoch: int, owned: str | None, error: ErrorCode) -> None:
     """K8-EP-1: the previous epoch only with a subset of what is held. A refusal changes nothing."""
     w = ConsumerWorld(orders=4)
@@ -80,7 +89,8 @@ def test_which_epochs_are_accepted(epoch: int, owned: str | None, error: ErrorCo
 
 
 def test_epoch_0_is_welcome_at_any_time() -> None:
-    """K8-EP-1 as 4.3.1 has it: answered with the current epoch and the whole assignment, without a bump."""
+    """K8-EP-1 as 4.3.1 has it: answered with the current epoch and the whole assignment, without a
+    bump."""
     w = ConsumerWorld(orders=2)
     w.hello("a", "orders")
     w.ack("a")
@@ -158,7 +168,11 @@ def test_within_the_assignment_interval_a_newcomer_waits_for_the_first_heartbeat
     w.hello("a", "orders")
     w.advance(999)
     assert w.hello("b", "orders").member_epoch == 2
-    assert (str(w.whole.state), w.consumers.group_epoch, w.consumers.assignment_epoch) == ("Assigning", 3, 2)
+    assert (str(w.whole.state), w.consumers.group_epoch, w.consumers.assignment_epoch) == (
+        "Assigning",
+        3,
+        2,
+    )
     w.advance(5_000)
     assert w.consumers.assignment_epoch == 2
     assert w.beat("b").member_epoch == 3
@@ -172,7 +186,9 @@ def test_the_assignor_most_members_ask_for_is_used() -> None:
     w.hello("b", "orders", server_assignor="uniform")
     w.hello("c", "orders", server_assignor="uniform")
     assert w.describe_consumers().assignor_name == "uniform"
-    assert error_of(w.hello("d", "orders", server_assignor="nobody")) is ErrorCode.UNSUPPORTED_ASSIGNOR  # K8-VAL-3
+    assert (
+        error_of(w.hello("d", "orders", server_assignor="nobody")) is ErrorCode.UNSUPPORTED_ASSIGNOR
+    )  # K8-VAL-3
 
 
 def test_an_assignor_that_fails_changes_nothing() -> None:

@@ -1,4 +1,5 @@
-"""What requests to consumer groups are refused with, and what is told about them (K8-VAL, K8-CLS, K8-OFF, K8-DSC, K8-MIG)."""
+"""What requests to consumer groups are refused with, and what is told about them (K8-VAL, K8-CLS,
+K8-OFF, K8-DSC, K8-MIG)."""
 
 from __future__ import annotations
 
@@ -10,7 +11,11 @@ from coordinator.errors import ErrorCode
 from coordinator.groups.consumer import events as cev
 from coordinator.groups.consumer.environment import GroupSettings, MigrationPolicy
 from coordinator.wire.consumer_protocol import Subscription
-from coordinator.wire.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup, OffsetFetchRequestTopics
+from coordinator.wire.messages.offset_fetch import (
+    OffsetFetchRequest,
+    OffsetFetchRequestGroup,
+    OffsetFetchRequestTopics,
+)
 from tests.groups.consumer.kit import ConsumerWorld, error_of
 
 OWNED = [{"topic_id": b"x" * 16, "partitions": [0]}]
@@ -23,9 +28,15 @@ ORDERS = {"range": Subscription(("orders",)).encode(1)}
         ({"member_id": " "}, "MemberId can't be empty."),  # K8-VAL-4
         ({"instance_id": ""}, "InstanceId can't be empty."),  # K8-VAL-1
         ({"rack_id": "\t "}, "RackId can't be empty."),
-        ({"rebalance_timeout_ms": -1}, "RebalanceTimeoutMs must be provided in first request."),  # K8-VAL-2
+        (
+            {"rebalance_timeout_ms": -1},
+            "RebalanceTimeoutMs must be provided in first request.",
+        ),  # K8-VAL-2
         ({"topic_partitions": None}, "TopicPartitions must be empty when (re-)joining."),
-        ({"subscribed_topic_names": None}, "Either SubscribedTopicNames or SubscribedTopicRegex must be non-null when (re-)joining."),
+        (
+            {"subscribed_topic_names": None},
+            "Either SubscribedTopicNames or SubscribedTopicRegex must be non-null when (re-)joining.",
+        ),
         ({"member_epoch": -2}, "InstanceId can't be null."),
         ({"member_epoch": -3}, "MemberEpoch is invalid."),
     ],
@@ -44,7 +55,9 @@ def test_version_0_is_given_a_member_id() -> None:
     made = w.hello("a", "orders", member_id="", version=0)
     assert made.ok
     assert list(w.consumers.members) == [made.member_id]
-    assert error_of(w.beat("a", member_id="", member_epoch=2, version=0)) is ErrorCode.INVALID_REQUEST
+    assert (
+        error_of(w.beat("a", member_id="", member_epoch=2, version=0)) is ErrorCode.INVALID_REQUEST
+    )
 
 
 def test_no_room_for_a_newcomer() -> None:
@@ -56,7 +69,8 @@ def test_no_room_for_a_newcomer() -> None:
 
 
 def test_states_and_what_is_described() -> None:
-    """K8-REC-1, K8-REC-7, K8-HB-3, K8-DSC-1: what has yet to be revoked is described, and not told to its member."""
+    """K8-REC-1, K8-REC-7, K8-HB-3, K8-DSC-1: what has yet to be revoked is described, and not told
+    to its member."""
     w = ConsumerWorld(interval_ms=1_000, orders=4)
     w.hello("a", "orders", rack_id="r")
     assert w.list() == {"g": "Stable"}
@@ -85,7 +99,9 @@ def test_a_target_is_computed_for_all_members_and_only_changes_are_written() -> 
     w.hello("a", "orders")
     w.hello("b", "orders")
     w.hello("c", "other")
-    assert [{target.member_id for target in event.targets} for event in w.happened(cev.TargetAssigned)] == [{"a"}, {"a", "b"}, {"c"}]
+    assert [
+        {target.member_id for target in event.targets} for event in w.happened(cev.TargetAssigned)
+    ] == [{"a"}, {"a", "b"}, {"c"}]
 
 
 def test_static_identities() -> None:
@@ -136,10 +152,16 @@ def test_joins_of_classic_members_are_checked() -> None:
     """K8-CLS-1: another type, nothing in common with the classic members, no id."""
     w = ConsumerWorld(orders=2)
     w.hello("a", "orders")
-    assert error_of(w.join("m", protocols=ORDERS, kind="connect")) is ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+    assert (
+        error_of(w.join("m", protocols=ORDERS, kind="connect"))
+        is ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+    )
     assert error_of(w.join("m", protocols=ORDERS)) is ErrorCode.MEMBER_ID_REQUIRED
     assert w.join("m", protocols=ORDERS).ok
-    assert error_of(w.join("n", protocols={"roundrobin": ORDERS["range"]})) is ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+    assert (
+        error_of(w.join("n", protocols={"roundrobin": ORDERS["range"]}))
+        is ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+    )
 
 
 def test_a_classic_member_has_to_sync_and_to_rejoin_in_time() -> None:
@@ -158,7 +180,10 @@ def test_a_classic_member_has_to_sync_and_to_rejoin_in_time() -> None:
         assert "m" in w.consumers.members
         w.advance(1)
         assert "m" not in w.consumers.members
-    assert [e.reason for e in w.happened(cev.ConsumerMemberRemoved)] == [cev.Removal.DID_NOT_SYNC, cev.Removal.DID_NOT_REJOIN]
+    assert [e.reason for e in w.happened(cev.ConsumerMemberRemoved)] == [
+        cev.Removal.DID_NOT_SYNC,
+        cev.Removal.DID_NOT_REJOIN,
+    ]
 
 
 def test_leave_group_takes_members_of_either_protocol() -> None:
@@ -177,9 +202,19 @@ def test_fetches_name_a_member_or_nobody() -> None:
     """K8-OFF-2."""
     w = ConsumerWorld(orders=2)
     w.hello("a", "orders")
-    for member, epoch, error in (("a", 2, 0), ("a", 1, 113), (None, -1, 0), ("", -1, 25), ("x", 2, 25), (None, 2, -1)):
+    for member, epoch, error in (
+        ("a", 2, 0),
+        ("a", 1, 113),
+        (None, -1, 0),
+        ("", -1, 25),
+        ("x", 2, 25),
+        (None, 2, -1),
+    ):
         asked = OffsetFetchRequestGroup(
-            group_id="g", member_id=member, member_epoch=epoch, topics=[OffsetFetchRequestTopics(name="orders", partition_indexes=[0])]
+            group_id="g",
+            member_id=member,
+            member_epoch=epoch,
+            topics=[OffsetFetchRequestTopics(name="orders", partition_indexes=[0])],
         )
         (row,) = w.ask("a", OffsetFetchRequest(groups=[asked]), 9).reply.groups
         assert row.error_code == error, (member, epoch)
@@ -187,9 +222,14 @@ def test_fetches_name_a_member_or_nobody() -> None:
 
 @pytest.mark.parametrize(
     ("member", "epoch", "error"),
-    [("a", 2, 0), ("a", 1, ErrorCode.ILLEGAL_GENERATION), ("a", 3, ErrorCode.ILLEGAL_GENERATION), ("x", 2, ErrorCode.UNKNOWN_MEMBER_ID),
-     ("", -1, 0)],
-)  # fmt: skip
+    [
+        ("a", 2, 0),
+        ("a", 1, ErrorCode.ILLEGAL_GENERATION),
+        ("a", 3, ErrorCode.ILLEGAL_GENERATION),
+        ("x", 2, ErrorCode.UNKNOWN_MEMBER_ID),
+        ("", -1, 0),
+    ],
+)
 def test_commits_within_transactions(member: str, epoch: int, error: int) -> None:
     """TXN-3, OC-10: anonymous ones pass, a wrong epoch is told as a wrong generation."""
     w = ConsumerWorld(orders=2)

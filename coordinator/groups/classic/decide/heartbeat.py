@@ -9,13 +9,22 @@ from ...requests import Decision, RequestContext
 from ..model import ClassicGroup
 from ..states import DEAD, EMPTY, PREPARING_REBALANCE
 
-#: Every decision there is; heartbeats are many, so none is made twice. The responses are not to be changed by whoever gets them.
+#: Every decision there is; heartbeats are many, so none is made twice. The responses are not to be
+#: changed by whoever gets them.
 REFUSED = {error: Decision(reply=HeartbeatResponse(error_code=error)) for error in ErrorCode}
 _ACCEPTED = Decision(reply=HeartbeatResponse(), alive=True)
-_REBALANCING = Decision(reply=HeartbeatResponse(error_code=ErrorCode.REBALANCE_IN_PROGRESS), alive=True)
+_REBALANCING = Decision(
+    reply=HeartbeatResponse(error_code=ErrorCode.REBALANCE_IN_PROGRESS), alive=True
+)
 
 
-def decide_heartbeat(group: ClassicGroup, request: HeartbeatRequest, context: RequestContext, now: int, config: GroupConfig) -> Decision:
+def decide_heartbeat(
+    group: ClassicGroup,
+    request: HeartbeatRequest,
+    context: RequestContext,
+    now: int,
+    config: GroupConfig,
+) -> Decision:
     """What a Heartbeat is told, and whether it renews the member's session (HB-1, HB-2, HB-3)."""
     if group.state is DEAD:
         return REFUSED[ErrorCode.COORDINATOR_NOT_AVAILABLE]

@@ -1,4 +1,5 @@
-"""JoinGroup (A.3, A.4, A.7): new members, members that come back, and static members under a new id."""
+"""JoinGroup (A.3, A.4, A.7): new members, members that come back, and static members under a new
+id."""
 
 from __future__ import annotations
 
@@ -21,16 +22,29 @@ _REQUIRES_KNOWN_MEMBER_ID = 4
 _CAN_SKIP_ASSIGNMENT = 9
 
 
-def refuse_join(request: JoinGroupRequest, context: RequestContext, config: GroupConfig) -> ErrorCode:
-    """The checks that need no group: INVALID_GROUP_ID for an empty one, INVALID_SESSION_TIMEOUT for one out of bounds (ENT-3)."""
+def refuse_join(
+    request: JoinGroupRequest, context: RequestContext, config: GroupConfig
+) -> ErrorCode:
+    """The checks that need no group: INVALID_GROUP_ID for an empty one, INVALID_SESSION_TIMEOUT for
+    one out of bounds (ENT-3)."""
     if not request.group_id:
         return ErrorCode.INVALID_GROUP_ID
-    if not config.min_session_timeout_ms <= request.session_timeout_ms <= config.max_session_timeout_ms:
+    if (
+        not config.min_session_timeout_ms
+        <= request.session_timeout_ms
+        <= config.max_session_timeout_ms
+    ):
         return ErrorCode.INVALID_SESSION_TIMEOUT
     return ErrorCode.NONE
 
 
-def decide_join(group: ClassicGroup, request: JoinGroupRequest, context: RequestContext, now: int, config: GroupConfig) -> Decision:
+def decide_join(
+    group: ClassicGroup,
+    request: JoinGroupRequest,
+    context: RequestContext,
+    now: int,
+    config: GroupConfig,
+) -> Decision:
     """What a JoinGroup does to an existing (or just created) group (JOIN-3, JOIN-4)."""
     member_id = request.member_id
     if not _accepts(group, member_id, config):
@@ -58,12 +72,15 @@ def _accepts(group: ClassicGroup, member_id: str, config: GroupConfig) -> bool:
         return True
     member = group.members.get(member_id)
     if group.state is PREPARING_REBALANCE:
-        return (member is not None and member.awaiting_join) or group.awaiting_join < config.max_size
+        return (
+            member is not None and member.awaiting_join
+        ) or group.awaiting_join < config.max_size
     return member is not None or len(group.members) < config.max_size
 
 
 def _turned_away(group: ClassicGroup, member_id: str) -> Decision:
-    """GROUP_MAX_SIZE_REACHED and, if the id was known, its removal; the join phase is not looked at again (SIZE-1, REB-8)."""
+    """GROUP_MAX_SIZE_REACHED and, if the id was known, its removal; the join phase is not looked at
+    again (SIZE-1, REB-8)."""
     reply = join_error(ErrorCode.GROUP_MAX_SIZE_REACHED)
     if member_id in group.pending:
         return Decision((ev.PendingMemberRemoved(member_id, Removal.GROUP_FULL),), reply)
@@ -74,14 +91,22 @@ def _turned_away(group: ClassicGroup, member_id: str) -> Decision:
 
 
 def _new_member(
-    group: ClassicGroup, request: JoinGroupRequest, protocols: Protocols, context: RequestContext, now: int, config: GroupConfig
+    group: ClassicGroup,
+    request: JoinGroupRequest,
+    protocols: Protocols,
+    context: RequestContext,
+    now: int,
+    config: GroupConfig,
 ) -> Decision:
-    """A JoinGroup without member id: static members join or replace, dynamic ones may first be sent their id (MID-1..4)."""
+    """A JoinGroup without member id: static members join or replace, dynamic ones may first be sent
+    their id (MID-1..4)."""
     instance_id = request.group_instance_id
     if instance_id is not None:
         new_id = f"{instance_id}-{context.fresh_id}"
         if instance_id in group.static_members:
-            return _replacement(group, new_id, instance_id, request, protocols, context, now, config)
+            return _replacement(
+                group, new_id, instance_id, request, protocols, context, now, config
+            )
         return _added(group, new_id, request, protocols, context)
     new_id = f"{context.client_id}-{context.fresh_id}"
     if context.api_version >= _REQUIRES_KNOWN_MEMBER_ID:
@@ -90,7 +115,13 @@ def _new_member(
     return _added(group, new_id, request, protocols, context)
 
 
-def _added(group: ClassicGroup, member_id: str, request: JoinGroupRequest, protocols: Protocols, context: RequestContext) -> Decision:
+def _added(
+    group: ClassicGroup,
+    member_id: str,
+    request: JoinGroupRequest,
+    protocols: Protocols,
+    context: RequestContext,
+) -> Decision:
     """A new member, parked; a rebalance starts or goes on (JOIN-6, JOIN-11, JOIN-12)."""
     joined = ev.MemberJoined(
         member_id,
@@ -117,23 +148,43 @@ def _rebalance_timeout_ms(request: JoinGroupRequest, context: RequestContext) ->
 
 
 def _known_member(
-    group: ClassicGroup, member: Member, request: JoinGroupRequest, protocols: Protocols, context: RequestContext
+    group: ClassicGroup,
+    member: Member,
+    request: JoinGroupRequest,
+    protocols: Protocols,
+    context: RequestContext,
 ) -> Decision:
     """The state table of JOIN-4 for a member that joins again with its id."""
     leads = member.member_id == group.leader
     changed = protocols != member.protocols
     if group.state is EMPTY:
         return Decision(reply=join_error(ErrorCode.UNKNOWN_MEMBER_ID, member.member_id))
-    if not changed and (group.state is COMPLETING_REBALANCE or (group.state is STABLE and not leads)):
-        return Decision(reply=_current_generation(group, member.member_id, leads and group.state is COMPLETING_REBALANCE))
+    if not changed and (
+        group.state is COMPLETING_REBALANCE or (group.state is STABLE and not leads)
+    ):
+        return Decision(
+            reply=_current_generation(
+                group, member.member_id, leads and group.state is COMPLETING_REBALANCE
+            )
+        )
     event = ev.MemberRejoined(
-        member.member_id, request.session_timeout_ms, _rebalance_timeout_ms(request, context), protocols, changed
+        member.member_id,
+        request.session_timeout_ms,
+        _rebalance_timeout_ms(request, context),
+        protocols,
+        changed,
     )
     who = "leader" if leads else "member"
-    return _parked(member.member_id, event, f"{who} {member.member_id} rejoined" + (" with changed metadata" if changed else ""))
+    return _parked(
+        member.member_id,
+        event,
+        f"{who} {member.member_id} rejoined" + (" with changed metadata" if changed else ""),
+    )
 
 
-def _current_generation(group: ClassicGroup, member_id: str, with_members: bool) -> JoinGroupResponse:
+def _current_generation(
+    group: ClassicGroup, member_id: str, with_members: bool
+) -> JoinGroupResponse:
     assert group.leader is not None
     return JoinGroupResponse(
         generation_id=group.generation,
@@ -155,7 +206,8 @@ def _replacement(
     now: int,
     config: GroupConfig,
 ) -> Decision:
-    """A static member under a new id (STA-2): without a rebalance if the group is Stable and its protocol stays (STA-3)."""
+    """A static member under a new id (STA-2): without a rebalance if the group is Stable and its
+    protocol stays (STA-3)."""
     old_id = group.static_members[instance_id]
     leader = new_id if group.leader == old_id else group.leader
     quiet = group.state is STABLE and _protocol_stays(group, old_id, new_id, protocols)
@@ -175,15 +227,22 @@ def _replacement(
 
 
 def _protocol_stays(group: ClassicGroup, old_id: str, new_id: str, protocols: Protocols) -> bool:
-    """Whether the group would choose its protocol again with the new id and its protocols in the old one's place."""
+    """Whether the group would choose its protocol again with the new id and its protocols in the
+    old one's place."""
     if len(protocols) == 1 and protocols[0][0] == group.protocol_name:
-        return True  # all members offer the group's protocol, and this one offers no other: there is no choice
+        # all members offer the group's protocol, and this one offers no other: there is no choice
+        return True
     order = group.members.order_if_replaced(old_id, new_id)
-    offers = (protocols if member_id == new_id else group.members[member_id].protocols for member_id in order)
+    offers = (
+        protocols if member_id == new_id else group.members[member_id].protocols
+        for member_id in order
+    )
     return select_protocol(offers) == group.protocol_name
 
 
-def _quiet_replacement(group: ClassicGroup, replaced: ev.MemberReplaced, context: RequestContext, config: GroupConfig) -> Decision:
+def _quiet_replacement(
+    group: ClassicGroup, replaced: ev.MemberReplaced, context: RequestContext, config: GroupConfig
+) -> Decision:
     """STA-4, and STA-5 if the new membership cannot be written: then nothing has changed."""
     record = record_if_replaced(group, replaced)
     error = append_error(group.group_id, record, config)

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from ....errors import ErrorCode
-from ....wire.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberIdentity, MemberResponse
+from ....wire.messages.leave_group import (
+    LeaveGroupRequest,
+    LeaveGroupResponse,
+    MemberIdentity,
+    MemberResponse,
+)
 from ... import events as ev
 from ...config import GroupConfig
 from ...events import Removal
@@ -17,11 +22,16 @@ _BATCH = 3
 
 def identities(request: LeaveGroupRequest, context: RequestContext) -> list[MemberIdentity]:
     """Who is to leave: the batch, or the single member of old versions (LV-6)."""
-    return request.members if context.api_version >= _BATCH else [MemberIdentity(member_id=request.member_id)]
+    return (
+        request.members
+        if context.api_version >= _BATCH
+        else [MemberIdentity(member_id=request.member_id)]
+    )
 
 
 def leave_response(context: RequestContext, results: list[MemberResponse]) -> LeaveGroupResponse:
-    """The answer in the request's form: old versions have room for the single member's error only (LV-6)."""
+    """The answer in the request's form: old versions have room for the single member's error only
+    (LV-6)."""
     if context.api_version >= _BATCH:
         return LeaveGroupResponse(members=results)
     return LeaveGroupResponse(error_code=results[0].error_code)
@@ -29,35 +39,51 @@ def leave_response(context: RequestContext, results: list[MemberResponse]) -> Le
 
 def leave_without_group(request: LeaveGroupRequest, context: RequestContext) -> LeaveGroupResponse:
     """The answer of a missing group: every member is unknown (LV-1)."""
-    return leave_response(context, [_result(i, ErrorCode.UNKNOWN_MEMBER_ID) for i in identities(request, context)])
+    return leave_response(
+        context, [_result(i, ErrorCode.UNKNOWN_MEMBER_ID) for i in identities(request, context)]
+    )
 
 
-def decide_leave(group: ClassicGroup, request: LeaveGroupRequest, context: RequestContext, now: int, config: GroupConfig) -> Decision:
+def decide_leave(
+    group: ClassicGroup,
+    request: LeaveGroupRequest,
+    context: RequestContext,
+    now: int,
+    config: GroupConfig,
+) -> Decision:
     """Remove whom the request names, then look once at what follows (LV-2, LV-4, LV-8)."""
     if group.state is DEAD:
         return Decision(reply=LeaveGroupResponse(error_code=ErrorCode.COORDINATOR_NOT_AVAILABLE))
     leaving = _Leaving(group)
-    results = [_result(identity, leaving.take(identity)) for identity in identities(request, context)]
+    results = [
+        _result(identity, leaving.take(identity)) for identity in identities(request, context)
+    ]
     reply = leave_response(context, results)
     if not leaving.events:
         return Decision(reply=reply)
     then = Then.REBALANCE if group.state in (STABLE, COMPLETING_REBALANCE) else Then.COMPLETE
-    return Decision(tuple(leaving.events), reply, then=then, reason=f"{', '.join(leaving.names)} left")
+    return Decision(
+        tuple(leaving.events), reply, then=then, reason=f"{', '.join(leaving.names)} left"
+    )
 
 
 def _result(identity: MemberIdentity, error: ErrorCode) -> MemberResponse:
-    return MemberResponse(member_id=identity.member_id, group_instance_id=identity.group_instance_id, error_code=error)
+    return MemberResponse(
+        member_id=identity.member_id, group_instance_id=identity.group_instance_id, error_code=error
+    )
 
 
 class _Leaving:
-    """The identities of one batch, one after the other; each sees what those before it took away."""
+    """The identities of one batch, one after the other; each sees what those before it took
+    away."""
 
     def __init__(self, group: ClassicGroup) -> None:
         self.group = group
         self.gone: set[str] = set()
         self.leader = group.leader
         self.candidates = group.members.walk()
-        """Members that may lead next. Who was passed over is gone, so the search never starts again."""
+        """Members that may lead next. Who was passed over is gone, so the search never starts
+        again."""
         self.events: list[ev.Event] = []
         self.names: list[str] = []
 
@@ -91,7 +117,8 @@ class _Leaving:
         self._record(member_id, ev.MemberRemoved(member_id, Removal.LEFT, self.leader, reason))
 
     def _first_other(self, member_id: str) -> str | None:
-        """The first member in Java's order that stays after this one left (LEAD-2). Goes through the members once a batch."""
+        """The first member in Java's order that stays after this one left (LEAD-2). Goes through
+        the members once a batch."""
         for member in self.candidates:
             if member.member_id != member_id and member.member_id not in self.gone:
                 return member.member_id

@@ -18,14 +18,24 @@ NOT_STORED = "the leader's assignment could not be stored"
 """Why a group rebalances whose leader's SyncGroup failed to write (ERR-2)."""
 
 
-def refuse_sync(request: SyncGroupRequest, context: RequestContext, config: GroupConfig) -> ErrorCode:
+def refuse_sync(
+    request: SyncGroupRequest, context: RequestContext, config: GroupConfig
+) -> ErrorCode:
     """The check that needs no group: 23 for protocol fields left null (ENT-2)."""
-    if context.api_version >= _NAMES_PROTOCOL and (request.protocol_type is None or request.protocol_name is None):
+    if context.api_version >= _NAMES_PROTOCOL and (
+        request.protocol_type is None or request.protocol_name is None
+    ):
         return ErrorCode.INCONSISTENT_GROUP_PROTOCOL
     return ErrorCode.NONE
 
 
-def decide_sync(group: ClassicGroup, request: SyncGroupRequest, context: RequestContext, now: int, config: GroupConfig) -> Decision:
+def decide_sync(
+    group: ClassicGroup,
+    request: SyncGroupRequest,
+    context: RequestContext,
+    now: int,
+    config: GroupConfig,
+) -> Decision:
     """What a SyncGroup does to the group (SYNC-1, SYNC-2)."""
     error = _refuse(group, request)
     if error:
@@ -35,8 +45,16 @@ def decide_sync(group: ClassicGroup, request: SyncGroupRequest, context: Request
         return Decision(reply=sync_error(ErrorCode.REBALANCE_IN_PROGRESS))
     if group.state is COMPLETING_REBALANCE:
         return _while_completing(group, member, request, config)
-    reply = SyncGroupResponse(protocol_type=group.protocol_type, protocol_name=group.protocol_name, assignment=member.assignment)
-    events = (ev.MemberSynced(member.member_id, False),) if member.member_id in group.pending_sync else ()
+    reply = SyncGroupResponse(
+        protocol_type=group.protocol_type,
+        protocol_name=group.protocol_name,
+        assignment=member.assignment,
+    )
+    events = (
+        (ev.MemberSynced(member.member_id, False),)
+        if member.member_id in group.pending_sync
+        else ()
+    )
     return Decision(events, reply)
 
 
@@ -50,9 +68,13 @@ def _refuse(group: ClassicGroup, request: SyncGroupRequest) -> ErrorCode:
         return error
     if request.generation_id != group.generation:
         return ErrorCode.ILLEGAL_GENERATION
-    if request.protocol_type != group.protocol_type and _inconsistent(request.protocol_type, group.protocol_type):
+    if request.protocol_type != group.protocol_type and _inconsistent(
+        request.protocol_type, group.protocol_type
+    ):
         return ErrorCode.INCONSISTENT_GROUP_PROTOCOL
-    if request.protocol_name != group.protocol_name and _inconsistent(request.protocol_name, group.protocol_name):
+    if request.protocol_name != group.protocol_name and _inconsistent(
+        request.protocol_name, group.protocol_name
+    ):
         return ErrorCode.INCONSISTENT_GROUP_PROTOCOL
     return ErrorCode.NONE
 
@@ -62,8 +84,11 @@ def _inconsistent(given: str | None, current: str | None) -> bool:
     return given is not None and current is not None
 
 
-def _while_completing(group: ClassicGroup, member: Member, request: SyncGroupRequest, config: GroupConfig) -> Decision:
-    """Park; the leader's request ends the phase, stored or not (SYNC-3). What others send as assignments is ignored (SYNC-4)."""
+def _while_completing(
+    group: ClassicGroup, member: Member, request: SyncGroupRequest, config: GroupConfig
+) -> Decision:
+    """Park; the leader's request ends the phase, stored or not (SYNC-3). What others send as
+    assignments is ignored (SYNC-4)."""
     parks = (member.member_id, Parked.SYNC)
     synced = ev.MemberSynced(member.member_id, True)
     if member.member_id != group.leader:
@@ -71,5 +96,10 @@ def _while_completing(group: ClassicGroup, member: Member, request: SyncGroupReq
     record = generation_record(group, {a.member_id: a.assignment for a in request.assignments})
     error = append_error(group.group_id, record, config)
     if error:
-        return Decision((synced, ev.AssignmentRejected(error)), parks=parks, then=Then.REBALANCE, reason=NOT_STORED)
+        return Decision(
+            (synced, ev.AssignmentRejected(error)),
+            parks=parks,
+            then=Then.REBALANCE,
+            reason=NOT_STORED,
+        )
     return Decision((synced, record), parks=parks)
