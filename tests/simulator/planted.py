@@ -34,7 +34,7 @@ from coordinator.simulator.swarming import SeedResult, run_seed, run_text
 from coordinator.wire.messages.offset_fetch import OffsetFetchRequest
 from coordinator.wire.messages.sync_group import SyncGroupRequestAssignment
 from coordinator.wire.messages.txn_offset_commit import TxnOffsetCommitRequest
-from tests.simulator import planted_more
+from tests.simulator import planted_in_groups_and_logs
 
 Patch = pytest.MonkeyPatch
 MINUTES = 1
@@ -283,7 +283,7 @@ def static_members_are_forgotten_by_loads(patch: Patch) -> None:
 def _every_bug() -> dict[str, Callable[[Patch], None]]:
     return {
         name: bug
-        for module in (sys.modules[__name__], planted_more)
+        for module in (sys.modules[__name__], planted_in_groups_and_logs)
         for name, bug in vars(module).items()
         if callable(bug)
         and getattr(bug, "__module__", "") == module.__name__
@@ -295,7 +295,7 @@ def _every_bug() -> dict[str, Callable[[Patch], None]]:
 def find(name: str, seeds: range) -> SeedResult | None:
     """The first seed that finds a bug; None if none does. A bug that has a scenario of its own is
     looked for there."""
-    text = planted_more.SCENARIOS.get(name)
+    text = planted_in_groups_and_logs.SCENARIOS.get(name)
     with pytest.MonkeyPatch.context() as patch:
         BUGS[name](patch)
         for seed in seeds if text is None else seeds[:1]:

@@ -6,7 +6,7 @@ import pytest
 
 from coordinator.simulator.swarming import run_text
 from tests.simulator.planted import BUGS, find
-from tests.simulator.planted_more import SCENARIOS
+from tests.simulator.planted_in_groups_and_logs import SCENARIOS
 
 QUICK = {
     "records_are_skipped": "no_record_lost",

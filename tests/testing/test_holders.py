@@ -20,7 +20,7 @@ from coordinator.testing.holders import Holders, Written
 from coordinator.testing.under_test import ApplicationError, ApplicationUnderTest
 from coordinator.wire.consumer_protocol import Assignment, Subscription, TopicPartitions
 from tests.testing import small_applications as small
-from tests.testing.yet_more_in_confluent import TwoConsumers
+from tests.testing.ownership_in_confluent import TwoConsumers
 
 PLACE = ("orders", 0)
 EARLY, LATE = Written(5, {PLACE: 0}), Written(25, {PLACE: 0})

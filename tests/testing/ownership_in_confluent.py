@@ -1,5 +1,5 @@
-"""Yet more small applications of strangers with confluent-kafka: who has what, and when. `RIGHT`
-have no mistake."""
+"""Small applications of strangers with confluent-kafka: who has what, and when. `RIGHT` have no
+mistake."""
 
 from __future__ import annotations
 

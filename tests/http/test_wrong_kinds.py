@@ -1,7 +1,7 @@
-"""More that cannot be, refused at once with what exists instead: values of the wrong kind, words
-that contradict each other, nothing.
+"""Values of the wrong kind, words that contradict each other, and nothing are refused at once, with
+what exists instead.
 
-`test_bad_input` has the first hundred.
+`test_bad_input` goes through the verbs one by one.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""More small applications of strangers with aiokafka: batches, tasks beside the loop. `RIGHT` have
-no mistake."""
+"""Small applications of strangers with aiokafka: batches, tasks beside the loop. `RIGHT` have no
+mistake."""
 
 from __future__ import annotations
 

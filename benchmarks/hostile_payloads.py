@@ -8,7 +8,7 @@ The same is allowed as there, and judged in the same way. Garbage is collected a
 `coordinator serve`; with `--embedded` as in any Python process, where one collection goes through
 all partitions there are.
 
-    python -m benchmarks.hostile_more [--brokers N] [--embedded] [part of a name ...]
+    python -m benchmarks.hostile_payloads [--brokers N] [--embedded] [part of a name ...]
 """
 
 from __future__ import annotations
@@ -384,7 +384,7 @@ PARTS: Final[tuple[Callable[[Stage], Iterator[Measured]], ...]] = (
 def main(arguments: list[str]) -> int:
     """1 if a request is over what is allowed."""
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.hostile_more",
+        prog="python -m benchmarks.hostile_payloads",
         description=__doc__.split("\n", 1)[0] if __doc__ else None,
     )
     parser.add_argument(

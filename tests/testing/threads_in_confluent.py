@@ -1,4 +1,4 @@
-"""More small applications of strangers with confluent-kafka: worker threads, pauses, callbacks,
+"""Small applications of strangers with confluent-kafka: worker threads, pauses, callbacks,
 transactions. `RIGHT` have no mistake."""
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""More small applications of strangers with kafka-python: batches, offsets of their own,
-auto-commit. `RIGHT` have no mistake."""
+"""Small applications of strangers with kafka-python: batches, offsets of their own, auto-commit.
+`RIGHT` have no mistake."""
 
 from __future__ import annotations
 
