@@ -10,8 +10,8 @@ from statistics import median
 
 from benchmarks.process import Row
 from coordinator import Emulator
-from coordinator.brokers import Brokers, ClusterOptions, Hosts
-from coordinator.cluster.configs import BrokerConfigs
+from coordinator.cluster_runtime import Brokers, ClusterOptions, Hosts
+from coordinator.configs.broker_configs import BrokerConfigs
 from coordinator.control.cluster import MoveLeader, perform
 from coordinator.groups import events as ev
 from coordinator.groups.offsets.events import CommittedOffset

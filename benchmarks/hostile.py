@@ -25,11 +25,11 @@ from typing import Any, NamedTuple
 
 from coordinator.broker import apis
 from coordinator.broker.build import build_broker, topic_options
-from coordinator.broker.connection import Connection
+from coordinator.broker.connections.connection import Connection
 from coordinator.broker.core import Broker
-from coordinator.brokers import Brokers, ClusterOptions
 from coordinator.cluster import CONSUMER_OFFSETS
-from coordinator.cluster.configs import BrokerConfigs
+from coordinator.cluster_runtime import Brokers, ClusterOptions
+from coordinator.configs.broker_configs import BrokerConfigs
 from coordinator.wire.consumer_protocol import Subscription
 from coordinator.wire.fields import Field, StructType
 from coordinator.wire.framing import frame, request_header, request_header_version
@@ -46,7 +46,7 @@ from coordinator.wire.primitives import uvarint
 from coordinator.wire.schema import Request
 
 MIB = 1 << 20
-TURN_S = 0.02  # as in `coordinator.server`
+TURN_S = 0.02  # as in `coordinator.net.server`
 FREE_MS, MS_PER_MIB = 100, 100
 TOPIC, GROUP, PARTITIONS = "t", "g", 50
 LONG_NAME = 32_000

@@ -22,10 +22,10 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from benchmarks.hostile import GROUP, MIB, PARTITIONS, TOPIC, Measured, Stage
-from coordinator.brokers import Brokers, Hosts
 from coordinator.cli.serve import collect_rarely
-from coordinator.cluster.record_codec import build_batch
-from coordinator.cluster.records import crc32c
+from coordinator.cluster_runtime import Brokers, Hosts
+from coordinator.storage.record_codec import build_batch
+from coordinator.storage.records import crc32c
 from coordinator.wire.framing import frame, request_header
 from coordinator.wire.messages import alter_partition_reassignments as moves
 from coordinator.wire.messages import consumer_group_heartbeat as heartbeats

@@ -18,10 +18,10 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from benchmarks.hostile import MIB, Measured, Stage
-from coordinator.brokers import Brokers, Hosts
 from coordinator.cli.serve import collect_rarely
 from coordinator.cluster.model import TRANSACTION_STATE
-from coordinator.cluster.record_codec import build_batch
+from coordinator.cluster_runtime import Brokers, Hosts
+from coordinator.storage.record_codec import build_batch
 from coordinator.wire.messages import add_partitions_to_txn as additions
 from coordinator.wire.messages import alter_client_quotas as quotas
 from coordinator.wire.messages import alter_replica_log_dirs as moves

@@ -31,9 +31,9 @@ from coordinator.pipeline.spark.live import Board, Follower
 from coordinator.pipeline.spark.session import session
 from coordinator.pipeline.spark.sweep import plan_bins, run_sweep
 from coordinator.pipeline.sweeps import Cell, Sweep, Variant, cells, run_cell
-from coordinator.simulator import catalogue
+from coordinator.simulator.files import catalogue
+from coordinator.simulator.files.scenario import read_scenario
 from coordinator.simulator.run import run_scenario
-from coordinator.simulator.scenario import read_scenario
 from pipeline_tests.cluster import Cluster, standalone
 
 PROCESSES = 2

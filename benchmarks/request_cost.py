@@ -26,9 +26,9 @@ from typing import Any
 
 from benchmarks.process import Row
 from coordinator.broker.build import build_broker, topic_options
-from coordinator.broker.connection import Connection
-from coordinator.cluster.configs import BrokerConfigs
-from coordinator.cluster.record_codec import build_batch
+from coordinator.broker.connections.connection import Connection
+from coordinator.configs.broker_configs import BrokerConfigs
+from coordinator.storage.record_codec import build_batch
 from coordinator.wire.framing import frame, request_header
 from coordinator.wire.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
@@ -196,10 +196,10 @@ def _repeated(client: _Client, broker: Any, request: bytes) -> Work:
 
 
 def _unused_fault(broker: Any, **about: str) -> None:
-    from coordinator.control.fault_board import (
-        FaultBoard,
-    )  # here, since an older checkout to compare with may not have it
     from coordinator.control.faults import Fail, Fault, Selector
+    from coordinator.control.injection.fault_board import (
+        FaultBoard,  # here, since an older checkout to compare with may not have it
+    )
 
     FaultBoard(lambda: [broker], 1).add(
         Fault(Selector(**(about or {"api": "OffsetCommit"})), Fail(27))

@@ -16,9 +16,9 @@ from pathlib import Path
 
 from benchmarks.process import Row
 from coordinator.event_log import EventLog
-from coordinator.simulator import catalogue
+from coordinator.simulator.files import catalogue
+from coordinator.simulator.files.scenario import Scenario, read_scenario
 from coordinator.simulator.run import run_scenario
-from coordinator.simulator.scenario import Scenario, read_scenario
 
 _TOPICS = 12
 _EVENTS = 12

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from coordinator.version import __version__
 
 if TYPE_CHECKING:
-    from coordinator.emulator import Emulator
+    from coordinator.emulator.embedded import Emulator
 
 __all__ = ["Emulator", "__version__"]
 
@@ -20,7 +20,7 @@ __all__ = ["Emulator", "__version__"]
 def __getattr__(name: str) -> object:
     """PEP 562: load `Emulator` when it is first asked for."""
     if name == "Emulator":
-        from coordinator.emulator import Emulator
+        from coordinator.emulator.embedded import Emulator
 
         return Emulator
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

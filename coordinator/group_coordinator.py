@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from .common.slices import Slices, whole
 from .errors import ErrorCode
 from .groups import events as ev
 from .groups.classic.decide.heartbeat import REFUSED
@@ -31,7 +32,6 @@ from .shards.load import Load
 from .shards.partitions import SLICE, Partitions
 from .shards.replay import refold, resume
 from .shards.shard import Shard
-from .slices import Slices, whole
 from .wire.consumer_protocol import MANY_TOPICS_BYTES
 from .wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from .wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse

@@ -20,7 +20,7 @@ import pytest
 
 from coordinator import Emulator
 from coordinator.cli import main
-from coordinator.log_publisher import LogPublisher
+from coordinator.emulator.log_publisher import LogPublisher
 from coordinator.pipeline.spark.folders import LANDED, manifest_of
 from coordinator.pipeline.spark.kafka import Topic, kafka_settings, land, parse_topic
 from coordinator.pipeline.spark.live import Board, Follower

@@ -20,8 +20,8 @@ from typing import Any
 
 import pytest
 
-from coordinator.brokers import Brokers
 from coordinator.cluster import Cluster
+from coordinator.cluster_runtime import Brokers
 from coordinator.event_log.replay_brokers import ReplayedBrokers
 from coordinator.group_coordinator import GroupCoordinator, LoggedEvent
 from coordinator.groups import events as ev

@@ -12,11 +12,11 @@ from typing import Any, Final
 
 from coordinator.cli.simulate import composed
 from coordinator.event_log import EventLog
-from coordinator.simulator import catalogue
 from coordinator.simulator.environment import EPOCH_MS
+from coordinator.simulator.files import catalogue
+from coordinator.simulator.files.scenario import read_scenario
+from coordinator.simulator.files.toml_text import to_toml
 from coordinator.simulator.run import run_scenario
-from coordinator.simulator.scenario import read_scenario
-from coordinator.simulator.toml_text import to_toml
 
 NOT_SWITCHED: Final = {
     "assignor_switch": "members change their own assignor; in the consumer protocol the coordinator has it",

@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
-from coordinator import Emulator, blocked_loop
-from coordinator.blocked_loop import BlockingClientError, blocking_client
+from coordinator import Emulator
+from coordinator.emulator import blocked_loop
+from coordinator.emulator.blocked_loop import BlockingClientError, blocking_client
 
 _LIMIT_S = 60.0
 

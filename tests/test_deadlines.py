@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from coordinator.deadlines import Deadlines
+from coordinator.common.deadlines import Deadlines
 
 
 def test_a_key_set_again_keeps_only_the_new_instant() -> None:

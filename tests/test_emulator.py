@@ -13,7 +13,7 @@ import pytest
 
 from coordinator import Emulator
 from coordinator.broker.build import TopicError
-from coordinator.emulator import ConfigError, EmulatorError
+from coordinator.emulator.embedded import ConfigError, EmulatorError
 from coordinator.event_log.reader import runs
 from coordinator.group_coordinator import SLICE, Outcome
 from coordinator.groups.requests import Request, RequestContext

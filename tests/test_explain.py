@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from coordinator.event_log.notes import told
-from coordinator.event_log.sentences import why
-from coordinator.event_log.views import Note
-from coordinator.event_log.words import counted, duration, listed, partitions, ranges, short_name
+from coordinator.explain.notes import told
+from coordinator.explain.sentences import why
+from coordinator.explain.views import Note
+from coordinator.explain.words import counted, duration, listed, partitions, ranges, short_name
 from tests.event_log.kit import LoggedWorld, wants
 
 GOLDEN = Path(__file__).parent / "vectors" / "event_log" / "long_story.jsonl"

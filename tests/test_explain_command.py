@@ -9,7 +9,7 @@ import pytest
 
 from coordinator.cli import main
 from coordinator.event_log import EventLog
-from coordinator.event_log.explain import as_plain, as_text, timeline_of
+from coordinator.explain.output import as_plain, as_text, timeline_of
 from tests.event_log.kit import a_long_story
 from tests.test_explain import GOLDEN, A, three
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from coordinator.event_log.explain import as_plain, as_text, timeline_of
-from coordinator.event_log.narrator import Narrator
-from coordinator.event_log.timeline import Timeline
+from coordinator.explain.narrator import Narrator
+from coordinator.explain.output import as_plain, as_text, timeline_of
+from coordinator.explain.timeline import Timeline
 from tests.event_log.kit import LoggedWorld
 from tests.test_explain_ownership import EAGER, A, B, refuse_as_the_wire_does, two
 

@@ -17,8 +17,8 @@ if not hasattr(select, "epoll"):
         "this system has no epoll: asyncio's own selector is taken", allow_module_level=True
     )
 
-from coordinator import fair_selector
-from coordinator.fair_selector import _AT_ONCE, FairSelector, new_loop
+from coordinator.net import fair_selector
+from coordinator.net.fair_selector import _AT_ONCE, FairSelector, new_loop
 
 
 class Pairs:

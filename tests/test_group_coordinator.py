@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 import pytest
 
+from coordinator.common.java_hash import coordinator_partition
 from coordinator.errors import ErrorCode
 from coordinator.group_coordinator import GroupCoordinator, LoggedEvent
 from coordinator.groups import events as ev
 from coordinator.groups.config import GroupConfig
-from coordinator.java_hash import coordinator_partition
 from coordinator.shards.availability import AvailabilityEvent
 from coordinator.wire.messages.list_groups import ListGroupsRequest
 from tests.groups.callers import subscribe

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator.groups.classic.model import Member, Members
-from coordinator.java_hash import (
+from coordinator.common.java_hash import (
     capacity_for,
     coordinator_partition,
     in_compute_order,
@@ -15,6 +14,7 @@ from coordinator.java_hash import (
     spread,
     topic_partition_hash,
 )
+from coordinator.groups.classic.model import Member, Members
 
 
 def one_by_one(text: str) -> int:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from coordinator import Emulator
-from coordinator.emulator_session import own_routes
-from coordinator.log_publisher import CLIENT_ID, MOST_LINE_BYTES, LogPublisher, Tail
+from coordinator.emulator.log_publisher import CLIENT_ID, MOST_LINE_BYTES, LogPublisher, Tail
+from coordinator.emulator.session import own_routes
 from coordinator.members.live.bootstrap import AddressError
 from coordinator.members.record_batches import read_batches
 
@@ -97,7 +97,7 @@ async def test_lines_about_the_publisher_and_lines_that_are_too_long_stay_in_the
 async def test_a_broker_that_keeps_refusing_ends_it_and_says_why(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("coordinator.log_publisher._MOST_TRIES", 1)
+    monkeypatch.setattr("coordinator.emulator.log_publisher._MOST_TRIES", 1)
     log = tmp_path / "run.jsonl"
     log.write_bytes(b'{"seq":0}\n')
     told: list[str] = []

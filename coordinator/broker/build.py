@@ -24,7 +24,7 @@ from .parked_fetches import ParkedFetches
 if TYPE_CHECKING:
     from random import Random
 
-    from ..cluster.configs import BrokerConfigs
+    from ..configs.broker_configs import BrokerConfigs
     from ..event_log import EventLog
     from ..shards.journal import EventSink
 

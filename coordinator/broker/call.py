@@ -11,12 +11,12 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
 
-from ..slices import each
+from ..common.slices import each
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from ..slices import Slices
+    from ..common.slices import Slices
     from ..wire.schema import Message, Request
 
 

@@ -31,8 +31,8 @@ from ..wire.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 from .call import Encoded
 
 if TYPE_CHECKING:
+    from ..common.slices import Slices
     from ..group_coordinator import GroupCoordinator
-    from ..slices import Slices
     from ..wire.schema import Message
     from .call import Call
 

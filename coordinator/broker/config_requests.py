@@ -11,7 +11,6 @@ from ..cluster.config_changes import (
     MIN_ISR,
     Change,
     ConfigRefused,
-    ResourceType,
     alter_broker,
     alter_client_metrics,
     alter_group,
@@ -19,8 +18,9 @@ from ..cluster.config_changes import (
     check_form,
     check_node,
 )
+from ..common.slices import ITEMS_A_STEP, Slices
+from ..configs.definitions import ResourceType
 from ..errors import ErrorCode
-from ..slices import ITEMS_A_STEP, Slices
 from ..wire.messages.alter_configs import AlterConfigsResourceResponse
 from ..wire.messages.incremental_alter_configs import (
     AlterConfigsResourceResponse as IncrementalResourceResponse,

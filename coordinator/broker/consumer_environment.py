@@ -12,7 +12,7 @@ from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from ..cluster.configs import ConfigError
+from ..configs.broker_configs import ConfigError
 from ..groups.consumer.environment import (
     AssignmentInput,
     AssignorFailed,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from assignors.server_side import ServerAssignor
 
     from ..cluster import Cluster
-    from ..cluster.configs import BrokerConfigs
+    from ..configs.broker_configs import BrokerConfigs
     from .core import Broker
 
 

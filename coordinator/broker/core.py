@@ -32,15 +32,15 @@ if TYPE_CHECKING:
     from random import Random
 
     from ..cluster import Cluster
-    from ..cluster.configs import BrokerConfigs
     from ..cluster.events import Event as ClusterEvent
-    from ..cluster.producers import ProducerIds
     from ..cluster.replication import Replication
+    from ..common.slices import Slices
+    from ..configs.broker_configs import BrokerConfigs
     from ..event_log import EventLog
     from ..group_coordinator import GroupCoordinator, Outcome
     from ..groups.requests import Reply
     from ..interceptors import InterceptorError
-    from ..slices import Slices
+    from ..storage.producers import ProducerIds
     from ..wire.messages.describe_groups import DescribedGroup
     from ..wire.schema import Message
     from ..wire.schema import Request as RequestMessage
@@ -267,7 +267,7 @@ class Broker(FreshNames):
     @cached_property
     def producer_ids(self) -> ProducerIds:
         """Where new producers get their ids."""
-        from ..cluster.producers import ProducerIds
+        from ..storage.producers import ProducerIds
 
         return ProducerIds()
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ..cluster.partition_log import Marker
-    from ..cluster.records import BatchHeader
     from ..event_log import EventLog
+    from ..storage.partition_log import Marker
+    from ..storage.records import BatchHeader
     from .call import Call
 
 _HEADER_END = 27

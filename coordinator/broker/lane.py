@@ -26,7 +26,7 @@ LARGE_REQUEST_BYTES: Final = 1 << 16
 
 
 class Waiting(Protocol):
-    """A connection whose one request is parked (`coordinator.broker.connection` has the real
+    """A connection whose one request is parked (`coordinator.broker.connections.connection` has the real
     one)."""
 
     def deliver(self, response: Message | Encoded | Unread, now: int) -> None:

@@ -15,7 +15,7 @@ from .call import Sliced
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ..slices import Slices
+    from ..common.slices import Slices
     from .call import Call, Result
     from .core import Broker
 

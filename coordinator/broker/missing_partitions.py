@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable
 from typing import Any, Generic, Protocol, TypeVar
 
 from ..cluster import Cluster
+from ..common.slices import ITEMS_A_STEP, Slices, whole
 from ..errors import ErrorCode
-from ..slices import ITEMS_A_STEP, Slices, whole
 
 _PARTITIONS_A_STEP = 1_024
 

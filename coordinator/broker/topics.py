@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from ..cluster import Cluster, Topic
-from ..cluster.config_defs import ConfigException
-from ..cluster.configs import BrokerConfigs
 from ..cluster.internal_topics import OFFSETS_CONFIGS, PARTITIONS_SETTING
 from ..cluster.model import CONSUMER_OFFSETS, SHARE_GROUP_STATE, TRANSACTION_STATE
 from ..cluster.placement import InvalidReplicationFactor, place
-from ..cluster.topic_configs import validate
 from ..cluster.topic_names import TopicNames, why_invalid
+from ..configs.broker_configs import BrokerConfigs
+from ..configs.definitions import ConfigException
+from ..configs.topic_configs import validate
 from ..errors import ErrorCode
 from .call import Call
 from .core import Broker

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from ..cluster.internal_topics import partition_for
 from ..cluster.model import CONSUMER_OFFSETS, TRANSACTION_STATE
-from ..cluster.partition_log import Marker
-from ..cluster.producers import BOUND_TO_RISE
-from ..cluster.records import BatchRefused
-from ..deadlines import Deadlines
+from ..common.deadlines import Deadlines
 from ..errors import ErrorCode
+from ..storage.partition_log import Marker
+from ..storage.producers import BOUND_TO_RISE
+from ..storage.records import BatchRefused
 from ..transactions.config import TransactionConfig
 from ..transactions.coordinator import Ending, EventSink, TransactionCoordinator, TransactionResult
 from ..transactions.decide import Partition, Producer
@@ -31,10 +31,10 @@ from .begun_offsets import BegunOffsets
 if TYPE_CHECKING:
     from ..cluster import Cluster
     from ..cluster import Partition as ClusterPartition
-    from ..cluster.configs import BrokerConfigs
-    from ..cluster.producers import ProducerIds
     from ..cluster.replication import Replication
+    from ..configs.broker_configs import BrokerConfigs
     from ..event_log import EventLog
+    from ..storage.producers import ProducerIds
     from ..transactions.events import Event
     from ..wire.schema import Message
     from .call import Call

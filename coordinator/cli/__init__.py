@@ -101,7 +101,7 @@ def _carry_out(argv: list[str]) -> int:
     try:
         return commands[args.command].run(args)
     except UsageError as error:
-        from coordinator.printable import printable
+        from coordinator.common.printable import printable
 
         text = "\n".join(map(printable, str(error).split("\n")))
         print(f"coordinator {args.command}: error: {text}", file=sys.stderr)

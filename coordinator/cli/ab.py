@@ -23,7 +23,7 @@ _COMMA = re.compile(r",(?![^\[]*\])")
 """Between values: not within [...]."""
 
 if TYPE_CHECKING:
-    from coordinator.simulator.measures import Estimate, Measures
+    from coordinator.simulator.comparing.measures import Estimate, Measures
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -78,7 +78,7 @@ def _seeds(text: str) -> int:
 def run(args: Namespace) -> int:
     """Compare; 0, 2 for a wrong file or option, 130 if it was interrupted."""
     from coordinator.event_log import EventLog
-    from coordinator.simulator.measures import NAMES, estimate, measure
+    from coordinator.simulator.comparing.measures import NAMES, estimate, measure
     from coordinator.simulator.run import run_scenario
 
     draw_png = None if args.png is None else _png()
@@ -136,8 +136,8 @@ def run(args: Namespace) -> int:
 
 def _draw(path: str, title: str, variants: Mapping[str, Sequence[Estimate]]) -> None:
     """Write the picture. Raises UsageError."""
-    from coordinator.simulator.drawing import svg
-    from coordinator.simulator.measures import NAMES
+    from coordinator.simulator.comparing.drawing import svg
+    from coordinator.simulator.comparing.measures import NAMES
 
     _write("--svg", path, svg(title, NAMES, variants).encode())
 
@@ -173,7 +173,7 @@ def _variants(
     given: Sequence[str], kinds: Sequence[str], settings: Sequence[str]
 ) -> Iterator[tuple[str, list[str]]]:
     """Every combination: its name and its settings. Raises UsageError."""
-    from coordinator.simulator.schema import TABLES
+    from coordinator.simulator.files.schema import TABLES
 
     axes: list[list[tuple[str, list[str]]]] = []
     set_once = {each.partition("=")[0].strip() for each in settings}

@@ -12,7 +12,7 @@ from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coordinator.printable import printable
+from coordinator.common.printable import printable
 
 from . import Subparsers, UsageError, description
 

@@ -10,7 +10,7 @@ import json
 from argparse import Namespace
 from typing import Any
 
-from coordinator.printable import printable
+from coordinator.common.printable import printable
 
 from . import Subparsers, UsageError, description
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from . import UsageError
 
 if TYPE_CHECKING:
-    from coordinator.endpoints import Endpoint
+    from coordinator.net.endpoints import Endpoint
 
 # Meant for the Java process or the image's own scripts; no broker setting.
 JAVA_ONLY = frozenset(
@@ -198,7 +198,7 @@ def _own_names(listeners: list[Endpoint], advertised: set[str]) -> list[Endpoint
 
 
 def _endpoints(variable: str, text: str) -> list[Endpoint]:
-    from coordinator.endpoints import Endpoint
+    from coordinator.net.endpoints import Endpoint
 
     endpoints = []
     for item in _items(text):
@@ -320,8 +320,8 @@ def _node_id(environ: Mapping[str, str]) -> int | None:
 def _read_config(variable: str, value: str, settings: Settings) -> None:
     """One broker configuration, checked as Kafka does at start. An unknown one is ignored, as Kafka
     does."""
-    from coordinator.cluster.config_defs import ConfigException
-    from coordinator.cluster.configs import broker_defs
+    from coordinator.configs.broker_configs import broker_defs
+    from coordinator.configs.definitions import ConfigException
 
     name = config_name(variable)
     known = broker_defs().get(name)

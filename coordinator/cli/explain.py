@@ -15,14 +15,14 @@ from argparse import ArgumentTypeError, Namespace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from coordinator.printable import printable
+from coordinator.common.printable import printable
 
 from . import Subparsers, UsageError, description
 
 if TYPE_CHECKING:
-    from coordinator.event_log.reassignments import Reassignments
-    from coordinator.event_log.timeline import Timeline
-    from coordinator.event_log.views import GroupView
+    from coordinator.explain.reassignments import Reassignments
+    from coordinator.explain.timeline import Timeline
+    from coordinator.explain.views import GroupView
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -64,8 +64,8 @@ def _generation(text: str) -> int:
 
 def run(args: Namespace) -> int:
     """Explain; 0, or 2 for something that cannot be explained."""
-    from coordinator.event_log import reassignments
-    from coordinator.event_log.explain import as_plain, as_text
+    from coordinator.explain import reassignments
+    from coordinator.explain.output import as_plain, as_text
 
     moves = reassignments.Reassignments()
     timeline = _read(args.log, args.run, moves, details=args.detail)
@@ -91,8 +91,8 @@ def run(args: Namespace) -> int:
 
 
 def _read(path: str, run_name: str | None, moves: Reassignments, *, details: bool) -> Timeline:
-    from coordinator.event_log.explain import timeline_of
     from coordinator.event_log.reader import LogError, read, read_lines
+    from coordinator.explain.output import timeline_of
 
     try:
         if path == "-":

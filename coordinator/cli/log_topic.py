@@ -8,13 +8,13 @@ from argparse import Namespace
 from os import fspath
 from typing import TYPE_CHECKING
 
-from coordinator.printable import printable
+from coordinator.common.printable import printable
 
 from . import UsageError
 
 if TYPE_CHECKING:
-    from coordinator.emulator import Emulator
-    from coordinator.log_publisher import LogPublisher
+    from coordinator.emulator.embedded import Emulator
+    from coordinator.emulator.log_publisher import LogPublisher
 
 
 def check_options(args: Namespace) -> None:
@@ -73,9 +73,9 @@ def published(emulator: Emulator, topic: str | None, elsewhere: str | None) -> P
     """Begin to publish the log of an emulator that runs; None: nobody asked for it."""
     if topic is None:
         return None
-    from coordinator.emulator_session import own_addresses, own_routes
+    from coordinator.emulator.log_publisher import LogPublisher
+    from coordinator.emulator.session import own_addresses, own_routes
     from coordinator.event_log.reader import runs
-    from coordinator.log_publisher import LogPublisher
 
     assert emulator.log_path is not None
     path = fspath(emulator.log_path)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, TextIO
 
-from coordinator.printable import printable
+from coordinator.common.printable import printable
 
 if TYPE_CHECKING:
     import asyncio

@@ -23,7 +23,7 @@ from . import Subparsers, UsageError, log_topic
 if TYPE_CHECKING:
     import asyncio
 
-    from coordinator.emulator import Emulator
+    from coordinator.emulator.embedded import Emulator
     from coordinator.http.serving import ControlPort
     from coordinator.page.server import PageServer
 
@@ -229,7 +229,7 @@ def _stoppable() -> Iterator[None]:
 
 def loop_factory(kind: str) -> Callable[[], asyncio.AbstractEventLoop]:
     """What makes the event loop."""
-    from ..fair_selector import new_loop
+    from ..net.fair_selector import new_loop
 
     if kind == "asyncio":
         return new_loop
@@ -302,8 +302,8 @@ def _take_environment(args: argparse.Namespace) -> None:
 
 def _emulator(args: argparse.Namespace) -> Emulator:
     from coordinator.broker.build import TopicError
-    from coordinator.cluster.configs import BrokerConfigs, ConfigError
-    from coordinator.emulator import Emulator, EmulatorError
+    from coordinator.configs.broker_configs import BrokerConfigs, ConfigError
+    from coordinator.emulator.embedded import Emulator, EmulatorError
 
     node_id = DEFAULT_NODE_ID if args.node_id is None else args.node_id
     try:
@@ -368,7 +368,7 @@ def _control_port(args: argparse.Namespace, emulator: Emulator) -> ControlPort |
 async def _serve(emulator: Emulator, control: ControlPort | None, args: argparse.Namespace) -> int:
     import asyncio
 
-    from coordinator.emulator import EmulatorError
+    from coordinator.emulator.embedded import EmulatorError
 
     loop = asyncio.get_running_loop()
     asked_to_stop = asyncio.Event()
@@ -446,7 +446,7 @@ def describe(emulator: Emulator) -> list[str]:
     """What is in force: addresses, topics, seed, configuration; what differs from Kafka's defaults
     is marked."""
     from coordinator.cluster import CONSUMER_OFFSETS
-    from coordinator.cluster.configs import broker_defs
+    from coordinator.configs.broker_configs import broker_defs
     from coordinator.version import __version__
 
     brokers = emulator.brokers

@@ -62,8 +62,8 @@ def add_parser(subparsers: Subparsers) -> None:
 def run(args: Namespace) -> int:
     """Shrink; 0, 1 if the scenario does not fail, 2 for a wrong file or option, 130 if it was
     interrupted."""
-    from coordinator.simulator.shrinking import shrink
-    from coordinator.simulator.toml_text import to_toml
+    from coordinator.simulator.files.toml_text import to_toml
+    from coordinator.simulator.swarm.shrinking import shrink
 
     path = Path(args.out or f"{Path(args.scenario).stem}-small.toml")
     check_place("--out", str(path))
@@ -118,10 +118,10 @@ def _findings(raw: dict[str, Any], seed_: int) -> frozenset[str] | None:
     scenario."""
     from coordinator.event_log import EventLog
     from coordinator.judges import Judgement
-    from coordinator.simulator.reading import ScenarioError
+    from coordinator.simulator.files.reading import ScenarioError
+    from coordinator.simulator.files.scenario import read_scenario
+    from coordinator.simulator.files.toml_text import to_toml
     from coordinator.simulator.run import run_scenario, verdicts
-    from coordinator.simulator.scenario import read_scenario
-    from coordinator.simulator.toml_text import to_toml
 
     try:
         scenario = read_scenario(to_toml(raw), "a smaller scenario")

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from coordinator.judges import Verdict
     from coordinator.live_world.kafka import Kafka
     from coordinator.live_world.world import LiveWorld
-    from coordinator.simulator.scenario import Scenario
+    from coordinator.simulator.files.scenario import Scenario
     from coordinator.simulator.world import World
 
 
@@ -102,9 +102,9 @@ def addresses(text: str) -> list[tuple[str, int]]:
 
 def load(given: str, settings: Sequence[str]) -> Scenario:
     """The scenario in a file, or the shipped one of that name. Raises UsageError."""
-    from coordinator.simulator import catalogue
-    from coordinator.simulator.reading import ScenarioError
-    from coordinator.simulator.scenario import read_scenario
+    from coordinator.simulator.files import catalogue
+    from coordinator.simulator.files.reading import ScenarioError
+    from coordinator.simulator.files.scenario import read_scenario
 
     try:
         if given.endswith(".toml") or "/" in given:
@@ -125,9 +125,9 @@ def load(given: str, settings: Sequence[str]) -> Scenario:
 def composed(given: str, settings: Sequence[str]) -> dict[str, Any]:
     """A scenario's values with all that it extends and with settings on top, parameters filled in.
     Raises UsageError."""
-    from coordinator.simulator import catalogue
-    from coordinator.simulator.composing import ComposingError, with_parameters
-    from coordinator.simulator.reading import ScenarioError, raw_of, set_value
+    from coordinator.simulator.files import catalogue
+    from coordinator.simulator.files.composing import ComposingError, with_parameters
+    from coordinator.simulator.files.reading import ScenarioError, raw_of, set_value
 
     load(given, settings)
     try:
@@ -147,7 +147,7 @@ def composed(given: str, settings: Sequence[str]) -> dict[str, Any]:
 def _base(name: str, of: str) -> tuple[str, str]:
     """What a file extends: another file, named from its folder on, or a shipped scenario. Raises
     OSError, ScenarioError."""
-    from coordinator.simulator import catalogue
+    from coordinator.simulator.files import catalogue
 
     if not name.endswith(".toml") and "/" not in name:
         return catalogue.text(name), name
@@ -241,8 +241,8 @@ def _run_live(scenario: Scenario, args: Namespace) -> int:
     """The same in real time."""
     from coordinator.live_world.kafka import Kafka, KafkaError
     from coordinator.live_world.run import live_verdicts, run_live
-    from coordinator.simulator.reading import ScenarioError
-    from coordinator.simulator.worlds import WorldKind, check_world
+    from coordinator.simulator.files.reading import ScenarioError
+    from coordinator.simulator.files.worlds import WorldKind, check_world
 
     kafka = None if args.bootstrap is None else Kafka(args.bootstrap, scenario)
     try:

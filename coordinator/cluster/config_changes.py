@@ -15,11 +15,11 @@ from collections.abc import Iterable, Mapping
 from enum import IntEnum
 from typing import NamedTuple
 
+from ..common.java_hash import in_hash_order, java_hash
+from ..configs import client_metrics, group_configs, topic_configs
+from ..configs.broker_configs import BrokerConfigs, broker_defs, run_time_defs
+from ..configs.definitions import ConfigDef, ConfigException, ConfigType, parse_whole
 from ..errors import ErrorCode
-from ..java_hash import in_hash_order, java_hash
-from . import client_metrics, group_configs, topic_configs
-from .config_defs import ConfigDef, ConfigException, ConfigType, parse_whole
-from .configs import BrokerConfigs, broker_defs, run_time_defs
 from .model import Cluster
 from .topic_names import why_invalid
 
@@ -54,16 +54,6 @@ MIN_ISR = "min.insync.replicas"
 MOST_VALUE_UNITS = 32_767
 """Of Java's chars: what a record of the metadata log holds."""
 _TOO_LONG = f"The configuration value cannot be added because it exceeds the maximum value size of {MOST_VALUE_UNITS} bytes."
-
-
-class ResourceType(IntEnum):
-    """What a configuration belongs to, as the protocol numbers it."""
-
-    TOPIC = 2
-    BROKER = 4
-    BROKER_LOGGER = 8
-    CLIENT_METRICS = 16
-    GROUP = 32
 
 
 class Operation(IntEnum):

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..java_hash import coordinator_partition
+from ..common.java_hash import coordinator_partition
 from .model import CONSUMER_OFFSETS, TRANSACTION_STATE
 
 if TYPE_CHECKING:
-    from .configs import BrokerConfigs
+    from ..configs.broker_configs import BrokerConfigs
 
 PARTITIONS_SETTING = {
     CONSUMER_OFFSETS: "offsets.topic.num.partitions",

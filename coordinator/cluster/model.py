@@ -15,9 +15,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from ..configs.broker_configs import BrokerConfigs, ConfigValue
+    from ..storage.partition_log import PartitionLog
     from .client_quotas import ClientQuotas
-    from .configs import BrokerConfigs, ConfigValue
-    from .partition_log import PartitionLog
     from .scram_credentials import ScramCredentials
 
 CONSUMER_OFFSETS = "__consumer_offsets"
@@ -115,7 +115,7 @@ class Topic:
         Raises KeyError for a name that is no topic configuration.
         """
         if name not in self._cached:
-            from .topic_configs import effective_value
+            from ..configs.topic_configs import effective_value
 
             self._cached[name] = effective_value(name, self.configs, self.broker_configs)
         return self._cached[name]
@@ -278,6 +278,6 @@ class Cluster:
 
 
 def _partition_log(_topic: str, _index: int, _replicas: list[int]) -> PartitionLog:
-    from .partition_log import PartitionLog
+    from ..storage.partition_log import PartitionLog
 
     return PartitionLog()

@@ -17,10 +17,10 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from ..deadlines import Deadlines
+from ..common.deadlines import Deadlines
+from ..storage.replica_log import ReplicaLog
 from .model import Cluster, Partition
 from .network import HostState, Network
-from .replica_log import ReplicaLog
 from .replication_throttles import LOOK_AGAIN_MS, Throttles
 
 TopicPartition = tuple[str, int]

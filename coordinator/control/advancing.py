@@ -13,7 +13,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from ..shards.by_hand import postpone_session
-from .own_requests import ControlError
+from .in_process_requests import ControlError
 
 if TYPE_CHECKING:
     from .clock import Clock

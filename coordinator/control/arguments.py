@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from math import inf
 from typing import Any
 
-from .own_requests import ControlError
+from .in_process_requests import ControlError
 
 MOST = 2**63 - 1
 """The highest offset and the latest timestamp that Kafka has."""

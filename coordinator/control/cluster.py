@@ -15,14 +15,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, asdict, dataclass, fields
 from typing import Any, Literal, assert_never, get_args, get_type_hints
 
-from ..brokers import ClusterError, Hosts
-from ..brokers.runtime import Brokers
 from ..cluster import CONSUMER_OFFSETS
 from ..cluster.internal_topics import partition_for
 from ..cluster.network import HostState
 from ..cluster.replication import Pace
+from ..cluster_runtime import ClusterError, Hosts
+from ..cluster_runtime.runtime import Brokers
 from . import topics
-from .own_requests import ControlError
+from .in_process_requests import ControlError
 
 How = Literal["controlled", "crash", "pause"]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from .processing import ProcessingKit
+from .waits.processing import ProcessingKit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..event_log.field_names import unknown_field
 from ..event_log.types import TYPES, unknown_type
-from .expectations import ExpectationError
 from .waiting import WaitTimeoutError
+from .waits.expectations import ExpectationError
 
 if TYPE_CHECKING:
     from ..event_log import EventLog

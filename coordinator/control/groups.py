@@ -20,18 +20,18 @@ from ..wire.messages.offset_commit import (
     OffsetCommitResponse,
 )
 from . import arguments, operations
-from .engine import Active
-from .expectations import ExpectationError, GroupExpectation, partition_of
-from .fault_board import FaultHandle
-from .group_looks import GroupLooks
-from .own_requests import ControlError, ask, check
-from .running import DEFAULT_TIMEOUT_S
+from .group_properties import GroupLooks
+from .in_process_requests import ControlError, ask, check
+from .injection.engine import Active
+from .injection.fault_board import FaultHandle
 from .snapshots import GroupSnapshot, TopicPartition
+from .thread_calls import DEFAULT_TIMEOUT_S
 from .waiting import WaitTimeoutError
+from .waits.expectations import ExpectationError, GroupExpectation, partition_of
 
 if TYPE_CHECKING:
-    from .running import Runner
     from .session import KitSession
+    from .thread_calls import Runner
     from .verification import Verification
 
 _HEARTBEAT, _PEER_HEARTBEAT_MS = "heartbeat.interval.ms", "100"

@@ -24,10 +24,10 @@ from ..wire.framing import read_request_header
 from ..wire.messages import API_KEYS, request_type, response_type
 from . import arguments
 from .faults import FaultError, Selector
-from .matching import selects
-from .own_requests import ControlError
-from .running import Runner
-from .surroundings import BrokerSurroundings
+from .in_process_requests import ControlError
+from .injection.broker_queries import BrokerSurroundings
+from .injection.matching import selects
+from .thread_calls import Runner
 
 if TYPE_CHECKING:
     from ..broker.call import Row

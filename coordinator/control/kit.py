@@ -16,18 +16,18 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .cluster_kit import ClusterKit
-from .fault_words import FaultWords, milliseconds
-from .running import DEFAULT_TIMEOUT_S
+from .injection.fault_words import FaultWords, milliseconds
+from .thread_calls import DEFAULT_TIMEOUT_S
 
 if TYPE_CHECKING:
     from ..broker.core import Broker
     from ..event_log import EventLog
-    from ..event_log.timeline import Timeline
-    from ..event_log.views import GroupView
+    from ..explain.timeline import Timeline
+    from ..explain.views import GroupView
     from .event_waits import EventPattern
-    from .fault_board import FaultHandle
     from .faults import Fault
     from .groups import GroupHandle
+    from .injection.fault_board import FaultHandle
     from .journal import Journal
     from .restoring import Snapshot
     from .session import KitSession
@@ -147,9 +147,9 @@ class Kit(ClusterKit, FaultWords["FaultHandle"]):
         key, records without key go round. `transactional_id`: in one transaction, which is
         committed, or with `abort` aborted.
         """
-        from ..cluster.record_codec import Record
+        from ..storage.record_codec import Record
         from . import arguments, topics
-        from .own_requests import ControlError
+        from .in_process_requests import ControlError
 
         arguments.records(partition, headers, timestamp_ms, transactional_id, abort)
         listed = arguments.listed("values", values)
@@ -378,7 +378,7 @@ class Kit(ClusterKit, FaultWords["FaultHandle"]):
     def explain(self, group: str | None = None, generation: int | None = None) -> str:
         """Why each rebalance happened, in sentences: what `coordinator explain` prints of this
         run."""
-        from ..event_log.explain import as_text, timeline_of
+        from ..explain.output import as_text, timeline_of
 
         timeline = timeline_of(iter(self.run(self._log_lines)), "this run", details=False)
         return "\n".join(as_text(timeline, _views(timeline, group), generation))
@@ -386,7 +386,7 @@ class Kit(ClusterKit, FaultWords["FaultHandle"]):
     def timeline(self, group: str | None = None, generation: int | None = None) -> dict[str, Any]:
         """The same as plain values: what `coordinator explain --format json` prints
         (docs/event_log.md); each rebalance, its cause, its durations, and who got and lost what."""
-        from ..event_log.explain import as_plain, timeline_of
+        from ..explain.output import as_plain, timeline_of
 
         timeline = timeline_of(iter(self.run(self._log_lines)), "this run", details=False)
         return as_plain(timeline, _views(timeline, group), generation)
@@ -401,8 +401,8 @@ class Kit(ClusterKit, FaultWords["FaultHandle"]):
     def journal(self, most: int | None = None) -> Journal:
         """Requests of clients and their answers, typed, from the first call of this on: the latest
         `most` (10,000) are kept."""
+        from .in_process_requests import ControlError
         from .journal import MOST, Journal, Records
-        from .own_requests import ControlError
 
         session = self._session
 
@@ -422,7 +422,7 @@ class Kit(ClusterKit, FaultWords["FaultHandle"]):
 
     def add_fault(self, fault: Fault) -> FaultHandle:
         """Put a fault in force; `fail`, `delay` and the other words build one and do this."""
-        from .fault_board import FaultHandle
+        from .injection.fault_board import FaultHandle
 
         session = self._session
         return FaultHandle(
@@ -437,7 +437,7 @@ class Kit(ClusterKit, FaultWords["FaultHandle"]):
     def faults(self, *, ended: bool = False) -> list[FaultHandle]:
         """The faults in force, in the order in which they were added; with `ended` those, too, that
         were removed."""
-        from .fault_board import FaultHandle
+        from .injection.fault_board import FaultHandle
 
         session = self._session
         active = self.run(
@@ -491,7 +491,7 @@ class Kit(ClusterKit, FaultWords["FaultHandle"]):
     def story(self) -> str:
         """What a failed test should show: each group now, its timeline, what each member last sent
         and heard, and all faults."""
-        from .story import story
+        from .failure_report import story
 
         session = self._session
         return self.run(lambda: story(session, self._log_lines()))
@@ -500,7 +500,7 @@ class Kit(ClusterKit, FaultWords["FaultHandle"]):
 def _views(timeline: Timeline, group: str | None) -> list[GroupView]:
     """What happened to a group, or to each. Raises ControlError for one that nothing happened
     to."""
-    from .own_requests import ControlError
+    from .in_process_requests import ControlError
 
     if group is not None and group not in timeline.groups:
         raise ControlError(
@@ -514,6 +514,6 @@ def _bytes(value: Value) -> bytes | None:
         return value
     if isinstance(value, str):
         return value.encode()
-    from .own_requests import ControlError
+    from .in_process_requests import ControlError
 
     raise ControlError(f"{value!r} cannot stand in a record: bytes, a text or None can")

@@ -15,7 +15,7 @@ from ..shards import by_hand
 from ..shards.journal import Effects
 from ..wire.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
 from .faults import Fail, Fault, Selector
-from .own_requests import ControlError, ask_later
+from .in_process_requests import ControlError, ask_later
 
 if TYPE_CHECKING:
     from ..broker.core import Broker

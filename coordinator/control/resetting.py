@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..wire.messages.delete_groups import DeleteGroupsRequest, DeleteGroupsResponse
 from ..wire.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberIdentity
 from . import arguments, topics
-from .own_requests import ask
+from .in_process_requests import ask
 
 if TYPE_CHECKING:
     from .session import KitSession

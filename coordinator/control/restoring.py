@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING
 
 from ..cluster.events import PartitionChange, PartitionChanged, TopicDeleted
 from ..cluster.model import CONSUMER_OFFSETS, TRANSACTION_STATE
-from ..cluster.partition_log import PartitionLog
 from ..groups.offsets.events import CommittedOffset, OffsetsCommitted, OffsetsPending
+from ..storage.partition_log import PartitionLog
 from ..transactions import events as tx
 from ..transactions.retold import retold
 from ..wire.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
-from .own_requests import ControlError, ask
+from .in_process_requests import ControlError, ask
 
 if TYPE_CHECKING:
     from ..broker.core import Broker

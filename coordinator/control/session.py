@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING
 
 from ..cluster.model import INTERNAL_TOPICS
 from ..wire.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
-from .activity import Activity
-from .carried import check_carried
 from .clock import Clock
-from .fault_board import FaultBoard
 from .faults import FaultError
 from .group_views import snapshot
-from .heartbeats import Heartbeats
+from .in_process_requests import ControlError, ask
+from .injection.fault_board import FaultBoard
+from .injection.selector_fields import check_carried
 from .journal import Records
-from .own_requests import ControlError, ask
 from .snapshots import GroupSnapshot, TopicPartition
 from .waiting import WaitBoard
+from .waits.activity import Activity
+from .waits.heartbeats import Heartbeats
 
 if TYPE_CHECKING:
     from ..broker.core import Broker
-    from .engine import Active
     from .faults import Fault
+    from .injection.engine import Active
 
 _BEFORE_TOPICS = ("CreateTopics", "DescribeTopicPartitions", "Metadata")
 """APIs whose requests name topics that need not be there."""

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..cluster.compression import decompress
-from ..cluster.record_codec import Record, build_batch, read_records
-from ..cluster.records import CONTROL, HEADER_SIZE, NO_PRODUCER_ID, TRANSACTIONAL, parse_header
 from ..partitioners.murmur2 import partition_for_key
+from ..storage.compression import decompress
+from ..storage.record_codec import Record, build_batch, read_records
+from ..storage.records import CONTROL, HEADER_SIZE, NO_PRODUCER_ID, TRANSACTIONAL, parse_header
 from ..wire.messages.create_partitions import (
     CreatePartitionsRequest,
     CreatePartitionsResponse,
@@ -44,12 +44,12 @@ from ..wire.messages.produce import (
     TopicProduceData,
 )
 from . import arguments
-from .own_requests import ControlError, ask, check
+from .in_process_requests import ControlError, ask, check
 
 if TYPE_CHECKING:
     from ..broker.core import Broker
     from ..cluster import Partition, Topic
-    from ..cluster.partition_log import PartitionLog
+    from ..storage.partition_log import PartitionLog
 
 _TIMEOUT_MS = 30_000
 _BY_NAME = 12

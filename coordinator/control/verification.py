@@ -14,8 +14,8 @@ from ..judges import Judge, Judgement, judge
 from ..judges.commits import CommitsStayWithinAssignment, CommitsStayWithinGeneration
 from ..judges.ownership import RevokedBeforeAssigned, SingleOwner
 from . import arguments
-from .expectations import ExpectationError, partition_of
 from .snapshots import GroupSnapshot, TopicPartition
+from .waits.expectations import ExpectationError, partition_of
 
 Line = dict[str, Any]
 _STALE = frozenset(

@@ -14,7 +14,7 @@ from concurrent.futures import Future
 from threading import get_ident
 from typing import Any, TypeVar
 
-from .own_requests import ControlError
+from .in_process_requests import ControlError
 
 T = TypeVar("T")
 Unmet = Callable[[], tuple[str, ...]]

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..event_log.words import listed, ranges
+from ..explain.words import listed, ranges
 from ..wire.consumer_protocol import Assignment
 from .report import Report
 

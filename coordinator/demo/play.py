@@ -8,9 +8,9 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from ..event_log.narrator import Narrator
 from ..event_log.reader import Line, Parser
-from ..event_log.views import GroupView
+from ..explain.narrator import Narrator
+from ..explain.views import GroupView
 from . import judges
 from .judges import Finding
 from .processes import SERVER, Company, PlayerError, start_server

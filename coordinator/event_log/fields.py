@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
-from ..printable import printable
+from ..common.printable import printable
 
 MOST_SHOWN: Final = 60
 

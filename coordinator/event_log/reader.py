@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from os import PathLike, fspath
 from typing import Any, BinaryIO, Final, NamedTuple, NoReturn
 
-from ..printable import printable
+from ..common.printable import printable
 from .envelope import FORMAT_VERSION, HEADER_TYPE
 from .fields import Complaint, checked
 from .fields import shortened as shortened

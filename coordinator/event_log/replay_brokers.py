@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from ..cluster import Cluster
-from ..cluster.configs import BrokerConfigs
 from ..cluster.evolve import evolve as evolve_cluster
+from ..configs.broker_configs import BrokerConfigs
 from ..group_coordinator import GroupCoordinator
 from ..groups import events as ev
 from ..groups.config import GroupConfig

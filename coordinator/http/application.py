@@ -19,7 +19,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response, Strea
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from .about_the_log import Lines
+from .about.the_log import Lines
 from .guard import Guard
 from .metrics import Metrics
 from .openapi import document

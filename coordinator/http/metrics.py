@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from ..shards.availability import Leadership
 
 if TYPE_CHECKING:
-    from ..emulator import Emulator
+    from ..emulator.embedded import Emulator
 
 _OURS = "kafka_server_group_coordinator_metrics_"
 _YAMMER = "kafka_coordinator_group_groupmetadatamanager_"

@@ -10,14 +10,14 @@ import asyncio
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..control.own_requests import ControlError
-from ..control.running import DEFAULT_TIMEOUT_S
+from ..control.in_process_requests import ControlError
+from ..control.thread_calls import DEFAULT_TIMEOUT_S
 from .shapes import ShapeError
 
 if TYPE_CHECKING:
-    from ..control.fault_board import FaultHandle
+    from ..control.injection.fault_board import FaultHandle
     from ..control.restoring import Snapshot
-    from ..emulator import Emulator
+    from ..emulator.embedded import Emulator
     from ..members.live import PeerHandle
 
 LONGEST_WAIT_S = 3600.0

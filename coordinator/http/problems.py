@@ -11,18 +11,18 @@ import logging
 from typing import Any, NamedTuple
 
 from ..broker.build import TopicError
-from ..brokers.errors import ClusterError
-from ..cluster.config_defs import ConfigException
-from ..cluster.configs import ConfigError
-from ..control.expectations import ExpectationError
+from ..cluster_runtime.errors import ClusterError
+from ..common.printable import printable
+from ..configs.broker_configs import ConfigError
+from ..configs.definitions import ConfigException
 from ..control.faults import FaultError
-from ..control.own_requests import ControlError
+from ..control.in_process_requests import ControlError
 from ..control.waiting import WaitTimeoutError
-from ..emulator_options import EmulatorError
+from ..control.waits.expectations import ExpectationError
+from ..emulator.options import EmulatorError
 from ..event_log import LogError
 from ..members import MemberConfigError, MemberFault
 from ..members.live import FleetError, PeerError
-from ..printable import printable
 from .port import NotThereError
 from .shapes import ShapeError
 

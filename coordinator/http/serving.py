@@ -20,13 +20,13 @@ from importlib.util import find_spec
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from ..endpoints import Endpoint
+from ..net.endpoints import Endpoint
 from .guard import Guard
 
 if TYPE_CHECKING:
     from uvicorn import Server
 
-    from ..emulator import Emulator
+    from ..emulator.embedded import Emulator
     from .application import Application
 
 TOKEN_VARIABLE = "COORDINATOR_CONTROL_TOKEN"

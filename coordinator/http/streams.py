@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator
 from contextlib import suppress
 from typing import Any
 
-from .about_the_log import Lines
+from .about.the_log import Lines
 from .port import Port
 
 MOST_WAITING = 20_000

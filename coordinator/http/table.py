@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import (
-    about_brokers,
-    about_faults,
-    about_groups,
-    about_peers,
-    about_requests,
-    about_snapshots,
-    about_the_log,
-    about_the_whole,
-    about_topics,
-)
+from .about import brokers as about_brokers
+from .about import faults as about_faults
+from .about import groups as about_groups
+from .about import peers as about_peers
+from .about import requests as about_requests
+from .about import snapshots as about_snapshots
+from .about import the_log as about_the_log
+from .about import the_whole as about_the_whole
+from .about import topics as about_topics
 from .operation import TABLE, Operation
 from .port import Port
 

@@ -3,8 +3,8 @@ back only when somebody asked."""
 
 from __future__ import annotations
 
-from ..event_log.blobs import assignment, by_topic, subscription
-from ..event_log.views import Partitions
+from ..explain.blobs import assignment, by_topic, subscription
+from ..explain.views import Partitions
 from .base import Judge, Line
 from .consumer_groups import CHANGES, GroupSeen, KnowsConsumerGroups
 

@@ -3,7 +3,7 @@ one gave it up."""
 
 from __future__ import annotations
 
-from ..event_log.blobs import assignment
+from ..explain.blobs import assignment
 from .base import Judge, Line
 from .consumer_groups import CHANGES, LEFT_FOR_NOW, GroupSeen, KnowsConsumerGroups, TopicPartition
 

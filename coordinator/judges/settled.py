@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from ..event_log.blobs import assignment, subscription
+from ..explain.blobs import assignment, subscription
 from .base import Line
 from .consumer_groups import ConsumerGroups, TopicPartition
 

@@ -7,14 +7,14 @@ import asyncio
 from random import Random
 
 from ..broker.build import topic_options
-from ..brokers import Brokers, ClusterOptions
-from ..cluster.configs import BrokerConfigs
-from ..cluster_server import ClusterServer
+from ..cluster_runtime import Brokers, ClusterOptions
+from ..configs.broker_configs import BrokerConfigs
 from ..control.cluster import Verb, perform
-from ..control.fault_board import FaultBoard
-from ..endpoints import Endpoint
+from ..control.injection.fault_board import FaultBoard
 from ..event_log import EventLog
-from ..simulator.scenario import Scenario
+from ..net.cluster_server import ClusterServer
+from ..net.endpoints import Endpoint
+from ..simulator.files.scenario import Scenario
 from .world import Address, Cluster
 
 

@@ -13,9 +13,9 @@ import time
 from collections.abc import Callable, Sequence
 
 from ..errors import ErrorCode
-from ..loop_clock import LoopClock
+from ..net.loop_clock import LoopClock
 from ..reassign.admin import BROKER, Admin, AdminError
-from ..simulator.scenario import DEFAULT_BROKER_CONFIG, Scenario
+from ..simulator.files.scenario import DEFAULT_BROKER_CONFIG, Scenario
 from ..wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from ..wire.messages.delete_groups import DeleteGroupsRequest
 from ..wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState

@@ -10,9 +10,9 @@ from dataclasses import replace
 from ..event_log import EventLog
 from ..judges import Verdict
 from ..simulator.churn import Churn
+from ..simulator.files.scenario import Scenario
 from ..simulator.nemesis import Nemesis
 from ..simulator.run import run_scenario, verdicts
-from ..simulator.scenario import Scenario
 from . import emulator
 from .kafka import Kafka
 from .world import Cluster, LiveWorld

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from ..members.driver import Answered, Lost
 from ..members.effects import Node
-from ..simulator.client_side import ClientSide, Sign
+from ..simulator.clients.client_side import ClientSide, Sign
 from ..simulator.environment import Surroundings
 
 

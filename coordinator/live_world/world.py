@@ -12,10 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from ..control.cluster import Verb
-from ..control.fault_board import FaultBoard
+from ..control.injection.fault_board import FaultBoard
 from ..event_log import EventLog
-from ..loop_clock import LoopClock
-from ..simulator.client_hosts import Client, ClientHosts
+from ..net.loop_clock import LoopClock
+from ..simulator.clients.client_hosts import Client, ClientHosts
 from .sockets import SocketConnection, SocketTransport
 
 _LATER_S = 0.0002

@@ -10,13 +10,13 @@ place where a subscription meets an assignor.
 
 from __future__ import annotations
 
+from .classic.member import Member
 from .config import MemberConfig, MemberConfigError
-from .consumer_member import ConsumerMember
+from .consumer_protocol.member import ConsumerMember
 from .consumer_states import ConsumerState
 from .faults import MemberFault
 from .group_member import GroupMember
 from .making import make_member
-from .member import Member
 from .states import Generation, MemberState
 
 __all__ = [

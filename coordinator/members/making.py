@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from .classic.member import Member
 from .config import MemberConfig
-from .consumer_member import ConsumerMember
+from .consumer_protocol.member import ConsumerMember
 from .effects import RebalanceListener
 from .group_member import GroupMember
-from .member import Member
 
 
 def make_member(

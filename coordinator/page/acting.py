@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..control import topics
 from ..control.cluster import ReassignPartition
-from ..control.own_requests import ControlError
-from ..simulator.member import SimulatedMember
+from ..control.in_process_requests import ControlError
+from ..simulator.clients.member import SimulatedMember
 from ..wire.messages.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
@@ -24,7 +24,7 @@ from ..wire.messages.offset_commit import (
 
 if TYPE_CHECKING:
     from ..broker.core import Broker
-    from ..simulator.scenario import Scenario
+    from ..simulator.files.scenario import Scenario
     from ..simulator.world import World
 
 Plain = dict[str, Any]

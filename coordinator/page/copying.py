@@ -15,9 +15,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from ..event_log.blobs import decoded
 from ..event_log.reader import Line
-from ..event_log.words import duration, instant, printable
+from ..explain.blobs import decoded
+from ..explain.words import duration, instant, printable
 from ..wire.consumer_protocol import Subscription
 from .toml import table
 

@@ -18,10 +18,10 @@ from ..control import faults
 from ..event_log import EventLog, LogError
 from ..event_log.reader import read_lines
 from ..simulator.environment import EPOCH_MS
-from ..simulator.reading import ScenarioError
+from ..simulator.files.reading import ScenarioError
+from ..simulator.files.scenario import FaultPlan, MemberKind, Scenario, members_of, read_scenario
+from ..simulator.files.schema import TABLES, Key, duration_ms
 from ..simulator.run import run_scenario
-from ..simulator.scenario import FaultPlan, MemberKind, Scenario, members_of, read_scenario
-from ..simulator.schema import TABLES, Key, duration_ms
 from ..version import __version__
 from .acting import ActionError, Plain, in_world, plan, reassignment
 from .copying import CopyError

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ..event_log.blobs import by_topic, decoded
 from ..event_log.reader import Line
-from ..event_log.words import partitions, printable
+from ..explain.blobs import by_topic, decoded
+from ..explain.words import partitions, printable
 from ..wire.consumer_protocol import Assignment, Subscription
 
 Row = tuple[str, str]

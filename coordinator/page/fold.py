@@ -1,7 +1,7 @@
 """A log folded, line by line, into what a picture shows of each group: states, generations,
 deadlines, lanes, owners.
 
-Names, ownership and causes are those of `coordinator.event_log.timeline`, so that the picture and
+Names, ownership and causes are those of `coordinator.explain.timeline`, so that the picture and
 `coordinator explain` tell the same. Rules: a process that writes stream `member` is taken at its
 word; of others, stops are inferred from requests. A frozen or stalled process owns what it had.
 Depends on the log alone.
@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final, NamedTuple
 
 from ..event_log.reader import Line
-from ..event_log.reassignments import Reassignments
-from ..event_log.timeline import Timeline
-from ..event_log.views import GroupView, MemberView, Partitions
+from ..explain.reassignments import Reassignments
+from ..explain.timeline import Timeline
+from ..explain.views import GroupView, MemberView, Partitions
 from .copying import Copier
 from .lanes import Key, Lane, Raster
 from .long_logs import KeptSteps, Steps

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from ..event_log.reader import Line
-from ..event_log.words import printable
+from ..explain.words import printable
 from .fields import fields_of
 from .fold import Fold, GroupPicture
 from .long_logs import Commits, Steps, by_seq

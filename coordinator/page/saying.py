@@ -11,15 +11,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from ..event_log.blobs import by_topic
-from ..event_log.detail import sentence as step_sentence
-from ..event_log.notes import told
 from ..event_log.reader import Line
-from ..event_log.reassignments import Reassignments
-from ..event_log.sentences import because, removal
-from ..event_log.timeline import Timeline
-from ..event_log.views import Change, GroupView, Note, Rebalance, Step
-from ..event_log.words import duration, instant, listed, partitions, printable
+from ..explain.blobs import by_topic
+from ..explain.detail import sentence as step_sentence
+from ..explain.notes import told
+from ..explain.reassignments import Reassignments
+from ..explain.sentences import because, removal
+from ..explain.timeline import Timeline
+from ..explain.views import Change, GroupView, Note, Rebalance, Step
+from ..explain.words import duration, instant, listed, partitions, printable
 
 
 class Teller:

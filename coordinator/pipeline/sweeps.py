@@ -24,13 +24,13 @@ from coordinator.version import __version__
 from ..event_log.reader import Line
 from ..event_log.unwritten import UnwrittenLog
 from ..judges import ALL, Judgement
-from ..simulator import catalogue
 from ..simulator.environment import EPOCH_MS
-from ..simulator.reading import ScenarioError
+from ..simulator.files import catalogue
+from ..simulator.files.reading import ScenarioError
+from ..simulator.files.scenario import Scenario, read_scenario
+from ..simulator.files.schema import TABLES as KEYS
+from ..simulator.files.schema import duration_ms
 from ..simulator.run import STREAMS, bounds_of, judges_of, run_scenario
-from ..simulator.scenario import Scenario, read_scenario
-from ..simulator.schema import TABLES as KEYS
-from ..simulator.schema import duration_ms
 from .fold.run import RunFold
 from .schemas import SCHEMA_VERSION, TABLES, Row
 from .windows import Traffic, WindowCounts, Windows

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, Protocol
 
+from ..common.java_hash import in_hash_order, java_hash
+from ..common.slices import ITEMS_A_STEP, Slices
 from ..errors import ErrorCode
 from ..groups.config import GroupConfig
 from ..groups.consumer.offsets import check_fetch
@@ -18,8 +20,6 @@ from ..groups.group import Group
 from ..groups.offsets import views as offset_views
 from ..groups.requests import Reply, Request, RequestContext
 from ..groups.views import describe, listed
-from ..java_hash import in_hash_order, java_hash
-from ..slices import ITEMS_A_STEP, Slices
 from ..wire.messages.consumer_group_describe import ConsumerGroupDescribeRequest
 from ..wire.messages.delete_groups import (
     DeletableGroupResult,

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from typing import Final, Protocol
 
+from ..common.slices import ITEMS_A_STEP, Slices
 from ..errors import ErrorCode
 from ..groups.config import GroupConfig
 from ..groups.consumer.views import describe as described
 from ..groups.consumer.views import not_described
 from ..groups.group import Group
 from ..groups.requests import RequestContext
-from ..slices import ITEMS_A_STEP, Slices
 from ..wire.messages.consumer_group_describe import (
     ConsumerGroupDescribeRequest,
     ConsumerGroupDescribeResponse,

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ..java_hash import in_compute_order, topic_partition_hash
-from ..slices import ITEMS_A_STEP, Slices
+from ..common.java_hash import in_compute_order, topic_partition_hash
+from ..common.slices import ITEMS_A_STEP, Slices
 
 
 def by_partition(

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from ..common.java_hash import coordinator_partition
 from ..groups import events as ev
 from ..groups.config import GroupConfig
 from ..groups.group import Group
-from ..java_hash import coordinator_partition
 from . import unload
 from .agenda import Agenda
 from .availability import (

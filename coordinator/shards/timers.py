@@ -13,7 +13,7 @@ from enum import IntEnum
 from heapq import heappush
 from typing import Any, NamedTuple
 
-from ..deadlines import Deadlines, Entry
+from ..common.deadlines import Deadlines, Entry
 from ..groups import events as ev
 from ..groups.classic.model import ClassicGroup
 from ..groups.config import GroupConfig

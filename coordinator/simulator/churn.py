@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Final
 
 from ..members.requests import CLIENT_VERSIONS
 from .chance import Draws
-from .member import SimulatedMember
-from .producer import SimulatedProducer
-from .reading import Plain
-from .scenario import Kind, ProducerKind, Scenario, members_of, trigger_of
+from .clients.member import SimulatedMember
+from .clients.producer import SimulatedProducer
+from .files.reading import Plain
+from .files.scenario import Kind, ProducerKind, Scenario, members_of, trigger_of
 
 if TYPE_CHECKING:
-    from .client_hosts import ClientHosts
+    from .clients.client_hosts import ClientHosts
 
 QUIET_END_MS: Final = 120_000
 """How long before the end of a run arrivals and departures end, unless `until` says otherwise."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from .links import Agenda, Link
 
 if TYPE_CHECKING:
-    from ..brokers import Brokers
+    from ..cluster_runtime import Brokers
     from ..event_log import EventLog
     from ..members.driver import Transport
 

@@ -12,14 +12,14 @@ from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ..brokers import ClusterError
+from ..cluster_runtime import ClusterError
 from .chance import Draws
+from .files.reading import Plain
+from .files.scenario import FaultPlan, Scenario
 from .links import Link
-from .reading import Plain
-from .scenario import FaultPlan, Scenario
 
 if TYPE_CHECKING:
-    from .client_hosts import ClientHosts
+    from .clients.client_hosts import ClientHosts
 
 Undo = Callable[[], None]
 

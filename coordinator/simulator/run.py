@@ -14,8 +14,8 @@ from ..judges.requests import WITHIN_MS, AnsweredOnce
 from ..judges.sessions import GRACE_MS, SessionsEnd
 from ..judges.timeouts import LOOKS_MS, TimeoutsEnd
 from .churn import Churn
+from .files.scenario import Scenario
 from .nemesis import Nemesis
-from .scenario import Scenario
 from .world import World
 
 if TYPE_CHECKING:

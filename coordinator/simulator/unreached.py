@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from .churn import QUIET_END_MS
-from .scenario import Scenario
+from .files.scenario import Scenario
 
 _MOST_NOTES: Final = 10
 

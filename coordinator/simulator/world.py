@@ -18,19 +18,19 @@ from math import inf
 from typing import Any
 
 from ..broker.build import topic_options
-from ..brokers import Brokers, ClusterOptions, Hosts
-from ..cluster.configs import BrokerConfigs
 from ..cluster.network import HostState
+from ..cluster_runtime import Brokers, ClusterOptions, Hosts
+from ..configs.broker_configs import BrokerConfigs
 from ..control.cluster import Verb, perform
-from ..control.fault_board import FaultBoard
+from ..control.injection.fault_board import FaultBoard
 from ..event_log import EventLog
 from .chance import KeyedRandom
-from .client_hosts import Client, ClientHosts
+from .clients.client_hosts import Client, ClientHosts
+from .clients.member import SimulatedMember
+from .clients.skipped_commits import Place
+from .clients.skipping import Quiet, begin
+from .clients.transport import HostTransport
 from .environment import EPOCH_MS
-from .member import SimulatedMember
-from .skipped_commits import Place
-from .skipping import Quiet, begin
-from .transport import HostTransport
 
 _MOST_STEPS_AT_ONCE = 1_000_000
 

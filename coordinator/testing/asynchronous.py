@@ -15,14 +15,14 @@ import asyncio
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, Self
 
-from ..control.fault_words import FaultWords
+from ..control.injection.fault_words import FaultWords
 
 if TYPE_CHECKING:
-    from ..control.fault_board import FaultHandle
     from ..control.faults import Fault
     from ..control.groups import GroupHandle
+    from ..control.injection.fault_board import FaultHandle
     from ..control.snapshots import GroupSnapshot
-    from ..emulator import Emulator
+    from ..emulator.embedded import Emulator
 
 
 class AsyncKafka(FaultWords["AsyncFault"]):
@@ -90,7 +90,7 @@ class AsyncGroup:
 
     async def wait(self, *, timeout: float | None = None, **expected: Any) -> GroupSnapshot:
         """See `GroupHandle.wait`."""
-        from ..control.expectations import GroupExpectation
+        from ..control.waits.expectations import GroupExpectation
 
         seconds = _seconds(timeout)
         expectation = GroupExpectation(**expected)
@@ -137,6 +137,6 @@ class AsyncFault:
 
 
 def _seconds(timeout: float | None) -> float:
-    from ..control.running import DEFAULT_TIMEOUT_S
+    from ..control.thread_calls import DEFAULT_TIMEOUT_S
 
     return DEFAULT_TIMEOUT_S if timeout is None else timeout

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ..cluster.record_codec import Record, build_batch
-from ..control.own_requests import ControlError, check
+from ..control.in_process_requests import ControlError, check
 from ..control.topics import Written
 from ..errors import ErrorCode
 from ..partitioners.murmur2 import partition_for_key
 from ..reassign.admin import Admin
+from ..storage.record_codec import Record, build_batch
 from ..wire.messages.create_topics import CreatableTopic, CreatableTopicConfig, CreateTopicsRequest
 from ..wire.messages.delete_groups import DeleteGroupsRequest
 from ..wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState

@@ -20,7 +20,7 @@ import pytest
 from coordinator.testing import own_loop, plain_imports
 
 if TYPE_CHECKING:
-    from coordinator.emulator import Emulator
+    from coordinator.emulator.embedded import Emulator
 
 REMEMBERED_LINES = 100_000
 """So many lines of the event log a fixture keeps for reports, `explain` and `verify`."""
@@ -129,7 +129,7 @@ def _topic(line: str) -> tuple[str, int]:
 
 def _made(request: pytest.FixtureRequest, options: dict[str, Any]) -> Emulator:
     """A broker with these options over those of the whole run."""
-    from coordinator.emulator import Emulator
+    from coordinator.emulator.embedded import Emulator
 
     if request.config.getoption("--kafka") == "real":
         pytest.skip(

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import NamedTuple, Protocol
 
-from ..deadlines import Deadlines
+from ..common.deadlines import Deadlines
 from ..errors import ErrorCode
 from . import decide
 from . import events as ev

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple, Self
 from weakref import WeakValueDictionary
 
-from coordinator.slices import Slices
+from coordinator.common.slices import Slices
 from coordinator.wire.java_text import JAVA
 from coordinator.wire.primitives import MAX_STRING_BYTES
 from coordinator.wire.primitives import WireError as WireError  # what reading raises

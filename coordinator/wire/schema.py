@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
-from coordinator.slices import whole
+from coordinator.common.slices import whole
 from coordinator.wire.compiler import (
     compile_decoder,
     compile_encoder,

@@ -12,7 +12,7 @@ import pytest
 
 from coordinator.page.engine import play
 from coordinator.page.lessons import SEED, load, slugs
-from coordinator.simulator import catalogue
+from coordinator.simulator.files import catalogue
 from tools.page_site.__main__ import HERE
 
 ACTIONS = [

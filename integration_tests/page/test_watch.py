@@ -16,7 +16,7 @@ from coordinator.page.engine import play
 from coordinator.page.following import Follower
 from coordinator.page.lessons import SEED, load
 from coordinator.page.server import PageServer, assets
-from coordinator.simulator.scenario import read_scenario
+from coordinator.simulator.files.scenario import read_scenario
 
 from .conftest import PATIENT_MS, accessible
 

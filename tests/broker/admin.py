@@ -10,8 +10,8 @@ from typing import Any
 from coordinator.broker.apis import SERVED
 from coordinator.broker.build import TopicOption, build_broker
 from coordinator.broker.call import Call, Encoded, Sliced
-from coordinator.cluster.configs import BrokerConfigs
-from coordinator.slices import whole
+from coordinator.common.slices import whole
+from coordinator.configs.broker_configs import BrokerConfigs
 from coordinator.wire.messages import request_type, response_type
 
 LISTENER = "PLAINTEXT"

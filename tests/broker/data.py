@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from coordinator.cluster import Topic
-from coordinator.cluster.record_codec import build_batch
+from coordinator.storage.record_codec import build_batch
 from coordinator.wire.messages.fetch import (
     FetchableTopicResponse,
     FetchPartition,

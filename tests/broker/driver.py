@@ -9,9 +9,9 @@ from struct import Struct
 from typing import TypeVar
 
 from coordinator.broker.build import build_broker, topic_options
-from coordinator.broker.connection import Connection
+from coordinator.broker.connections.connection import Connection
 from coordinator.broker.limits import Limits
-from coordinator.cluster.configs import BrokerConfigs
+from coordinator.configs.broker_configs import BrokerConfigs
 from coordinator.wire.framing import frame, parse_response_header, request_header
 from coordinator.wire.messages import response_type
 from coordinator.wire.messages.join_group import (
@@ -26,7 +26,7 @@ R = TypeVar("R", bound=Response)
 
 
 class Driver:
-    """A broker and its clock: what `coordinator.server` does with sockets and a timer is done by
+    """A broker and its clock: what `coordinator.net.server` does with sockets and a timer is done by
     method calls."""
 
     def __init__(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from coordinator.cluster.config_docs import texts
+from coordinator.configs.docs import texts
 from coordinator.wire.messages import alter_configs, incremental_alter_configs
 from coordinator.wire.messages.describe_configs import (
     DescribeConfigsResource,

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from coordinator.broker.consumer_environment import environment
-from coordinator.cluster.configs import BrokerConfigs, ConfigError
+from coordinator.configs.broker_configs import BrokerConfigs, ConfigError
 from coordinator.errors import ErrorCode
 from coordinator.wire.messages.consumer_group_describe import ConsumerGroupDescribeRequest
 from coordinator.wire.messages.consumer_group_heartbeat import (

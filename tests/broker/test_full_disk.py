@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 from coordinator.broker.build import build_broker, topic_options
-from coordinator.cluster.configs import BrokerConfigs
+from coordinator.configs.broker_configs import BrokerConfigs
 from coordinator.errors import ErrorCode
 from coordinator.event_log import EventLog
 from coordinator.event_log.reader import read_lines

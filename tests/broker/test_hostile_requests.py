@@ -15,9 +15,9 @@ from coordinator.broker.fetch_sessions import MOST_PARTITIONS
 from coordinator.broker.handlers import create_topics, list_transactions
 from coordinator.broker.handlers import metadata as metadata_handler
 from coordinator.broker.limits import Limits
-from coordinator.cluster.config_defs import ConfigDef, ConfigException, ConfigType, parse_whole
 from coordinator.cluster.topic_names import TopicNames
-from coordinator.slices import whole
+from coordinator.common.slices import whole
+from coordinator.configs.definitions import ConfigDef, ConfigException, ConfigType, parse_whole
 from coordinator.wire.encoders import PIECES_BETWEEN_LOOKS
 from coordinator.wire.messages.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,

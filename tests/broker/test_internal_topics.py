@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
+from coordinator.common.java_hash import coordinator_partition
 from coordinator.errors import ErrorCode
-from coordinator.java_hash import coordinator_partition
 from coordinator.wire.messages.create_partitions import (
     CreatePartitionsRequest,
     CreatePartitionsTopic,

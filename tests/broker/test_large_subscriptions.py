@@ -7,7 +7,7 @@ from collections.abc import Generator
 
 import pytest
 
-from coordinator.broker.connection import Connection
+from coordinator.broker.connections.connection import Connection
 from coordinator.wire import consumer_protocol
 from coordinator.wire.consumer_protocol import (
     MANY_TOPICS_BYTES,

@@ -8,7 +8,7 @@ import gzip
 import pytest
 
 from benchmarks.hostile_payloads import batch, rows, varint
-from coordinator.cluster import compression
+from coordinator.storage import compression
 from coordinator.wire.messages.list_offsets import (
     ListOffsetsPartition,
     ListOffsetsRequest,

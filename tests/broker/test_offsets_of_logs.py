@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator.cluster.record_codec import Record, build_batch
 from coordinator.errors import ErrorCode
+from coordinator.storage.record_codec import Record, build_batch
 from coordinator.wire.messages.delete_records import (
     DeleteRecordsPartition,
     DeleteRecordsRequest,

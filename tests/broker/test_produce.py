@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator.cluster.record_codec import build_batch
-from coordinator.cluster.records import crc32c, parse_header, seal
 from coordinator.errors import ErrorCode
+from coordinator.storage.record_codec import build_batch
+from coordinator.storage.records import crc32c, parse_header, seal
 from coordinator.wire.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from coordinator.wire.messages.produce import (
     PartitionProduceResponse,

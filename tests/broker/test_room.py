@@ -7,8 +7,8 @@ import struct
 
 import pytest
 
-from coordinator.broker import connection as module
 from coordinator.broker.call import Call, Encoded
+from coordinator.broker.connections import connection as module
 from coordinator.broker.core import Broker
 from coordinator.broker.limits import Limits, Room
 from coordinator.wire.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic

@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 
 from coordinator.broker.build import build_broker
-from coordinator.cluster.configs import BrokerConfigs
-from coordinator.cluster.record_codec import build_batch
-from coordinator.cluster.records import TRANSACTIONAL
+from coordinator.configs.broker_configs import BrokerConfigs
 from coordinator.errors import ErrorCode
 from coordinator.event_log import EventLog
 from coordinator.event_log.codec import CodecError, transaction_from_plain, transaction_shapes
 from coordinator.event_log.reader import LogError
 from coordinator.event_log.replay import group_events, transaction_events
 from coordinator.group_coordinator import GroupCoordinator
+from coordinator.storage.record_codec import build_batch
+from coordinator.storage.records import TRANSACTIONAL
 from coordinator.transactions.coordinator import TransactionCoordinator
 from coordinator.wire.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
 from coordinator.wire.messages.add_partitions_to_txn import (

@@ -7,10 +7,10 @@ from random import Random
 from typing import Any
 
 from coordinator.broker.build import build_broker, topic_options
-from coordinator.cluster.configs import BrokerConfigs
+from coordinator.configs.broker_configs import BrokerConfigs
 from coordinator.event_log import EventLog
 from coordinator.event_log.replay import group_events
-from coordinator.event_log.timeline import Timeline
+from coordinator.explain.timeline import Timeline
 from coordinator.group_coordinator import GroupCoordinator
 from coordinator.wire.messages.api_versions import ApiVersionsRequest
 from coordinator.wire.messages.create_partitions import (

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from random import Random
 
 from coordinator.broker.build import topic_options
-from coordinator.brokers import Brokers, ClusterOptions, Hosts
 from coordinator.cluster import Partition
-from coordinator.cluster.configs import BrokerConfigs
-from coordinator.cluster.record_codec import build_batch
+from coordinator.cluster_runtime import Brokers, ClusterOptions, Hosts
+from coordinator.configs.broker_configs import BrokerConfigs
 from coordinator.control.cluster import Verb, perform
 from coordinator.event_log import EventLog
+from coordinator.storage.record_codec import build_batch
 from coordinator.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from tests.broker.driver import Client
 

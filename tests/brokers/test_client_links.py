@@ -7,7 +7,7 @@ import pytest
 
 from coordinator import Emulator
 from coordinator.broker.call import Call
-from coordinator.brokers import ClusterError
+from coordinator.cluster_runtime import ClusterError
 from coordinator.control.cluster import (
     CutClient,
     HealClient,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from coordinator.brokers import ClusterError
+from coordinator.cluster_runtime import ClusterError
 from coordinator.control.cluster import (
     JumpClock,
     MoveCoordinator,
@@ -16,8 +16,8 @@ from coordinator.control.cluster import (
     from_plain,
     to_plain,
 )
-from coordinator.event_log.explain import as_text, timeline_of
 from coordinator.event_log.replay import group_events
+from coordinator.explain.output import as_text, timeline_of
 from coordinator.wire.messages.heartbeat import HeartbeatRequest
 from coordinator.wire.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol
 from coordinator.wire.messages.offset_commit import OffsetCommitRequest

@@ -9,6 +9,7 @@ import pytest
 
 from coordinator.cluster.internal_topics import partition_for
 from coordinator.cluster.model import CONSUMER_OFFSETS
+from coordinator.common.java_hash import coordinator_partition
 from coordinator.control.cluster import (
     CutLink,
     HealLink,
@@ -21,7 +22,6 @@ from coordinator.control.cluster import (
     Verb,
 )
 from coordinator.errors import ErrorCode
-from coordinator.java_hash import coordinator_partition
 from coordinator.wire.messages.find_coordinator import FindCoordinatorRequest
 from coordinator.wire.messages.heartbeat import HeartbeatRequest
 from coordinator.wire.messages.offset_commit import (

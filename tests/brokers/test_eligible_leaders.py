@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from coordinator.cluster.config_changes import ResourceType
+from coordinator.configs.definitions import ResourceType
 from coordinator.control.cluster import StartBroker, StopBroker
 from coordinator.errors import ErrorCode
 from coordinator.wire.messages.alter_configs import AlterableConfig as WholeConfig

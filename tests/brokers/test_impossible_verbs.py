@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from coordinator import Emulator
-from coordinator.brokers import ClusterError
+from coordinator.cluster_runtime import ClusterError
 from coordinator.control.cluster import (
     CreatePartitions,
     CreateTopic,
@@ -27,7 +27,7 @@ from coordinator.control.cluster import (
     Verb,
     from_plain,
 )
-from coordinator.emulator_options import EmulatorError
+from coordinator.emulator.options import EmulatorError
 from tests.brokers.desk import Cluster
 from tests.log_judge import registrations
 

@@ -15,12 +15,10 @@ from typing import Any
 import pytest
 
 from coordinator import group_coordinator
-from coordinator.brokers import ClusterError
 from coordinator.cluster import Partition
 from coordinator.cluster.controller.reassignments import reassign
 from coordinator.cluster.network import HostState
-from coordinator.cluster.record_codec import read_records
-from coordinator.cluster.records import HEADER_SIZE, parse_header
+from coordinator.cluster_runtime import ClusterError
 from coordinator.control.cluster import (
     CutLink,
     FenceBroker,
@@ -34,6 +32,8 @@ from coordinator.control.cluster import (
     Verb,
 )
 from coordinator.shards import partitions
+from coordinator.storage.record_codec import read_records
+from coordinator.storage.records import HEADER_SIZE, parse_header
 from coordinator.wire.messages.produce import ProduceResponse
 from tests.broker.driver import Client
 from tests.brokers.desk import Cluster, produce

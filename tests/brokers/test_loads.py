@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from coordinator import group_coordinator
-from coordinator.brokers import ClusterError
 from coordinator.cluster.internal_topics import partition_for
 from coordinator.cluster.model import TRANSACTION_STATE
+from coordinator.cluster_runtime import ClusterError
 from coordinator.control.cluster import MoveCoordinator, MoveLeader, SlowFollower, SlowLoad
 from coordinator.errors import ErrorCode
 from coordinator.wire.messages.consumer_group_describe import ConsumerGroupDescribeRequest

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from coordinator.brokers.coordinators import Coordinators
 from coordinator.cluster.events import PartitionChanged
+from coordinator.cluster_runtime.coordinators import Coordinators
 from coordinator.control.cluster import MoveLeader, StartBroker, StopBroker
 from coordinator.event_log import cluster_lines
 from coordinator.event_log.cluster_lines import cluster_event_from_line

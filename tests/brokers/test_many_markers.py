@@ -6,8 +6,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from coordinator.brokers import Hosts
 from coordinator.cluster.model import TRANSACTION_STATE
+from coordinator.cluster_runtime import Hosts
 from coordinator.wire.messages.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnTopic,

@@ -8,8 +8,8 @@ from typing import Any
 
 from coordinator.broker.call import Call, Sliced
 from coordinator.broker.handlers import create_topics
+from coordinator.common.slices import whole
 from coordinator.errors import ErrorCode
-from coordinator.slices import whole
 from coordinator.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from tests.brokers.desk import Cluster, produce
 

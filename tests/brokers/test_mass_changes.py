@@ -16,7 +16,7 @@ from coordinator.broker.handlers import (
 )
 from coordinator.cluster.controller.core import Controller
 from coordinator.cluster.controller.many_changes import PARTITIONS_A_STEP
-from coordinator.slices import Slices
+from coordinator.common.slices import Slices
 from coordinator.wire.messages import alter_partition_reassignments as alter
 from coordinator.wire.messages.create_partitions import (
     CreatePartitionsRequest,

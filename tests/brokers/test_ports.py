@@ -7,10 +7,10 @@ import socket
 import pytest
 
 from coordinator import Emulator
-from coordinator.cluster_server import shifted
 from coordinator.control.cluster import StartBroker, StopBroker
-from coordinator.emulator_options import EmulatorError
-from coordinator.endpoints import Endpoint
+from coordinator.emulator.options import EmulatorError
+from coordinator.net.cluster_server import shifted
+from coordinator.net.endpoints import Endpoint
 
 
 def test_each_listens_one_port_further_on() -> None:

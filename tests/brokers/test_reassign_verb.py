@@ -14,8 +14,8 @@ from coordinator.control.cluster import (
     to_plain,
 )
 from coordinator.event_log import EventLog
+from coordinator.simulator.files.scenario import read_scenario
 from coordinator.simulator.run import run_scenario
-from coordinator.simulator.scenario import read_scenario
 from tests.brokers.desk import Cluster
 
 SMALL = {"default.replication.factor": "2"}

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from coordinator.cli import main
-from coordinator.cluster.configs import BrokerConfigs, ConfigError
 from coordinator.cluster.controller.reassignments import reassign
+from coordinator.configs.broker_configs import BrokerConfigs, ConfigError
 from coordinator.control.cluster import SlowFollower, StartBroker, StopBroker
 from coordinator.errors import ErrorCode
 from coordinator.event_log.reader import LogError
-from coordinator.event_log.reassignments import Reassignments, as_plain, as_text
+from coordinator.explain.reassignments import Reassignments, as_plain, as_text
 from coordinator.wire.messages.delete_topics import DeleteTopicsRequest
 from tests.brokers.desk import Cluster, produce
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from coordinator.cluster.replica_log import ReplicaLog
 from coordinator.control.cluster import (
     CutLink,
     HealLink,
@@ -15,6 +14,7 @@ from coordinator.control.cluster import (
     StopBroker,
 )
 from coordinator.errors import ErrorCode
+from coordinator.storage.replica_log import ReplicaLog
 from coordinator.wire.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
 from coordinator.wire.messages.list_offsets import (
     ListOffsetsPartition,

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from coordinator.broker.delayed_deletion import DelayedDeletion
-from coordinator.broker.delayed_produce import DelayedProduce
+from coordinator.broker.waiting.delayed_deletion import DelayedDeletion
+from coordinator.broker.waiting.delayed_produce import DelayedProduce
 from coordinator.wire.messages.delete_records import (
     DeleteRecordsPartition,
     DeleteRecordsRequest,

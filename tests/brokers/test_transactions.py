@@ -7,10 +7,10 @@ from typing import Any
 
 from coordinator.cluster.internal_topics import partition_for
 from coordinator.cluster.model import TRANSACTION_STATE
-from coordinator.cluster.record_codec import build_batch, read_records
-from coordinator.cluster.records import HEADER_SIZE, TRANSACTIONAL, parse_header
 from coordinator.control.cluster import CutLink, MoveLeader, SlowFollower, StartBroker, StopBroker
 from coordinator.errors import ErrorCode
+from coordinator.storage.record_codec import build_batch, read_records
+from coordinator.storage.records import HEADER_SIZE, TRANSACTIONAL, parse_header
 from coordinator.wire.messages.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnTopic,

@@ -17,8 +17,8 @@ import pytest
 
 from coordinator.cli import main
 from coordinator.event_log import EventLog, read
+from coordinator.simulator.files.scenario import Scenario
 from coordinator.simulator.run import run_scenario
-from coordinator.simulator.scenario import Scenario
 from coordinator.simulator.world import World
 
 _ENDLESS = """

@@ -5,14 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator.cluster.config_defs import (
-    ConfigException,
-    ConfigSource,
-    ConfigType,
-    read_table,
-    show,
-)
-from coordinator.cluster.configs import (
+from coordinator.configs.broker_configs import (
     BROKER_SYNONYMS,
     DECIDED_ELSEWHERE,
     HONOURED,
@@ -20,9 +13,16 @@ from coordinator.cluster.configs import (
     ConfigError,
     broker_defs,
 )
-from coordinator.cluster.group_configs import broker_synonym, group_defs
-from coordinator.cluster.topic_configs import SYNONYMS, effective_texts, topic_defs, validate
-from coordinator.cluster.topic_configs import effective_value as effective
+from coordinator.configs.definitions import (
+    ConfigException,
+    ConfigSource,
+    ConfigType,
+    read_table,
+    show,
+)
+from coordinator.configs.group_configs import broker_synonym, group_defs
+from coordinator.configs.topic_configs import SYNONYMS, effective_texts, topic_defs, validate
+from coordinator.configs.topic_configs import effective_value as effective
 
 
 def parsed(name: str, text: str) -> object:

@@ -9,7 +9,6 @@ import pytest
 
 from coordinator.cluster import BrokerNode, Cluster, Partition
 from coordinator.cluster import events as ev
-from coordinator.cluster.configs import BrokerConfigs
 from coordinator.cluster.controller import Controller
 from coordinator.cluster.controller.core import ControllerSettings
 from coordinator.cluster.controller.leaders import elect, move_leader
@@ -17,8 +16,9 @@ from coordinator.cluster.controller.partition_change import Election, completed
 from coordinator.cluster.controller.reassignments import plan, reassign
 from coordinator.cluster.evolve import evolve
 from coordinator.cluster.network import HostState, Network
-from coordinator.cluster.replica_log import ReplicaLog
+from coordinator.configs.broker_configs import BrokerConfigs
 from coordinator.errors import ErrorCode
+from coordinator.storage.replica_log import ReplicaLog
 
 
 class World:

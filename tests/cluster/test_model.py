@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from coordinator.cluster import BrokerNode, Cluster
-from coordinator.cluster.configs import BrokerConfigs
 from coordinator.cluster.topic_names import TopicNames, why_invalid
+from coordinator.configs.broker_configs import BrokerConfigs
 
 
 @pytest.fixture

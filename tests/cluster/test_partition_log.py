@@ -7,12 +7,12 @@ import gzip
 
 import pytest
 
-from coordinator.cluster.append_checks import LogConfig
-from coordinator.cluster.compression import Budget
-from coordinator.cluster.partition_log import Appended, EpochEnd, PartitionLog, TimestampedOffset
-from coordinator.cluster.record_codec import Record, build_batch, encode_record
-from coordinator.cluster.records import BatchRefused, crc32c, parse_header, seal, sole_batch
 from coordinator.errors import ErrorCode
+from coordinator.storage.append_checks import LogConfig
+from coordinator.storage.compression import Budget
+from coordinator.storage.partition_log import Appended, EpochEnd, PartitionLog, TimestampedOffset
+from coordinator.storage.record_codec import Record, build_batch, encode_record
+from coordinator.storage.records import BatchRefused, crc32c, parse_header, seal, sole_batch
 
 NOW = 1_700_000_000_000
 
@@ -305,7 +305,7 @@ def test_a_batch_that_cannot_be_opened_answers_with_its_first_record(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(
-        "coordinator.cluster.partition_log.decompress", lambda codec, data, budget: None
+        "coordinator.storage.partition_log.decompress", lambda codec, data, budget: None
     )
     log = PartitionLog()
     put(

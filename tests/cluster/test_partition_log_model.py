@@ -7,10 +7,10 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from coordinator.cluster.append_checks import LogConfig
-from coordinator.cluster.partition_log import PartitionLog, TimestampedOffset
-from coordinator.cluster.record_codec import Record, build_batch, read_records
-from coordinator.cluster.records import HEADER_SIZE, parse_header, sole_batch
+from coordinator.storage.append_checks import LogConfig
+from coordinator.storage.partition_log import PartitionLog, TimestampedOffset
+from coordinator.storage.record_codec import Record, build_batch, read_records
+from coordinator.storage.records import HEADER_SIZE, parse_header, sole_batch
 
 NOW = 1_000
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator.cluster.append_checks import LogConfig
-from coordinator.cluster.partition_log import Appended, PartitionLog, TimestampedOffset
-from coordinator.cluster.producers import EXPIRATION_CHECK_MS, ProducerIds
-from coordinator.cluster.record_codec import build_batch
-from coordinator.cluster.records import TRANSACTIONAL, BatchRefused, sole_batch
-from coordinator.cluster.replica_log import ReplicaLog
 from coordinator.errors import ErrorCode
+from coordinator.storage.append_checks import LogConfig
+from coordinator.storage.partition_log import Appended, PartitionLog, TimestampedOffset
+from coordinator.storage.producers import EXPIRATION_CHECK_MS, ProducerIds
+from coordinator.storage.record_codec import build_batch
+from coordinator.storage.records import TRANSACTIONAL, BatchRefused, sole_batch
+from coordinator.storage.replica_log import ReplicaLog
 
 NOW = 1_700_000_000_000
 CODES = {ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER: 45, ErrorCode.INVALID_PRODUCER_EPOCH: 47}

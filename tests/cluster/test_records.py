@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from coordinator.cluster.compression import FREE_STEPS, Budget, decompress
-from coordinator.cluster.record_codec import Record, build_batch, read_records, survey
-from coordinator.cluster.records import (
+from coordinator.errors import ErrorCode
+from coordinator.storage.compression import FREE_STEPS, Budget, decompress
+from coordinator.storage.record_codec import Record, build_batch, read_records, survey
+from coordinator.storage.records import (
     HEADER_SIZE,
     LOG_APPEND_TIME,
     ZSTD,
@@ -26,7 +27,6 @@ from coordinator.cluster.records import (
     stamp,
     with_max_timestamp,
 )
-from coordinator.errors import ErrorCode
 
 BATCH = build_batch([b"a", b"b"], timestamp=1_000)
 PAYLOAD = BATCH[HEADER_SIZE:]

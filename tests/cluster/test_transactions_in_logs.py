@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator.cluster.aborted import AbortedTransactions
-from coordinator.cluster.append_checks import LogConfig
-from coordinator.cluster.offset_index import INTERVAL_BYTES, OffsetIndex
-from coordinator.cluster.partition_log import Marker, PartitionLog
-from coordinator.cluster.producers import EXPIRATION_CHECK_MS
-from coordinator.cluster.record_codec import build_batch
-from coordinator.cluster.records import TRANSACTIONAL, BatchRefused, parse_header, sole_batch
+from coordinator.storage.aborted import AbortedTransactions
+from coordinator.storage.append_checks import LogConfig
+from coordinator.storage.offset_index import INTERVAL_BYTES, OffsetIndex
+from coordinator.storage.partition_log import Marker, PartitionLog
+from coordinator.storage.producers import EXPIRATION_CHECK_MS
+from coordinator.storage.record_codec import build_batch
+from coordinator.storage.records import TRANSACTIONAL, BatchRefused, parse_header, sole_batch
 
 NOW = 1_700_000_000_000
 COMMIT = bytes.fromhex(

@@ -11,8 +11,8 @@ import pytest
 
 from coordinator.broker.call import Call
 from coordinator.control import faults as f
-from coordinator.control.engine import Active, FaultEngine
-from coordinator.control.error_responses import Place
+from coordinator.control.injection.engine import Active, FaultEngine
+from coordinator.control.injection.error_responses import Place
 from coordinator.errors import ErrorCode
 from coordinator.interceptors import Interceptors
 from coordinator.wire.messages.fetch import FetchRequest

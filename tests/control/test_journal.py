@@ -8,7 +8,7 @@ import pytest
 
 from coordinator import Emulator
 from coordinator.control.faults import FaultError
-from coordinator.control.own_requests import ControlError
+from coordinator.control.in_process_requests import ControlError
 from coordinator.wire.messages.offset_commit import OffsetCommitRequest, OffsetCommitResponse
 
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import pytest
 
 from coordinator import Emulator
-from coordinator.control.expectations import ExpectationError, GroupExpectation
 from coordinator.control.faults import FaultError, from_plain, to_plain
-from coordinator.control.own_requests import ControlError
+from coordinator.control.in_process_requests import ControlError
 from coordinator.control.snapshots import from_plain as group_from_plain
 from coordinator.control.snapshots import to_plain as group_to_plain
 from coordinator.control.waiting import WaitTimeoutError
+from coordinator.control.waits.expectations import ExpectationError, GroupExpectation
 from coordinator.partitioners.murmur2 import partition_for_key
 
 _FAST = {"heartbeat.interval.ms": "50"}

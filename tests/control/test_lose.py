@@ -18,7 +18,7 @@ with warnings.catch_warnings():
     from kafka.consumer.subscription_state import ConsumerRebalanceListener
 
 from coordinator import Emulator
-from coordinator.control.own_requests import ControlError
+from coordinator.control.in_process_requests import ControlError
 
 _FAST = {"heartbeat.interval.ms": "50"}
 

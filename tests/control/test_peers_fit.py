@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from coordinator import Emulator
-from coordinator.cluster.configs import ConfigError
+from coordinator.configs.broker_configs import ConfigError
 from coordinator.members.live import PeerError
 
 _STRATEGY = "partition.assignment.strategy"

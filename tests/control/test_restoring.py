@@ -10,11 +10,11 @@ import pytest
 
 from coordinator import Emulator
 from coordinator.broker.core import Broker
-from coordinator.cluster.record_codec import Record
 from coordinator.control import topics
-from coordinator.control.own_requests import ControlError, ask
+from coordinator.control.in_process_requests import ControlError, ask
 from coordinator.control.restoring import Snapshot
 from coordinator.errors import ErrorCode
+from coordinator.storage.record_codec import Record
 from coordinator.wire.messages.add_offsets_to_txn import (
     AddOffsetsToTxnRequest,
     AddOffsetsToTxnResponse,

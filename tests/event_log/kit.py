@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from coordinator.event_log import EventLog
-from coordinator.event_log.explain import as_text, timeline_of
-from coordinator.event_log.timeline import Timeline
-from coordinator.event_log.views import GroupView, Rebalance
+from coordinator.explain.output import as_text, timeline_of
+from coordinator.explain.timeline import Timeline
+from coordinator.explain.views import GroupView, Rebalance
 from coordinator.group_coordinator import GroupCoordinator
 from coordinator.groups.requests import Request, RequestContext
 from coordinator.wire.consumer_protocol import Assignment, Subscription, TopicPartitions

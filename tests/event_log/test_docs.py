@@ -8,7 +8,7 @@ from pathlib import Path
 
 from coordinator.event_log.codec import coordinator_shapes, shapes, transaction_shapes
 from coordinator.event_log.envelope import ENVELOPE, STREAMS
-from coordinator.event_log.explain import as_plain
+from coordinator.explain.output import as_plain
 from coordinator.groups.events import CommittedOffset, StoredMember
 from tests.event_log.kit import a_long_story
 

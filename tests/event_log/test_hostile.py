@@ -13,14 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coordinator.cli import main
+from coordinator.common.printable import printable, shortened
 from coordinator.event_log import LogError
 from coordinator.event_log.codec import shapes, transaction_shapes
-from coordinator.event_log.explain import as_plain, as_text, timeline_of
 from coordinator.event_log.fields import FIELDS, OF_TYPE
 from coordinator.event_log.reader import read_lines
 from coordinator.event_log.replay import replayed_groups, replayed_transactions
+from coordinator.explain.output import as_plain, as_text, timeline_of
 from coordinator.groups.config import GroupConfig
-from coordinator.printable import printable, shortened
 from coordinator.transactions.config import TransactionConfig
 from tests.event_log.kit import a_long_story
 
@@ -288,7 +288,7 @@ def test_a_long_chain_of_causes_is_walked_in_linear_time() -> None:
                 LINE % ("RebalanceStarted", ',"reason":"r","delay_ms":null,"generation":1')
             )
             texts.append(json.dumps(line | {"seq": seq, "cause": seq - 1}) + "\n")
-        from coordinator.event_log.timeline import Timeline
+        from coordinator.explain.timeline import Timeline
 
         timeline = Timeline()
         timeline._lines = Counting()

@@ -7,10 +7,10 @@ import pytest
 from coordinator.event_log import EventLog
 from coordinator.event_log.unwritten import UnwrittenLog
 from coordinator.groups.events import GroupCreated
-from coordinator.simulator import catalogue
 from coordinator.simulator.environment import EPOCH_MS
+from coordinator.simulator.files import catalogue
+from coordinator.simulator.files.scenario import read_scenario
 from coordinator.simulator.run import run_scenario
-from coordinator.simulator.scenario import read_scenario
 
 SHORTER = {
     "exactly_once_pipeline": "duration=40s",

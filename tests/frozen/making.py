@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from coordinator.page.lessons import load, slugs
-from coordinator.simulator.swarm import scenario_text
+from coordinator.simulator.swarm.random_scenarios import scenario_text
 from tests.shipped import SCENARIOS, log_text, simulated
 
 _VECTORS: Final = Path(__file__).parent.parent / "vectors" / "event_log"

@@ -22,7 +22,7 @@ from coordinator.pipeline.fold.pieces import fold_texts
 from coordinator.pipeline.measures import MEASURES
 from coordinator.pipeline.schemas import TABLES
 from coordinator.pipeline.windows import Traffic, WindowCounts
-from coordinator.simulator.measures import Measures, measure
+from coordinator.simulator.comparing.measures import Measures, measure
 
 _STEPS: Final = 600
 """So many steps of the page at each end of a log have their sentences stored."""

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from coordinator.common.java_hash import (
+    coordinator_partition,
+    in_compute_order,
+    topic_partition_hash,
+)
 from coordinator.groups import events as ev
-from coordinator.java_hash import coordinator_partition, in_compute_order, topic_partition_hash
 from coordinator.wire.messages.describe_groups import DescribeGroupsRequest
 from coordinator.wire.messages.list_groups import ListGroupsRequest, ListGroupsResponse
 from tests.groups.kit import World

@@ -9,19 +9,19 @@ from typing import Any
 import pytest
 
 from coordinator import Emulator
-from coordinator.control.expectations import ExpectationError
 from coordinator.control.faults import FaultError
 from coordinator.control.groups import GroupHandle
+from coordinator.control.in_process_requests import ControlError
 from coordinator.control.journal import Exchange, Journal
-from coordinator.control.own_requests import ControlError
 from coordinator.control.waiting import WaitTimeoutError
+from coordinator.control.waits.expectations import ExpectationError
 from coordinator.errors import ErrorCode
 from coordinator.http.client import Client
 from coordinator.http.remote import RemoteKit
-from coordinator.http.remote_faults import RemoteFault
-from coordinator.http.remote_groups import RemoteGroup
-from coordinator.http.remote_journal import RemoteExchange, RemoteJournal
-from coordinator.http.remote_peers import RemotePeer
+from coordinator.http.remote.faults import RemoteFault
+from coordinator.http.remote.groups import RemoteGroup
+from coordinator.http.remote.journal import RemoteExchange, RemoteJournal
+from coordinator.http.remote.peers import RemotePeer
 from coordinator.members.live import PeerHandle
 
 _FAST = {"heartbeat.interval.ms": 50}

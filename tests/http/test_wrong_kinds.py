@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from coordinator import Emulator
-from coordinator.emulator import EmulatorError
+from coordinator.emulator.embedded import EmulatorError
 from coordinator.http.client import Client, Refused
 from coordinator.http.remote import RemoteKit
 

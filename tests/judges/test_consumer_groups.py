@@ -12,8 +12,8 @@ import pytest
 from coordinator.event_log import EventLog
 from coordinator.judges import Judgement, judge
 from coordinator.judges.liveness import FewRebalances, StableWithin
+from coordinator.simulator.files.scenario import read_scenario
 from coordinator.simulator.run import run_scenario
-from coordinator.simulator.scenario import read_scenario
 
 Line = dict[str, Any]
 

@@ -13,11 +13,12 @@ from coordinator.event_log import EventLog
 from coordinator.judges import Judgement, judge
 from coordinator.judges.intervals import Offsets
 from coordinator.judges.transactions import PipelinesWriteOnce
-from coordinator.members import member, offsets
-from coordinator.members.application import Application
-from coordinator.members.fetching import Fetcher
+from coordinator.members import offsets
+from coordinator.members.applications.consuming import Application
+from coordinator.members.classic import member
+from coordinator.members.consuming.fetching import Fetcher
+from coordinator.simulator.files.scenario import read_scenario
 from coordinator.simulator.run import run_scenario, verdicts
-from coordinator.simulator.scenario import read_scenario
 from coordinator.wire.messages.offset_fetch import OffsetFetchRequest
 
 Line = dict[str, Any]

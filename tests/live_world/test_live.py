@@ -10,8 +10,8 @@ from coordinator.event_log import EventLog
 from coordinator.judges import Judgement
 from coordinator.live_world.run import live_verdicts, run_live
 from coordinator.live_world.world import LiveWorld
+from coordinator.simulator.files.scenario import read_scenario
 from coordinator.simulator.run import run_scenario
-from coordinator.simulator.scenario import read_scenario
 from coordinator.simulator.triggers import Trigger
 
 SCENARIO = """

@@ -415,6 +415,6 @@ def wish(
     user_data: bytes | None = None,
 ) -> bytes:
     """A subscription's bytes."""
-    from coordinator.members.joining import owned_by_topic
+    from coordinator.members.classic.joining import owned_by_topic
 
     return Wish(tuple(topics), user_data, owned_by_topic(tps(owned)), generation).encode()

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator.emulator import Emulator
+from coordinator.emulator.embedded import Emulator
 from coordinator.errors import ErrorCode
-from coordinator.event_log.explain import timeline_of
+from coordinator.explain.output import timeline_of
 from coordinator.judges import Judgement, judge
 from coordinator.members import ConsumerState, MemberConfigError
 from coordinator.members.live import PeerError

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from coordinator.members import ConsumerMember, Member, MemberConfig, MemberConfigError, make_member
-from coordinator.members.consumer_membership import new_member_id
+from coordinator.members.consumer_protocol.membership import new_member_id
 from coordinator.members.faults import CommitFailed
 from coordinator.members.requests import Unsupported, choose, fit
 from coordinator.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest

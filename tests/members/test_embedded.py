@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from coordinator.emulator import Emulator
+from coordinator.emulator.embedded import Emulator
 from coordinator.event_log import read
-from coordinator.event_log.explain import timeline_of
+from coordinator.explain.output import timeline_of
 from coordinator.members import MemberConfigError, MemberState
 from coordinator.members.live import FleetError, PeerError
 

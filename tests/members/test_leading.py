@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import pytest
 
 from coordinator.errors import ErrorCode
+from coordinator.members.classic.leading import UnreadableSubscription
 from coordinator.members.faults import AssignorFault
-from coordinator.members.leading import UnreadableSubscription
 from coordinator.wire.consumer_protocol import Assignment, Subscription
 from coordinator.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from coordinator.wire.messages.join_group import JoinGroupRequest

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import pytest
 
 from assignors import TopicPartition
-from coordinator.emulator import Emulator
+from coordinator.emulator.embedded import Emulator
 from coordinator.errors import ErrorCode
 from coordinator.interceptors import Answer
 from coordinator.members import MemberConfig

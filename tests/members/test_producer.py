@@ -6,15 +6,15 @@ from __future__ import annotations
 import pytest
 
 from assignors import TopicPartition
-from coordinator.cluster.records import parse_header
 from coordinator.errors import ErrorCode
 from coordinator.members import MemberConfigError
 from coordinator.members.effects import AskBroker, Send
 from coordinator.members.faults import MemberFault
-from coordinator.members.produced import Delivered
-from coordinator.members.producer import Producer
-from coordinator.members.producer_config import ProducerConfig
+from coordinator.members.producers.config import ProducerConfig
+from coordinator.members.producers.produced import Delivered
+from coordinator.members.producers.producer import Producer
 from coordinator.members.settings import from_properties
+from coordinator.storage.records import parse_header
 from coordinator.wire.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from coordinator.wire.messages.metadata import (
     MetadataRequest,

@@ -6,10 +6,10 @@ from zlib import MAX_WBITS, compressobj
 
 import pytest
 
-from coordinator.cluster.record_codec import Record, build_batch, read_records
-from coordinator.cluster.records import CONTROL, GZIP, TRANSACTIONAL, ZSTD, parse_header
 from coordinator.members import record_batches
 from coordinator.members.record_batches import NewRecord, ReadRecord, read_batches
+from coordinator.storage.record_codec import Record, build_batch, read_records
+from coordinator.storage.records import CONTROL, GZIP, TRANSACTIONAL, ZSTD, parse_header
 from coordinator.wire.primitives import WireError
 
 

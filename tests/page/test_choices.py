@@ -8,7 +8,7 @@ import pytest
 from coordinator.page.choices import choices
 from coordinator.page.engine import picture_of, play
 from coordinator.page.lessons import SEED, load
-from coordinator.simulator.scenario import read_scenario
+from coordinator.simulator.files.scenario import read_scenario
 
 MEMBERS = ("04_slowest_decides", "10_static_restart", "13_no_barrier")
 

@@ -13,7 +13,7 @@ from coordinator.page.copying import CopyError
 from coordinator.page.engine import picture_of, play, request
 from coordinator.page.lessons import load
 from coordinator.page.toml import table, text
-from coordinator.simulator.scenario import read_scenario
+from coordinator.simulator.files.scenario import read_scenario
 
 HOSTILE = 'a"]\n[[faults]]\nverb = "\u202e\x00\x7f\\'
 

@@ -12,7 +12,7 @@ import pytest
 from coordinator.event_log.reader import read_lines
 from coordinator.page.acting import ActionError
 from coordinator.page.engine import picture_of, play, request
-from coordinator.simulator import catalogue
+from coordinator.simulator.files import catalogue
 
 SCENARIO = """
 duration = "60s"

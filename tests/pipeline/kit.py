@@ -11,9 +11,9 @@ from coordinator.event_log import EventLog
 from coordinator.pipeline.fold.pieces import Counts, fold_texts
 from coordinator.pipeline.plain import Tables
 from coordinator.pipeline.schemas import TABLES
-from coordinator.simulator import catalogue
+from coordinator.simulator.files import catalogue
+from coordinator.simulator.files.scenario import read_scenario
 from coordinator.simulator.run import run_scenario
-from coordinator.simulator.scenario import read_scenario
 from coordinator.simulator.world import EPOCH_MS
 
 GOLDEN = Path(__file__).parent.parent / "vectors" / "event_log"

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from coordinator.event_log.explain import as_plain, timeline_of
 from coordinator.event_log.reader import read_lines
+from coordinator.explain.output import as_plain, timeline_of
 from coordinator.judges import judge
 from coordinator.pipeline.plain import Tables
 from coordinator.pipeline.schemas import TABLES, documentation
-from coordinator.simulator.measures import measure
+from coordinator.simulator.comparing.measures import measure
 
 from .kit import GOLDEN, SHORT, folded, rows, simulated
 

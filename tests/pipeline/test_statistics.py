@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coordinator.pipeline.statistics import frontier, paired, quantile
-from coordinator.simulator.measures import estimate
+from coordinator.simulator.comparing.measures import estimate
 
 
 @pytest.mark.parametrize(("count", "q"), [(20, 0.5), (20, 0.9), (50, 0.1), (7, 0.5), (100, 0.99)])

@@ -20,7 +20,7 @@ from coordinator.pipeline.sweeps import (
     replay_command,
     run_cell,
 )
-from coordinator.simulator import catalogue
+from coordinator.simulator.files import catalogue
 
 from .kit import rows
 

@@ -26,9 +26,9 @@ from coordinator.pipeline.schemas import TABLES
 from coordinator.pipeline.statistics import quantile
 from coordinator.pipeline.sweeps import Cell, SweepError, cells, read_sweep, run_cell
 from coordinator.pipeline.windows import Traffic
-from coordinator.simulator import catalogue
+from coordinator.simulator.files import catalogue
+from coordinator.simulator.files.scenario import read_scenario
 from coordinator.simulator.run import run_scenario
-from coordinator.simulator.scenario import read_scenario
 
 from .kit import rows
 

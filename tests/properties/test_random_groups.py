@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from coordinator.deadlines import Deadlines
+from coordinator.common.deadlines import Deadlines
 from coordinator.errors import ErrorCode
 from coordinator.groups import decide as groups_decide
 from coordinator.groups import events as ev

@@ -128,7 +128,7 @@ def test_the_translation_grows_with_the_pattern() -> None:
 
 
 def test_a_start_does_not_load_the_engine() -> None:
-    code = "import sys, coordinator.broker.handlers.list_transactions as one, coordinator.server; print('re2' in sys.modules)"
+    code = "import sys, coordinator.broker.handlers.list_transactions as one, coordinator.net.server; print('re2' in sys.modules)"
     assert (
         subprocess.run(
             [sys.executable, "-c", code], check=True, capture_output=True, text=True

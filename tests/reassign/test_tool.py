@@ -13,7 +13,7 @@ import pytest
 from coordinator.cli import main
 from coordinator.cluster.admin_placement import PlacementError, alternated, assign
 from coordinator.control.cluster import SlowFollower
-from coordinator.emulator import Emulator
+from coordinator.emulator.embedded import Emulator
 from coordinator.reassign.files import FileError, read_assignment, read_topics
 
 

@@ -14,7 +14,7 @@ import confluent_kafka
 import confluent_kafka.admin
 import pytest
 
-from coordinator.emulator import Emulator
+from coordinator.emulator.embedded import Emulator
 
 with warnings.catch_warnings():
     warnings.simplefilter(

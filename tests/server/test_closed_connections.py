@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from coordinator import Emulator, closed_connections
-from coordinator.closed_connections import INTERVAL_S, LINES, LINES_OF_A_KIND, ClosedConnections
+from coordinator import Emulator
 from coordinator.event_log import read
+from coordinator.net import closed_connections
+from coordinator.net.closed_connections import INTERVAL_S, LINES, LINES_OF_A_KIND, ClosedConnections
 
 TLS_HELLO = b"\x16\x03\x01\x02\x00\x01"
 
@@ -41,7 +42,7 @@ class Timers:
 def stage(
     caplog: pytest.LogCaptureFixture,
 ) -> tuple[ClosedConnections, Timers, Callable[[], list[str]]]:
-    caplog.set_level(logging.INFO, "coordinator.server")
+    caplog.set_level(logging.INFO, "coordinator.net.server")
     timers = Timers()
 
     def lines() -> list[str]:
@@ -145,7 +146,7 @@ async def test_of_real_connections_the_event_log_has_every_one(
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    caplog.set_level(logging.INFO, "coordinator.server")
+    caplog.set_level(logging.INFO, "coordinator.net.server")
     monkeypatch.setattr(
         closed_connections, "INTERVAL_S", 3_600.0
     )  # the end of the server is what ends it here
@@ -161,7 +162,7 @@ async def test_of_real_connections_the_event_log_has_every_one(
     lines = [
         record.getMessage()
         for record in caplog.records
-        if record.name == "coordinator.server" and "closed" in record.getMessage()
+        if record.name == "coordinator.net.server" and "closed" in record.getMessage()
     ]
     assert len(lines) == LINES_OF_A_KIND + 1, "one count for all brokers of a cluster"
     assert lines[-1].startswith(

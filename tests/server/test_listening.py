@@ -10,8 +10,9 @@ from typing import Any, Literal, NoReturn
 
 import pytest
 
-from coordinator import Emulator, listening
-from coordinator.listening import Descriptors, stop_listening
+from coordinator import Emulator
+from coordinator.net import listening
+from coordinator.net.listening import Descriptors, stop_listening
 
 RETRY_S = 0.05
 

@@ -14,10 +14,10 @@ from contextlib import suppress
 
 import pytest
 
-from coordinator import server as driver
-from coordinator import stalled
 from coordinator.broker.limits import Limits
-from coordinator.cluster.record_codec import build_batch
+from coordinator.net import server as driver
+from coordinator.net import stalled
+from coordinator.storage.record_codec import build_batch
 from coordinator.wire.framing import frame, request_header
 from coordinator.wire.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
 from coordinator.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
@@ -105,7 +105,7 @@ async def test_who_takes_nothing_while_others_wait_is_closed(
         idle.writer.transport.pause_reading()  # type: ignore[attr-defined]
         idle.send(fetch(), 11)
         await until(lambda: run.server.broker.output.full, run)
-        with caplog.at_level(logging.WARNING, "coordinator.server"):
+        with caplog.at_level(logging.WARNING, "coordinator.net.server"):
             answer = await asyncio.wait_for(reader.ask(fetch(), 11), PATIENCE_S)
         assert isinstance(answer, FetchResponse)
         (record,) = [
@@ -165,7 +165,7 @@ async def test_who_does_not_finish_a_request_while_others_wait_is_closed(
     monkeypatch.setattr(driver, "_LOOK_AFTER_S", 0.05)
     async with running(config={"queued.max.request.bytes": str(MIB)}) as run:
         good, *bad = [await run.peer() for _ in range(6)]
-        with caplog.at_level(logging.WARNING, "coordinator.server"):
+        with caplog.at_level(logging.WARNING, "coordinator.net.server"):
             for peer in bad:
                 peer.writer.write(struct.pack(">i", 50 * MIB) + b"\0" * (MIB // 2))
             await until(

@@ -15,9 +15,9 @@ import pytest
 
 from coordinator.broker.build import build_broker, topic_options
 from coordinator.broker.limits import Limits
-from coordinator.cluster.configs import BrokerConfigs
-from coordinator.endpoints import Endpoint, ListenError, java_host
-from coordinator.server import Server
+from coordinator.configs.broker_configs import BrokerConfigs
+from coordinator.net.endpoints import Endpoint, ListenError, java_host
+from coordinator.net.server import Server
 from coordinator.wire.framing import frame, parse_response_header, request_header
 from coordinator.wire.messages import response_type
 from coordinator.wire.messages.find_coordinator import (
@@ -285,7 +285,7 @@ class TestService:
             good, bad = await run.peer(), await run.peer()
             address = bad.writer.get_extra_info("sockname")
             bad.writer.write(b"GET / HTTP/1.1\r\n\r\n")
-            with caplog.at_level(logging.WARNING, "coordinator.server"):
+            with caplog.at_level(logging.WARNING, "coordinator.net.server"):
                 assert await bad.reader.read() == b""
             (record,) = caplog.records
             assert record.getMessage().startswith(
@@ -405,7 +405,7 @@ class TestStop:
     async def test_a_peer_that_does_not_read_does_not_hold_up_the_end(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("coordinator.server.FLUSH_GRACE_S", 0.05)
+        monkeypatch.setattr("coordinator.net.server.FLUSH_GRACE_S", 0.05)
         async with running() as run:
             peer = await run.peer()
             peer.writer.write(

@@ -12,9 +12,7 @@ from typing import Any
 import pytest
 
 from assignors import TopicPartition
-from coordinator.broker import wire_log
-from coordinator.cluster.partition_log import PartitionLog
-from coordinator.cluster.producers import Producers
+from coordinator.broker.connections import wire_log
 from coordinator.errors import ErrorCode
 from coordinator.groups import decide
 from coordinator.groups.classic import settle
@@ -23,14 +21,17 @@ from coordinator.groups.classic.model import ClassicGroup
 from coordinator.groups.consumer import reconcile
 from coordinator.groups.events import OffsetsCommitted
 from coordinator.groups.offsets import views
-from coordinator.members import joining, member, offsets
-from coordinator.members.application import Application
+from coordinator.members import offsets
+from coordinator.members.applications.consuming import Application
+from coordinator.members.classic import joining, member
+from coordinator.members.consuming.fetching import Fetcher
 from coordinator.members.effects import Position
-from coordinator.members.fetching import Fetcher
 from coordinator.shards import load
 from coordinator.shards.timers import TimerKind, Timers
-from coordinator.simulator.member import SimulatedMember
-from coordinator.simulator.swarming import SeedResult, run_seed, run_text
+from coordinator.simulator.clients.member import SimulatedMember
+from coordinator.simulator.swarm.one_seed import SeedResult, run_seed, run_text
+from coordinator.storage.partition_log import PartitionLog
+from coordinator.storage.producers import Producers
 from coordinator.wire.messages.offset_fetch import OffsetFetchRequest
 from coordinator.wire.messages.sync_group import SyncGroupRequestAssignment
 from coordinator.wire.messages.txn_offset_commit import TxnOffsetCommitRequest

@@ -7,10 +7,8 @@ from typing import Any
 
 import pytest
 
-from coordinator.broker.delayed_produce import DelayedProduce
 from coordinator.broker.transactions import Transactions
-from coordinator.cluster.partition_log import PartitionLog
-from coordinator.cluster.replica_log import ReplicaLog
+from coordinator.broker.waiting.delayed_produce import DelayedProduce
 from coordinator.errors import ErrorCode
 from coordinator.groups import decide
 from coordinator.groups.classic import settle
@@ -27,6 +25,8 @@ from coordinator.groups.offsets.decide import commit_response
 from coordinator.groups.requests import Decision
 from coordinator.shards.load import Load
 from coordinator.shards.shard import Shard
+from coordinator.storage.partition_log import PartitionLog
+from coordinator.storage.replica_log import ReplicaLog
 from coordinator.transactions.coordinator import TransactionCoordinator
 from coordinator.wire.consumer_protocol import Assignment
 from coordinator.wire.messages.leave_group import LeaveGroupRequest

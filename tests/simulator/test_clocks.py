@@ -10,10 +10,10 @@ import pytest
 from coordinator.event_log import EventLog
 from coordinator.judges import Judgement
 from coordinator.simulator.environment import EPOCH_MS
-from coordinator.simulator.reading import ScenarioError
+from coordinator.simulator.files.reading import ScenarioError
+from coordinator.simulator.files.scenario import read_scenario
 from coordinator.simulator.run import run_scenario, verdicts
-from coordinator.simulator.scenario import read_scenario
-from coordinator.simulator.swarm import scenario_text
+from coordinator.simulator.swarm.random_scenarios import scenario_text
 from coordinator.simulator.world import World
 
 BASE = """

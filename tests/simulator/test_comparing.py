@@ -9,9 +9,9 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from coordinator.cli import main
-from coordinator.simulator.drawing import svg
-from coordinator.simulator.measures import estimate, measure
-from coordinator.simulator.moves import needless
+from coordinator.simulator.comparing.drawing import svg
+from coordinator.simulator.comparing.measures import estimate, measure
+from coordinator.simulator.comparing.moves import needless
 from tests.simulator.kit import kinds, lines_of
 
 SMALL = ["--set", "duration=90s", "--set", "churn.1.at=30s", "--set", "churn.1.down=20s"]

@@ -9,10 +9,10 @@ import pytest
 
 from coordinator.cli import main
 from coordinator.event_log import EventLog
-from coordinator.simulator.composing import merged, with_parameters
-from coordinator.simulator.reading import ScenarioError
+from coordinator.simulator.files.composing import merged, with_parameters
+from coordinator.simulator.files.reading import ScenarioError
+from coordinator.simulator.files.scenario import read_scenario
 from coordinator.simulator.run import run_scenario
-from coordinator.simulator.scenario import read_scenario
 
 BASE = """
 duration = "2m"

@@ -10,9 +10,9 @@ import pytest
 
 from coordinator.event_log import EventLog
 from coordinator.judges import Judgement
-from coordinator.simulator.measures import measure
+from coordinator.simulator.comparing.measures import measure
+from coordinator.simulator.files.scenario import read_scenario
 from coordinator.simulator.run import run_scenario, verdicts
-from coordinator.simulator.scenario import read_scenario
 
 Line = dict[str, Any]
 

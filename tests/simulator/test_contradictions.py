@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from coordinator.cli import main
-from coordinator.simulator.scenario import read_scenario
+from coordinator.simulator.files.scenario import read_scenario
 
 from .test_reading import GOOD, refused
 

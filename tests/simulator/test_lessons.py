@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from coordinator.simulator import catalogue
+from coordinator.simulator.files import catalogue
 from tests.simulator.kit import Line, kinds, lines_of
 
 

@@ -8,10 +8,10 @@ import pytest
 from coordinator.event_log import EventLog
 from coordinator.judges import Judgement
 from coordinator.simulator.chance import Draws
+from coordinator.simulator.files.reading import ScenarioError
+from coordinator.simulator.files.scenario import read_scenario
 from coordinator.simulator.links import Link
-from coordinator.simulator.reading import ScenarioError
 from coordinator.simulator.run import run_scenario, verdicts
-from coordinator.simulator.scenario import read_scenario
 from tests.simulator.kit import Line, kinds
 
 SLOW = """

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from coordinator.event_log import EventLog
-from coordinator.simulator.client_hosts import ClientHosts
+from coordinator.simulator.clients.client_hosts import ClientHosts
+from coordinator.simulator.files.scenario import read_scenario
 from coordinator.simulator.run import run_scenario
-from coordinator.simulator.scenario import read_scenario
 from coordinator.simulator.world import World
 
 TEXT = """duration = "100s"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator.simulator.swarming import run_text
+from coordinator.simulator.swarm.one_seed import run_text
 from tests.simulator.planted import BUGS, find
 from tests.simulator.planted_in_groups_and_logs import SCENARIOS
 

@@ -15,9 +15,9 @@ import pytest
 SCRIPT = """
 from hashlib import sha256
 from coordinator.event_log import EventLog
-from coordinator.simulator import catalogue
+from coordinator.simulator.files import catalogue
 from coordinator.simulator.run import run_scenario
-from coordinator.simulator.scenario import read_scenario
+from coordinator.simulator.files.scenario import read_scenario
 for name in ("one_crash_one_join", "commit_crash"):
     log = EventLog(seed=3)
     run_scenario(read_scenario(catalogue.text(name), name, ("duration=35s",)), 3, log)

@@ -9,9 +9,9 @@ import pytest
 
 from coordinator.cli import main
 from coordinator.control.faults import ACTIONS
-from coordinator.simulator import catalogue
-from coordinator.simulator.reading import ScenarioError
-from coordinator.simulator.scenario import read_scenario
+from coordinator.simulator.files import catalogue
+from coordinator.simulator.files.reading import ScenarioError
+from coordinator.simulator.files.scenario import read_scenario
 
 GOOD = """duration = "1m"
 

@@ -7,8 +7,8 @@ from functools import partial
 import pytest
 
 from coordinator.judges import ALL, judge
-from coordinator.simulator import catalogue
-from coordinator.simulator.scenario import read_scenario
+from coordinator.simulator.files import catalogue
+from coordinator.simulator.files.scenario import read_scenario
 from tests.judges.shown_all import shown_all
 from tests.simulator.kit import Line, kinds, lines_of
 

@@ -12,14 +12,14 @@ from coordinator.cli import main
 from coordinator.errors import ErrorCode
 from coordinator.event_log import EventLog
 from coordinator.groups.classic.model import ClassicGroup
-from coordinator.members.consumer_membership import ConsumerPulse
+from coordinator.members.consumer_protocol.membership import ConsumerPulse
 from coordinator.pipeline.curve import curve_settings
 from coordinator.shards.timers import TimerKind
-from coordinator.simulator import catalogue
-from coordinator.simulator.member import SimulatedMember
+from coordinator.simulator.clients.member import SimulatedMember
+from coordinator.simulator.files import catalogue
+from coordinator.simulator.files.scenario import Scenario, read_scenario
 from coordinator.simulator.run import run_scenario
-from coordinator.simulator.scenario import Scenario, read_scenario
-from coordinator.simulator.swarm import scenario_text
+from coordinator.simulator.swarm.random_scenarios import scenario_text
 from coordinator.simulator.world import World
 
 _LONG = frozenset(

@@ -7,8 +7,8 @@ from typing import Any
 
 from coordinator.event_log import EventLog
 from coordinator.judges import Judgement
+from coordinator.simulator.files.scenario import read_scenario
 from coordinator.simulator.run import run_scenario, verdicts
-from coordinator.simulator.scenario import read_scenario
 
 Line = dict[str, Any]
 _ON_THE_WAY_MS = 20

@@ -10,12 +10,12 @@ import pytest
 
 from coordinator.cli import main
 from coordinator.event_log import EventLog
-from coordinator.simulator.coverage import Coverage, expected
-from coordinator.simulator.scenario import read_scenario
-from coordinator.simulator.shrinking import candidates, shrink
-from coordinator.simulator.swarm import scenario_text
-from coordinator.simulator.swarming import SeedResult, run_seed
-from coordinator.simulator.toml_text import to_toml
+from coordinator.simulator.files.scenario import read_scenario
+from coordinator.simulator.files.toml_text import to_toml
+from coordinator.simulator.swarm.coverage import Coverage, expected
+from coordinator.simulator.swarm.one_seed import SeedResult, run_seed
+from coordinator.simulator.swarm.random_scenarios import scenario_text
+from coordinator.simulator.swarm.shrinking import candidates, shrink
 from tests.simulator.kit import lines_of
 
 
@@ -84,7 +84,7 @@ def test_a_seed_runs_again_in_another_process(
     ]
     assert main([*options, "--set", "links.delay=3ms"]) == 0
     monkeypatch.setattr(
-        "coordinator.simulator.swarming.run_seed",
+        "coordinator.simulator.swarm.one_seed.run_seed",
         lambda *args: run_seed(*args)._replace(digest="another"),
     )
     assert main(options) == 1
@@ -164,7 +164,7 @@ def test_a_run_that_ends_with_an_error_is_a_finding(monkeypatch: pytest.MonkeyPa
     def fails(*args: object) -> None:
         raise AssertionError("time stands still")
 
-    monkeypatch.setattr("coordinator.simulator.swarming.run_scenario", fails)
+    monkeypatch.setattr("coordinator.simulator.swarm.one_seed.run_scenario", fails)
     result = run_seed(1, 1)
     assert isinstance(result, SeedResult)
     assert result.failure == "AssertionError: time stands still"

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from coordinator import Emulator
-from coordinator.testing.cases import ConsumerCases
-from coordinator.testing.under_test import ApplicationUnderTest
+from coordinator.apptests.cases import ConsumerCases
+from coordinator.apptests.under_test import ApplicationUnderTest
 from tests.testing.applications import INSTANCE_ID, LIBRARIES, application_class
 
 PATIENCE_S = 120.0

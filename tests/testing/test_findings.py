@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from coordinator import Emulator
-from coordinator.testing import findings, identities, losses, repeats
-from coordinator.testing.findings import CommitSeen
-from coordinator.testing.losses import OthersCommit
-from coordinator.testing.under_test import ApplicationUnderTest
+from coordinator.apptests import findings, identities, losses, repeats
+from coordinator.apptests.findings import CommitSeen
+from coordinator.apptests.losses import OthersCommit
+from coordinator.apptests.under_test import ApplicationUnderTest
 
 PLACE = ("orders", 0)
 RECORDS = {PLACE: [0, 1, 2]}

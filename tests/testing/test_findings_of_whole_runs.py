@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from coordinator.apptests import findings, identities, repeats, verdict
+from coordinator.apptests.findings import CommitSeen
 from coordinator.control.snapshots import MemberSnapshot
-from coordinator.testing import findings, identities, repeats, verdict
-from coordinator.testing.findings import CommitSeen
 
 Line = dict[str, Any]
 PLACE = ("orders", 0)

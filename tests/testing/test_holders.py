@@ -12,12 +12,12 @@ pytest.importorskip("kafka")
 pytest.importorskip("confluent_kafka")
 
 from coordinator import Emulator
-from coordinator.testing import findings as f
-from coordinator.testing import repeats
-from coordinator.testing.cases import ConsumerCases
-from coordinator.testing.findings import CommitSeen, Line
-from coordinator.testing.holders import Holders, Written
-from coordinator.testing.under_test import ApplicationError, ApplicationUnderTest
+from coordinator.apptests import findings as f
+from coordinator.apptests import repeats
+from coordinator.apptests.cases import ConsumerCases
+from coordinator.apptests.findings import CommitSeen, Line
+from coordinator.apptests.holders import Holders, Written
+from coordinator.apptests.under_test import ApplicationError, ApplicationUnderTest
 from coordinator.wire.consumer_protocol import Assignment, Subscription, TopicPartitions
 from tests.testing import small_applications as small
 from tests.testing.ownership_in_confluent import TwoConsumers

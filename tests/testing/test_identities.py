@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from coordinator.testing import findings, identities
-from coordinator.testing.findings import CommitSeen
+from coordinator.apptests import findings, identities
+from coordinator.apptests.findings import CommitSeen
 
 Line = dict[str, Any]
 

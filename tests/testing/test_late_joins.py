@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from coordinator.testing import findings as f
-from coordinator.testing.findings import Line
-from coordinator.testing.late_joins import SLACK_MS, late_joins
+from coordinator.apptests import findings as f
+from coordinator.apptests.findings import Line
+from coordinator.apptests.late_joins import SLACK_MS, late_joins
 
 ALLOWED_MS = 1000
 

@@ -115,15 +115,15 @@ def test_modules_that_threads_import_are_not_parsed_by_pytest(pytester: pytest.P
     """Two threads that parse at once break CPython 3.11. Ready tests keep their detailed
     assertions."""
     pytester.makepyfile("""
-        import coordinator.members.joining
-        import coordinator.testing.cases
+        import coordinator.members.classic.joining
+        import coordinator.apptests.cases
 
         def loader(module):
             return type(module.__spec__.loader).__name__
 
         def test_loaders():
-            assert loader(coordinator.members.joining) == "SourceFileLoader"
-            assert loader(coordinator.testing.cases) == "AssertionRewritingHook"
+            assert loader(coordinator.members.classic.joining) == "SourceFileLoader"
+            assert loader(coordinator.apptests.cases) == "AssertionRewritingHook"
     """)
     _run(pytester).assert_outcomes(passed=1)
 

@@ -14,10 +14,10 @@ pytest.importorskip("confluent_kafka")
 from confluent_kafka import KafkaException
 
 from coordinator import Emulator
-from coordinator.testing import findings as f
-from coordinator.testing.cases import ConsumerCases
-from coordinator.testing.refused_heartbeats import FATAL, goes_on
-from coordinator.testing.under_test import ApplicationError, ApplicationUnderTest
+from coordinator.apptests import findings as f
+from coordinator.apptests.cases import ConsumerCases
+from coordinator.apptests.refused_heartbeats import FATAL, goes_on
+from coordinator.apptests.under_test import ApplicationError, ApplicationUnderTest
 from tests.testing import small_applications as small
 
 pytestmark = pytest.mark.kafka(config={"group.consumer.heartbeat.interval.ms": 100})

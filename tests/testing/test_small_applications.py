@@ -12,9 +12,9 @@ pytest.importorskip("aiokafka")
 pytest.importorskip("confluent_kafka")
 
 from coordinator import Emulator
-from coordinator.testing import findings as f
-from coordinator.testing.cases import ConsumerCases
-from coordinator.testing.under_test import ApplicationError, ApplicationUnderTest
+from coordinator.apptests import findings as f
+from coordinator.apptests.cases import ConsumerCases
+from coordinator.apptests.under_test import ApplicationError, ApplicationUnderTest
 from tests.testing import (
     batches_in_kafka_python,
     ownership_in_confluent,

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from coordinator import Emulator
-from coordinator.testing import findings
-from coordinator.testing.transaction_cases import TransactionCases
-from coordinator.testing.under_test import ApplicationError, ApplicationUnderTest
+from coordinator.apptests import findings
+from coordinator.apptests.transaction_cases import TransactionCases
+from coordinator.apptests.under_test import ApplicationError, ApplicationUnderTest
 
 pytest.importorskip("confluent_kafka")
 

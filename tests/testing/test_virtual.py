@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRebalanceListener
 
-from coordinator.emulator_options import EmulatorError
+from coordinator.emulator.options import EmulatorError
 from coordinator.judges import Judgement, judge
 from coordinator.testing.virtual import (
     VirtualKafka,

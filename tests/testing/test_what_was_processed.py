@@ -10,10 +10,10 @@ import pytest
 
 from assignors import TopicPartition
 from coordinator import Emulator
+from coordinator.apptests import findings
+from coordinator.apptests.cases import ConsumerCases, NotJudgedWarning
+from coordinator.apptests.under_test import ApplicationError, ApplicationUnderTest
 from coordinator.members.effects import Position
-from coordinator.testing import findings
-from coordinator.testing.cases import ConsumerCases, NotJudgedWarning
-from coordinator.testing.under_test import ApplicationError, ApplicationUnderTest
 
 RECORDS = 12
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...cluster.model import INTERNAL_TOPICS
+from ...common.slices import ITEMS_A_STEP
 from ...errors import ErrorCode
-from ...slices import ITEMS_A_STEP
 from ...transactions.decide import Producer
 from ...wire.messages.add_partitions_to_txn import (
     AddPartitionsToTxnPartitionResult,
@@ -27,7 +27,7 @@ from ..call import Sliced
 from ..transactions import fenced
 
 if TYPE_CHECKING:
-    from ...slices import Slices
+    from ...common.slices import Slices
     from ...transactions.decide import Partition
     from ...wire.messages.add_partitions_to_txn import AddPartitionsToTxnTopic
     from ..call import Call, Result

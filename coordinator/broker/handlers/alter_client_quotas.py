@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...cluster.client_quotas import Change, Entity, QuotaRefused, duplicate, entity
-from ...slices import ITEMS_A_STEP, each
+from ...common.slices import ITEMS_A_STEP, each
 from ...wire.messages.alter_client_quotas import (
     AlterClientQuotasRequest,
     AlterClientQuotasRequestEntryData,
@@ -21,7 +21,7 @@ from ...wire.messages.alter_client_quotas import (
 from ..call import Sliced
 
 if TYPE_CHECKING:
-    from ...slices import Slices
+    from ...common.slices import Slices
     from ..call import Call, Result
     from ..core import Broker
 

@@ -15,7 +15,7 @@ from ..call import Sliced
 from ..config_requests import Alteration, altered
 
 if TYPE_CHECKING:
-    from ...slices import Slices
+    from ...common.slices import Slices
     from ..call import Call, Result
     from ..core import Broker
 

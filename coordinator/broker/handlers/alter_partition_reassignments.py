@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from ...cluster.controller.leaders import Refusal
 from ...cluster.controller.reassignments import reassign
+from ...common.slices import ITEMS_A_STEP
 from ...errors import ErrorCode
-from ...slices import ITEMS_A_STEP
 from ...wire.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
     AlterPartitionReassignmentsResponse,
@@ -24,7 +24,7 @@ from ...wire.messages.alter_partition_reassignments import (
 from ..call import Sliced
 
 if TYPE_CHECKING:
-    from ...slices import Slices
+    from ...common.slices import Slices
     from ..call import Call, Result
     from ..core import Broker
 

@@ -22,7 +22,7 @@ from ..lane import uncollected
 from ..topics import PARTITIONS_A_STEP, TOPIC_AS_PARTITIONS, Refused, grow, plan_growth
 
 if TYPE_CHECKING:
-    from ...slices import Slices
+    from ...common.slices import Slices
     from ..call import Call, Result
     from ..core import Broker
 

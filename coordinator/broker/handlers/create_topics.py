@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from ...cluster.topic_configs import effective_texts
 from ...cluster.topic_names import TopicNames
+from ...configs.topic_configs import effective_texts
 from ...errors import ErrorCode
 from ...wire.messages.create_topics import (
     CreatableTopic,
@@ -36,7 +36,7 @@ from ..topics import (
 )
 
 if TYPE_CHECKING:
-    from ...slices import Slices
+    from ...common.slices import Slices
     from ..call import Call, Result
     from ..core import Broker
 

@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...cluster.records import BatchRefused
 from ...errors import ErrorCode
+from ...storage.records import BatchRefused
 from ...wire.messages.delete_records import (
     DeleteRecordsPartitionResult,
     DeleteRecordsRequest,
     DeleteRecordsResponse,
     DeleteRecordsTopicResult,
 )
-from ..delayed_deletion import DelayedDeletion, Deleted
+from ..waiting.delayed_deletion import DelayedDeletion, Deleted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

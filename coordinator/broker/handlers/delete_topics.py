@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ...cluster import Topic
+from ...common.slices import ITEMS_A_STEP, each
 from ...errors import ErrorCode
-from ...slices import ITEMS_A_STEP, each
 from ...wire.messages.delete_topics import (
     DeletableTopicResult,
     DeleteTopicsRequest,
@@ -23,7 +23,7 @@ from ..call import Sliced
 from ..topics import UNWRITTEN, delete
 
 if TYPE_CHECKING:
-    from ...slices import Slices
+    from ...common.slices import Slices
     from ..call import Call, Result
     from ..core import Broker
 

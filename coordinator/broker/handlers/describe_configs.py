@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Container
 from typing import TYPE_CHECKING
 
-from ...cluster.config_changes import ResourceType
-from ...cluster.config_defs import parse_whole
-from ...cluster.config_views import (
+from ...cluster.topic_names import why_invalid
+from ...common.slices import ITEMS_A_STEP
+from ...configs.definitions import ResourceType, parse_whole
+from ...configs.views import (
     ALL,
     ConfigEntry,
     broker_default_entries,
@@ -21,9 +22,7 @@ from ...cluster.config_views import (
     group_entries,
     topic_entries,
 )
-from ...cluster.topic_names import why_invalid
 from ...errors import ErrorCode
-from ...slices import ITEMS_A_STEP
 from ...wire.messages.describe_configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
@@ -36,7 +35,7 @@ from ..call import Sliced
 from ..topics import Refused
 
 if TYPE_CHECKING:
-    from ...slices import Slices
+    from ...common.slices import Slices
     from ..call import Call, Result
     from ..core import Broker
 
@@ -101,7 +100,7 @@ def _has_no_values(broker: Broker, kind: int, name: str) -> bool:
 
 
 def _documentation(resource_type: int) -> dict[str, str]:
-    from ...cluster.config_docs import texts  # few ask for it, and it is long
+    from ...configs.docs import texts  # few ask for it, and it is long
 
     return texts(resource_type)
 

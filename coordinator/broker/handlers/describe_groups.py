@@ -8,7 +8,7 @@ from ...wire.messages.describe_groups import DescribeGroupsRequest, DescribeGrou
 from ..call import Sliced
 
 if TYPE_CHECKING:
-    from ...slices import Slices
+    from ...common.slices import Slices
     from ..call import Call, Result
     from ..core import Broker
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...common.java_hash import in_hash_order, topic_partition_hash
 from ...errors import ErrorCode
-from ...java_hash import in_hash_order, topic_partition_hash
 from ...wire.messages.describe_transactions import (
     DescribeTransactionsRequest,
     DescribeTransactionsResponse,

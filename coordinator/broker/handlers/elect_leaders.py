@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from ...cluster.controller.leaders import elect
 from ...cluster.controller.partition_change import Election
+from ...common.slices import ITEMS_A_STEP
 from ...errors import ErrorCode
-from ...slices import ITEMS_A_STEP
 from ...wire.messages.elect_leaders import (
     ElectLeadersRequest,
     ElectLeadersResponse,
@@ -25,7 +25,7 @@ from ..call import Sliced
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ...slices import Slices
+    from ...common.slices import Slices
     from ..call import Call, Result
     from ..core import Broker
 

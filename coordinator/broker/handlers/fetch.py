@@ -32,7 +32,7 @@ from ..fetch_sessions import TOPIC_IDS_SINCE, Fetch, Key, SessionPartition, move
 
 if TYPE_CHECKING:
     from ...cluster import Partition
-    from ...cluster.partition_log import PartitionLog
+    from ...storage.partition_log import PartitionLog
     from ...wire.messages.fetch import FetchPartition
     from ..call import Call
     from ..core import Broker

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from ...cluster.config_changes import ResourceType
+from ...configs.definitions import ResourceType
 from ...errors import ErrorCode
 from ...wire.messages.list_config_resources import (
     ConfigResource,

@@ -16,11 +16,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from ...cluster.compression import Budget
-from ...cluster.partition_log import TimestampedOffset
-from ...cluster.records import BatchRefused
+from ...common.slices import ITEMS_A_STEP, whole
 from ...errors import ErrorCode
-from ...slices import ITEMS_A_STEP, whole
+from ...storage.compression import Budget
+from ...storage.partition_log import TimestampedOffset
+from ...storage.records import BatchRefused
 from ...wire.messages.list_offsets import (
     ListOffsetsPartitionResponse,
     ListOffsetsRequest,
@@ -31,7 +31,7 @@ from ..call import Sliced
 
 if TYPE_CHECKING:
     from ...cluster import Partition
-    from ...slices import Slices
+    from ...common.slices import Slices
     from ...wire.messages.list_offsets import ListOffsetsPartition
     from ..call import Call, Result
     from ..core import Broker

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...common.slices import ITEMS_A_STEP
 from ...errors import ErrorCode
 from ...re2j import PatternError, compile_pattern
-from ...slices import ITEMS_A_STEP
 from ...transactions.states import TransactionState as State
 from ...wire.messages.list_transactions import (
     ListTransactionsRequest,
@@ -21,7 +21,7 @@ from ...wire.messages.list_transactions import (
 from ..call import Sliced
 
 if TYPE_CHECKING:
-    from ...slices import Slices
+    from ...common.slices import Slices
     from ...transactions.model import Transaction
     from ..call import Call, Result
     from ..core import Broker

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from ...cluster import Partition, Topic
 from ...cluster.topic_names import why_invalid
+from ...common.slices import ITEMS_A_STEP, whole
 from ...errors import ErrorCode
-from ...slices import ITEMS_A_STEP, whole
 from ...wire.messages.metadata import (
     MetadataRequest,
     MetadataResponse,
@@ -30,7 +30,7 @@ from ..call import Encoded, Sliced
 from ..topics import make_automatically
 
 if TYPE_CHECKING:
-    from ...slices import Slices
+    from ...common.slices import Slices
     from ..call import Call, Result
     from ..core import Broker
 

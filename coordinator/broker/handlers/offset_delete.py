@@ -21,7 +21,7 @@ from ..call import Sliced
 from ..missing_partitions import MissingPartitions
 
 if TYPE_CHECKING:
-    from ...slices import Slices
+    from ...common.slices import Slices
     from ..call import Call, Result
     from ..core import Broker
 

@@ -23,7 +23,7 @@ from ...wire.messages.offset_fetch import (
 from ..call import Sliced
 
 if TYPE_CHECKING:
-    from ...slices import Slices
+    from ...common.slices import Slices
     from ..call import Call, Result
     from ..core import Broker
 

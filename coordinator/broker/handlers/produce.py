@@ -15,9 +15,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...cluster.append_checks import LogConfig
-from ...cluster.compression import Budget
-from ...cluster.records import (
+from ...common.slices import ITEMS_A_STEP
+from ...errors import ErrorCode
+from ...storage.append_checks import LogConfig
+from ...storage.compression import Budget
+from ...storage.records import (
     PRODUCER_ID_END,
     TRANSACTIONAL,
     BatchHeader,
@@ -25,8 +27,6 @@ from ...cluster.records import (
     is_transactional,
     sole_batch,
 )
-from ...errors import ErrorCode
-from ...slices import ITEMS_A_STEP
 from ...transactions.decide import Producer
 from ...wire.messages.produce import (
     BatchIndexAndErrorMessage,
@@ -39,14 +39,14 @@ from ...wire.messages.produce import (
 )
 from .. import data_log
 from ..call import CLOSE, NO_RESPONSE, Sliced, Special
-from ..delayed_produce import Appended, DelayedProduce
 from ..transactions import ADDS_PARTITIONS, transaction_support
+from ..waiting.delayed_produce import Appended, DelayedProduce
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from ...cluster import Partition, Topic
-    from ...slices import Slices
+    from ...common.slices import Slices
     from ...wire.messages.produce import PartitionProduceData
     from ..call import Call, Result
     from ..core import Broker

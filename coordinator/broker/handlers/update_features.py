@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...cluster.events import FeatureChanged
+from ...common.java_hash import in_hash_order, java_hash
 from ...errors import ErrorCode
-from ...java_hash import in_hash_order, java_hash
 from ...wire.messages.update_features import (
     FeatureUpdateKey,
     UpdatableFeatureResult,

@@ -17,11 +17,11 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from ...cluster.model import CONSUMER_OFFSETS
-from ...cluster.partition_log import Marker
-from ...cluster.producers import NO_EPOCH
-from ...cluster.records import BatchRefused
+from ...common.slices import ITEMS_A_STEP, each
 from ...errors import ErrorCode
-from ...slices import ITEMS_A_STEP, each
+from ...storage.partition_log import Marker
+from ...storage.producers import NO_EPOCH
+from ...storage.records import BatchRefused
 from ...wire.messages.write_txn_markers import (
     WritableTxnMarker,
     WritableTxnMarkerPartitionResult,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ...cluster import Partition
-    from ...slices import Slices
+    from ...common.slices import Slices
     from ..call import Call, Result
     from ..core import Broker
 

@@ -13,8 +13,8 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from copy import copy
 
+from ...common.java_hash import capacity_for, java_hash, spread
 from ...errors import ErrorCode
-from ...java_hash import capacity_for, java_hash, spread
 from .events import StoredMember
 from .states import COMPLETING_REBALANCE, DEAD, EMPTY, PREPARING_REBALANCE, STABLE, GroupState
 

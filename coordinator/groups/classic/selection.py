@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ...java_hash import in_hash_order, java_hash
+from ...common.java_hash import in_hash_order, java_hash
 from ...wire.consumer_protocol import topics_only
 from .model import ClassicGroup, Protocols
 from .states import EMPTY

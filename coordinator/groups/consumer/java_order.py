@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Final, TypeVar
 
-from ...java_hash import java_hash, spread
+from ...common.java_hash import java_hash, spread
 
 K = TypeVar("K")
 

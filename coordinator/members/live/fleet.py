@@ -14,7 +14,7 @@ from random import Random
 from types import TracebackType
 from typing import NamedTuple, Self
 
-from ...deadlines import Deadlines
+from ...common.deadlines import Deadlines
 from ..config import MemberConfig, MemberConfigError
 from ..effects import RebalanceListener
 from ..subscription import check_pattern, topic_names

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Protocol
 
 from assignors import TopicPartition
 
-from ...printable import printable
+from ...common.printable import printable
 from ...wire.messages.find_coordinator import FindCoordinatorRequest
 from ...wire.messages.join_group import JoinGroupRequest
 from ...wire.primitives import WireError
 from ...wire.schema import Request, Response
-from ..consumer_membership import new_member_id
+from ..consumer_protocol.membership import new_member_id
 from ..consumer_states import ConsumerState
 from ..effects import (
     Closed,

@@ -16,9 +16,9 @@ from ..cluster_view import ClusterView
 from ..driver import Driver
 from ..effects import FetchMetadata
 from ..faults import MemberFault
-from ..produced import Delivered
-from ..producer import Producer
-from ..producer_config import ProducerConfig
+from ..producers.config import ProducerConfig
+from ..producers.produced import Delivered
+from ..producers.producer import Producer
 from .transport import LiveTransport
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from ...event_log.words import duration
+from ...explain.words import duration
 
 if TYPE_CHECKING:
     from . import Run

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ...event_log.blobs import assignment
+from ...explain.blobs import assignment
 from .observer import Line
 from .ownership import Place
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import NamedTuple
 
-from ...event_log.blobs import assignment
+from ...explain.blobs import assignment
 from .observer import Emit, Line, Observer
 
 _EMPTIES = frozenset(

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from ...event_log.blobs import assignment
-from ...event_log.sentences import why
-from ...event_log.timeline import Timeline
-from ...event_log.views import Change, Partitions, Rebalance
+from ...explain.blobs import assignment
+from ...explain.sentences import why
+from ...explain.timeline import Timeline
+from ...explain.views import Change, Partitions, Rebalance
 from .moves import Moves
 from .observer import Emit, Line, Observer
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from ...event_log.timeline import Timeline
+from ...explain.timeline import Timeline
 from ...judges import ALL, Verdict
 from ..schemas import TABLES, Row
 from .cluster import Faults, Reassignments, Transactions, detail

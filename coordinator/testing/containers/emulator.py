@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from ...broker.build import TopicError, topic_options
-from ...cluster.configs import BrokerConfigs, ConfigError
+from ...configs.broker_configs import BrokerConfigs, ConfigError
 from ...http.client import NoControlPort
 from ...http.remote import RemoteKit
 from ...version import __version__

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...broker import data_log
-from ...broker.connection import Connection
+from ...broker.connections.connection import Connection
 from ...broker.core import Broker
 
 

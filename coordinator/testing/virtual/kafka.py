@@ -17,11 +17,11 @@ from random import Random
 from typing import Any, TypeVar
 
 from ...broker.build import topic_options
-from ...brokers import Brokers, ClusterOptions
-from ...cluster.configs import BrokerConfigs
+from ...cluster_runtime import Brokers, ClusterOptions
+from ...configs.broker_configs import BrokerConfigs
 from ...control.kit import Kit
 from ...control.session import KitSession
-from ...emulator_options import EmulatorError
+from ...emulator.options import EmulatorError
 from ...event_log import EventLog
 from .connections import MemoryTransport
 from .time import RealIo, VirtualTime

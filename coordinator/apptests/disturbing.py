@@ -1,0 +1,202 @@
+"""What ready tests do to an application's commits and to its group, in the words of the protocol
+that it speaks.
+
+A group of the consumer protocol (KIP-848) has no rebalance that all members join: other errors, and
+another member, stand for it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Set
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from ..control.in_process_requests import ControlError
+from . import findings, identities
+from .findings import Finding
+from .refused_heartbeats import connections, refused_for_good
+from .under_test import PARTITIONS, PATIENCE_S, ApplicationError, ApplicationUnderTest
+
+if TYPE_CHECKING:
+    from ..control.injection.fault_board import FaultHandle
+
+_CLOSES_S = 0.1
+"""So long after an application has gone on it may take until a connection is seen to be closed that
+its library gave up before."""
+REST = 3
+"""So many rebalances are explained when everything was done before: a client may still ask for one
+because of what it learnt meanwhile."""
+
+
+def commits_fail(app: ApplicationUnderTest, times: int | None = None) -> FaultHandle:
+    """Refuse its commits as one is refused that a rebalance overtook.
+
+    Offsets in a transaction that names no member are only counted: no rebalance overtakes them, and
+    Kafka takes them (KIP-447).
+    """
+    api, error = (
+        "OffsetCommit",
+        "STALE_MEMBER_EPOCH" if app.speaks_consumer else "REBALANCE_IN_PROGRESS",
+    )
+    if app.transactional:
+        api, error = "TxnOffsetCommit", "ILLEGAL_GENERATION"
+        if not names_member(app):
+            return app.kafka.observe(api, group=app.application.group, times=times, may_miss=True)
+    return app.kafka.fail(api, error, group=app.application.group, times=times, may_miss=True)
+
+
+def names_member(app: ApplicationUnderTest) -> bool:
+    """Whether the offsets of its transactions so far say whose they are, as older client libraries
+    do not (aiokafka 0.14)."""
+    asked = app.kafka.events("RequestSeen", group=app.application.group)
+    return any(line.get("member") for line in asked if line["api"] == "txn_offset_commit")
+
+
+def coordinator_of(app: ApplicationUnderTest) -> int:
+    """The broker that coordinates its group. Raises LookupError if none does."""
+    group = app.application.group
+    brokers = app.kafka.run(
+        lambda: [
+            broker.node_id
+            for broker in app.kafka.brokers.values()
+            if broker.coordinator.shard_of(group)
+        ]
+    )
+    if not brokers:
+        raise LookupError(f"no broker coordinates group {group!r} now")
+    return brokers[0]
+
+
+def gone(app: ApplicationUnderTest) -> bool:
+    """Whether its members leave before its patience is at its end; static ones do not leave, but
+    close their connections."""
+    until = time.monotonic() + app.patience_s
+    while any(member.connected or member.instance_id is None for member in app.members()):
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.005)
+    return True
+
+
+def gave_up(app: ApplicationUnderTest, members: Set[str], since: int) -> bool:
+    """Whether these members of a consumer group, whose heartbeats are refused for good, end within
+    its patience once they are told."""
+    until, told = time.monotonic() + max(app.patience_s, PATIENCE_S), False
+    while True:
+        refused = refused_for_good(app.kafka.events(since=since), app.application.group)
+        connected = connections(app.kafka)
+        here = [
+            member for member in app.members() if member.member_id in members and member.connected
+        ]
+        if all(
+            member.member_id in refused and refused[member.member_id]["peer"] not in connected
+            for member in here
+        ):
+            return True
+        if not told and all(member.member_id in refused for member in here):
+            until, told = time.monotonic() + app.patience_s, True
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.005)
+
+
+def rebalance(app: ApplicationUnderTest, reason: str) -> None:
+    """Let its group rebalance; in the consumer protocol another member comes and goes."""
+    if app.speaks_consumer:
+        with app.peer():
+            app.wait_shared()
+        return
+    app.wait(
+        findings.NO_RECOVERY, "the application is no settled member", state="Stable", assigned="all"
+    )
+    try:
+        app.group.rebalance(reason)
+    except ControlError as error:
+        if not app.members():  # those that there are rebalance already
+            found = Finding(
+                findings.LEAVES, f"it has left where its group was to rebalance: {error}"
+            )
+            raise ApplicationError([found, *app.findings()]) from None
+
+
+@contextmanager
+def news_withheld(app: ApplicationUnderTest) -> Iterator[FaultHandle]:
+    """It hears of no rebalance until what this gives is released, at the end of the block at the
+    latest: its heartbeat is held."""
+    api = "ConsumerGroupHeartbeat" if app.speaks_consumer else "Heartbeat"
+    with app.kafka.hold(api, group=app.application.group, times=1, may_miss=True) as held:
+        wait_hit(app, held, "the application sends no heartbeats")
+        yield held
+
+
+def wait_hit(
+    app: ApplicationUnderTest, fault: FaultHandle, what: str, name: str = findings.NO_RECOVERY
+) -> None:
+    """Wait until the application met a fault. Raises ApplicationError, with what else is wrong with
+    it, if it does not."""
+    mark = app.kafka.mark()
+    try:
+        fault.wait_hit(timeout=max(app.patience_s, PATIENCE_S))
+    except ControlError as error:
+        known = [] if name == findings.BLOCKS else app.why_not(mark, offsets=True)
+        raise ApplicationError(
+            [*app.findings(), *known, Finding(name, f"{what}: {error}")]
+        ) from None
+
+
+def verify_rest(app: ApplicationUnderTest, *, since: int) -> None:
+    """Nobody came or went since this mark: it did not rebalance, or a few times. Raises
+    ApplicationError."""
+    found = findings.restless(app.kafka.events(), app.application.group, since, REST)
+    if found:
+        raise ApplicationError([*app.findings(), *found])
+
+
+def verify_stayed(app: ApplicationUnderTest, *, since: int) -> None:
+    """Its members have not left since this mark. Raises ApplicationError."""
+    found = identities.left(app.kafka.events(), app.application.group, app.told.peers, since)
+    if found:
+        raise ApplicationError([*found, *app.findings()])
+
+
+def waits_for_commits(app: ApplicationUnderTest, wait_s: float) -> bool:
+    """Whether it processes nothing more while one of its commits is not answered, for so many
+    seconds.
+
+    An application that commits asynchronously, or leaves commits to its library, goes on; it is
+    told of no error either.
+    """
+    mark = app.kafka.mark()
+    with app.kafka.hold(
+        "OffsetCommit", group=app.application.group, times=1, may_miss=True
+    ) as held:
+        app.produce(PARTITIONS)
+        wait_hit(app, held, "the application commits nothing")
+        before, until = len(app.processed() or ()), time.monotonic() + wait_s
+        app.produce(10 * PARTITIONS)
+        while len(app.processed() or ()) <= before:
+            if time.monotonic() > until:
+                return True
+            time.sleep(0.005)
+        return _given_up(app, mark)
+
+
+def _given_up(app: ApplicationUnderTest, since: int) -> bool:
+    """Whether the connection of a commit that is not answered is closed: heartbeats behind it had
+    no answer, and its library gave it up."""
+    lines = app.kafka.events(since=since)
+    held = {
+        line["cause"]
+        for line in lines
+        if line["type"] == "FaultInjected" and line["group"] == app.application.group
+    }
+    peers = {
+        line["peer"] for line in lines if line["type"] == "RequestSeen" and line["seq"] in held
+    }
+    until = time.monotonic() + _CLOSES_S
+    while peers & connections(app.kafka):
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.005)
+    return bool(peers)

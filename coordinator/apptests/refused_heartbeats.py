@@ -1,0 +1,81 @@
+"""Members of consumer groups (KIP-848) whose heartbeat was refused with an error that their library
+does not get over.
+
+librdkafka sends no request after that, no LeaveGroup either when its consumer is closed; that it is
+closed is seen by its connections. An application that does not look at the error goes on polling,
+and gets nothing any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import TYPE_CHECKING
+
+from .findings import SWALLOWED, Finding, Line, when
+
+if TYPE_CHECKING:
+    from ..emulator.embedded import Emulator
+
+FATAL = frozenset(
+    {
+        "UNRELEASED_INSTANCE_ID",
+        "FENCED_INSTANCE_ID",
+        "UNSUPPORTED_ASSIGNOR",
+        "STALE_MEMBER_EPOCH",
+        "GROUP_MAX_SIZE_REACHED",
+        "GROUP_AUTHORIZATION_FAILED",
+        "TOPIC_AUTHORIZATION_FAILED",
+        "INVALID_GROUP_ID",
+        "INVALID_REQUEST",
+        "UNSUPPORTED_VERSION",
+        "INVALID_REGULAR_EXPRESSION",
+        "GROUP_ID_NOT_FOUND",
+    }
+)
+"""What ends a member for good. After the other errors it asks again, or joins again."""
+
+
+def refused_for_good(lines: Iterable[Line], group: str) -> dict[str, Line]:
+    """For each member of a consumer group the line that tells of its last heartbeat, if that was
+    refused with such an error."""
+    found = {}
+    for line in lines:
+        kind = line["type"]
+        if (
+            kind == "RequestRefused"
+            and line.get("group") == group
+            and line.get("api") == "consumer_group_heartbeat"
+            and line.get("member")
+        ):
+            if FATAL.intersection(line["errors"]):
+                found[line["member"]] = line
+    return found
+
+
+def connections(kafka: Emulator) -> set[str]:
+    """The addresses of all clients that are connected now."""
+    return kafka.run(
+        lambda: {
+            protocol.connection.peer
+            for server in kafka.server.group
+            for protocol in server.protocols
+        }
+    )
+
+
+def goes_on(
+    lines: Iterable[Line], group: str, members: Collection[str], connected: Collection[str]
+) -> list[Finding]:
+    """Members that were refused for good, whose consumer is open still. `connected`: addresses of
+    clients."""
+    refused = refused_for_good(lines, group)
+    return [
+        Finding(
+            SWALLOWED,
+            f"the heartbeat of {member} was refused with {line['errors'][0]}{when(line['seq'], line['at_ms'])}, which ends its membership, "
+            "and its consumer is open still: to end is the application's own affair, which a poll tells by an error (librdkafka: with the "
+            "code _FATAL)",
+        )
+        for member, line in refused.items()
+        if member in members and line["peer"] in connected
+    ]

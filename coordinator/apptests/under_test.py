@@ -1,0 +1,564 @@
+"""A consumer application in the hands of a test: started, disturbed, and judged by what it
+processed and committed.
+
+    application = ApplicationUnderTest(kafka, my_application)
+    application.start()
+    application.produce(100)
+    with application.peer():
+        application.wait_shared()
+    application.wait_done()
+    application.verify()
+
+`my_application` has `start(bootstrap_servers)`, `stop()`, `kill()`, and tells what it processed: by
+a method `processed()` that gives (topic, partition, offset) of each record in order, by an
+attribute `output_topic` whose records carry the headers `topic`, `partition` and `offset`, or by
+calls of `kafka.processed(...)`. Without any of them what only they can tell is "not judged". Its
+attributes `topic` and `group` say what it reads, and as whom.
+
+Owns the disturbances; judging is `findings`, its commits are watched by `commit_watch`. It needs no
+pytest.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from ..control.waiting import WaitTimeoutError
+from ..members.effects import Position
+from . import findings, identities
+from .commit_watch import CommitWatch
+from .findings import ApplicationError as ApplicationError
+from .findings import Finding, Processed, TopicPartition
+from .holders import Written
+from .losses import Handover, OthersCommit
+from .refused_heartbeats import connections
+from .verdict import DUPLICATES, Evidence, Told, all_findings, reservations, why_not
+
+if TYPE_CHECKING:
+    from ..control.groups import GroupHandle
+    from ..control.snapshots import GroupSnapshot, MemberSnapshot
+    from ..emulator.embedded import Emulator
+    from ..members.live import PeerHandle
+
+PARTITIONS = 6
+PATIENCE_S = 30.0
+"""How long the application may take for anything that is awaited, in seconds."""
+A_MOMENT_S = 1.0
+"""What an application does at once it has done by then, on a machine that is not busy; nothing is
+judged by it."""
+
+
+class ApplicationUnderTest:
+    """One application and the emulator that it works with. Raises TypeError for an object that is
+    no application: what it lacks.
+
+    `patience_s`: how long it may take for anything that is awaited; `duplicates`: how many records
+    may be processed again for each disturbance.
+    """
+
+    def __init__(
+        self,
+        kafka: Emulator,
+        application: Any,
+        *,
+        partitions: int = PARTITIONS,
+        patience_s: float = PATIENCE_S,
+        duplicates: int = DUPLICATES,
+    ) -> None:
+        for name in ("start", "stop", "kill"):
+            if not callable(getattr(application, name, None)):
+                raise TypeError(
+                    f"{type(application).__name__} is no application under test: it has no method {name}()"
+                )
+        for name in ("topic", "group"):
+            if not isinstance(getattr(application, name, None), str):
+                raise TypeError(
+                    f"{type(application).__name__} is no application under test: its attribute {name} is to say a name"
+                )
+        self.kafka = kafka
+        self.application = application
+        self.patience_s = patience_s
+        self.running = False
+        self._at_most = duplicates
+        self._excused: object = None
+        self.told = Told()
+        self._peer_clients = set[str]()
+        if application.topic not in self._topics():
+            kafka.create_topic(application.topic, partitions)
+        self._watch = CommitWatch(kafka, application.group, self._count)
+
+    @property
+    def disturbances(self) -> int:
+        """How often it was disturbed."""
+        return self.told.disturbances
+
+    @disturbances.setter
+    def disturbances(self, number: int) -> None:
+        self.told.disturbances = number
+
+    @property
+    def group(self) -> GroupHandle:
+        """The application's group."""
+        return self.kafka.group(self.application.group)
+
+    # -- what it did
+    # -----------------------------------------------------------------------------------------------------
+
+    def processed(self) -> list[Processed] | None:
+        """What it processed, in order; None: it does not tell."""
+        if callable(getattr(self.application, "processed", None)):
+            return [
+                (topic, partition, offset)
+                for topic, partition, offset in self.application.processed()
+            ]
+        output = getattr(self.application, "output_topic", None)
+        if output is not None:
+            if output not in self._topics():
+                return []
+            return [
+                findings.of_output(row.headers, output)
+                for row in self.kafka.records(output, committed=self.transactional)
+            ]
+        return self.kafka.processed_records or None
+
+    def _records(self) -> dict[tuple[str, int], list[int]]:
+        """The offsets of what was written to its topic, by partition."""
+        topic = self.application.topic
+        records: dict[tuple[str, int], list[int]] = {
+            (topic, index): [] for index in self.kafka.end_offsets(topic)
+        }
+        for record in self.kafka.records(topic, committed=self.transactional):
+            records[topic, record.partition].append(record.offset)
+        return records
+
+    def _ends(self) -> dict[TopicPartition, int]:
+        return {
+            (self.application.topic, index): end
+            for index, end in self.kafka.end_offsets(self.application.topic).items()
+        }
+
+    def _committed(self) -> dict[tuple[str, int], int]:
+        return {
+            place: found.offset
+            for place, found in self.group.committed.items()
+            if place[0] == self.application.topic
+        }
+
+    def _processed_below(self, ends: Mapping[TopicPartition, int]) -> bool:
+        done = {*(self.processed() or ()), *self.told.others_processed}
+        return all(
+            (*place, at) in done
+            for place, offsets in self._records().items()
+            for at in offsets
+            if at < ends.get(place, 0)
+        )
+
+    @property
+    def keeps_offsets(self) -> bool:
+        """Whether it keeps its offsets itself, and need not commit any: its attribute
+        `keeps_offsets`."""
+        return bool(getattr(self.application, "keeps_offsets", False))
+
+    @property
+    def transactional(self) -> bool:
+        """Whether it works in transactions, and is judged by what those commit: its attribute
+        `transactional_id`."""
+        return bool(getattr(self.application, "transactional_id", None))
+
+    @property
+    def speaks_consumer(self) -> bool:
+        """Whether its group is of the consumer protocol (KIP-848) now."""
+        return self.group.snapshot().type == "consumer"
+
+    def _topics(self) -> set[str]:
+        return self.kafka.run(lambda: set(self.kafka.server.broker.cluster.topics))
+
+    def _count(self) -> int:
+        return len(self.processed() or ())
+
+    def members(self) -> list[MemberSnapshot]:
+        """The application's own members: all but the peers of this test."""
+        return [
+            member for member in self.group.members if member.client_id not in self._peer_clients
+        ]
+
+    def member(self) -> MemberSnapshot:
+        """The first of its members. Raises ApplicationError if it has none."""
+        if not (members := self.members()):
+            finding = Finding(findings.NO_RECOVERY, "the application has no member in its group")
+            raise ApplicationError([finding], str(self.group.snapshot()))
+        return members[0]
+
+    # -- what is done to it
+    # ----------------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Start it and wait until it has joined, has all partitions and has acted on them. Static
+        members of before may be there."""
+        self.told.starts.append(mark := self.kafka.mark())
+        self.application.start(self.kafka.bootstrap_servers)
+        self.running = True
+        self.wait_until(
+            lambda: self._joined(mark), "the application did not join its group", mark=mark
+        )
+        self.wait(
+            findings.NO_RECOVERY,
+            "it did not come to work",
+            state="Stable",
+            assigned="all",
+            acted=True,
+        )
+
+    def _joined(self, mark: int) -> bool:
+        clients = identities.clients_that_joined(
+            self.kafka.events(group=self.application.group, since=mark)
+        )
+        return not clients <= self._peer_clients
+
+    def stop(self) -> None:
+        """Stop it in good order."""
+        self.running = False
+        self.told.stops.append(self.kafka.mark())
+        self.application.stop()
+
+    def start_again(self) -> None:
+        """Start it after it ended with an error of its own, as what runs it would; that error is no
+        finding."""
+        self.stop()
+        self._excused = getattr(self.application, "error", None)
+        self.start()
+
+    def stop_and_leave(self) -> None:
+        """Stop it in good order; its members leave, static ones aside. Raises ApplicationError if
+        they do not."""
+        static = any(member.instance_id is not None for member in self.members())
+        self.stop()
+        if static:
+            return
+        try:
+            self.group.wait(state="Empty", timeout=self.patience_s)
+            self.group.verify().left_cleanly()
+        except AssertionError as error:  # a time-out is one
+            text = f"it was stopped, and did not close its consumer: {error}"
+            raise ApplicationError(
+                [*self.findings(), Finding(findings.DOES_NOT_LEAVE, text)]
+            ) from None
+
+    def verify_committed(self) -> None:
+        """It was stopped in good order: what it processed is committed. Raises ApplicationError."""
+        if not self.keeps_offsets and (processed := self.processed()) is not None:
+            starts = dict.fromkeys(self._records(), 0)
+            self.told.noted += findings.not_committed(processed, self._committed(), starts)
+        self.verify()
+
+    def kill(self) -> None:
+        """End it as a process dies: from now on its commits and its LeaveGroup are refused and do
+        nothing, and its session ends."""
+        self.disturbances += 1
+        self.running = False
+        self.told.stops.append(self.kafka.mark())
+        clients = {member.client_id for member in self.members()}
+        cuts = [
+            self.kafka.fail(api, "UNKNOWN_MEMBER_ID", client_id=client, may_miss=True)
+            for client in clients
+            for api in ("OffsetCommit", "TxnOffsetCommit", "LeaveGroup")
+        ]
+        self._watch.dying |= clients
+        self.told.dead |= {member.member_id for member in self.members()}
+        try:
+            self.application.kill()
+            self.remove_members("its process died")
+        finally:
+            for cut in cuts:
+                cut.remove()
+            self._watch.dying -= clients
+
+    def remove_members(self, reason: str) -> None:
+        """Take all its members out of the group, as a coordinator does whose patience with them is
+        at its end."""
+        for member in self.members():
+            self.told.removed.add(member.member_id)
+            self.group.remove(member.member_id, reason)
+
+    def produce(self, count: int, value: bytes = b"record") -> None:
+        """Write records, round the partitions."""
+        self.told.written.append(Written(self.kafka.mark(), self._ends()))
+        self.kafka.produce(self.application.topic, [value] * count)
+
+    @contextmanager
+    def peer(self, **options: Any) -> Iterator[PeerHandle]:
+        """Another member of its group while the block lasts, which neither processes nor commits
+        anything."""
+        self.disturbances += 2
+        config = {"enable.auto.commit": "false", **options.pop("config", {})}
+        with self.group.peer([self.application.topic], config=config, **options) as peer:
+            self._peer_clients.add(peer.client_id)
+            try:
+                yield peer
+            except BaseException:
+                peer.crash()  # it may be waiting for the application in its JoinGroup
+                raise
+            finally:
+                self.told.peers.add(peer.member_id)
+
+    @contextmanager
+    def others_own(self, peer: PeerHandle) -> Iterator[None]:
+        """Whatever the peer has now is its own until the block ends: nothing of it may be processed
+        by the application meanwhile."""
+        self.told.peers.add(peer.member_id)
+        owned, first, at = (
+            frozenset((tp.topic, tp.partition) for tp in peer.owned),
+            self._count(),
+            self.group.snapshot().generation,
+        )
+        # another consumer of the application may come meanwhile, and the partitions be given anew
+        yield
+        self.told.handovers += (
+            [Handover(owned, first, self._count())]
+            if self.group.snapshot().generation == at
+            else []
+        )
+
+    def peer_commits(self, peer: PeerHandle) -> None:
+        """The peer commits everything in its partitions, as if it had processed it. Raises what a
+        refused commit raises."""
+        ends = self.kafka.end_offsets(self.application.topic)
+        owned = [tp for tp in peer.owned if tp.topic == self.application.topic]
+        peer.wait_commit({tp: Position(ends[tp.partition]) for tp in owned})
+        for tp in owned:
+            place, end = (tp.topic, tp.partition), ends[tp.partition]
+            self.told.others.append(OthersCommit(place, end, self._count()))
+            self.told.others_processed += [
+                (*place, at) for at in self._records()[place] if at < end
+            ]
+
+    # -- waiting
+    # ---------------------------------------------------------------------------------------------------------
+
+    def wait(
+        self, name: str, what: str, *, peers: int | None = None, **expected: Any
+    ) -> GroupSnapshot:
+        """Wait for the group as `GroupHandle.wait` does; a time-out is a finding of this name.
+        Raises ApplicationError.
+
+        `peers`: beside the application's own members, one at least, the group has so many of the
+        test's. It may have several consumers, which come one after another.
+        """
+        mark, until = self.kafka.mark(), time.monotonic() + self.patience_s
+        while True:
+            left = max(until - time.monotonic(), 0.0)
+            if peers is not None:
+                expected["members"], left = (
+                    max(len(self.members()), 1) + peers,
+                    min(left, A_MOMENT_S),
+                )
+            try:
+                return self.group.wait(timeout=left, **expected)
+            except WaitTimeoutError as error:
+                if time.monotonic() >= until:
+                    told = str(error).replace(
+                        f"within {left:g} s", f"within {self.patience_s:g} s", 1
+                    )
+                    finding = Finding(name, f"{what}: {told}")
+                    offsets, acted = (
+                        "lag" in expected or "committed" in expected,
+                        bool(expected.get("acted")),
+                    )
+                    found = [
+                        *self.findings(),
+                        *self.why_not(mark, offsets=offsets, acted=acted),
+                        finding,
+                    ]
+                    raise ApplicationError([*dict.fromkeys(found)]) from None
+
+    def why_not(self, mark: int, *, offsets: bool, acted: bool = False) -> list[Finding]:
+        """What has kept the application from what was awaited since `mark`; `offsets`: that is a
+        commit; `acted`: that it reads."""
+        before = self._count()
+        time.sleep(
+            A_MOMENT_S if offsets and before else 0.0
+        )  # whether it goes on is seen by nothing else
+        still = self._count() == before
+        evidence, connected = self._evidence(), connections(self.kafka)
+        return why_not(
+            evidence,
+            self.group.snapshot(),
+            self.members(),
+            mark,
+            connected,
+            offsets=offsets,
+            acted=acted,
+            still=still,
+        )
+
+    def wait_until(
+        self,
+        condition: Callable[[], bool],
+        what: str,
+        name: str = findings.NO_RECOVERY,
+        *,
+        mark: int | None = None,
+    ) -> None:
+        """Wait for something that only the application knows. Raises ApplicationError. `mark`:
+        since when it was to come into its group."""
+        until = time.monotonic() + self.patience_s
+        while not condition():
+            if time.monotonic() > until:
+                known = [] if mark is None else self.why_not(mark, offsets=False)
+                raise ApplicationError(
+                    [
+                        *self.findings(),
+                        *known,
+                        Finding(name, f"{what} within {self.patience_s:g} s"),
+                    ]
+                )
+            time.sleep(0.005)
+
+    def wait_fetched(self) -> None:
+        """Wait until it has fetched all that was written to its partitions, for a moment at most:
+        one that is paused does not."""
+        ends, until = self._ends(), time.monotonic() + A_MOMENT_S
+        mine = [
+            place for member in self.members() for place in member.assignment or () if place in ends
+        ]
+        while (
+            any(self._watch.fetched.get(place, 0) < ends[place] for place in mine)
+            and time.monotonic() < until
+        ):
+            time.sleep(0.005)
+
+    def wait_shared(self, peers: int = 1) -> GroupSnapshot:
+        """Wait until the application and so many peers share the partitions, and every member has
+        acted on its own."""
+        return self.wait(
+            findings.BLOCKS,
+            "the application did not rejoin when another member came",
+            state="Stable",
+            peers=peers,
+            assigned="all",
+            acted=True,
+        )
+
+    def wait_alone(self) -> GroupSnapshot:
+        """Wait until nobody but the application is in its group, and it has everything."""
+        return self.wait(
+            findings.BLOCKS,
+            "the application did not take over what another member left",
+            state="Stable",
+            peers=0,
+            assigned="all",
+            acted=True,
+        )
+
+    def wait_done(self) -> None:
+        """Wait until `is_done` would say so."""
+        if self.keeps_offsets:
+            self.wait_reached(self._ends(), "everything that was written")
+            return
+        self.wait(
+            findings.NO_RECOVERY,
+            "the application did not commit everything that was written",
+            state="Stable",
+            assigned="all",
+            lag=0,
+        )
+
+    def produce_to_its_share(self, count: int) -> None:
+        """Write records, round all partitions, and wait until those in the application's own ones
+        are committed."""
+        self.produce(count)
+        ends, shares = self._ends(), [member.assignment or () for member in self.members()]
+        self.wait_reached(
+            {place: ends[place] for share in shares for place in share if place in ends},
+            "what was written to its share",
+        )
+
+    def wait_reached(self, ends: Mapping[TopicPartition, int], what: str) -> None:
+        """Wait until it has committed these offsets; if it keeps its offsets itself, until it has
+        processed all below them."""
+        if self.keeps_offsets:
+            self.wait_until(
+                lambda: self._processed_below(ends), f"the application did not process {what}"
+            )
+        else:
+            self.wait(
+                findings.NO_RECOVERY, f"the application did not commit {what}", committed=ends
+            )
+
+    def is_done(self) -> bool:
+        """Whether everything that was written is committed; by an application that keeps its
+        offsets itself, processed."""
+        if self.keeps_offsets:
+            return self._processed_below(self._ends())
+        group = self.group.snapshot()
+        return group.state == "Stable" and bool(group.lag) and not any(group.lag.values())
+
+    # -- the verdict
+    # -----------------------------------------------------------------------------------------------------
+
+    def findings(self) -> list[Finding]:
+        """Everything that is wrong so far."""
+        found = all_findings(self._evidence())
+        error = getattr(self.application, "error", None)
+        if (
+            isinstance(error, BaseException)
+            and self._excused is not ...
+            and error is not self._excused
+        ):
+            found.append(Finding(findings.ENDED, f"{type(error).__name__}: {error}"))
+        return [*dict.fromkeys(found)]
+
+    def _evidence(self) -> Evidence:
+        commits = [commit for commit in self._watch.seen() if commit.member not in self.told.peers]
+        committed = self._committed()  # before it is asked what it has processed: it may be at work
+        processed, lines = self.processed(), self.kafka.events()
+        return Evidence(
+            group=self.application.group,
+            lines=lines,
+            commits=commits,
+            committed=committed,
+            processed=processed,
+            records=self._records(),
+            ends=self._ends(),
+            keeps_offsets=self.keeps_offsets,
+            duplicates=self._at_most,
+            told=self.told,
+            transactional_id=getattr(self.application, "transactional_id", None) or None,
+            asked_first=dict(self._watch.asked_first),
+        )
+
+    def excuse(self) -> None:
+        """From now on it may end with an error of its own, and that is no finding: it is refused
+        for good."""
+        self._excused = ...
+
+    def verify(self) -> None:
+        """Raise ApplicationError with all findings, if there are any."""
+        found = self.findings()
+        if found:
+            raise ApplicationError(found)
+
+    @property
+    def not_judged(self) -> str:
+        """What cannot be judged and why; "" if everything can."""
+        if self.processed() is not None:
+            return ""
+        return "gaps, duplicates and premature commits are not judged: the application does not tell what it processed"
+
+    def reservations(self) -> str:
+        """What was not judged so far and why, for who reads that it passed; "" if everything
+        was."""
+        return self.not_judged or reservations(self._evidence())
+
+    def watch_brokers(self) -> None:
+        """Watch brokers that were started again."""
+        self._watch.install()
+
+    def close(self) -> None:
+        """Stop the application if it still runs, and watch no longer."""
+        self._watch.close()
+        if self.running:
+            self.stop()

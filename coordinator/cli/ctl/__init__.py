@@ -1,0 +1,68 @@
+"""`coordinator ctl`: ask a running emulator's control port for what the testing kit can do, one
+command each.
+
+    coordinator ctl group wait billing --state Stable --members 2
+    coordinator ctl fault add fail OffsetCommit --error REBALANCE_IN_PROGRESS --group billing --times 1
+
+The port is named by --control or COORDINATOR_CONTROL, its token by COORDINATOR_CONTROL_TOKEN.
+Prints a short text, or with --format json what the port answered. Status 0: done; 1: it cannot be
+done, did not come about, or nobody answers; 2: wrong options.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+
+from coordinator.common.printable import printable
+
+from .. import Subparsers, UsageError, description
+from .words import Leaf, Words
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """The options of `ctl`."""
+    from . import groups as ctl_groups
+    from . import others as ctl_others
+
+    parser = subparsers.add_parser(
+        "ctl",
+        help="act on a running emulator through its control port",
+        description=description(__doc__),
+        allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    words = Words(parser.add_subparsers(dest="noun", metavar="what", title="what", required=True))
+    ctl_groups.add(words)
+    ctl_others.add(words)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Ask the port; the exit status."""
+    from coordinator.http.client import Client, NoControlPort, Refused
+
+    leaf: Leaf = args.leaf
+    try:
+        client = Client.from_environment(args.control)
+    except NoControlPort as error:
+        raise UsageError(str(error)) from None
+    try:
+        answer = leaf.call(client, args)
+    except NoControlPort as error:
+        return _failed(str(error))
+    except Refused as refused:
+        if refused.status == 400:
+            raise UsageError(str(refused)) from None
+        if args.format == "json":
+            print(json.dumps(refused.problem))
+        return _failed(str(refused))
+    text = json.dumps(answer) if args.format == "json" else leaf.tell(answer)
+    if text:
+        print("\n".join(map(printable, text.split("\n"))))
+    return 1 if isinstance(answer, dict) and answer.get("holds") is False else 0
+
+
+def _failed(why: str) -> int:
+    print("\n".join(map(printable, why.split("\n"))), file=sys.stderr)
+    return 1

@@ -1,0 +1,32 @@
+"""What a cluster of several brokers is made of. Does not depend on how it is made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ..broker.build import TopicOption
+from ..broker.limits import Limits
+
+if TYPE_CHECKING:
+    from random import Random
+
+    from ..configs.broker_configs import BrokerConfigs
+    from ..event_log import EventLog
+
+
+@dataclass(kw_only=True)
+class ClusterOptions:
+    """What a cluster is made of. `configs`: one configuration a broker, whose ids are 1..n;
+    `racks`: none, or one a broker."""
+
+    configs: Sequence[BrokerConfigs]
+    random: Random
+    epoch_ms: int
+    topics: Sequence[TopicOption] = ()
+    racks: Sequence[str | None] = ()
+    log: EventLog | None = None
+    cluster_id: str | None = None
+    metadata_delay_ms: int = 0
+    limits: Limits = field(default_factory=Limits)

@@ -1,0 +1,4 @@
+"""What several packages need and none owns: deadlines, work in slices, Java's hash, text made printable.
+Depends on the standard library alone."""
+
+from __future__ import annotations

@@ -1,0 +1,431 @@
+"""The broker's configuration: Kafka's names, values given at start, values changed while running,
+and which one is in force.
+
+Precedence, as in Kafka: set for this broker at run time, set for all brokers at run time, given at
+start, default. What is given at start is checked as a person would want it (`ConfigError`: what,
+where, what would be right); what clients change is checked in `config_changes` with Kafka's codes
+and texts. Does not depend on what a setting does: whoever honours it asks here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from typing import NamedTuple
+
+from .definitions import ConfigDef, ConfigException, ConfigSource, ConfigValue, read_table, show
+
+__all__ = [
+    "BROKER_SYNONYMS",
+    "BrokerConfigs",
+    "ConfigError",
+    "ConfigInForce",
+    "ConfigValue",
+    "broker_defs",
+]
+
+# What the emulator acts on. All others are stored and shown, and change nothing.
+CONSUMER_TIMES = ("session.timeout.ms", "heartbeat.interval.ms", "assignment.interval.ms")
+
+HONOURED = frozenset(
+    {
+        "auto.create.topics.enable",
+        "default.replication.factor",
+        "delete.topic.enable",
+        "fetch.max.bytes",
+        "group.consumer.assignors",
+        "group.consumer.max.size",
+        "group.consumer.migration.policy",
+        "group.coordinator.rebalance.protocols",
+        *(
+            f"group.consumer.{bound}{name}"
+            for bound in ("", "min.", "max.")
+            for name in CONSUMER_TIMES
+        ),
+        "group.initial.rebalance.delay.ms",
+        "group.max.session.timeout.ms",
+        "group.max.size",
+        "group.min.session.timeout.ms",
+        "log.cleanup.policy",
+        "log.message.timestamp.after.max.ms",
+        "log.message.timestamp.before.max.ms",
+        "log.message.timestamp.type",
+        "log.segment.bytes",
+        "max.incremental.fetch.session.cache.slots",
+        "max.request.partition.size.limit",
+        "message.max.bytes",
+        "min.insync.replicas",
+        "num.partitions",
+        "offset.metadata.max.bytes",
+        "offsets.retention.check.interval.ms",
+        "offsets.retention.minutes",
+        "offsets.topic.num.partitions",
+        "producer.id.expiration.ms",
+        "queued.max.request.bytes",
+        "socket.request.max.bytes",
+        "transaction.abort.timed.out.transaction.cleanup.interval.ms",
+        "transaction.max.timeout.ms",
+        "transaction.remove.expired.transaction.cleanup.interval.ms",
+        "transaction.state.log.num.partitions",
+        "transaction.state.log.segment.bytes",
+        "transactional.id.expiration.ms",
+    }
+)
+
+# What a cluster of several brokers acts on, too.
+HONOURED_BY_SEVERAL = frozenset(
+    {
+        "auto.leader.rebalance.enable",
+        "broker.session.timeout.ms",
+        "controller.quorum.fetch.timeout.ms",
+        "leader.imbalance.check.interval.seconds",
+        "offsets.topic.replication.factor",
+        "replica.lag.time.max.ms",
+        "replica.selector.class",
+        "transaction.state.log.min.isr",
+        "transaction.state.log.replication.factor",
+        "unclean.leader.election.enable",
+    }
+)
+
+# Settings of the group coordinator that have nothing to act on here: writes take no time.
+IDLE = frozenset({"group.coordinator.append.linger.ms", "offsets.commit.timeout.ms"})
+
+# The server decides these from its own options (and tells them with `publish`).
+DECIDED_ELSEWHERE = frozenset(
+    {
+        "advertised.listeners",
+        "broker.id",
+        "controller.listener.names",
+        "listeners",
+        "node.id",
+        "process.roles",
+    }
+)
+
+# Several names for one thing, the strongest first.
+BROKER_SYNONYMS = {
+    "log.flush.interval.ms": ("log.flush.interval.ms", "log.flush.scheduler.interval.ms"),
+    "log.retention.hours": ("log.retention.ms", "log.retention.minutes", "log.retention.hours"),
+    "log.retention.minutes": ("log.retention.ms", "log.retention.minutes", "log.retention.hours"),
+    "log.retention.ms": ("log.retention.ms", "log.retention.minutes", "log.retention.hours"),
+    "log.roll.hours": ("log.roll.ms", "log.roll.hours"),
+    "log.roll.jitter.hours": ("log.roll.jitter.ms", "log.roll.jitter.hours"),
+    "log.roll.jitter.ms": ("log.roll.jitter.ms", "log.roll.jitter.hours"),
+    "log.roll.ms": ("log.roll.ms", "log.roll.hours"),
+}
+
+_MINUTE_MS = 60_000
+
+
+@cache
+def broker_defs() -> dict[str, ConfigDef]:
+    """All broker configurations by name; the table is read at the first call."""
+    from .broker_table import TABLE
+
+    return read_table(TABLE)
+
+
+@cache
+def internal_defs() -> dict[str, ConfigDef]:
+    """Broker configurations that Kafka takes but does not show."""
+    from .broker_table import INTERNAL_TABLE
+
+    return read_table(INTERNAL_TABLE)
+
+
+@cache
+def run_time_defs() -> dict[str, ConfigDef]:
+    """Broker configurations that may be changed at run time, if Kafka lets them: all that it shows,
+    and those that have no value until then."""
+    from .broker_table import RATES_TABLE
+
+    return broker_defs() | read_table(RATES_TABLE)
+
+
+def _def(name: str) -> ConfigDef:
+    return run_time_defs().get(name) or internal_defs()[name]
+
+
+REASSIGNMENT_CONTROLLER = "reassignment.controller"
+"""No configuration of Kafka: which controller's way of moving partitions is shown. Brokers do not
+tell of it."""
+
+
+class ConfigError(ValueError):
+    """A configuration given at start is wrong. The message says what, where and what would be
+    right."""
+
+
+class ConfigInForce(NamedTuple):
+    """A line of what is in force. `honoured`: the emulator acts on it; otherwise it is only
+    shown."""
+
+    name: str
+    value: str | None
+    source: ConfigSource
+    honoured: bool
+
+
+class BrokerConfigs:
+    """One broker's configuration. Whoever keeps a value of it is told of changes: `on_change`,
+    `keep_current`."""
+
+    def __init__(
+        self,
+        values: Mapping[str, str] | None = None,
+        *,
+        kafka_defaults: bool = False,
+        node_id: int = 1,
+    ) -> None:
+        """`values`: Kafka's names and texts. `kafka_defaults`: keep
+        group.initial.rebalance.delay.ms at Kafka's 3000, not 0.
+
+        Raises ConfigError.
+        """
+        self.static: dict[str, str] = {
+            "broker.id": str(node_id),
+            "controller.listener.names": "CONTROLLER",
+            "node.id": str(node_id),
+            "process.roles": "broker,controller",
+        }
+        self.one_of_several = False
+        self.reassignment_controller = "kraft"
+        self.dynamic: dict[str, str] = {}
+        # A cluster formatted by 4.3.1 has eligible leader replicas, and with them this setting for
+        # all brokers.
+        self.dynamic_default: dict[str, str] = {"min.insync.replicas": "1"}
+        self._on_change: list[Callable[[], None]] = []
+        self._values: dict[str, ConfigValue] = {}
+        if not kafka_defaults:
+            self.static["group.initial.rebalance.delay.ms"] = "0"
+        for name, text in (values or {}).items():
+            self.set(name, text)
+        self._check_together()
+
+    @classmethod
+    def from_options(
+        cls, options: Iterable[str], *, kafka_defaults: bool = False, node_id: int = 1
+    ) -> BrokerConfigs:
+        """From texts `name=value`, as a command line gives them; of doubles the last counts. Raises
+        ConfigError."""
+        values: dict[str, str] = {}
+        for option in options:
+            name, equals, text = option.partition("=")
+            if not equals or not name.strip():
+                raise ConfigError(
+                    f"{option!r} is no configuration: write name=value, such as num.partitions=3"
+                )
+            values[name.strip()] = text.strip()
+        return cls(values, kafka_defaults=kafka_defaults, node_id=node_id)
+
+    def for_broker(self, node_id: int, values: Mapping[str, str] | None = None) -> BrokerConfigs:
+        """The same configuration for another broker, with values of its own on top. Raises
+        ConfigError."""
+        other = BrokerConfigs(kafka_defaults=True, node_id=node_id)
+        other.one_of_several = True
+        other.reassignment_controller = self.reassignment_controller
+        other.static = {**self.static, "broker.id": str(node_id), "node.id": str(node_id)}
+        for name, text in (values or {}).items():
+            other.set(name, text)
+        other._check_together()
+        return other
+
+    def set(self, name: str, text: str) -> None:
+        """Give a value at start. Raises ConfigError for an unknown name or a value Kafka would
+        refuse."""
+        if name == REASSIGNMENT_CONTROLLER:
+            if text not in ("kraft", "zookeeper"):
+                raise ConfigError(
+                    f"{name}={text}: give kraft, as Kafka 4.3.1 does it, or zookeeper, as the older controller did"
+                )
+            self.reassignment_controller = text
+            return
+        known = broker_defs().get(name) or internal_defs().get(name)
+        if known is None:
+            raise ConfigError(
+                f"{name} is no broker configuration of Kafka 4.3.1{_belongs_elsewhere(name) or _near(name)}"
+            )
+        if name in DECIDED_ELSEWHERE:
+            raise ConfigError(
+                f"{name} follows from the server's own options and cannot be given as a configuration"
+            )
+        try:
+            known.parse(text)
+        except ConfigException as refused:
+            raise ConfigError(f"{name}={text}: {refused}") from None
+        self.static[name] = text
+        self._changed()
+
+    def publish(self, name: str, text: str) -> None:
+        """Show a value that the server decided by itself, such as `listeners`."""
+        assert name in broker_defs(), name
+        self.static[name] = text
+        self._changed()
+
+    def get(self, name: str) -> ConfigValue:
+        """The typed value in force. Raises KeyError for an unknown name."""
+        if name not in self._values:
+            self._values[name] = _def(name).parse(self.text(name)[0])
+        return self._values[name]
+
+    def get_int(self, name: str) -> int:
+        """`get` for a whole number."""
+        value = self.get(name)
+        assert isinstance(value, int) and not isinstance(value, bool), name
+        return value
+
+    def get_bool(self, name: str) -> bool:
+        """`get` for a yes or no."""
+        value = self.get(name)
+        assert isinstance(value, bool), name
+        return value
+
+    def get_str(self, name: str) -> str:
+        """`get` for a text."""
+        value = self.get(name)
+        assert isinstance(value, str), name
+        return value
+
+    def get_list(self, name: str) -> list[str]:
+        """`get` for a list."""
+        value = self.get(name)
+        assert isinstance(value, list), name
+        return value
+
+    def text(self, name: str) -> tuple[str | None, ConfigSource]:
+        """The text in force and where it came from."""
+        for values, source in self.layers():
+            if name in values:
+                return values[name], source
+        return _def(name).default, ConfigSource.DEFAULT
+
+    def layers(self) -> tuple[tuple[dict[str, str], ConfigSource], ...]:
+        """Given values, the strongest first, without the defaults."""
+        return (
+            (self.dynamic, ConfigSource.DYNAMIC_BROKER),
+            (self.dynamic_default, ConfigSource.DYNAMIC_DEFAULT_BROKER),
+            (self.static, ConfigSource.STATIC_BROKER),
+        )
+
+    def replace_dynamic(self, values: Mapping[str, str], *, for_all_brokers: bool) -> None:
+        """Put new run-time values in force, in place of all earlier ones of that kind (checked
+        before)."""
+        if for_all_brokers:
+            self.dynamic_default = dict(values)
+        else:
+            self.dynamic = dict(values)
+        self._changed()
+
+    def on_change(self, changed: Callable[[], None]) -> None:
+        """Call `changed` after every later change, before the request that makes it is answered."""
+        self._on_change.append(changed)
+
+    def keep_current(self, settings: object, read: Callable[[], Mapping[str, int]]) -> None:
+        """Set the attributes of `settings` that `read` names (`group_config`,
+        `transaction_config`): now, and after every change."""
+
+        def put_in_force() -> None:
+            for name, value in read().items():
+                setattr(settings, name, value)
+
+        put_in_force()
+        self.on_change(put_in_force)
+
+    def in_force(self) -> list[ConfigInForce]:
+        """What is worth printing at start: what is honoured, the rest of the group coordinator's,
+        what else was given; by name.
+
+        What the server decides by itself it can tell better.
+        """
+        given = {name for values, _ in self.layers() for name in values if name in broker_defs()}
+        lines = []
+        honoured = HONOURED | HONOURED_BY_SEVERAL if self.one_of_several else HONOURED
+        for name in sorted((honoured | IDLE | given) - DECIDED_ELSEWHERE):
+            shown = "[hidden]" if broker_defs()[name].sensitive else show(self.get(name))
+            lines.append(ConfigInForce(name, shown, self.text(name)[1], name in honoured))
+        return lines
+
+    def group_config(self) -> dict[str, int]:
+        """The group coordinator's settings, by the field names and units of
+        `groups.config.GroupConfig` (CFG-1)."""
+        return {
+            "min_session_timeout_ms": self.get_int("group.min.session.timeout.ms"),
+            "max_session_timeout_ms": self.get_int("group.max.session.timeout.ms"),
+            "initial_rebalance_delay_ms": self.get_int("group.initial.rebalance.delay.ms"),
+            "max_size": self.get_int("group.max.size"),
+            "offset_metadata_max_bytes": self.get_int("offset.metadata.max.bytes"),
+            "offsets_retention_ms": self.get_int("offsets.retention.minutes") * _MINUTE_MS,
+            "offsets_retention_check_interval_ms": self.get_int(
+                "offsets.retention.check.interval.ms"
+            ),
+            "offsets_topic_partitions": self.get_int("offsets.topic.num.partitions"),
+        }
+
+    def transaction_config(self) -> dict[str, int]:
+        """The transaction coordinator's settings, by the field names of
+        `transactions.config.TransactionConfig`."""
+        return {
+            "max_timeout_ms": self.get_int("transaction.max.timeout.ms"),
+            "id_expiration_ms": self.get_int("transactional.id.expiration.ms"),
+            "abort_interval_ms": self.get_int(
+                "transaction.abort.timed.out.transaction.cleanup.interval.ms"
+            ),
+            "expiration_interval_ms": self.get_int(
+                "transaction.remove.expired.transaction.cleanup.interval.ms"
+            ),
+        }
+
+    def _changed(self) -> None:
+        self._values.clear()
+        for changed in self._on_change:
+            changed()
+
+    def _check_together(self) -> None:
+        """What Kafka checks across names, as far as it concerns what we honour."""
+        low, high = "group.min.session.timeout.ms", "group.max.session.timeout.ms"
+        if self.get_int(low) > self.get_int(high):
+            raise ConfigError(
+                f"{low}={self.get_int(low)} must not be above {high}={self.get_int(high)}"
+            )
+        if self.get_int("group.initial.rebalance.delay.ms") < 0:
+            raise ConfigError("group.initial.rebalance.delay.ms must be 0 or more")
+        if "classic" not in self.get_list("group.coordinator.rebalance.protocols"):
+            raise ConfigError("group.coordinator.rebalance.protocols must contain classic")
+        self._check_consumer_groups()
+
+    def _check_consumer_groups(self) -> None:
+        """Each time of consumer groups lies within its own bounds, and a heartbeat comes before the
+        session ends (K8-CFG-1)."""
+        for name in CONSUMER_TIMES:
+            low, value, high = (f"group.consumer.{bound}{name}" for bound in ("min.", "", "max."))
+            for less, more in ((low, high), (low, value), (value, high)):
+                if self.get_int(less) > self.get_int(more):
+                    raise ConfigError(
+                        f"{less}={self.get_int(less)} must not be above {more}={self.get_int(more)}"
+                    )
+        session, heartbeat = (
+            "group.consumer.session.timeout.ms",
+            "group.consumer.heartbeat.interval.ms",
+        )
+        if self.get_int(heartbeat) >= self.get_int(session):
+            raise ConfigError(
+                f"{heartbeat}={self.get_int(heartbeat)} must be less than {session}={self.get_int(session)}"
+            )
+
+
+def _belongs_elsewhere(name: str) -> str:
+    """What to say of a name that Kafka knows, but not for brokers; "" if it is none."""
+    from .client_names import CLIENT_CONFIGS
+
+    if name not in CLIENT_CONFIGS:
+        return ""
+    bounds = "; a broker bounds it by group.min.session.timeout.ms and group.max.session.timeout.ms"
+    return f": it is a client's, to be given to the consumer or producer{bounds if name == 'session.timeout.ms' else ''}"
+
+
+def _near(name: str) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, broker_defs(), n=3)
+    return f"; did you mean {' or '.join(near)}?" if near else ""

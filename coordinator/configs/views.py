@@ -1,0 +1,163 @@
+"""How configurations look from outside: the entries of DescribeConfigs, with sources and synonyms
+as Kafka lists them."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Mapping
+from itertools import dropwhile
+from typing import NamedTuple
+
+from .broker_configs import BROKER_SYNONYMS, BrokerConfigs, broker_defs, run_time_defs
+from .client_metrics import client_metrics_defs
+from .definitions import ConfigSource, ConfigType, show
+from .group_configs import broker_synonym, group_defs
+from .topic_configs import SYNONYMS, effective_value, topic_defs
+
+
+class Synonym(NamedTuple):
+    """Another place that could give, or gives, the value; the first one does."""
+
+    name: str
+    value: str | None
+    source: ConfigSource
+
+
+class ConfigEntry(NamedTuple):
+    """One configuration as a client sees it. Sensitive values are None."""
+
+    name: str
+    value: str | None
+    read_only: bool
+    source: ConfigSource
+    sensitive: bool
+    type: ConfigType
+    synonyms: list[Synonym]
+
+
+class _All:
+    def __contains__(self, name: object) -> bool:
+        return True
+
+
+ALL: Container[str] = _All()
+
+
+def broker_entries(configs: BrokerConfigs, names: Container[str] = ALL) -> list[ConfigEntry]:
+    """What is in force on the broker, by name; names that clients invented at run time included."""
+    known = {name for values, _ in configs.layers() for name in values} | set(broker_defs())
+    return [
+        _broker_entry(configs, name, configs.layers()) for name in sorted(known) if name in names
+    ]
+
+
+def broker_default_entries(
+    configs: BrokerConfigs, names: Container[str] = ALL
+) -> list[ConfigEntry]:
+    """What was set at run time for all brokers, by name."""
+    layer = (configs.dynamic_default, ConfigSource.DYNAMIC_DEFAULT_BROKER)
+    return [
+        _broker_entry(configs, name, (layer,), defaults=False)
+        for name in sorted(configs.dynamic_default)
+        if name in names
+    ]
+
+
+def topic_entries(
+    own: Mapping[str, str], configs: BrokerConfigs, names: Container[str] = ALL
+) -> list[ConfigEntry]:
+    """What is in force for a topic with these own values, by name."""
+    entries = []
+    for name, of in sorted(topic_defs().items()):
+        if name not in names:
+            continue
+        value = show(effective_value(name, own, configs))
+        synonyms = [Synonym(name, value, ConfigSource.TOPIC)] if name in own else []
+        if name in SYNONYMS:
+            synonyms += _synonyms(configs, SYNONYMS[name][0][0], configs.layers())
+        source = synonyms[0].source if synonyms else ConfigSource.DEFAULT
+        entries.append(ConfigEntry(name, value, False, source, of.sensitive, of.type, synonyms))
+    return entries
+
+
+def group_entries(
+    own: Mapping[str, str], configs: BrokerConfigs, names: Container[str] = ALL
+) -> list[ConfigEntry]:
+    """What is in force for a group with these own values, by name."""
+    entries = []
+    for name, of in sorted(group_defs().items()):
+        if name not in names:
+            continue
+        behind = broker_synonym(name)
+        value = of.parse(
+            own[name]
+            if name in own
+            else of.default
+            if behind is None
+            else show(configs.get(behind))
+        )
+        synonyms = [Synonym(name, show(value), ConfigSource.GROUP)] if name in own else []
+        if behind is None:
+            synonyms.append(Synonym(name, of.default, ConfigSource.DEFAULT))
+        else:
+            synonyms += _synonyms(configs, behind, configs.layers())
+        source = synonyms[0].source if synonyms else ConfigSource.DEFAULT
+        entries.append(
+            ConfigEntry(name, show(value), False, source, of.sensitive, of.type, synonyms)
+        )
+    return entries
+
+
+def client_metrics_entries(
+    own: Mapping[str, str], names: Container[str] = ALL
+) -> list[ConfigEntry]:
+    """The values of a client metrics subscription, by name."""
+    entries = []
+    for name, of in sorted(client_metrics_defs().items()):
+        if name in names:
+            value = show(of.parse(own.get(name, of.default)))
+            synonyms = [Synonym(name, value, ConfigSource.CLIENT_METRICS)] if name in own else []
+            source = ConfigSource.CLIENT_METRICS if name in own else ConfigSource.DEFAULT
+            entries.append(ConfigEntry(name, value, False, source, False, of.type, synonyms))
+    return entries
+
+
+_Layers = tuple[tuple[dict[str, str], ConfigSource], ...]
+
+
+def _broker_entry(
+    configs: BrokerConfigs, name: str, layers: _Layers, *, defaults: bool = True
+) -> ConfigEntry:
+    of = run_time_defs().get(name)
+    if of is None:  # a name Kafka does not know could be a plug-in's, and secret: it is never shown
+        hidden = [Synonym(name, None, source) for values, source in layers if name in values]
+        return ConfigEntry(name, None, True, hidden[0].source, True, ConfigType.UNKNOWN, hidden)
+    synonyms = _synonyms(configs, name, layers, defaults=defaults)
+    source = synonyms[0].source if synonyms else ConfigSource.DEFAULT
+    value = None if of.sensitive else show(configs.get(name)) if defaults else layers[0][0][name]
+    return ConfigEntry(name, value, of.update == "-", source, of.sensitive, of.type, synonyms)
+
+
+def _synonyms(
+    configs: BrokerConfigs, name: str, layers: _Layers, *, defaults: bool = True
+) -> list[Synonym]:
+    """All places of a broker configuration that hold a value, but none that stands before the first
+    of its own name."""
+    found = dropwhile(
+        lambda synonym: synonym.name != name,
+        _places(BROKER_SYNONYMS.get(name, (name,)), layers, defaults),
+    )
+    return (
+        [synonym._replace(value=None) for synonym in found]
+        if run_time_defs()[name].sensitive
+        else list(found)
+    )
+
+
+def _places(names: tuple[str, ...], layers: _Layers, defaults: bool) -> Iterator[Synonym]:
+    for values, source in layers:
+        yield from (Synonym(name, values[name], source) for name in names if name in values)
+    if defaults:
+        for name in names:
+            default = run_time_defs()[name].default
+            if default is not None:
+                yield Synonym(name, default, ConfigSource.DEFAULT)

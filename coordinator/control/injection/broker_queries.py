@@ -1,0 +1,63 @@
+"""What faults and snapshots ask of a running broker about groups and topics: read-only looks, in
+one place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from .error_responses import Place
+
+if TYPE_CHECKING:
+    from ...broker.core import Broker
+    from ...wire.messages.fetch import FetchRequest
+
+
+class BrokerSurroundings:
+    """`matching.Surroundings` for one broker."""
+
+    def __init__(self, broker: Broker) -> None:
+        self._broker = broker
+
+    def state_of(self, group: str) -> str | None:
+        """The group's state as Kafka spells it; None if this broker serves no such group."""
+        shard = self._broker.coordinator.shard_of(group)
+        return None if shard is None else str(shard.groups[group].state)
+
+    def has_client(self, group: str, client_id: str) -> bool:
+        """Whether a member of the group has this client id."""
+        shard = self._broker.coordinator.shard_of(group)
+        members: Iterable[Any] = () if shard is None else shard.groups[group].members.values()
+        return any(member.client_id == client_id for member in members)
+
+    def topic_name(self, topic_id: bytes) -> str | None:
+        """The name of a topic; None if there is none with this id."""
+        topic = self._broker.cluster.topics_by_id.get(topic_id)
+        return None if topic is None else topic.name
+
+    def fetched(self, message: FetchRequest) -> list[Place]:
+        """The partitions that a Fetch reads: those it names, and for an incremental one the rest of
+        its session (KIP-227)."""
+        places = [
+            self._place(topic.topic or topic.topic_id, row.partition)
+            for topic in message.topics
+            for row in topic.partitions
+        ]
+        session = (
+            self._broker.fetch_sessions.get(message.session_id)
+            if message.session_epoch > 0
+            else None
+        )
+        if session is not None:
+            gone = {
+                (topic.topic or topic.topic_id, index)
+                for topic in message.forgotten_topics_data
+                for index in topic.partitions
+            }
+            places += [self._place(*key) for key in session.partitions if key not in gone]
+        return list(dict.fromkeys(places))
+
+    def _place(self, topic: str | bytes, partition: int) -> Place:
+        if isinstance(topic, str):
+            return Place(topic, None, partition)
+        return Place(self.topic_name(topic), topic, partition)

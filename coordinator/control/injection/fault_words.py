@@ -1,0 +1,88 @@
+"""The faults as methods: each builds the data of `faults` and hands it to `add_fault`, here or at
+the other end of a control port."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from ...errors import ErrorCode
+    from ..faults import Fault
+
+H = TypeVar("H")
+MOST_SECONDS = 366 * 86_400
+"""The longest time that a clock is advanced by, or a request held up."""
+
+
+class FaultWords(Generic[H]):
+    """What a test can do to requests, in one line each. `add_fault` is given by the class that
+    inherits this."""
+
+    if TYPE_CHECKING:
+
+        def add_fault(self, fault: Fault) -> H: ...
+
+    def _fault(self, api: str | None, kind: str, how: dict[str, Any], **action: Any) -> H:
+        from ..faults import from_plain
+
+        given = {"action": kind, **action, **how}
+        return self.add_fault(from_plain(given if api is None else given | {"api": api}))
+
+    def fail(self, api: str | None, error: str | int | ErrorCode, /, **which: Any) -> H:
+        """Let requests fail: `kafka.fail("OffsetCommit", "REBALANCE_IN_PROGRESS", group="billing",
+        times=1)`.
+
+        `which`: the words of `faults.Selector` (group, topic, partition, member, client_id,
+        instance_id, transactional_id, generation, broker, phase) and how often: `nth` (from which
+        on), `times` (how many; all), `probability`, `name`, `may_miss`, `missing_ok` (its topic is
+        made later). The same for all below.
+        """
+        return self._fault(api, "fail", which, error=error)
+
+    def delay(self, api: str | None, /, *, seconds: float, answer: bool = False, **which: Any) -> H:
+        """Handle requests, or with `answer` send their answers, so much later."""
+        return self._fault(api, "delay", which, duration_ms=milliseconds(seconds), answer=answer)
+
+    def hold(self, api: str | None, /, **which: Any) -> H:
+        """Keep requests back until the handle's `release`."""
+        return self._fault(api, "hold", which)
+
+    def lose_request(self, api: str | None, /, **which: Any) -> H:
+        """Let requests get lost: never handled, never answered."""
+        return self._fault(api, "lose_request", which)
+
+    def lose_answer(self, api: str | None, /, **which: Any) -> H:
+        """Handle requests and let their answers get lost."""
+        return self._fault(api, "lose_answer", which)
+
+    def disconnect(self, api: str | None, /, *, after: bool = False, **which: Any) -> H:
+        """Cut the connection that a request comes on, before it is handled or after."""
+        return self._fault(api, "disconnect", which, after=after)
+
+    def garble(self, api: str | None, /, **which: Any) -> H:
+        """Damage the bytes of answers."""
+        return self._fault(api, "garble", which)
+
+    def throttle(self, api: str | None, /, *, seconds: float, **which: Any) -> H:
+        """Let answers say that the client is throttled for so long."""
+        return self._fault(api, "throttle", which, duration_ms=milliseconds(seconds))
+
+    def observe(self, api: str | None = None, /, **which: Any) -> H:
+        """Count requests, and do nothing to them. None at all is an answer, too: an observation
+        that no request met fails no test."""
+        return self._fault(api, "observe", which)
+
+
+def milliseconds(seconds: object) -> int:
+    """Seconds as whole milliseconds. Raises FaultError."""
+    from ..faults import FaultError
+
+    if (
+        not isinstance(seconds, int | float)
+        or isinstance(seconds, bool)
+        or not 0 <= seconds <= MOST_SECONDS
+    ):
+        raise FaultError(
+            f"seconds: {seconds!r}; a number from 0 on, at most {MOST_SECONDS} (366 days)"
+        )
+    return round(seconds * 1000)

@@ -1,0 +1,198 @@
+"""Whether a request is one that a fault selects, and which of its items.
+
+Owns how each word of a Selector is read off a request: names, ids and generations stand in fields
+of their own, items in lists. What a request does not say itself (the phase of its group, the groups
+of a client id, the name of a topic id) is asked of a `Surroundings`. It does not depend on what
+happens to the request then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from ...broker.call import Call
+from ...wire.messages.fetch import FetchRequest
+from ...wire.schema import Request
+from ..faults import Selector
+from .error_responses import LISTED, NESTED, Place
+
+
+class Surroundings(Protocol):
+    """What matching asks of the broker that got a request."""
+
+    def state_of(self, group: str) -> str | None:
+        """The group's state as Kafka spells it; None if there is no such group."""
+
+    def has_client(self, group: str, client_id: str) -> bool:
+        """Whether a member of the group has this client id."""
+
+    def topic_name(self, topic_id: bytes) -> str | None:
+        """The name of a topic; None if there is none with this id."""
+
+    def fetched(self, message: FetchRequest) -> list[Place]:
+        """The partitions that a Fetch reads, those of its session included."""
+
+
+def selects(
+    selector: Selector, api: str, call: Call, broker: int, around: Surroundings
+) -> Callable[[Place], bool] | None:
+    """None: not this request. Else which of its items are meant; all of them, where nothing selects
+    among items."""
+    message = call.message
+    if selector.api is not None and selector.api != api:
+        return None
+    if selector.broker is not None and selector.broker != broker:
+        return None
+    if selector.client_id is not None and selector.client_id != call.client_id:
+        return None
+    if selector.member is not None and not any(
+        member.startswith(selector.member) for member in _members(message)
+    ):
+        return None
+    if selector.instance_id is not None and selector.instance_id not in _instances(message):
+        return None
+    if selector.generation is not None and selector.generation != _generation(message):
+        return None
+    groups = groups_of(api, message)
+    if selector.group is not None and selector.group not in groups:
+        if groups or not by_client_id(api) or not around.has_client(selector.group, call.client_id):
+            return None
+    if (
+        selector.transactional_id is not None
+        and selector.transactional_id not in _transactional_ids(api, message)
+    ):
+        return None
+    if selector.phase is not None and not _in_phase(selector, groups, call, around):
+        return None
+    chosen = _items(selector, api, groups, around)
+    if selector.topic is not None and not any(map(chosen, _places(api, message, around))):
+        return None
+    return chosen
+
+
+def _items(
+    selector: Selector, api: str, groups: list[str], around: Surroundings
+) -> Callable[[Place], bool]:
+    """Which items of a request that fits as a whole are meant."""
+    many_groups = selector.group is not None and len(groups) > 1
+
+    def chosen(place: Place) -> bool:
+        if selector.topic is not None:
+            name = (
+                place.topic
+                if place.topic is not None or place.topic_id is None
+                else around.topic_name(place.topic_id)
+            )
+            if (name is not None or place.partition is not None) and name != selector.topic:
+                return False
+            if (
+                selector.partition is not None
+                and place.partition is not None
+                and place.partition != selector.partition
+            ):
+                return False
+        return not (many_groups and place.group is not None and place.group != selector.group)
+
+    return chosen
+
+
+def by_client_id(api: str) -> bool:
+    """Whether requests of this API, which name no group, are a group's if a member of it has their
+    client id."""
+    return api in ("Fetch", "Produce", "ListOffsets", "Metadata", "OffsetForLeaderEpoch")
+
+
+def _in_phase(selector: Selector, groups: list[str], call: Call, around: Surroundings) -> bool:
+    asked = groups or ([selector.group] if selector.group is not None else [])
+    return any((around.state_of(group) or "Dead") == selector.phase for group in asked)
+
+
+def groups_of(api: str, message: Request) -> list[str]:
+    """The groups that a request names."""
+    group = getattr(message, "group_id", "")
+    if group:
+        return [group]
+    if api == "OffsetFetch":
+        return [entry.group_id for entry in getattr(message, "groups", ())]
+    if api == "FindCoordinator":
+        keys = list(message.coordinator_keys) or [message.key]  # type: ignore[attr-defined]
+        return keys if message.key_type == 0 else []  # type: ignore[attr-defined]
+    shape = LISTED.get(api)
+    if shape is not None and shape.about == "group":
+        return list(getattr(message, shape.entries))
+    return []
+
+
+def _members(message: Request) -> list[str]:
+    member = getattr(message, "member_id", "")
+    if member:
+        return [member]
+    return [
+        entry.member_id
+        for entry in getattr(message, "members", ()) or ()
+        if getattr(entry, "member_id", "")
+    ]
+
+
+def _instances(message: Request) -> list[str]:
+    found = [getattr(message, "group_instance_id", None), getattr(message, "instance_id", None)]
+    found += [
+        getattr(entry, "group_instance_id", None) for entry in getattr(message, "members", ()) or ()
+    ]
+    return [instance for instance in found if instance is not None]
+
+
+def _generation(message: Request) -> int | None:
+    for name in ("generation_id", "generation_id_or_member_epoch", "member_epoch"):
+        value: int | None = getattr(message, name, None)
+        if value is not None:
+            return value
+    return None
+
+
+def _transactional_ids(api: str, message: Request) -> list[str]:
+    one = getattr(message, "transactional_id", None) or getattr(
+        message, "v3_and_below_transactional_id", None
+    )
+    if one:
+        return [one]
+    if api == "FindCoordinator" and message.key_type == 1:  # type: ignore[attr-defined]
+        return list(message.coordinator_keys) or [message.key]  # type: ignore[attr-defined]
+    return list(getattr(message, "transactional_ids", ()))
+
+
+def _places(api: str, message: Any, around: Surroundings) -> list[Place]:
+    """The topics and partitions that a request is about."""
+    if isinstance(message, FetchRequest):
+        return around.fetched(message)
+    nested = NESTED.get(api)
+    if nested is not None:
+        index = nested.number
+        return [
+            Place(
+                _topic(entry),
+                getattr(entry, "topic_id", None),
+                row if index is None else getattr(row, index),
+            )
+            for entry in getattr(message, nested.topics) or ()
+            for row in getattr(entry, nested.partitions)
+        ]
+    if api == "OffsetFetch":
+        entries = [
+            *(message.topics or ()),
+            *(topic for group in message.groups for topic in group.topics or ()),
+        ]
+        return [
+            Place(_topic(entry), getattr(entry, "topic_id", None), index)
+            for entry in entries
+            for index in entry.partition_indexes
+        ]
+    names = list(getattr(message, "topic_names", ()) or ())
+    listed = getattr(message, "topics", None) or getattr(message, "resources", None) or ()
+    named = [_topic(entry) or getattr(entry, "resource_name", None) for entry in listed]
+    return [Place(topic=name) for name in (*names, *named) if name]
+
+
+def _topic(entry: Any) -> str | None:
+    return getattr(entry, "name", None) or getattr(entry, "topic", None) or None

@@ -1,0 +1,495 @@
+"""The embeddable emulator: `Emulator`, a broker on real sockets for as long as a `with` lasts.
+
+    async with Emulator({"orders": 12}) as kafka:            # on the caller's own loop
+        consumer = AIOKafkaConsumer("orders", bootstrap_servers=kafka.bootstrap_servers)
+
+    with Emulator(["orders:12"]) as kafka:                   # its own thread and loop
+        consumer = KafkaConsumer("orders", bootstrap_servers=kafka.bootstrap_servers)
+
+A client that blocks (kafka-python, confluent-kafka) holds up the first form's loop:
+BlockingClientError names it after some seconds. Call it in a thread, or take the second form. Owns
+the options, the thread, and the life of the parts. Does not depend on the protocol.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future
+from os import PathLike
+from random import Random, SystemRandom
+from threading import Thread, get_ident
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from ..broker.build import build_broker, topic_options
+from ..broker.limits import Limits
+from ..configs.broker_configs import BrokerConfigs, ConfigError
+from ..control.kit import Kit
+from ..group_coordinator import Outcome
+from ..interceptors import raise_interceptor_errors
+from ..net.endpoints import ListenError, check_endpoints
+from ..net.fair_selector import run
+from ..net.server import Server
+from . import options as emulator_options
+from .blocked_loop import BlockWatch
+from .options import EmulatorError
+
+if TYPE_CHECKING:
+    from ..broker.core import Broker
+    from ..control.cluster import Verb
+    from ..control.session import KitSession
+    from ..event_log import EventLog
+    from ..event_log.log_file import LogMode
+    from ..group_coordinator import GroupCoordinator
+    from ..interceptors import InterceptorError
+    from ..members.effects import RebalanceListener
+    from ..members.live import Fleet, PeerHandle
+    from ..net.cluster_server import ClusterServer
+
+__all__ = ["ConfigError", "Emulator", "EmulatorError"]
+
+logger = logging.getLogger("coordinator.net.server")
+
+T = TypeVar("T")
+
+
+class Emulator(Kit):
+    """A Kafka broker with its group coordinator, on loopback sockets unless told otherwise.
+
+    `topics`: `{"orders": 12}` or `["orders:12", "payments"]`. `config`: Kafka's names and values;
+    defaults are Kafka's, except that group.initial.rebalance.delay.ms is 0 unless `kafka_defaults`.
+    `listen`: one address or several, `host:port` or `NAME://host:port`, port 0 for a free one.
+    `advertise`: addresses to tell clients instead, in the same form. `log`: path of the event log;
+    `log_mode` says what becomes of a file that is there: "new" refuses it, "append" adds a run to
+    it, "replace" starts it anew. `remember`: without a file, keep so many lines in memory, for
+    `explain`, `events`, `verify`. `seed`: fixes every id that is drawn. `auto_create_topics=False`:
+    a topic that a client misspells is not made, as it is by Kafka's default
+    (auto.create.topics.enable). `allow_remote`: may listen beyond loopback. `cluster_id`: instead
+    of one that is drawn. `max_output_bytes`: how much clients may leave unread before larger
+    answers wait; `max_response_bytes`: of one answer, a larger one closes its connection.
+
+    `brokers`: how many, with the ids 1, 2, ...; each listens one port further on than the one
+    before. `racks`: one for each. `broker_config`: settings of single brokers, by id. With several
+    brokers `broker` and `coordinator` mean none of them.
+
+    Raises ConfigError, TopicError or EmulatorError for options that cannot be, EmulatorError for an
+    address not to be had. Entered once.
+    """
+
+    def __init__(
+        self,
+        topics: Iterable[str] | Mapping[str, int] = (),
+        config: Mapping[str, object] | BrokerConfigs | None = None,
+        *,
+        listen: str | Iterable[str] = "127.0.0.1:0",
+        advertise: str | Iterable[str] = (),
+        log: str | PathLike[str] | None = None,
+        log_mode: LogMode = "new",
+        remember: int = 0,
+        seed: int | None = None,
+        kafka_defaults: bool = False,
+        allow_remote: bool = False,
+        node_id: int = 1,
+        cluster_id: str | None = None,
+        max_output_bytes: int = Limits().output_bytes,
+        max_response_bytes: int = Limits().response_bytes,
+        brokers: int = 1,
+        racks: Sequence[str | None] = (),
+        broker_config: Mapping[int, Mapping[str, object]] | None = None,
+        auto_create_topics: bool | None = None,
+    ) -> None:
+        emulator_options.check_kinds(
+            seed=seed, node_id=node_id, log=log, remember=remember, racks=racks
+        )
+        self.seed = SystemRandom().getrandbits(63) if seed is None else seed
+        self.configs = emulator_options.read_configs(
+            config, kafka_defaults, node_id, auto_create_topics
+        )
+        self._topics = topic_options(topics)
+        self._listen = emulator_options.read_endpoints("listen", listen)
+        self._advertise = emulator_options.read_endpoints("advertise", advertise)
+        self._allow_remote = allow_remote
+        self.log_path = log
+        self._log_mode: LogMode = emulator_options.read_log_mode(log_mode)
+        self._limits = emulator_options.read_limits(max_output_bytes, max_response_bytes)
+        self._remember = remember
+        self._node_id = node_id
+        self._cluster_id = cluster_id
+        self._racks = list(racks)
+        self._broker_configs = emulator_options.read_configs_of_brokers(
+            self.configs, brokers, self._racks, broker_config or {}, node_id
+        )
+        self.configs = self._broker_configs[0]
+        try:
+            check_endpoints(self._listen, self._advertise, allow_remote=allow_remote)
+            if brokers > 1:
+                from ..net.cluster_server import check_ports
+
+                check_ports(self._listen, brokers)
+        except ListenError as error:
+            raise EmulatorError(str(error)) from None
+        self._server: Server | None = None
+        self._cluster: ClusterServer | None = None
+        self._log: EventLog | None = None
+        self._fleet: Fleet | None = None
+        self._started = False
+        self._loop_thread = 0
+        self._thread: Thread | None = None
+        self._end: asyncio.Event | None = None
+        self._watch: BlockWatch
+        self.interceptor_errors: list[InterceptorError] = []
+        """Known when it has stopped: what interceptors raised, or gave that is no verdict. Leaving
+        `with` raises the first."""
+
+    # -- what a running emulator offers
+    # ------------------------------------------------------------------------------
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """What clients are given: `host:port` of the first listener, as advertised; of several
+        brokers all, with commas."""
+        nodes = self.server.broker.cluster.brokers.values()
+        addresses = [node.endpoints[self._listen[0].name] for node in nodes]
+        return ",".join(
+            f"[{host}]:{port}" if ":" in host else f"{host}:{port}" for host, port in addresses
+        )
+
+    @property
+    def endpoints(self) -> dict[str, tuple[str, int]]:
+        """Advertised host and port by listener name, of the only broker."""
+        return self.broker.cluster.brokers[self._node_id].endpoints
+
+    @property
+    def brokers(self) -> Mapping[int, Broker]:
+        """The brokers by id; to be touched on the emulator's loop only (`run`). One that was
+        started again is another object."""
+        return (
+            {self._node_id: self.server.broker}
+            if self._cluster is None
+            else self._cluster.brokers.brokers
+        )
+
+    @property
+    def server(self) -> Server:
+        """The sockets. Raises EmulatorError when not running."""
+        if self._server is None:
+            raise EmulatorError("the emulator is not running: use it within `with` or `async with`")
+        return self._server
+
+    def is_running(self, broker: int) -> bool:
+        """Whether a broker is neither stopped nor paused."""
+        return self._cluster is None or self._cluster.brokers.network.running(broker)
+
+    @property
+    def servers(self) -> Mapping[int, Server]:
+        """The sockets of each broker."""
+        return {self._node_id: self.server} if self._cluster is None else self._cluster.servers
+
+    @property
+    def broker(self) -> Broker:
+        """The only broker; to be touched on the emulator's loop only (`run`). Raises EmulatorError
+        if there are several."""
+        if self._cluster is not None:
+            raise EmulatorError(
+                f"there are several brokers ({', '.join(map(str, self.brokers))}): say which one is meant, as brokers[1]"
+            )
+        return self.server.broker
+
+    @property
+    def coordinator(self) -> GroupCoordinator:
+        """The group coordinator of the only broker; to be touched on the emulator's loop only
+        (`run`)."""
+        return self.broker.coordinator
+
+    def run(self, function: Callable[[], T]) -> T:
+        """Call a function on the emulator's loop, between two requests, and return its result. Safe
+        from any thread.
+
+        If the result is the outcome of a call to the group coordinator, such as
+        `coordinator.unload(...)`, its replies are sent.
+        """
+        server = self.server
+
+        def call() -> T:
+            server.clock.turn_began = server.now()
+            result = function()
+            if isinstance(result, Outcome):
+                for broker in self.brokers.values():
+                    broker.send_replies(result, server.now())
+            server.settle(server.now())
+            return result
+
+        if self._loop_thread == get_ident():
+            return call()
+        called: Future[T] = Future()
+
+        def on_loop() -> None:
+            try:
+                called.set_result(call())
+            except BaseException as error:
+                called.set_exception(error)
+
+        server.loop.call_soon_threadsafe(on_loop)
+        return called.result()
+
+    def unload_coordinator(self, partition: int | None = None) -> None:
+        """Let the broker lose a partition of __consumer_offsets, or all, as when another broker
+        becomes its leader (ERR-5, ERR-6): parked requests (in slices, where groups are many) and
+        later ones get NOT_COORDINATOR until `load_coordinator`. Safe from any thread."""
+        self.run(lambda: self.broker.unload_groups(partition, self.server.now()))
+
+    def load_coordinator(self, partition: int | None = None) -> None:
+        """Let the broker lead a partition of __consumer_offsets again, or all: groups are as their
+        log left them (ERR-7).
+
+        Parked requests are not restored; members' sessions begin anew. Safe from any thread: others
+        are served between slices of the load (ERR-4), which is over when this returns. On the
+        emulator's own loop it is done at once.
+        """
+        broker = self.broker
+        if self._loop_thread == get_ident():
+            self.run(lambda: broker.load_groups(partition, self.server.now()))
+        else:
+            from .session import begin_load
+
+            waits = self._session.waits
+            self.run(lambda: begin_load(broker, partition, waits, self.server.now())).result()
+
+    def control(self, verb: Verb) -> Verb | None:
+        """Carry out a verb of `coordinator.control.cluster`, and answer its inverse. Raises
+        ClusterError that says what cannot be done. Safe from any thread: a broker that was started
+        then listens, one that was stopped does not (on the emulator's loop: soon after)."""
+        cluster = self._cluster
+        if cluster is None:
+            raise EmulatorError(
+                f"{verb}: there is one broker only; for verbs of a cluster give brokers=3, say"
+            )
+        from ..control.cluster import perform
+
+        inverse = self.run(lambda: perform(cluster.hosts, verb, cluster.now()))
+        if self._loop_thread != get_ident():
+            cluster.wait_until_listening()
+        return inverse
+
+    def peer(
+        self,
+        group: str,
+        topics: Iterable[str] | None = None,
+        *,
+        pattern: str | None = None,
+        config: Mapping[str, object] | None = None,
+        listener: RebalanceListener | None = None,
+        keep_going: bool = False,
+        protocol: str | None = None,
+    ) -> PeerHandle:
+        """A live member of a group here, on its way in: `with kafka.peer("billing",
+        topics=["orders"]) as peer: peer.wait_stable()`.
+
+        `topics`: a list of names. `pattern`: instead, a regular expression that whole names must
+        match. `config`: settings by Kafka's names; `partition.assignment.strategy` also takes
+        classes. A fault ends the peer unless `keep_going`. `protocol`: classic or consumer
+        (KIP-848). What is not said is what the group's members have in common: their protocol and
+        their assignors. Raises MemberConfigError, FleetError, ControlError for what cannot be. Safe
+        from any thread.
+        """
+        from ..control.arguments import settings_of
+        from ..members import MemberConfig
+        from ..members.live import PeerHandle
+        from .session import fitting, new_fleet
+
+        given = {
+            "group.id": group,
+            **({} if protocol is None else {"group.protocol": protocol}),
+            **settings_of(config),
+        }
+        asked = MemberConfig.from_properties(
+            self.run(lambda: fitting(self.brokers.values(), group, given)) | given
+        )
+        if self._fleet is None:
+            self._fleet = self.run(lambda: new_fleet(self.servers, self.seed, self._log))
+        fleet = self._fleet
+        return PeerHandle(
+            fleet,
+            lambda: fleet.peer(
+                asked, topics=topics, pattern=pattern, listener=listener, keep_going=keep_going
+            ),
+            self._loop_thread,
+            lambda: self._stable_members(group),
+        )
+
+    def _stable_members(self, group: str) -> int:
+        """How many members a group has; 0 while it is not Stable."""
+        return max(
+            (broker.stable_members(group, self.server.now()) for broker in self.brokers.values()),
+            default=0,
+        )
+
+    def _new_session(self) -> KitSession:
+        from .session import new_session
+
+        return new_session(
+            self.server, lambda: list(self.brokers.values()), self.seed, lambda: self._fleet
+        )
+
+    def _log_lines(self) -> list[dict[str, Any]]:
+        from .session import log_lines
+
+        return log_lines(self._log, self.log_path)
+
+    def event_log(self) -> EventLog:
+        from .session import log_of
+
+        return log_of(self._log)
+
+    def mark(self) -> int:
+        """A place in the event log: what happens from now on is `since` this mark."""
+        log = self._log
+        return 0 if log is None else self.run(lambda: log.seq + 1)
+
+    # -- on the caller's loop
+    # ----------------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Start on the running loop; `stop` ends it. `async with` does both."""
+        if self._started:
+            raise EmulatorError("this emulator has been started already: make another one")
+        self._started = True
+        self._loop_thread = get_ident()
+        epoch_ms = int(time.time() * 1000)
+        self._log = emulator_options.open_log(
+            self.log_path,
+            self._log_mode,
+            self._remember,
+            self.configs,
+            seed=self.seed,
+            epoch_ms=epoch_ms,
+            tell=logger.error,
+        )
+        if len(self._broker_configs) > 1:
+            await self._start_cluster(epoch_ms)
+            return
+        broker = build_broker(
+            configs=self.configs,
+            random=Random(self.seed),
+            epoch_ms=epoch_ms,
+            topics=self._topics,
+            log=self._log,
+            node_id=self._node_id,
+            cluster_id=self._cluster_id,
+            limits=self._limits,
+        )
+        server = Server(broker, asyncio.get_running_loop())
+        try:
+            await server.listen(self._listen, self._advertise, allow_remote=self._allow_remote)
+        except ListenError as error:
+            await self.stop()
+            raise EmulatorError(str(error)) from error
+        emulator_options.publish_listeners(server)
+        self._server = server
+
+    async def _start_cluster(self, epoch_ms: int) -> None:
+        """Start several brokers."""
+        from ..cluster_runtime import Brokers, ClusterOptions
+        from ..net.cluster_server import ClusterServer
+
+        brokers = Brokers(
+            ClusterOptions(
+                configs=self._broker_configs,
+                random=Random(self.seed),
+                epoch_ms=epoch_ms,
+                topics=self._topics,
+                racks=self._racks,
+                log=self._log,
+                cluster_id=self._cluster_id,
+                limits=self._limits,
+            )
+        )
+        cluster = ClusterServer(brokers, asyncio.get_running_loop())
+        try:
+            await cluster.listen(self._listen, self._advertise, allow_remote=self._allow_remote)
+        except ListenError as error:
+            await self.stop()
+            raise EmulatorError(str(error)) from error
+        for server in cluster.servers.values():
+            emulator_options.publish_listeners(server)
+        self._cluster = cluster
+        self._server = cluster.servers[1]
+
+    async def stop(self) -> None:
+        """Answer what is parked, close every connection, forget everything."""
+        if self._fleet is not None:
+            fleet, self._fleet = self._fleet, None
+            fleet.abandon()
+        if self._kit is not None:
+            kit, self._kit = self._kit, None
+            kit.waits.fail_all(EmulatorError("the emulator has stopped"))
+        if self._server is not None:
+            brokers = list(self.brokers.values())
+            server, self._server = self._server, None
+            cluster, self._cluster = self._cluster, None
+            await (cluster or server).stop()
+            self.interceptor_errors = [
+                error for broker in brokers for error in broker.interceptor_errors
+            ]
+        if self._log is not None:
+            self._log.close()
+            self._log = None
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        self._watch = BlockWatch()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.stop()
+        self._watch.end(error)
+        raise_interceptor_errors(self.interceptor_errors, error)
+
+    # -- on its own thread
+    # -------------------------------------------------------------------------------------------
+
+    def __enter__(self) -> Self:
+        started: Future[asyncio.Event] = Future()
+        self._thread = Thread(
+            target=run, args=(self._live(started),), name="coordinator-emulator", daemon=True
+        )
+        self._thread.start()
+        try:
+            self._end = started.result()
+        except BaseException:
+            self._thread.join()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        assert self._thread is not None and self._end is not None
+        if self._server is not None:
+            self._server.loop.call_soon_threadsafe(self._end.set)
+        self._thread.join()
+        raise_interceptor_errors(self.interceptor_errors, error)
+
+    async def _live(self, started: Future[asyncio.Event]) -> None:
+        """The life of the thread: start, tell how that went, stop when asked."""
+        try:
+            await self.start()
+        except BaseException as error:
+            started.set_exception(error)
+            return
+        started.set_result(end := asyncio.Event())
+        try:
+            await end.wait()
+        finally:
+            await self.stop()

@@ -1,0 +1,266 @@
+"""What an emulator gives its testing kit: who is connected, which members are its own peers, and
+the lines of its log.
+
+It stands between the sockets, which `control` does not depend on, and the kit. Loaded when a test
+first asks for something.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+from assignors.registry import BUILT_IN_NAMES
+
+from ..control.session import KitSession
+from ..errors import ErrorCode
+from ..groups.classic.model import ClassicGroup
+from ..groups.consumer.model import ConsumerMembership
+from .options import EmulatorError
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from ..broker.core import Broker
+    from ..control.waiting import WaitBoard
+    from ..event_log import EventLog
+    from ..members import MemberConfig, MemberFault
+    from ..members.live import Fleet
+    from ..members.live.peer import Peer
+    from ..members.live.recorder import Callback
+    from ..net.server import Server
+
+_STRATEGY = "partition.assignment.strategy"
+_KINDS = {
+    "assigned": "PartitionsAssigned",
+    "revoked": "PartitionsRevoked",
+    "lost": "PartitionsLost",
+}
+
+
+def new_session(
+    server: Server,
+    brokers: Callable[[], list[Broker]],
+    seed: int,
+    fleet: Callable[[], Fleet | None],
+) -> KitSession:
+    """A kit's session; its waits are looked at after every piece of work of the servers."""
+
+    def clients() -> set[str]:
+        return {
+            protocol.connection.client_id for each in server.group for protocol in each.protocols
+        }
+
+    def own_members() -> dict[str, frozenset[tuple[str, int]]]:
+        running = fleet()
+        peers = () if running is None else running.peers
+        return {
+            peer.member_id: frozenset((tp.topic, tp.partition) for tp in peer.owned)
+            for peer in peers
+            if peer.settled
+        }
+
+    def paused() -> set[str]:
+        running = fleet()
+        return (
+            set() if running is None else {peer.member_id for peer in running.peers if peer.paused}
+        )
+
+    def disconnect() -> None:
+        for each in server.group:
+            for protocol in list(each.protocols):
+                protocol.end()
+                protocol.transport.abort()
+
+    session = KitSession(
+        brokers, EmulatorClock(server), seed, clients, own_members, paused, disconnect
+    )
+    server.group[0].observers.append(session.waits.look)
+    return session
+
+
+def begin_load(broker: Broker, partition: int | None, waits: WaitBoard, now: int) -> Future[None]:
+    """Let a broker begin to load a partition of __consumer_offsets (None: all); the future is done
+    when the load is."""
+    broker.begin_load(partition, 0, now)
+    return waits.begin(
+        lambda: ("the end of the load",) if broker.coordinator.is_loading else (), lambda: None
+    )
+
+
+class EmulatorClock:
+    """The clock of running servers, as `Kit.advance` moves it."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self.now = server.now
+        self.jump = server.jump
+
+    def next_deadline(self) -> int | None:
+        """When something falls due next."""
+        return self._server.runtime.next_deadline()
+
+    def tick(self) -> None:
+        """Let happen what is due."""
+        self._server.runtime.tick(self._server.now())
+
+
+def log_lines(log: EventLog | None, path: str | PathLike[str] | None) -> list[dict[str, Any]]:
+    """The lines of this run so far. Raises EmulatorError if there is no log."""
+    log = log_of(log)
+    if path is None:
+        return list(log.events())
+    from ..event_log import read
+
+    log.flush()
+    return list(read(path, log.run))
+
+
+def log_of(log: EventLog | None) -> EventLog:
+    """The log. Raises EmulatorError if there is none."""
+    if log is None:
+        raise EmulatorError(
+            "there is no event log: give log=PATH, or remember=100_000 for one in memory"
+        )
+    return log
+
+
+def fitting(
+    brokers: Iterable[Broker], group_id: str, given: Mapping[str, object]
+) -> dict[str, object]:
+    """The settings with which a peer fits into a group that has members: its protocol, the
+    assignors that all of them offer.
+
+    Nothing where the settings given say so themselves, and where no assignor of ours is among them.
+    """
+    membership = next(
+        (m for m in (_membership(broker, group_id) for broker in brokers) if m is not None), None
+    )
+    if isinstance(membership, ConsumerMembership) and membership.members:
+        return {} if "group.protocol" in given else {"group.protocol": "consumer"}
+    if (
+        not isinstance(membership, ClassicGroup)
+        or _STRATEGY in given
+        or given.get("group.protocol", "classic") != "classic"
+    ):
+        return {}
+    offered = [[name for name, _ in member.protocols] for member in membership]
+    common = [
+        name
+        for name in (offered[0] if offered else ())
+        if name in BUILT_IN_NAMES and all(name in names for names in offered)
+    ]
+    return {_STRATEGY: ",".join(common)} if common else {}
+
+
+def refusal_explained(brokers: Iterable[Broker], group_id: str, config: MemberConfig) -> str:
+    """What a group's members offer, what the peer does that was refused for it, and what to
+    change."""
+    membership = next(
+        (m for m in (_membership(broker, group_id) for broker in brokers) if m is not None), None
+    )
+    offers = ", ".join(assignor.name for assignor in config.make_assignors())
+    if not isinstance(membership, ClassicGroup):
+        what = (
+            "does not exist any more"
+            if membership is None
+            else "is of the consumer protocol (KIP-848): set group.protocol"
+        )
+        return f"the peer offers the classic protocol with {offers}; group {group_id!r} {what}"
+    rows = {
+        member.client_id: ", ".join(name for name, _ in member.protocols) for member in membership
+    }
+    told = (
+        "; ".join(f"{client} offers {names}" for client, names in rows.items())
+        or "it has no members"
+    )
+    kind = (
+        f" of protocol type {membership.protocol_type!r}"
+        if membership.protocol_type not in (None, "consumer")
+        else ""
+    )
+    return f"the peer offers {offers}; in group {group_id!r}{kind} {told}: set {_STRATEGY} to what all of them have"
+
+
+def _membership(broker: Broker, group_id: str) -> ClassicGroup | ConsumerMembership | None:
+    shard = broker.coordinator.shard_of(group_id)
+    return None if shard is None else shard.groups[group_id].membership
+
+
+def own_routes(servers: Mapping[int, Server]) -> dict[tuple[str, int], tuple[str, int]]:
+    """Where clients in this process connect, by what brokers advertise on their first listener:
+    that may not be reached from here."""
+    routes = {}
+    for server in servers.values():
+        endpoint = server.endpoints[0]
+        host = {"": "127.0.0.1", "localhost": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(
+            endpoint.host, endpoint.host
+        )
+        routes[server.broker.cluster.brokers[server.broker.node_id].endpoints[endpoint.name]] = (
+            host,
+            endpoint.port,
+        )
+    return routes
+
+
+def own_addresses(routes: Mapping[tuple[str, int], tuple[str, int]]) -> str:
+    """The bootstrap servers for clients in this process."""
+    return ",".join(
+        f"[{host}]:{port}" if ":" in host else f"{host}:{port}" for host, port in routes.values()
+    )
+
+
+def new_fleet(servers: Mapping[int, Server], seed: int, log: EventLog | None) -> Fleet:
+    """Peers of these brokers. They connect to where each listens: what it advertises to clients may
+    not be reached from here."""
+    from ..members.live import Fleet
+
+    routes = own_routes(servers)
+    addresses = own_addresses(routes)
+    fleet = Fleet(addresses, seed=seed, routes=routes)
+    explained: set[MemberFault] = set()
+
+    def explain(peer: Peer) -> None:
+        fault = peer.fault
+        if (
+            fault is not None
+            and fault.code is ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+            and fault not in explained
+        ):
+            config = peer.member.config
+            why = refusal_explained(
+                [server.broker for server in servers.values()], config.group_id, config
+            )
+            fault.args = (f"{fault}; {why}", *fault.args[1:])
+            explained.add(fault)
+
+    fleet.on_change = explain
+    if log is not None:
+        fleet.on_callback = callback_logger(log, next(iter(servers.values())).now)
+    return fleet
+
+
+def callback_logger(log: EventLog, now: Callable[[], int]) -> Callable[[Peer, Callback], None]:
+    """Writes what a peer's application is told into the log's stream `member`."""
+
+    def note(peer: Peer, callback: Callback) -> None:
+        rows = [{"topic": topic, "partition": number} for topic, number in callback.partitions]
+        config, number = (
+            peer.member.config,
+            callback.generation if callback.generation >= 0 else None,
+        )
+        epoch = {"member_epoch": number} if config.speaks_consumer and number is not None else {}
+        log.append(
+            "member",
+            _KINDS[callback.kind],
+            at_ms=now(),
+            group=config.group_id,
+            member=peer.member_id or None,
+            generation=None if config.speaks_consumer else number,
+            client=peer.client_id,
+            partitions=rows,
+            **epoch,
+        )
+
+    return note

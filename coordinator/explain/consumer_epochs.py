@@ -1,0 +1,175 @@
+"""The rebalances of a consumer group (KIP-848): each group epoch, why it came, who is to have what
+by it, when all had reached it.
+
+Follows the events of one group, for those who ask for rebalances as plain values; sentences are the
+affair of `consumer_story`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from ..event_log.reader import Line
+from .consumer_story import Partitions
+from .words import printable
+
+_ANOTHER_MEMBERSHIP = frozenset(
+    {"ConsumerGroupCreated", "ConsumerGroupUpgraded", "ConsumerGroupDowngraded", "MembershipReset"}
+)
+
+
+class Target(NamedTuple):
+    """What a member is to have by an epoch, and what of it is new to it, or another's from now
+    on."""
+
+    member: str
+    partitions: Partitions
+    added: Partitions
+    revoked: Partitions
+
+
+@dataclass(slots=True)
+class EpochView:
+    """One group epoch. `outcome`: assigning, reconciling, stable, empty; interrupted, if the next
+    one came before either of these."""
+
+    seq: int
+    epoch: int
+    started_ms: int
+    reason: str
+    causes: list[Line]
+    outcome: str = "assigning"
+    assignor: str | None = None
+    assigned_ms: int | None = None
+    stable_ms: int | None = None
+    ended_ms: int | None = None
+    targets: list[Target] = field(default_factory=list)
+
+
+class Epochs:
+    """The epochs of one group, in order."""
+
+    def __init__(self) -> None:
+        self.views: list[EpochView] = []
+        self._targets: dict[str, Partitions] = {}
+
+    def follow(self, line: Line, state: str, chain: Callable[[int | None], list[Line]]) -> None:
+        """One event of the group, and the state that it is in then. `chain`: gives a line and its
+        causes, back to the first."""
+        kind, current = line["type"], self.views[-1] if self.views else None
+        if kind == "GroupEpochBumped":
+            self._end(line["at_ms"])
+            current = EpochView(
+                line["seq"],
+                line["group_epoch"],
+                line["at_ms"],
+                line["reason"],
+                chain(line["cause"]),
+            )
+            self.views.append(current)
+        elif kind in _ANOTHER_MEMBERSHIP:
+            self._end(line["at_ms"])
+            self._targets = {}
+        elif kind == "ConsumerMemberReplaced":
+            self._targets[line["member"]] = self._targets.pop(line["replaced"], {})
+        elif kind == "ConsumerMemberRemoved":
+            self._targets.pop(line["member"], None)
+        elif kind == "TargetAssigned":
+            targets = self._assigned(line)
+            if current is not None and line["assignment_epoch"] == current.epoch:
+                current.assignor, current.assigned_ms, current.targets = (
+                    line["assignor"],
+                    line["at_ms"],
+                    targets,
+                )
+        if (
+            current is not None
+            and current.ended_ms is None
+            and current.stable_ms is None
+            and current.outcome != "empty"
+        ):
+            self._settle(current, line["at_ms"], state)
+
+    def _end(self, at_ms: int) -> None:
+        """The last epoch is over, whether it came to an end or not."""
+        if self.views and self.views[-1].ended_ms is None:
+            last = self.views[-1]
+            last.ended_ms = at_ms
+            if last.outcome in ("assigning", "reconciling"):
+                last.outcome = "interrupted"
+
+    def _assigned(self, line: Line) -> list[Target]:
+        before, after = self._targets, dict(self._targets)
+        after.update((row["member_id"], _partitions(row["topics"])) for row in line["targets"])
+        self._targets = after
+        return [
+            Target(
+                member,
+                partitions,
+                _without(partitions, before.get(member, {})),
+                _without(before.get(member, {}), partitions),
+            )
+            for member, partitions in after.items()
+        ]
+
+    @staticmethod
+    def _settle(current: EpochView, at_ms: int, state: str) -> None:
+        if state == "Empty":
+            current.outcome = "empty"
+        elif current.assigned_ms is not None:
+            current.outcome = "stable" if state == "Stable" else "reconciling"
+            if state == "Stable":
+                current.stable_ms = at_ms
+
+
+def _partitions(rows: Iterable[Mapping[str, Any]]) -> Partitions:
+    return {row["topic"] or row["topic_id"]: tuple(sorted(row["partitions"])) for row in rows}
+
+
+def _without(some: Partitions, others: Partitions) -> Partitions:
+    left = {
+        topic: tuple([number for number in numbers if number not in others.get(topic, ())])
+        for topic, numbers in some.items()
+    }
+    return {topic: numbers for topic, numbers in left.items() if numbers}
+
+
+def plain(view: EpochView) -> dict[str, Any]:
+    """An epoch with the fields of a classic rebalance, those that it does not have being null or
+    empty; names are member ids."""
+    return {
+        "seq": view.seq,
+        "generation": view.epoch,
+        "outcome": view.outcome,
+        "why": f"The group went to epoch {view.epoch} because {printable(view.reason)}.",
+        "because": printable(view.reason),
+        "started_ms": view.started_ms,
+        "join_phase_ms": None,
+        "stable_ms": view.stable_ms,
+        "sync_phase_ms": None,
+        "ended_ms": view.ended_ms,
+        "initial_delay_ms": 0,
+        "leader": None,
+        "assignor": view.assignor,
+        "members": [target.member for target in view.targets],
+        "trigger": None,
+        "changes": [],
+        "causes": view.causes,
+        "assigned_ms": view.assigned_ms,
+        "assignments": [
+            {
+                "name": target.member,
+                "member_id": target.member,
+                "partitions": target.partitions,
+                "added": target.added,
+                "revoked": target.revoked,
+            }
+            for target in view.targets
+        ],
+        "gone": [],
+        "unowned_partition_ms": None,
+        "unowned_longest_ms": None,
+        "steps": [],
+    }

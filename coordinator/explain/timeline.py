@@ -1,0 +1,529 @@
+"""A log folded into what a person asks about: each group's rebalances, who took part, who got what,
+who stood still, and what caused it.
+
+Works line by line, so a log can be followed while it grows, and in time linear in the log. Reads
+plain dictionaries (`coordinator.event_log.read`) and does not depend on the group coordinator.
+Lines of unknown types are passed over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from ..event_log.reader import Line, LineNumbers
+from .blobs import (
+    COOPERATIVE,
+    both,
+    by_topic,
+    claims,
+    is_cooperative,
+    minus,
+    own_assignment,
+    subscription,
+)
+from .consumer_groups import KINDS, follow_consumer_event, note_consumer_event
+from .expired_offsets import note_expiry
+from .ownership import Ownership
+from .refusals import Refusals
+from .steps import Steps
+from .views import (
+    Change,
+    Departed,
+    Gone,
+    GroupView,
+    MemberView,
+    Partitions,
+    Rebalance,
+    Share,
+    Unowned,
+)
+from .waits import awaited, last_sign
+
+_NOBODYS_CAUSE = frozenset(
+    {
+        "OffsetsCommitted",
+        "OffsetsPending",
+        "PendingOffsetsEnded",
+        "RequestAnswered",
+        "RequestRefused",
+        "ConnectionOpened",
+        "ConnectionClosed",
+    }
+)
+"""Types of lines that no rebalance goes back to; nor does any to what members and records say."""
+_ABOUT_OFFSETS = frozenset({"offset_fetch", "offset_commit"})
+"""Requests that bring about no rebalance."""
+_MOST_CAUSES = 64
+
+
+class Timeline:
+    """All groups of a log. `feed` it line by line. `details`: keep each request and answer that
+    belongs to a rebalance, too.
+
+    `stories`: tell what happens in consumer groups (KIP-848); else only their state is followed.
+    """
+
+    def __init__(self, *, details: bool = False, stories: bool = True) -> None:
+        self.stories = stories
+        self.header: Line = {}
+        self.numbers = LineNumbers("log")
+        self.groups: dict[str, GroupView] = {}
+        self.end_ms = 0
+        self._lines: dict[int, Line] = {}
+        self._grown: list[Line] = []
+        self.clocks_ahead_ms: dict[int, int] = {}
+        self._ownership: dict[str, Ownership] = {}
+        self._refusals = Refusals()
+        self._steps = Steps(self._lines) if details else None
+        self.partitions: dict[str, int] = {}
+        """How many partitions each topic has."""
+
+    def feed(self, line: Line) -> None:
+        """Fold one line."""
+        if line["at_ms"] > self.end_ms:
+            self.end_ms = line["at_ms"]
+        stream, kind = line["stream"], line["type"]
+        if stream == "run":
+            self.header = line
+        if kind not in _NOBODYS_CAUSE and stream != "member" and stream != "data":
+            self._lines[line["seq"]] = line
+        if stream == "cluster" and kind in ("TopicCreated", "PartitionsAdded"):
+            self.partitions[line["topic"]] = line["partitions"]
+            if kind == "PartitionsAdded":
+                self._grown.append(line)
+        elif kind == "JumpClock":
+            self.clocks_ahead_ms[line["broker"]] = (
+                self.clocks_ahead_ms.get(line["broker"], 0) + line["by_ms"]
+            )
+        elif stream == "wire":
+            self._wire(line)
+            if self._steps is None and line.get("api") in _ABOUT_OFFSETS and kind != "RequestSeen":
+                self._lines.pop(line["cause"], None)
+        elif stream == "member":
+            self._callback(line)
+        elif kind == "FaultInjected":
+            self._refusals.met(self.groups.get(line.get("group", "")), line)
+        elif stream == "group" and kind in _FOLDS:
+            group = self.groups.get(line["group"])
+            if group is None:
+                group = self.groups[line["group"]] = GroupView(line["group"], line["at_ms"])
+                self._ownership[line["group"]] = Ownership()
+                if self._steps is not None:
+                    self._steps.group_came(group)
+            _FOLDS[kind](self, group, line)
+            group.generation = line.get("generation", group.generation)
+
+    def chain(self, seq: int | None) -> list[Line]:
+        """A line and its causes, back to what came from outside, but `_MOST_CAUSES` at most: chains
+        share their beginnings."""
+        chain: list[Line] = []
+        while seq is not None and seq in self._lines and len(chain) < _MOST_CAUSES:
+            chain.append(self._lines[seq])
+            seq = chain[-1]["cause"]
+        return chain
+
+    # -- one event each
+    # ------------------------------------------------------------------------------------------------
+
+    def _wire(self, line: Line) -> None:
+        group = self.groups.get(line.get("group", ""))
+        errors, injected = self._refusals.errors(line)
+        if self._steps is not None:
+            self._steps.wire(group, line, injected)
+        if group is None:
+            return
+        member, kind = group.members.get(line.get("member", "")), line["type"]
+        if kind == "RequestAnswered" and member is not None:
+            self._answered(group, member, line)
+        elif kind in ("RequestSeen", "RequestRefused"):
+            if member is not None and not errors:
+                member.seen_ms, member.seen_by = line["at_ms"], line.get("api", "")
+                if (
+                    line.get("api") == "heartbeat" and member.learned_ms is None
+                ):  # successful ones are not in the log
+                    member.learned_ms, member.learned_by = line["at_ms"], line["seq"]
+            if kind == "RequestRefused" and errors:
+                self._refusals.refused(group, member, line, injected)
+
+    def _answered(self, group: GroupView, member: MemberView, line: Line) -> None:
+        """Answers that come without an event of the group: to a member that joins or syncs while
+        the group is Stable (JOIN-4, STA-8)."""
+        if group.state != "Stable":
+            return
+        if line["api"] == "join_group" and not member.cooperative:
+            self._ownership[group.group].joins(member, line["at_ms"] - line["waited_ms"])
+        elif line["api"] == "sync_group":
+            self._goes_on(group, member, line["at_ms"])
+
+    def _callback(self, line: Line) -> None:
+        """A member's own word on what its application was told."""
+        group = self.groups.get(line.get("group", ""))
+        member = group.members.get(line.get("member", "")) if group is not None else None
+        if (
+            group is None
+            or member is None
+            or line["type"] not in ("PartitionsAssigned", "PartitionsRevoked", "PartitionsLost")
+        ):
+            return
+        partitions: dict[str, list[int]] = {}
+        for row in line["partitions"]:
+            partitions.setdefault(row["topic"], []).append(row["partition"])
+        ownership = self._ownership[group.group]
+        if line["type"] == "PartitionsAssigned":
+            generation = line.get("generation", group.generation)
+            ownership.told_assigned(
+                member, by_topic(partitions.items()), generation, line["at_ms"], _unowned(group)
+            )
+        else:
+            ownership.told_given_up(member, by_topic(partitions.items()), line["at_ms"])
+        if self._steps is not None:
+            self._steps.callback(group, member.name, line)
+
+    def _goes_on(self, group: GroupView, member: MemberView, at_ms: int) -> None:
+        self._ownership[group.group].goes_on(member, group.generation, at_ms, _unowned(group))
+        current = group.current
+        share = (
+            current.share_by_id.get(member.member_id)
+            if current is not None and current.outcome == "stable"
+            else None
+        )
+        if share is not None and share.resumed_ms is None:
+            share.resumed_ms = at_ms
+
+    def _created(self, group: GroupView, line: Line) -> None:
+        group.state, group.created_ms, group.assignor, group.given_up_as = (
+            "Empty",
+            line["at_ms"],
+            None,
+            "",
+        )
+
+    def _pending(self, group: GroupView, line: Line) -> None:
+        group.name(line["member"])
+
+    def _pending_removed(self, group: GroupView, line: Line) -> None:
+        name = group.name(line["member"]) or ""
+        group.pending_gone = (line["at_ms"], name, line["reason"])
+        group.note(line, [name])
+
+    def _joined(self, group: GroupView, line: Line) -> None:
+        member = group.member(line["member"])
+        member.client_id, member.client_host = line["client_id"], line["client_host"]
+        member.group_instance_id = line["group_instance_id"]
+        group.protocol_type, group.leader = line["protocol_type"], group.name(line["leader"])
+        self._subscribes(group, member, line)
+        self._change(group, line, [member.name])
+
+    def _subscribes(self, group: GroupView, member: MemberView, line: Line) -> dict[str, Any]:
+        """Take over what a member asks for; returns how that differs from before."""
+        before, after = member.subscription, None
+        if group.protocol_type == "consumer" and line["protocols"]:
+            subscriptions = [
+                (row["name"], subscription(row["metadata"])) for row in line["protocols"]
+            ]
+            after = subscriptions[0][1]
+            member.cooperative = is_cooperative(subscriptions)
+        member.subscription = after
+        member.seen_ms, member.seen_by = line["at_ms"], "join_group"
+        self._ownership[group.group].joins(member, line["at_ms"])
+        if before is None or after is None:
+            return {}
+        return {
+            "topics_added": sorted(set(after.topics) - set(before.topics)),
+            "topics_dropped": sorted(set(before.topics) - set(after.topics)),
+            "given_up": minus(by_topic(before.owned_partitions), by_topic(after.owned_partitions)),
+            "owned_changed": before.owned_partitions != after.owned_partitions,
+        }
+
+    def _rejoined(self, group: GroupView, line: Line) -> None:
+        member = group.member(line["member"])
+        note = self._subscribes(group, member, line)
+        topics = member.subscription.topics if member.subscription is not None else ()
+        last = group.current
+        grown: dict[str, int] = {}
+        for growth in reversed(self._grown):
+            if last is None or growth["seq"] < last.seq:
+                break
+            if growth["topic"] in topics:
+                grown.setdefault(growth["topic"], growth["partitions"])
+        note["grown"] = list(reversed(grown.items()))
+        note["leads"] = member.name == group.leader
+        self._change(group, line, [member.name], note)
+
+    def _replaced(self, group: GroupView, line: Line) -> None:
+        old = group.member(line["replaced"])
+        new = group.member(line["member"])
+        new.client_id, new.client_host, new.assignment = (
+            old.client_id,
+            old.client_host,
+            old.assignment,
+        )
+        new.group_instance_id, new.subscription = line["group_instance_id"], old.subscription
+        self._depart(group, old, line, "replaced")
+        del group.members[line["replaced"]]
+        group.leader = group.name(line["leader"])
+        self._subscribes(group, new, line)
+        if line["parked"]:
+            self._change(group, line, [new.name], {"replaced": old.name})
+        else:
+            group.note(line, [new.name, old.name])
+
+    def _removed(self, group: GroupView, line: Line) -> None:
+        member = group.members.pop(line["member"], None) or MemberView(
+            line["member"], group.name(line["member"]) or ""
+        )
+        note: dict[str, Any] = {
+            "last_sign": last_sign(group, member, line),
+            "led": group.leader == member.name,
+        }
+        group.leader = group.name(line["leader"])
+        had = self._depart(group, member, line, line["reason"])
+        if had:
+            going = group.current is not None and group.state == "PreparingRebalance"
+            gone = Gone(member.name, had, note["last_sign"][0] if note["last_sign"] else None)
+            (group.current.gone if going and group.current is not None else group.gone).append(gone)
+        self._change(group, line, [member.name], note)
+
+    def _depart(self, group: GroupView, member: MemberView, line: Line, reason: str) -> Partitions:
+        """A member id goes; returns what it had, or would have had again at the end of its
+        rebalance."""
+        had = member.pause.partitions if member.pause is not None else member.held
+        group.departed[member.member_id] = Departed(
+            member.name, line["at_ms"], reason, member.held, member.held_generation
+        )
+        self._ownership[group.group].removed(member, line["at_ms"])
+        return had
+
+    def _change(
+        self, group: GroupView, line: Line, members: list[str], note: dict[str, Any] | None = None
+    ) -> None:
+        """A change of membership: part of the rebalance that runs, else kept for the one that it
+        may start."""
+        change = Change(line["seq"], line["at_ms"], line["type"], members, line, note or {})
+        current = group.current
+        if group.state == "PreparingRebalance" and current is not None:
+            current.changes.append(change)
+        else:
+            group.waiting.append(change)
+
+    def _elected(self, group: GroupView, line: Line) -> None:
+        group.leader = group.name(line["member"])
+        self._change(group, line, [group.leader or ""])
+
+    def _rebalance(self, group: GroupView, line: Line) -> None:
+        before, group.waiting = group.waiting, []
+        trigger = (
+            before[-1]
+            if before and before[-1].seq == line["cause"]
+            else self._other_trigger(group, line)
+        )
+        if before and before[-1] is trigger:
+            before.pop()
+            together: list[
+                Change
+            ] = []  # leaves of one batch, members that did not sync: one trigger
+            while (
+                before
+                and before[-1].kind == trigger.kind
+                and before[-1].line["cause"] == trigger.line["cause"]
+            ):
+                together.append(before.pop())
+            trigger.members[:0] = [name for change in reversed(together) for name in change.members]
+        others = before
+        previous = group.current
+        if previous is not None and previous.ended_ms is None:
+            self._end(previous, line["at_ms"], "interrupted")
+        group.current = Rebalance(
+            group.group,
+            line["seq"],
+            line["at_ms"],
+            trigger,
+            line["reason"],
+            group.state,
+            line["delay_ms"],
+            self.chain(line["cause"]),
+            changes=others,
+            gone=group.gone,
+            steps=group.steps,
+        )
+        group.entries.append(group.current)
+        group.gone, group.steps = [], []
+        group.state = "PreparingRebalance"
+
+    def _other_trigger(self, group: GroupView, line: Line) -> Change:
+        cause = self._lines.get(line["cause"]) if line["cause"] is not None else None
+        cause = cause or line
+        return Change(
+            cause["seq"],
+            cause["at_ms"],
+            cause["type"],
+            [group.name(cause["member"]) or ""] if "member" in cause else [],
+            cause,
+        )
+
+    def _end(self, rebalance: Rebalance, at_ms: int, outcome: str) -> None:
+        rebalance.ended_ms = at_ms
+        if rebalance.outcome in ("joining", "syncing"):
+            rebalance.outcome = outcome
+
+    def _generation(self, group: GroupView, line: Line) -> None:
+        group.state, group.assignor, group.leader = (
+            "CompletingRebalance",
+            line["protocol_name"],
+            group.name(line["leader"]),
+        )
+        group.rearmed = (line["at_ms"], f"the start of generation {line['generation']}")
+        group.members = {member_id: group.member(member_id) for member_id in line["members"]}
+        current = group.current
+        if current is not None:
+            current.generation, current.generation_ms, current.outcome = (
+                line["generation"],
+                line["at_ms"],
+                "syncing",
+            )
+            current.leader, current.assignor = group.leader, group.assignor
+            current.members = [group.member(member_id).name for member_id in line["members"]]
+            current.awaited = awaited(group, current, line["at_ms"])
+        for member in group.members.values():
+            member.synced, member.learned_ms = False, None
+
+    def _synced(self, group: GroupView, line: Line) -> None:
+        member = group.member(line["member"])
+        member.seen_ms, member.seen_by, member.synced = line["at_ms"], "sync_group", True
+        if not line["parked"] and group.state == "Stable":
+            self._goes_on(group, member, line["at_ms"])
+
+    def _stored(self, group: GroupView, line: Line) -> None:
+        current, rows = group.current, line["members"]
+        group.stored = frozenset(row["member_id"] for row in rows)
+        if (
+            group.state in ("Stable", "Dead") or current is None
+        ):  # a static member was replaced, or a snapshot restored: no rebalance
+            for row in rows:
+                group.member(row["member_id"]).assignment = own_assignment(
+                    row["assignment"], group.protocol_type
+                )
+            return
+        shares = [self._share(group, row, line) for row in rows]
+        group.state = "Stable"
+        group.rearmed = (line["at_ms"], "the answer to its SyncGroup")
+        current.stored_ms, current.outcome, current.shares = line["at_ms"], "stable", shares
+        current.share_by_id = {share.member_id: share for share in shares}
+        wanted = {
+            topic
+            for member in group.members.values()
+            if member.subscription
+            for topic in member.subscription.topics
+        }
+        self._ownership[group.group].keep_topics(wanted)
+        for member in group.members.values():
+            if member.synced:
+                self._goes_on(group, member, line["at_ms"])
+
+    def _share(self, group: GroupView, row: dict[str, Any], line: Line) -> Share:
+        member = group.member(row["member_id"])
+        before, now = (
+            member.assignment or {},
+            own_assignment(row["assignment"], group.protocol_type),
+        )
+        member.assignment = now
+        share = Share(
+            member.name,
+            member.member_id,
+            now,
+            len(row["assignment"]) // 2,
+            minus(now or {}, before),
+            minus(before, now or {}),
+            member.cooperative,
+            both(member.held, now or {}),
+            member.pause,
+        )
+        if line["protocol_name"] in ("sticky", COOPERATIVE) and group.protocol_type == "consumer":
+            share.claim = partial(claims, line["protocol_name"], row["subscription"])
+        return share
+
+    def _rejected(self, group: GroupView, line: Line) -> None:
+        group.waiting.append(
+            Change(line["seq"], line["at_ms"], line["type"], [group.leader or ""], line)
+        )
+
+    def _emptied(self, group: GroupView, line: Line) -> None:
+        group.state, group.leader, group.assignor, group.stored = "Empty", None, None, frozenset()
+        self._ownership[group.group].clear()
+        current = group.current
+        if current is not None:
+            current.generation, current.generation_ms, current.outcome = (
+                line["generation"],
+                line["at_ms"],
+                "empty",
+            )
+            current.awaited = awaited(group, current, line["at_ms"])
+
+    def _committed(self, group: GroupView, line: Line) -> None:
+        group.commits += 1
+
+    def _transaction_ended(self, group: GroupView, line: Line) -> None:
+        group.commits += bool(line["partitions"])
+
+    def _consumers(self, group: GroupView, line: Line) -> None:
+        if self.stories:
+            note_consumer_event(group, line, self.chain)
+        else:
+            follow_consumer_event(group, line)
+
+    def _gone(self, group: GroupView, line: Line) -> None:
+        current = group.current
+        if current is not None and current.ended_ms is None:
+            self._end(current, line["at_ms"], "lost")
+        if line["type"] == "GroupDeleted":
+            group.members, group.leader = {}, None
+            self._ownership[group.group].clear()
+        else:
+            group.given_up_as = group.state
+        group.state = "Dead"
+        group.note(line)
+
+    def _loaded(self, group: GroupView, line: Line) -> None:
+        group.state, group.given_up_as = line["state"], ""
+        for member_id, member in group.members.items():
+            if member_id not in group.stored:
+                self._depart(group, member, line, "not in the stored group")
+        group.members = {
+            member_id: view
+            for member_id, view in group.members.items()
+            if member_id in group.stored
+        }
+        group.rearmed = (line["at_ms"], "the loading of the group")
+        group.note(line)
+
+
+def _unowned(group: GroupView) -> Unowned:
+    """Where the time without an owner counts that ends now: in the last rebalance."""
+    return group.current.unowned if group.current is not None else Unowned()
+
+
+_FOLDS: dict[str, Callable[[Timeline, GroupView, Line], None]] = {
+    "GroupCreated": Timeline._created,
+    "MemberPending": Timeline._pending,
+    "PendingMemberRemoved": Timeline._pending_removed,
+    "MemberJoined": Timeline._joined,
+    "MemberRejoined": Timeline._rejoined,
+    "MemberReplaced": Timeline._replaced,
+    "MemberRemoved": Timeline._removed,
+    "LeaderElected": Timeline._elected,
+    "RebalanceStarted": Timeline._rebalance,
+    "GenerationStarted": Timeline._generation,
+    "MemberSynced": Timeline._synced,
+    "GenerationStored": Timeline._stored,
+    "AssignmentRejected": Timeline._rejected,
+    "GroupEmptied": Timeline._emptied,
+    "OffsetsCommitted": Timeline._committed,
+    "PendingOffsetsEnded": Timeline._transaction_ended,
+    "OffsetsRemoved": note_expiry,
+    "GroupDeleted": Timeline._gone,
+    "GroupUnloaded": Timeline._gone,
+    "GroupLoaded": Timeline._loaded,
+    **dict.fromkeys(KINDS, Timeline._consumers),
+}

@@ -1,0 +1,50 @@
+"""What was waited for, found by looking back when the waiting has ended: by a join phase, and by
+the session of a member that expired.
+
+Reads views that `timeline` has filled; changes nothing.
+"""
+
+from __future__ import annotations
+
+from ..event_log.reader import Line
+from .views import Awaited, GroupView, MemberView, Rebalance
+
+
+def awaited(group: GroupView, current: Rebalance, ended_ms: int) -> Awaited | None:
+    """What a join phase waited for last: what came at the instant at which it ended. None if that
+    was its own deadline, or its start."""
+    if ended_ms == current.started_ms:
+        return None
+    if group.pending_gone is not None and group.pending_gone[0] == ended_ms:
+        return Awaited("PendingMemberRemoved", [group.pending_gone[1]], group.pending_gone[2])
+    last = (
+        current.changes[-1] if current.changes and current.changes[-1].at_ms == ended_ms else None
+    )
+    if last is None or last.kind == "LeaderElected":
+        return None
+    arrivals = [
+        change.at_ms
+        for change in current.changes
+        if change.kind in ("MemberRejoined", "MemberJoined", "MemberReplaced")
+    ]
+    before_ms = max((at_ms for at_ms in arrivals if at_ms < ended_ms), default=None)
+    return Awaited(last.kind, last.members, last.line.get("reason", ""), before_ms)
+
+
+def last_sign(group: GroupView, member: MemberView, line: Line) -> tuple[int, str] | None:
+    """When an expired member was last heard of, and by what: (instant, API or what renewed all
+    sessions or "heartbeat").
+
+    Heartbeats that succeed are not logged: if nothing that was logged fits, it was one.
+    """
+    silence, _, unit = (line["detail"] or "").partition(" ")
+    if unit != "ms" or not silence.isdecimal() or line["reason"] == "left":
+        return None
+    at_ms = line["at_ms"] - int(silence)
+    for seen_ms, seen_by in ((member.seen_ms, member.seen_by), group.rearmed):
+        if seen_by and abs(seen_ms - at_ms) <= _TIMERS_ARE_LATE_MS:
+            return seen_ms, seen_by
+    return at_ms, "heartbeat"
+
+
+_TIMERS_ARE_LATE_MS = 5

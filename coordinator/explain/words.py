@@ -1,0 +1,89 @@
+"""Numbers and names as a reader likes them: durations, instants, lists, partition ranges, short
+member names."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Container, Mapping, Sequence
+
+from ..common.printable import printable as printable
+
+_UUID_CHARS = 36
+_SHORTEST = 4
+
+
+def duration(ms: int) -> str:
+    """`120 ms`, `6 s`, `6.25 s`, `5 min`, `1 min 5 s`."""
+    if ms < 1000:
+        return f"{ms} ms"
+    if ms < 60_000:
+        return f"{ms / 1000:.2f}".rstrip("0").rstrip(".") + " s"
+    minutes, rest = divmod(ms, 60_000)
+    return f"{minutes} min" + (f" {duration(rest)}" if rest >= 1000 else "")
+
+
+def instant(ms: int) -> str:
+    """Seconds since the run's zero, to the millisecond: `12.345 s`."""
+    return f"{ms / 1000:.3f} s"
+
+
+def listed(words: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return " and ".join([*([", ".join(words[:-1])] if len(words) > 1 else []), *words[-1:]])
+
+
+def counted(noun: str, words: Sequence[str], most: int = 8) -> str:
+    """`member a`, `members a and b`; of many only the first few by name."""
+    if len(words) == 1:
+        return f"{noun} {words[0]}"
+    if len(words) > most:
+        return f"{len(words)} {noun}s ({', '.join(words[:3])}, ...)"
+    return f"{noun}s {listed(words)}"
+
+
+def ranges(numbers: Collection[int]) -> str:
+    """`0-5, 8`."""
+    parts: list[str] = []
+    ordered = sorted(numbers)
+    start = 0
+    for at in range(1, len(ordered) + 1):
+        if at == len(ordered) or ordered[at] != ordered[at - 1] + 1:
+            parts.append(
+                str(ordered[start]) if at == start + 1 else f"{ordered[start]}-{ordered[at - 1]}"
+            )
+            start = at
+    return ", ".join(parts)
+
+
+def partitions(by_topic: Mapping[str, Collection[int]]) -> str:
+    """`orders 0-5, 8; payments 1`, or `nothing`."""
+    return (
+        "; ".join(
+            f"{printable(topic)} {ranges(numbers)}"
+            for topic, numbers in by_topic.items()
+            if numbers
+        )
+        or "nothing"
+    )
+
+
+def split_member_id(member_id: str) -> tuple[str, str]:
+    """The name in front (client id or group instance id) and the uuid of a member id minted by the
+    coordinator (MID-1)."""
+    front, uuid = member_id[: -_UUID_CHARS - 1], member_id[-_UUID_CHARS:]
+    if len(member_id) > _UUID_CHARS and member_id[-_UUID_CHARS - 1] == "-" and uuid.count("-") == 4:
+        return front, uuid
+    return member_id, ""
+
+
+def short_name(member_id: str, taken: Container[str]) -> str:
+    """The name in front and the first letters of the uuid, as many as it takes to be unlike the
+    names that are taken."""
+    front, uuid = split_member_id(member_id)
+    front = printable(front) or "member"
+    if not uuid:
+        return front if front not in taken else member_id
+    for size in range(_SHORTEST, _UUID_CHARS):
+        name = f"{front}-{uuid[:size]}"
+        if name not in taken:
+            return name
+    return member_id

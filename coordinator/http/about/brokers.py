@@ -1,0 +1,106 @@
+"""Brokers: which there are, and the verbs of `coordinator.control.cluster`, each answered with its
+inverse."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+from ...control import cluster
+from ..operation import Raw, operation
+from ..plain import DONE, FLAG, NUMBER, TEXT, list_of, object_of
+from ..port import Port
+from ..shapes import told
+
+
+def verb_schema() -> dict[str, Any]:
+    """JSON Schema of a verb, from its data."""
+    options = []
+    for name, kind in cluster.VERBS.items():
+        properties: dict[str, Any] = {"verb": {"const": name}}
+        for entry in fields(kind):
+            properties[entry.name] = _how(str(entry.type))
+        options.append(
+            {
+                "type": "object",
+                "title": name,
+                "description": (kind.__doc__ or "").strip(),
+                "properties": properties,
+                "required": [
+                    "verb",
+                    *(
+                        entry.name
+                        for entry in fields(kind)
+                        if entry.default is entry.default_factory
+                    ),
+                ],
+                "additionalProperties": False,
+            }
+        )
+    return {"oneOf": options}
+
+
+def _how(kind: str) -> dict[str, Any]:
+    if kind == "How":
+        return {"enum": list(cluster.How.__args__)}  # type: ignore[attr-defined]
+    if "tuple" in kind:
+        return {"type": ["array", "null"], "items": {"type": "integer"}}
+    return (
+        {"type": ["integer", "null"]}
+        if "None" in kind
+        else {"type": "integer"}
+        if kind == "int"
+        else {"type": "string"}
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """Which part of __consumer_offsets."""
+
+    partition: int | None = told("one partition; without it all", None)
+
+
+@operation(
+    "GET",
+    "/brokers",
+    answer=object_of(brokers=list_of(object_of(id=NUMBER, running=FLAG, address=TEXT))),
+)
+def broker_list(port: Port, body: Any) -> Any:
+    """The brokers, and whether each runs."""
+    kafka = port.kafka
+    return {
+        "brokers": [
+            {"id": node, "running": kafka.is_running(node), "address": address}
+            for node, address in zip(kafka.servers, kafka.bootstrap_servers.split(","), strict=True)
+        ]
+    }
+
+
+@operation(
+    "POST",
+    "/brokers/control",
+    body=Raw,
+    schema=verb_schema(),
+    answer=object_of(inverse={"type": ["object", "null"]}),
+)
+def broker_control(port: Port, body: Raw) -> Any:
+    """Carry out a verb: {"verb": "StopBroker", "broker": 2, "how": "crash"}. It answers its
+    inverse, which undoes it."""
+    inverse = port.kafka.control(cluster.from_plain(body.plain))
+    return {"inverse": None if inverse is None else cluster.to_plain(inverse)}
+
+
+@operation("POST", "/coordinator/unload", body=Shard, answer=DONE)
+def coordinator_unload(port: Port, body: Shard) -> Any:
+    """Let the only broker lose a partition of __consumer_offsets, as when another broker becomes
+    its leader (NOT_COORDINATOR)."""
+    port.kafka.unload_coordinator(body.partition)
+    return {"done": True}
+
+
+@operation("POST", "/coordinator/load", body=Shard, answer=DONE)
+def coordinator_load(port: Port, body: Shard) -> Any:
+    """Let it lead that partition again: groups are as their log left them."""
+    port.kafka.load_coordinator(body.partition)
+    return {"done": True}

@@ -1,0 +1,66 @@
+"""The emulator as a whole: what it is, time, a clean start for the next test."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any
+
+from ...control.kit import DEFAULT_GRACE_S
+from ...version import __version__
+from ..operation import operation
+from ..plain import DONE, LINES, NUMBER, TEXT, object_of
+from ..port import Port, timeout_of
+from ..shapes import told
+
+
+@dataclass(frozen=True, slots=True)
+class Jump:
+    """How far the clock jumps."""
+
+    seconds: float = told("so many seconds")
+    silent: list[str] = told("members, by any of their names, that send nothing meanwhile", [])
+    grace: float = told(
+        "real seconds in which living members may answer a rebalance that begins on the way",
+        DEFAULT_GRACE_S,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Clean:
+    """What stays."""
+
+    keep_topics: list[str] = told("topics that stay, with their records", [])
+
+
+@operation(
+    "GET", "/", answer=object_of(version=TEXT, bootstrap_servers=TEXT, cluster_id=TEXT, seed=NUMBER)
+)
+def about(port: Port, body: Any) -> Any:
+    """What is served here, and the address for Kafka clients."""
+    kafka = port.kafka
+    cluster = next(iter(kafka.brokers.values())).cluster
+    return {
+        "version": __version__,
+        "bootstrap_servers": kafka.bootstrap_servers,
+        "cluster_id": cluster.cluster_id,
+        "seed": kafka.seed,
+    }
+
+
+@operation("POST", "/advance", body=Jump, answer=object_of(events=LINES))
+async def advance(port: Port, body: Jump) -> Any:
+    """Let the coordinators' clock jump, from deadline to deadline; answers what fell due, in order.
+    Members that live are spared."""
+    kafka, grace = port.kafka, timeout_of(body.grace)
+    since = kafka.mark()
+    for answered in kafka.advancing(body.seconds, silent=body.silent):
+        await asyncio.wait([asyncio.wrap_future(answered)], timeout=grace)
+    return {"events": kafka.fallen_due(since)}
+
+
+@operation("POST", "/reset", body=Clean, answer=DONE)
+def reset(port: Port, body: Clean) -> Any:
+    """Forget faults, groups and topics, but for those to be kept: clean for the next test."""
+    port.kafka.reset(keep_topics=body.keep_topics)
+    return {"done": True}

@@ -1,0 +1,111 @@
+"""The journal at the other end of a control port: the same typed records, read from what the port
+answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ...control.faults import API_NAMES
+from ...control.in_process_requests import ControlError
+from ...control.journal import words_of
+from ...wire.messages import request_type, response_type
+from ...wire.plain import from_plain
+from .calls import Caller
+
+if TYPE_CHECKING:
+    from ...wire.schema import Message
+
+_ALL = 10**9
+
+
+class RemoteExchange:
+    """One request of a client and its answer, as `coordinator.control.journal.Exchange` has
+    them."""
+
+    __slots__ = (
+        "_text",
+        "answer",
+        "answered_ms",
+        "api",
+        "at_ms",
+        "broker",
+        "client_id",
+        "error",
+        "number",
+        "request",
+        "version",
+    )
+
+    def __init__(self, row: Mapping[str, Any]) -> None:
+        self.number: int = row["number"]
+        self.broker: int = row["broker"]
+        self.api: str = row["api"]
+        self.version: int = row["version"]
+        self.client_id: str = row["client_id"]
+        self.at_ms: int = row["at_ms"]
+        self.answered_ms: int | None = row["answered_ms"]
+        self.error: str | None = row["error"]
+        key = API_NAMES[self.api]
+        self.request: Message = from_plain(request_type(key), self.version, row["request"])
+        self.answer: Message | None = (
+            None
+            if row["answer"] is None
+            else from_plain(response_type(key), self.version, row["answer"])
+        )
+        self._text: str = row["text"]
+
+    def __str__(self) -> str:
+        return self._text
+
+
+class RemoteJournal:
+    """As `coordinator.control.journal.Journal`: each look is a call."""
+
+    def __init__(self, caller: Caller, most: int | None) -> None:
+        self._caller = caller
+        self._most = int(caller.post("/journal", {"most": most})["most"])
+
+    @property
+    def most(self) -> int:
+        """How many requests it keeps, the latest."""
+        return self._most
+
+    @property
+    def dropped(self) -> int:
+        """How many requests it had to let go."""
+        return int(self._caller.post("/journal")["dropped"])
+
+    def requests(self, api: str | None = None, /, **which: Any) -> list[RemoteExchange]:
+        """See `Journal.requests`."""
+        words = words_of(api, which)
+        return [
+            RemoteExchange(row)
+            for row in self._caller.get("/journal", limit=_ALL, **words)["requests"]
+        ]
+
+    def clear(self) -> None:
+        """See `Journal.clear`."""
+        self._caller.delete("/journal")
+
+    def verify(
+        self,
+        api: str | None = None,
+        /,
+        *,
+        exactly: int | None = None,
+        at_least: int | None = None,
+        at_most: int | None = None,
+        **which: Any,
+    ) -> list[RemoteExchange]:
+        """See `Journal.verify`."""
+        if exactly is None and at_least is None and at_most is None:
+            raise ControlError("verify what? Give exactly, at_least or at_most")
+        words = words_of(api, which)
+        body = {"exactly": exactly, "at_least": at_least, "at_most": at_most, **words}
+        told = self._caller.post(
+            "/journal/verify", {name: value for name, value in body.items() if value is not None}
+        )
+        if not told["holds"]:
+            raise AssertionError(told["failure"])
+        return [RemoteExchange(row) for row in told["requests"]]

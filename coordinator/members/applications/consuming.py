@@ -1,0 +1,297 @@
+"""An application that consumes, as a pure machine: it polls, takes its time over what it got, and
+commits as it is told to.
+
+Owns the loop of the application: poll, process, commit, and for a pipeline the transaction around
+what it writes. Rules: while it processes or waits for a commit it does not poll, so a slow one
+outlives max.poll.interval.ms (CLI-14); it never polls before it has finished what it polled. What
+it does is told line by line (`tell`). Does not depend on clocks and connections.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from enum import Enum
+from typing import Any, Final, Protocol
+
+from assignors import TopicPartition
+
+from ..consuming.consumer import Consumer
+from ..consuming.fetching import Polled
+from ..effects import Committed, Position
+from ..faults import CommitFailed, MemberFault
+from ..producers.produced import Delivered, Sent, TransactionEnded
+from ..producers.producer import Producer
+from ..producers.transactions import TransactionState
+from ..record_batches import ReadRecord
+from ..states import NO_GENERATION, Generation
+
+_MOST_TURNS: Final = 10_000
+
+
+class CommitPolicy(Enum):
+    """When positions are committed. `AUTO`: by the consumer (enable.auto.commit); `TRANSACTION`:
+    with what a pipeline writes."""
+
+    AUTO = "auto"
+    BATCH = "batch"
+    RECORD = "record"
+    NONE = "none"
+    TRANSACTION = "transaction"
+
+    __hash__ = object.__hash__
+
+
+class Tell(Protocol):
+    """Who is told what the application does: a log's stream `member`."""
+
+    def __call__(self, kind: str, /, **fields: Any) -> None: ...
+
+
+def ranges(offsets: Iterable[int]) -> list[list[int]]:
+    """Ascending offsets as pairs of first and last."""
+    found: list[list[int]] = []
+    for offset in offsets:
+        if found and offset == found[-1][1] + 1:
+            found[-1][1] = offset
+        else:
+            found.append([offset, offset])
+    return found
+
+
+class Application:
+    """One consuming application. `processing_ms`: how long it takes over a record. `output`: the
+    partitions a pipeline writes to."""
+
+    def __init__(
+        self,
+        consumer: Consumer,
+        tell: Tell,
+        *,
+        policy: CommitPolicy = CommitPolicy.AUTO,
+        processing_ms: int = 0,
+        producer: Producer | None = None,
+        output: tuple[TopicPartition, ...] = (),
+    ) -> None:
+        self.consumer = consumer
+        self.producer = producer
+        self.stalled = False
+        """The application does nothing, as if it hung."""
+        self.processed = 0
+        """How many records it has finished."""
+        self._tell = tell
+        self._policy = policy
+        self._processing_ms = processing_ms
+        self._output = output
+        self._work: deque[tuple[TopicPartition, ReadRecord]] = deque()
+        self._batch: list[Polled] = []
+        self._last_known: Generation = NO_GENERATION
+        self._busy_until: int | None = None
+        self._commit: int | None = None
+        self._in_transaction = False
+        self._sources: dict[int, list[Any]] = {}
+
+    @property
+    def idle(self) -> bool:
+        """Has it nothing in hand?"""
+        return not self._work and self._commit is None and not self._in_transaction
+
+    # -- the loop
+
+    def turn(self, now: int) -> None:
+        """Go on as far as possible. Raises MemberFault for what ends an application."""
+        for _ in range(_MOST_TURNS):
+            if self.stalled or not self._step(now):
+                return
+
+    def _step(self, now: int) -> bool:
+        """One step; False: it waits."""
+        if self._commit is not None:
+            self.consumer.member.pump(now)
+            return False
+        if self._in_transaction:
+            return False
+        if self.producer is not None and self.producer.fatal is not None:
+            raise self.producer.fatal
+        if self._work:
+            return self._process(now)
+        if not self._may_poll():
+            return False
+        return self._poll(now)
+
+    def _may_poll(self) -> bool:
+        """A pipeline waits until it can begin a transaction."""
+        transactions = None if self.producer is None else self.producer.transactions
+        return transactions is None or transactions.state is TransactionState.READY
+
+    def _poll(self, now: int) -> bool:
+        self._see_generation()
+        polled = self.consumer.poll(now)
+        self._see_generation()
+        for reset in self.consumer.resets():
+            topic, number = reset.partition
+            self._tell(
+                "PositionReset", topic=topic, partition=number, offset=reset.offset, why=reset.why
+            )
+        if not polled:
+            return False
+        isolation = self.consumer.member.config.isolation_level
+        for partition, records in polled:
+            found = ranges(record.offset for record in records)
+            self._tell(
+                "RecordsPolled",
+                topic=partition.topic,
+                partition=partition.partition,
+                ranges=found,
+                isolation=isolation,
+            )
+        self._batch = polled
+        self._work.extend(
+            (partition, record) for partition, records in polled for record in records
+        )
+        self._begin_work(now)
+        return True
+
+    def _see_generation(self) -> None:
+        """As KafkaConsumer.groupMetadata() keeps it: the last one that was known, also when the
+        member has none any more."""
+        if self.consumer.member.generation.generation_id >= 0:
+            self._last_known = self.consumer.member.generation
+
+    def _begin_work(self, now: int) -> None:
+        at_once = 1 if self._policy is CommitPolicy.RECORD else len(self._work)
+        self._busy_until = now + self._processing_ms * at_once
+
+    def _process(self, now: int) -> bool:
+        assert self._busy_until is not None
+        if now < self._busy_until:
+            return False
+        self._busy_until = None
+        if self._policy is CommitPolicy.RECORD:
+            partition, record = self._work.popleft()
+            self._finished(partition, [record])
+            if self._work:
+                self._begin_work(now)
+            self._commit = self.consumer.commit(now, {partition: Position(record.offset + 1)})
+            return True
+        self._work.clear()
+        for partition, records in self._batch:
+            self._finished(partition, records)
+        if self._policy is CommitPolicy.BATCH:
+            self._commit = self.consumer.commit(now)
+        elif self._policy is CommitPolicy.TRANSACTION:
+            self._write(now)
+        return True
+
+    def _finished(self, partition: TopicPartition, records: Iterable[ReadRecord]) -> None:
+        offsets = [record.offset for record in records]
+        self.processed += len(offsets)
+        self._tell(
+            "RecordsProcessed",
+            topic=partition.topic,
+            partition=partition.partition,
+            ranges=ranges(offsets),
+        )
+
+    # -- a pipeline
+
+    def _write(self, now: int) -> None:
+        """Write one record for each that was read, and commit both or neither (KIP-447)."""
+        producer, member = self.producer, self.consumer.member
+        assert producer is not None and producer.transactions is not None
+        producer.transactions.begin()
+        self._in_transaction = True
+        offsets: dict[TopicPartition, Position] = {}
+        for partition, records in self._batch:
+            for record in records:
+                target = self._output[partition.partition % len(self._output)]
+                ticket = producer.send(
+                    target, f"{partition.topic}-{partition.partition}@{record.offset}".encode(), now
+                )
+                self._sources[ticket] = [partition.topic, partition.partition, record.offset]
+            offsets[partition] = Position(records[-1].offset + 1)
+        self._see_generation()
+        producer.transactions.send_offsets(
+            member.config.group_id, self._last_known, member.config.group_instance_id, offsets
+        )
+        producer.transactions.end(commit=True)
+        producer.tick(now)
+
+    def _transaction_ended(self, ended: TransactionEnded) -> None:
+        assert self.producer is not None and self.producer.transactions is not None
+        self._tell("TransactionEnded", committed=ended.committed, failed=_name(ended.fault))
+        if ended.fault is not None and self.producer.fatal is None:
+            self.producer.transactions.end(commit=False)
+            return
+        self._in_transaction = False
+        self._sources.clear()
+        if not ended.committed:
+            self._rewind()
+
+    def _rewind(self) -> None:
+        """What was aborted is read again, as far as it is still this member's."""
+        for partition, records in self._batch:
+            if partition in self.consumer.member.owned:
+                self._tell(
+                    "Rewound",
+                    topic=partition.topic,
+                    partition=partition.partition,
+                    offset=records[0].offset,
+                )
+                self.consumer.seek(partition, records[0].offset)
+
+    # -- what its driver tells
+
+    def told(self, effect: object) -> None:
+        """Something that a client's machine had for its application."""
+        match effect:
+            case Committed(number, offsets, fault):
+                rows = [
+                    {"topic": topic, "partition": number_, "offset": at.offset}
+                    for (topic, number_), at in offsets.items()
+                ]
+                self._tell("CommitEnded", offsets=rows, failed=_name(fault))
+                if number == self._commit:
+                    self._commit = None
+                    if isinstance(
+                        fault, CommitFailed
+                    ):  # the partitions are others' by now, and so is the work
+                        self._work.clear()
+            case Sent(tickets, partition, producer_id, epoch, sequence):
+                sources = [self._sources[ticket] for ticket in tickets if ticket in self._sources]
+                self._tell(
+                    "RecordsSent",
+                    topic=partition.topic,
+                    partition=partition.partition,
+                    producer_id=producer_id,
+                    producer_epoch=epoch,
+                    sequence=sequence,
+                    count=len(tickets),
+                    sources=sources,
+                )
+            case Delivered(tickets, partition, offset, fault):
+                self._tell(
+                    "RecordsDelivered",
+                    topic=partition.topic,
+                    partition=partition.partition,
+                    offset=offset,
+                    count=len(tickets),
+                    acks="all",
+                    failed=_name(fault),
+                )
+            case TransactionEnded():
+                self._transaction_ended(effect)
+
+    def next_turn(self) -> int | None:
+        """When it goes on by itself; None: something else has to happen first."""
+        if self.stalled or self._in_transaction:
+            return None
+        if self._commit is not None:
+            return self.consumer.member.commit_due
+        if self._work:
+            return self._busy_until
+        return self.consumer.next_poll() if self._may_poll() else None
+
+
+def _name(fault: MemberFault | None) -> str | None:
+    return None if fault is None else fault.name

@@ -1,0 +1,150 @@
+"""An application that produces at a steady rate, as a pure machine: in transactions, or not.
+
+Owns when which record is sent, and to which partition. Each record's value names its sender and
+number. What becomes of records is told line by line. Does not depend on clocks and connections.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from assignors import TopicPartition
+
+from ..faults import MemberFault
+from ..producers.produced import Delivered, Sent, TransactionEnded
+from ..producers.producer import Producer
+from ..producers.transactions import TransactionState
+from .consuming import Tell
+
+
+class Producing:
+    """One producing application. `rate`: records a second. `transaction_ms`: how long each
+    transaction is kept open.
+
+    `abort_every`: every so many transactions one is aborted by the application; 0: none. `until`:
+    when it stops; None: never.
+    """
+
+    def __init__(
+        self,
+        producer: Producer,
+        partitions: Sequence[TopicPartition],
+        tell: Tell,
+        *,
+        name: str,
+        now: int,
+        rate: int,
+        transaction_ms: int = 1000,
+        abort_every: int = 0,
+        until: int | None = None,
+    ) -> None:
+        self.producer = producer
+        self.sent = 0
+        """How many records it has sent."""
+        self._partitions = tuple(partitions)
+        self._tell = tell
+        self._name = name
+        self._started = now
+        self._rate = rate
+        self._transaction_ms = transaction_ms
+        self._abort_every = abort_every
+        self._until = until
+        self._transactions = 0
+        self._opened_at = 0
+
+    @property
+    def done(self) -> bool:
+        """Has it sent all that it would, and heard of it?"""
+        open_ = self.producer.transactions is not None and self.producer.transactions.state not in (
+            TransactionState.READY,
+            TransactionState.NEW,
+        )
+        return self.producer.idle and not open_
+
+    def turn(self, now: int) -> None:
+        """Send what is due by now. Raises MemberFault for what ends the application."""
+        producer = self.producer
+        if producer.fatal is not None:
+            raise producer.fatal
+        transactions = producer.transactions
+        if transactions is not None:
+            if transactions.state is TransactionState.READY and self._due(now):
+                transactions.begin()
+                self._opened_at = now
+                self._transactions += 1
+            if transactions.state is not TransactionState.OPEN or transactions.fault is not None:
+                if transactions.state is TransactionState.OPEN:
+                    transactions.end(commit=False)
+                return
+        while self._due(now):
+            partition = self._partitions[self.sent % len(self._partitions)]
+            producer.send(partition, f"{self._name}#{self.sent}".encode(), now)
+            self.sent += 1
+        if transactions is not None and (
+            now >= self._opened_at + self._transaction_ms or self._is_over(now)
+        ):
+            transactions.end(
+                commit=not (self._abort_every and self._transactions % self._abort_every == 0)
+            )
+
+    def _due(self, now: int) -> bool:
+        at = self._next_at()
+        return at is not None and at <= now
+
+    def _next_at(self) -> int | None:
+        at = self._started + self.sent * 1000 // self._rate
+        return at if self._until is None or at < self._until else None
+
+    def _is_over(self, now: int) -> bool:
+        return self._until is not None and now >= self._until
+
+    def next_turn(self) -> int | None:
+        """When there is something to send or to end."""
+        transactions = self.producer.transactions
+        if self.producer.fatal is not None:
+            return None
+        at = self._next_at()
+        if transactions is None or transactions.state is TransactionState.READY:
+            return at
+        if transactions.state is not TransactionState.OPEN:
+            return None
+        end = self._opened_at + self._transaction_ms
+        return end if at is None else min(at, end)
+
+    def told(self, effect: object) -> None:
+        """Something that the producer had for its application."""
+        match effect:
+            case Sent(tickets, partition, producer_id, epoch, sequence):
+                self._tell(
+                    "RecordsSent",
+                    topic=partition.topic,
+                    partition=partition.partition,
+                    producer_id=producer_id,
+                    producer_epoch=epoch,
+                    sequence=sequence,
+                    count=len(tickets),
+                    sources=[],
+                )
+            case Delivered(tickets, partition, offset, fault):
+                self._tell(
+                    "RecordsDelivered",
+                    topic=partition.topic,
+                    partition=partition.partition,
+                    offset=offset,
+                    count=len(tickets),
+                    acks=self.producer.config.acks,
+                    failed=_name(fault),
+                )
+            case TransactionEnded(committed, fault):
+                self._tell("TransactionEnded", committed=committed, failed=_name(fault))
+                transactions = self.producer.transactions
+                if fault is None or self.producer.fatal is not None or transactions is None:
+                    return
+                if (
+                    transactions.state is TransactionState.OPEN
+                ):  # else `turn` saw the fault before this was told, and aborts already
+                    transactions.end(commit=False)
+
+
+def _name(fault: MemberFault | None) -> str | None:
+    return None if fault is None else fault.name

@@ -1,0 +1,3 @@
+"""A member of the classic protocol: JoinGroup, SyncGroup, Heartbeat, LeaveGroup."""
+
+from __future__ import annotations

@@ -1,0 +1,149 @@
+"""Heartbeats, and what falls due without the application: Java's heartbeat thread (CLI-11, CLI-12,
+CLI-14).
+
+A heartbeat that is refused with an error of the group's is retried after a backoff; only
+FENCED_INSTANCE_ID reaches the application, at its next poll. Read off Java 4.3.1's own classes:
+GROUP_AUTHORIZATION_FAILED and unknown errors fail the one heartbeat and no more, so that in the end
+the session runs out.
+"""
+
+from __future__ import annotations
+
+from ...errors import ErrorCode
+from ...wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from ...wire.schema import Response
+from .. import discovery, offsets
+from ..faults import FencedInstance, code_of
+from ..membership import Membership
+from ..participant import InFlight
+from ..states import JOINED, STABLE
+from . import joining, leaving
+
+POLL_EXPIRED = "the application did not poll within max.poll.interval.ms"
+
+
+def beat(m: Membership, now: int) -> None:
+    """Do what has fallen due: look for the coordinator, give it up, leave, or send a heartbeat; one
+    thing at a time."""
+    if m.state not in JOINED or m.beat_fault is not None:
+        return
+    pulse = m.pulse
+    if m.coordinator is None:
+        discovery.look_up(m, now)
+    elif now >= pulse.session_expires_at:
+        discovery.forget(m, "no heartbeat was answered within session.timeout.ms")
+        discovery.look_up(m, now)
+    elif now >= pulse.poll_expires_at:
+        leaving.leave_group(m, POLL_EXPIRED, now)
+    elif pulse.should_beat(now):
+        pulse.sent(now)
+        m.send(request(m), now, node=m.coordinator)
+
+
+def request(m: Membership) -> HeartbeatRequest:
+    """The heartbeat of its generation."""
+    generation = m.generation
+    if m.heartbeat is None or m.heartbeat[0] is not generation:
+        m.heartbeat = (
+            generation,
+            HeartbeatRequest(
+                group_id=m.config.group_id,
+                generation_id=generation.generation_id,
+                member_id=generation.member_id,
+                group_instance_id=m.config.group_instance_id,
+            ),
+        )
+    return m.heartbeat[1]
+
+
+def next_deadline(m: Membership) -> int | None:
+    """When `beat` has something to do; None while the member does not heartbeat."""
+    if m.state not in JOINED or m.beat_fault is not None:
+        return None
+    if m.coordinator is None:
+        return None if m.find_in_flight or m.fatal_find is not None else m.find_again_at
+    return m.pulse.next_deadline()
+
+
+def is_quiet(m: Membership) -> bool:
+    """Is a member in its group, with nothing on its way and nothing to be done before something
+    falls due?
+
+    Said only of a member that subscribes to topics by name and whose first heartbeat is due before
+    its session and poll run out.
+    """
+    pulse = m.pulse
+    return not (
+        m.state is not STABLE
+        or m.in_flight
+        or m.join is not None
+        or m.rejoin_needed
+        or m.coordinator is None
+        or m.beat_fault is not None
+        or joining.rejoin_needed(m)
+        or pulse.in_flight
+        or m.effects
+        or m.commits
+        or m.prepare_commit is not None
+        or m.offsets_in_flight
+        or m.offsets_fault is not None
+        or m.metadata_in_flight is not False
+        or m.topics_fault is not None
+        or m.view is not m.view_seen
+        or m.subscribed.pattern is not None
+        or pulse.beat_at >= min(pulse.session_expires_at, pulse.poll_expires_at)
+    )
+
+
+def skip(m: Membership, count: int, sent_at: int, answered_at: int) -> None:
+    """So many heartbeats were sent and answered well, the last one at these instants; a quiet
+    member has sent nothing else."""
+    m.number += count
+    if not m.subscribed.positions:
+        offsets.skip_empty_commits(m, sent_at, m.config.heartbeat_interval_ms, count)
+    m.pulse.sent(sent_at)
+    m.pulse.received(answered_at)
+
+
+def on_heartbeat(m: Membership, sent: InFlight, response: Response | None, now: int) -> None:
+    """Take the answer (CLI-11)."""
+    if not isinstance(response, HeartbeatResponse):
+        m.pulse.failed(now)
+        return
+    error = code_of(response.error_code) if response.error_code else ErrorCode.NONE
+    if error is ErrorCode.NONE:
+        m.pulse.received(now)
+    elif error in (ErrorCode.COORDINATOR_NOT_AVAILABLE, ErrorCode.NOT_COORDINATOR):
+        discovery.forget(m, f"a heartbeat was answered {error.name}")
+        m.pulse.failed(now)
+    elif error is ErrorCode.REBALANCE_IN_PROGRESS:
+        m.pulse.received(now)  # proof of life all the same
+        if m.state is STABLE:
+            m.request_rejoin("the group rebalances, says the answer to a heartbeat")
+    elif error in (
+        ErrorCode.ILLEGAL_GENERATION,
+        ErrorCode.UNKNOWN_MEMBER_ID,
+        ErrorCode.FENCED_INSTANCE_ID,
+    ):
+        _on_expelled(m, sent, error, now)
+    else:
+        m.pulse.failed(now)
+
+
+def _on_expelled(m: Membership, sent: InFlight, error: ErrorCode, now: int) -> None:
+    """The coordinator does not know this member, or not in this generation. Old news are no
+    news."""
+    if m.generation != sent.generation:
+        m.pulse.received(now)
+        return
+    m.reset_and_rejoin(
+        f"{error.name} in the answer to a heartbeat",
+        keep_member_id=error is ErrorCode.ILLEGAL_GENERATION,
+    )
+    if error is ErrorCode.FENCED_INSTANCE_ID:
+        m.beat_fault = FencedInstance(
+            "Heartbeat", error, f"group.instance.id {m.config.group_instance_id}"
+        )
+        m.pulse.in_flight = False
+    else:
+        m.pulse.failed(now)

@@ -1,0 +1,358 @@
+"""JoinGroup and SyncGroup: the join loop, and what each answer does (CLI-4 to CLI-10).
+
+The loop runs inside `poll`, as in Java; answers are taken whenever they come, and the SyncGroup
+follows a good JoinGroup at once, also while the application does not poll. A fault that is not to
+be retried leaves through `poll`, and the next poll tries again.
+"""
+
+from __future__ import annotations
+
+from ...errors import ErrorCode
+from ...wire.consumer_protocol import Subscription, TopicPartitions
+from ...wire.messages.join_group import (
+    JoinGroupRequest,
+    JoinGroupRequestProtocol,
+    JoinGroupResponse,
+)
+from ...wire.messages.sync_group import (
+    SyncGroupRequest,
+    SyncGroupRequestAssignment,
+    SyncGroupResponse,
+)
+from ...wire.schema import Response
+from .. import discovery, rebalancing, topics
+from ..faults import (
+    RETRIED_AT_ONCE,
+    AssignorFault,
+    Disconnected,
+    FencedInstance,
+    GroupAuthorizationFailed,
+    GroupFull,
+    MemberFault,
+    Refused,
+    code_of,
+)
+from ..membership import JoinAttempt, Membership
+from ..participant import InFlight
+from ..states import COMPLETING_REBALANCE, NO_GENERATION, PREPARING_REBALANCE, STABLE, Generation
+from ..subscription import Partitions
+from . import leading
+
+PROTOCOL_TYPE = "consumer"
+JOIN_LAPSE_MS = 5_000
+"""JoinGroup may take this much longer than the rebalance timeout (CLI-2)."""
+INT_MAX = (1 << 31) - 1
+_MOST_REASON_CHARS = 255
+_FATAL_JOIN = frozenset(
+    {
+        ErrorCode.INCONSISTENT_GROUP_PROTOCOL,
+        ErrorCode.INVALID_SESSION_TIMEOUT,
+        ErrorCode.INVALID_GROUP_ID,
+        ErrorCode.GROUP_AUTHORIZATION_FAILED,
+        ErrorCode.GROUP_MAX_SIZE_REACHED,
+        ErrorCode.FENCED_INSTANCE_ID,
+        ErrorCode.UNSUPPORTED_VERSION,
+    }
+)
+_LOST_COORDINATOR = frozenset({ErrorCode.COORDINATOR_NOT_AVAILABLE, ErrorCode.NOT_COORDINATOR})
+
+
+def rejoin_needed(m: Membership) -> bool:
+    """Has the member to join, or is it about to? (CLI-18)"""
+    if m.assignment_snapshot is not None and m.assignment_snapshot != m.snapshot:
+        _request_once(m, "the metadata of the group's topics have changed since they were assigned")
+        return True
+    if m.joined_topics is not None and m.joined_topics != m.subscribed.topics:
+        _request_once(m, "the subscription has changed since the last join")
+        return True
+    return m.rejoin_needed or m.join is not None
+
+
+def _request_once(m: Membership, reason: str) -> None:
+    """Ask to rejoin without covering up an earlier reason."""
+    if not m.rejoin_needed:
+        m.request_rejoin(reason)
+
+
+def join_if_needed(m: Membership, now: int) -> bool:
+    """Go as far into the group as is possible now; True when nothing is left to do. Raises what is
+    not to be retried."""
+    while rejoin_needed(m):
+        if not discovery.ready(m, now) or now < m.join_again_at:
+            return False
+        if m.needs_join_prepare:
+            m.needs_join_prepare = False
+            if not rebalancing.prepare(m, now):
+                m.needs_join_prepare = True
+                return False
+        if m.join is None:
+            _send_join(m, now)
+        assert m.join is not None
+        if not m.join.done:
+            return False
+        if m.join.fault is None:
+            _take_success(m, m.join.assignment, now)
+        elif not _take_failure(m, m.join.fault, now):
+            return False
+    return True
+
+
+def _take_success(m: Membership, assignment: bytes, now: int) -> None:
+    if m.generation != NO_GENERATION and m.state is STABLE:
+        rebalancing.complete(m, assignment, now)
+        m.join_backoff.reset()
+        m.needs_join_prepare = True
+    else:
+        m.reset_and_rejoin(
+            "the generation ended between SyncGroup and its completion", keep_member_id=False
+        )
+    m.join = None
+
+
+def _take_failure(m: Membership, fault: MemberFault, now: int) -> bool:
+    """Decide what follows a failed attempt: True to try at once, False after a backoff; else
+    raise."""
+    m.join = None
+    m.request_rejoin(f"the last try to join ended with {fault.name}")
+    if fault.code in RETRIED_AT_ONCE:
+        return True
+    if not fault.retriable:
+        raise fault
+    m.join_again_at = now + m.join_backoff.next()
+    return False
+
+
+# -- JoinGroup
+# ---------------------------------------------------------------------------------------------------------
+
+
+def _send_join(m: Membership, now: int) -> None:
+    """CLI-5: every configured assignor in order, each with a subscription made just now."""
+    config = m.config
+    m.move(PREPARING_REBALANCE)
+    protocols = _protocols(m)
+    m.join = JoinAttempt()
+    m.pattern_refreshed = False
+    message = JoinGroupRequest(
+        group_id=config.group_id,
+        session_timeout_ms=config.session_timeout_ms,
+        rebalance_timeout_ms=config.max_poll_interval_ms,
+        member_id=m.generation.member_id,
+        group_instance_id=config.group_instance_id,
+        protocol_type=PROTOCOL_TYPE,
+        protocols=protocols,
+        reason=m.rejoin_reason[:_MOST_REASON_CHARS],
+    )
+    timeout_ms = min(
+        max(config.request_timeout_ms, config.max_poll_interval_ms + JOIN_LAPSE_MS), INT_MAX
+    )
+    m.send(message, now, node=m.coordinator, timeout_ms=timeout_ms)
+
+
+def _protocols(m: Membership) -> list[JoinGroupRequestProtocol]:
+    asked = m.subscribed.topics
+    m.joined_topics = asked
+    owned = owned_by_topic(m.subscribed.owned)
+    names = tuple(sorted(asked))
+    protocols = []
+    for assignor in m.assignors:
+        try:
+            user_data = assignor.subscription_user_data(asked)
+        except Exception as error:
+            detail = f"subscription_user_data raised {type(error).__name__}: {error}"
+            raise AssignorFault(assignor.name, "gives user data", detail) from error
+        subscription = Subscription(
+            names, user_data, owned, m.generation.generation_id, m.config.rack
+        )
+        protocols.append(
+            JoinGroupRequestProtocol(name=assignor.name, metadata=subscription.encode())
+        )
+    return protocols
+
+
+def owned_by_topic(partitions: Partitions) -> tuple[TopicPartitions, ...]:
+    """The owned partitions as a subscription carries them."""
+    by_topic: dict[str, list[int]] = {}
+    for topic, number in partitions:
+        by_topic.setdefault(topic, []).append(number)
+    return tuple([TopicPartitions(topic, tuple(numbers)) for topic, numbers in by_topic.items()])
+
+
+def on_join(m: Membership, sent: InFlight, response: Response | None, now: int) -> None:
+    """Take the answer to JoinGroup (CLI-6, CLI-7)."""
+    attempt = m.join
+    if attempt is None or attempt.done:
+        return  # left meanwhile: nobody waits for this
+    if not isinstance(response, JoinGroupResponse):
+        attempt.fail(Disconnected("JoinGroup", "the connection was lost"))
+    elif response.error_code:
+        _on_join_error(m, attempt, sent, response)
+    elif response.protocol_type is not None and response.protocol_type != PROTOCOL_TYPE:
+        attempt.fail(
+            Refused(
+                "JoinGroup",
+                ErrorCode.INCONSISTENT_GROUP_PROTOCOL,
+                f"the group is of type {response.protocol_type!r}",
+            )
+        )
+    elif m.state is not PREPARING_REBALANCE:
+        attempt.fail(
+            MemberFault("JoinGroup: the member left while it was answered", retriable=True)
+        )
+    else:
+        m.move(COMPLETING_REBALANCE)
+        m.generation = Generation(
+            response.generation_id, response.member_id, response.protocol_name
+        )
+        m.pulse.in_flight = False
+        m.pulse.reset(now)  # heartbeats begin before SyncGroup is answered (CLI-7)
+        if response.leader == response.member_id:
+            m.election = response
+            lead(m, now)
+        else:
+            _send_sync(m, [], now)
+
+
+def _on_join_error(
+    m: Membership, attempt: JoinAttempt, sent: InFlight, response: JoinGroupResponse
+) -> None:
+    error = code_of(response.error_code)
+    if error is ErrorCode.MEMBER_ID_REQUIRED:
+        m.generation = Generation(member_id=response.member_id)
+        m.request_rejoin(f"the coordinator gave the member id {response.member_id} to join with")
+    elif error is ErrorCode.UNKNOWN_MEMBER_ID:
+        if m.generation == sent.generation:
+            m.reset_and_rejoin("UNKNOWN_MEMBER_ID in the answer to JoinGroup", keep_member_id=False)
+    elif error in _LOST_COORDINATOR:
+        discovery.forget(m, f"JoinGroup was answered {error.name}")
+    attempt.fail(_refusal("JoinGroup", error, m))
+
+
+def _refusal(api: str, error: ErrorCode, m: Membership) -> MemberFault:
+    """The fault for an error of JoinGroup or SyncGroup."""
+    config = m.config
+    if error in RETRIED_AT_ONCE or error in _LOST_COORDINATOR:
+        return Refused(api, error, retriable=True)
+    if error is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
+        return Refused(
+            api, error, retriable=api == "JoinGroup"
+        )  # CLI-9: fatal in answer to SyncGroup
+    if error is ErrorCode.FENCED_INSTANCE_ID:
+        return FencedInstance(
+            api, error, f"group.instance.id {config.group_instance_id}", retriable=False
+        )
+    if error is ErrorCode.GROUP_AUTHORIZATION_FAILED:
+        return GroupAuthorizationFailed(api, error, f"group {config.group_id}", retriable=False)
+    if error is ErrorCode.GROUP_MAX_SIZE_REACHED:
+        return GroupFull(api, error, f"group {config.group_id}", retriable=False)
+    if error is ErrorCode.UNSUPPORTED_VERSION:
+        return Refused(api, error, "if group.instance.id is set, unset it", retriable=False)
+    return Refused(api, error, "" if error in _FATAL_JOIN else "unexpected here", retriable=False)
+
+
+# -- leading
+# -----------------------------------------------------------------------------------------------------------
+
+
+def lead(m: Membership, now: int) -> None:
+    """Assign, now or when the metadata of the whole group's topics has come (CLI-8). A fault ends
+    the attempt."""
+    response = m.election
+    if response is None or m.join is None:
+        return
+    try:
+        assignments = _assignments(m, response)
+    except MemberFault as fault:
+        m.election = None
+        m.join.fail(fault)
+        return
+    if assignments is None:
+        topics.ask(m, now)
+        return
+    m.election = None
+    m.assignment_snapshot = m.snapshot
+    _send_sync(
+        m,
+        [
+            SyncGroupRequestAssignment(member_id=name, assignment=data)
+            for name, data in assignments.items()
+        ],
+        now,
+    )
+
+
+def _assignments(m: Membership, response: JoinGroupResponse) -> dict[str, bytes] | None:
+    """What the leader hands in; None: metadata are needed first. A static leader that came back may
+    be told to skip it."""
+    wishes = leading.read_wishes(response)
+    if not leading.knows_group(m, wishes):
+        return None
+    m.is_leader = True
+    return {} if response.skip_assignment else leading.assign(m, response, wishes)
+
+
+# -- SyncGroup
+# ---------------------------------------------------------------------------------------------------------
+
+
+def _send_sync(m: Membership, assignments: list[SyncGroupRequestAssignment], now: int) -> None:
+    if m.coordinator is None:
+        assert m.join is not None
+        m.join.fail(Refused("SyncGroup", ErrorCode.COORDINATOR_NOT_AVAILABLE, retriable=True))
+        return
+    generation = m.generation
+    message = SyncGroupRequest(
+        group_id=m.config.group_id,
+        generation_id=generation.generation_id,
+        member_id=generation.member_id,
+        group_instance_id=m.config.group_instance_id,
+        protocol_type=PROTOCOL_TYPE,
+        protocol_name=generation.protocol_name,
+        assignments=assignments,
+    )
+    m.send(message, now, node=m.coordinator)
+
+
+def on_sync(m: Membership, sent: InFlight, response: Response | None, now: int) -> None:
+    """Take the answer to SyncGroup (CLI-9, CLI-10)."""
+    attempt = m.join
+    if attempt is None or attempt.done:
+        return
+    if not isinstance(response, SyncGroupResponse):
+        attempt.fail(Disconnected("SyncGroup", "the connection was lost"))
+    elif response.error_code:
+        _on_sync_error(m, attempt, sent, code_of(response.error_code))
+    elif response.protocol_type is not None and response.protocol_type != PROTOCOL_TYPE:
+        attempt.fail(
+            Refused(
+                "SyncGroup",
+                ErrorCode.INCONSISTENT_GROUP_PROTOCOL,
+                f"the group is of type {response.protocol_type!r}",
+            )
+        )
+    elif m.generation == NO_GENERATION or m.state is not COMPLETING_REBALANCE:
+        attempt.fail(
+            Refused("SyncGroup", ErrorCode.ILLEGAL_GENERATION, "the generation has ended meanwhile")
+        )
+    elif (
+        response.protocol_name is not None and response.protocol_name != m.generation.protocol_name
+    ):
+        hint = f"the group assigned by {response.protocol_name!r}, joined was {m.generation.protocol_name!r}"
+        attempt.fail(Refused("SyncGroup", ErrorCode.INCONSISTENT_GROUP_PROTOCOL, hint))
+    else:
+        m.move(STABLE)
+        m.rejoin_needed = False
+        m.rejoin_reason = ""
+        attempt.succeed(response.assignment)
+
+
+def _on_sync_error(m: Membership, attempt: JoinAttempt, sent: InFlight, error: ErrorCode) -> None:
+    if error in (ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION):
+        if m.generation == sent.generation:
+            m.reset_and_rejoin(
+                f"{error.name} in the answer to SyncGroup",
+                keep_member_id=error is ErrorCode.ILLEGAL_GENERATION,
+            )
+    elif error in _LOST_COORDINATOR:
+        discovery.forget(m, f"SyncGroup was answered {error.name}")
+    attempt.fail(_refusal("SyncGroup", error, m))

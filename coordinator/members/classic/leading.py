@@ -1,0 +1,239 @@
+"""What the elected leader does: read the subscriptions, run the chosen assignor, check its answer,
+write the assignments (CLI-8).
+
+The checks stand between an assignor and the group: an answer that breaks a rule is not sent, so
+that no partition gets two owners or none by somebody's mistake. Java itself checks only user
+assignors of the cooperative protocol (CLI-26); ours go further, because a leader that says what is
+wrong is worth more than a group that silently consumes half its topics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from assignors import Assignment as Plan
+from assignors import Assignor, AssignorError, Subscription, TopicPartition
+from assignors.user_data import java_form
+
+from ...wire.consumer_protocol import Assignment
+from ...wire.consumer_protocol import Subscription as Wish
+from ...wire.messages.join_group import JoinGroupResponse
+from ...wire.primitives import WireError
+from .. import topics
+from ..faults import AssignorFault, MemberFault
+from ..membership import Membership
+from ..rebalancing import assignor_called
+
+Wishes = Mapping[str, Wish]
+"""The subscription of each member, by member id."""
+_CHECKS_ITSELF = "cooperative-sticky"
+_STICKY = "sticky"
+"""kafka-python's members of it put a version before their user data: a leader of ours reads that
+too."""
+
+
+class UnreadableSubscription(MemberFault):
+    """A member of the group sent bytes that are no subscription, and this leader cannot assign to
+    it."""
+
+
+def knows_group(m: Membership, wishes: Wishes) -> bool:
+    """Watch the whole group's topics from now on; are their metadata here? If not, they are needed
+    now."""
+    m.subscribed.group_topics = frozenset().union(*{wish.topics for wish in wishes.values()})
+    return _metadata_is_here(m)
+
+
+def _metadata_is_here(m: Membership) -> bool:
+    if not topics.is_fresh(m):
+        if m.view is None or not m.view.covers(m.subscribed.metadata_topics()):
+            m.metadata_again_at = 0  # new topics do not wait for the backoff
+        topics.need(m)
+        return False
+    topics.take_over(m)
+    topics.take_snapshot(m)
+    return True
+
+
+def assign(m: Membership, response: JoinGroupResponse, wishes: Wishes) -> dict[str, bytes] | None:
+    """The assignment of each member, as bytes; None if metadata of further topics are needed first
+    (CLI-27).
+
+    Raises AssignorFault, which names the rule.
+    """
+    assignor = assignor_called(m, response.protocol_name)
+    members = {
+        row.member_id: _subscription(wishes[row.member_id], row.group_instance_id)
+        for row in response.members
+    }
+    if assignor.name == _STICKY:
+        members = {
+            member_id: told._replace(user_data=java_form(told.user_data))
+            for member_id, told in members.items()
+        }
+    asked = sorted(m.subscribed.group_topics)
+    assert m.view is not None
+    plan = _run(assignor, m, asked, members)
+    if m.cooperative and assignor.name != _CHECKS_ITSELF:
+        _check_revoked_first(assignor.name, members, plan)
+    further = {
+        partition.topic for part in plan.values() for partition in part.partitions
+    } - m.subscribed.group_topics
+    if further:
+        m.subscribed.group_topics |= further
+        if not _metadata_is_here(m):
+            return None
+    check(
+        assignor.name,
+        m.view.partition_counts(m.subscribed.group_topics),
+        members,
+        plan,
+        cooperative=m.cooperative,
+    )
+    return {member_id: _written(part) for member_id, part in plan.items()}
+
+
+def _run(
+    assignor: Assignor, m: Membership, asked: list[str], members: Mapping[str, Subscription]
+) -> Mapping[str, Plan]:
+    assert m.view is not None
+    try:
+        plan = assignor.assign(m.view.partition_counts(asked), members, m.view.racks(asked))
+    except AssignorError as error:
+        raise AssignorFault(assignor.name, "assigns", str(error)) from error
+    except Exception as error:
+        raise AssignorFault(
+            assignor.name, "assigns", f"assign raised {type(error).__name__}: {error}"
+        ) from error
+    try:
+        return {
+            member_id: Plan(tuple([TopicPartition(*p) for p in part.partitions]), part.user_data)
+            for member_id, part in plan.items()
+        }
+    except (AttributeError, TypeError, ValueError) as error:
+        raise AssignorFault(
+            assignor.name,
+            "answers {member id: Assignment}",
+            f"it answered {type(plan).__name__}: {error}",
+        ) from error
+
+
+def read_wishes(response: JoinGroupResponse) -> Wishes:
+    """What each member asks for. Raises UnreadableSubscription."""
+    try:
+        wishes = Wish.decode_all([row.metadata for row in response.members])
+    except WireError as error:
+        raise UnreadableSubscription(f"a member's subscription cannot be read: {error}") from error
+    return dict(zip([row.member_id for row in response.members], wishes, strict=True))
+
+
+def _subscription(wish: Wish, instance_id: str | None) -> Subscription:
+    owned = [
+        TopicPartition(topic, number)
+        for topic, numbers in wish.owned_partitions
+        for number in numbers
+    ]
+    generation = wish.generation_id if wish.generation_id >= 0 else None
+    return Subscription(wish.topics, wish.user_data, owned, generation, instance_id, wish.rack_id)
+
+
+def _written(plan: Plan) -> bytes:
+    by_topic: dict[str, list[int]] = {}
+    for topic, number in plan.partitions:
+        by_topic.setdefault(topic, []).append(number)
+    return Assignment.of(by_topic, plan.user_data).encode()
+
+
+# -- rules
+# -------------------------------------------------------------------------------------------------------------
+
+
+def _check_revoked_first(
+    name: str, members: Mapping[str, Subscription], plan: Mapping[str, Plan]
+) -> None:
+    """CLI-26: what one member gets must not be owned by another, who is to revoke it first."""
+    holder = {
+        partition: member_id
+        for member_id, wish in members.items()
+        for partition in wish.owned_partitions
+    }
+    for member_id, part in plan.items():
+        own = set(members[member_id].owned_partitions) if member_id in members else set()
+        for partition in part.partitions:
+            owner = holder.get(partition)
+            if partition not in own and owner is not None and owner != member_id:
+                detail = f"{partition} goes to {member_id} while {owner} still owns it"
+                raise AssignorFault(
+                    name, "is revoked before it is assigned", detail, str(partition)
+                )
+
+
+def check(
+    name: str,
+    counts: Mapping[str, int],
+    members: Mapping[str, Subscription],
+    plan: Mapping[str, Plan],
+    *,
+    cooperative: bool,
+) -> None:
+    """Every member has a part, strangers have none; every partition that exists has one owner.
+    Raises AssignorFault.
+
+    With the cooperative protocol a partition may be left out while somebody still owns it.
+    """
+    for member_id in members:
+        if member_id not in plan:
+            raise AssignorFault(
+                name, "every member has a part", f"{member_id} is left out; a part may be empty"
+            )
+    owner: dict[TopicPartition, str] = {}
+    for member_id, part in plan.items():
+        if member_id not in members:
+            first = str(part.partitions[0]) if part.partitions else None
+            raise AssignorFault(
+                name,
+                "only members have a part",
+                f"{first or 'a part'} goes to {member_id}, who is no member",
+                first,
+            )
+        for partition in part.partitions:
+            if partition.topic in counts and not 0 <= partition.partition < counts[partition.topic]:
+                detail = f"{partition}, but {partition.topic} has {counts[partition.topic]}"
+                raise AssignorFault(name, "the partition exists", detail, str(partition))
+            if partition in owner:
+                raise AssignorFault(
+                    name,
+                    "a partition has one owner",
+                    f"{partition} goes to {owner[partition]} and to {member_id}",
+                    str(partition),
+                )
+            owner[partition] = member_id
+    subscribed = {topic for wish in members.values() for topic in wish.topics}
+    if sum(counts[topic] for topic in subscribed if topic in counts) > sum(
+        1 for partition in owner if partition.topic in subscribed
+    ):
+        held = (
+            {partition for wish in members.values() for partition in wish.owned_partitions}
+            if cooperative
+            else set()
+        )
+        _check_none_dropped(name, counts, sorted(subscribed), owner, held)
+
+
+def _check_none_dropped(
+    name: str,
+    counts: Mapping[str, int],
+    subscribed: Iterable[str],
+    owner: Mapping[TopicPartition, str],
+    held: set[TopicPartition],
+) -> None:
+    for topic in subscribed:
+        for number in range(counts.get(topic, 0)):
+            partition = TopicPartition(topic, number)
+            if partition not in owner and partition not in held:
+                raise AssignorFault(
+                    name,
+                    "every partition has an owner",
+                    f"{partition} goes to nobody",
+                    str(partition),
+                )

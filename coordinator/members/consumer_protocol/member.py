@@ -1,0 +1,298 @@
+"""One consumer-group member of the consumer protocol (KIP-848): driven as a classic `Member` is,
+with the same callbacks.
+
+    member = ConsumerMember(MemberConfig(group_id="billing", group_protocol="consumer"), listener, chance=random.random)
+
+Heartbeats say what it wants and what it owns, and bring what it gets: nobody joins a round, no
+member leads. `tick` sends them; an assignment is taken over inside `poll`, because callbacks are
+the application's. Java's rules and names (K8-CL-1 to K8-CL-4).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import ClassVar
+
+from ...wire.messages.consumer_group_heartbeat import (
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse,
+)
+from ...wire.schema import Response
+from .. import discovery, offsets, topics
+from ..closing import Closing, committed
+from ..config import MemberConfig, MemberConfigError
+from ..consumer_states import FATAL, JOIN_EPOCH, LEAVE_EPOCH, UNSUBSCRIBED, ConsumerState
+from ..effects import Closed, RebalanceListener, SilentListener
+from ..faults import ListenerFault, MemberFault
+from ..group_member import AnswerTable, GroupMember
+from ..participant import InFlight
+from ..requests import Unsupported
+from ..subscription import Partitions, topic_names
+from . import heartbeats as consumer_heartbeats
+from . import reconciling
+from .membership import ConsumerMembership
+
+
+class ConsumerMember(GroupMember):
+    """A member of one group. `member_id`: its own id; without one it is drawn from `chance`.
+
+    Raises MemberConfigError for a configuration of the classic protocol.
+    """
+
+    __slots__ = ("_m",)
+
+    ANSWERS: ClassVar[AnswerTable] = {
+        **GroupMember.ANSWERS,
+        ConsumerGroupHeartbeatRequest: consumer_heartbeats.on_heartbeat,
+    }
+
+    def __init__(
+        self,
+        config: MemberConfig,
+        listener: RebalanceListener | None = None,
+        *,
+        chance: Callable[[], float] = lambda: 0.5,
+        now: int = 0,
+        member_id: str | None = None,
+    ) -> None:
+        if not config.speaks_consumer:
+            raise MemberConfigError(
+                "group.protocol=classic: that is what a Member speaks, not a ConsumerMember"
+            )
+        self._p = self._m = ConsumerMembership(
+            config, listener or SilentListener(), chance, now, member_id
+        )
+        self._closing = None
+
+    # -- what it is
+    # ----------------------------------------------------------------------------------------------------
+
+    @property
+    def state(self) -> ConsumerState:
+        """Where it stands (K8-CL-1)."""
+        return self._m.state
+
+    @property
+    def member_epoch(self) -> int:
+        """As the coordinator told it last; 0 while it joins, below 0 when it has left."""
+        return self._m.member_epoch
+
+    @property
+    def member_id(self) -> str:
+        """Its own, from the beginning to the end."""
+        return self._m.member_id
+
+    @property
+    def is_leader(self) -> bool:
+        """Never: the coordinator assigns."""
+        return False
+
+    @property
+    def settled(self) -> bool:
+        """Has it taken over what it was assigned, and has the coordinator answered that?"""
+        return self._m.settled
+
+    @property
+    def going(self) -> Partitions:
+        """What the assignment that it takes over has no more, while the commit before that is under
+        way (K8-CL-4)."""
+        return reconciling.going(self._m)
+
+    @property
+    def rejoin_reason(self) -> str:
+        """Reasons are not told in this protocol."""
+        return ""
+
+    # -- what the application asks for
+    # ---------------------------------------------------------------------------------
+
+    def subscribe(self, topics_: Iterable[str], now: int) -> None:
+        """Ask for topics by name, in place of what was asked for; the next heartbeat says so. None
+        at all: `unsubscribe`."""
+        names = topic_names(topics_)
+        if not names:
+            self.unsubscribe(now)
+            return
+        self._m.subscribed.ask_for(names, None)
+        self._new_topics(now)
+
+    def subscribe_pattern(self, pattern: str | re.Pattern[str], now: int) -> None:
+        """Ask for all topics whose whole name the coordinator finds to match, now and later
+        (K8-RX-1): a pattern in RE2's syntax."""
+        self._m.subscribed.ask_for(
+            (), None, pattern if isinstance(pattern, str) else pattern.pattern
+        )
+        self._new_topics(now)
+
+    def _new_topics(self, now: int) -> None:
+        m = self._m
+        m.subscription_is_new = True
+        if m.view is None or not m.view.covers(m.subscribed.metadata_topics()):
+            topics.need(m)
+            m.metadata_again_at = now
+        topics.ask(m, now)
+
+    def unsubscribe(self, now: int) -> None:
+        """Leave the group and ask for nothing. Raises ListenerFault when that is done."""
+        m = self._m
+        epoch = consumer_heartbeats.leave_epoch(m)
+        try:
+            if m.state is not FATAL:
+                reconciling.give_up(m)
+        finally:
+            if not consumer_heartbeats.leave(m, epoch, now) and m.state is not FATAL:
+                m.state = UNSUBSCRIBED
+            m.subscription_is_new = False
+            m.subscribed.ask_for((), None)
+
+    def enforce_rebalance(self, reason: str = "the application asked for it") -> None:
+        """Nothing: the coordinator decides when to assign anew. Java's consumer takes this call so,
+        too."""
+
+    def beat_soon(self, now: int) -> None:
+        """Let the next heartbeat be due now; where none is on its way."""
+        self._m.pulse.beat_at = now
+
+    def poll(self, now: int) -> bool:
+        """The application calls in. True: it has taken over what it was assigned.
+
+        Raises MemberFault for what the application has to know; the next poll goes on, unless the
+        member is FATAL.
+        """
+        m = self._m
+        if self._closing is not None or not m.subscribed.wanted:
+            return False
+        topics.ask(m, now)
+        topics.raise_faults(m)
+        m.pulse.poll_expires_at = now + m.config.max_poll_interval_ms
+        self._raise_fault()
+        reconciling.join_if_out(m)
+        offsets.push(m, now)
+        if not discovery.ready(m, now):
+            return False
+        reconciling.reconcile(m, now)
+        consumer_heartbeats.beat(m, now)
+        if m.member_epoch > JOIN_EPOCH:
+            if m.reconciling is None:
+                offsets.auto_commit(m, now)
+            offsets.look_up_positions(m, now)
+        topics.ask(m, now)
+        return m.settled
+
+    def _raise_fault(self) -> None:
+        m = self._m
+        if m.fault is not None:
+            fault, m.fault = m.fault, None
+            with suppress(ListenerFault):  # the first fault is the one to tell
+                reconciling.lose(m)
+            raise fault
+
+    # -- for drivers that skip heartbeats which change nothing
+    # ---------------------------------------------------------
+
+    @property
+    def is_quiet(self) -> bool:
+        """See `consumer_heartbeats.is_quiet`. Not once it closes."""
+        return self._closing is None and consumer_heartbeats.is_quiet(self._m)
+
+    @property
+    def beat_at(self) -> int:
+        """When the next heartbeat is due."""
+        return self._m.pulse.beat_at
+
+    @property
+    def beat_interval_ms(self) -> int:
+        """As the coordinator told it last."""
+        return self._m.pulse.interval_ms
+
+    def heartbeat(self) -> ConsumerGroupHeartbeatRequest:
+        """The heartbeat that it would send now."""
+        return consumer_heartbeats.unchanged(self._m)
+
+    def skip_heartbeats(self, count: int, sent_at: int, answered_at: int) -> None:
+        """See GroupMember."""
+        consumer_heartbeats.skip(self._m, count, sent_at)
+
+    def skip_poll(self, now: int) -> None:
+        """See GroupMember."""
+        m = self._m
+        if now >= m.next_auto_commit_at:
+            self.poll(now)
+        else:
+            m.pulse.poll_expires_at = now + m.config.max_poll_interval_ms
+
+    # -- its driver
+    # ----------------------------------------------------------------------------------------------------
+
+    def next_poll(self) -> int | None:
+        """When `poll` has something to do of its own accord, provided that the application
+        polls."""
+        m = self._m
+        if self._closing is not None or not m.subscribed.wanted or m.state is FATAL:
+            return None
+        if m.coordinator is None:
+            return None if m.find_in_flight else m.find_again_at
+        return offsets.next_deadline(
+            m, settled=m.member_epoch > JOIN_EPOCH and m.reconciling is None
+        )
+
+    def _beat(self, now: int) -> None:
+        consumer_heartbeats.beat(self._m, now)
+
+    def _next_beat(self) -> int | None:
+        return consumer_heartbeats.next_deadline(self._m)
+
+    def _is_news(self, response: Response) -> bool:
+        return (
+            type(response) is not ConsumerGroupHeartbeatResponse
+            or response.assignment is not None
+            or not self._m.settled
+        )
+
+    def _cannot_say(self, sent: InFlight, fault: Unsupported) -> None:
+        if (
+            isinstance(sent.message, ConsumerGroupHeartbeatRequest)
+            and sent.message.member_epoch >= JOIN_EPOCH
+        ):
+            known = (
+                f"{fault}; {consumer_heartbeats.NOT_SERVED}"
+                if sent.message.subscribed_topic_regex is None
+                else str(fault)
+            )
+            consumer_heartbeats.fail(self._m, Unsupported(known))
+
+    def _close(self, closing: Closing, now: int) -> None:
+        """Commit (auto-commit only), callbacks, the heartbeat that leaves, end."""
+        m = self._m
+        if closing.ended:
+            return
+        if not closing.leaving:
+            if now < closing.deadline and not committed(m, closing, now):
+                return
+            closing.leaving = True
+            leaves = m.config.leave_group_on_close if closing.leave is None else closing.leave
+            try:
+                reconciling.give_up(m)
+            except MemberFault as fault:
+                closing.fault = fault
+            if leaves or m.config.group_instance_id is not None:
+                consumer_heartbeats.leave(
+                    m,
+                    LEAVE_EPOCH if closing.leave is True else consumer_heartbeats.leave_epoch(m),
+                    now,
+                )
+        waits = any(_leaves(sent) or sent.commit is not None for sent in m.in_flight.values())
+        if now >= closing.deadline or not waits:
+            closing.ended = True
+            m.in_flight.clear()
+            m.state = UNSUBSCRIBED
+            m.effects.append(Closed(closing.fault))
+
+
+def _leaves(sent: InFlight) -> bool:
+    return (
+        isinstance(sent.message, ConsumerGroupHeartbeatRequest)
+        and sent.message.member_epoch < JOIN_EPOCH
+    )

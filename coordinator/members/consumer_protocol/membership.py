@@ -1,0 +1,223 @@
+"""The state of one member in the consumer protocol (KIP-848), and the moves that every part of it
+makes.
+
+Parts work on it: `consumer_heartbeats`, `reconciling`, `consumer_leaving`; and `discovery`,
+`topics` and `offsets`, which it shares with classic members. Owns what a new epoch means for
+commits (K8-OFF-1). Does not depend on responses.
+"""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64encode
+from collections.abc import Callable
+
+from ...errors import ErrorCode
+from ...wire.schema import Request
+from ..backoff import Backoff
+from ..config import MemberConfig
+from ..consumer_states import (
+    JOIN_EPOCH,
+    MOVES,
+    NO_ASSIGNMENT,
+    STABLE,
+    UNSUBSCRIBED,
+    ConsumerState,
+    LocalAssignment,
+)
+from ..effects import RebalanceListener
+from ..faults import CommitFailed, FencedInstance, MemberFault, Refused
+from ..participant import InFlight, Participant
+from ..states import Generation
+
+_ID_BYTES = 16
+
+
+class SentFields:
+    """What the coordinator was told last: a heartbeat carries what differs from it (K8-CL-2)."""
+
+    __slots__ = ("assignment", "names", "rebalance_timeout_ms", "regex", "server_assignor")
+
+    def __init__(self) -> None:
+        self.rebalance_timeout_ms = -1
+        self.names: frozenset[str] | None = None
+        self.regex: str | None = None
+        self.server_assignor: str | None = None
+        self.assignment: LocalAssignment | None = None
+
+
+class ConsumerPulse:
+    """When the member heartbeats and until when its application has to poll. The interval is the
+    coordinator's to say."""
+
+    __slots__ = ("backoff", "beat_at", "in_flight", "interval_ms", "poll_expires_at", "retry_at")
+
+    def __init__(self, backoff: Backoff, poll_expires_at: int) -> None:
+        self.backoff = backoff
+        self.interval_ms = 0
+        """0 until the coordinator has said."""
+        self.beat_at = 0
+        self.retry_at = 0
+        """No heartbeat before this: the last one was refused."""
+        self.in_flight: Request | None = None
+        """The heartbeat that waits for its answer."""
+        self.poll_expires_at = poll_expires_at
+
+    def sent(self, heartbeat: Request, now: int) -> None:
+        """A heartbeat is on its way."""
+        self.in_flight = heartbeat
+        self.beat_at = now + self.interval_ms
+
+    def answered(self, interval_ms: int, now: int) -> None:
+        """It was answered well; a new interval counts from now."""
+        self.in_flight = None
+        self.backoff.reset()
+        if interval_ms != self.interval_ms:
+            self.interval_ms = interval_ms
+            self.beat_at = now + interval_ms
+
+    def failed(self, now: int) -> None:
+        """It was not: the next one is sent after a backoff, not after an interval."""
+        self.in_flight = None
+        self.beat_at = now
+        self.retry_at = now + self.backoff.next()
+
+    def at_once(self, now: int) -> None:
+        """Forget what was sent, the backoff included: the next heartbeat is due as soon as it can
+        be sent."""
+        self.in_flight = None
+        self.backoff.reset()
+        self.beat_at = self.retry_at = now
+
+
+class ConsumerMembership(Participant):
+    """Everything a member of the consumer protocol knows."""
+
+    __slots__ = (
+        "acknowledged",
+        "current",
+        "fault",
+        "member_epoch",
+        "member_id",
+        "names",
+        "pulse",
+        "reconciling",
+        "sent",
+        "state",
+        "subscription_is_new",
+        "target",
+    )
+
+    def __init__(
+        self,
+        config: MemberConfig,
+        listener: RebalanceListener,
+        chance: Callable[[], float],
+        now: int,
+        member_id: str | None,
+    ) -> None:
+        super().__init__(config, listener, chance, now)
+        self.state: ConsumerState = UNSUBSCRIBED
+        self.member_id = member_id or new_member_id(chance)
+        """Its own for as long as the process lives, also when it is fenced or leaves (KIP-1082)."""
+        self.member_epoch = JOIN_EPOCH
+        self.target: LocalAssignment = NO_ASSIGNMENT
+        """What the coordinator assigned last."""
+        self.current: LocalAssignment = NO_ASSIGNMENT
+        """What was taken over last."""
+        self.names: dict[bytes, str] = {}
+        """Topic ids of the assignment that were resolved; kept while the topic is assigned,
+        whatever becomes of the metadata."""
+        self.reconciling: LocalAssignment | None = None
+        """The assignment that is being taken over while the commit before it is under way."""
+        self.sent = SentFields()
+        self.pulse = ConsumerPulse(self.backoff(), now + config.max_poll_interval_ms)
+        self.acknowledged = False
+        """Has the coordinator answered since the last assignment was taken over?"""
+        self.fault: MemberFault | None = None
+        """What made it FATAL, until `poll` has raised it."""
+        self.subscription_is_new = False
+
+    def move(self, state: ConsumerState) -> None:
+        """Enter a state that may follow."""
+        assert state is self.state or state in MOVES[self.state], f"{self.state} to {state}"
+        self.state = state
+
+    def take_epoch(self, epoch: int) -> None:
+        """The epoch from now on; commits name it only while the member is in the group (above
+        0)."""
+        self.member_epoch = epoch
+        self.generation = Generation(epoch if epoch > JOIN_EPOCH else -1, self.member_id)
+
+    def forget_assignment(self) -> None:
+        """Nothing is assigned, taken over or being taken over any more."""
+        self.target = self.current = NO_ASSIGNMENT
+        self.names.clear()
+        self.stop_reconciling()
+
+    def stop_reconciling(self) -> None:
+        """What was being taken over is of no interest any more; its commit is not waited for."""
+        self.reconciling = None
+        self.join_prepare_expires_at = None
+        self.prepare_committed = False
+        if self.prepare_commit is not None:
+            self.commits.pop(self.prepare_commit.number, None)
+            self.prepare_commit = None
+
+    # -- what differs from the classic protocol
+
+    def coordinator_found(self, now: int) -> None:
+        """No session is counted here: the coordinator does."""
+
+    def refuse_commit(self) -> MemberFault | None:
+        """Every commit is the coordinator's to refuse."""
+        return None
+
+    def on_commit_refused(self, sent: InFlight, error: ErrorCode, where: str) -> MemberFault | None:
+        """K8-OFF-1: a stale epoch is made good by the next heartbeat, and only commits ahead of a
+        rebalance wait for that."""
+        if error is ErrorCode.STALE_MEMBER_EPOCH:
+            commit = sent.commit
+            waits = (
+                commit is not None
+                and commit.is_own
+                and commit.expires_at is not None
+                and self.member_epoch > JOIN_EPOCH
+            )
+            if waits:
+                return Refused("OffsetCommit", error, where, retriable=True)
+            return CommitFailed(f"{error.name}: the member epoch has gone on since")
+        if error is ErrorCode.UNKNOWN_MEMBER_ID:
+            return CommitFailed(f"{error.name}: the group has gone on without this member")
+        if error is ErrorCode.FENCED_INSTANCE_ID:
+            return FencedInstance(
+                "OffsetCommit",
+                error,
+                f"group.instance.id {self.config.group_instance_id}",
+                retriable=False,
+            )
+        return None
+
+    def fetch_identity(self) -> tuple[str | None, int]:
+        """As the commits."""
+        return (self.member_id, self.member_epoch) if self.member_epoch > JOIN_EPOCH else (None, -1)
+
+    def refetches_offsets(self, error: ErrorCode) -> bool:
+        """K8-OFF-2: the next heartbeat brings the new epoch, or fences."""
+        return error in (ErrorCode.STALE_MEMBER_EPOCH, ErrorCode.UNKNOWN_MEMBER_ID)
+
+    @property
+    def settled(self) -> bool:
+        """Has it taken over what it was assigned, and has the coordinator answered that?"""
+        return self.state is STABLE and self.acknowledged and self.current == self.target
+
+
+def new_member_id(chance: Callable[[], float]) -> str:
+    """A random UUID in 22 characters of URL-safe base64, as Kafka writes them; never with "-" in
+    front."""
+    while True:
+        raw = bytearray(int(chance() * 256) & 0xFF for _ in range(_ID_BYTES))
+        raw[6] = raw[6] & 0x0F | 0x40
+        raw[8] = raw[8] & 0x3F | 0x80
+        text = urlsafe_b64encode(raw).decode().rstrip("=")
+        if not text.startswith("-"):
+            return text

@@ -1,0 +1,25 @@
+"""What a consumer's settings say of fetching: the Java consumer's names and defaults."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from ..settings import TEXT, WHOLE, setting
+
+RESETS: Final = ("earliest", "latest", "none")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchConfig:
+    """How a consumer reads. Read it from Kafka's names with `settings.from_properties`. Sizes are
+    bytes, durations milliseconds."""
+
+    auto_offset_reset: str = setting("auto.offset.reset", TEXT, "latest", words=RESETS)
+    """Where to begin when nothing is committed, or what is committed is out of range; `none`: the
+    application is told."""
+    max_poll_records: int = setting("max.poll.records", WHOLE, 500, least=1)
+    fetch_min_bytes: int = setting("fetch.min.bytes", WHOLE, 1)
+    fetch_max_bytes: int = setting("fetch.max.bytes", WHOLE, 52_428_800)
+    max_partition_fetch_bytes: int = setting("max.partition.fetch.bytes", WHOLE, 1_048_576)
+    fetch_max_wait_ms: int = setting("fetch.max.wait.ms", WHOLE, 500)

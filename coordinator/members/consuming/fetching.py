@@ -1,0 +1,401 @@
+"""Fetching: from positions to records (KIP-74, KIP-98), and where to begin when there is no
+position (`auto.offset.reset`).
+
+Owns what was fetched and not yet handed out. Rules: one fetch a broker at a time, for partitions
+with nothing left to hand out; a record is handed out once for each time its partition is assigned;
+with read_committed those of aborted transactions are left out. A position moves when records are
+handed out, never before: it is what the next commit says. Sessions (KIP-227) and reading from
+followers (KIP-392) are not used. Does not depend on membership: whoever drives it says which
+partitions are owned.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping
+from typing import Final, NamedTuple
+
+from assignors import TopicPartition
+
+from ...errors import ErrorCode
+from ...wire.messages.fetch import (
+    FetchPartition,
+    FetchRequest,
+    FetchResponse,
+    FetchTopic,
+    PartitionData,
+)
+from ...wire.messages.list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    ListOffsetsTopic,
+)
+from ...wire.primitives import WireError
+from ...wire.schema import Response
+from ..backoff import Backoff
+from ..effects import Effect, Node, Position
+from ..faults import MemberFault, Refused, code_of
+from ..leaders import Leaders
+from ..record_batches import ReadRecord, read_batches
+from .fetch_config import FetchConfig
+
+_TIMESTAMP_OF: Final = {"latest": -1, "earliest": -2}
+_LEADER_MOVED: Final = frozenset(
+    {
+        ErrorCode.NOT_LEADER_OR_FOLLOWER,
+        ErrorCode.FENCED_LEADER_EPOCH,
+        ErrorCode.UNKNOWN_LEADER_EPOCH,
+        ErrorCode.LEADER_NOT_AVAILABLE,
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        ErrorCode.REPLICA_NOT_AVAILABLE,
+        ErrorCode.KAFKA_STORAGE_ERROR,
+        ErrorCode.LISTENER_NOT_FOUND,
+        ErrorCode.OFFSET_NOT_AVAILABLE,
+    }
+)
+
+
+class NoOffset(MemberFault):
+    """A partition has no position, and auto.offset.reset = none forbids to choose one. `partition`:
+    which."""
+
+    def __init__(self, partition: TopicPartition, why: str) -> None:
+        self.partition = partition
+        where = f"{partition.topic}-{partition.partition}"
+        super().__init__(
+            f"{where}: {why}, and auto.offset.reset is none: seek, or set it to earliest or latest"
+        )
+
+
+class Polled(NamedTuple):
+    """Records of one partition, in order, as one poll hands them out."""
+
+    partition: TopicPartition
+    records: tuple[ReadRecord, ...]
+
+
+class Reset(NamedTuple):
+    """A position was chosen by auto.offset.reset."""
+
+    partition: TopicPartition
+    offset: int
+    why: str
+
+
+class _Reading:
+    """One owned partition. `end`: the offset after all that was fetched."""
+
+    __slots__ = ("again_at", "asked", "buffer", "end", "epoch", "given", "resetting")
+
+    def __init__(self) -> None:
+        self.buffer: deque[ReadRecord] = deque()
+        self.given: Position | None = None
+        """The position that this was read from on: another one means that the application has moved
+        it."""
+        self.end = 0
+        self.epoch = -1
+        self.asked = False
+        self.again_at = 0
+        self.resetting = ""
+        """Why a position is being looked for; "" if none is."""
+
+
+class Fetcher:
+    """Reads owned partitions. `committed`: isolation.level is read_committed. Answers go to
+    `receive`."""
+
+    def __init__(
+        self, config: FetchConfig, *, committed: bool, timeout_ms: int, backoff: Backoff
+    ) -> None:
+        self.config = config
+        self.leaders = Leaders(timeout_ms, backoff)
+        self.resets: list[Reset] = []
+        """Positions chosen since somebody looked; whoever looks clears it."""
+        self._committed = committed
+        self._backoff = backoff
+        self._readings: dict[TopicPartition, _Reading] = {}
+        self._busy: set[Node] = set()
+        self._fault: MemberFault | None = None
+        self._found: dict[TopicPartition, Position] = {}
+        self._going: frozenset[TopicPartition] = frozenset()
+
+    # -- positions
+
+    def assign(
+        self,
+        owned: Iterable[TopicPartition],
+        positions: Mapping[TopicPartition, Position],
+        *,
+        known: bool,
+        going: Iterable[TopicPartition] = (),
+    ) -> None:
+        """What is owned now, and from where. `known`: a partition without a position has no
+        committed offset.
+
+        `going`: what is about to be given up, and is neither fetched nor handed out any more: it
+        would be processed twice (KAFKA-14196).
+        """
+        owned = set(owned)
+        self._going = frozenset(going)
+        self.resets = [reset for reset in self.resets if reset.partition in owned]
+        for partition in [partition for partition in self._readings if partition not in owned]:
+            del self._readings[partition]
+            self._found.pop(partition, None)
+        for partition in sorted(owned):
+            position = positions.get(partition)
+            reading = self._readings.get(partition)
+            if reading is None:
+                reading = self._readings[partition] = _Reading()
+            if position is None:
+                if known and not reading.resetting and partition not in self._found:
+                    self._begin_reset(partition, reading, "no offset is committed")
+            elif reading.given is None or position.offset != reading.given.offset:
+                self._start_at(reading, position)
+
+    def _start_at(self, reading: _Reading, position: Position) -> None:
+        reading.buffer.clear()
+        reading.given = position
+        reading.end = position.offset
+        reading.epoch = position.leader_epoch
+        reading.resetting = ""
+
+    def _begin_reset(self, partition: TopicPartition, reading: _Reading, why: str) -> None:
+        if self.config.auto_offset_reset == "none":
+            self._fault = self._fault or NoOffset(partition, why)
+        else:
+            reading.buffer.clear()
+            reading.resetting = why
+
+    def found(self) -> dict[TopicPartition, Position]:
+        """The positions that were chosen by auto.offset.reset, once."""
+        found, self._found = self._found, {}
+        return {
+            partition: position
+            for partition, position in found.items()
+            if partition in self._readings
+        }
+
+    # -- handing out
+
+    def poll(self) -> list[Polled]:
+        """Up to max.poll.records records. Raises MemberFault for what the application has to know,
+        once."""
+        if self._fault is not None:
+            fault, self._fault = self._fault, None
+            raise fault
+        left = self.config.max_poll_records
+        polled: list[Polled] = []
+        for partition, reading in self._readings.items():
+            if left and reading.buffer and partition not in self._going:
+                count = min(left, len(reading.buffer))
+                left -= count
+                polled.append(
+                    Polled(partition, tuple(reading.buffer.popleft() for _ in range(count)))
+                )
+        for each in polled:  # who was read comes last next time
+            self._readings[each.partition] = self._readings.pop(each.partition)
+        return polled
+
+    def moved(self) -> dict[TopicPartition, Position]:
+        """Where each partition stands now that `poll` has handed out records; those that have not
+        moved are left out."""
+        moved = {}
+        for partition, reading in self._readings.items():
+            if reading.given is None or reading.resetting:
+                continue
+            offset = reading.buffer[0].offset if reading.buffer else reading.end
+            if offset != reading.given.offset:
+                reading.given = Position(offset, reading.epoch)
+                moved[partition] = reading.given
+        return moved
+
+    # -- asking
+
+    def ask(self, now: int) -> None:
+        """Send what is due: fetches, and questions for positions and leaders."""
+        by_node: dict[Node, list[TopicPartition]] = {}
+        lost: dict[Node, list[TopicPartition]] = {}
+        for partition, reading in self._readings.items():
+            if now < reading.again_at or not self._lacks(partition, reading):
+                continue
+            reading.again_at = 0  # what is in the way from now on is an answer, which calls again
+            leader = self.leaders.of(partition)
+            if leader is not None:
+                (lost if reading.resetting else by_node).setdefault(leader.node, []).append(
+                    partition
+                )
+        for node, partitions in lost.items():
+            self._list_offsets(node, partitions, now)
+        for node, partitions in by_node.items():
+            if node not in self._busy:
+                self._fetch(node, partitions, now)
+        self.leaders.look_up(now)
+
+    def _fetch(self, node: Node, partitions: list[TopicPartition], now: int) -> None:
+        config = self.config
+        topics: dict[str, list[FetchPartition]] = {}
+        ends: dict[TopicPartition, int] = {}
+        for partition in partitions:
+            reading, leader = self._readings[partition], self.leaders.of(partition)
+            assert leader is not None
+            reading.asked = True
+            ends[partition] = reading.end
+            topics.setdefault(partition.topic, []).append(
+                FetchPartition(
+                    partition=partition.partition,
+                    current_leader_epoch=leader.epoch,
+                    fetch_offset=reading.end,
+                    partition_max_bytes=config.max_partition_fetch_bytes,
+                )
+            )
+        message = FetchRequest(
+            max_wait_ms=config.fetch_max_wait_ms,
+            min_bytes=config.fetch_min_bytes,
+            max_bytes=config.fetch_max_bytes,
+            isolation_level=int(self._committed),
+            topics=[FetchTopic(topic=name, partitions=rows) for name, rows in topics.items()],
+        )
+        self._busy.add(node)
+        self.leaders.ask(
+            node, message, now, lambda response, at: self._on_fetch(node, ends, response, at)
+        )
+
+    def _list_offsets(self, node: Node, partitions: list[TopicPartition], now: int) -> None:
+        timestamp = _TIMESTAMP_OF[self.config.auto_offset_reset]
+        topics: dict[str, list[ListOffsetsPartition]] = {}
+        for partition in partitions:
+            self._readings[partition].asked = True
+            topics.setdefault(partition.topic, []).append(
+                ListOffsetsPartition(partition_index=partition.partition, timestamp=timestamp)
+            )
+        message = ListOffsetsRequest(
+            replica_id=-1,
+            isolation_level=int(self._committed),
+            topics=[ListOffsetsTopic(name=name, partitions=rows) for name, rows in topics.items()],
+        )
+        asked = tuple(partitions)
+        self.leaders.ask(
+            node, message, now, lambda response, at: self._on_offsets(asked, response, at)
+        )
+
+    def next_deadline(self) -> int | None:
+        """When `ask` or the leaders' `tick` has something to do."""
+        due = self.leaders.next_deadline()
+        for partition, reading in self._readings.items():
+            if (
+                self._lacks(partition, reading)
+                and reading.again_at
+                and (due is None or reading.again_at < due)
+            ):
+                due = reading.again_at
+        return due
+
+    def _lacks(self, partition: TopicPartition, reading: _Reading) -> bool:
+        """Has somebody to be asked for its records or its position?"""
+        if reading.asked or reading.buffer or partition in self._going:
+            return False
+        return reading.given is not None or bool(reading.resetting)
+
+    # -- answers
+
+    def _on_fetch(
+        self, node: Node, ends: Mapping[TopicPartition, int], response: Response | None, now: int
+    ) -> None:
+        self._busy.discard(node)
+        rows: dict[TopicPartition, PartitionData] = {}
+        if isinstance(response, FetchResponse):
+            rows = {
+                TopicPartition(topic.topic, row.partition_index): row
+                for topic in response.responses
+                for row in topic.partitions
+            }
+        for partition, end in ends.items():
+            reading = self._readings.get(partition)
+            if reading is None:
+                continue
+            reading.asked = False
+            reading.again_at = 0
+            row = rows.get(partition)
+            if row is None:
+                self._again(partition, reading, now, forget=not isinstance(response, FetchResponse))
+            elif reading.end != end or reading.resetting:
+                continue  # the application has moved the position meanwhile
+            elif row.error_code:
+                self._on_error(partition, reading, code_of(row.error_code), now)
+            else:
+                self._backoff.reset()
+                self._take(partition, reading, row)
+
+    def _take(self, partition: TopicPartition, reading: _Reading, row: PartitionData) -> None:
+        try:
+            aborted = sorted(
+                (each.first_offset, each.producer_id) for each in row.aborted_transactions or ()
+            )
+            skipped: set[int] = set()
+            for batch in read_batches(row.records or b""):
+                while aborted and aborted[0][0] <= batch.last_offset:
+                    skipped.add(aborted.pop(0)[1])
+                if batch.control:
+                    skipped.discard(batch.producer_id)
+                elif not (self._committed and batch.transactional and batch.producer_id in skipped):
+                    reading.buffer.extend(
+                        record for record in batch.records if record.offset >= reading.end
+                    )
+                reading.end = max(reading.end, batch.last_offset + 1)
+                reading.epoch = batch.leader_epoch
+        except WireError as error:
+            self._fault = self._fault or MemberFault(
+                f"Fetch: {partition.topic}-{partition.partition}: {error}"
+            )
+
+    def _on_error(
+        self, partition: TopicPartition, reading: _Reading, error: ErrorCode, now: int
+    ) -> None:
+        if error is ErrorCode.OFFSET_OUT_OF_RANGE:
+            self._begin_reset(partition, reading, f"offset {reading.end} is out of range")
+        elif error in _LEADER_MOVED or error.retriable:
+            self._again(partition, reading, now, forget=error in _LEADER_MOVED)
+        else:
+            self._fault = self._fault or Refused(
+                "Fetch", error, f"{partition.topic}-{partition.partition}", retriable=False
+            )
+
+    def _again(
+        self, partition: TopicPartition, reading: _Reading, now: int, *, forget: bool
+    ) -> None:
+        reading.again_at = now + self._backoff.next()
+        if forget:
+            self.leaders.forget([partition])
+
+    def _on_offsets(
+        self, asked: tuple[TopicPartition, ...], response: Response | None, now: int
+    ) -> None:
+        rows = {}
+        if isinstance(response, ListOffsetsResponse):
+            rows = {
+                TopicPartition(topic.name, row.partition_index): row
+                for topic in response.topics
+                for row in topic.partitions
+            }
+        for partition in asked:
+            reading = self._readings.get(partition)
+            if reading is None:
+                continue
+            reading.asked = False
+            row = rows.get(partition)
+            if row is None or row.error_code:
+                self._again(partition, reading, now, forget=True)
+            elif reading.resetting:
+                position = Position(row.offset, row.leader_epoch)
+                self.resets.append(Reset(partition, row.offset, reading.resetting))
+                self._start_at(reading, position)
+                self._found[partition] = position
+
+    def receive(self, number: int, response: Response | None, now: int) -> bool:
+        """An answer came, or will not come (None). False: nobody waits for it."""
+        return self.leaders.receive(number, response, now)
+
+    def take(self) -> list[Effect]:
+        """What is to be done now."""
+        return self.leaders.take()

@@ -1,0 +1,3 @@
+"""A producer and its transactions."""
+
+from __future__ import annotations

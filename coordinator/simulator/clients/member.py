@@ -1,0 +1,337 @@
+"""One member in a world, simulated or live: its application, which polls unless it is stalled, and
+its process, which can be paused or killed.
+
+It writes what the application is told, and does, into the log's stream `member`. A fault that
+`poll` raises ends the application, as it ends most. A member that does not consume pretends to read
+`reads` records a second from each of its partitions, at the same offset as everybody would, and
+commits that; one that consumes does what its `Consuming` says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from assignors import TopicPartition
+
+from ...members import GroupMember, MemberConfig, make_member
+from ...members.applications.consuming import Application, CommitPolicy
+from ...members.consumer_protocol.membership import new_member_id
+from ...members.consuming.consumer import Consumer
+from ...members.consuming.fetch_config import FetchConfig
+from ...members.driver import Driver, Link
+from ...members.effects import AskBroker, Closed, Position
+from ...members.faults import MemberFault
+from ...members.group_member import earlier
+from ...members.producers.config import ProducerConfig
+from ...members.producers.producer import Producer
+from ...wire.schema import Request
+from ..chance import Draws
+from ..environment import Surroundings
+
+CLOSE_TIMEOUT_MS = 5_000
+_NOBODY: Final = -1
+"""The number of requests whose answer the member does not wait for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Consuming:
+    """How an application consumes: its settings, and how long it takes over a record. `output`:
+    where a pipeline writes to."""
+
+    fetch: FetchConfig
+    policy: CommitPolicy = CommitPolicy.AUTO
+    processing_ms: int = 0
+    output: tuple[TopicPartition, ...] = ()
+    producer: ProducerConfig | None = None
+
+
+class SimulatedMember:
+    """A member and its application. `name` is its client id and its host."""
+
+    def __init__(
+        self,
+        world: Surroundings,
+        config: MemberConfig,
+        topics: tuple[str, ...],
+        first_broker: int,
+        reads: int = 0,
+        consuming: Consuming | None = None,
+        highest: Mapping[int, int] | None = None,
+    ) -> None:
+        self.world = world
+        self.name = config.client_id
+        chance = Draws(world.seed, "backoff", self.name).unit
+        identity = new_member_id(Draws(world.seed, "member id", world.new_process(self.name)).unit)
+        self.member = make_member(config, self, chance=chance, now=world.now, member_id=identity)
+        self.ended = False
+        self.fault: MemberFault | None = None
+        """What ended the application, or went wrong on the way out."""
+        self.application: Application | None = None
+        self._polling = True
+        self._closing = False
+        self._reads = reads
+        self._unread_since: int | None = None
+        self._client: GroupMember | Consumer = self.member
+        self._drivers: list[Driver] = []
+        transport = world.transport(self.name, highest)
+        self._producer: Producer | None = None
+        if consuming is not None:
+            self._client = Consumer(
+                config, consuming.fetch, chance=chance, now=world.now, member=self.member
+            )
+            if consuming.producer is not None:
+                self._producer = Producer(
+                    consuming.producer,
+                    wall_ms=world.wall_ms(self.name),
+                    chance=Draws(world.seed, "retries", self.name).unit,
+                )
+            self.application = Application(
+                self._client,
+                self.log,
+                policy=consuming.policy,
+                processing_ms=consuming.processing_ms,
+                producer=self._producer,
+                output=consuming.output,
+            )
+        self._driver = Driver(transport, self._client, self.turn, self._arm, first_broker - 1)
+        self._producer_driver = Driver(
+            transport, self._producer, self.turn, self.turn, first_broker - 1
+        )
+        self.log("MemberStarted")
+        self.member.subscribe(topics, world.now)
+        self.turn()
+
+    # -- what is done to it
+
+    def close(self) -> None:
+        """The application closes its consumer: it commits and leaves."""
+        if not self.ended and not self._closing:
+            self.log("MemberClosing")
+            self._close()
+            self.turn()
+
+    def leave(self) -> None:
+        """Close it; a static member, too, leaves for good."""
+        if not self.ended and not self._closing:
+            self._close(leave=True)
+            self.turn()
+
+    def _close(self, *, leave: bool | None = None) -> None:
+        self._closing = True
+        self._polling = True
+        self._client.close(self.world.now, CLOSE_TIMEOUT_MS, leave=leave)
+
+    def crash(self) -> None:
+        """The process is killed; its host closes its connections."""
+        self._end("MemberCrashed")
+
+    def stall(self) -> None:
+        """The application does not poll until `resume`; it leaves after max.poll.interval.ms
+        (CLI-14)."""
+        self._polling = False
+        self._arm()
+
+    def resume(self) -> None:
+        """The application polls again."""
+        if not self.ended:
+            self._polling = True
+            self.turn()
+
+    def reset_connections(self) -> None:
+        """The network ends its connections."""
+        self._driver.reset()
+        self._producer_driver.reset()
+
+    def clock_jumped(self) -> None:
+        """The wall clock of its host has jumped: what a pipeline writes from now on is dated by
+        it."""
+        if self._producer is not None:
+            self._producer.wall_ms = self.world.wall_ms(self.name)
+
+    def send(self, message: Request) -> bool:
+        """Send a request of the application's own to the coordinator, whatever the member thinks;
+        nobody takes its answer.
+
+        It goes over another connection than the member's: on that one a broker reads nothing while
+        it parks a JoinGroup or SyncGroup. False: it knows no coordinator.
+        """
+        node = self.member.coordinator
+        if self.ended or node is None:
+            return False
+        self._driver.perform([AskBroker(_NOBODY, node, message)])
+        return True
+
+    # -- its driver
+
+    def turn(self) -> None:
+        """After anything that happened: let the application go on, carry out what the member wants,
+        see when to come back."""
+        if self.ended:
+            return
+        now = self.world.now
+        try:
+            if self._polling and not self._closing:
+                self._go_on(now)
+            if self._producer is not None:
+                self._producer.tick(now)
+        except MemberFault as fault:
+            self._failed(fault)
+        self._perform()
+        self._arm()
+
+    def _go_on(self, now: int) -> None:
+        if self.application is not None:
+            self.application.turn(now)
+            return
+        self.read(now)
+        self.member.poll(now)
+
+    def read(self, now: int) -> None:
+        """It pretends to have read so far."""
+        self._unread_since = None
+        if self._reads and self.member.positions_known:
+            self.member.seek_all(Position(self._reads * now // 1000))
+
+    def _failed(self, fault: MemberFault) -> None:
+        self.fault = self.fault or fault
+        self.log("MemberFailed", why=str(fault))
+        if not self._closing:
+            self._close()
+
+    def _perform(self) -> None:
+        while not self.ended:
+            told = self._driver.perform(self._client.take())
+            if self._producer is not None:
+                told += self._producer_driver.perform(self._producer.take())
+            for effect in told:
+                if isinstance(effect, Closed):
+                    self.fault = self.fault or effect.fault
+                    self._end("MemberClosed")
+                    return
+                if self.application is not None:
+                    self.application.told(effect)
+            if not told or self.application is None:
+                return
+            try:
+                if self._polling and not self._closing:
+                    self.application.turn(self.world.now)
+                if self._producer is not None:
+                    self._producer.tick(self.world.now)
+            except MemberFault as fault:
+                self._failed(fault)
+
+    def due(self) -> None:
+        """Its deadline has come."""
+        self._client.tick(self.world.now)
+        self.turn()
+
+    @property
+    def only_link(self) -> Link | None:
+        """Its connection to the coordinator, if it does nothing but belong to its group, and be
+        polled: it has no other to send over."""
+        if self.application is not None or not self._polling or self._closing:
+            return None
+        return self._driver.only_link()
+
+    @property
+    def any_link(self) -> Link | None:
+        """Its connection to any broker, over which it asks for metadata."""
+        return self._driver.any_link
+
+    def skip_metadata(self, asked_at: int, answered_at: int) -> None:
+        """See `GroupMember.skip_metadata`."""
+        self.member.skip_metadata(asked_at, answered_at)
+        self._go_on(answered_at)
+
+    def skip_commit(self, sent_at: int, answered_at: int) -> None:
+        """See `GroupMember.skip_commit`."""
+        self.member.skip_commit(sent_at)
+        self.member.skip_poll(answered_at)
+        self._unread_since = answered_at
+
+    def skip_heartbeats(self, count: int, sent_at: int, answered_at: int) -> None:
+        """See `GroupMember.skip_heartbeats`."""
+        self.member.skip_heartbeats(count, sent_at, answered_at)
+        self.member.skip_poll(sent_at)
+        self._unread_since = sent_at
+
+    def catch_up_reading(self) -> None:
+        """Read as far as when it was polled last, if that was skipped."""
+        if self._unread_since is not None:
+            self.read(self._unread_since)
+
+    def next_deadline(self) -> int | None:
+        """When it has something to do."""
+        due = self._client.next_deadline()
+        if self._polling and not self._closing:
+            due = earlier(
+                due,
+                self.application.next_turn()
+                if self.application is not None
+                else self.member.next_poll(),
+            )
+        if self._producer is not None:
+            due = earlier(due, self._producer.next_deadline())
+        return due
+
+    def _arm(self) -> None:
+        if not self.ended:
+            self.world.arm(self)
+
+    def _end(self, kind: str) -> None:
+        if self.ended:
+            return
+        self.ended = True
+        self.log(kind)
+        self._driver.close()
+        self._producer_driver.close()
+        self.world.gone(self)
+
+    # -- its application's listener
+
+    def on_partitions_revoked(self, partitions: tuple[TopicPartition, ...]) -> None:
+        """See RebalanceListener."""
+        self._told("PartitionsRevoked", partitions)
+
+    def on_partitions_assigned(self, partitions: tuple[TopicPartition, ...]) -> None:
+        """See RebalanceListener."""
+        self._told("PartitionsAssigned", partitions)
+
+    def on_partitions_lost(self, partitions: tuple[TopicPartition, ...]) -> None:
+        """See RebalanceListener."""
+        self._told("PartitionsLost", partitions)
+
+    def _told(self, kind: str, partitions: tuple[TopicPartition, ...]) -> None:
+        config, generation = self.member.config, self.member.generation
+        number = generation.generation_id if generation.generation_id >= 0 else None
+        of_classic, of_consumer = (None, number) if config.speaks_consumer else (number, None)
+        self.world.log.listener_event(
+            kind,
+            self.world.now,
+            config.group_id,
+            of_classic,
+            generation.member_id,
+            self.name,
+            of_consumer,
+            partitions,
+        )
+
+    def log(self, kind: str, /, **fields: Any) -> None:
+        """Write a line of stream `member`."""
+        generation = self.member.generation
+        number = generation.generation_id if generation.generation_id >= 0 else None
+        consumer = self.member.config.speaks_consumer
+        epoch = {"member_epoch": number} if consumer and number is not None else {}
+        self.world.log.append(
+            "member",
+            kind,
+            at_ms=self.world.now,
+            group=self.member.config.group_id,
+            member=generation.member_id or None,
+            generation=None if consumer else number,
+            client=self.name,
+            **epoch,
+            **fields,
+        )

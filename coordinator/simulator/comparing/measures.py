@@ -1,0 +1,136 @@
+"""What a run cost its groups, read from the event log alone, and how variants compare over many
+seeds.
+
+Owns the measures and their statistics. A partition counts as unavailable from its first owner on,
+whenever no member's application has it by its own word. Does not depend on brokers, members and the
+world.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import comb
+from typing import Any, NamedTuple
+
+from ...judges.intervals import Offsets
+from .moves import Moves
+
+Line = dict[str, Any]
+_GONE = frozenset({"MemberCrashed", "MemberClosed"})
+
+
+class Measures(NamedTuple):
+    """One run."""
+
+    rebalances: float
+    unavailable_partition_s: float
+    moved_partitions: float
+    moved_needlessly: float
+    rebalancing_s: float
+    duplicates: float
+
+
+NAMES = (
+    "rebalances",
+    "unavailable partition-s",
+    "moved partitions",
+    "moved needlessly",
+    "time to stable, s",
+    "duplicates",
+)
+
+
+def measure(lines: Iterable[Line]) -> Measures:
+    """The costs of all groups of a run together. `rebalancing_s`: the time from each
+    RebalanceStarted to the GenerationStored after it.
+
+    A consumer group's rebalances are its new assignments, and it rebalances from the bump of its
+    epoch until all are reconciled. `moved_needlessly`: of the moved partitions, those beyond what
+    shares of the new sizes would have needed (`moves`). `duplicates`: records that a group's
+    applications processed again, each time counted; what members only pretend to read is not known.
+    """
+    owner: dict[tuple[str, str, int], str | None] = {}
+    moves, repeated = Moves(), Repeated()
+    busy_since: dict[str, int] = {}
+    rebalances = busy_ms = unavailable_ms = last_ms = 0
+    for line in lines:
+        unavailable_ms += (line["at_ms"] - last_ms) * sum(each is None for each in owner.values())
+        last_ms = line["at_ms"]
+        kind, group = line["type"], line.get("group", "")
+        rests = moves.see(line)
+        if line["stream"] == "member":
+            _owned(line, owner)
+            repeated.see(line)
+        elif kind == "RebalanceStarted":
+            busy_since.setdefault(group, last_ms)
+        elif kind == "GenerationStarted" or (
+            kind == "TargetAssigned" and line["assignor"] is not None
+        ):
+            rebalances += 1
+        elif kind == "GroupEpochBumped":
+            busy_since.setdefault(group, last_ms)
+        if rests:
+            busy_ms += last_ms - busy_since.pop(group, last_ms)
+    return Measures(
+        rebalances,
+        unavailable_ms / 1000,
+        moves.moved,
+        moves.needless,
+        busy_ms / 1000,
+        repeated.count,
+    )
+
+
+class Repeated:
+    """Records that a group's applications have processed before."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._done: dict[tuple[str, str, int], Offsets] = {}
+
+    def see(self, line: Line) -> None:
+        """A line of stream `member`."""
+        if line["type"] != "RecordsProcessed":
+            return
+        done = self._done.setdefault((line["group"], line["topic"], line["partition"]), Offsets())
+        for first, last in line["ranges"]:
+            self.count += done.count(first, last)
+            done.add(first, last)
+
+
+def _owned(line: Line, owner: dict[tuple[str, str, int], str | None]) -> None:
+    kind, client = line["type"], line["client"]
+    for row in line.get("partitions", ()):
+        key = (line["group"], row["topic"], row["partition"])
+        if kind == "PartitionsAssigned":
+            owner[key] = client
+        elif owner.get(key) == client:
+            owner[key] = None
+    if kind in _GONE:
+        for key, holder in owner.items():
+            if holder == client:
+                owner[key] = None
+
+
+class Estimate(NamedTuple):
+    """A median and the 95 % interval around it; the interval is the whole range where there are too
+    few values for that."""
+
+    median: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.median:.4g} [{self.low:.4g}, {self.high:.4g}]"
+
+
+def estimate(values: Sequence[float]) -> Estimate:
+    """The median of some values and its interval by ranks, which holds for any distribution (the
+    sign test)."""
+    ranked, count = sorted(values), len(values)
+    rank, below = 0, 0.0
+    while (below := below + comb(count, rank) / 2**count) <= 0.025:
+        rank += 1
+    rank = max(rank - 1, 0)
+    middle = (ranked[(count - 1) // 2] + ranked[count // 2]) / 2
+    return Estimate(middle, ranked[rank], ranked[count - 1 - rank])

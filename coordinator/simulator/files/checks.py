@@ -1,0 +1,521 @@
+"""What churn and faults of a scenario name has to be there: members, brokers, topics, groups.
+Raises ScenarioError, which says where.
+
+Owns these checks; what a value must look like, `schema` says. Does not depend on how anything is
+carried out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Final, NamedTuple, get_args
+
+from ...broker.build import TopicError, TopicOption
+from ...broker.topics import MOST_AT_ONCE
+from ...cluster_runtime import ClusterError
+from ...cluster_runtime.clocks import jump_refusal
+from ...configs.broker_configs import ConfigError
+from ...control import cluster as verbs
+from ...control import faults
+from ...control.injection.selector_fields import check_carried
+from ...members import MemberConfigError
+from ...members.requests import CLIENT_VERSIONS
+from ...wire.messages.join_group import JoinGroupRequest
+from ..environment import EPOCH_MS
+from .contradictions import (
+    check_churn_does_something,
+    check_identities,
+    check_member_settings,
+    check_producer_settings,
+    check_said_twice,
+    check_trigger_words,
+    check_verb_does_something,
+)
+from .places import Where
+from .reading import Plain, ScenarioError
+from .schema import TABLES, duration_ms
+from .sizes import MOST_CLIENTS
+
+MEMBER_VERBS: Final[dict[str, tuple[str, ...]]] = {
+    "CutMember": ("member", "broker", "direction"),
+    "SlowMember": ("member", "broker", "direction", "bytes_per_second"),
+    "PauseMember": ("member",),
+    "ResetMember": ("member",),
+    "JumpMemberClock": ("member", "by_ms"),
+}
+"""What can be done to a member's host and links, and what each needs to know."""
+DIRECTIONS: Final = ("both", "to_broker", "from_broker")
+_REPEATABLE: Final = (
+    "ResetMember",
+    "MoveLeader",
+    "MoveCoordinator",
+    "JumpClock",
+    "JumpMemberClock",
+)
+"""Verbs that may be carried out again although nothing was undone."""
+_KINDS: Final = frozenset(TABLES["churn"].keys["kind"].choices)
+_BROKERS: Final = ("broker", "to", "one", "other")
+_INTERNAL: Final = ("__consumer_offsets", "__transaction_state")
+_MOST_TIMES: Final = 100_000
+_TIMED: Final = {
+    "times": ("restart", "stall", "waves"),
+    "every": ("rolling", "restart", "stall", "waves"),
+}
+"""Which kinds of churn happen more than once."""
+_MOST_RECORDS: Final = 100_000_000
+_SETTINGS_WITH_KEYS: Final = {
+    "group.id": "group",
+    "client.id": "name",
+    "group.protocol": "protocol",
+}
+"""Settings of a consumer for which a scenario has keys of its own."""
+_STATIC_SINCE: Final = 5
+"""The version of JoinGroup that knows static members (KIP-345)."""
+_NAME: Final = re.compile(r"[\w.-]+", re.ASCII)
+
+
+class There(NamedTuple):
+    """What a scenario has. `members` and `producers`: how many of each kind start."""
+
+    members: Mapping[str, int]
+    producers: Mapping[str, int]
+    groups: tuple[str, ...]
+    topics: Mapping[str, int]
+    brokers: int
+    later: frozenset[str] = frozenset()
+    """Topics that CreateTopic makes."""
+    deleted: frozenset[str] = frozenset()
+    """Topics that DeleteTopic takes away."""
+    instances: frozenset[str] = frozenset()
+    """Instance ids that config gives, and the kinds of members that are static."""
+    transactional: frozenset[str] = frozenset()
+    """The kinds of producers that are transactional, and the pipelines, as GROUP-KIND."""
+
+    def started(self) -> list[str]:
+        """The client ids of those that start with the scenario."""
+        return [
+            f"{kind}-{number}"
+            for kind, count in (*self.members.items(), *self.producers.items())
+            for number in range(1, count + 1)
+        ]
+
+    def may_come(self, client_id: str) -> bool:
+        """Is it a client that starts with the scenario, or that churn may bring?"""
+        kind, _, number = client_id.rpartition("-")
+        return number.isdecimal() and (kind in self.members or kind in self.producers)
+
+    def is_producer(self, name: str) -> bool:
+        """Is it a producer's client id, and no group's?"""
+        return name not in self.groups and name.rpartition("-")[0] in self.producers
+
+    def has_instance(self, name: str) -> bool:
+        """May it be a member's instance id?"""
+        return name in self.instances or (
+            self.may_come(name) and name.rpartition("-")[0] in self.instances
+        )
+
+    def has_transactional(self, name: str) -> bool:
+        """May it be a producer's transactional id?"""
+        kind, _, number = name.rpartition("-")
+        return number.isdecimal() and kind in self.transactional
+
+
+@contextmanager
+def blamed(where: Where) -> Iterator[None]:
+    """An error that settings, verbs and faults raise becomes one of the scenario, at the key that
+    it names."""
+    try:
+        yield
+    except (MemberConfigError, ConfigError, TopicError, faults.FaultError, ClusterError) as error:
+        text = str(error)
+        place = where.of(
+            text,
+            partition_assignment_strategy="assignor",
+            group_remote_assignor="assignor",
+            group_id="group",
+        )
+        raise ScenarioError(f"{place}: {text}") from None
+
+
+def check_called(names: Sequence[str], where: Sequence[Where]) -> None:
+    """Each kind of members and producers has a name of its own, which is no client id of another
+    kind either."""
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            raise ScenarioError(
+                f"{where[index].at('name')}: two kinds of members or producers have the same name: {name}"
+            )
+        kind, _, number = name.rpartition("-")
+        if number.isdecimal() and kind in names:
+            raise ScenarioError(
+                f"{where[index].at('name')}: name = {name!r}: that may be the client id of one of {kind}: give a name that is not "
+                f"another kind's with a number behind it, such as {kind}-x{number}"
+            )
+
+
+def check_member(plain: Plain, where: Where) -> None:
+    """What a kind of member may be called, and what it needs to say."""
+    name = f"members {plain['name']}"
+    _check_name("members", plain["name"], where)
+    if not plain["topics"]:
+        raise ScenarioError(
+            f"{where.at('topics')}: {name}: topics = []: name at least one of [topics]"
+        )
+    if not plain["assignor"] and where.at("assignor") != str(where):
+        raise ScenarioError(
+            f"{where.at('assignor')}: {name}: assignor = []: name at least one, or leave the key out"
+        )
+    for setting, key in _SETTINGS_WITH_KEYS.items():
+        if setting in plain["config"]:
+            raise ScenarioError(
+                f"{where.of(setting)}: {name}: {setting} is not set in config: {key} says it"
+            )
+    check_said_twice(name, plain["topics"], where.at("topics"))
+    check_member_settings(plain, where)
+    highest = CLIENT_VERSIONS.get(plain["versions"], {}).get(
+        JoinGroupRequest.api_key, _STATIC_SINCE
+    )
+    if highest < _STATIC_SINCE and (plain["static"] or "group.instance.id" in plain["config"]):
+        told = f"clients of Kafka {plain['versions']} know no static members, which came with 2.3: leave static or versions out"
+        raise ScenarioError(f"{where.at('versions')}: {name}: {told}")
+    if plain["static"] and "group.instance.id" in plain["config"]:
+        told = "group.instance.id is not set in config beside static = true, which makes it the client id: leave one of the two out"
+        raise ScenarioError(f"{where.of('group.instance.id')}: {name}: {told}")
+
+
+def check_producer(plain: Plain, stop_ms: int, duration_ms: int, where: Where) -> None:
+    """What a kind of producer may be called, when it writes, and how much. `stop_ms`: when it
+    stops."""
+    name = f"producers {plain['name']}"
+    _check_name("producers", plain["name"], where)
+    if not plain["topics"]:
+        raise ScenarioError(
+            f"{where.at('topics')}: {name}: topics = []: name at least one of [topics]"
+        )
+    check_said_twice(name, plain["topics"], where.at("topics"))
+    check_producer_settings(plain, where)
+    if not plain["transactional"] and plain["transaction"] != _default("transaction", "producers"):
+        raise ScenarioError(
+            f"{where.at('transaction')}: {name}: transaction needs transactional = true"
+        )
+    if plain["stop"] is not None and plain["start"][0] >= stop_ms:
+        raise ScenarioError(
+            f"{where.at('stop')}: {name}: stop = {stop_ms} ms is not after start, {plain['start'][0]} ms"
+        )
+    records = plain["count"] * plain["rate"] * min(stop_ms, duration_ms) // 1000
+    if records > _MOST_RECORDS:
+        said = f"{plain['count']} of them at rate = {plain['rate']} write {records} records"
+        raise ScenarioError(
+            f"{where.at('rate')}: {name}: {said}: a run has at most {_MOST_RECORDS}"
+        )
+
+
+def _check_name(table: str, name: str, where: Where) -> None:
+    """A kind's name becomes a part of client ids, and of the paths of `--set`."""
+    if not _NAME.fullmatch(name):
+        raise ScenarioError(
+            f"{where.at('name')}: {table}: name = {name!r}: give one or more of the characters a-z A-Z 0-9 . _ -"
+        )
+
+
+def check_churn(churn: Plain, there: There, where: Where) -> None:
+    """One piece of churn."""
+    kind, whom = churn["kind"], churn["members"]
+    single, kinds = kind in ("restart", "stall"), [*there.members, *there.producers]
+    if whom not in kinds and not (single and whom in there.started()):
+        right = f"one of {', '.join(kinds)}" + (
+            f", or a single one such as {kinds[0]}-1" if single else ""
+        )
+        raise ScenarioError(f"{where.at('members')}: churn {kind} of members {whom}: give {right}")
+    for key, spec in TABLES["churn"].keys.items():
+        meant = spec.doc.partition(": ")[0].split(", ")
+        if set(meant) <= _KINDS and kind not in meant and churn[key] != _default(key):
+            raise ScenarioError(
+                f"{where.at(key)}: churn {kind} has no {key}: that is of {' and '.join(meant)}"
+            )
+    becomes = churn["becomes"]
+    if becomes is not None and becomes not in there.members:
+        raise ScenarioError(
+            f"{where.at('becomes')}: churn {kind}: becomes = {becomes!r}: one of {', '.join(there.members)}"
+        )
+    if churn["surge"] and becomes is not None:
+        raise ScenarioError(f"{where.at('surge')}: churn rolling: either surge or becomes")
+    if kind == "waves" and churn["low"] >= churn["to"]:
+        raise ScenarioError(
+            f"{where.at('low')}: churn waves: low = {churn['low']} is to be below to = {churn['to']}"
+        )
+    if kind == "rolling" and not churn["at_once"]:
+        raise ScenarioError(f"{where.at('at_once')}: churn rolling: at_once = 0: at least 1")
+    if kind == "poisson" and not churn["arrivals_per_hour"] and not churn["departures_per_hour"]:
+        raise ScenarioError(
+            f"{where}: churn poisson: nobody comes or goes: give arrivals_per_hour or departures_per_hour"
+        )
+    check_churn_does_something(churn, there.members, there.producers, where)
+    _check_times(churn, where)
+    for key, most in (
+        ("times", _MOST_TIMES),
+        ("to", MOST_CLIENTS),
+        ("arrivals_per_hour", 3_600_000),
+        ("departures_per_hour", 3_600_000),
+    ):
+        if churn[key] > most:
+            raise ScenarioError(
+                f"{where.at(key)}: churn {kind}: {key} = {churn[key]}: at most {most}"
+            )
+    check_trigger(churn, there, where)
+
+
+def _check_times(churn: Plain, where: Where) -> None:
+    """How often, how far apart and how long."""
+    kind = churn["kind"]
+    for key, kinds in _TIMED.items():
+        if kind not in kinds and churn[key] != _default(key):
+            raise ScenarioError(
+                f"{where.at(key)}: churn {kind} has no {key}: that is of {', '.join(kinds)}"
+            )
+    if not churn["times"]:
+        raise ScenarioError(f"{where.at('times')}: churn {kind}: times = 0: at least 1")
+    if not churn["every"] and (churn["times"] > 1 or kind == "waves"):
+        raise ScenarioError(f"{where.at('every')}: churn {kind}: every = 0 ms: at least 1 ms")
+    if kind == "stall" and not churn["lasts"]:
+        raise ScenarioError(f"{where.at('lasts')}: churn stall: lasts = 0 ms: at least 1 ms")
+
+
+def _default(key: str, table: str = "churn") -> Any:
+    """As it is read where a file says nothing."""
+    spec = TABLES[table].keys[key]
+    return (
+        duration_ms(spec.default)
+        if spec.kind == "duration" and spec.default is not None
+        else spec.default
+    )
+
+
+def check_trigger(plain: Plain, there: There, where: Where) -> None:
+    """Whose doings are waited for has to be there; what is not in the file may come."""
+    of = plain["of"]
+    check_trigger_words(plain, there.is_producer, where)
+    if plain["when"] is not None and plain["seen"] == 0:
+        raise ScenarioError(f"{where.at('seen')}: seen = 0: at least 1, the first time")
+    if plain["when"] is not None and of and of not in there.groups and not there.may_come(of):
+        known = [*there.groups, *there.started()]
+        raise ScenarioError(
+            f"{where.at('of')}: of = {of!r}: no group and no member is called that; there are {_some(known)}"
+        )
+
+
+def check_repeats(plain: Plain, where: Where) -> None:
+    """What is to begin again has to have ended, unless it has no end."""
+    verb, lasts, repeats = plain["verb"], plain["lasts"], plain["repeats"]
+    what = f"fault {verb or plain['action']}: repeats = {repeats}"
+    if not repeats:
+        raise ScenarioError(f"{where.at('repeats')}: {what}: at least 1")
+    if repeats > _MOST_TIMES:
+        raise ScenarioError(f"{where.at('repeats')}: {what}: at most {_MOST_TIMES}")
+    if repeats > 1 and not plain["every"]:
+        raise ScenarioError(f"{where.at('every')}: {what}: every = 0 ms: at least 1 ms")
+    if lasts is not None and not lasts[1]:
+        raise ScenarioError(
+            f"{where.at('lasts')}: fault {verb or plain['action']}: lasts = 0 ms: at least 1 ms, or leave it out for ever"
+        )
+    if verb == "ResetMember" and lasts is not None:
+        raise ScenarioError(
+            f"{where.at('lasts')}: fault ResetMember: connections are reset at once, nothing is undone: leave lasts out"
+        )
+    if verb == "CreatePartitions" and (lasts is not None or repeats > 1):
+        key = "repeats" if lasts is None else "lasts"
+        raise ScenarioError(
+            f"{where.at(key)}: fault CreatePartitions: no partition is taken away again: leave {key} out"
+        )
+    if repeats > 1 and lasts is None and (plain["action"] is not None or verb in _REPEATABLE):
+        return
+    if repeats > 1 and (lasts is None or lasts[1] >= plain["every"]):
+        key = "repeats" if lasts is None else "lasts"
+        raise ScenarioError(
+            f"{where.at(key)}: {what} needs a lasts shorter than every, {plain['every']} ms"
+        )
+
+
+def check_member_verb(verb: str, fields: Plain, there: There, where: Where) -> Plain:
+    """What is done to a member's host; returns the fields."""
+    known, everybody = MEMBER_VERBS[verb], there.started()
+    for key in fields:
+        if key not in known:
+            raise ScenarioError(
+                f"{where.at(key)}: {verb} has the keys {', '.join(known)}, not {key}"
+            )
+    if "member" not in fields:
+        raise ScenarioError(f"{where}: {verb}: member is missing; there are {_some(everybody)}")
+    if fields["member"] not in everybody:
+        raise ScenarioError(
+            f"{where.at('member')}: {verb}: member {fields['member']!r} is not there; there are {_some(everybody)}"
+        )
+    if fields.get("direction", "both") not in DIRECTIONS:
+        raise ScenarioError(
+            f"{where.at('direction')}: {verb}: direction {fields['direction']!r}: one of {', '.join(DIRECTIONS)}"
+        )
+    rate = fields.get("bytes_per_second")
+    if verb == "SlowMember" and (type(rate) is not int or rate < 1):
+        said = "bytes_per_second is missing" if rate is None else f"bytes_per_second = {rate!r}"
+        raise ScenarioError(
+            f"{where.at('bytes_per_second')}: {verb}: {said}: give a whole number from 1 on, such as 2000"
+        )
+    if verb == "JumpMemberClock":
+        _check_jump(verb, fields, where)
+    broker = fields.get("broker")
+    if broker is not None and (type(broker) is not int or not 1 <= broker <= there.brokers):
+        raise ScenarioError(
+            f"{where.at('broker')}: {verb}: broker {broker!r}: {_brokers(there)}; without it, all"
+        )
+    return fields
+
+
+def check_fields(verb: str, fields: Plain, where: Where) -> None:
+    """A cluster's verb has no other fields than its own, and all that it needs."""
+    said = verbs.wrong_fields(verbs.VERBS[verb], fields)
+    if said is not None:
+        unknown = next(
+            (name for name in fields if name not in verbs.VERBS[verb].__dataclass_fields__), ""
+        )
+        raise ScenarioError(f"{where.at(unknown) if unknown else where}: {said}")
+
+
+def check_verb(verb: str, fields: Plain, there: There, where: Where) -> None:
+    """What a cluster's verb names."""
+    for key in _BROKERS:
+        if key in fields and not 1 <= fields[key] <= there.brokers:
+            raise ScenarioError(
+                f"{where.at(key)}: {verb}: {key} = {fields[key]}: {_brokers(there)}"
+            )
+    _check_amounts(verb, fields, there, where)
+    if "how" in fields and fields["how"] not in get_args(verbs.How):
+        raise ScenarioError(
+            f"{where.at('how')}: {verb}: how = {fields['how']!r}: one of {', '.join(get_args(verbs.How))}"
+        )
+    if verb == "JumpClock":
+        _check_jump(verb, fields, where)
+    if "one" in fields and fields["one"] == fields.get("other"):
+        raise ScenarioError(
+            f"{where.at('other')}: {verb}: one and other are both {fields['one']}: give two brokers"
+        )
+    if verb == "CreateTopic":
+        _check_new_topic(fields, there, where)
+    _check_names(fields, there, where, verb)
+    check_verb_does_something(verb, fields, there.brokers, where)
+    count = there.topics.get(fields["topic"]) if verb == "CreatePartitions" else None
+    if verb == "CreatePartitions" and fields["partitions"] - (count or 0) > MOST_AT_ONCE:
+        said = f"partitions = {fields['partitions']}: Kafka adds at most {MOST_AT_ONCE} at once"
+        raise ScenarioError(f"{where.at('partitions')}: {verb}: {said}")
+    if count is not None and fields["partitions"] <= count:
+        raise ScenarioError(
+            f"{where.at('partitions')}: {verb}: {fields['topic']} has {count} partitions: give more, how many in all"
+        )
+
+
+def _check_new_topic(fields: Plain, there: There, where: Where) -> None:
+    """A topic that is there already may be made again only where a DeleteTopic names it."""
+    topic = fields["topic"]
+    if topic in _INTERNAL:
+        raise ScenarioError(
+            f"{where.at('topic')}: CreateTopic: the brokers make {topic} by themselves: give another topic"
+        )
+    if topic in there.topics and topic not in there.deleted:
+        said = "[topics] names it, so it is there from the start, and no DeleteTopic takes it away: give another topic"
+        raise ScenarioError(f"{where.at('topic')}: CreateTopic: topic {topic}: {said}")
+    for key, most in (("partitions", MOST_AT_ONCE), ("replication", there.brokers)):
+        if key in fields and not (fields[key] == -1 or 1 <= fields[key] <= most):
+            raise ScenarioError(
+                f"{where.at(key)}: CreateTopic: {key} = {fields[key]}: from 1 to {most}, or -1 for the brokers' default"
+            )
+    with blamed(where):
+        TopicOption(fields["topic"]).checked()
+
+
+def _check_amounts(verb: str, fields: Plain, there: There, where: Where) -> None:
+    """Lengths of time, rates and lists of brokers, which have their types by now."""
+    for key, least in (("delay_ms", 0), ("load_ms", 0), ("bytes_per_second", 1)):
+        if fields.get(key) is not None and fields[key] < least:
+            raise ScenarioError(
+                f"{where.at(key)}: {verb}: {key} = {fields[key]}: give a whole number from {least} on"
+            )
+    replicas = list(fields.get("replicas") or [])
+    unknown = [node for node in replicas if not 1 <= node <= there.brokers]
+    if unknown:
+        raise ScenarioError(
+            f"{where.at('replicas')}: {verb}: replicas = {replicas}: broker {unknown[0]} is not there: {_brokers(there)}"
+        )
+    if len(set(replicas)) < len(replicas):
+        raise ScenarioError(
+            f"{where.at('replicas')}: {verb}: replicas = {replicas}: give each broker once"
+        )
+
+
+def _check_jump(verb: str, fields: Plain, where: Where) -> None:
+    by_ms = fields.get("by_ms")
+    said = "by_ms is missing" if by_ms is None else f"by_ms = {by_ms!r}"
+    if type(by_ms) is not int:
+        raise ScenarioError(
+            f"{where.at('by_ms')}: {verb}: {said}: give whole milliseconds such as 3600000, negative ones to go back"
+        )
+    refusal = jump_refusal(by_ms, EPOCH_MS + by_ms)
+    if refusal:
+        raise ScenarioError(f"{where.at('by_ms')}: {verb}: {refusal}")
+
+
+def check_request_fault(action: str, fields: Plain, there: There, where: Where) -> None:
+    """Whose requests a fault selects."""
+    check_carried(faults.from_plain({"action": action, **fields}).selector)
+    broker = fields.get("broker")
+    if broker is not None and not 1 <= broker <= there.brokers:
+        raise ScenarioError(
+            f"{where.at('broker')}: fault {action}: broker = {broker}: {_brokers(there)}"
+        )
+    check_identities(
+        action,
+        fields,
+        {"instance_id": there.has_instance, "transactional_id": there.has_transactional},
+        where,
+    )
+    _check_names(fields, there, where, f"fault {action}")
+
+
+def _check_names(fields: Plain, there: There, where: Where, what: str) -> None:
+    group, topic, partition, client = (
+        fields.get(key) for key in ("group", "topic", "partition", "client_id")
+    )
+    if group is not None and group not in there.groups:
+        raise ScenarioError(
+            f"{where.at('group')}: {what}: group {group!r} is nobody's; there are {_some(there.groups)}"
+        )
+    if (
+        topic is not None
+        and topic not in there.topics
+        and topic not in _INTERNAL
+        and topic not in there.later
+    ):
+        raise ScenarioError(
+            f"{where.at('topic')}: {what}: [topics] does not name {topic!r}; there are {_some(list(there.topics))}"
+        )
+    count = None if topic is None else there.topics.get(topic)
+    if count is not None and partition is not None and not 0 <= partition < count:
+        raise ScenarioError(
+            f"{where.at('partition')}: {what}: partition {partition} of {topic}: from 0 to {count - 1}"
+        )
+    if client is not None and not there.may_come(client):
+        raise ScenarioError(
+            f"{where.at('client_id')}: {what}: no client is called {client!r}; there are {_some(there.started())}"
+        )
+
+
+def _brokers(there: There) -> str:
+    return (
+        f"from 1 to {there.brokers} (brokers.count)"
+        if there.brokers > 1
+        else "there is one, 1 (brokers.count)"
+    )
+
+
+def _some(names: list[str] | tuple[str, ...]) -> str:
+    return ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")

@@ -1,0 +1,499 @@
+"""A scenario as values: what a checked file says, ready for the world. Raises ScenarioError for
+what does not go together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from assignors import TopicPartition
+
+from ...broker.build import topic_options
+from ...broker.consumer_environment import assignors
+from ...configs.broker_configs import BrokerConfigs
+from ...control import cluster as verbs
+from ...control import faults
+from ...judges import ALL
+from ...members import MemberConfig
+from ...members.applications.consuming import CommitPolicy
+from ...members.consuming.fetch_config import FetchConfig
+from ...members.producers.config import ProducerConfig
+from ...members.settings import from_properties, names
+from ..clients.member import Consuming
+from ..triggers import Trigger
+from . import catalogue
+from .checks import (
+    MEMBER_VERBS,
+    There,
+    blamed,
+    check_called,
+    check_churn,
+    check_fields,
+    check_member,
+    check_member_verb,
+    check_producer,
+    check_repeats,
+    check_request_fault,
+    check_trigger,
+    check_verb,
+)
+from .composing import Load
+from .contradictions import (
+    check_classic,
+    check_made_once,
+    check_said_twice,
+    check_something_takes_time,
+)
+from .places import Places, Where
+from .reading import Plain, ScenarioError, parse
+from .schema import TABLES
+from .sizes import check_replication, check_scale, check_sizes, check_topics
+
+DEFAULT_ASSIGNORS = ("range", "cooperative-sticky")
+DEFAULT_BROKER_CONFIG = {"group.initial.rebalance.delay.ms": "3000"}  # Kafka's own
+
+
+@dataclass(frozen=True, slots=True)
+class MemberKind:
+    """Members that are alike."""
+
+    name: str
+    count: int
+    group: str
+    topics: tuple[str, ...]
+    static: bool
+    start_ms: tuple[int, int]
+    reads: int
+    """Records a second that each pretends to read from each of its partitions."""
+    properties: dict[str, str]
+    versions: str = "newest"
+    """Whose request versions they speak: a key of `members.requests.CLIENT_VERSIONS`."""
+    commit: str = "auto"
+    consuming: Consuming | None = None
+    """None: it only pretends to read."""
+
+    def consuming_as(self, client_id: str) -> Consuming | None:
+        """How one of them consumes: pipelines have transactional ids of their own."""
+        plan = self.consuming
+        if plan is None or plan.producer is None:
+            return plan
+        return replace(
+            plan,
+            producer=replace(
+                plan.producer, client_id=client_id, transactional_id=f"{self.group}-{client_id}"
+            ),
+        )
+
+    def config(self, client_id: str) -> MemberConfig:
+        """The settings of one of them. Raises MemberConfigError."""
+        own = {"group.id": self.group, "client.id": client_id}
+        if self.consuming is not None:
+            own["enable.auto.commit"] = str(self.commit == "auto").lower()
+        if self.static:
+            own["group.instance.id"] = client_id
+        return MemberConfig.from_properties({**self.properties, **own})
+
+
+@dataclass(frozen=True, slots=True)
+class ProducerKind:
+    """Producers that are alike."""
+
+    name: str
+    count: int
+    partitions: tuple[TopicPartition, ...]
+    start_ms: tuple[int, int]
+    stop_ms: int
+    rate: int
+    transactional: bool
+    transaction_ms: int
+    abort_every: int
+    properties: dict[str, str]
+
+    def config(self, client_id: str) -> ProducerConfig:
+        """The settings of one of them. Raises MemberConfigError."""
+        own = {"client.id": client_id}
+        if self.transactional:
+            own["transactional.id"] = client_id
+        elif self.properties.get("acks") in ("0", "1"):  # Java's default then
+            own["enable.idempotence"] = self.properties.get("enable.idempotence", "false")
+        return from_properties(ProducerConfig, {**self.properties, **own}, "a producer")
+
+
+Kind = MemberKind | ProducerKind
+
+
+@dataclass(frozen=True, slots=True)
+class FaultPlan:
+    """A fault and its times. `lasts_ms` None: it is not undone; `longest_ms`: it lasts from
+    `lasts_ms` to so long.
+
+    `trigger`: what it waits for, instead of `at_ms`. One of `verb`, `member_verb` and `request` is
+    given.
+    """
+
+    at_ms: int
+    lasts_ms: int | None
+    verb: verbs.Verb | None = None
+    member_verb: tuple[str, Plain] | None = None
+    request: faults.Fault | None = None
+    longest_ms: int | None = None
+    times: int = 1
+    every_ms: int = 0
+    trigger: Trigger | None = None
+    line: str = ""
+    """Where it stands: the file and the line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """One scenario. All times are milliseconds from its beginning."""
+
+    name: str
+    lesson: str
+    duration_ms: int
+    topics: dict[str, int]
+    brokers: int
+    broker_config: dict[str, str]
+    metadata_delay_ms: int
+    delay_ms: tuple[int, int]
+    bandwidth: int
+    members: tuple[MemberKind, ...]
+    producers: tuple[ProducerKind, ...]
+    churn: tuple[Plain, ...]
+    faults: tuple[FaultPlan, ...]
+    judges: tuple[str, ...]
+    stable_within_ms: int | None
+    most_rebalances: int | None
+    lines: dict[str, str]
+    """Where things stand, as "file, line 7": by the name of their table and, in an array, their
+    number from 0 on ("faults 0")."""
+
+
+def read_scenario(
+    text: str, name: str, settings: tuple[str, ...] = (), load: Load | None = None
+) -> Scenario:
+    """A scenario from its file's text. `load` finds what it extends (default: shipped scenarios).
+    Raises ScenarioError."""
+    return _scenario(
+        parse(text, name, settings, load or (lambda base, _: (catalogue.text(base), base))), name
+    )
+
+
+def _scenario(plain: Plain, name: str) -> Scenario:
+    places: Places = plain["places"]
+    if not plain["members"]:
+        raise ScenarioError(f"{name}: there are no members: write [[members]] with name and topics")
+    check_scale(plain, places.where)
+    topics: dict[str, int] = plain["topics"]
+    with blamed(places.where("topics")):
+        topic_options(topics)
+    later, deleted = _topics_of("CreateTopic", plain), _topics_of("DeleteTopic", plain)
+    kinds = tuple(
+        _kind(each, topics, later, places.where("members", index))
+        for index, each in enumerate(plain["members"])
+    )
+    producers = tuple(
+        _producer(each, topics, plain["duration"], places.where("producers", index))
+        for index, each in enumerate(plain["producers"])
+    )
+    for table in ("members", "producers"):
+        for index, each in enumerate(plain[table]):
+            check_something_takes_time(each, plain["links"]["delay"][0], places.where(table, index))
+    brokers, where = plain["brokers"], places.where("brokers")
+    config = {**DEFAULT_BROKER_CONFIG, **brokers["config"]}
+    with blamed(where):
+        configs = BrokerConfigs(config, node_id=1)
+        assignors(configs)
+    check_replication(brokers["config"], configs, brokers["count"], where)
+    check_topics(topics, configs, brokers["count"], places.where("topics"), where)
+    there = There(
+        {kind.name: kind.count for kind in kinds},
+        {kind.name: kind.count for kind in producers},
+        tuple(dict.fromkeys(kind.group for kind in kinds)),
+        topics,
+        brokers["count"],
+        later,
+        deleted,
+        frozenset(
+            kind.properties.get("group.instance.id", kind.name if kind.static else "")
+            for kind in kinds
+        ),
+        frozenset(kind.name for kind in producers if kind.transactional)
+        | frozenset(f"{kind.group}-{kind.name}" for kind in kinds if kind.commit == "transaction"),
+    )
+    if "consumer" not in configs.get_list("group.coordinator.rebalance.protocols"):
+        check_classic(plain["members"], lambda index: places.where("members", index))
+    _check_clients(kinds, producers, configs, places)
+    check_sizes(
+        sum(there.members.values()) + sum(there.producers.values()), places.where("members")
+    )
+    for index, churn in enumerate(plain["churn"]):
+        check_churn(churn, there, places.where("churn", index))
+    must, where = plain["must"], places.where("must")
+    known = [judge.name for judge in ALL]
+    if not must["judges"] and where.at("judges") != str(where):
+        raise ScenarioError(
+            f"{where.at('judges')}: must.judges = []: name at least one, or leave the key out for all"
+        )
+    for judge in must["judges"]:
+        if judge not in known:
+            raise ScenarioError(
+                f"{where.at('judges')}: must.judges: there is no judge {judge}; they are {', '.join(known)}"
+            )
+    check_said_twice("must.judges", must["judges"], where.at("judges"))
+    check_made_once(plain["faults"], lambda index: places.where("faults", index))
+    faults_ = tuple(
+        _fault(each, there, places.where("faults", index))
+        for index, each in enumerate(plain["faults"])
+    )
+    lines = {
+        table: str(places.where(table)) for table in TABLES if table and not TABLES[table].several
+    }
+    lines |= {
+        f"{table} {index}": str(places.where(table, index))
+        for table in ("churn", "faults")
+        for index in range(len(plain[table]))
+    }
+    return Scenario(
+        plain["name"] or name,
+        plain["lesson"],
+        plain["duration"],
+        topics,
+        brokers["count"],
+        config,
+        brokers["metadata_delay"],
+        plain["links"]["delay"],
+        plain["links"]["bandwidth"],
+        kinds,
+        producers,
+        tuple(plain["churn"]),
+        faults_,
+        must["judges"],
+        must["stable_within"],
+        must["most_rebalances"],
+        lines,
+    )
+
+
+def _topics_of(verb: str, plain: Plain) -> frozenset[str]:
+    """The topics that faults of this verb name."""
+    named = [fault.get("topic") for fault in plain["faults"] if fault["verb"] == verb]
+    return frozenset(name for name in named if isinstance(name, str))
+
+
+def _kind(plain: Plain, topics: dict[str, int], later: frozenset[str], where: Where) -> MemberKind:
+    name = f"members {plain['name']}"
+    check_member(plain, where)
+    for topic in plain["topics"]:
+        if topic not in topics and topic not in later:
+            raise ScenarioError(
+                f"{where.at('topics')}: {name} subscribe to {topic}, which [topics] does not name, nor any CreateTopic"
+            )
+    with blamed(where):
+        properties = {
+            "group.protocol": plain["protocol"],
+            **_assignor(plain, where),
+            **plain["config"],
+        }
+        consuming = None
+        if plain["consumes"] or plain["commit"] == "transaction":
+            consuming = _consuming(plain, properties, topics, where)
+        else:
+            for key, default in (("commit", "auto"), ("processing", 0), ("output", None)):
+                if plain[key] != default:
+                    raise ScenarioError(f"{where.at(key)}: {name}: {key} needs consumes = true")
+        kind = MemberKind(
+            plain["name"],
+            plain["count"],
+            plain["group"],
+            plain["topics"],
+            plain["static"],
+            plain["start"],
+            plain["reads"],
+            properties,
+            plain["versions"],
+            plain["commit"],
+            consuming,
+        )
+        kind.config(f"{kind.name}-1").make_assignors()
+    return kind
+
+
+def _consuming(
+    plain: Plain, properties: dict[str, str], topics: dict[str, int], where: Where
+) -> Consuming:
+    """How members consume; what concerns fetching moves out of `properties`."""
+    known = names(FetchConfig)
+    fetch = {"auto.offset.reset": "earliest"} | {
+        key: properties.pop(key) for key in list(properties) if key in known
+    }
+    config = from_properties(FetchConfig, fetch, "a consumer")
+    policy = CommitPolicy(plain["commit"])
+    if policy is not CommitPolicy.TRANSACTION:
+        if plain["output"] is not None:
+            raise ScenarioError(
+                f'{where.at("output")}: members {plain["name"]}: output needs commit = "transaction"'
+            )
+        return Consuming(config, policy, plain["processing"])
+    if plain["output"] not in topics:
+        said = f"there is no topic {plain['output']}" if plain["output"] else "output is missing"
+        right = f"a pipeline writes to one of [topics], {', '.join(topics)}"
+        raise ScenarioError(f"{where.at('output')}: members {plain['name']}: {said}: {right}")
+    if plain["output"] in plain["topics"]:
+        said = f"output = {plain['output']!r}: they subscribe to it, too, and would read all that they write: give another topic"
+        raise ScenarioError(f"{where.at('output')}: members {plain['name']}: {said}")
+    properties.setdefault("isolation.level", "read_committed")
+    output = tuple(
+        TopicPartition(plain["output"], number) for number in range(topics[plain["output"]])
+    )
+    return Consuming(config, policy, plain["processing"], output, ProducerConfig(linger_ms=0))
+
+
+def _producer(plain: Plain, topics: dict[str, int], duration_ms: int, where: Where) -> ProducerKind:
+    name = f"producers {plain['name']}"
+    for topic in plain["topics"]:
+        if topic not in topics:
+            raise ScenarioError(
+                f"{where.at('topics')}: {name} write to {topic}, which [topics] does not name"
+            )
+    if not plain["rate"]:
+        raise ScenarioError(f"{where.at('rate')}: {name}: rate = 0: at least 1 record a second")
+    if plain["abort_every"] and not plain["transactional"]:
+        raise ScenarioError(
+            f"{where.at('abort_every')}: {name}: abort_every needs transactional = true"
+        )
+    partitions = tuple(
+        TopicPartition(topic, number)
+        for topic in plain["topics"]
+        for number in range(topics[topic])
+    )
+    stop = plain["stop"] if plain["stop"] is not None else max(duration_ms - 30_000, 0)
+    check_producer(plain, stop, duration_ms, where)
+    kind = ProducerKind(
+        plain["name"],
+        plain["count"],
+        partitions,
+        plain["start"],
+        stop,
+        plain["rate"],
+        plain["transactional"],
+        plain["transaction"],
+        plain["abort_every"],
+        dict(plain["config"]),
+    )
+    with blamed(where):
+        kind.config(f"{kind.name}-1")
+    return kind
+
+
+def _check_clients(
+    kinds: tuple[MemberKind, ...],
+    producers: tuple[ProducerKind, ...],
+    configs: BrokerConfigs,
+    places: Places,
+) -> None:
+    """What clients may be called, and what brokers let them ask for."""
+    tables = [("members", index) for index in range(len(kinds))] + [
+        ("producers", index) for index in range(len(producers))
+    ]
+    names_ = [kind.name for kind in kinds] + [kind.name for kind in producers]
+    check_called(names_, [places.where(table, index) for table, index in tables])
+    least, most = (
+        configs.get_int("group.min.session.timeout.ms"),
+        configs.get_int("group.max.session.timeout.ms"),
+    )
+    for index, kind in enumerate(kinds):
+        where = places.where("members", index)
+        config = kind.config(f"{kind.name}-1")
+        _check_remote_assignor(kind, configs.get_list("group.consumer.assignors"), where)
+        if not config.speaks_consumer and not least <= config.session_timeout_ms <= most:
+            said = f"session.timeout.ms = {config.session_timeout_ms}: brokers take {least} to {most} ms"
+            settings = "group.min.session.timeout.ms, group.max.session.timeout.ms"
+            raise ScenarioError(
+                f"{where.of('session.timeout.ms')}: members {kind.name}: {said} ({settings})"
+            )
+    longest = configs.get_int("transaction.max.timeout.ms")
+    for index, producer in enumerate(producers):
+        where = places.where("producers", index)
+        asked = producer.config(f"{producer.name}-1").transaction_timeout_ms
+        if producer.transactional and asked > longest:
+            said = f"transaction.timeout.ms = {asked}: brokers take at most {longest} ms (transaction.max.timeout.ms)"
+            raise ScenarioError(
+                f"{where.of('transaction.timeout.ms')}: producers {producer.name}: {said}"
+            )
+
+
+def _check_remote_assignor(kind: MemberKind, served: list[str], where: Where) -> None:
+    """An assignor that no coordinator has would end every member (K8-VAL-3). A user's own,
+    `module:Class`, may be called anything."""
+    asked = kind.properties.get("group.remote.assignor")
+    if asked is not None and asked not in served and not any(":" in entry for entry in served):
+        has = f"coordinators have no assignor {asked}, but {', '.join(served)}"
+        raise ScenarioError(
+            f'{where.at("assignor")}: members {kind.name}: protocol = "consumer": {has}'
+        )
+
+
+def members_of(kind: Kind) -> list[str]:
+    """The client ids of those that start with the scenario."""
+    return [f"{kind.name}-{number}" for number in range(1, kind.count + 1)]
+
+
+def _assignor(plain: Plain, where: Where) -> dict[str, str]:
+    """Whose choice the assignor is: in the classic protocol the members', in the consumer protocol
+    the coordinator's."""
+    names = plain["assignor"]
+    if plain["protocol"] == "classic":
+        return {"partition.assignment.strategy": ",".join(names or DEFAULT_ASSIGNORS)}
+    if plain["versions"] != "newest":
+        said = f'clients of Kafka {plain["versions"]} have no protocol = "consumer"'
+        raise ScenarioError(f"{where.at('versions')}: members {plain['name']}: {said}")
+    if len(names) > 1:
+        said = (
+            f'protocol = "consumer" takes one assignor of the coordinator, not {", ".join(names)}'
+        )
+        raise ScenarioError(f"{where.at('assignor')}: members {plain['name']}: {said}")
+    return {"group.remote.assignor": names[0]} if names else {}
+
+
+def trigger_of(plain: Plain) -> Trigger | None:
+    """What a fault or a piece of churn waits for; None: for its time."""
+    return (
+        None
+        if plain["when"] is None
+        else Trigger(plain["when"], plain["of"], max(plain["seen"], 1), plain["later"])
+    )
+
+
+def _fault(plain: Plain, there: There, where: Where) -> FaultPlan:
+    fields: dict[str, Any] = {
+        key: value for key, value in plain.items() if key not in TABLES["faults"].keys
+    }
+    lasts, verb, action = plain["lasts"], plain["verb"], plain["action"]
+    if (verb is None) == (action is None):
+        raise ScenarioError(f"{where}: a fault has either a verb or an action")
+    shortest, longest = lasts if lasts is not None else (None, None)
+    check_trigger(plain, there, where)
+    plan = FaultPlan(
+        plain["at"],
+        shortest,
+        longest_ms=longest,
+        times=plain["repeats"],
+        every_ms=plain["every"],
+        trigger=trigger_of(plain),
+        line=str(where),
+    )
+    with blamed(where):
+        if verb is not None:
+            verb = faults.choose(verb, [*verbs.VERBS, *MEMBER_VERBS], "verb")
+        if action is not None:
+            plan = replace(plan, request=faults.from_plain({"action": action, **fields}))
+            check_request_fault(action, fields, there, where)
+        elif verb in MEMBER_VERBS:
+            plan = replace(plan, member_verb=(verb, check_member_verb(verb, fields, there, where)))
+        else:
+            check_fields(str(verb), fields, where)
+            plan = replace(plan, verb=verbs.from_plain({"verb": verb, **fields}))
+            check_verb(verb, fields, there, where)
+    check_repeats(plain, where)
+    return plan

@@ -1,0 +1,324 @@
+"""The keys of a scenario file: what each is called, what it takes, and what it means. Data; the
+checks and the JSON schema follow it.
+
+Durations are whole milliseconds or texts such as "500ms", "30s", "5m" and "2h".
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ...control.faults import ACTIONS
+from ...members.requests import CLIENT_VERSIONS
+from ..triggers import WHEN
+
+_DURATION = re.compile(r"([0-9]{1,9})(ms|s|m|h)")
+_MOST_DURATION_MS = 366 * 86_400_000
+MOST: Final = 100_000_000_000
+"""The largest whole number that a key takes."""
+_PARAMETER = r"^\$\w+$"
+_UNIT_MS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One key. `kind`: what it takes; `choices`: the words that are allowed; `default` None:
+    none."""
+
+    kind: str
+    doc: str
+    default: Any = None
+    required: bool = False
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of keys. `several`: an array of such tables. `others`: any further key is taken, with
+    a value of this kind."""
+
+    doc: str
+    keys: dict[str, Key]
+    several: bool = False
+    others: str = ""
+
+
+def duration_ms(value: object) -> int | None:
+    """Milliseconds; None for what is no duration, or longer than any run."""
+    match = _DURATION.fullmatch(value) if isinstance(value, str) else None
+    read = value if match is None else int(match[1]) * _UNIT_MS[match[2]]
+    return read if type(read) is int and 0 <= read <= _MOST_DURATION_MS else None
+
+
+WHAT_KINDS_TAKE: Final = {
+    "text": 'a text, such as "app"',
+    "count": f"a whole number from 0 to {MOST}",
+    "flag": "true or false",
+    "duration": 'a duration, such as "30s" or "5m", or whole milliseconds, of at most 366 days (8784h)',
+    "range": 'a duration, or two for the shortest and the longest, such as ["1ms", "20ms"]',
+    "names": 'a text, or several, such as ["orders", "payments"]',
+    "settings": "a table of texts, numbers and flags",
+}
+
+HOW: Final = ("close", "crash")
+_TRIGGER = {
+    "when": Key(
+        "text", "wait until this is seen, instead of `at`: then it happens", choices=tuple(WHEN)
+    ),
+    "of": Key("text", "when: by which group or member (default: any)", ""),
+    "seen": Key("count", "when: how often it has to be seen", 1),
+    "later": Key("duration", "when: how long after that", "0s"),
+}
+_WHEN = {
+    **_TRIGGER,
+    "at": Key("duration", "when it happens first", "0s"),
+    "every": Key("duration", "how long from one time to the next", "60s"),
+    "times": Key("count", "how often it happens", 1),
+}
+
+TABLES: Final[dict[str, Table]] = {
+    "": Table(
+        "A scenario.",
+        {
+            "name": Key("text", "what the scenario is called", ""),
+            "lesson": Key("text", "what it teaches, in a sentence or two", ""),
+            "duration": Key("duration", "how long the run lasts", "10m"),
+            "extends": Key(
+                "text",
+                "another file, beside this one, or a shipped scenario: what is not said here is as it is there",
+            ),
+        },
+    ),
+    "parameters": Table(
+        'Values that "$name" stands for anywhere below, and "${name}" within a text.',
+        {},
+        others="any",
+    ),
+    "topics": Table("Topics and how many partitions each has.", {}, others="count"),
+    "brokers": Table(
+        "The cluster.",
+        {
+            "count": Key("count", "how many brokers, with the ids 1, 2, ...", 1),
+            "config": Key("settings", "broker settings by Kafka's names", {}),
+            "metadata_delay": Key(
+                "duration", "how late brokers learn what the controller decides", 0
+            ),
+        },
+    ),
+    "links": Table(
+        "The network between members and brokers.",
+        {
+            "delay": Key("range", "how long a message takes, one way", ["1ms", "5ms"]),
+            "bandwidth": Key(
+                "count",
+                "how many bytes a second pass each way between a member and a broker; 0: any amount",
+                0,
+            ),
+        },
+    ),
+    "members": Table(
+        "A kind of member, and how many of them.",
+        {
+            "name": Key("text", "their client ids are this and a number from 1 on", required=True),
+            "count": Key("count", "how many start", 1),
+            "group": Key("text", "group.id", "app"),
+            "topics": Key("names", "what they subscribe to", required=True),
+            "assignor": Key(
+                "names",
+                "partition.assignment.strategy (default: range, cooperative-sticky), or group.remote.assignor",
+                [],
+            ),
+            "protocol": Key(
+                "text", "the group protocol", "classic", choices=("classic", "consumer")
+            ),
+            "static": Key("flag", "whether each has a group.instance.id, its name", False),
+            "start": Key(
+                "range", "when each starts: at an instant drawn between these two", ["0s", "1s"]
+            ),
+            "reads": Key(
+                "count",
+                "so many records a second each pretends to read from each of its partitions, unless it consumes",
+                10,
+            ),
+            "consumes": Key("flag", "whether it really fetches and processes records", False),
+            "processing": Key("duration", "how long its application takes over a record", "0ms"),
+            "commit": Key(
+                "text",
+                "when it commits: by itself, after each batch, after each record, never, or in a pipeline's transactions",
+                "auto",
+                choices=("auto", "batch", "record", "none", "transaction"),
+            ),
+            "output": Key(
+                "text",
+                'commit = "transaction": the topic to which a pipeline writes one record for each that it reads',
+            ),
+            "versions": Key(
+                "text",
+                "the client's age: newest, or the request versions of an older Kafka client",
+                "newest",
+                choices=tuple(CLIENT_VERSIONS),
+            ),
+            "config": Key("settings", "further consumer settings by Kafka's names", {}),
+        },
+        several=True,
+    ),
+    "producers": Table(
+        "A kind of producer, and how many of them.",
+        {
+            "name": Key("text", "their client ids are this and a number from 1 on", required=True),
+            "count": Key("count", "how many start", 1),
+            "topics": Key("names", "where they write to, to each partition in turn", required=True),
+            "rate": Key("count", "so many records a second each sends", 10),
+            "start": Key(
+                "range", "when each starts: at an instant drawn between these two", ["0s", "1s"]
+            ),
+            "stop": Key("duration", "when they stop sending (default: 30 s before the end)"),
+            "transactional": Key("flag", "whether each has a transactional.id, its name", False),
+            "transaction": Key("duration", "how long each transaction is kept open", "1s"),
+            "abort_every": Key(
+                "count", "every so many transactions one is aborted by the application; 0: none", 0
+            ),
+            "config": Key("settings", "further producer settings by Kafka's names", {}),
+        },
+        several=True,
+    ),
+    "churn": Table(
+        "Members that come, go and stall.",
+        {
+            "kind": Key(
+                "text",
+                "what happens",
+                required=True,
+                choices=("poisson", "rolling", "restart", "stall", "scale", "waves"),
+            ),
+            "members": Key(
+                "text",
+                "whom it befalls: a kind of member, or one of them such as app-1",
+                required=True,
+            ),
+            **_WHEN,
+            "until": Key(
+                "duration",
+                "poisson: no arrival or departure later than this (default: 2 minutes before the end)",
+            ),
+            "arrivals_per_hour": Key("count", "poisson: how many come an hour, on average", 0),
+            "departures_per_hour": Key("count", "poisson: how many go an hour, on average", 0),
+            "at_once": Key("count", "rolling: so many are restarted at once", 1),
+            "surge": Key(
+                "flag",
+                "rolling: new ones, with new names, start `down` before the old ones go",
+                False,
+            ),
+            "becomes": Key(
+                "text",
+                "rolling, restart: they come back as this kind of member, whose own count may be 0",
+            ),
+            "low": Key("count", "waves: how many there are between the peaks", 1),
+            "down": Key("duration", "rolling, restart: how long one is away", "5s"),
+            "lasts": Key("duration", "stall: how long the application does not poll", "6m"),
+            "to": Key("count", "scale, waves: how many there shall be, at the peak", 1),
+            "how": Key(
+                "text",
+                "how one goes: its consumer is closed, or its process is killed",
+                "close",
+                choices=HOW,
+            ),
+        },
+        several=True,
+    ),
+    "faults": Table(
+        "Something that fails: a `verb` for hosts and links, or an `action` for single requests.",
+        {
+            "verb": Key(
+                "text",
+                "StopBroker, CutLink, CreatePartitions, ..., or CutMember, SlowMember, PauseMember, ...",
+            ),
+            "action": Key(
+                "text", f"{', '.join(ACTIONS)}: what happens to the requests that are selected"
+            ),
+            **_TRIGGER,
+            "at": Key("duration", "when it begins", "0s"),
+            "repeats": Key("count", "how often it begins", 1),
+            "every": Key("duration", "how long from one beginning to the next", "60s"),
+            "lasts": Key(
+                "range",
+                "how long until it is undone, or the shortest and the longest of that (default: it is not)",
+            ),
+        },
+        several=True,
+        others="any",
+    ),
+    "must": Table(
+        "What has to hold. Broken, it makes the run fail.",
+        {
+            "judges": Key("names", "judges of the event log by name (default: all)", []),
+            "stable_within": Key(
+                "duration",
+                "groups are stable so long after the last churn or fault is over, and stay so",
+            ),
+            "most_rebalances": Key("count", "no group has more generations than this"),
+        },
+    ),
+}
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON schema of scenario files, for editors."""
+    types: dict[str, dict[str, Any]] = {
+        "text": {"type": "string"},
+        "count": {"type": "integer", "minimum": 0, "maximum": MOST},
+        "flag": {"type": "boolean"},
+        "any": {},
+        "duration": {
+            "anyOf": [
+                {"type": "integer", "minimum": 0},
+                {"type": "string", "pattern": rf"^({_DURATION.pattern}|\$\w+)$"},
+            ]
+        },
+        "names": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]},
+        "settings": {"type": "object"},
+    }
+    for kind in ("count", "flag"):
+        types[kind] = {"anyOf": [types[kind], {"type": "string", "pattern": _PARAMETER}]}
+    types["range"] = {
+        "anyOf": [
+            types["duration"],
+            {"type": "array", "items": types["duration"], "minItems": 2, "maxItems": 2},
+        ]
+    }
+
+    def choice(words: tuple[str, ...]) -> dict[str, Any]:
+        return {
+            "anyOf": [
+                {"type": "string", "enum": list(words)},
+                {"type": "string", "pattern": _PARAMETER},
+            ]
+        }
+
+    def of(table: Table) -> dict[str, Any]:
+        shape: dict[str, Any] = {
+            "type": "object",
+            "description": table.doc,
+            "additionalProperties": types[table.others] if table.others else False,
+            "properties": {
+                name: {
+                    **(choice(key.choices) if key.choices else types[key.kind]),
+                    "description": key.doc,
+                }
+                for name, key in table.keys.items()
+            },
+        }
+        required = [name for name, key in table.keys.items() if key.required]
+        if required:
+            shape["required"] = required
+        return {"type": "array", "items": shape} if table.several else shape
+
+    schema = of(TABLES[""])
+    schema["properties"] |= {name: of(table) for name, table in TABLES.items() if name}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "coordinator scenario",
+        **schema,
+    }
