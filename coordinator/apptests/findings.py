@@ -45,7 +45,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..control.verification import REBALANCES
+from ..explain.rebalance_counts import BEGUN
 
 Line = dict[str, Any]
 TopicPartition = tuple[str, int]
@@ -349,7 +349,7 @@ def restless(lines: Iterable[Line], group: str, since: int, at_most: int) -> lis
     begun = [
         line
         for line in lines
-        if line["type"] in REBALANCES and line["group"] == group and line["seq"] >= since
+        if line["type"] in BEGUN and line["group"] == group and line["seq"] >= since
     ]
     if len(begun) <= at_most:
         return []

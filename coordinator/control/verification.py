@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Self
 
+from ..explain.rebalance_counts import BEGUN
 from ..judges import Judge, Judgement, judge
 from ..judges.commits import CommitsStayWithinAssignment, CommitsStayWithinGeneration
 from ..judges.ownership import RevokedBeforeAssigned, SingleOwner
@@ -28,8 +29,6 @@ _STALE = frozenset(
     }
 )
 _NEIGHBOURS = 3
-REBALANCES = frozenset({"RebalanceStarted", "GroupEpochBumped"})
-"""What begins a rebalance of a classic group, and of a consumer group."""
 _REMOVED = frozenset({"MemberRemoved", "ConsumerMemberRemoved"})
 _TELLS_NAMES = frozenset(
     {"MemberJoined", "MemberReplaced", "ConsumerMemberSubscribed", "ConsumerMemberReplaced"}
@@ -107,9 +106,7 @@ class Verification:
         in Kafka's metrics. `since`: a `mark`."""
         _check_bounds(exactly, at_least, at_most)
         arguments.counted("since", since)
-        begun = [
-            line for line in self._lines if line["type"] in REBALANCES and line["seq"] >= since
-        ]
+        begun = [line for line in self._lines if line["type"] in BEGUN and line["seq"] >= since]
         wrong = (
             (exactly is not None and len(begun) != exactly)
             or (at_least is not None and len(begun) < at_least)

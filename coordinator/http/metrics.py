@@ -12,11 +12,13 @@ it is written, since the port was opened.
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from ..explain.rebalance_counts import STATE_TYPES, Completions
 from ..shards.availability import Leadership
 
 if TYPE_CHECKING:
@@ -27,14 +29,44 @@ _YAMMER = "kafka_coordinator_group_groupmetadatamanager_"
 _CLASSIC = ("PreparingRebalance", "CompletingRebalance", "Stable", "Dead", "Empty")
 _CONSUMER = ("Empty", "Assigning", "Reconciling", "Stable", "Dead")
 _COUNTS = {
-    "offset_commit_count": "committed offsets",
+    "offset_commit_count": "committed offsets, those of transactions as they are written",
     "offset_expiration_count": "offsets that expired",
     "offset_deletion_count": "offsets that were deleted, expired ones left out",
-    "group_completed_rebalance_count": "rebalances of classic groups that came to their end",
+    "group_completed_rebalance_count": "rebalances of classic groups that went from CompletingRebalance to Stable",
     "consumer_group_rebalance_count": "new assignments of KIP-848 groups: their group epoch rose",
 }
+_TYPE = re.compile(r'"type":"(\w+)"')
 _STATES = {Leadership.LED: "active", Leadership.LOADING: "loading"}
-_COUNTED = ("OffsetsCommitted", "OffsetsRemoved", "GenerationStored", "GroupEpochBumped")
+_COUNTED = STATE_TYPES | {
+    "OffsetsCommitted",
+    "OffsetsPending",
+    "OffsetsRemoved",
+    "GroupEpochBumped",
+}
+
+
+class Counts:
+    """Kafka's counters, from the lines of an event log. `completing`: groups that are in
+    CompletingRebalance when the first line is seen."""
+
+    def __init__(self, completing: Iterable[str] = ()) -> None:
+        self.values: Counter[str] = Counter()
+        self._completions = Completions(set(completing))
+
+    def see(self, line: Mapping[str, Any]) -> None:
+        """The next line; most count nothing."""
+        kind = line["type"]
+        if kind in STATE_TYPES:
+            completed = self._completions.see(line)
+            self.values["group_completed_rebalance_count"] += completed
+        elif kind == "GroupEpochBumped":
+            self.values["consumer_group_rebalance_count"] += 1
+        elif kind in ("OffsetsCommitted", "OffsetsPending"):
+            self.values["offset_commit_count"] += len(line["offsets"])
+        elif kind == "OffsetsRemoved":
+            expired = line.get("reason") == "expired"
+            name = "offset_expiration_count" if expired else "offset_deletion_count"
+            self.values[name] += len(line.get("partitions", ()))
 
 
 class Metrics:
@@ -42,7 +74,11 @@ class Metrics:
 
     def __init__(self, kafka: Emulator) -> None:
         self._kafka = kafka
-        self._counts: Counter[str] = Counter()
+        self._counts = Counts(
+            name
+            for name in kafka.groups()
+            if kafka.group(name).snapshot().state == "CompletingRebalance"
+        )
         self._log = kafka.event_log()
         self._log.followers.append(self._follow)
 
@@ -52,21 +88,9 @@ class Metrics:
             self._log.followers.remove(self._follow)
 
     def _follow(self, text: str) -> None:
-        kind = next((kind for kind in _COUNTED if f'"type":"{kind}"' in text), None)
-        if kind == "GenerationStored":
-            self._counts["group_completed_rebalance_count"] += 1
-        elif kind == "GroupEpochBumped":
-            self._counts["consumer_group_rebalance_count"] += 1
-        elif kind == "OffsetsCommitted":
-            self._counts["offset_commit_count"] += len(json.loads(text)["offsets"])
-        elif kind == "OffsetsRemoved":
-            line = json.loads(text)
-            name = (
-                "offset_expiration_count"
-                if line.get("reason") == "expired"
-                else "offset_deletion_count"
-            )
-            self._counts[name] += len(line.get("partitions", ()))
+        found = _TYPE.search(text)
+        if found is not None and found[1] in _COUNTED:
+            self._counts.see(json.loads(text))
 
     def exposition(self) -> str:
         """All metrics, at this instant."""
@@ -101,7 +125,7 @@ class Metrics:
             lines += [
                 f"# HELP {_OURS}{name} {told}",
                 f"# TYPE {_OURS}{name} counter",
-                f"{_OURS}{name} {self._counts[name]}",
+                f"{_OURS}{name} {self._counts.values[name]}",
             ]
         lines += _plain(_YAMMER + "numgroups", "classic groups", classic.total())
         for state in _CLASSIC:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
 Row = tuple[Any, ...]
 
 
@@ -71,7 +71,8 @@ _TABLES = (
         quarantined int: lines that went to quarantine
         cut_short bool: the last line was cut short, and left out
         groups int: groups in the run
-        rebalances int: rebalances that began
+        rebalances int: rebalances that began, group epochs of consumer groups (KIP-848) included
+        completed_rebalances int: rebalances of classic groups that went from CompletingRebalance to Stable
         complete bool: the log ends with RunEnded or CoordinatorStopped
         damage string?: what could not be told at the end, because a line in quarantine had left its traces; null: nothing"""
         ),
@@ -356,8 +357,8 @@ _TABLES = (
             + """
         events int: lines of the log
         members int: member ids that joined
-        rebalances int: rebalances that began
-        stable int: rebalances that ended Stable
+        rebalances int: rebalances that began, group epochs of consumer groups (KIP-848) included
+        stable int: rebalances of classic groups that ended Stable
         generations int: generations that began
         epochs int: group epochs of consumer groups
         rebalancing_ms int: from the beginning of a rebalance until Stable, summed over those that ended Stable
@@ -391,7 +392,7 @@ _TABLES = (
         name string: the window's name in the sweep file
         from_ms int: when it begins
         to_ms int: when the next one begins, or the simulation ends
-        rebalances int: rebalances that began in it
+        rebalances int: rebalances of classic groups that began in it
         epochs int: group epochs of consumer groups (KIP-848) that began in it
         recovered_ms int: from its beginning until the last rebalance was Stable and the last group epoch settled; 0 without any
         rebalancing_ms int: from the beginning of each rebalance until it was Stable, summed

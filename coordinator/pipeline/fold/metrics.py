@@ -80,6 +80,7 @@ class Metrics:
 
     def _epoch(self, row: Row, at: dict[str, int]) -> None:
         self._sums["epochs"] += 1
+        self._sums["rebalances"] += 1
         self._sums["moved"] += row[at["moved"]]
         if row[at["settled_ms"]] is not None:
             self._sums["settling_ms"] += row[at["settled_ms"]] - row[at["started_ms"]]

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
+from ...explain.rebalance_counts import BEGUN, STATE_TYPES, Completions
 from ...explain.timeline import Timeline
 from ...judges import ALL, Verdict
 from ..schemas import TABLES, Row
@@ -83,7 +84,8 @@ class RunFold:
         self._header: Line = {}
         self._complete = False
         self._groups: set[str] = set()
-        self._rebalances = 0
+        self._rebalances = self._completed = 0
+        self._completions = Completions()
         self.end_ms = 0
         self.lines = 0
 
@@ -103,7 +105,9 @@ class RunFold:
             see(line)
         if stream == "group" and "group" in line:
             self._groups.add(line["group"])
-            self._rebalances += kind == "RebalanceStarted"
+            self._rebalances += kind in BEGUN
+            if kind in STATE_TYPES:
+                self._completed += self._completions.see(line)
         elif stream == "run":
             self._header = line
         self._complete = kind in ("RunEnded", "CoordinatorStopped")
@@ -166,6 +170,7 @@ class RunFold:
                 cut_short,
                 len(self._groups),
                 self._rebalances,
+                self._completed,
                 self._complete,
                 "; ".join(damage) or None,
             ),

@@ -1,0 +1,36 @@
+"""Kafka's counters, from the lines of a log."""
+
+from __future__ import annotations
+
+from coordinator.http.metrics import Counts
+from tests.shipped import lines_of, log_text
+
+
+def counted(run: str) -> dict[str, int]:
+    counts = Counts()
+    for line in lines_of(log_text(run)):
+        counts.see(line)
+    return dict(counts.values)
+
+
+def test_a_static_member_that_is_started_again_completes_no_rebalance() -> None:
+    """Six static members are replaced in a Stable group: their new generation records complete
+    nothing (STA-8)."""
+    assert counted("rolling_deploy_static")["group_completed_rebalance_count"] == 1
+
+
+def test_offsets_of_transactions_are_committed_offsets() -> None:
+    lines = lines_of(log_text("exactly_once_pipeline"))
+    kinds = ("OffsetsCommitted", "OffsetsPending")
+    offsets = sum(len(line["offsets"]) for line in lines if line["type"] in kinds)
+    assert counted("exactly_once_pipeline")["offset_commit_count"] == offsets
+
+
+def test_groups_that_were_completing_when_counting_began_are_known() -> None:
+    stored = {"type": "GenerationStored", "group": "g"}
+    late, early = Counts(), Counts(["g"])
+    for counts in (late, early):
+        counts.see(stored)
+        counts.see(stored)
+    assert late.values["group_completed_rebalance_count"] == 0
+    assert early.values["group_completed_rebalance_count"] == 1
