@@ -50,6 +50,12 @@ _MEASURES = (
         _seconds("longest_unavailable_ms"),
     ),
     Measure("moved", "partitions moved", "", _column("moved")),
+    Measure(
+        "moved_between_processes",
+        "partitions moved between processes",
+        "",
+        _column("moved_between_processes"),
+    ),
     Measure("lost", "partitions lost with removed members", "", _column("lost")),
     Measure("detection_s", "crash detected after", "s", _detection),
     Measure("false_expiries", "false expiries", "", _column("false_expiries")),

@@ -130,7 +130,8 @@ _TABLES = (
         fenced int: static members whose place a newer instance took
         added int: partitions that members have and did not have before, summed over members
         revoked int: partitions that members had before and do not have any more, summed over members
-        moved int: partitions whose owner is another member id than the last one they had
+        moved int: partitions that were given to another member id than the last one that had them
+        moved_between_processes int: partitions that were given to another client id than the last one that had them
         lost int: partitions of members that were removed on the way
         unowned_partition_ms int: time without an owner, summed over the partitions that had had one
         unowned_longest_ms int: the longest such time of one partition
@@ -176,7 +177,8 @@ _TABLES = (
         settled_ms int?: when every member had reached the epoch, with nothing to revoke or to wait for; null: a later epoch came first
         members int: members when the target was made
         targets_changed int: members whose target changed
-        moved int: partitions whose target is another member than before"""
+        moved int: partitions that were given to another member id than the last one that had them, by the target
+        moved_between_processes int: the same by client id"""
         ),
         "run_id, group_id, seq",
     ),
@@ -368,7 +370,8 @@ _TABLES = (
         settling_ms int: from the bump of a group epoch until it was settled, summed over those that were
         unavailable_partition_ms int: time in which no application had a partition, from its first owner on, summed over partitions
         longest_unavailable_ms int: the longest such time of one partition
-        moved int: partitions that changed hands (of consumer groups: whose target changed hands)
+        moved int: partitions that were given to another member id, of consumer groups by their targets
+        moved_between_processes int: the same by client id
         revoked int: partitions that members had and do not have after a rebalance, summed
         lost int: partitions of members that were removed
         detected int: killed members that the coordinator removed because their session expired
@@ -399,7 +402,7 @@ _TABLES = (
         longest_rebalance_ms int: the longest of them
         settling_ms int: from the bump of each group epoch until it was settled, summed over those that were
         unavailable_partition_ms int: time in which no application had a partition, within the window, summed over partitions
-        moved int: partitions that changed hands in them (of consumer groups: whose target changed hands)
+        moved int: partitions that were given to another member id in them, of consumer groups by their targets
         sent_bytes int: bytes that members and brokers sent each other within the window
         extra_bytes int: those beyond what they sent in the quiet seconds before it, at the same rate"""
         ),

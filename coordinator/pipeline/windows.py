@@ -13,8 +13,8 @@ from bisect import bisect_right
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
+from ..explain.moves import Moves
 from .fold.epochs import Epochs
-from .fold.moves import Moves
 from .fold.observer import Line, Observer
 from .fold.ownership import Held, Place, Told
 from .schemas import TABLES, Row
@@ -79,11 +79,11 @@ class WindowCounts(Observer):
             for (name, begin), (_, end) in pairwise([*windows, ("", end_ms)])
         ]
         self._end_ms = end_ms
-        self._epochs = Epochs(self.emit)
+        self._moves = Moves()
+        self._epochs = Epochs(self.emit, self._moves)
         self._told = Told(self._held)
         self._rebalances: list[_Rebalance] = []
         self._running: dict[str, _Rebalance] = {}
-        self._moves: dict[str, Moves] = {}
         self._without: dict[tuple[str, Place], int] = {}
         """Partitions whose owner was told that it has them no more, and when."""
 
@@ -92,17 +92,15 @@ class WindowCounts(Observer):
         if line["stream"] == "member":
             self._told.see(line)
             return
+        moved = self._moves.see(line).by_member
         self._epochs.see(line)
         kind, group = line["type"], line["group"]
         if kind == "RebalanceStarted":
             self._running[group] = _Rebalance(line["at_ms"])
             self._rebalances.append(self._running[group])
         elif kind == "GenerationStored":
-            moved = self._moves.setdefault(group, Moves()).stored(line)
             if group in self._running:
                 self._running[group].stored(line["at_ms"], moved)
-        elif kind == "MemberReplaced" and group in self._moves:
-            self._moves[group].replaced(line)
         elif kind in ("GroupDeleted", "GroupUnloaded") and group in self._running:
             self._running[group].over = True
 

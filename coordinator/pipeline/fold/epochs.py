@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
+from ...explain.moves import NOTHING, Moved, Moves
 from .observer import Emit, Line, Observer
 
 
@@ -15,14 +16,12 @@ class _Group:
     """Each member's epoch, and whether it has nothing left to revoke or to wait for."""
     at: Counter[tuple[int, bool]] = field(default_factory=Counter)
     """How many members there are of each of these."""
-    target: dict[tuple[str, int], str] = field(default_factory=dict)
-    targets: dict[str, set[tuple[str, int]]] = field(default_factory=dict)
     bumped: Line | None = None
     assigned: Line | None = None
     settled_ms: int | None = None
     count: int = 0
     changed: int = 0
-    moved: int = 0
+    moved: Moved = NOTHING
 
     def put(self, member: str, where: tuple[int, bool]) -> None:
         """A member, new or not, is there."""
@@ -47,8 +46,10 @@ class Epochs(Observer):
     streams = frozenset({"group"})
     tables = ("epochs",)
 
-    def __init__(self, emit: Emit) -> None:
+    def __init__(self, emit: Emit, moves: Moves) -> None:
+        """`moves`: sees each line before."""
         super().__init__(emit)
+        self._moves = moves
         self._groups: dict[str, _Group] = {}
 
     def see(self, line: Line) -> None:
@@ -67,12 +68,8 @@ class Epochs(Observer):
                     group.put(member, (0, False))
             case "ConsumerMemberReplaced":
                 group.put(member, group.remove(line["replaced"]))
-                group.targets[member] = group.targets.pop(line["replaced"], set())
-                for place in group.targets[member]:
-                    group.target[place] = member
             case "ConsumerMemberRemoved":
                 group.remove(member)
-                group.targets.pop(member, None)
             case "ConsumerMemberReconciled":
                 group.put(member, (line["member_epoch"], line["state"] == "stable"))
             case "GroupEpochBumped":
@@ -91,23 +88,8 @@ class Epochs(Observer):
             self._over(name)
 
     def _assigned(self, group: _Group, line: Line) -> None:
-        group.assigned, group.count, group.changed, group.moved = (
-            line,
-            len(group.members),
-            len(line["targets"]),
-            0,
-        )
-        for row in line["targets"]:
-            places = {
-                (topic["topic"], number)
-                for topic in row["topics"]
-                for number in topic["partitions"]
-            }
-            group.targets[row["member_id"]] = places
-            for place in places:
-                group.moved += group.target.get(place, row["member_id"]) != row["member_id"]
-        for member, places in group.targets.items():
-            group.target.update(dict.fromkeys(places, member))
+        group.assigned, group.count, group.changed = line, len(group.members), len(line["targets"])
+        group.moved = group.moved.plus(self._moves.last)
 
     @staticmethod
     def _settle(group: _Group, line: Line) -> None:
@@ -145,7 +127,8 @@ class Epochs(Observer):
                     group.settled_ms,
                     group.count if own is not None else len(group.members),
                     group.changed if own is not None else 0,
-                    group.moved if own is not None else 0,
+                    *group.moved,
                 ),
             )
+            group.moved = NOTHING
         group.bumped = group.assigned = group.settled_ms = None

@@ -66,7 +66,7 @@ class Metrics:
     def _rebalance(self, row: Row, at: dict[str, int]) -> None:
         sums, took_ms = self._sums, row[at["duration_ms"]]
         sums["rebalances"] += 1
-        for column in ("moved", "revoked", "lost"):
+        for column in ("moved", "moved_between_processes", "revoked", "lost"):
             sums[column] += row[at[column]]
         if took_ms is not None:
             sums["stable"] += 1
@@ -81,7 +81,8 @@ class Metrics:
     def _epoch(self, row: Row, at: dict[str, int]) -> None:
         self._sums["epochs"] += 1
         self._sums["rebalances"] += 1
-        self._sums["moved"] += row[at["moved"]]
+        for column in ("moved", "moved_between_processes"):
+            self._sums[column] += row[at[column]]
         if row[at["settled_ms"]] is not None:
             self._sums["settling_ms"] += row[at["settled_ms"]] - row[at["started_ms"]]
 

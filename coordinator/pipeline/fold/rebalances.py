@@ -11,10 +11,10 @@ from collections import Counter
 from typing import Any
 
 from ...explain.blobs import assignment
+from ...explain.moves import NOTHING, Moved, Moves
 from ...explain.sentences import why
 from ...explain.timeline import Timeline
 from ...explain.views import Change, Partitions, Rebalance
-from .moves import Moves
 from .observer import Emit, Line, Observer
 
 _REMOVED_BY_TIME = frozenset(
@@ -33,11 +33,12 @@ class Rebalances(Observer):
     streams = frozenset({"group"})
     tables = ("rebalances", "generations")
 
-    def __init__(self, emit: Emit, timeline: Timeline) -> None:
+    def __init__(self, emit: Emit, timeline: Timeline, moves: Moves) -> None:
+        """`timeline` and `moves`: see each line before."""
         super().__init__(emit)
         self._timeline = timeline
-        self._moves: dict[str, Moves] = {}
-        self._moved: dict[tuple[str, int], int] = {}
+        self._moves = moves
+        self._moved: dict[tuple[str, int], Moved] = {}
         self._begun: dict[str, int] = {}
         self._generations: dict[str, dict[str, Any]] = {}
 
@@ -51,9 +52,6 @@ class Rebalances(Observer):
             self._generations[group] = {"started": line, "rebalance": self._begun.get(group)}
         elif kind == "GenerationStored":
             self._stored(group, line)
-        elif kind == "MemberReplaced":
-            if group in self._moves:
-                self._moves[group].replaced(line)
         elif kind in ("GroupEmptied", "GroupDeleted", "ConsumerGroupUpgraded"):
             self._generation_over(group)
 
@@ -69,11 +67,8 @@ class Rebalances(Observer):
         going = self._generations.get(group)
         if going is not None and "stored" not in going:
             going["stored"] = line
-        moves = self._moves.get(group)
-        if moves is None:
-            moves = self._moves[group] = Moves()
         key = (group, self._begun.get(group, -1))
-        self._moved[key] = self._moved.get(key, 0) + moves.stored(line)
+        self._moved[key] = self._moved.get(key, NOTHING).plus(self._moves.last)
 
     def _generation_over(self, group: str) -> None:
         going = self._generations.pop(group, None)
@@ -141,7 +136,7 @@ class Rebalances(Observer):
             happened["fenced"],
             sum(_size(share.added) for share in one.shares),
             sum(_size(share.revoked) for share in one.shares),
-            self._moved.get((group, one.seq), 0),
+            *self._moved.get((group, one.seq), NOTHING),
             sum(_size(gone.had) for gone in one.gone),
             one.unowned.partition_ms,
             one.unowned.longest_ms,

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
+from ...explain.moves import Moves
 from ...explain.rebalance_counts import BEGUN, STATE_TYPES, Completions
 from ...explain.timeline import Timeline
 from ...judges import ALL, Verdict
@@ -54,10 +55,12 @@ class RunFold:
         self._counts = "metrics" in self._tables
         """Whether it counts the rows of all tables."""
         timeline = Timeline(stories=False)
-        rebalances = Rebalances(self._emit, timeline)
+        moves = Moves()
+        rebalances = Rebalances(self._emit, timeline, moves)
+        epochs = Epochs(self._emit, moves)
         observers = (
             rebalances,
-            Epochs(self._emit),
+            epochs,
             Ownership(self._emit),
             Members(self._emit),
             Requests(self._emit),
@@ -76,6 +79,7 @@ class RunFold:
             *also,
         )
         self._timeline = timeline if rebalances in self._observers else None
+        self._moves = moves if {rebalances, epochs}.intersection(self._observers) else None
         self._events = "events" in self._tables
         self._seeing: dict[str, list[Callable[[Line], None]]] = {}
         """Who sees the lines of each stream."""
@@ -96,6 +100,8 @@ class RunFold:
         if self._timeline is not None:
             self._timeline.feed(line)
         stream, kind, at_ms = line["stream"], line["type"], line["at_ms"]
+        if self._moves is not None and stream == "group":
+            self._moves.see(line)
         seeing = self._seeing.get(stream)
         if seeing is None:
             seeing = self._seeing[stream] = [

@@ -12,8 +12,10 @@ from collections.abc import Iterable, Sequence
 from math import comb
 from typing import Any, NamedTuple
 
+from ...explain.moves import NOTHING, Moves
+from ...explain.rebalance_counts import BEGUN
 from ...judges.intervals import Offsets
-from .moves import Moves
+from .moves import Rests
 
 Line = dict[str, Any]
 _GONE = frozenset({"MemberCrashed", "MemberClosed"})
@@ -24,7 +26,8 @@ class Measures(NamedTuple):
 
     rebalances: float
     unavailable_partition_s: float
-    moved_partitions: float
+    moved: float
+    moved_between_processes: float
     moved_needlessly: float
     rebalancing_s: float
     duplicates: float
@@ -33,7 +36,8 @@ class Measures(NamedTuple):
 NAMES = (
     "rebalances",
     "unavailable partition-s",
-    "moved partitions",
+    "moved",
+    "moved_between_processes",
     "moved needlessly",
     "time to stable, s",
     "duplicates",
@@ -41,41 +45,39 @@ NAMES = (
 
 
 def measure(lines: Iterable[Line]) -> Measures:
-    """The costs of all groups of a run together. `rebalancing_s`: the time from each
-    RebalanceStarted to the GenerationStored after it.
+    """The costs of all groups of a run together. `rebalances`: those that began. `rebalancing_s`:
+    the time from each RebalanceStarted to the GenerationStored after it.
 
-    A consumer group's rebalances are its new assignments, and it rebalances from the bump of its
-    epoch until all are reconciled. `moved_needlessly`: of the moved partitions, those beyond what
-    shares of the new sizes would have needed (`moves`). `duplicates`: records that a group's
+    A consumer group rebalances from the bump of its epoch until all are reconciled. `moved`: by
+    member id, and by client id; `moved_needlessly`: between processes, beyond what shares of the
+    new sizes would have needed (`moves`). `duplicates`: records that a group's
     applications processed again, each time counted; what members only pretend to read is not known.
     """
     owner: dict[tuple[str, str, int], str | None] = {}
-    moves, repeated = Moves(), Repeated()
+    moves, rests, repeated = Moves(), Rests(), Repeated()
+    moved = NOTHING
     busy_since: dict[str, int] = {}
     rebalances = busy_ms = unavailable_ms = last_ms = 0
     for line in lines:
         unavailable_ms += (line["at_ms"] - last_ms) * sum(each is None for each in owner.values())
         last_ms = line["at_ms"]
         kind, group = line["type"], line.get("group", "")
-        rests = moves.see(line)
+        rested = rests.see(line)
         if line["stream"] == "member":
             _owned(line, owner)
             repeated.see(line)
-        elif kind == "RebalanceStarted":
-            busy_since.setdefault(group, last_ms)
-        elif kind == "GenerationStarted" or (
-            kind == "TargetAssigned" and line["assignor"] is not None
-        ):
-            rebalances += 1
-        elif kind == "GroupEpochBumped":
-            busy_since.setdefault(group, last_ms)
-        if rests:
+        elif line["stream"] == "group":
+            moved = moved.plus(moves.see(line))
+            if kind in BEGUN:
+                rebalances += 1
+                busy_since.setdefault(group, last_ms)
+        if rested:
             busy_ms += last_ms - busy_since.pop(group, last_ms)
     return Measures(
         rebalances,
         unavailable_ms / 1000,
-        moves.moved,
-        moves.needless,
+        *moved,
+        rests.needless,
         busy_ms / 1000,
         repeated.count,
     )

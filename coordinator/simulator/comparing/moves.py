@@ -1,9 +1,10 @@
-"""Which partitions changed hands in the groups of a log, and how many of them needlessly.
+"""When the groups of a log come to rest, and how many partitions moved needlessly until then.
 
-Owns who had each partition last, by client id, so that a member that comes back under another
-member id is the same. A move is needless if it was from a member that stayed, and shares of the new
-sizes could have been had without it: the least number of partitions that a member has to give up is
-what it had more before than it has now. Does not depend on assignors, nor on why a partition moved.
+Owns who had each partition when its group was at rest last, by client id, so that a member that
+comes back under another member id is the same. A move is needless if it was from a member that
+stayed, and shares of the new sizes could have been had without it: the least number of partitions
+that a member has to give up is what it had more before than it has now. Does not depend on
+assignors, nor on why a partition moved.
 """
 
 from __future__ import annotations
@@ -19,16 +20,12 @@ Line = dict[str, Any]
 Owners = dict[tuple[str, int], str]
 
 
-class Moves:
-    """The moves of all groups so far."""
+class Rests:
+    """The groups of a log, from rest to rest."""
 
     def __init__(self) -> None:
-        self.moved = 0
         self.needless = 0
-        self._owners: dict[str, Owners] = {}
-        self._settled: dict[
-            str, Owners
-        ] = {}  # consumer groups: who had what when all members were reconciled last
+        self._settled: dict[str, Owners] = {}
         self._consumers = ConsumerGroups()
         self._clients: dict[tuple[str, str], str] = {}
 
@@ -36,7 +33,9 @@ class Moves:
         """Take a line in; did a group come to rest with it?"""
         kind = line["type"]
         if kind == "GenerationStored":
-            self._stored(line)
+            clients = {row["member_id"]: str(row["client_id"]) for row in line["members"]}
+            owners = {place: clients[members[0]] for place, members in owners_of(line).items()}
+            self._rests(line["group"], owners, clients.values())
             return True
         seen = self._consumers.see(line)
         if seen is None:
@@ -46,37 +45,20 @@ class Moves:
             self._clients[group, member] = str(line["client_id"])
         elif kind == "ConsumerMemberReplaced":
             self._clients[group, member] = str(line["subscription"]["client_id"])
-        elif kind == "ConsumerMemberReconciled":
-            client = self._clients.get((group, member), str(member))
-            owners = self._owners.setdefault(group, {})
-            for partition in seen.members[member].held:
-                self.moved += owners.get(partition, client) != client
-                owners[partition] = client
         if not seen.rests():
             return False
         if kind == "ConsumerMemberReconciled":
             names = {name: self._clients.get((group, name), name) for name in seen.members}
-            after = {
-                partition: names[name]
-                for name, each in seen.members.items()
-                for partition in each.held
+            owners = {
+                place: names[name] for name, each in seen.members.items() for place in each.held
             }
-            self.needless += needless(self._settled.get(group, {}), after, names.values())
-            self._settled[group] = {**self._settled.get(group, {}), **after}
+            self._rests(group, owners, names.values())
         return True
 
-    def _stored(self, line: Line) -> None:
-        clients: dict[str, str] = {
-            member["member_id"]: member["client_id"] for member in line["members"]
-        }
-        after = {partition: clients[members[0]] for partition, members in owners_of(line).items()}
-        owners = self._owners.setdefault(line["group"], {})
-        self.moved += sum(
-            owners.get(partition, client) != client for partition, client in after.items()
-        )
-        self.needless += needless(owners, after, clients.values())
-        owners.update(after)
-        self._settled[line["group"]] = dict(owners)
+    def _rests(self, group: str, owners: Owners, there: Collection[str]) -> None:
+        before = self._settled.setdefault(group, {})
+        self.needless += needless(before, owners, there)
+        before.update(owners)
 
 
 def needless(

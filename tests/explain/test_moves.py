@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from coordinator.pipeline.fold.moves import Moves
+from coordinator.explain.moves import GroupMoves, Moves
 from coordinator.wire.consumer_protocol import Assignment
+from tests.shipped import lines_of, log_text
 
 
 class OneByOne:
@@ -46,7 +47,7 @@ def test_random_generations(seed: int, overlaps: float) -> None:
     """Members that stay as they are, lose partitions that nobody gets, come back under other ids;
     and two that have the same one."""
     chance = random.Random(seed)
-    moves, rule = Moves(), OneByOne()
+    moves, rule = GroupMoves(), OneByOne()
     members = [f"m{number}" for number in range(5)]
     owner: dict[int, str | None] = dict.fromkeys(range(12))
     for _ in range(40):
@@ -73,10 +74,46 @@ def test_random_generations(seed: int, overlaps: float) -> None:
             )
             for member in members
         }
-        assert moves.stored(stored(given)) == rule.stored(given)
+        assert moves.stored(stored(given)).by_member == rule.stored(given)
 
 
 def test_other_groups_have_no_partitions() -> None:
     line = stored({"a": (("t", (0,)),)}) | {"protocol_type": "connect"}
-    moves = Moves()
-    assert moves.stored(line) == moves.stored(stored({"b": (("t", (0,)),)})) == 0
+    moves = GroupMoves()
+    assert moves.stored(line) == moves.stored(stored({"b": (("t", (0,)),)})) == (0, 0)
+
+
+def total(run: str) -> tuple[int, int]:
+    moves, moved = Moves(), (0, 0)
+    for line in lines_of(log_text(run)):
+        if line["stream"] == "group":
+            by_member, between = moves.see(line)
+            moved = moved[0] + by_member, moved[1] + between
+    return moved
+
+
+def test_a_crash_loop_moves_partitions_of_member_ids_and_none_between_processes() -> None:
+    """The process comes back under a new member id and gets what its last one had."""
+    assert total("crash_loop") == (24, 0)
+
+
+def test_a_static_member_that_comes_back_moves_nothing() -> None:
+    assert total("rolling_deploy_static") == (0, 0)
+
+
+def test_a_static_member_that_comes_back_as_another_process_moves_between_processes() -> None:
+    rows: dict[str, Any] = stored({"a": (("t", (0, 1)),)})
+    rows["members"][0]["client_id"] = "one"
+    moves = GroupMoves()
+    assert moves.stored(rows) == (0, 0)
+    moves.replaced({"replaced": "a", "member": "b"})
+    rows["members"][0] |= {"member_id": "b", "client_id": "other"}
+    assert moves.stored(rows) == (0, 2)
+
+
+def test_owners_are_kept_when_a_group_changes_its_protocol() -> None:
+    moves = GroupMoves()
+    moves.stored(stored({"a": (("t", (0, 1)),)}))
+    target = {"member_id": "b", "topics": [{"topic": "t", "partitions": [1]}]}
+    assert moves.assigned({"targets": [target]}).by_member == 1
+    assert moves.stored(stored({"a": (("t", (0, 1)),)})).by_member == 1
