@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from coordinator.common.statistics import quantile
 from coordinator.pipeline.curve import EVENTS, MEASURED, PROTOCOLS, curve_sweep, plot_name
 from coordinator.pipeline.curve_runs import RunFigures, points_of, read_runs, runs_text
 from coordinator.pipeline.schemas import TABLES
@@ -16,7 +17,6 @@ from coordinator.pipeline.spark.analysis import analyse
 from coordinator.pipeline.spark.curve import figures_of, main, read_sizes, write_curve
 from coordinator.pipeline.spark.session import PipelineError
 from coordinator.pipeline.spark.sweep import run_sweep
-from coordinator.pipeline.statistics import quantile
 from coordinator.pipeline.sweeps import cells, run_cell
 
 

@@ -23,7 +23,8 @@ _COMMA = re.compile(r",(?![^\[]*\])")
 """Between values: not within [...]."""
 
 if TYPE_CHECKING:
-    from coordinator.simulator.comparing.measures import Estimate, Measures
+    from coordinator.common.statistics import Estimate
+    from coordinator.simulator.comparing.measures import Measures
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -77,8 +78,9 @@ def _seeds(text: str) -> int:
 
 def run(args: Namespace) -> int:
     """Compare; 0, 2 for a wrong file or option, 130 if it was interrupted."""
+    from coordinator.common.statistics import quantile
     from coordinator.event_log import EventLog
-    from coordinator.simulator.comparing.measures import NAMES, estimate, measure
+    from coordinator.simulator.comparing.measures import NAMES, measure
     from coordinator.simulator.run import run_scenario
 
     draw_png = None if args.png is None else _png()
@@ -110,11 +112,13 @@ def run(args: Namespace) -> int:
         if not seeds:
             print(f"{base.name}: no seed is done")
             return INTERRUPTED
-    print(f"{base.name}: {seeds} seeds, medians and their 95 % intervals")
+    print(
+        f"{base.name}: {seeds} seeds, medians, their 95 % intervals by ranks, and how sure those are"
+    )
     if args.svg is not None or draw_png is not None:
         title = f"{base.name}: {seeds} seeds"
         estimates = {
-            name: [estimate([row[column] for row in rows]) for column in range(len(NAMES))]
+            name: [quantile([row[column] for row in rows], 0.5) for column in range(len(NAMES))]
             for name, rows in results.items()
         }
         if args.svg is not None:
@@ -129,8 +133,8 @@ def run(args: Namespace) -> int:
             differences = [
                 value - base_row[column] for value, base_row in zip(values, first, strict=True)
             ]
-            paired = "" if results[name] is first else f"   difference {estimate(differences)}"
-            print(f"  {what:24} {estimate(values)!s:32}{paired}".rstrip())
+            paired = "" if results[name] is first else f"   difference {quantile(differences, 0.5)}"
+            print(f"  {what:24} {quantile(values, 0.5)!s:38}{paired}".rstrip())
     return 0 if seeds == args.seeds else INTERRUPTED
 
 

@@ -62,25 +62,26 @@ def run(args: Namespace) -> int:
 
 def show(analysis: Analysis) -> None:
     """Print medians, intervals and differences."""
+    from coordinator.common.statistics import told
     from coordinator.pipeline.measures import MEASURES
 
     differences = {(each.variant, each.measure): each for each in analysis.differences}
     print(
-        f"{analysis.runs} runs, {len(analysis.variants)} variants; medians and their 95 % intervals"
+        f"{analysis.runs} runs, {len(analysis.variants)} variants; medians, their 95 % intervals by ranks, and how sure those are"
     )
     for variant in analysis.variants:
         print(f"\n{printable(variant) or 'the scenario as it is'}")
         for each in analysis.summaries:
             if each.variant == variant and each.quantile == 0.5:
                 measure = MEASURES[each.measure]
-                text = f"{each.value:.4g} [{each.low:.4g}, {each.high:.4g}] {measure.unit}".rstrip()
+                text = f"{told(each.value, each.low, each.high, each.coverage)} {measure.unit}".rstrip()
                 more = differences.get((variant, each.measure))
                 paired = (
                     ""
                     if more is None
-                    else f"   difference {more.value:.4g} [{more.low:.4g}, {more.high:.4g}]"
+                    else f"   difference {told(more.value, more.low, more.high, more.coverage)}"
                 )
-                print(f"  {measure.title:48} {text:40}{paired}".rstrip())
+                print(f"  {measure.title:48} {text:46}{paired}".rstrip())
     best = [point for point in analysis.frontier if point.best]
     if len(analysis.frontier) > 1:
         print("\nno other variant detects crashes sooner without more false expiries:")

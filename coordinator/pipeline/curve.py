@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import ceil
 from typing import Final, NamedTuple
 
-from .statistics import Estimate
+from ..common.statistics import Estimate
 from .sweeps import Sweep, Variant
 from .windows import Windows
 
@@ -241,7 +241,7 @@ def _told(found: Estimate | None) -> str:
     if found is None:
         return "–"
     return (
-        f"{found.value:.4g} [{found.low:.4g}, {found.high:.4g}]"
+        f"{found.value:.4g} [{found.low:.4g}, {found.high:.4g}]"  # the coverage stands above, once for all
         if found.size > 1
         else f"{found.value:.4g}"
     )

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from io import StringIO
 from typing import Final, NamedTuple
 
+from ..common.statistics import quantile
 from .curve import EVENTS, MEASURED, PROTOCOLS, CurvePoint
-from .statistics import quantile
 from .sweeps import Sweep, cells
 
 RUN_COLUMNS: Final = (

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from .statistics import frontier, paired, quantile
+from ..common.statistics import frontier, paired, quantile
 
 Run = Mapping[str, Any]
 QUANTILES: Final = (0.5, 0.9, 0.99)

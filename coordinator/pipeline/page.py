@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
+from ..common.statistics import told
 from .measures import MEASURES, Difference, Point, Summary
 
 _STYLE = """
@@ -195,7 +196,7 @@ def _measures(facts: Facts) -> str:
 
 
 def _interval(found: Summary | Difference) -> str:
-    return f"{found.value:.4g} [{found.low:.4g}, {found.high:.4g}]"
+    return told(found.value, found.low, found.high, found.coverage)
 
 
 def _frontier(facts: Facts) -> str:

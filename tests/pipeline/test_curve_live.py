@@ -9,6 +9,7 @@ import pytest
 
 from benchmarks.curve_ledger import Cost, Ledger
 from benchmarks.curve_live import WAYS, main, rows_of, write_rows
+from coordinator.common.statistics import quantile
 from coordinator.pipeline.curve import (
     EVENTS,
     LIVE_COLUMNS,
@@ -19,7 +20,6 @@ from coordinator.pipeline.curve import (
     curve_page,
     read_live,
 )
-from coordinator.pipeline.statistics import quantile
 
 A, B = ("t", 0), ("t", 1)
 

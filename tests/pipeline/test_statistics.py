@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import random
 from itertools import product
+from math import comb
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coordinator.pipeline.statistics import frontier, paired, quantile
-from coordinator.simulator.comparing.measures import estimate
+from coordinator.common.statistics import frontier, paired, quantile
 
 
 @pytest.mark.parametrize(("count", "q"), [(20, 0.5), (20, 0.9), (50, 0.1), (7, 0.5), (100, 0.99)])
@@ -29,12 +29,32 @@ def test_an_interval_covers_as_often_as_it_says(count: int, q: float) -> None:
     assert coverage >= 0.95 or coverage == pytest.approx(most)
 
 
-def test_the_median_is_the_simulators_estimate() -> None:
-    for count in (6, 10, 20, 41):
+@pytest.mark.parametrize("q", [0.5, 0.9, 0.99])
+def test_the_interval_of_opposite_values_mirrors_it(q: float) -> None:
+    """So does that of b - a mirror that of a - b, whatever the number of seeds."""
+    for count in range(1, 60):
         values = [float((number * 7919) % 101) for number in range(count)]
-        mine, its = quantile(values, 0.5), estimate(values)
-        assert mine.value == its.median
-        assert its.low <= mine.low and mine.high <= its.high  # never wider
+        one, other = quantile(values, q), quantile([-value for value in values], 1 - q)
+        assert (other.value, other.low, other.high) == pytest.approx(
+            (-one.value, -one.high, -one.low)
+        )
+        assert other.coverage == pytest.approx(one.coverage)
+
+
+def test_each_tail_of_an_interval_has_at_most_half_of_what_is_left() -> None:
+    """Of eight values [1, 7] would hold the median with 96 %, and be missed above with 3.5 %."""
+    assert quantile(list(range(1, 9)), 0.5)[1:4] == (1, 8, 1 - 2 / 2**8)
+    assert quantile(list(range(1, 21)), 0.5)[:3] == (10.5, 6, 15)
+    for count in range(6, 60):
+        found = quantile(list(range(count)), 0.5)
+        below = sum(comb(count, k) for k in range(int(found.low) + 1)) / 2**count
+        assert below <= 0.025 and found.high == count - 1 - found.low
+        narrower = below + comb(count, int(found.low) + 1) / 2**count
+        assert narrower > 0.025
+
+
+def test_an_interval_is_told_with_its_coverage() -> None:
+    assert str(quantile([1, 2, 3, 4, 5, 6], 0.5)) == "3.5 [1, 6] 96.9%"
 
 
 def test_quantiles() -> None:

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import pytest
 
+from coordinator.common.statistics import quantile
 from coordinator.event_log import EventLog
 from coordinator.pipeline.curve import (
     EVENTS,
@@ -23,7 +24,6 @@ from coordinator.pipeline.curve import (
 from coordinator.pipeline.curve_runs import RunFigures, read_runs, runs_text
 from coordinator.pipeline.plain import Tables
 from coordinator.pipeline.schemas import TABLES
-from coordinator.pipeline.statistics import quantile
 from coordinator.pipeline.sweeps import Cell, SweepError, cells, read_sweep, run_cell
 from coordinator.pipeline.windows import Traffic
 from coordinator.simulator.files import catalogue

@@ -9,8 +9,9 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from coordinator.cli import main
+from coordinator.common.statistics import quantile
 from coordinator.simulator.comparing.drawing import svg
-from coordinator.simulator.comparing.measures import estimate, measure
+from coordinator.simulator.comparing.measures import measure
 from coordinator.simulator.comparing.moves import needless
 from tests import shipped
 from tests.simulator.kit import kinds, lines_of
@@ -114,7 +115,10 @@ def test_a_comparison_is_drawn() -> None:
     picture = svg(
         "a < b",
         ("rebalances", "moved"),
-        {"x=1": [estimate([2]), estimate([0])], "x=2": [estimate([4]), estimate([0])]},
+        {
+            "x=1": [quantile([2], 0.5), quantile([0], 0.5)],
+            "x=2": [quantile([4], 0.5), quantile([0], 0.5)],
+        },
     )
     root = ET.fromstring(picture)
     texts = [each.text for each in root.iter("{http://www.w3.org/2000/svg}text")]
@@ -122,14 +126,14 @@ def test_a_comparison_is_drawn() -> None:
         "a < b",
         "rebalances",
         "x=1",
-        "2 [2, 2]",
+        "2 [2, 2] 0.0%",
         "x=2",
-        "4 [4, 4]",
+        "4 [4, 4] 0.0%",
         "moved",
         "x=1",
-        "0 [0, 0]",
+        "0 [0, 0] 0.0%",
         "x=2",
-        "0 [0, 0]",
+        "0 [0, 0] 0.0%",
     ]
     middles = [float(each.attrib["cx"]) for each in root.iter("{http://www.w3.org/2000/svg}circle")]
     assert middles == [440.0, 620.0, 260.0, 260.0]  # half of the way, all of it, none
@@ -221,13 +225,3 @@ def test_a_png_needs_matplotlib_and_says_so_before_anything_runs(
         main(["ab", "one_crash_one_join", "--vary", "assignor=range,sticky", "--png", "x.png"]) == 2
     )
     assert "--png needs Matplotlib" in capsys.readouterr().err
-
-
-def test_intervals_are_those_of_the_sign_test() -> None:
-    assert estimate([float(each) for each in range(1, 21)]) == (
-        10.5,
-        6.0,
-        15.0,
-    )  # ranks 6 and 15 of 20
-    assert estimate([3.0]) == (3.0, 3.0, 3.0)
-    assert estimate([1.0, 2.0]) == (1.5, 1.0, 2.0)

@@ -17,7 +17,7 @@ class Interval(Protocol):
     """A median and the interval around it."""
 
     @property
-    def median(self) -> float: ...
+    def value(self) -> float: ...
     @property
     def low(self) -> float: ...
     @property
@@ -42,10 +42,10 @@ def png(title: str, measures: Sequence[str], variants: Mapping[str, Sequence[Int
                 linewidth=4,
                 solid_capstyle="butt",
             )
-            axis.plot([each.median], [row], "o", color="#c0392b")
+            axis.plot([each.value], [row], "o", color="#c0392b")
             axis.annotate(
-                f"{each.median:.4g}",
-                (each.median, row),
+                f"{each.value:.4g}",
+                (each.value, row),
                 textcoords="offset points",
                 xytext=(0, 6),
                 fontsize=8,

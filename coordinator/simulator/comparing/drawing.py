@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from xml.sax.saxutils import escape
 
-from .measures import Estimate
+from ...common.statistics import Estimate
 
 _ROW, _LEFT, _WIDTH, _RIGHT, _TOP = 22, 260, 360, 150, 46
 
@@ -37,7 +37,7 @@ def svg(title: str, measures: Sequence[str], variants: Mapping[str, Sequence[Est
 
 def _row(name: str, found: Estimate, highest: float, top: int) -> list[str]:
     low, middle, high = (
-        _LEFT + _WIDTH * value / highest for value in (found.low, found.median, found.high)
+        _LEFT + _WIDTH * value / highest for value in (found.low, found.value, found.high)
     )
     y = top + 10
     return [

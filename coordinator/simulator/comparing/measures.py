@@ -1,15 +1,13 @@
-"""What a run cost its groups, read from the event log alone, and how variants compare over many
-seeds.
+"""What a run cost its groups, read from the event log alone.
 
-Owns the measures and their statistics. A partition counts as unavailable from its first owner on,
+Owns the measures that `coordinator ab` compares. A partition counts as unavailable from its first owner on,
 whenever no member's application has it by its own word. Does not depend on brokers, members and the
 world.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from math import comb
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from ...explain.moves import NOTHING, Moves
@@ -112,27 +110,3 @@ def _owned(line: Line, owner: dict[tuple[str, str, int], str | None]) -> None:
         for key, holder in owner.items():
             if holder == client:
                 owner[key] = None
-
-
-class Estimate(NamedTuple):
-    """A median and the 95 % interval around it; the interval is the whole range where there are too
-    few values for that."""
-
-    median: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        return f"{self.median:.4g} [{self.low:.4g}, {self.high:.4g}]"
-
-
-def estimate(values: Sequence[float]) -> Estimate:
-    """The median of some values and its interval by ranks, which holds for any distribution (the
-    sign test)."""
-    ranked, count = sorted(values), len(values)
-    rank, below = 0, 0.0
-    while (below := below + comb(count, rank) / 2**count) <= 0.025:
-        rank += 1
-    rank = max(rank - 1, 0)
-    middle = (ranked[(count - 1) // 2] + ranked[count // 2]) / 2
-    return Estimate(middle, ranked[rank], ranked[count - 1 - rank])

@@ -2,8 +2,10 @@
 differences, the frontier.
 
 The interval of a quantile comes from ranks: of `n` independent values, those at two ranks enclose
-the quantile with a probability that is binomial, whatever the distribution. Where there are too few
-values for 95 %, it is the whole range; `coverage` says how much that is.
+the quantile with a probability that is binomial, whatever the distribution. The quantile lies below
+it, and above it, with at most 2.5 % each, so that the interval of differences b - a mirrors that of
+a - b. Where there are too few values for that, it is the whole range; `coverage` says how much that
+is.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from math import comb
 from typing import NamedTuple
 
 CONFIDENCE = 0.95
+TAIL = (1 - CONFIDENCE) / 2
 
 
 class Estimate(NamedTuple):
@@ -24,6 +27,14 @@ class Estimate(NamedTuple):
     high: float
     coverage: float
     size: int
+
+    def __str__(self) -> str:
+        return told(self.value, self.low, self.high, self.coverage)
+
+
+def told(value: float, low: float, high: float, coverage: float) -> str:
+    """A value and its interval with its coverage, as text."""
+    return f"{value:.4g} [{low:.4g}, {high:.4g}] {coverage:.1%}"
 
 
 def quantile(values: Sequence[float], q: float) -> Estimate:
@@ -42,27 +53,28 @@ _RANKS: dict[tuple[int, float], tuple[int, int, float]] = {}
 
 
 def _ranks(count: int, q: float) -> tuple[int, int, float]:
-    """Two ranks (from 0) that enclose the quantile with 95 %, as near to each other as that allows;
-    and the probability."""
+    """Two ranks (from 0) that enclose the quantile with 95 %, with at most half of the rest below
+    the lower and half above the upper one; and the probability."""
     found = _RANKS.get((count, q))
     if found is None:
+        # The value at rank r lies above the quantile if at most r of all values lie below it.
         chance = [comb(count, k) * q**k * (1 - q) ** (count - k) for k in range(count + 1)]
-        # The values at ranks low and high (from 0) enclose it if more than `low` and at most `high`
-        # of all values lie below it.
-        low = high = min(int(q * count), count - 1)
-        if low > 0 and low == high:
-            low -= 1
+        low, high = _within_tail(chance), count - 1 - _within_tail(chance[::-1])
         coverage = sum(chance[low + 1 : high + 1])
-        while coverage < CONFIDENCE and (low > 0 or high < count - 1):
-            gain_low = chance[low] if low > 0 else -1.0
-            gain_high = chance[high + 1] if high < count - 1 else -1.0
-            if gain_low >= gain_high:
-                low -= 1
-            else:
-                high += 1
-            coverage = sum(chance[low + 1 : high + 1])
+        if coverage < CONFIDENCE:  # too few values for one of the two
+            low, high = 0, count - 1
+            coverage = sum(chance[1:count])
         found = _RANKS[count, q] = (low, high, coverage)
     return found
+
+
+def _within_tail(chance: Sequence[float]) -> int:
+    """The highest rank whose value lies beyond the quantile with at most the chance of a tail; 0 if
+    none does."""
+    rank, beyond = 0, chance[0]
+    while rank + 2 < len(chance) and (beyond := beyond + chance[rank + 1]) <= TAIL:
+        rank += 1
+    return rank
 
 
 def paired(base: Mapping[int, float], other: Mapping[int, float]) -> Estimate | None:
