@@ -338,6 +338,7 @@ class Kit(ClusterKit, FaultWords["FaultHandle"]):
 
     def wait_for(
         self,
+        /,
         kind: str | None = None,
         *,
         group: str | None = None,

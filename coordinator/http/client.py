@@ -74,9 +74,8 @@ class Client:
     def post(
         self, path: str, body: Mapping[str, Any] | None = None, *, limit_s: float = DEFAULT_LIMIT_S
     ) -> Any:
-        """What a path answers to a body; fields that are None are left out. A `timeout` in the body
-        is waited for."""
-        given = {name: value for name, value in (body or {}).items() if value is not None}
+        """What a path answers to a body. A `timeout` in the body is waited for."""
+        given = dict(body or {})
         if isinstance(given.get("timeout"), int | float):
             limit_s = max(limit_s, given["timeout"] + _GRACE_S)
         return self.call("POST", path, json.dumps(given).encode(), limit_s)
@@ -84,6 +83,16 @@ class Client:
     def delete(self, path: str) -> Any:
         """What a path answers to DELETE."""
         return self.call("DELETE", path)
+
+    def ask(
+        self, method: str, path: str, given: Mapping[str, Any], limit_s: float = DEFAULT_LIMIT_S
+    ) -> Any:
+        """What a path answers to a method; `given`: its body, or its query; what is None is left
+        out."""
+        if method == "POST":
+            body = {name: value for name, value in given.items() if value is not None}
+            return self.post(path, body, limit_s=limit_s)
+        return self.get(path, **given) if method == "GET" else self.delete(path)
 
     def call(
         self, method: str, path: str, body: bytes | None = None, limit_s: float = DEFAULT_LIMIT_S

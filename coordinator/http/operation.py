@@ -4,16 +4,18 @@ what does it.
     @operation("POST", "/groups/{group}/rebalance", body=Reason)
     def group_rebalance(port, body, group): ...
 
-Routes, checks, `/openapi.json` and the command line's help are read off the table. A function may
-be a coroutine; it raises the kit's own errors. It does not depend on a web framework.
+Routes, checks, `/openapi.json`, the commands of `coordinator ctl` and the methods of the remote kit
+are made of the table. A function may be a coroutine; it raises the kit's own errors. It does not
+depend on a web framework.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, TypeVar
 
+from .client import DEFAULT_LIMIT_S, path_of
 from .shapes import ShapeError, read
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -34,7 +36,11 @@ class Raw:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
     """`body`: of requests that have one, else what the query may say. `answer`: JSON Schema.
-    `waits`: it ends when its client hangs up."""
+
+    `waits`: it ends when its client hangs up. `limit_s`: how long a client waits for the answer.
+    `command`: the words of `coordinator ctl` for it. `tell`: how its answer reads there: a function,
+    the name of a property, or "" for what follows from `answer`.
+    """
 
     name: str
     method: str
@@ -44,6 +50,9 @@ class Operation:
     call: Callable[..., Any]
     waits: bool
     schema: dict[str, Any] | None
+    limit_s: float
+    command: tuple[str, ...]
+    tell: str | Callable[[Any], str]
 
     @property
     def summary(self) -> str:
@@ -59,6 +68,19 @@ class Operation:
     def parameters(self) -> list[str]:
         """The names in its path."""
         return [part[1:-1] for part in self.path.split("/") if part.startswith("{")]
+
+    def address(self, places: Mapping[str, object]) -> str:
+        """Its path with these values in place of the names."""
+        parts = self.path.split("/")[1:]
+        return path_of(*(places[part[1:-1]] if part.startswith("{") else part for part in parts))
+
+    def told(self, answer: Any) -> str:
+        """An answer as text."""
+        if callable(self.tell):
+            return self.tell(answer)
+        names = self.answer.get("properties", {})
+        shown = self.tell or ("text" if "text" in names else next(iter(names), ""))
+        return "" if shown == "done" else str(answer[shown])
 
     def read_body(self, plain: Any) -> Any:
         """The body that this JSON is. Raises ShapeError."""
@@ -98,8 +120,12 @@ def operation(
     answer: dict[str, Any] | None = None,
     waits: bool = False,
     schema: dict[str, Any] | None = None,
+    limit_s: float = DEFAULT_LIMIT_S,
+    command: str | None = None,
+    tell: str | Callable[[Any], str] = "",
 ) -> Callable[[F], F]:
-    """Enter a function into the table under its own name."""
+    """Enter a function into the table under its own name, whose words are those of its command
+    unless `command` has others."""
 
     def enter(call: F) -> F:
         name = call.__name__
@@ -113,6 +139,9 @@ def operation(
             call=call,
             waits=waits,
             schema=schema,
+            limit_s=limit_s,
+            command=tuple((name.replace("_", " ", 1) if command is None else command).split()),
+            tell=tell,
         )
         return call
 

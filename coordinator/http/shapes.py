@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, field, fields, is_dataclass
 from difflib import get_close_matches
 from functools import lru_cache
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin
 
 T = TypeVar("T")
 _PLAIN: dict[Any, tuple[str, str]] = {
@@ -29,10 +29,27 @@ class ShapeError(ValueError):
     """A body that is not as it should be: where, what, and what would be right."""
 
 
-def told(doc: str, default: Any = MISSING) -> Any:
+class Option(NamedTuple):
+    """How the command line takes a field, where that does not follow from its name and type.
+
+    `read`: from the option's name, its words and all other arguments to the field's value; it
+    raises ShapeError. `spread`: that value has further fields, too. `hidden`: it takes it not at all.
+    """
+
+    name: str = ""
+    metavar: str = ""
+    read: Callable[[str, Any, Any], Any] | None = None
+    spread: bool = False
+    hidden: bool = False
+
+
+HIDDEN = Option(hidden=True)
+
+
+def told(doc: str, default: Any = MISSING, option: Option | None = None) -> Any:
     """A field of a body with its meaning; one without default has to be given. A default that is
     mutable is copied."""
-    metadata = {"doc": doc}
+    metadata = {"doc": doc, "option": option or Option()}
     if isinstance(default, list | dict):
         return field(default_factory=default.copy, metadata=metadata)
     return (
@@ -40,6 +57,11 @@ def told(doc: str, default: Any = MISSING) -> Any:
         if default is MISSING
         else field(default=default, metadata=metadata)
     )
+
+
+def hints(kind: Any) -> dict[str, Any]:
+    """The types of a body's fields."""
+    return _hints(kind)
 
 
 @lru_cache(maxsize=256)
@@ -64,10 +86,10 @@ def read(kind: type[T], plain: object, where: str = "the body") -> T:
         raise ShapeError(
             f"{where}: the field {missing[0]!r} is missing: {known[missing[0]].metadata.get('doc', 'it is needed')}"
         )
-    hints = _hints(typing.cast("Any", kind))
+    types_of = hints(kind)
     at = "" if where == "the body" else f"{where}."
     return kind(
-        **{name: _value(hints[name], value, f"{at}{name}") for name, value in plain.items()}
+        **{name: _value(types_of[name], value, f"{at}{name}") for name, value in plain.items()}
     )
 
 
@@ -149,7 +171,7 @@ def schema(kind: Any) -> dict[str, Any]:
         return _schema(kind)
     properties = {}
     for entry in fields(kind):
-        said = _schema(_hints(typing.cast("type", kind))[entry.name])
+        said = _schema(hints(kind)[entry.name])
         if "doc" in entry.metadata:
             said = said | {"description": entry.metadata["doc"]}
         if entry.default is not MISSING and entry.default is not None:

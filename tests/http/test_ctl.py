@@ -11,6 +11,7 @@ from coordinator import Emulator
 from coordinator.cli import main
 from coordinator.http.client import Client
 from coordinator.http.serving import opened
+from coordinator.http.table import all_operations
 
 Ctl = Callable[..., tuple[int, str, str]]
 
@@ -254,6 +255,10 @@ def test_verbs_of_brokers(
         assert (
             main(["ctl", "broker", "reassign", "nope", "0", "--cancel", "--control", port.url]) == 1
         )
+        since = kafka.mark()
+        cancel = ["ctl", "broker", "reassign", "orders", "0", "--cancel", "--control", port.url]
+        assert main(cancel) == 1, "no move is under way, and none begins"
+        assert kafka.events("ReassignmentStarted", since=since) == []
         assert main(["ctl", "broker", "jump-clock", "2", "0", "--control", port.url]) == 1
         assert main(["ctl", "broker", "list", "--control", port.url]) == 0
     said = capsys.readouterr()
@@ -293,6 +298,22 @@ def test_wrong_options_are_status_2(ctl: Ctl, words: list[str], said: str) -> No
     assert (status, out) == (2, "")
     assert err.startswith("coordinator ctl: error: ")
     assert said in err
+
+
+def test_every_operation_has_a_command(ctl: Ctl) -> None:
+    assert ctl("fault", "missed") == (0, "", "")
+    assert ctl("topic", "produce", "orders", "a", "b", "--key", "k", "--partition", "3")[0] == 0
+    assert ctl("journal", "requests", "--api", "Fetch") == (0, "", "")
+    assert ctl("journal", "verify", "--exactly", "1")[:2] == (
+        1,
+        "every request: 0 came, not exactly 1\nWhat came: nothing\n",
+    )
+    for entry in all_operations().values():
+        if entry.name == "broker_control":
+            continue
+        with pytest.raises(SystemExit) as ended:
+            ctl(*entry.command, "--help")
+        assert ended.value.code == 0, entry.name
 
 
 def test_without_a_port(

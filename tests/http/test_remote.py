@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from coordinator import Emulator
+from coordinator.cluster_runtime import ClusterError
 from coordinator.control.faults import FaultError
 from coordinator.control.groups import GroupHandle
 from coordinator.control.in_process_requests import ControlError
@@ -324,6 +325,15 @@ class TestFar:
             peer.wait_stable()
             peer.crash()
             assert peer.ended
+
+    def test_a_move_that_is_not_under_way_cannot_be_cancelled(self) -> None:
+        """None is a word of this verb: it has to arrive."""
+        from coordinator.http.serving import opened
+
+        with Emulator({"orders": 1}, brokers=2, remember=1000) as kafka, opened(kafka) as port:
+            with pytest.raises(ClusterError, match="orders"):
+                RemoteKit(port.url).reassign_partition("orders", 0, None)
+            assert kafka.events("ReassignmentStarted") == []
 
     def test_verbs_of_brokers_are_undone_at_the_end_of_a_block(self) -> None:
         from coordinator.http.serving import opened

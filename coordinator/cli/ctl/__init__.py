@@ -14,17 +14,22 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from typing import TYPE_CHECKING
 
 from coordinator.common.printable import printable
 
 from .. import Subparsers, UsageError, description
-from .words import Leaf, Words
+
+if TYPE_CHECKING:
+    from .words import Leaf
 
 
 def add_parser(subparsers: Subparsers) -> None:
-    """The options of `ctl`."""
-    from . import groups as ctl_groups
-    from . import others as ctl_others
+    """The options of `ctl`: a command for each operation of the control port."""
+    from coordinator.http.table import all_operations
+
+    from . import others
+    from .words import Words
 
     parser = subparsers.add_parser(
         "ctl",
@@ -34,13 +39,16 @@ def add_parser(subparsers: Subparsers) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     words = Words(parser.add_subparsers(dest="noun", metavar="what", title="what", required=True))
-    ctl_groups.add(words)
-    ctl_others.add(words)
+    for entry in all_operations().values():
+        if entry.name not in others.BY_HAND:
+            words.operation(entry)
+    others.add(words)
 
 
 def run(args: argparse.Namespace) -> int:
     """Ask the port; the exit status."""
     from coordinator.http.client import Client, NoControlPort, Refused
+    from coordinator.http.shapes import ShapeError
 
     leaf: Leaf = args.leaf
     try:
@@ -49,6 +57,8 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(str(error)) from None
     try:
         answer = leaf.call(client, args)
+    except ShapeError as error:
+        raise UsageError(str(error)) from None
     except NoControlPort as error:
         return _failed(str(error))
     except Refused as refused:

@@ -1,16 +1,42 @@
-"""What the commands of `coordinator ctl` are built with: nouns, verbs, their common options, and
-how options and answers read."""
+"""What the commands of `coordinator ctl` are built with: nouns, verbs and their common options, and
+the options that an operation of the control port has by its path and body."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from dataclasses import MISSING, Field, fields
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_origin
 
-from .. import Subparsers, UsageError
+from coordinator.http.options import OFFSET, PAIR, offsets, pairs
+from coordinator.http.shapes import Option, hints
 
-Call = Callable[[Any, argparse.Namespace], Any]
+from .. import Subparsers
+
+if TYPE_CHECKING:
+    from coordinator.http.client import Client
+    from coordinator.http.operation import Operation
+
+Call = Callable[["Client", argparse.Namespace], Any]
 Tell = Callable[[Any], str]
+_NOUNS = {
+    "group": "consumer groups: look, wait, act on members",
+    "peer": "the simulated members that were started here",
+    "fault": "faults of requests: put in force, wait until met, release, end",
+    "topic": "topics and their records",
+    "broker": "brokers of a cluster: stop, start, pause, cut off, move leaders",
+    "snapshot": "the whole emulator as it was: take, list, restore, forget",
+    "journal": "requests of clients and their answers: look, count, forget",
+    "events": "the event log: list lines, or wait for them",
+}
+_PLACES: dict[str, tuple[type, str]] = {
+    "member": (str, "its member id, client id, instance id, or a beginning that only one has"),
+    "peer": (str, "its number or its client id"),
+    "fault": (int, "its number"),
+    "snapshot": (int, "its number"),
+    "partition": (int, "its number"),
+}
+"""Of names in paths: which type, and what is meant."""
 
 
 class Leaf(NamedTuple):
@@ -24,7 +50,7 @@ class Words:
     """Builds the commands: each noun with its verbs, every verb with the common options."""
 
     def __init__(self, subparsers: Subparsers) -> None:
-        self._nouns = subparsers
+        self._words: dict[tuple[str, ...], Any] = {(): subparsers}
         self.common = argparse.ArgumentParser(add_help=False)
         self.common.add_argument(
             "--control",
@@ -38,72 +64,117 @@ class Words:
             help="how to print the answer (default text)",
         )
 
-    def noun(self, name: str, told: str) -> Callable[..., argparse.ArgumentParser]:
-        """A noun; what it gives makes its verbs: `verb(name, told, call, tell)`."""
-        parser = self._nouns.add_parser(
-            name, help=told, description=told[:1].upper() + told[1:] + ".", allow_abbrev=False
-        )
-        verbs = parser.add_subparsers(dest="verb", metavar="verb", title="verbs", required=True)
-
-        def verb(name: str, told: str, call: Call, tell: Tell) -> argparse.ArgumentParser:
-            return self._leaf(verbs, name, told, Leaf(call, tell))
-
-        return verb
-
-    def alone(self, name: str, told: str, call: Call, tell: Tell) -> argparse.ArgumentParser:
-        """A command without verbs."""
-        return self._leaf(self._nouns, name, told, Leaf(call, tell))
-
-    def _leaf(self, where: Any, name: str, told: str, leaf: Leaf) -> argparse.ArgumentParser:
-        parser: argparse.ArgumentParser = where.add_parser(
-            name,
-            help=told,
-            description=told[:1].upper() + told[1:] + ".",
+    def command(self, words: tuple[str, ...], doc: str, leaf: Leaf) -> argparse.ArgumentParser:
+        """A command of one word, or of a noun and a verb."""
+        sentence = doc.partition(". ")[0].partition(": {")[0].rstrip(".")
+        parser: argparse.ArgumentParser = self._verbs(words[:-1]).add_parser(
+            words[-1],
+            help=_plain(sentence[:1].lower() + sentence[1:]),
+            description=_plain(doc),
             parents=[self.common],
             allow_abbrev=False,
         )
         parser.set_defaults(leaf=leaf)
         return parser
 
-
-def done(answer: Any) -> str:
-    """A verb that has nothing to tell."""
-    return ""
-
-
-def fault_told(answer: Any) -> str:
-    """A fault: its number, by which `ctl fault` knows it, and what it does."""
-    return f"{answer['number']}: {answer['text']}"
-
-
-def pairs(option: str, given: list[str] | None) -> dict[str, str]:
-    """NAME=VALUE options as a table. Raises UsageError."""
-    found = {}
-    for text in given or ():
-        name, equals, value = text.partition("=")
-        if not equals or not name:
-            raise UsageError(f"{option} {text!r}: write NAME=VALUE")
-        found[name] = value
-    return found
-
-
-def offsets(option: str, given: list[str] | None) -> dict[str, int]:
-    """TOPIC-PARTITION=OFFSET options as a table. Raises UsageError."""
-    found = {}
-    for name, value in pairs(option, given).items():
-        if not value.isdecimal():
-            raise UsageError(
-                f"{option} {name}={value}: write TOPIC-PARTITION=OFFSET, such as orders-0=10"
+    def _verbs(self, noun: tuple[str, ...]) -> Any:
+        if noun not in self._words:
+            told = _NOUNS[noun[0]]
+            parser = self._words[()].add_parser(
+                noun[0],
+                help=told,
+                description=f"{told[:1].upper()}{told[1:]}.",
+                allow_abbrev=False,
             )
-        found[name] = int(value)
+            self._words[noun] = parser.add_subparsers(
+                dest="verb", metavar="verb", title="verbs", required=True
+            )
+        return self._words[noun]
+
+    def operation(self, entry: Operation) -> None:
+        """The command of an operation."""
+
+        def call(client: Client, args: argparse.Namespace) -> Any:
+            return ask(client, entry, args)
+
+        takes(self.command(entry.command, entry.summary, Leaf(call, entry.told)), entry)
+
+
+def takes(parser: argparse.ArgumentParser, entry: Operation) -> None:
+    """Let a command take what an operation does."""
+    for name in entry.parameters:
+        kind, told = _PLACES.get(name, (str, None))
+        parser.add_argument(name, type=kind, help=told)
+    types = hints(entry.body)
+    for each in fields(entry.body):
+        if not option_of(each).hidden:
+            _argument(parser, each, types[each.name])
+
+
+def ask(client: Client, entry: Operation, args: argparse.Namespace) -> Any:
+    """What an operation answers to the arguments of its command. Raises ShapeError."""
+    types = hints(entry.body)
+    given: dict[str, Any] = {}
+    for each in fields(entry.body):
+        option = option_of(each)
+        words: Any = getattr(args, each.name, None)
+        read = option.read or _reader(types[each.name])
+        if words is not None and read is not None:
+            words = read(_name(each), words, args)
+        given.update(words if option.spread else {each.name: words})
+    return client.ask(entry.method, entry.address(vars(args)), given, entry.limit_s)
+
+
+def option_of(field: Field[Any]) -> Option:
+    """How the command line takes a field of a body."""
+    found: Option = field.metadata.get("option", Option())
     return found
 
 
-def table(rows: list[list[Any]]) -> str:
-    """Rows in columns."""
-    texts = [["" if cell is None else str(cell) for cell in row] for row in rows]
-    widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in texts
-    )
+def _name(field: Field[Any]) -> str:
+    """Its option: the field's name, in the singular where it is repeated."""
+    if _needed(field):
+        return field.name
+    plural = "list[" in str(field.type) or "dict[" in str(field.type)
+    return f"--{(field.name.removesuffix('s') if plural else field.name).replace('_', '-')}"
+
+
+def _needed(field: Field[Any]) -> bool:
+    return field.default is MISSING and field.default_factory is MISSING
+
+
+def _reader(kind: Any) -> Callable[[str, Any, Any], Any] | None:
+    inner = _inner(kind)
+    if get_origin(inner) is not dict:
+        return None
+    return offsets if get_args(inner)[1] is int else pairs
+
+
+def _inner(kind: Any) -> Any:
+    """A type without None."""
+    given = [each for each in get_args(kind) if each is not type(None)]
+    return given[0] if len(given) < len(get_args(kind)) and len(given) == 1 else kind
+
+
+def _argument(parser: argparse.ArgumentParser, field: Field[Any], kind: Any) -> None:
+    inner, name, option = _inner(kind), _name(field), option_of(field)
+    told: dict[str, Any] = {"help": _plain(field.metadata.get("doc", ""))}
+    several = get_origin(inner) in (list, dict) or "list[" in str(kind)
+    if inner is bool:
+        told["action"] = "store_true" if inner is kind else argparse.BooleanOptionalAction
+    else:
+        told["type"] = inner if inner in (int, float) else str
+        metavar = {offsets: OFFSET, pairs: PAIR}.get(_reader(kind) or option.read, "")  # type: ignore[arg-type]
+        metavar = option.metavar or metavar or {int: "N", float: "SECONDS"}.get(inner, "")
+        if metavar and not (_needed(field) and inner in (int, float)):
+            told["metavar"] = metavar
+        if several:
+            told |= {"nargs": "+"} if _needed(field) else {"action": "append"}
+    if name.startswith("--"):
+        told |= {"dest": field.name, "default": None}
+    parser.add_argument(name, **told)
+
+
+def _plain(text: str) -> str:
+    """A text in which argparse fills in nothing."""
+    return text.replace("%", "%%")

@@ -11,6 +11,7 @@ from ..operation import Raw, operation
 from ..plain import DONE, FLAG, NUMBER, TEXT, list_of, object_of
 from ..port import Port
 from ..shapes import told
+from ..telling import columns
 
 
 def verb_schema() -> dict[str, Any]:
@@ -65,6 +66,12 @@ class Shard:
     "GET",
     "/brokers",
     answer=object_of(brokers=list_of(object_of(id=NUMBER, running=FLAG, address=TEXT))),
+    tell=columns(
+        "brokers",
+        BROKER="id",
+        STATE=lambda row: "running" if row["running"] else "stopped or paused",
+        ADDRESS="address",
+    ),
 )
 def broker_list(port: Port, body: Any) -> Any:
     """The brokers, and whether each runs."""
@@ -91,7 +98,7 @@ def broker_control(port: Port, body: Raw) -> Any:
     return {"inverse": None if inverse is None else cluster.to_plain(inverse)}
 
 
-@operation("POST", "/coordinator/unload", body=Shard, answer=DONE)
+@operation("POST", "/coordinator/unload", body=Shard, answer=DONE, command="broker unload")
 def coordinator_unload(port: Port, body: Shard) -> Any:
     """Let the only broker lose a partition of __consumer_offsets, as when another broker becomes
     its leader (NOT_COORDINATOR)."""
@@ -99,7 +106,7 @@ def coordinator_unload(port: Port, body: Shard) -> Any:
     return {"done": True}
 
 
-@operation("POST", "/coordinator/load", body=Shard, answer=DONE)
+@operation("POST", "/coordinator/load", body=Shard, answer=DONE, command="broker load")
 def coordinator_load(port: Port, body: Shard) -> Any:
     """Let it lead that partition again: groups are as their log left them."""
     port.kafka.load_coordinator(body.partition)

@@ -11,6 +11,7 @@ from ..operation import Raw, operation
 from ..plain import DONE, FLAG, NUMBER, TEXT, list_of, object_of
 from ..port import Port, timeout_of, until
 from ..shapes import told
+from ..telling import each
 
 if TYPE_CHECKING:
     from ...control.injection.fault_board import FaultHandle
@@ -83,6 +84,11 @@ FAULT = object_of(
 """A fault as it is told: what it is, and how often it was met."""
 
 
+def numbered(fault: dict[str, Any]) -> str:
+    """A fault as text: its number, by which `ctl fault` knows it, and what it does."""
+    return f"{fault['number']}: {fault['text']}"
+
+
 @dataclass(frozen=True, slots=True)
 class Hits:
     """How often a fault is to be met."""
@@ -98,20 +104,30 @@ class Release:
     count: int | None = told("so many, the longest held first; without it all", None)
 
 
-@operation("POST", "/faults", body=Raw, schema=fault_schema(), answer=FAULT)
+@operation("POST", "/faults", body=Raw, schema=fault_schema(), answer=FAULT, tell=numbered)
 def fault_add(port: Port, body: Raw) -> Any:
     """Put a fault in force: {"action": "fail", "error": "REBALANCE_IN_PROGRESS", "api":
     "OffsetCommit", "group": "billing", "times": 1}."""
     return shown(port.kafka.add_fault(f.from_plain(body.plain)))
 
 
-@operation("GET", "/faults", answer=object_of(faults=list_of(FAULT)))
+@operation(
+    "GET",
+    "/faults",
+    answer=object_of(faults=list_of(FAULT)),
+    tell=each("faults", "{number}: {text}"),
+)
 def fault_list(port: Port, body: Any) -> Any:
     """The faults in force."""
     return {"faults": [shown(fault) for fault in port.kafka.faults()]}
 
 
-@operation("GET", "/faults/missed", answer=object_of(faults=list_of(TEXT)))
+@operation(
+    "GET",
+    "/faults/missed",
+    answer=object_of(faults=list_of(TEXT)),
+    tell=lambda answer: "\n".join(answer["faults"]),
+)
 def fault_missed(port: Port, body: Any) -> Any:
     """Faults that no request ever met, in words; without those that may be missed."""
     return {"faults": port.kafka.missed_faults()}

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 from ...control.snapshots import to_plain
 from ...control.waits.expectations import STATES, ExpectationError, GroupExpectation
 from ..operation import operation
+from ..options import ASSIGNED
 from ..plain import DONE, FLAG, NUMBER, TEXT, by_partition, list_of, object_of, partition
 from ..port import NotThereError, Port, timeout_of, until
 from ..shapes import told
-from .faults import FAULT, shown
+from ..telling import checks, columns
+from .faults import FAULT, numbered, shown
 
 if TYPE_CHECKING:
     from ...control.groups import GroupHandle
@@ -68,7 +70,7 @@ class Expectation:
         "a later generation (of a KIP-848 group: epoch) than this one", None
     )
     assigned: str | dict[str, list[str]] | None = told(
-        '"all", or partitions by member: {"client": ["orders-0"]}', None
+        '"all", or partitions by member: {"client": ["orders-0"]}', None, ASSIGNED
     )
     committed: dict[str, int] | None = told(
         'offsets at least as high, by partition: {"orders-0": 10}', None
@@ -147,6 +149,7 @@ class Checks:
     answer=object_of(
         groups=list_of(object_of(group_id=TEXT, state=TEXT, type=TEXT, members=NUMBER))
     ),
+    tell=columns("groups", GROUP="group_id", STATE="state", TYPE="type", MEMBERS="members"),
 )
 def group_list(port: Port, body: Any) -> Any:
     """All groups, by id."""
@@ -199,6 +202,13 @@ async def group_wait(port: Port, body: Expectation, group: str) -> Any:
     "/groups/{group}/rebalances",
     body=Rebalances,
     answer=object_of(rebalances=list_of({"type": "object"})),
+    tell=columns(
+        "rebalances",
+        GENERATION="generation",
+        OUTCOME="outcome",
+        **{"BEGAN (ms)": "started_ms", "STABLE (ms)": "stable_ms"},
+        BECAUSE="because",
+    ),
 )
 def group_rebalances(port: Port, body: Rebalances, group: str) -> Any:
     """The rebalances so far: why each began, how long it took, and who got and lost what."""
@@ -222,6 +232,7 @@ def group_explain(port: Port, body: Rebalances, group: str) -> Any:
     "/groups/{group}/verify",
     body=Checks,
     answer=object_of(holds=FLAG, checks=list_of(object_of(check=TEXT, holds=FLAG, failure=TEXT))),
+    tell=checks,
 )
 def group_verify(port: Port, body: Checks, group: str) -> Any:
     """Assertions about what happened to a group. `failure` says what speaks against one, with the
@@ -313,7 +324,7 @@ def group_fence(port: Port, body: Any, group: str, member: str) -> Any:
     return {"done": True}
 
 
-@operation("POST", "/groups/{group}/members/{member}/lose", answer=FAULT)
+@operation("POST", "/groups/{group}/members/{member}/lose", answer=FAULT, tell=numbered)
 def group_lose(port: Port, body: Any, group: str, member: str) -> Any:
     """Let a member find out that it lost its partitions, by the answer to its next heartbeat;
     answers the fault that does so."""

@@ -9,7 +9,8 @@ from typing import Any
 from ..operation import operation
 from ..plain import DONE, FLAG, NUMBER, TEXT, list_of, object_of
 from ..port import ControlPeer, Port, timeout_of
-from ..shapes import told
+from ..shapes import HIDDEN, told
+from ..telling import columns
 
 _PEER = object_of(
     peer=NUMBER,
@@ -26,6 +27,26 @@ _PEER = object_of(
 )
 
 
+def _state(peer: dict[str, Any]) -> str:
+    return "ended" if peer["ended"] else "paused" if peer["paused"] else str(peer["state"])
+
+
+_PEERS = columns(
+    "peers",
+    PEER="peer",
+    GROUP="group",
+    CLIENT_ID="client_id",
+    STATE=_state,
+    GENERATION="generation",
+    PARTITIONS=lambda peer: " ".join(peer["owned"]),
+)
+
+
+def told_peer(peer: dict[str, Any]) -> str:
+    """A peer as text."""
+    return _PEERS({"peers": [peer]})
+
+
 @dataclass(frozen=True, slots=True)
 class NewPeer:
     """A member to be started."""
@@ -39,7 +60,7 @@ class NewPeer:
     keep_going: bool = told("a fault does not end it", False)
     protocol: str | None = told("classic or consumer (KIP-848)", None)
     listener: Any = told(
-        "a listener of rebalances is Python code: it cannot be given over HTTP", None
+        "a listener of rebalances is Python code: it cannot be given over HTTP", None, HIDDEN
     )
 
 
@@ -70,7 +91,7 @@ class Leave:
     )
 
 
-@operation("POST", "/peers", body=NewPeer, answer=_PEER)
+@operation("POST", "/peers", body=NewPeer, answer=_PEER, tell=told_peer)
 def peer_start(port: Port, body: NewPeer) -> Any:
     """Start a simulated member, on its way into a group."""
     if body.listener is not None:
@@ -88,19 +109,19 @@ def peer_start(port: Port, body: NewPeer) -> Any:
     return _shown(port.add_peer(body.group, handle))
 
 
-@operation("GET", "/peers", answer=object_of(peers=list_of(_PEER)))
+@operation("GET", "/peers", answer=object_of(peers=list_of(_PEER)), tell=_PEERS)
 def peer_list(port: Port, body: Any) -> Any:
     """The peers that were started over HTTP and not stopped."""
     return {"peers": [_shown(peer) for peer in port.peers()]}
 
 
-@operation("GET", "/peers/{peer}", answer=_PEER)
+@operation("GET", "/peers/{peer}", answer=_PEER, tell=told_peer)
 def peer_describe(port: Port, body: Any, peer: str) -> Any:
     """A peer, by its number or its client id."""
     return _shown(port.peer(peer))
 
 
-@operation("POST", "/peers/{peer}/wait", body=Settled, answer=_PEER, waits=True)
+@operation("POST", "/peers/{peer}/wait", body=Settled, answer=_PEER, waits=True, tell=told_peer)
 async def peer_wait(port: Port, body: Settled, peer: str) -> Any:
     """Wait until it is settled in a generation: with its part of the assignment, and no reason to
     join again."""
@@ -131,10 +152,12 @@ def _order(name: str, told: str) -> Callable[..., Any]:
 
 
 for _name, _told in _ORDERS.items():
-    operation("POST", f"/peers/{{peer}}/{_name}", answer=_PEER)(_order(_name, _told))
+    operation("POST", f"/peers/{{peer}}/{_name}", answer=_PEER, tell=told_peer)(
+        _order(_name, _told)
+    )
 
 
-@operation("POST", "/peers/{peer}/seek", body=Seek, answer=_PEER)
+@operation("POST", "/peers/{peer}/seek", body=Seek, answer=_PEER, tell=told_peer)
 def peer_seek(port: Port, body: Seek, peer: str) -> Any:
     """Let it pretend to have read up to an offset of a partition that it owns."""
     found = port.peer(peer)
@@ -142,7 +165,7 @@ def peer_seek(port: Port, body: Seek, peer: str) -> Any:
     return _shown(found)
 
 
-@operation("POST", "/peers/{peer}/commit", answer=_PEER, waits=True)
+@operation("POST", "/peers/{peer}/commit", answer=_PEER, waits=True, tell=told_peer)
 async def peer_commit(port: Port, body: Any, peer: str) -> Any:
     """Let it commit all its positions, and wait for the answer."""
     found = port.peer(peer)

@@ -12,6 +12,7 @@ from ..operation import operation
 from ..plain import DONE, FLAG, NUMBER, TEXT, list_of, object_of
 from ..port import Port
 from ..shapes import ShapeError, told
+from ..telling import each
 
 if TYPE_CHECKING:
     from ...control.journal import Exchange
@@ -84,7 +85,13 @@ def journal_begin(port: Port, body: Begin) -> Any:
     return {"most": journal.most, "dropped": journal.dropped}
 
 
-@operation("GET", "/journal", body=Looked, answer=object_of(requests=_REQUESTS, dropped=NUMBER))
+@operation(
+    "GET",
+    "/journal",
+    body=Looked,
+    answer=object_of(requests=_REQUESTS, dropped=NUMBER),
+    tell=each("requests", "{text}"),
+)
 def journal_requests(port: Port, body: Looked) -> Any:
     """Requests and their answers, oldest first, with their fields by Kafka's names. The journal
     begins with the first question for it."""
@@ -103,6 +110,7 @@ def journal_requests(port: Port, body: Looked) -> Any:
     "/journal/verify",
     body=Counted,
     answer=object_of(holds=FLAG, failure=_MAYBE_TEXT, requests=_REQUESTS),
+    tell=lambda answer: answer["failure"] or "holds",
 )
 def journal_verify(port: Port, body: Counted) -> Any:
     """Do so many of these requests stand in the journal? What speaks against it is told with the

@@ -9,6 +9,7 @@ from ...control.restoring import Snapshot
 from ..operation import operation
 from ..plain import DONE, NUMBER, TEXT, list_of, object_of
 from ..port import Port
+from ..telling import columns
 
 _SNAPSHOT = object_of(
     snapshot=NUMBER,
@@ -19,7 +20,7 @@ _SNAPSHOT = object_of(
 )
 
 
-@operation("POST", "/snapshots", answer=_SNAPSHOT)
+@operation("POST", "/snapshots", answer=_SNAPSHOT, tell="snapshot")
 def snapshot_take(port: Port, body: Any) -> Any:
     """Keep topics, records, groups, offsets and transactions as they are now; answers under which
     number."""
@@ -27,7 +28,20 @@ def snapshot_take(port: Port, body: Any) -> Any:
     return _shown(number, port.snapshot(str(number)))
 
 
-@operation("GET", "/snapshots", answer=object_of(snapshots=list_of(_SNAPSHOT)))
+@operation(
+    "GET",
+    "/snapshots",
+    answer=object_of(snapshots=list_of(_SNAPSHOT)),
+    tell=columns(
+        "snapshots",
+        SNAPSHOT="snapshot",
+        RECORDS="records",
+        TOPICS=lambda row: ", ".join(
+            f"{topic['name']}:{topic['partitions']}" for topic in row["topics"]
+        ),
+        GROUPS=lambda row: ", ".join(row["groups"]),
+    ),
+)
 def snapshot_list(port: Port, body: Any) -> Any:
     """The snapshots that are kept."""
     return {"snapshots": [_shown(number, snapshot) for number, snapshot in port.snapshots.items()]}

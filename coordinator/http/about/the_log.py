@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from json import dumps
 from typing import Any
 
 from ...control.event_waits import EventPattern
 from ..operation import operation
+from ..options import FIELDS
 from ..plain import LINES, NUMBER, TEXT, object_of
 from ..port import Port, timeout_of, until
 from ..shapes import ShapeError, told
+from ..telling import lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +34,7 @@ class AwaitedLines:
     group: str | None = told("of this group", None)
     stream: str | None = told("of this stream", None)
     since: int | None = told("from this mark on; without it from now on", None)
-    fields: dict[str, Any] = told('what else they have to say: {"reason": "expired"}', {})
+    fields: dict[str, Any] = told('what else they have to say: {"reason": "expired"}', {}, FIELDS)
     count: int = told("so many of them", 1)
     timeout: float | None = told("how long to wait, in seconds (30)", None)
 
@@ -42,7 +45,9 @@ def mark(port: Port, body: Any) -> Any:
     return {"mark": port.kafka.mark()}
 
 
-@operation("GET", "/events", body=Lines, answer=object_of(events=LINES))
+@operation(
+    "GET", "/events", body=Lines, answer=object_of(events=LINES), command="events list", tell=lines
+)
 def event_list(port: Port, body: Lines) -> Any:
     """Lines of the event log (docs/event_log.md), oldest first."""
     if body.limit < 1:
@@ -54,7 +59,15 @@ def event_list(port: Port, body: Lines) -> Any:
     }
 
 
-@operation("POST", "/events/wait", body=AwaitedLines, answer=object_of(events=LINES), waits=True)
+@operation(
+    "POST",
+    "/events/wait",
+    body=AwaitedLines,
+    answer=object_of(events=LINES),
+    waits=True,
+    command="events wait",
+    tell=lines,
+)
 async def event_wait(port: Port, body: AwaitedLines) -> Any:
     """Wait for lines of the event log; answers the first of them. Status 409 when the time is
     over."""
@@ -81,7 +94,7 @@ def explain(port: Port, body: Which) -> Any:
     return {"text": port.kafka.explain(body.group, body.generation)}
 
 
-@operation("GET", "/timeline", body=Which, answer={"type": "object"})
+@operation("GET", "/timeline", body=Which, answer={"type": "object"}, tell=dumps)
 def timeline(port: Port, body: Which) -> Any:
     """The same as values: each rebalance, its cause, its durations, who got and lost what
     (docs/event_log.md)."""

@@ -12,6 +12,7 @@ from ..operation import operation
 from ..plain import DONE, LINES, NUMBER, TEXT, object_of
 from ..port import Port, timeout_of
 from ..shapes import told
+from ..telling import lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,10 @@ class Clean:
 
 
 @operation(
-    "GET", "/", answer=object_of(version=TEXT, bootstrap_servers=TEXT, cluster_id=TEXT, seed=NUMBER)
+    "GET",
+    "/",
+    answer=object_of(version=TEXT, bootstrap_servers=TEXT, cluster_id=TEXT, seed=NUMBER),
+    tell="bootstrap_servers",
 )
 def about(port: Port, body: Any) -> Any:
     """What is served here, and the address for Kafka clients."""
@@ -48,7 +52,7 @@ def about(port: Port, body: Any) -> Any:
     }
 
 
-@operation("POST", "/advance", body=Jump, answer=object_of(events=LINES))
+@operation("POST", "/advance", body=Jump, answer=object_of(events=LINES), limit_s=600, tell=lines)
 async def advance(port: Port, body: Jump) -> Any:
     """Let the coordinators' clock jump, from deadline to deadline; answers what fell due, in order.
     Members that live are spared."""

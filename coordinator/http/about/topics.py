@@ -7,9 +7,12 @@ from typing import Any
 
 from ...control.in_process_requests import ControlError
 from ..operation import operation
+from ..options import NEW_TOPIC, SAME_KEY
 from ..plain import BYTES, DONE, NUMBER, TEXT, list_of, object_of, of_record, of_written, to_bytes
 from ..port import NotThereError, Port, index_of
-from ..shapes import told
+from ..shapes import HIDDEN, told
+from ..telling import columns, data, each
+from ..telling import partition as named
 
 _RECORD = object_of(
     topic=TEXT,
@@ -26,8 +29,8 @@ _RECORD = object_of(
 class NewTopic:
     """A topic to be made."""
 
-    name: str = told("its name")
-    partitions: int = told("how many; without it as many as num.partitions says", -1)
+    name: str = told("its name", option=NEW_TOPIC)
+    partitions: int = told("how many; without it as many as num.partitions says", -1, HIDDEN)
     replication: int = told("replicas of each partition; without it default.replication.factor", -1)
     config: dict[str, str | int | float | bool] = told("configurations by Kafka's names", {})
 
@@ -45,7 +48,7 @@ class Records:
     other bytes; null for none."""
 
     values: list[Any] = told('such as ["coffee", {"base64": "AAEC"}, null]')
-    keys: list[Any] | None = told("one for each value", None)
+    keys: list[Any] | None = told("one for each value", None, SAME_KEY)
     headers: dict[str, Any] = told("the same for all", {})
     partition: int | None = told(
         "where; without it where Java's producer puts the key, records without key go round", None
@@ -80,7 +83,10 @@ class Before:
 
 
 @operation(
-    "GET", "/topics", answer=object_of(topics=list_of(object_of(name=TEXT, partitions=NUMBER)))
+    "GET",
+    "/topics",
+    answer=object_of(topics=list_of(object_of(name=TEXT, partitions=NUMBER))),
+    tell=columns("topics", TOPIC="name", PARTITIONS="partitions"),
 )
 def topic_list(port: Port, body: Any) -> Any:
     """All topics but Kafka's internal ones."""
@@ -132,7 +138,11 @@ _WRITTEN = object_of(topic=TEXT, partition=NUMBER, offset=NUMBER)
 
 
 @operation(
-    "POST", "/topics/{topic}/records", body=Records, answer=object_of(written=list_of(_WRITTEN))
+    "POST",
+    "/topics/{topic}/records",
+    body=Records,
+    answer=object_of(written=list_of(_WRITTEN)),
+    tell=each("written", "{topic}-{partition} offset {offset}"),
 )
 def topic_produce(port: Port, body: Records, topic: str) -> Any:
     """Write records; answers where each was put."""
@@ -158,7 +168,17 @@ def topic_produce(port: Port, body: Records, topic: str) -> Any:
 
 
 @operation(
-    "GET", "/topics/{topic}/records", body=Reading, answer=object_of(records=list_of(_RECORD))
+    "GET",
+    "/topics/{topic}/records",
+    body=Reading,
+    answer=object_of(records=list_of(_RECORD)),
+    tell=columns(
+        "records",
+        PARTITION=named,
+        OFFSET="offset",
+        KEY=lambda row: data(row["key"]),
+        VALUE=lambda row: data(row["value"]),
+    ),
 )
 def topic_records(port: Port, body: Reading, topic: str) -> Any:
     """Records as a consumer gets them."""
@@ -174,6 +194,8 @@ def topic_records(port: Port, body: Reading, topic: str) -> Any:
     "/topics/{topic}/end-offsets",
     body=Ends,
     answer=object_of(offsets=list_of(object_of(partition=NUMBER, offset=NUMBER))),
+    command="topic ends",
+    tell=columns("offsets", PARTITION="partition", END="offset"),
 )
 def topic_end_offsets(port: Port, body: Ends, topic: str) -> Any:
     """The offset behind the last record of each partition that consumers may read."""

@@ -5,14 +5,14 @@ another process or container.
     kafka.create_topic("orders", partitions=6)
     kafka.group("billing").wait(state="Stable", members=1)
 
-Faults, verbs of brokers, properties of groups and verifications are the kit's own classes; here is
-only what crosses the wire. Errors are raised as the kit raises them. What takes a Python function
-raises TypeError: it cannot cross the wire.
+Faults, verbs of brokers, properties of groups and verifications are the kit's own classes; methods
+are the kit's, carried out by operations (`calls.far`). Errors are raised as the kit raises them.
+What takes a Python function raises TypeError: it cannot cross the wire.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from ...control import arguments, cluster
@@ -20,13 +20,12 @@ from ...control.cluster_kit import ClusterKit
 from ...control.faults import Fault, to_plain
 from ...control.in_process_requests import ControlError
 from ...control.injection.fault_words import FaultWords, milliseconds
-from ...control.kit import DEFAULT_GRACE_S, Value
-from ...control.thread_calls import DEFAULT_TIMEOUT_S
+from ...control.kit import Kit
 from ...control.topics import ReadRecord, Written
 from ...members.subscription import topic_names
-from ..client import Client, path_of
-from ..plain import from_bytes, to_bytes
-from .calls import Caller
+from ..client import Client
+from ..plain import to_bytes
+from .calls import Caller, far
 from .faults import RemoteFault
 from .groups import RemoteGroup
 from .peers import RemotePeer
@@ -40,113 +39,79 @@ T = TypeVar("T")
 _ALL = 10**9
 
 
+def _written(values: Iterable[Any], keys: Any, headers: Any, **words: Any) -> dict[str, Any]:
+    """What `produce` is given, checked here."""
+    words.pop("name")
+    arguments.records(headers=headers, **words)
+    listed = arguments.listed("values", values)
+    given = None if keys is None else arguments.listed("keys", keys)
+    for value in (*listed, *(given or ()), *(headers or {}).values()):
+        if value is not None and not isinstance(value, bytes | str):
+            raise ControlError(f"{value!r} cannot stand in a record: bytes, a text or None can")
+    return {"values": listed, "keys": given}
+
+
+def _read(partition: object, start: object, committed: object, **_: object) -> dict[str, Any]:
+    """What `records` is given, checked here."""
+    arguments.whole_or_none("partition", partition)
+    arguments.whole_or_none("start", start)
+    arguments.flag("committed", committed)
+    return {"limit": _ALL}
+
+
+def _jump(seconds: object, silent: Iterable[str], grace: object) -> dict[str, Any]:
+    """What `advance` is given, checked here."""
+    milliseconds(seconds)
+    arguments.seconds("grace", grace)
+    return {"silent": arguments.listed("silent", silent)}
+
+
+def _kept(keep_topics: Iterable[str]) -> dict[str, Any]:
+    return {"keep_topics": arguments.listed("topics to keep", keep_topics)}
+
+
 class RemoteKit(ClusterKit, FaultWords["RemoteFault"]):
     """An emulator by its control port. `url`: such as http://127.0.0.1:8080; `token`: if it needs
     one. Safe from any thread."""
 
     def __init__(self, url: str, token: str = "") -> None:
         self._caller = Caller(Client(url, token))
+        self._at: Mapping[str, Any] = {}
 
     @property
     def bootstrap_servers(self) -> str:
         """What clients are given."""
-        return str(self._caller.get("/")["bootstrap_servers"])
+        return str(self._caller("about")["bootstrap_servers"])
 
     # -- topics and records
     # --------------------------------------------------------------------------------------------
 
-    def create_topic(
-        self,
-        name: str,
-        partitions: int = -1,
-        *,
-        replication: int = -1,
-        config: Mapping[str, object] | None = None,
-    ) -> None:
-        """See `Kit.create_topic`."""
-        arguments.new_topic(name, partitions, replication, config)
-        body = {
-            "name": name,
-            "partitions": partitions,
-            "replication": replication,
-            "config": dict(config or {}),
-        }
-        self._caller.post("/topics", body)
-
-    def topics(self) -> dict[str, int]:
-        """See `Kit.topics`."""
-        return {row["name"]: row["partitions"] for row in self._caller.get("/topics")["topics"]}
-
-    def grow_topic(self, name: str, partitions: int) -> None:
-        """See `Kit.grow_topic`."""
-        self._caller.post(path_of("topics", name, "grow"), {"partitions": partitions})
-
-    def delete_topic(self, name: str) -> None:
-        """See `Kit.delete_topic`."""
-        self._caller.delete(path_of("topics", name))
-
-    def truncate(self, name: str, partition: int, before: int = -1) -> int:
-        """See `Kit.truncate`."""
-        return int(
-            self._caller.post(
-                path_of("topics", name, "partitions", partition, "truncate"), {"before": before}
-            )["start"]
-        )
-
-    def end_offsets(self, name: str, *, committed: bool = False) -> dict[int, int]:
-        """See `Kit.end_offsets`."""
-        rows = self._caller.get(path_of("topics", name, "end-offsets"), committed=committed)[
-            "offsets"
-        ]
-        return {row["partition"]: row["offset"] for row in rows}
-
-    def produce(
-        self,
-        name: str,
-        values: Iterable[Value],
-        *,
-        partition: int | None = None,
-        keys: Sequence[Value] | None = None,
-        headers: Mapping[str, Value] | None = None,
-        timestamp_ms: int | None = None,
-        transactional_id: str | None = None,
-        abort: bool = False,
-    ) -> list[Written]:
-        """See `Kit.produce`."""
-        arguments.records(partition, headers, timestamp_ms, transactional_id, abort)
-        if keys is not None:
-            arguments.listed("keys", keys)
-        body = {
-            "values": [_plain(value) for value in arguments.listed("values", values)],
-            "keys": None if keys is None else [_plain(key) for key in keys],
-            "headers": {header: _plain(value) for header, value in (headers or {}).items()},
-            "partition": partition,
-            "timestamp_ms": timestamp_ms,
-            "transactional_id": transactional_id,
-            "abort": abort,
-        }
-        return [
-            Written(**row)
-            for row in self._caller.post(path_of("topics", name, "records"), body)["written"]
-        ]
-
-    def records(
-        self,
-        name: str,
-        partition: int | None = None,
-        *,
-        start: int | None = None,
-        committed: bool = False,
-    ) -> list[ReadRecord]:
-        """See `Kit.records`."""
-        arguments.whole_or_none("partition", partition)
-        arguments.whole_or_none("start", start)
-        arguments.flag("committed", committed)
-        query = {"partition": partition, "start": start, "committed": committed, "limit": _ALL}
-        return [
-            _record(row)
-            for row in self._caller.get(path_of("topics", name, "records"), **query)["records"]
-        ]
+    create_topic = far(Kit.create_topic, "topic_create", check=arguments.new_topic)
+    topics = far(
+        Kit.topics,
+        "topic_list",
+        read=lambda _, told: {str(row["name"]): int(row["partitions"]) for row in told["topics"]},
+    )
+    grow_topic = far(Kit.grow_topic, "topic_grow")
+    delete_topic = far(Kit.delete_topic, "topic_delete")
+    truncate = far(Kit.truncate, "topic_truncate")
+    end_offsets = far(
+        Kit.end_offsets,
+        "topic_end_offsets",
+        read=lambda _, told: {int(row["partition"]): int(row["offset"]) for row in told["offsets"]},
+    )
+    produce = far(
+        Kit.produce,
+        "topic_produce",
+        check=_written,
+        read=lambda _, told: [Written(**row) for row in told["written"]],
+    )
+    records = far(
+        Kit.records,
+        "topic_records",
+        check=_read,
+        read=lambda _, told: [_record(row) for row in told["records"]],
+    )
 
     # -- groups and members
     # --------------------------------------------------------------------------------------------
@@ -156,9 +121,11 @@ class RemoteKit(ClusterKit, FaultWords["RemoteFault"]):
         arguments.group(group_id)
         return RemoteGroup(self._caller, group_id, self.verify, self.peer)
 
-    def groups(self) -> list[str]:
-        """See `Kit.groups`."""
-        return [row["group_id"] for row in self._caller.get("/groups")["groups"]]
+    groups = far(
+        Kit.groups,
+        "group_list",
+        read=lambda _, told: [str(row["group_id"]) for row in told["groups"]],
+    )
 
     def peer(
         self,
@@ -177,31 +144,29 @@ class RemoteKit(ClusterKit, FaultWords["RemoteFault"]):
             raise TypeError(
                 'listener: it is Python code, which cannot be given over HTTP; see events(stream="member")'
             )
-        listed = None if topics is None else topic_names(topics)
-        body: dict[str, object] = {
-            "group": group,
-            "topics": listed,
-            "pattern": pattern,
-            "config": dict(arguments.settings_of(config)),
-        }
-        body |= {"keep_going": keep_going, "protocol": protocol}
-        return RemotePeer(self._caller, self._caller.post("/peers", body))
+        shown = self._caller(
+            "peer_start",
+            group=group,
+            topics=None if topics is None else topic_names(topics),
+            pattern=pattern,
+            config=arguments.settings_of(config),
+            keep_going=keep_going,
+            protocol=protocol,
+        )
+        return RemotePeer(self._caller, shown)
 
     # -- time and the log
     # ----------------------------------------------------------------------------------------------
 
-    def advance(
-        self, seconds: float, *, silent: Collection[str] = (), grace: float = DEFAULT_GRACE_S
-    ) -> list[dict[str, Any]]:
-        """See `Kit.advance`."""
-        milliseconds(seconds)
-        arguments.seconds("grace", grace)
-        body = {"seconds": seconds, "silent": arguments.listed("silent", silent), "grace": grace}
-        return list(self._caller.post("/advance", body, limit_s=600)["events"])
+    advance = far(Kit.advance, "advance", check=_jump)
+    wait_for = far(Kit.wait_for, "event_wait", names={"kind": "type"})
+    explain = far(Kit.explain, "explain")
+    timeline = far(Kit.timeline, "timeline", read=lambda _, told: dict(told))
+    story = far(Kit.story, "story")
 
     def mark(self) -> int:
         """See `Kit.mark`."""
-        return int(self._caller.get("/mark")["mark"])
+        return int(self._caller("mark")["mark"])
 
     def events(
         self,
@@ -216,55 +181,19 @@ class RemoteKit(ClusterKit, FaultWords["RemoteFault"]):
         from ...control.event_waits import check_words
 
         check_words(kind, group, stream, fields, since)
-        lines = self._caller.get(
-            "/events", type=kind, group=group, stream=stream, since=since, limit=_ALL
-        )["events"]
+        words = {"type": kind, "group": group, "stream": stream, "since": since, "limit": _ALL}
+        wanted = {name: value for name, value in fields.items() if value is not None}
         return [
             line
-            for line in lines
-            if all(line.get(name) == value for name, value in fields.items() if value is not None)
+            for line in self._caller("event_list", **words)["events"]
+            if all(line.get(name) == value for name, value in wanted.items())
         ]
-
-    def wait_for(
-        self,
-        kind: str | None = None,
-        *,
-        group: str | None = None,
-        stream: str | None = None,
-        since: int | None = None,
-        count: int = 1,
-        timeout: float = DEFAULT_TIMEOUT_S,
-        **fields: Any,
-    ) -> list[dict[str, Any]]:
-        """See `Kit.wait_for`."""
-        body = {
-            "type": kind,
-            "group": group,
-            "stream": stream,
-            "since": since,
-            "count": count,
-            "timeout": timeout,
-            "fields": fields,
-        }
-        return list(self._caller.post("/events/wait", body)["events"])
-
-    def explain(self, group: str | None = None, generation: int | None = None) -> str:
-        """See `Kit.explain`."""
-        return str(self._caller.get("/explain", group=group, generation=generation)["text"])
-
-    def timeline(self, group: str | None = None, generation: int | None = None) -> dict[str, Any]:
-        """See `Kit.timeline`."""
-        return dict(self._caller.get("/timeline", group=group, generation=generation))
 
     def verify(self, group: str, *, since: int = 0) -> Verification:
         """See `Kit.verify`: the log is read, and judged here."""
         from ...control.verification import Verification
 
         return Verification(group, self.events(), self.group(group).snapshot(), since)
-
-    def story(self) -> str:
-        """See `Kit.story`."""
-        return str(self._caller.get("/story")["text"])
 
     def journal(self, most: int | None = None) -> RemoteJournal:
         """See `Kit.journal`."""
@@ -275,30 +204,26 @@ class RemoteKit(ClusterKit, FaultWords["RemoteFault"]):
     # -- faults and brokers
     # --------------------------------------------------------------------------------------------
 
+    clear_faults = far(Kit.clear_faults, "fault_clear")
+    missed_faults = far(Kit.missed_faults, "fault_missed")
+    reset = far(Kit.reset, "reset", check=_kept)
+
     def add_fault(self, fault: Fault) -> RemoteFault:
         """See `Kit.add_fault`."""
-        return RemoteFault(self._caller, self._caller.post("/faults", to_plain(fault)))
-
-    def clear_faults(self) -> None:
-        """See `Kit.clear_faults`."""
-        self._caller.delete("/faults")
+        return RemoteFault(self._caller, self._caller("fault_add", **to_plain(fault)))
 
     def faults(self) -> list[RemoteFault]:
         """The faults in force, in the order in which they were added."""
-        return [RemoteFault(self._caller, row) for row in self._caller.get("/faults")["faults"]]
-
-    def missed_faults(self) -> list[str]:
-        """See `Kit.missed_faults`."""
-        return list(self._caller.get("/faults/missed")["faults"])
+        return [RemoteFault(self._caller, row) for row in self._caller("fault_list")["faults"]]
 
     def control(self, verb: cluster.Verb) -> cluster.Verb | None:
         """See `Emulator.control`."""
-        inverse = self._caller.post("/brokers/control", cluster.to_plain(verb))["inverse"]
+        inverse = self._caller.control(cluster.to_plain(verb))["inverse"]
         return None if inverse is None else cluster.from_plain(inverse)
 
     def is_running(self, broker: int) -> bool:
         """See `Emulator.is_running`."""
-        rows = {row["id"]: row["running"] for row in self._caller.get("/brokers")["brokers"]}
+        rows = {row["id"]: row["running"] for row in self._caller("broker_list")["brokers"]}
         if broker not in rows:
             raise ControlError(
                 f"there is no broker {broker}; there are: {', '.join(map(str, rows))}"
@@ -307,25 +232,19 @@ class RemoteKit(ClusterKit, FaultWords["RemoteFault"]):
 
     def unload_coordinator(self, partition: int | None = None) -> None:
         """See `Emulator.unload_coordinator`."""
-        self._caller.post("/coordinator/unload", {"partition": partition})
+        self._caller("coordinator_unload", partition=partition)
 
     def load_coordinator(self, partition: int | None = None) -> None:
         """See `Emulator.load_coordinator`."""
-        self._caller.post("/coordinator/load", {"partition": partition})
-
-    def reset(self, *, keep_topics: Collection[str] = ()) -> None:
-        """See `Kit.reset`."""
-        self._caller.post(
-            "/reset", {"keep_topics": arguments.listed("topics to keep", keep_topics)}
-        )
+        self._caller("coordinator_load", partition=partition)
 
     def snapshot(self) -> RemoteSnapshot:
         """See `Kit.snapshot`. It stays with the emulator that took it."""
-        return RemoteSnapshot(self._caller, self._caller.post("/snapshots"))
+        return RemoteSnapshot(self._caller, self._caller("snapshot_take"))
 
     def restore(self, snapshot: RemoteSnapshot) -> None:
         """See `Kit.restore`."""
-        self._caller.post(path_of("snapshots", number_of(snapshot, self._caller), "restore"))
+        self._caller("snapshot_restore", snapshot=number_of(snapshot, self._caller))
 
     def run(self, function: Callable[[], T]) -> NoReturn:
         """A Python function cannot cross the wire: TypeError."""
@@ -334,24 +253,10 @@ class RemoteKit(ClusterKit, FaultWords["RemoteFault"]):
         )
 
 
-def _plain(value: Value) -> Any:
-    if isinstance(value, str):
-        return value
-    if value is None or isinstance(value, bytes):
-        return from_bytes(value)
-    raise ControlError(f"{value!r} cannot stand in a record: bytes, a text or None can")
-
-
 def _record(row: Mapping[str, Any]) -> ReadRecord:
     headers = tuple(
         (header["name"], to_bytes(header["value"], "a header")) for header in row["headers"]
     )
-    return ReadRecord(
-        row["topic"],
-        row["partition"],
-        row["offset"],
-        row["timestamp_ms"],
-        to_bytes(row["key"], "key"),
-        to_bytes(row["value"], "value"),
-        headers,
-    )
+    key, value = (to_bytes(row[name], name) for name in ("key", "value"))
+    place = (row["topic"], row["partition"], row["offset"], row["timestamp_ms"])
+    return ReadRecord(*place, key, value, headers)

@@ -1,44 +1,163 @@
-"""Calls of the control port whose refusals are raised as the kit's own errors."""
+"""Methods of the kit that are carried out by operations of a control port.
+
+`far(Kit.truncate, "topic_truncate")` is a method with the signature and the description of
+`Kit.truncate`. Its arguments go to the fields and the places of the operation that have their
+names. Refusals are raised as the kit's own errors.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import fields
+from functools import wraps
+from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, overload
 
 from ...control.in_process_requests import ControlError
+from ...control.waits.expectations import partition_of
 from ...errors import ErrorCode
 from ...members import MemberFault
-from ..client import DEFAULT_LIMIT_S, Client, Refused
+from ..client import Client, Refused
+from ..plain import from_bytes
 from ..problems import STATUSES
+from ..table import all_operations
 
-T = TypeVar("T")
+P = ParamSpec("P")
+R = TypeVar("R")
+S = TypeVar("S")
 _KINDS = {kind.__name__: kind for kind in STATUSES}
 
 
 class Caller:
-    """A `Client` that raises what the kit would have raised."""
+    """A `Client` that carries out operations, and raises what the kit would have raised."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
 
-    def get(self, path: str, **query: Any) -> Any:
-        """See `Client.get`."""
-        return _as_here(lambda: self._client.get(path, **query))
+    def control(self, verb: Mapping[str, Any]) -> Any:
+        """What the operation of verbs answers to one, in which None has a meaning."""
+        with _as_here():
+            return self._client.post(all_operations()["broker_control"].path, verb)
 
-    def post(
-        self, path: str, body: Mapping[str, Any] | None = None, *, limit_s: float = DEFAULT_LIMIT_S
-    ) -> Any:
-        """See `Client.post`."""
-        return _as_here(lambda: self._client.post(path, body, limit_s=limit_s))
-
-    def delete(self, path: str) -> Any:
-        """See `Client.delete`."""
-        return _as_here(lambda: self._client.delete(path))
+    def __call__(self, operation: str, /, **words: Any) -> Any:
+        """What an operation answers. `words`: the names in its path, and its fields."""
+        entry = all_operations()[operation]
+        given = {name: _sent(value) for name, value in words.items()}
+        path = entry.address({name: given.pop(name) for name in entry.parameters})
+        with _as_here():
+            return self._client.ask(entry.method, path, given, entry.limit_s)
 
 
-def _as_here(call: Callable[[], T]) -> T:
+class Far(Protocol):
+    """What is at the other end. `_at`: the names in paths that say which it is."""
+
+    _caller: Caller
+    _at: Mapping[str, Any]
+
+
+@overload
+def far(
+    like: Callable[Concatenate[Any, P], R],
+    operation: str,
+    *,
+    check: Callable[..., Mapping[str, Any] | None] | None = None,
+    names: Mapping[str, str] | None = None,
+) -> Callable[Concatenate[Any, P], R]: ...
+
+
+@overload
+def far(
+    like: Callable[Concatenate[Any, P], Any],
+    operation: str,
+    *,
+    read: Callable[[Any, Any], S],
+    check: Callable[..., Mapping[str, Any] | None] | None = None,
+    names: Mapping[str, str] | None = None,
+) -> Callable[Concatenate[Any, P], S]: ...
+
+
+def far(
+    like: Callable[Concatenate[Any, P], Any],
+    operation: str,
+    *,
+    read: Callable[[Any, Any], Any] | None = None,
+    check: Callable[..., Mapping[str, Any] | None] | None = None,
+    names: Mapping[str, str] | None = None,
+) -> Callable[Concatenate[Any, P], Any]:
+    """A method as `like`, carried out by an operation.
+
+    `names`: of arguments that the operation has by other names; what it has not fills the free
+    places of its path in order. `check` is called with all arguments before anything is sent; what it answers stands
+    in their place. `read`: from the object and the answer to what is returned; without it an answer of one property
+    is that property, and one that says `done` is None.
+    """
+    entry = all_operations()[operation]
+    signature = inspect.signature(like)
+    other = names or {}
+    known = {field.name for field in fields(entry.body)}
+
+    @wraps(like)
+    def method(self: Far, /, *args: P.args, **kwargs: P.kwargs) -> Any:
+        bound = signature.bind(self, *args, **kwargs)
+        bound.apply_defaults()
+        given = dict(list(bound.arguments.items())[1:])
+        if check is not None:
+            given |= check(**given) or {}
+        free = [name for name in entry.parameters if name not in self._at]
+        words = {
+            name if name in known else free.pop(0): value
+            for name, value in ((other.get(name, name), value) for name, value in given.items())
+        }
+        answer = self._caller(operation, **self._at, **words)
+        if read is not None:
+            return read(self, answer)
+        (value,) = answer.values()
+        return None if "done" in answer else value
+
+    return method
+
+
+class Look(Generic[R]):
+    """A property that is asked for anew each time: one of what `describe` of its object answers."""
+
+    def __init__(self, read: Callable[[Any], R], like: object) -> None:
+        self._read = read
+        self.__doc__ = like.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, instance: Any, owner: type) -> R:
+        if instance is None:
+            return self  # type: ignore[return-value]
+        return self._read(instance.now()[self._name])
+
+
+def _sent(value: Any) -> Any:
+    """A value of the kit as JSON: bytes in base64 if they are no text, partitions by name."""
+    if isinstance(value, bytes):
+        return from_bytes(value)
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        return value
+    if isinstance(value, Mapping):
+        return {_key(key): _sent(each) for key, each in value.items()}
+    if isinstance(value, tuple) and len(value) == 2 and type(value[1]) is int:
+        return _key(value)
+    return [_sent(each) for each in value]
+
+
+def _key(key: Any) -> str:
+    if not isinstance(key, tuple) and not hasattr(key, "topic"):
+        return str(key)
+    topic, index = partition_of(key)
+    return f"{topic}-{index}"
+
+
+@contextmanager
+def _as_here() -> Iterator[None]:
     try:
-        return call()
+        yield
     except Refused as refused:
         raise error_of(refused) from None
 

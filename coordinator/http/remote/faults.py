@@ -7,9 +7,9 @@ from types import TracebackType
 from typing import Any, Self
 
 from ...control.faults import Fault, from_plain
+from ...control.injection.fault_board import FaultHandle
 from ...control.thread_calls import DEFAULT_TIMEOUT_S
-from ..client import path_of
-from .calls import Caller
+from .calls import Caller, Look, far
 
 
 class RemoteFault:
@@ -19,43 +19,23 @@ class RemoteFault:
         self._caller = caller
         self.number = int(shown["number"])
         self.fault: Fault = from_plain(shown["fault"])
-        self._path = path_of("faults", self.number)
+        self._at = {"fault": self.number}
 
-    def _now(self) -> Any:
-        return self._caller.get(self._path)
+    def now(self) -> Any:
+        """As it is told now."""
+        return self._caller("fault_describe", **self._at)
 
-    @property
-    def hits(self) -> int:
-        """How many requests met it."""
-        return int(self._now()["hits"])
-
-    @property
-    def seen(self) -> int:
-        """How many requests it selected."""
-        return int(self._now()["seen"])
-
-    @property
-    def held(self) -> int:
-        """How many requests it keeps back now."""
-        return int(self._now()["held"])
-
-    @property
-    def in_force(self) -> bool:
-        """Is it in force still?"""
-        return bool(self._now()["in_force"])
+    hits = Look(int, FaultHandle.hits)
+    seen = Look(int, FaultHandle.seen)
+    held = Look(int, FaultHandle.held)
+    in_force = Look(bool, FaultHandle.in_force)
+    release = far(FaultHandle.release, "fault_release")
+    remove = far(FaultHandle.remove, "fault_remove")
 
     def wait_hit(self, hits: int = 1, timeout: float = DEFAULT_TIMEOUT_S) -> Self:
         """See `FaultHandle.wait_hit`."""
-        self._caller.post(f"{self._path}/wait", {"hits": hits, "timeout": timeout})
+        self._caller("fault_wait", hits=hits, timeout=timeout, **self._at)
         return self
-
-    def release(self, count: int | None = None) -> int:
-        """See `FaultHandle.release`."""
-        return int(self._caller.post(f"{self._path}/release", {"count": count})["released"])
-
-    def remove(self) -> None:
-        """See `FaultHandle.remove`."""
-        self._caller.delete(self._path)
 
     def __enter__(self) -> Self:
         return self
@@ -69,4 +49,4 @@ class RemoteFault:
         self.remove()
 
     def __str__(self) -> str:
-        return str(self._now()["text"])
+        return str(self.now()["text"])

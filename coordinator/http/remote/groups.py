@@ -7,16 +7,35 @@ from typing import TYPE_CHECKING, Any
 
 from ...control import arguments
 from ...control.group_properties import GroupLooks
-from ...control.snapshots import GroupSnapshot, TopicPartition, from_plain
-from ...control.thread_calls import DEFAULT_TIMEOUT_S
+from ...control.groups import GroupHandle
+from ...control.snapshots import GroupSnapshot, from_plain
 from ...control.waits.expectations import GroupExpectation, partition_of
-from ..client import path_of
-from .calls import Caller
+from .calls import Caller, far
 from .faults import RemoteFault
 
 if TYPE_CHECKING:
     from ...control.verification import Verification
     from .peers import RemotePeer
+
+
+def _expected(timeout: float, **words: Any) -> Mapping[str, Any]:
+    """What is waited for, checked here."""
+    arguments.seconds("timeout", timeout)
+    return {"assigned": GroupExpectation(**words).assigned}
+
+
+def _member(name: object, **_: object) -> None:
+    arguments.text("member", name)
+
+
+def _offsets(offsets: Mapping[Any, int]) -> None:
+    arguments.mapping("offsets", offsets, '{("orders", 0): 10}')
+    for key in offsets:
+        partition_of(key)
+
+
+def _fault(group: RemoteGroup, shown: Mapping[str, Any]) -> RemoteFault:
+    return RemoteFault(group._caller, shown)
 
 
 class RemoteGroup(GroupLooks):
@@ -33,61 +52,28 @@ class RemoteGroup(GroupLooks):
         self._verify = verify
         self._peer = peer
         self.group_id = group_id
-        self._path = path_of("groups", group_id)
+        self._at = {"group": group_id}
 
     def snapshot(self) -> GroupSnapshot:
         """Everything about the group at this instant."""
-        return from_plain(self._caller.get(self._path))
+        return from_plain(self._caller("group_describe", **self._at))
 
     @property
     def rebalances(self) -> list[dict[str, Any]]:
         """See `GroupLooks.rebalances`."""
-        told: list[dict[str, Any]] = self._caller.get(f"{self._path}/rebalances")["rebalances"]
+        told: list[dict[str, Any]] = self._caller("group_rebalances", **self._at)["rebalances"]
         return told
 
-    def wait(
-        self,
-        *,
-        state: str | None = None,
-        members: int | None = None,
-        generation_above: int | None = None,
-        assigned: str | Mapping[str, Iterable[TopicPartition | str]] | None = None,
-        committed: Mapping[TopicPartition, int] | None = None,
-        lag: int | None = None,
-        acted: bool | None = None,
-        heard: bool | None = None,
-        timeout: float = DEFAULT_TIMEOUT_S,
-    ) -> GroupSnapshot:
-        """See `GroupHandle.wait`."""
-        arguments.seconds("timeout", timeout)
-        expected = GroupExpectation(
-            state=state,
-            members=members,
-            generation_above=generation_above,
-            assigned=assigned,
-            committed=committed,
-            lag=lag,
-            acted=acted,
-            heard=heard,
-        )
-        wanted: Any = expected.assigned
-        if isinstance(wanted, Mapping):
-            wanted = {
-                name: [row if isinstance(row, str) else f"{row[0]}-{row[1]}" for row in rows]
-                for name, rows in wanted.items()
-            }
-        body = {
-            "state": state,
-            "members": members,
-            "generation_above": generation_above,
-            "assigned": wanted,
-            "lag": lag,
-            "acted": acted,
-            "heard": heard,
-            "committed": None if committed is None else _named(committed),
-            "timeout": timeout,
-        }
-        return from_plain(self._caller.post(f"{self._path}/wait", body))
+    wait = far(
+        GroupHandle.wait, "group_wait", check=_expected, read=lambda _, shown: from_plain(shown)
+    )
+    remove = far(GroupHandle.remove, "group_remove", check=_member)
+    expire = far(GroupHandle.expire, "group_expire", check=_member)
+    fence = far(GroupHandle.fence, "group_fence", check=_member)
+    lose = far(GroupHandle.lose, "group_lose", check=_member, read=_fault)
+    rebalance = far(GroupHandle.rebalance, "group_rebalance")
+    commit = far(GroupHandle.commit, "group_commit", check=_offsets)
+    delete = far(GroupHandle.delete, "group_delete")
 
     def verify(self, *, since: int = 0) -> Verification:
         """See `GroupHandle.verify`."""
@@ -96,41 +82,3 @@ class RemoteGroup(GroupLooks):
     def peer(self, topics: Iterable[str] | None = None, **options: Any) -> RemotePeer:
         """See `GroupHandle.peer`."""
         return self._peer(self.group_id, topics, **options)
-
-    def remove(self, name: str, reason: str = "removed by a test") -> None:
-        """See `GroupHandle.remove`."""
-        self._caller.post(self._of_member(name, "remove"), {"reason": reason})
-
-    def expire(self, name: str) -> None:
-        """See `GroupHandle.expire`."""
-        self._caller.post(self._of_member(name, "expire"))
-
-    def rebalance(self, reason: str = "a test asked for it") -> None:
-        """See `GroupHandle.rebalance`."""
-        self._caller.post(f"{self._path}/rebalance", {"reason": reason})
-
-    def fence(self, name: str) -> None:
-        """See `GroupHandle.fence`."""
-        self._caller.post(self._of_member(name, "fence"))
-
-    def lose(self, name: str) -> RemoteFault:
-        """See `GroupHandle.lose`."""
-        return RemoteFault(self._caller, self._caller.post(self._of_member(name, "lose")))
-
-    def _of_member(self, name: str, verb: str) -> str:
-        arguments.text("member", name)
-        return self._path + path_of("members", name, verb)
-
-    def commit(self, offsets: Mapping[TopicPartition, int]) -> None:
-        """See `GroupHandle.commit`."""
-        self._caller.post(f"{self._path}/commit", {"offsets": _named(offsets)})
-
-    def delete(self) -> None:
-        """See `GroupHandle.delete`."""
-        self._caller.delete(self._path)
-
-
-def _named(offsets: Mapping[TopicPartition, int]) -> dict[str, int]:
-    arguments.mapping("offsets", offsets, '{("orders", 0): 10}')
-    rows = ((partition_of(key), offset) for key, offset in offsets.items())
-    return {f"{topic}-{index}": offset for (topic, index), offset in rows}

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from ...control.faults import API_NAMES
 from ...control.in_process_requests import ControlError
-from ...control.journal import words_of
+from ...control.journal import Journal, words_of
 from ...wire.messages import request_type, response_type
 from ...wire.plain import from_plain
-from .calls import Caller
+from .calls import Caller, far
 
 if TYPE_CHECKING:
     from ...wire.schema import Message
@@ -64,7 +64,8 @@ class RemoteJournal:
 
     def __init__(self, caller: Caller, most: int | None) -> None:
         self._caller = caller
-        self._most = int(caller.post("/journal", {"most": most})["most"])
+        self._at: Mapping[str, Any] = {}
+        self._most = int(caller("journal_begin", most=most)["most"])
 
     @property
     def most(self) -> int:
@@ -74,19 +75,14 @@ class RemoteJournal:
     @property
     def dropped(self) -> int:
         """How many requests it had to let go."""
-        return int(self._caller.post("/journal")["dropped"])
+        return int(self._caller("journal_begin")["dropped"])
 
     def requests(self, api: str | None = None, /, **which: Any) -> list[RemoteExchange]:
         """See `Journal.requests`."""
-        words = words_of(api, which)
-        return [
-            RemoteExchange(row)
-            for row in self._caller.get("/journal", limit=_ALL, **words)["requests"]
-        ]
+        told = self._caller("journal_requests", limit=_ALL, **words_of(api, which))
+        return [RemoteExchange(row) for row in told["requests"]]
 
-    def clear(self) -> None:
-        """See `Journal.clear`."""
-        self._caller.delete("/journal")
+    clear = far(Journal.clear, "journal_clear")
 
     def verify(
         self,
@@ -101,11 +97,8 @@ class RemoteJournal:
         """See `Journal.verify`."""
         if exactly is None and at_least is None and at_most is None:
             raise ControlError("verify what? Give exactly, at_least or at_most")
-        words = words_of(api, which)
-        body = {"exactly": exactly, "at_least": at_least, "at_most": at_most, **words}
-        told = self._caller.post(
-            "/journal/verify", {name: value for name, value in body.items() if value is not None}
-        )
+        counts = {"exactly": exactly, "at_least": at_least, "at_most": at_most}
+        told = self._caller("journal_verify", **counts, **words_of(api, which))
         if not told["holds"]:
             raise AssertionError(told["failure"])
         return [RemoteExchange(row) for row in told["requests"]]

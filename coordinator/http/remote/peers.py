@@ -10,9 +10,14 @@ from typing import Any, Self
 from assignors import TopicPartition
 
 from ...control.thread_calls import DEFAULT_TIMEOUT_S
-from ..client import path_of
+from ...members.live import PeerHandle
+from ..plain import partition
 from ..port import NotThereError
-from .calls import Caller
+from .calls import Caller, Look, far
+
+
+def _nothing(_: object, __: object) -> None:
+    """What most orders return."""
 
 
 class RemotePeer:
@@ -20,77 +25,40 @@ class RemotePeer:
 
     def __init__(self, caller: Caller, shown: Mapping[str, Any]) -> None:
         self._caller = caller
-        self._path = path_of("peers", shown["peer"])
+        self._at = {"peer": shown["peer"]}
         self._client_id = str(shown["client_id"])
 
-    def _now(self) -> Any:
-        return self._caller.get(self._path)
+    def now(self) -> Any:
+        """As it is told now."""
+        return self._caller("peer_describe", **self._at)
 
     @property
     def client_id(self) -> str:
         """Its client.id."""
         return self._client_id
 
-    @property
-    def owned(self) -> tuple[TopicPartition, ...]:
-        """Its partitions."""
-        rows = (text.rpartition("-") for text in self._now()["owned"])
-        return tuple(TopicPartition(topic, int(index)) for topic, _, index in rows)
-
-    @property
-    def generation(self) -> int:
-        """The generation it is in; -1: none."""
-        return int(self._now()["generation"])
-
-    @property
-    def member_id(self) -> str:
-        """ "" until it has one."""
-        return str(self._now()["member_id"])
-
-    @property
-    def is_leader(self) -> bool:
-        """Did it assign in this generation?"""
-        return bool(self._now()["is_leader"])
-
-    @property
-    def paused(self) -> bool:
-        """Does it stand still?"""
-        return bool(self._now()["paused"])
+    owned = Look(
+        lambda rows: tuple(TopicPartition(*partition(row)) for row in rows), PeerHandle.owned
+    )
+    generation = Look(int, PeerHandle.generation)
+    member_id = Look(str, PeerHandle.member_id)
+    is_leader = Look(bool, PeerHandle.is_leader)
+    paused = Look(bool, PeerHandle.paused)
 
     @property
     def ended(self) -> bool:
         """Has it left, or crashed?"""
         try:
-            return bool(self._now()["ended"])
+            return bool(self.now()["ended"])
         except NotThereError:
             return True
 
-    def _do(self, verb: str, body: Mapping[str, Any] | None = None) -> None:
-        self._caller.post(f"{self._path}/{verb}", body)
-
-    def pause(self) -> None:
-        """See `PeerHandle.pause`."""
-        self._do("pause")
-
-    def stall(self) -> None:
-        """See `PeerHandle.stall`."""
-        self._do("stall")
-
-    def resume(self) -> None:
-        """See `PeerHandle.resume`."""
-        self._do("resume")
-
-    def rebalance(self) -> None:
-        """See `PeerHandle.rebalance`."""
-        self._do("rebalance")
-
-    def seek(self, topic: str, partition: int, offset: int) -> None:
-        """See `PeerHandle.seek`."""
-        self._do("seek", {"topic": topic, "partition": partition, "offset": offset})
-
-    def crash(self) -> None:
-        """See `PeerHandle.crash`."""
-        self._do("crash")
+    pause = far(PeerHandle.pause, "peer_pause", read=_nothing)
+    stall = far(PeerHandle.stall, "peer_stall", read=_nothing)
+    resume = far(PeerHandle.resume, "peer_resume", read=_nothing)
+    rebalance = far(PeerHandle.rebalance, "peer_rebalance", read=_nothing)
+    seek = far(PeerHandle.seek, "peer_seek", read=_nothing)
+    crash = far(PeerHandle.crash, "peer_crash")
 
     def wait_stable(
         self,
@@ -100,19 +68,18 @@ class RemotePeer:
         after_generation: int = -1,
     ) -> Self:
         """See `PeerHandle.wait_stable`."""
-        self._do(
-            "wait", {"timeout": timeout_s, "members": members, "after_generation": after_generation}
-        )
+        words = {"members": members, "after_generation": after_generation}
+        self._caller("peer_wait", timeout=timeout_s, **words, **self._at)
         return self
 
     def wait_commit(self) -> None:
         """Commit all positions, and wait."""
-        self._do("commit")
+        self._caller("peer_commit", **self._at)
 
     def stop(self, *, leave: bool | None = None) -> None:
         """Leave the group and end. A peer that has ended is left as it is."""
         with suppress(NotThereError):
-            self._do("stop", {"leave": leave})
+            self._caller("peer_stop", leave=leave, **self._at)
 
     def __enter__(self) -> Self:
         return self

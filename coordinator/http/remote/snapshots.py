@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...control.in_process_requests import ControlError
-from ..client import path_of
 from .calls import Caller
 
 
@@ -24,7 +23,7 @@ class RemoteSnapshot:
 
     def forget(self) -> None:
         """Let the emulator keep it no longer."""
-        self._caller.delete(path_of("snapshots", self.number))
+        self._caller("snapshot_forget", snapshot=self.number)
 
     def __repr__(self) -> str:
         topics = (

@@ -1,0 +1,65 @@
+"""Words of the command line as values of a body's fields. Each raises ShapeError that says how the
+option is written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .shapes import Option, ShapeError
+
+PAIR = "NAME=VALUE"
+OFFSET = "TOPIC-PARTITION=OFFSET"
+
+
+def pairs(option: str, given: list[str], _: Any = None) -> dict[str, str]:
+    """NAME=VALUE options as a table."""
+    found = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise ShapeError(f"{option} {text!r}: write {PAIR}")
+        found[name] = value
+    return found
+
+
+def offsets(option: str, given: list[str], _: Any = None) -> dict[str, int]:
+    """TOPIC-PARTITION=OFFSET options as a table."""
+    found = {}
+    for name, value in pairs(option, given).items():
+        if not value.isdecimal():
+            raise ShapeError(f"{option} {name}={value}: write {OFFSET}, such as orders-0=10")
+        found[name] = int(value)
+    return found
+
+
+def number_or_text(option: str, given: str, _: Any = None) -> int | str:
+    """A whole number, if it is one."""
+    return int(given) if given.removeprefix("-").isdecimal() else given
+
+
+def _fields(option: str, given: list[str], _: Any) -> dict[str, int | str]:
+    return {name: number_or_text(option, text) for name, text in pairs(option, given).items()}
+
+
+def _assigned(option: str, given: list[str], _: Any) -> Any:
+    if given == ["all"]:
+        return "all"
+    if "all" in given:
+        raise ShapeError(f"{option} all stands alone: who has what is a stronger condition")
+    return {
+        name: [item for item in rows.split(",") if item]
+        for name, rows in pairs(option, given).items()
+    }
+
+
+def _new_topic(option: str, given: str, _: Any) -> dict[str, Any]:
+    name, colon, count = given.partition(":")
+    if colon and not count.isdecimal():
+        raise ShapeError(f"{given!r}: write NAME or NAME:PARTITIONS, such as orders:12")
+    return {"name": name} | ({"partitions": int(count)} if colon else {})
+
+
+FIELDS = Option(read=_fields)
+ASSIGNED = Option(metavar="all|MEMBER=TOPIC-PARTITION,...", read=_assigned)
+NEW_TOPIC = Option(metavar="NAME[:PARTITIONS]", read=_new_topic, spread=True)
+SAME_KEY = Option(metavar="KEY", read=lambda _, given, args: given * len(args.values))

@@ -1,0 +1,75 @@
+"""Answers of the control port as text, for the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+Tell = Callable[[Any], str]
+_ENVELOPE = {"seq", "at_ms", "run", "stream", "type", "cause", "durable"}
+
+
+def table(rows: list[list[Any]]) -> str:
+    """Rows in columns."""
+    texts = [["" if cell is None else str(cell) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in texts
+    )
+
+
+def columns(listed: str, **cells: str | Callable[[Any], object]) -> Tell:
+    """A list of the answer, one row each. `cells`: for each heading the property, or a function of
+    the row; an underscore in a heading stands for a space."""
+    headings = [heading.replace("_", " ") for heading in cells]
+
+    def tell(answer: Any) -> str:
+        rows = [
+            [row[cell] if isinstance(cell, str) else cell(row) for cell in cells.values()]
+            for row in answer[listed]
+        ]
+        return table([headings, *rows])
+
+    return tell
+
+
+def each(listed: str, template: str) -> Tell:
+    """A list of the answer, one line each: the template with the row's properties."""
+    return lambda answer: "\n".join(template.format(**row) for row in answer[listed])
+
+
+def lines(answer: Any) -> str:
+    """Lines of the event log."""
+    rows = []
+    for line in answer["events"]:
+        told = ", ".join(
+            f"{name} {value}"
+            for name, value in line.items()
+            if name not in _ENVELOPE and not isinstance(value, list | dict)
+        )
+        rows.append(
+            f"{line['seq']:>6}  {line['at_ms']:>8} ms  {line['type']}{': ' + told if told else ''}"
+        )
+    return "\n".join(rows)
+
+
+def data(value: Any) -> str:
+    """A record's key or value."""
+    if value is None:
+        return "(none)"
+    return value if isinstance(value, str) else f"base64 {value['base64']}"
+
+
+def partition(row: Any) -> str:
+    """The partition of a record."""
+    return f"{row['topic']}-{row['partition']}"
+
+
+def checks(answer: Any) -> str:
+    """What was asserted, and what speaks against it."""
+    rows = [
+        f"{'holds' if row['holds'] else 'DOES NOT HOLD'}: {row['check']}"
+        for row in answer["checks"]
+    ]
+    return "\n".join([*rows, *(row["failure"] for row in answer["checks"] if not row["holds"])])
