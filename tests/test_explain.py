@@ -7,8 +7,9 @@ from typing import Any
 
 from coordinator.explain.notes import told
 from coordinator.explain.sentences import why
-from coordinator.explain.views import Note
-from coordinator.explain.words import counted, duration, listed, partitions, ranges, short_name
+from coordinator.explain.words import counted, duration, listed, partitions, ranges
+from coordinator.history.names import short_name
+from coordinator.history.views import Note
 from tests.event_log.kit import LoggedWorld, wants
 
 GOLDEN = Path(__file__).parent / "vectors" / "event_log" / "long_story.jsonl"

@@ -6,7 +6,7 @@ from typing import Any
 
 from coordinator.explain.narrator import Narrator
 from coordinator.explain.output import as_plain, as_text, timeline_of
-from coordinator.explain.timeline import Timeline
+from coordinator.history.timeline import Timeline
 from tests.event_log.kit import LoggedWorld
 from tests.test_explain_ownership import EAGER, A, B, refuse_as_the_wire_does, two
 

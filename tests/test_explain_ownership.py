@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from assignors.user_data import encode_cooperative, encode_sticky
-from coordinator.explain.views import Note
+from coordinator.history.views import Note
 from coordinator.wire.consumer_protocol import Subscription, TopicPartitions
 from tests.event_log.kit import LoggedWorld, Owned, wants
 

@@ -17,7 +17,7 @@ import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from ..explain.blobs import assignment, by_topic, subscription
+from ..history.blobs import assignment, by_topic, subscription
 from .findings import CommitSeen, Line, TopicPartition
 
 _REMOVED = ("MemberRemoved", "ConsumerMemberRemoved")

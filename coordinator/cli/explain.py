@@ -21,8 +21,8 @@ from . import Subparsers, UsageError, description
 
 if TYPE_CHECKING:
     from coordinator.explain.reassignments import Reassignments
-    from coordinator.explain.timeline import Timeline
-    from coordinator.explain.views import GroupView
+    from coordinator.history.timeline import Timeline
+    from coordinator.history.views import GroupView
 
 
 def add_parser(subparsers: Subparsers) -> None:

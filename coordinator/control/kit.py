@@ -22,8 +22,8 @@ from .thread_calls import DEFAULT_TIMEOUT_S
 if TYPE_CHECKING:
     from ..broker.core import Broker
     from ..event_log import EventLog
-    from ..explain.timeline import Timeline
-    from ..explain.views import GroupView
+    from ..history.timeline import Timeline
+    from ..history.views import GroupView
     from .event_waits import EventPattern
     from .faults import Fault
     from .groups import GroupHandle

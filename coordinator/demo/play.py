@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..event_log.reader import Line, Parser
 from ..explain.narrator import Narrator
-from ..explain.views import GroupView
+from ..history.views import GroupView
 from . import judges
 from .judges import Finding
 from .processes import SERVER, Company, PlayerError, start_server

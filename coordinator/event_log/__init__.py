@@ -3,7 +3,7 @@
 
 `EventLog` writes it; `read` yields its lines as plain dictionaries and needs nothing else;
 `coordinator.event_log.replay` gives group events back as the groups' own values;
-`coordinator.explain.timeline` and `.sentences` explain.
+`coordinator.history.timeline` and `.sentences` explain.
 """
 
 from __future__ import annotations

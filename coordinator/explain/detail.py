@@ -4,8 +4,8 @@ answered. Wording only."""
 from __future__ import annotations
 
 from ..event_log.reader import Line
-from .blobs import by_topic
-from .views import Step
+from ..history.blobs import by_topic
+from ..history.views import Step
 from .words import duration, listed, partitions, printable
 
 _APIS = {

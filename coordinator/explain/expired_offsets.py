@@ -1,49 +1,20 @@
-"""Offsets that expired because a wall clock had jumped, as a note of a group's timeline. Other
-expiries are none: they are routine."""
+"""Offsets that expired because a wall clock had jumped, in a sentence."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
-
-from .views import GroupView, Note
+from ..event_log.reader import Line
+from ..history.blobs import by_topic
 from .words import duration, partitions
-
-if TYPE_CHECKING:
-    from ..event_log.reader import Line
 
 _DAY_MS = 86_400_000
 
 
-class Clocked(Protocol):
-    """What a timeline knows of clocks: how far that of each broker's host has jumped so far."""
-
-    clocks_ahead_ms: dict[int, int]
-
-
-def note_expiry(timeline: Clocked, group: GroupView, line: Line) -> None:
-    """Committed offsets went. Tell it if they expired by a clock that is not where it was."""
-    broker = line.get("broker")
-    ahead_ms = timeline.clocks_ahead_ms.get(broker, 0) if isinstance(broker, int) else 0
-    if line["reason"] != "expired" or not ahead_ms:
-        return
-    gone: dict[str, list[int]] = {}
-    for row in line["partitions"]:
-        gone.setdefault(row["topic"], []).append(row["partition"])
-    told = (
-        f"The offsets committed for {partitions(gone)} expired (EXP-1): the wall clock of broker {broker}'s host has jumped and is now "
-        f"{_span(abs(ahead_ms))} {'ahead of' if ahead_ms > 0 else 'behind'} what it would be."
-    )
-    group.entries.append(
-        Note(
-            line["at_ms"],
-            line["seq"],
-            line["type"],
-            group.generation,
-            [],
-            line,
-            last_ms=line["at_ms"],
-            sentence=told,
-        )
+def sentence(line: Line, ahead_ms: int) -> str:
+    """Committed offsets that expired by a clock that is `ahead_ms` from where it would be."""
+    gone = by_topic((row["topic"], [row["partition"]]) for row in line["partitions"])
+    return (
+        f"The offsets committed for {partitions(gone)} expired (EXP-1): the wall clock of broker {line['broker']}'s host "
+        f"has jumped and is now {_span(abs(ahead_ms))} {'ahead of' if ahead_ms > 0 else 'behind'} what it would be."
     )
 
 

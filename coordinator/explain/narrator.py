@@ -7,11 +7,11 @@ because it is not known before.
 from __future__ import annotations
 
 from ..event_log.reader import Line
+from ..history.views import GroupView, Note, Rebalance
 from .notes import told
 from .output import gone_rows, share_rows
 from .sentences import INFERRED, claims_told, removal, stood_still, why, without_owner
-from .timeline import Timeline
-from .views import GroupView, Note, Rebalance
+from .telling import told_timeline
 from .words import duration, instant, printable
 
 _PAD = " " * 12
@@ -22,7 +22,7 @@ class Narrator:
     """Feed it lines; it gives back what to print. Its `timeline` knows the rest."""
 
     def __init__(self) -> None:
-        self.timeline = Timeline()
+        self.timeline = told_timeline()
         self._still: dict[
             str, Rebalance
         ] = {}  # by group: Stable, but not every SyncGroup has been answered

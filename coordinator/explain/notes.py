@@ -3,8 +3,8 @@ only."""
 
 from __future__ import annotations
 
+from ..history.views import Departed, Note
 from .detail import api_name
-from .views import Departed, Note
 from .words import counted, instant, listed, partitions, printable
 
 

@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, TypeVar
 
 from ..event_log.reader import Line, LineNumbers, LogError, numbered
-from .consumer_epochs import EpochView, plain
+from ..history.epochs import EpochView
+from ..history.timeline import Timeline
+from ..history.views import Change, GroupView, MemberView, Note, Pause, Rebalance, Share
 from .detail import sentence
 from .notes import told
 from .sentences import (
@@ -19,8 +21,7 @@ from .sentences import (
     why,
     without_owner,
 )
-from .timeline import Timeline
-from .views import Change, GroupView, MemberView, Note, Pause, Rebalance, Share
+from .telling import told_timeline
 from .words import counted, duration, instant, partitions, printable
 
 JSON_VERSION: Final = 1
@@ -31,7 +32,7 @@ T = TypeVar("T")
 def timeline_of(lines: Iterable[Line], name: str = "log", *, details: bool = False) -> Timeline:
     """The timeline of a whole log; `details` for `as_text` with details. Raises LogError for a line
     that lacks what its type has, and what reading raises."""
-    timeline = Timeline(details=details)
+    timeline = told_timeline(details=details)
     timeline.numbers = LineNumbers(name)
     for number, line in numbered(lines):
         timeline.numbers.add(line["seq"], number)
@@ -117,8 +118,7 @@ def _rows(entry: Rebalance | Note) -> list[str]:
 def _summary(group: GroupView) -> str:
     state = group.given_up_as or group.state
     parts = [f"group {printable(group.group)}: {state} in generation {group.generation}"]
-    if group.consumers is not None and not group.consumers.classic:
-        known = group.consumers
+    if (known := group.consumer) is not None:
         members = f"{len(known.members)} member{'' if len(known.members) == 1 else 's'}"
         return f"group {printable(group.group)}: {state} in group epoch {known.epoch}, target of epoch {known.assignment_epoch}, {members}"
     if group.given_up_as:
@@ -303,8 +303,43 @@ def _epochs(group: GroupView, generation: int | None) -> list[EpochView]:
     return [epoch for epoch in every if generation in (None, epoch.epoch)]
 
 
-def _epoch(epoch: EpochView) -> dict[str, Any]:
-    return plain(epoch) | {"causes": [_cause(line) for line in epoch.causes]}
+def _epoch(view: EpochView) -> dict[str, Any]:
+    """An epoch with the fields of a classic rebalance, those that it does not have being null or
+    empty; names are member ids."""
+    return {
+        "seq": view.seq,
+        "generation": view.epoch,
+        "outcome": view.outcome,
+        "why": f"The group went to epoch {view.epoch} because {printable(view.reason)}.",
+        "because": printable(view.reason),
+        "started_ms": view.started_ms,
+        "join_phase_ms": None,
+        "stable_ms": view.stable_ms,
+        "sync_phase_ms": None,
+        "ended_ms": view.ended_ms,
+        "initial_delay_ms": 0,
+        "leader": None,
+        "assignor": view.assignor,
+        "members": [target.member for target in view.targets],
+        "trigger": None,
+        "changes": [],
+        "causes": [_cause(line) for line in view.causes],
+        "assigned_ms": view.assigned_ms,
+        "assignments": [
+            {
+                "name": target.member,
+                "member_id": target.member,
+                "partitions": target.partitions,
+                "added": target.added,
+                "revoked": target.revoked,
+            }
+            for target in view.targets
+        ],
+        "gone": [],
+        "unowned_partition_ms": None,
+        "unowned_longest_ms": None,
+        "steps": [],
+    }
 
 
 def _change(change: Change) -> dict[str, Any]:

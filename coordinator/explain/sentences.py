@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ..errors import ErrorCode
-from .blobs import both
-from .views import Awaited, Change, Partitions, Pause, Rebalance, Share
+from ..history.blobs import Partitions, both
+from ..history.views import Awaited, Change, Pause, Rebalance, Share
 from .words import counted, duration, instant, listed, partitions, printable
 
 _APIS = {

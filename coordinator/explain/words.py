@@ -1,14 +1,10 @@
-"""Numbers and names as a reader likes them: durations, instants, lists, partition ranges, short
-member names."""
+"""Numbers and names as a reader likes them: durations, instants, lists, partition ranges."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from ..common.printable import printable as printable
-
-_UUID_CHARS = 36
-_SHORTEST = 4
 
 
 def duration(ms: int) -> str:
@@ -64,26 +60,3 @@ def partitions(by_topic: Mapping[str, Collection[int]]) -> str:
         )
         or "nothing"
     )
-
-
-def split_member_id(member_id: str) -> tuple[str, str]:
-    """The name in front (client id or group instance id) and the uuid of a member id minted by the
-    coordinator (MID-1)."""
-    front, uuid = member_id[: -_UUID_CHARS - 1], member_id[-_UUID_CHARS:]
-    if len(member_id) > _UUID_CHARS and member_id[-_UUID_CHARS - 1] == "-" and uuid.count("-") == 4:
-        return front, uuid
-    return member_id, ""
-
-
-def short_name(member_id: str, taken: Container[str]) -> str:
-    """The name in front and the first letters of the uuid, as many as it takes to be unlike the
-    names that are taken."""
-    front, uuid = split_member_id(member_id)
-    front = printable(front) or "member"
-    if not uuid:
-        return front if front not in taken else member_id
-    for size in range(_SHORTEST, _UUID_CHARS):
-        name = f"{front}-{uuid[:size]}"
-        if name not in taken:
-            return name
-    return member_id

@@ -7,9 +7,11 @@ the lines of many.
 from __future__ import annotations
 
 from enum import Enum
-from typing import Any, ClassVar, Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 
-Line = dict[str, Any]
+from ..event_log.reader import Line as Line
+from ..history.consumer_groups import ConsumerGroups
+
 NEVER: Final = 1 << 62
 
 
@@ -90,3 +92,12 @@ class Judge:
     def blame(self, line: Line, text: str) -> None:
         """This line broke the promise."""
         self.findings.append(Finding(line["seq"], line["at_ms"], text))
+
+
+class KnowsConsumerGroups(Judge):
+    """A judge to whom consumer groups are known. Those of one panel know them together: each shows
+    them what it is shown itself."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.consumers = ConsumerGroups()

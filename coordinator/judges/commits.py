@@ -3,10 +3,9 @@ back only when somebody asked."""
 
 from __future__ import annotations
 
-from ..explain.blobs import assignment, by_topic, subscription
-from ..explain.views import Partitions
-from .base import Judge, Line
-from .consumer_groups import CHANGES, GroupSeen, KnowsConsumerGroups
+from ..history.blobs import Partitions, assignment, by_topic, subscription
+from ..history.consumer_groups import CHANGES, ConsumerGroup
+from .base import Judge, KnowsConsumerGroups, Line
 
 _NONE = -1
 _NOT_STABLE = frozenset(
@@ -119,7 +118,7 @@ class CommitsStayWithinGeneration(KnowsConsumerGroups):
                 f"a commit without generation was accepted while the group had {len(members)} members",
             )
 
-    def _committed_in_consumer_group(self, line: Line, group: GroupSeen) -> None:
+    def _committed_in_consumer_group(self, line: Line, group: ConsumerGroup) -> None:
         request = self._requests.get(line["cause"] or _NONE)
         name, epoch = (
             line.get("member", ""),

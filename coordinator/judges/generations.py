@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from ..history.consumer_groups import LEFT_FOR_NOW
 from .base import Judge, Line
-from .consumer_groups import LEFT_FOR_NOW
 
 _OTHER_MEMBERSHIP: Final = frozenset(
     {

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from .base import Judge, Judgement, Line, Verdict
+from ..history.consumer_groups import ConsumerGroups
+from .base import Judge, Judgement, KnowsConsumerGroups, Line, Verdict
 from .commits import (
     CommitsStayWithinAssignment,
     CommitsStayWithinGeneration,
     CommittedOffsetsGrow,
     OffsetsOnlyGoBackWhenAsked,
 )
-from .consumer_groups import ConsumerGroups, KnowsConsumerGroups
 from .former_coordinators import ANSWERS, Coordinators
 from .generations import GenerationsGrow, OneLeader, StaticIdentity
 from .ownership import RevokedBeforeAssigned, SingleOwner

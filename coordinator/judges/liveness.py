@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ..history.consumer_groups import ConsumerGroups
 from .base import Judge, Line
-from .consumer_groups import ConsumerGroups
 from .ended_members import EndedMembers
 from .settled import Settled
 

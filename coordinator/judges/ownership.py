@@ -3,9 +3,14 @@ one gave it up."""
 
 from __future__ import annotations
 
-from ..explain.blobs import assignment
-from .base import Judge, Line
-from .consumer_groups import CHANGES, LEFT_FOR_NOW, GroupSeen, KnowsConsumerGroups, TopicPartition
+from ..history.blobs import assignment
+from ..history.consumer_groups import (
+    CHANGES,
+    LEFT_FOR_NOW,
+    ConsumerGroup,
+    TopicPartition,
+)
+from .base import Judge, KnowsConsumerGroups, Line
 
 
 def owners_of(line: Line) -> dict[TopicPartition, list[str]]:
@@ -46,7 +51,7 @@ class SingleOwner(KnowsConsumerGroups):
                     f"{topic}-{number} was given to {names} in generation {line['generation']}",
                 )
 
-    def _see_member(self, line: Line, group: GroupSeen) -> None:
+    def _see_member(self, line: Line, group: ConsumerGroup) -> None:
         """K8-REC-5: from the event that gives a partition until the one that takes it away it is
         nobody else's."""
         name = line["member"]

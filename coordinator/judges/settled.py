@@ -12,9 +12,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from ..explain.blobs import assignment, subscription
+from ..history.blobs import assignment, subscription
+from ..history.consumer_groups import ConsumerGroups, TopicPartition
 from .base import Line
-from .consumer_groups import ConsumerGroups, TopicPartition
 
 _UNDOES: Final = {
     "MemberHealed": "CutMember",

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from ..event_log.reader import Line
-from ..explain.blobs import decoded
 from ..explain.words import duration, instant, printable
+from ..history.blobs import decoded
 from ..wire.consumer_protocol import Subscription
 from .toml import table
 

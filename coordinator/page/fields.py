@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ..event_log.reader import Line
-from ..explain.blobs import by_topic, decoded
 from ..explain.words import partitions, printable
+from ..history.blobs import by_topic, decoded
 from ..wire.consumer_protocol import Assignment, Subscription
 
 Row = tuple[str, str]

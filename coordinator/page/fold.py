@@ -1,7 +1,7 @@
 """A log folded, line by line, into what a picture shows of each group: states, generations,
 deadlines, lanes, owners.
 
-Names, ownership and causes are those of `coordinator.explain.timeline`, so that the picture and
+Names, ownership and causes are those of `coordinator.history.timeline`, so that the picture and
 `coordinator explain` tell the same. Rules: a process that writes stream `member` is taken at its
 word; of others, stops are inferred from requests. A frozen or stalled process owns what it had.
 Depends on the log alone.
@@ -14,8 +14,10 @@ from typing import Any, Final, NamedTuple
 
 from ..event_log.reader import Line
 from ..explain.reassignments import Reassignments
-from ..explain.timeline import Timeline
-from ..explain.views import GroupView, MemberView, Partitions
+from ..explain.telling import told_timeline
+from ..history.blobs import Partitions
+from ..history.consumer_groups import ConsumerGroup
+from ..history.views import GroupView, MemberView
 from .copying import Copier
 from .lanes import Key, Lane, Raster
 from .long_logs import KeptSteps, Steps
@@ -154,7 +156,7 @@ class Fold:
     """All groups of a log. `feed` it line by line; `steps` keeps what a reader may step through."""
 
     def __init__(self, steps: Steps | None = None) -> None:
-        self.timeline = Timeline(details=False)
+        self.timeline = told_timeline()
         self.groups: dict[str, GroupPicture] = {}
         self.steps: Steps = KeptSteps() if steps is None else steps
         self.copier = Copier()
@@ -226,8 +228,8 @@ class Fold:
 
     def _band(self, picture: GroupPicture, group: GroupView, line: Line) -> None:
         at_ms, kind = line["at_ms"], line["type"]
-        consumers = group.consumers
-        if consumers is not None and not consumers.classic:
+        consumers = group.consumer
+        if consumers is not None:
             picture.state.set(consumers.state(), at_ms)
             picture.number.set(consumers.epoch, at_ms)
         else:
@@ -248,7 +250,6 @@ class Fold:
     def _members(self, picture: GroupPicture, group: GroupView, at_ms: int) -> None:
         """Who is a member now, who leads, and what those have that do not tell it themselves."""
         there: set[int] = set()
-        stable = group.consumers is not None and not group.consumers.classic
         for member_id, member in group.members.items():
             lane = picture.lane_of_member(member_id, member.name, member.client_id, at_ms)
             there.add(lane.index)
@@ -263,8 +264,8 @@ class Fold:
             )
             if not lane.tells or lane.in_group != before:
                 self._inferred(picture, lane, member, at_ms)
-        if stable and group.consumers is not None:
-            there |= self._consumer_members(picture, group, at_ms)
+        if group.consumer is not None:
+            there |= self._consumer_members(picture, group, group.consumer, at_ms)
         for lane in picture.lanes:
             if lane.index not in there and lane.in_group:
                 lane.in_group = False
@@ -276,22 +277,18 @@ class Fold:
                     lane.running = False
                 lane.refresh(at_ms)
 
-    def _consumer_members(self, picture: GroupPicture, group: GroupView, at_ms: int) -> set[int]:
+    def _consumer_members(
+        self, picture: GroupPicture, group: GroupView, consumers: ConsumerGroup, at_ms: int
+    ) -> set[int]:
         there = set()
-        story = group.consumers
-        assert story is not None
-        for member_id, epoch in story.members.items():
+        for member_id, member in consumers.members.items():
             lane = picture.lane_of_member(member_id, group.name(member_id) or "", "", at_ms)
             there.add(lane.index)
             lane.in_group = True
-            lane.epoch.set(epoch, at_ms)
+            lane.epoch.set(member.epoch, at_ms)
             if not lane.tells:
                 lane.running = True
-                picture.hold(
-                    lane,
-                    _keys(story.has.get(member_id, {})) | _keys(story.revoking.get(member_id, {})),
-                    at_ms,
-                )
+                picture.hold(lane, frozenset((*member.held, *member.revoking)), at_ms)
             lane.refresh(at_ms)
         return there
 

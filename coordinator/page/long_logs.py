@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final, Protocol
 
 from ..event_log.reader import Line, Parser
-from ..explain.timeline import Timeline
+from ..history.timeline import Timeline
 
 _COMMIT: Final = re.compile(
     rb'\{"seq":(\d{1,18}),"at_ms":(\d{1,18}),"run":"[^"\\]*","stream":"(?:'

@@ -97,11 +97,10 @@ class Picture:
 
     def _group(self, group: GroupPicture, end_ms: int) -> dict[str, Any]:
         view = self.fold.timeline.groups.get(group.name)
-        story = view.consumers if view is not None else None
         return {
             "group": group.name,
             "name": printable(group.name),
-            "protocol": "consumer" if story is not None and not story.classic else "classic",
+            "protocol": "consumer" if view is not None and view.consumer is not None else "classic",
             "states": group.state.until(end_ms),
             "numbers": group.number.until(end_ms),
             "brokers": group.broker.until(end_ms),

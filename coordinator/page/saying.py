@@ -12,14 +12,14 @@ from collections.abc import Callable
 from typing import Final
 
 from ..event_log.reader import Line
-from ..explain.blobs import by_topic
 from ..explain.detail import sentence as step_sentence
 from ..explain.notes import told
 from ..explain.reassignments import Reassignments
 from ..explain.sentences import because, removal
-from ..explain.timeline import Timeline
-from ..explain.views import Change, GroupView, Note, Rebalance, Step
 from ..explain.words import duration, instant, listed, partitions, printable
+from ..history.blobs import by_topic
+from ..history.timeline import Timeline
+from ..history.views import Change, GroupView, Note, Rebalance, Step
 
 
 class Teller:

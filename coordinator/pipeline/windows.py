@@ -14,9 +14,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from ..explain.moves import Moves
+from ..history.owners import Held, Place, Told
 from .fold.epochs import Epochs
 from .fold.observer import Line, Observer
-from .fold.ownership import Held, Place, Told
 from .schemas import TABLES, Row
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from coordinator.broker.build import build_broker, topic_options
 from coordinator.configs.broker_configs import BrokerConfigs
 from coordinator.event_log import EventLog
 from coordinator.event_log.replay import group_events
-from coordinator.explain.timeline import Timeline
 from coordinator.group_coordinator import GroupCoordinator
+from coordinator.history.timeline import Timeline
 from coordinator.wire.messages.api_versions import ApiVersionsRequest
 from coordinator.wire.messages.create_partitions import (
     CreatePartitionsRequest,

@@ -8,10 +8,10 @@ from typing import Any
 
 from coordinator.event_log import EventLog
 from coordinator.explain.output import as_text, timeline_of
-from coordinator.explain.timeline import Timeline
-from coordinator.explain.views import GroupView, Rebalance
 from coordinator.group_coordinator import GroupCoordinator
 from coordinator.groups.requests import Request, RequestContext
+from coordinator.history.timeline import Timeline
+from coordinator.history.views import GroupView, Rebalance
 from coordinator.wire.consumer_protocol import Assignment, Subscription, TopicPartitions
 from coordinator.wire.messages.heartbeat import HeartbeatRequest
 from coordinator.wire.messages.join_group import JoinGroupRequest

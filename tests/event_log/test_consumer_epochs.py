@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from coordinator.explain.consumer_epochs import Epochs
+from coordinator.history.epochs import Epochs
 
 
 def _follow(epochs: Epochs, at_ms: int, state: str, kind: str, **fields: Any) -> None:

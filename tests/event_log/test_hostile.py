@@ -288,7 +288,7 @@ def test_a_long_chain_of_causes_is_walked_in_linear_time() -> None:
                 LINE % ("RebalanceStarted", ',"reason":"r","delay_ms":null,"generation":1')
             )
             texts.append(json.dumps(line | {"seq": seq, "cause": seq - 1}) + "\n")
-        from coordinator.explain.timeline import Timeline
+        from coordinator.history.timeline import Timeline
 
         timeline = Timeline()
         timeline._lines = Counting()

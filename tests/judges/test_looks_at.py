@@ -10,9 +10,9 @@ from textwrap import dedent
 import pytest
 
 from coordinator.event_log.types import TYPES
+from coordinator.history.consumer_groups import CHANGES, ConsumerGroups
 from coordinator.judges import ALL, Judge, Panel, judge
 from coordinator.judges.batches import WRITTEN, Batches
-from coordinator.judges.consumer_groups import CHANGES, ConsumerGroups
 from coordinator.judges.liveness import FewRebalances
 
 KNOWN = frozenset(name for names in TYPES.values() for name in names)

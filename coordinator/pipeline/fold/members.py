@@ -1,117 +1,25 @@
-"""Members: when each id came into a group, when and why it went, and who took its place."""
+"""Table `members`: a row for each member id of each group."""
 
 from __future__ import annotations
 
-from typing import Any
-
+from ...history.memberships import Memberships
 from .observer import Emit, Line, Observer
-
-_GROUP_GONE = frozenset({"GroupDeleted", "MembershipReset"})
-
-
-class _Member:
-    __slots__ = ("client_host", "client_id", "commits", "instance", "joined", "protocol", "rejoins")
-
-    def __init__(self, protocol: str, joined: Line, about: Line) -> None:
-        self.protocol = protocol
-        self.joined = (joined["seq"], joined["at_ms"])
-        self.client_id = about.get("client_id")
-        self.client_host = about.get("client_host")
-        self.instance = about.get("group_instance_id")
-        self.rejoins = 0
-        self.commits = 0
 
 
 class Members(Observer):
-    """Table `members`: a row for each member id of each group. A load of a group keeps whom it
-    stored, and ends the others."""
+    """Each membership, when it is over."""
 
     streams = frozenset({"group"})
     tables = ("members",)
 
     def __init__(self, emit: Emit) -> None:
         super().__init__(emit)
-        self._groups: dict[str, dict[str, _Member]] = {}
-        self._stored: dict[str, set[str]] = {}
+        self._memberships = Memberships(lambda one: emit("members", one))
 
     def see(self, line: Line) -> None:
         """A line of stream `group`."""
-        kind, group, member = line["type"], line.get("group", ""), line.get("member", "")
-        there = self._groups.setdefault(group, {})
-        match kind:
-            case "MemberJoined":
-                there[member] = _Member("classic", line, line)
-            case "MemberRejoined" if member in there:
-                there[member].rejoins += 1
-            case "MemberReplaced" | "ConsumerMemberReplaced":
-                self._replaced(line, there)
-            case "MemberRemoved" | "ConsumerMemberRemoved":
-                self._end(group, member, line, line["reason"])
-            case "ConsumerMemberSubscribed" if member not in there:
-                there[member] = _Member(
-                    "consumer" if line["classic"] is None else "classic", line, line
-                )
-            case "OffsetsCommitted" | "OffsetsPending" if member in there:
-                there[member].commits += 1
-            case "GenerationStored":
-                self._stored[group] = {row["member_id"] for row in line["members"]}
-            case "GroupLoaded":
-                kept = self._stored.get(group, set())
-                for each in [
-                    each
-                    for each, one in there.items()
-                    if one.protocol == "classic" and each not in kept and kept
-                ]:
-                    self._end(group, each, line, "not in the stored group")
-            case "ConsumerGroupDowngraded":
-                for each in line["left"]:
-                    self._end(group, each, line, line["reason"])
-            case _ if kind in _GROUP_GONE:
-                for each in list(there):
-                    self._end(group, each, line, kind)
+        self._memberships.see(line)
 
     def finish(self) -> None:
         """Those who are there at the end."""
-        for group, there in self._groups.items():
-            for member in list(there):
-                self._end(group, member, None, None)
-
-    def _replaced(self, line: Line, there: dict[str, _Member]) -> None:
-        old = there.get(line["replaced"])
-        self._end(line["group"], line["replaced"], line, "replaced", line["member"])
-        about: dict[str, Any] = dict(line.get("subscription") or line)
-        if old is not None:
-            about = {
-                "client_id": old.client_id,
-                "client_host": old.client_host,
-                "group_instance_id": old.instance,
-                **about,
-            }
-        there[line["member"]] = _Member(
-            "consumer" if "subscription" in line else "classic", line, about
-        )
-
-    def _end(
-        self, group: str, member: str, line: Line | None, reason: str | None, by: str | None = None
-    ) -> None:
-        one = self._groups[group].pop(member, None)
-        if one is None:
-            return
-        left = (None, None) if line is None else (line["seq"], line["at_ms"])
-        self.emit(
-            "members",
-            (
-                group,
-                member,
-                one.protocol,
-                one.client_id,
-                one.client_host,
-                one.instance,
-                *one.joined,
-                *left,
-                reason,
-                by,
-                one.rejoins,
-                one.commits,
-            ),
-        )
+        self._memberships.finish()

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from ...explain.blobs import assignment
 from ...explain.moves import NOTHING, Moved, Moves
 from ...explain.sentences import why
-from ...explain.timeline import Timeline
-from ...explain.views import Change, Partitions, Rebalance
+from ...history.blobs import Partitions, assignment
+from ...history.timeline import Timeline
+from ...history.views import Change, Rebalance
 from .observer import Emit, Line, Observer
 
 _REMOVED_BY_TIME = frozenset(

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...explain.moves import Moves
 from ...explain.rebalance_counts import BEGUN, STATE_TYPES, Completions
-from ...explain.timeline import Timeline
+from ...history.timeline import Timeline
 from ...judges import ALL, Verdict
 from ..schemas import TABLES, Row
 from .cluster import Faults, Reassignments, Transactions, detail
@@ -54,7 +54,7 @@ class RunFold:
         self._tables = frozenset(tables)
         self._counts = "metrics" in self._tables
         """Whether it counts the rows of all tables."""
-        timeline = Timeline(stories=False)
+        timeline = Timeline()
         moves = Moves()
         rebalances = Rebalances(self._emit, timeline, moves)
         epochs = Epochs(self._emit, moves)

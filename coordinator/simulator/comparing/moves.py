@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from ...judges.consumer_groups import ConsumerGroups
+from ...history.consumer_groups import ConsumerGroups
 from ...judges.ownership import owners_of
 
 Line = dict[str, Any]

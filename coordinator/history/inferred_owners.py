@@ -19,8 +19,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from .blobs import both, by_topic, joined, minus
-from .views import MemberView, Partitions, Pause, Unowned
+from .blobs import Partitions, both, by_topic, joined, minus
+from .views import MemberView, Pause, Unowned
 
 
 class Ownership:

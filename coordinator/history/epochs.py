@@ -1,19 +1,18 @@
 """The rebalances of a consumer group (KIP-848): each group epoch, why it came, who is to have what
 by it, when all had reached it.
 
-Follows the events of one group, for those who ask for rebalances as plain values; sentences are the
-affair of `consumer_story`.
+Follows the events of one group.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..event_log.reader import Line
-from .consumer_story import Partitions
-from .words import printable
+from .blobs import Partitions
+from .consumer_groups import by_topic
 
 _ANOTHER_MEMBERSHIP = frozenset(
     {"ConsumerGroupCreated", "ConsumerGroupUpgraded", "ConsumerGroupDowngraded", "MembershipReset"}
@@ -102,7 +101,7 @@ class Epochs:
 
     def _assigned(self, line: Line) -> list[Target]:
         before, after = self._targets, dict(self._targets)
-        after.update((row["member_id"], _partitions(row["topics"])) for row in line["targets"])
+        after.update((row["member_id"], by_topic(row["topics"])) for row in line["targets"])
         self._targets = after
         return [
             Target(
@@ -124,52 +123,9 @@ class Epochs:
                 current.stable_ms = at_ms
 
 
-def _partitions(rows: Iterable[Mapping[str, Any]]) -> Partitions:
-    return {row["topic"] or row["topic_id"]: tuple(sorted(row["partitions"])) for row in rows}
-
-
 def _without(some: Partitions, others: Partitions) -> Partitions:
     left = {
         topic: tuple([number for number in numbers if number not in others.get(topic, ())])
         for topic, numbers in some.items()
     }
     return {topic: numbers for topic, numbers in left.items() if numbers}
-
-
-def plain(view: EpochView) -> dict[str, Any]:
-    """An epoch with the fields of a classic rebalance, those that it does not have being null or
-    empty; names are member ids."""
-    return {
-        "seq": view.seq,
-        "generation": view.epoch,
-        "outcome": view.outcome,
-        "why": f"The group went to epoch {view.epoch} because {printable(view.reason)}.",
-        "because": printable(view.reason),
-        "started_ms": view.started_ms,
-        "join_phase_ms": None,
-        "stable_ms": view.stable_ms,
-        "sync_phase_ms": None,
-        "ended_ms": view.ended_ms,
-        "initial_delay_ms": 0,
-        "leader": None,
-        "assignor": view.assignor,
-        "members": [target.member for target in view.targets],
-        "trigger": None,
-        "changes": [],
-        "causes": view.causes,
-        "assigned_ms": view.assigned_ms,
-        "assignments": [
-            {
-                "name": target.member,
-                "member_id": target.member,
-                "partitions": target.partitions,
-                "added": target.added,
-                "revoked": target.revoked,
-            }
-            for target in view.targets
-        ],
-        "gone": [],
-        "unowned_partition_ms": None,
-        "unowned_longest_ms": None,
-        "steps": [],
-    }

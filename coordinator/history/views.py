@@ -11,16 +11,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .consumer_epochs import Epochs
-    from .consumer_state import ConsumerState
-    from .consumer_story import ConsumerStory
+    from .consumer_groups import ConsumerGroup
+    from .epochs import Epochs
 
 from ..event_log.reader import Line
 from ..wire.consumer_protocol import Subscription
-from .words import short_name
-
-Partitions = dict[str, tuple[int, ...]]
-"""Partition numbers by topic."""
+from .blobs import Partitions
+from .names import short_name
 
 
 @dataclass(slots=True)
@@ -222,8 +219,7 @@ class GroupView:
     group: str
     created_ms: int
     state: str = "Empty"
-    consumers: ConsumerStory | None = None  # what is known of it as a consumer group (KIP-848)
-    followed: ConsumerState | None = None  # the same where its story is not told
+    consumer: ConsumerGroup | None = None  # what is known of it as a consumer group (KIP-848)
     epochs: Epochs | None = None  # its rebalances as a consumer group
     given_up_as: str = (
         ""  # its state when a coordinator gave it up, while it is Dead for that reason

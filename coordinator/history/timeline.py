@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
+from ..common.printable import printable
 from ..event_log.reader import Line, LineNumbers
 from .blobs import (
     COOPERATIVE,
+    Partitions,
     both,
     by_topic,
     claims,
@@ -23,9 +25,9 @@ from .blobs import (
     own_assignment,
     subscription,
 )
-from .consumer_groups import KINDS, follow_consumer_event, note_consumer_event
-from .expired_offsets import note_expiry
-from .ownership import Ownership
+from .consumer_groups import BEGINNINGS, KINDS, ConsumerGroups
+from .epochs import Epochs
+from .inferred_owners import Ownership
 from .refusals import Refusals
 from .steps import Steps
 from .views import (
@@ -34,12 +36,14 @@ from .views import (
     Gone,
     GroupView,
     MemberView,
-    Partitions,
     Rebalance,
     Share,
     Unowned,
 )
 from .waits import awaited, last_sign
+
+if TYPE_CHECKING:
+    from .consumer_groups import ConsumerGroup
 
 _NOBODYS_CAUSE = frozenset(
     {
@@ -58,15 +62,28 @@ _ABOUT_OFFSETS = frozenset({"offset_fetch", "offset_commit"})
 _MOST_CAUSES = 64
 
 
+class Words(Protocol):
+    """Sentences for what can be said only while it happens."""
+
+    def consumer_event(self, group: ConsumerGroup | None, line: Line, *, new: bool) -> str:
+        """An event of a consumer group, after it; None if the group is classic from now on. `new`:
+        its member was none before."""
+
+    def expired(self, line: Line, ahead_ms: int) -> str:
+        """Offsets that expired while the broker's wall clock was so far ahead of its host's."""
+
+
 class Timeline:
     """All groups of a log. `feed` it line by line. `details`: keep each request and answer that
     belongs to a rebalance, too.
 
-    `stories`: tell what happens in consumer groups (KIP-848); else only their state is followed.
+    `words`: says what happens in consumer groups (KIP-848), as it happens; without, only their
+    state is followed.
     """
 
-    def __init__(self, *, details: bool = False, stories: bool = True) -> None:
-        self.stories = stories
+    def __init__(self, *, details: bool = False, words: Words | None = None) -> None:
+        self._words = words
+        self._consumer_groups = ConsumerGroups()
         self.header: Line = {}
         self.numbers = LineNumbers("log")
         self.groups: dict[str, GroupView] = {}
@@ -468,16 +485,34 @@ class Timeline:
         group.commits += bool(line["partitions"])
 
     def _consumers(self, group: GroupView, line: Line) -> None:
-        if self.stories:
-            note_consumer_event(group, line, self.chain)
-        else:
-            follow_consumer_event(group, line)
+        before, kind = group.consumer, line["type"]
+        member = line.get("member")
+        new = before is None or kind in BEGINNINGS or member not in before.members
+        if kind in KINDS:
+            group.consumer = self._consumer_groups.see(line)
+            group.state = "Stable" if group.consumer is None else group.consumer.state()
+        if self._words is None:
+            return
+        if group.epochs is None:
+            group.epochs = Epochs()
+        group.epochs.follow(line, group.state, self.chain)
+        note = group.note(line, [printable(member)] if member else [])
+        note.sentence = self._words.consumer_event(group.consumer, line, new=new)
+
+    def _offsets_removed(self, group: GroupView, line: Line) -> None:
+        """Offsets that expired by a clock that is not where it was are told; other expiries are
+        routine."""
+        broker = line.get("broker")
+        ahead_ms = self.clocks_ahead_ms.get(broker, 0) if isinstance(broker, int) else 0
+        if line["reason"] == "expired" and ahead_ms and self._words is not None:
+            group.note(line).sentence = self._words.expired(line, ahead_ms)
 
     def _gone(self, group: GroupView, line: Line) -> None:
         current = group.current
         if current is not None and current.ended_ms is None:
             self._end(current, line["at_ms"], "lost")
         if line["type"] == "GroupDeleted":
+            self._consumer_groups.see(line)
             group.members, group.leader = {}, None
             self._ownership[group.group].clear()
         else:
@@ -521,9 +556,17 @@ _FOLDS: dict[str, Callable[[Timeline, GroupView, Line], None]] = {
     "GroupEmptied": Timeline._emptied,
     "OffsetsCommitted": Timeline._committed,
     "PendingOffsetsEnded": Timeline._transaction_ended,
-    "OffsetsRemoved": note_expiry,
+    "OffsetsRemoved": Timeline._offsets_removed,
     "GroupDeleted": Timeline._gone,
     "GroupUnloaded": Timeline._gone,
     "GroupLoaded": Timeline._loaded,
-    **dict.fromkeys(KINDS, Timeline._consumers),
+    **dict.fromkeys(
+        (
+            *(KINDS - {"GroupDeleted"}),
+            "AssignmentFailed",
+            "TopicRegexResolved",
+            "TopicRegexForgotten",
+        ),
+        Timeline._consumers,
+    ),
 }

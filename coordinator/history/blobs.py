@@ -11,9 +11,10 @@ from assignors.user_data import decode_cooperative, decode_sticky, java_form
 
 from ..wire.consumer_protocol import Assignment, Subscription
 from ..wire.primitives import WireError
-from .views import Partitions
 
 T = TypeVar("T")
+Partitions = dict[str, tuple[int, ...]]
+"""Partition numbers by topic."""
 _REMEMBERED: Final = 1 << 14
 """So many blobs are remembered with what they hold: those of one rebalance of a large group."""
 _SHORT: Final = 1 << 10
@@ -65,6 +66,14 @@ def by_topic(pairs: Iterable[tuple[str, Iterable[int]]]) -> Partitions:
     for topic, numbers in pairs:
         topics[topic] = tuple(sorted({*topics.get(topic, ()), *numbers}))
     return topics
+
+
+def numbers_of(partitions: Iterable[tuple[str, int]]) -> Partitions:
+    """Single partitions as one mapping."""
+    topics: dict[str, list[int]] = {}
+    for topic, number in partitions:
+        topics.setdefault(topic, []).append(number)
+    return {topic: tuple(sorted(numbers)) for topic, numbers in topics.items()}
 
 
 def minus(some: Partitions, others: Partitions) -> Partitions:

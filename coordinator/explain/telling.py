@@ -1,0 +1,25 @@
+"""A timeline with its sentences: what `coordinator.history` cannot say, because it has no words."""
+
+from __future__ import annotations
+
+from ..event_log.reader import Line
+from ..history.consumer_groups import ConsumerGroup
+from ..history.timeline import Timeline
+from . import consumer_story, expired_offsets
+
+
+class Sentences:
+    """The words of a timeline."""
+
+    def consumer_event(self, group: ConsumerGroup | None, line: Line, *, new: bool) -> str:
+        """As of `Words`."""
+        return consumer_story.sentence(group, line, new=new)
+
+    def expired(self, line: Line, ahead_ms: int) -> str:
+        """As of `Words`."""
+        return expired_offsets.sentence(line, ahead_ms)
+
+
+def told_timeline(*, details: bool = False) -> Timeline:
+    """A timeline whose notes have their sentences; `details` as of Timeline."""
+    return Timeline(details=details, words=Sentences())
