@@ -45,7 +45,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..explain.rebalance_counts import BEGUN
+from ..history.rebalance_counts import BEGUN
 
 Line = dict[str, Any]
 TopicPartition = tuple[str, int]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Self
 
-from ..explain.rebalance_counts import BEGUN
+from ..history.rebalance_counts import BEGUN
 from ..judges import Judge, Judgement, judge
 from ..judges.commits import CommitsStayWithinAssignment, CommitsStayWithinGeneration
 from ..judges.ownership import RevokedBeforeAssigned, SingleOwner

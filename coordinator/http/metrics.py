@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from ..explain.rebalance_counts import STATE_TYPES, Completions
+from ..history.rebalance_counts import STATE_TYPES, Completions
 from ..shards.availability import Leadership
 
 if TYPE_CHECKING:

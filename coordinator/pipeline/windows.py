@@ -13,7 +13,7 @@ from bisect import bisect_right
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from ..explain.moves import Moves
+from ..history.moves import Moves
 from ..history.owners import Held, Place, Told
 from .fold.epochs import Epochs
 from .fold.observer import Line, Observer

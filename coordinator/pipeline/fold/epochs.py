@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from ...explain.moves import NOTHING, Moved, Moves
+from ...history.moves import NOTHING, Moved, Moves
 from .observer import Emit, Line, Observer
 
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from ...explain.moves import NOTHING, Moved, Moves
 from ...explain.sentences import why
 from ...history.blobs import Partitions, assignment
+from ...history.moves import NOTHING, Moved, Moves
 from ...history.timeline import Timeline
 from ...history.views import Change, Rebalance
 from .observer import Emit, Line, Observer

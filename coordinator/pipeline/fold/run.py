@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from ...explain.moves import Moves
-from ...explain.rebalance_counts import BEGUN, STATE_TYPES, Completions
+from ...history.moves import Moves
+from ...history.rebalance_counts import BEGUN, STATE_TYPES, Completions
 from ...history.timeline import Timeline
 from ...judges import ALL, Verdict
 from ..schemas import TABLES, Row

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from ...explain.moves import NOTHING, Moves
-from ...explain.rebalance_counts import BEGUN
+from ...history.moves import NOTHING, Moves
+from ...history.rebalance_counts import BEGUN
+from ...history.unavailable import Unavailable
 from ...judges.intervals import Offsets
 from .moves import Rests
 
 Line = dict[str, Any]
-_GONE = frozenset({"MemberCrashed", "MemberClosed"})
 
 
 class Measures(NamedTuple):
@@ -51,18 +51,16 @@ def measure(lines: Iterable[Line]) -> Measures:
     new sizes would have needed (`moves`). `duplicates`: records that a group's
     applications processed again, each time counted; what members only pretend to read is not known.
     """
-    owner: dict[tuple[str, str, int], str | None] = {}
-    moves, rests, repeated = Moves(), Rests(), Repeated()
+    moves, rests, repeated, unavailable = Moves(), Rests(), Repeated(), Unavailable()
     moved = NOTHING
     busy_since: dict[str, int] = {}
-    rebalances = busy_ms = unavailable_ms = last_ms = 0
+    rebalances = busy_ms = last_ms = 0
     for line in lines:
-        unavailable_ms += (line["at_ms"] - last_ms) * sum(each is None for each in owner.values())
         last_ms = line["at_ms"]
         kind, group = line["type"], line.get("group", "")
         rested = rests.see(line)
         if line["stream"] == "member":
-            _owned(line, owner)
+            unavailable.see(line)
             repeated.see(line)
         elif line["stream"] == "group":
             moved = moved.plus(moves.see(line))
@@ -71,9 +69,10 @@ def measure(lines: Iterable[Line]) -> Measures:
                 busy_since.setdefault(group, last_ms)
         if rested:
             busy_ms += last_ms - busy_since.pop(group, last_ms)
+    unavailable.finish(last_ms)
     return Measures(
         rebalances,
-        unavailable_ms / 1000,
+        unavailable.partition_ms / 1000,
         *moved,
         rests.needless,
         busy_ms / 1000,
@@ -96,17 +95,3 @@ class Repeated:
         for first, last in line["ranges"]:
             self.count += done.count(first, last)
             done.add(first, last)
-
-
-def _owned(line: Line, owner: dict[tuple[str, str, int], str | None]) -> None:
-    kind, client = line["type"], line["client"]
-    for row in line.get("partitions", ()):
-        key = (line["group"], row["topic"], row["partition"])
-        if kind == "PartitionsAssigned":
-            owner[key] = client
-        elif owner.get(key) == client:
-            owner[key] = None
-    if kind in _GONE:
-        for key, holder in owner.items():
-            if holder == client:
-                owner[key] = None

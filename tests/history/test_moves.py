@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from coordinator.explain.moves import GroupMoves, Moves
+from coordinator.history.moves import GroupMoves, Moves
 from coordinator.wire.consumer_protocol import Assignment
 from tests.shipped import lines_of, log_text
 
