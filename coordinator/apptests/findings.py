@@ -45,6 +45,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ..control.unprocessed import unprocessed
 from ..history.rebalance_counts import BEGUN
 
 Line = dict[str, Any]
@@ -139,22 +140,13 @@ def gaps(
 ) -> list[Finding]:
     """Records that exist below a committed offset and were never processed. `records`: offsets by
     partition, from where the test began."""
-    done = set(processed)
-    found = []
-    for (topic, index), offset in sorted(committed.items()):
-        missing = [
-            at
-            for at in records.get((topic, index), ())
-            if at < offset and (topic, index, at) not in done
-        ]
-        if missing:
-            found.append(
-                Finding(
-                    GAP,
-                    f"{topic}-{index} is {where} {offset}, but never processed were {listed(missing)}",
-                )
-            )
-    return found
+    return [
+        Finding(
+            GAP,
+            f"{topic}-{index} is {where} {committed[topic, index]}, but never processed were {listed(missing)}",
+        )
+        for (topic, index), missing in unprocessed(processed, committed, records).items()
+    ]
 
 
 def ahead(

@@ -397,7 +397,15 @@ class Kit(ClusterKit, FaultWords["FaultHandle"]):
         `kafka.verify("billing").single_owner().rebalances(at_most=2)`."""
         from .verification import Verification
 
-        return Verification(group, self.run(self._log_lines), self.group(group).snapshot(), since)
+        return Verification(
+            group,
+            self.run(self._log_lines),
+            self.group(group).snapshot(),
+            since,
+            lambda topic, index: [
+                record.offset for record in self.records(topic, index, committed=True)
+            ],
+        )
 
     def journal(self, most: int | None = None) -> Journal:
         """Requests of clients and their answers, typed, from the first call of this on: the latest

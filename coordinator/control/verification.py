@@ -7,8 +7,8 @@ why: what was not looked at is not all right.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, Self
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, Literal, Self
 
 from ..history.rebalance_counts import BEGUN
 from ..judges import Judge, Judgement, judge
@@ -16,9 +16,12 @@ from ..judges.commits import CommitsStayWithinAssignment, CommitsStayWithinGener
 from ..judges.ownership import RevokedBeforeAssigned, SingleOwner
 from . import arguments
 from .snapshots import GroupSnapshot, TopicPartition
+from .unprocessed import processed_twice, unprocessed
 from .waits.expectations import ExpectationError, partition_of
 
 Line = dict[str, Any]
+Beginning = Mapping[TopicPartition, int] | Literal["first processed"] | None
+"""Where processing had to begin; None: where the group had committed."""
 _STALE = frozenset(
     {
         "ILLEGAL_GENERATION",
@@ -40,8 +43,15 @@ class Verification:
     be chained."""
 
     def __init__(
-        self, group_id: str, lines: Sequence[Line], group: GroupSnapshot, since: int = 0
+        self,
+        group_id: str,
+        lines: Sequence[Line],
+        group: GroupSnapshot,
+        since: int = 0,
+        records: Callable[[str, int], Iterable[int]] | None = None,
     ) -> None:
+        """`group`: as it is now. `records`: the offsets in a partition that readers of committed
+        records see; without them gaps are not judged."""
         self._group_id = group_id
         arguments.counted("since", since)
         self._groups = sorted({line["group"] for line in lines if line.get("group")})
@@ -49,7 +59,14 @@ class Verification:
         self._lines = [line for line in self._all if line["seq"] >= since]
         self._group = group
         self._since = since
+        self._records = records
         self._streams = frozenset({"group", "wire"})
+
+    @classmethod
+    def of_log(cls, group_id: str, lines: Sequence[Line]) -> Self:
+        """The same of a log that was read from a file: what is asked of topics and of committed
+        offsets is not known."""
+        return cls(group_id, lines, GroupSnapshot(group_id, "Dead"))
 
     # -- promises
     # ------------------------------------------------------------------------------------------------------
@@ -184,27 +201,26 @@ class Verification:
                 )
         return self
 
-    def no_gaps(self, processed: Iterable[tuple[str, int, int]]) -> Self:
+    def no_gaps(
+        self, processed: Iterable[tuple[str, int, int]], *, beginning: Beginning = None
+    ) -> Self:
         """Every record below a committed offset was processed. `processed`: (topic, partition,
-        offset) of each that was."""
-        done: dict[TopicPartition, set[int]] = {}
-        for topic, index, offset in arguments.processed(processed):
-            done.setdefault((topic, index), set()).add(offset)
-        for key, found in self._group.committed.items():
-            seen = done.get(key, set())
-            first = min(seen, default=0)
-            missing = [offset for offset in range(first, found.offset) if offset not in seen]
-            if missing:
-                listed = ", ".join(map(str, missing[:10])) + (", ..." if len(missing) > 10 else "")
-                raise AssertionError(
-                    f"{key[0]}-{key[1]} is committed at {found.offset}, but these records were never processed: {listed}"
-                )
-        return self
+        offset) of each that was.
 
-    def exactly_once(self, processed: Iterable[tuple[str, int, int]]) -> Self:
-        """No record was processed twice, and none below a committed offset was left out."""
-        listed = arguments.processed(processed)
-        twice = sorted({row for row in listed if listed.count(row) > 1})
+        Offsets without a record that readers of committed records see do not count. Processing has
+        to begin at the group's committed offset when the run began, else at the log's start.
+        `beginning`: at other offsets, {("orders", 0): 10}, or at the "first processed" of each
+        partition.
+        """
+        return self._no_gaps(arguments.processed(processed), beginning)
+
+    def exactly_once(
+        self, processed: Iterable[tuple[str, int, int]], *, beginning: Beginning = None
+    ) -> Self:
+        """No record was processed twice, and none below a committed offset was left out; see
+        `no_gaps`."""
+        rows = arguments.processed(processed)
+        twice = processed_twice(rows)
         if twice:
             told = ", ".join(
                 f"{topic}-{index} offset {offset}" for topic, index, offset in twice[:10]
@@ -212,7 +228,68 @@ class Verification:
             raise AssertionError(
                 f"group {self._group_id!r}: processed more than once: {told}{', ...' if len(twice) > 10 else ''}"
             )
-        return self.no_gaps(listed)
+        return self._no_gaps(rows, beginning)
+
+    def _no_gaps(self, processed: Sequence[tuple[str, int, int]], beginning: Beginning) -> Self:
+        if self._records is None:
+            raise ExpectationError(
+                "no_gaps and exactly_once compare with the records of topics: ask an emulator, a log alone does not have them"
+            )
+        begins = self._beginning(processed, beginning)
+        committed = {place: found.offset for place, found in self._group.committed.items()}
+        records = {place: list(self._records(*place)) for place in committed}
+        for (topic, index), missing in unprocessed(processed, committed, records, begins).items():
+            listed = ", ".join(map(str, missing[:10])) + (", ..." if len(missing) > 10 else "")
+            first = min((row[2] for row in processed if row[:2] == (topic, index)), default=None)
+            hint = ""
+            if first is None or missing[0] < first:
+                hint = (
+                    '; if the application was to begin behind them: beginning="first processed", '
+                    f'or beginning={{("{topic}", {index}): {missing[-1] + 1 if first is None else first}}}'
+                )
+            raise AssertionError(
+                f"{topic}-{index} is committed at {committed[topic, index]}, but these records were never processed: {listed}{hint}"
+            )
+        return self
+
+    def _beginning(
+        self, processed: Iterable[tuple[str, int, int]], given: Beginning
+    ) -> dict[TopicPartition, int]:
+        """Where processing had to begin. Raises ExpectationError, ControlError."""
+        begins: dict[TopicPartition, int] = {}
+        if given == "first processed":
+            for topic, index, offset in processed:
+                place = topic, index
+                begins[place] = min(offset, begins.get(place, offset))
+            return begins
+        if isinstance(given, str):
+            raise ExpectationError(
+                f'beginning={given!r}: give offsets, {{("orders", 0): 10}}, or "first processed"'
+            )
+        begins = self._committed_before()
+        if given is not None:
+            arguments.mapping("beginning", given, '{("orders", 0): 10}')
+            for key, offset in given.items():
+                topic, index = partition_of(key)
+                arguments.counted(f"offset of {topic}-{index}", offset)
+                begins[topic, index] = offset
+        return begins
+
+    def _committed_before(self) -> dict[TopicPartition, int]:
+        """What was committed before the lines that are looked at, or came with a snapshot."""
+        found: dict[TopicPartition, int] = {}
+        restored = None
+        for line in self._all:
+            if line["type"] == "SnapshotRestored":
+                restored = line["seq"]
+                found.clear()
+            elif line["type"] == "OffsetsCommitted" and (
+                line["seq"] < self._since or (restored is not None and line["cause"] == restored)
+            ):
+                found |= {
+                    (row["topic"], row["partition"]): row["offset"] for row in line["offsets"]
+                }
+        return found
 
     # -- inside
     # --------------------------------------------------------------------------------------------------------

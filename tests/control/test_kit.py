@@ -366,6 +366,7 @@ class TestVerification:
 
     def test_committed_gaps_and_doubles(self, emulator: Emulator) -> None:
         group = emulator.group("g")
+        emulator.produce("orders", ["a", "b", "c"], partition=0)
         group.commit({("orders", 0): 3})
         verified = (
             group.verify()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ...control.snapshots import to_plain
 from ...control.waits.expectations import STATES, ExpectationError, GroupExpectation
@@ -18,7 +18,7 @@ from .faults import FAULT, numbered, shown
 
 if TYPE_CHECKING:
     from ...control.groups import GroupHandle
-    from ...control.verification import Verification
+    from ...control.verification import Beginning, Verification
 
 _PARTITION = {"type": "array", "prefixItems": [TEXT, NUMBER], "minItems": 2, "maxItems": 2}
 _MEMBER = object_of(
@@ -130,6 +130,10 @@ class Check:
     offsets: dict[str, int] | None = told('committed: offsets by partition, {"orders-0": 10}', None)
     processed: list[Processed] | None = told(
         "no_gaps, exactly_once: what the application has processed", None
+    )
+    beginning: dict[str, int] | Literal["first processed"] | None = told(
+        'no_gaps, exactly_once: where it had to begin, {"orders-0": 10}, or "first processed"; where the group had committed if left out',
+        None,
     )
 
 
@@ -255,7 +259,15 @@ def _checked(check: Check) -> Callable[[Verification], object]:
     is judged."""
     words = {
         name
-        for name in ("exactly", "at_least", "at_most", "members", "offsets", "processed")
+        for name in (
+            "exactly",
+            "at_least",
+            "at_most",
+            "members",
+            "offsets",
+            "processed",
+            "beginning",
+        )
         if getattr(check, name) is not None
     }
     if check.check not in CHECKS:
@@ -274,6 +286,11 @@ def _rows(check: Check) -> list[tuple[str, int, int]]:
     return [(row.topic, row.partition, row.offset) for row in check.processed or ()]
 
 
+def _beginning(check: Check) -> Beginning:
+    given = check.beginning
+    return by_partition(given) if isinstance(given, dict) else given
+
+
 CHECKS: dict[str, tuple[set[str], bool, Callable[[Verification, Check], object]]] = {
     "single_owner": (set(), False, lambda v, c: v.single_owner()),
     "revoked_before_assigned": (set(), False, lambda v, c: v.revoked_before_assigned()),
@@ -285,8 +302,16 @@ CHECKS: dict[str, tuple[set[str], bool, Callable[[Verification, Check], object]]
     ),
     "left_cleanly": ({"members"}, False, lambda v, c: v.left_cleanly(*c.members or ())),
     "committed": ({"offsets"}, True, lambda v, c: v.committed(by_partition(c.offsets or {}))),
-    "no_gaps": ({"processed"}, True, lambda v, c: v.no_gaps(_rows(c))),
-    "exactly_once": ({"processed"}, True, lambda v, c: v.exactly_once(_rows(c))),
+    "no_gaps": (
+        {"processed", "beginning"},
+        True,
+        lambda v, c: v.no_gaps(_rows(c), beginning=_beginning(c)),
+    ),
+    "exactly_once": (
+        {"processed", "beginning"},
+        True,
+        lambda v, c: v.exactly_once(_rows(c), beginning=_beginning(c)),
+    ),
 }
 """The checks: their words, whether one is needed, and what is called."""
 

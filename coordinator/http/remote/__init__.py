@@ -193,7 +193,15 @@ class RemoteKit(ClusterKit, FaultWords["RemoteFault"]):
         """See `Kit.verify`: the log is read, and judged here."""
         from ...control.verification import Verification
 
-        return Verification(group, self.events(), self.group(group).snapshot(), since)
+        return Verification(
+            group,
+            self.events(),
+            self.group(group).snapshot(),
+            since,
+            lambda topic, index: [
+                record.offset for record in self.records(topic, index, committed=True)
+            ],
+        )
 
     def journal(self, most: int | None = None) -> RemoteJournal:
         """See `Kit.journal`."""
