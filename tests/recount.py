@@ -1,0 +1,213 @@
+"""Counts over the raw lines of a log, in plain lines, by which the outputs are checked.
+
+Nothing of the product's readers of logs is imported here: what they may all misread together is
+found by whoever counts apart from them. Only the bytes of a classic assignment are decoded by
+`coordinator.wire`. The states and members that the counts stand on are checked against
+`coordinator.groups.evolve` by `tests/test_recount.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from coordinator.wire.consumer_protocol import Assignment
+
+Line = dict[str, Any]
+Place = tuple[str, int]
+_COMMITS = ("offset_commit", "txn_offset_commit")
+_COMES_OR_GOES = ("GroupCreated", "GroupDeleted", "GroupLoaded", "GroupUnloaded")
+_PROCESS_ENDED = ("MemberCrashed", "MemberClosed", "MemberFailed")
+
+
+class Group:
+    """One group as its lines have it."""
+
+    def __init__(self) -> None:
+        self.protocol = "classic"
+        self.state = "Empty"
+        self.number = 0
+        """Its generation, or its group epoch."""
+        self.members: set[str] = set()
+        self.upgraded: set[str] = set()
+        """Members of the classic group that became this consumer group, until they follow."""
+        self.stored: set[str] = set()
+        """Members of the classic group that a load finds."""
+        self.owner: dict[Place, str] = {}
+        self.process: dict[Place, str] = {}
+        self.clients: dict[str, str] = {}
+
+
+class Recount:
+    """The counts of one log. Feed it every line in order."""
+
+    def __init__(self, lines: Iterable[Line] = ()) -> None:
+        self.groups: dict[str, Group] = {}
+        self.begun: dict[str, int] = {}
+        """Rebalances by group."""
+        self.completed = self.moved = self.moved_between_processes = 0
+        self.rebalancing_ms: list[int] = []
+        """Of each classic rebalance that became Stable, from its beginning."""
+        self.joined = self.expired = 0
+        """Member ids."""
+        self.commits = self.refusals = self.refused_commits = 0
+        self.unavailable_ms = 0
+        self._begun_ms: dict[str, int] = {}
+        self._holder: dict[tuple[str, Place], str] = {}
+        self._free_since: dict[tuple[str, Place], int] = {}
+        self._now = 0
+        for line in lines:
+            self.feed(line)
+
+    @property
+    def rebalances(self) -> int:
+        """Those that began, in all groups."""
+        return sum(self.begun.values())
+
+    def finish(self) -> Recount:
+        """The log has ended: partitions that nobody has were without an owner until now."""
+        self.unavailable_ms += sum(self._now - since for since in self._free_since.values())
+        self._free_since.clear()
+        return self
+
+    def feed(self, line: Line) -> None:
+        """Count one line."""
+        self._now = max(self._now, line["at_ms"])
+        if line["stream"] == "group":
+            self._group(line)
+        elif line["stream"] == "member":
+            self._told(line)
+        elif line["type"] == "RequestRefused":
+            self.refusals += 1
+            self.refused_commits += line["api"] in _COMMITS
+
+    # -- who an application's listener says has what
+
+    def _told(self, line: Line) -> None:
+        kind, group, client = line["type"], line.get("group", ""), line["client"]
+        places = [(group, (row["topic"], row["partition"])) for row in line.get("partitions", ())]
+        if kind == "PartitionsAssigned":
+            for place in places:
+                since = self._free_since.pop(place, None)
+                if since is not None:
+                    self.unavailable_ms += self._now - since
+                self._holder[place] = client
+        elif kind in ("PartitionsRevoked", "PartitionsLost"):
+            self._free(place for place in places if self._holder.get(place) == client)
+        elif kind in _PROCESS_ENDED:
+            self._free(
+                place
+                for place, holder in list(self._holder.items())
+                if (place[0], holder) == (group, client)
+            )
+
+    def _free(self, places: Iterable[tuple[str, Place]]) -> None:
+        for place in places:
+            del self._holder[place]
+            self._free_since[place] = self._now
+
+    # -- groups
+
+    def _group(self, line: Line) -> None:
+        kind, name, member = line["type"], line["group"], line.get("member", "")
+        group = self.groups.setdefault(name, Group())
+        if "generation" in line and group.protocol == "classic":
+            group.number = line["generation"]
+        if kind in ("OffsetsCommitted", "OffsetsPending"):
+            self.commits += len(line["offsets"])
+        elif kind in ("RebalanceStarted", "GroupEpochBumped"):
+            self.begun[name] = self.begun.get(name, 0) + 1
+        if kind == "RebalanceStarted":
+            group.state = "PreparingRebalance"
+            self._begun_ms[name] = line["at_ms"]
+        elif kind == "GenerationStarted":
+            group.state, group.members = "CompletingRebalance", set(line["members"])
+        elif kind == "GenerationStored":
+            if group.state == "CompletingRebalance":
+                self.completed += 1
+                self.rebalancing_ms.append(line["at_ms"] - self._begun_ms[name])
+            group.state = "Stable"
+            group.members = group.stored = {row["member_id"] for row in line["members"]}
+            if line["protocol_type"] == "consumer":
+                for row in line["members"]:
+                    self._give(
+                        group, row["member_id"], row["client_id"], _places(row["assignment"])
+                    )
+        elif kind == "GroupEmptied":
+            group.state, group.members, group.stored = "Empty", set(), set()
+        elif kind == "MemberJoined":
+            self.joined += 1
+            group.members.add(member)
+        elif kind == "MemberReplaced":
+            self._replaced(group, line["replaced"], member)
+        elif kind in ("MemberRemoved", "ConsumerMemberRemoved"):
+            self.expired += line["reason"] == "session expired"
+            group.members.discard(member)
+        elif kind in _COMES_OR_GOES:
+            self._comes_or_goes(group, line)
+        else:
+            self._consumer(group, line, member)
+
+    def _comes_or_goes(self, group: Group, line: Line) -> None:
+        kind = line["type"]
+        if kind in ("GroupDeleted", "GroupUnloaded"):
+            group.state = "Dead"
+            if kind == "GroupDeleted":
+                group.members, group.stored = set(), set()
+        elif kind == "GroupLoaded":
+            group.state = line["state"]
+            if group.protocol == "classic":
+                group.members = set(group.stored)
+        else:
+            group.protocol, group.state, group.members = "classic", "Empty", set()
+
+    def _consumer(self, group: Group, line: Line, member: str) -> None:
+        """Events of consumer groups (KIP-848). Their state is not followed."""
+        kind = line["type"]
+        if kind in ("ConsumerGroupCreated", "ConsumerGroupUpgraded"):
+            # those of an upgraded group follow, each by its subscription
+            group.protocol, group.members = "consumer", set()
+            group.upgraded = set(line.get("members", ()))
+            group.number = line.get("group_epoch", 1)
+        elif kind == "MembershipReset":
+            group.protocol, group.state, group.members = "classic", "Empty", set()
+            group.stored = set()
+        elif kind == "ConsumerGroupDowngraded":
+            group.protocol, group.state = "classic", "Stable"
+            group.members = group.stored = {row["member_id"] for row in line["members"]}
+            group.number = line["generation"]
+        elif kind == "ConsumerMemberSubscribed":
+            self.joined += member not in group.members and member not in group.upgraded
+            group.members.add(member)
+            group.upgraded.discard(member)
+            group.clients[member] = line["client_id"]
+        elif kind == "ConsumerMemberReplaced":
+            self._replaced(group, line["replaced"], member)
+            group.clients[member] = line["subscription"]["client_id"]
+        elif kind == "GroupEpochBumped":
+            group.number = line["group_epoch"]
+        elif kind == "TargetAssigned":
+            for row in line["targets"]:
+                places = [
+                    (each["topic"], at) for each in row["topics"] for at in each["partitions"]
+                ]
+                self._give(group, row["member_id"], group.clients[row["member_id"]], places)
+
+    def _replaced(self, group: Group, old: str, new: str) -> None:
+        self.joined += 1
+        group.members.discard(old)
+        group.members.add(new)
+        group.owner = {place: new if has == old else has for place, has in group.owner.items()}
+
+    def _give(self, group: Group, member: str, client: str, places: Iterable[Place]) -> None:
+        for place in places:
+            self.moved += group.owner.get(place, member) != member
+            self.moved_between_processes += group.process.get(place, client) != client
+            group.owner[place], group.process[place] = member, client
+
+
+def _places(assignment: str) -> list[Place]:
+    if not assignment:
+        return []
+    decoded = Assignment.decode(bytes.fromhex(assignment))
+    return [(topic, number) for topic, numbers in decoded.partitions for number in numbers]

@@ -1,0 +1,131 @@
+"""The plain counts of `tests/recount.py`: what they stand on is what the groups' own rules make of
+the events, and tables say the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from coordinator.configs.broker_configs import BrokerConfigs
+from coordinator.event_log.replay_brokers import ReplayedBrokers
+from coordinator.groups.classic.model import ClassicGroup
+from coordinator.groups.config import GroupConfig
+from coordinator.pipeline.fold.pieces import fold_texts
+from coordinator.pipeline.schemas import TABLES
+from coordinator.simulator.swarm.random_scenarios import scenario_text
+from tests.frozen.store import names, stored_log
+from tests.recount import Line, Recount
+from tests.shipped import lines_of, simulated
+
+_SWARM = 300
+_OF_CLUSTERS = [name for name in names() if name != "live" and not name.startswith("vector-")]
+"""The logs that say which broker serves which group."""
+
+
+class Replayed(ReplayedBrokers):
+    """A log that is replayed and counted at once: after each line of a group that a broker serves,
+    its state, its number and its members are the same in both."""
+
+    def __init__(self, lines: list[Line]) -> None:
+        self.count = Recount()
+        self.compared = 0
+        partitions = next(
+            (
+                line["partitions"]
+                for line in lines
+                if line["type"] == "TopicCreated" and line["topic"] == "__consumer_offsets"
+            ),
+            GroupConfig().offsets_topic_partitions,
+        )
+        config = GroupConfig(offsets_topic_partitions=partitions)
+        super().__init__(({"broker": 1, **line} for line in lines), BrokerConfigs({}), config)
+
+    def _fold(self, line: Line) -> None:
+        super()._fold(line)
+        self.count.feed(line)
+        if line["stream"] != "group":
+            return
+        coordinator, name = self.coordinators[line["broker"]], line["group"]
+        index = coordinator.partition_for(name)
+        group = coordinator.partition_shard(index).groups.get(name)
+        if group is None or coordinator.availability.error(index):
+            return
+        membership, counted = group.membership, self.count.groups[name]
+        where = f"line {line['seq']}, {line['type']} of {name}"
+        assert counted.members == set(membership.members), where
+        if isinstance(membership, ClassicGroup):
+            assert counted.protocol == "classic", where
+            assert (counted.state, counted.number) == (
+                str(membership.state),
+                membership.generation,
+            ), where
+        else:
+            assert (counted.protocol, counted.number) == ("consumer", membership.group_epoch), where
+        self.compared += 1
+
+
+def of_tables(text: str) -> dict[str, Any]:
+    """What tables say of a run, by the names of `counted`."""
+    tables: dict[str, list[dict[str, Any]]] = {name: [] for name in TABLES}
+    fold_texts(
+        text.splitlines(keepends=True),
+        "log",
+        lambda name, row: tables[name].append(dict(zip(TABLES[name].names(), row, strict=True))),
+    )
+    [run], [metrics] = tables["runs"], tables["metrics"]
+    assert run["rebalances"] == metrics["rebalances"]
+    assert run["completed_rebalances"] == metrics["stable"]
+    expired = sum(row["reason"] == "session expired" for row in tables["members"])
+    names = (
+        "rebalances",
+        "stable",
+        "rebalancing_ms",
+        "moved",
+        "moved_between_processes",
+        "unavailable_partition_ms",
+        "commits",
+        "refused",
+        "refused_commits",
+        "members",
+    )
+    return {name: metrics[name] for name in names} | {"expired": expired}
+
+
+def counted(lines: list[Line]) -> dict[str, int]:
+    """What the plain counts say of a log."""
+    count = Recount(lines).finish()
+    return {
+        "rebalances": count.rebalances,
+        "stable": count.completed,
+        "rebalancing_ms": sum(count.rebalancing_ms),
+        "moved": count.moved,
+        "moved_between_processes": count.moved_between_processes,
+        "unavailable_partition_ms": count.unavailable_ms,
+        "commits": count.commits,
+        "refused": count.refusals,
+        "refused_commits": count.refused_commits,
+        "members": count.joined,
+        "expired": count.expired,
+    }
+
+
+@pytest.mark.parametrize("name", _OF_CLUSTERS)
+def test_states_and_members_are_those_of_the_groups_rules(name: str) -> None:
+    lines = lines_of(stored_log(name))
+    assert Replayed(lines).compared > 0
+
+
+@pytest.mark.parametrize("name", names())
+def test_tables_of_stored_logs_say_the_same(name: str) -> None:
+    text = stored_log(name)
+    assert of_tables(text) == counted(lines_of(text))
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("seed", range(1, _SWARM + 1))
+def test_tables_of_a_swarm_say_the_same(seed: int) -> None:
+    text = simulated(scenario_text(seed, 3), f"swarm-{seed}", seed)
+    lines = lines_of(text)
+    assert of_tables(text) == counted(lines)
+    Replayed(lines)
