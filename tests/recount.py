@@ -26,6 +26,8 @@ class Group:
     def __init__(self) -> None:
         self.protocol = "classic"
         self.state = "Empty"
+        self.broker: int | None = None
+        """Who serves it."""
         self.number = 0
         """Its generation, or its group epoch."""
         self.members: set[str] = set()
@@ -75,6 +77,8 @@ class Recount:
         self._now = max(self._now, line["at_ms"])
         if line["stream"] == "group":
             self._group(line)
+            if line["type"] in ("OffsetsCommitted", "OffsetsPending"):
+                self.commits += len(line["offsets"])
         elif line["stream"] == "member":
             self._told(line)
         elif line["type"] == "RequestRefused":
@@ -111,11 +115,10 @@ class Recount:
     def _group(self, line: Line) -> None:
         kind, name, member = line["type"], line["group"], line.get("member", "")
         group = self.groups.setdefault(name, Group())
+        group.broker = group.broker if kind == "GroupUnloaded" else line.get("broker")
         if "generation" in line and group.protocol == "classic":
             group.number = line["generation"]
-        if kind in ("OffsetsCommitted", "OffsetsPending"):
-            self.commits += len(line["offsets"])
-        elif kind in ("RebalanceStarted", "GroupEpochBumped"):
+        if kind in ("RebalanceStarted", "GroupEpochBumped"):
             self.begun[name] = self.begun.get(name, 0) + 1
         if kind == "RebalanceStarted":
             group.state = "PreparingRebalance"
@@ -150,10 +153,12 @@ class Recount:
 
     def _comes_or_goes(self, group: Group, line: Line) -> None:
         kind = line["type"]
-        if kind in ("GroupDeleted", "GroupUnloaded"):
-            group.state = "Dead"
-            if kind == "GroupDeleted":
-                group.members, group.stored = set(), set()
+        if kind == "GroupUnloaded":
+            # a former coordinator may give the group up when another one has it already
+            if group.broker == line.get("broker"):
+                group.state = "Dead"
+        elif kind == "GroupDeleted":
+            group.state, group.members, group.stored = "Dead", set(), set()
         elif kind == "GroupLoaded":
             group.state = line["state"]
             if group.protocol == "classic":
