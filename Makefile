@@ -3,6 +3,8 @@ VENV   := .venv
 PY     := $(VENV)/bin/python
 STAMP  := $(VENV)/.ready
 PYTEST ?= $(PY) -m pytest
+# How many parts of `make test` are under way at once.
+JOBS   ?= 3
 # The first Python that is new enough; `make PYTHON=...` overrules.
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.14; do \
 	"$$p" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$p" && break; done)
@@ -44,7 +46,9 @@ $(STAMP): requirements/dev.txt pyproject.toml
 demo: $(STAMP)
 	$(PY) -m coordinator demo
 
-test: lint unit integration spark
+# Side by side: tests mostly wait, for brokers, JVMs and browsers. What a part says comes whole, at its end; all parts run to theirs.
+test: $(STAMP)
+	$(MAKE) --no-print-directory --keep-going --jobs=$(JOBS) --output-sync=target integration unit spark lint
 
 lint: $(STAMP)
 	$(PY) -m ruff format --check --quiet .
@@ -53,7 +57,7 @@ lint: $(STAMP)
 	$(VENV)/bin/lint-imports --no-cache
 
 unit: $(STAMP)
-	$(PYTEST) -n 2 --cov --cov-report=term
+	$(PYTEST) -n 2 --dist worksteal --cov --cov-report=term
 
 # The lessons as a static site in build/site, and a real Chromium on it (needs Node; CHROMIUM names the browser). Part of `make integration`.
 site: $(STAMP)
@@ -63,7 +67,7 @@ page: $(STAMP)
 	$(PYTEST) integration_tests/page
 
 integration: $(STAMP)
-	$(PYTEST) integration_tests
+	$(PYTEST) -n 3 --dist loadgroup integration_tests
 
 # Java is looked for before 0.45 GB are downloaded.
 $(SPARK_STAMP): requirements/spark-build.txt requirements/spark.txt pyproject.toml

@@ -1,11 +1,14 @@
-"""Fixtures: where the emulator and the real broker listen, what a run says of the real half, and
-broker logs on failure."""
+"""Fixtures: where the emulator and the real broker listen. Hooks: which tests share a process, what
+a run says of the real half, and broker logs on failure."""
 
 from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,9 +20,11 @@ from tests.foreign_sockets import let_them_close
 # Linux 6.18 was seen to answer EFAULT to the execve of a child that a process with many threads had
 # made by vfork.
 setattr(subprocess, "_USE_VFORK", False)  # noqa: B010  a documented switch that the type stubs do not know
+HERE = Path(__file__).parent
 REQUIRED = os.environ.get("REQUIRE_REAL_BROKER", "") not in ("", "0")
 _KAFKA: list[KafkaTarget] = []
-_SAID: list[str] = []
+ClosingLines = list[Callable[[], str]]
+_CLOSING: ClosingLines = []
 _KINDS = {
     "container": "Kafka 4.3.1 in containers",
     "java": "Kafka 4.3.1 as plain Java processes, since no container could be run",
@@ -28,8 +33,22 @@ _KINDS = {
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Raw scenarios come first, and those that wait for a minute last: they are under way while
-    other tests run."""
+    other tests run. Tests that share what is costly to start share a process."""
     items.sort(key=_turn)
+    fixtures: dict[Path, set[str]] = {}
+    for item in items:
+        fixtures.setdefault(item.path, set()).update(getattr(item, "fixturenames", ()))
+    for item in items:
+        item.add_marker(pytest.mark.xdist_group(_group(item.path, fixtures[item.path])))
+
+
+def _group(module: Path, fixtures: set[str]) -> str:
+    """The group of a module's tests under `--dist loadgroup`: one has the processes of the client
+    libraries, one the other real brokers, one the site and its browser."""
+    for costly in ("agents", "kafka"):
+        if costly in fixtures:
+            return costly
+    return module.stem if module.parent == HERE else module.parent.name
 
 
 def _turn(item: pytest.Item) -> int:
@@ -67,19 +86,39 @@ def kafka() -> Iterator[KafkaTarget]:
     except NoBroker as reason:
         if REQUIRED:
             pytest.fail(f"REQUIRE_REAL_BROKER is set: {reason}", pytrace=False)
-        _SAID.append(f"none ({reason})")
+        _CLOSING.append(partial(str, f"real broker: none ({reason})"))
         pytest.skip(f"no real broker: {reason}")
     _KAFKA.append(target)
-    _SAID.append(_KINDS[target.kind])
+    _CLOSING.append(lambda: f"real broker: {_KINDS[target.kind]}")
     yield target
     _KAFKA.remove(target)
     target.close()
 
 
+@pytest.fixture(scope="session")
+def closing_lines() -> ClosingLines:
+    """Lines of the run's summary, worked out at its end: what judged the emulator, for one."""
+    return _CLOSING
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A process of several hands its lines to the one that prints the summary."""
+    output = getattr(session.config, "workeroutput", None)
+    if output is not None:
+        output["closing lines"] = [line() for line in _CLOSING]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take the lines of a process that has ended."""
+    for said in getattr(node, "workeroutput", {}).get("closing lines", ()):
+        _CLOSING.append(partial(str, said))
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say in one line what judged the emulator in this run."""
-    for said in _SAID:
-        terminalreporter.write_line(f"real broker: {said}")
+    """Say what judged the emulator in this run, each line once."""
+    for said in dict.fromkeys(line() for line in _CLOSING):
+        terminalreporter.write_line(said)
 
 
 @pytest.fixture(scope="session")

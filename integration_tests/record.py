@@ -13,6 +13,7 @@ import sys
 from typing import Final
 
 from integration_tests.targets import KafkaTarget, NoBroker
+from integration_tests.wire.registry import PROFILES
 
 PARTS: Final = ("wire", "clients", "tools", "java_admin", "cluster")
 
@@ -34,6 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     print(f"recording a real Kafka ({kafka.kind})", flush=True)
     status = 0
+    kafka.begin(PROFILES)
     try:
         for part in options.parts or PARTS:
             status |= importlib.import_module(f"integration_tests.{part}.record").record_all(

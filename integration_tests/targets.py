@@ -12,7 +12,7 @@ from __future__ import annotations
 import gc
 import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from threading import Lock
@@ -34,6 +34,9 @@ class NoBroker(Exception):
 class Target(Protocol):
     """Where brokers of each profile listen."""
 
+    def begin(self, profiles: Iterable[str]) -> None:
+        """Start the brokers of these profiles together, but for those that run. Does not wait."""
+
     def address(self, profile: str) -> str:
         """`host:port` of the profile's broker; it is started if need be."""
 
@@ -49,6 +52,9 @@ class EmulatorTarget:
         self._running: dict[str, Emulator] = {}
         self._stack = ExitStack()
         self._lock = Lock()
+
+    def begin(self, profiles: Iterable[str]) -> None:
+        """Nothing to do: each starts in milliseconds."""
 
     def address(self, profile: str) -> str:
         """`host:port` of the profile's emulator."""
@@ -83,11 +89,10 @@ class RealBroker(Protocol):
 
 
 class KafkaTarget:
-    """A real broker for each profile. All profiles' brokers are started together, when the first is
-    asked for.
+    """A real broker for each profile that is asked for; `begin` starts several together.
 
-    The first that asks waits for all of them: many JVMs that start beside a story slow it down.
-    Raises NoBroker when none can be had.
+    Whoever asks for an address waits for all brokers that were begun: many JVMs that start beside a
+    story slow it down. Raises NoBroker when none can be had.
     """
 
     def __init__(self) -> None:
@@ -96,17 +101,20 @@ class KafkaTarget:
         self._brokers: dict[str, RealBroker] = {}
         self._lock = Lock()
 
-    def address(self, profile: str) -> str:
-        """`host:port` of the profile's broker, once all are ready."""
+    def begin(self, profiles: Iterable[str]) -> None:
+        """Start the brokers of these profiles together, but for those that run. Does not wait."""
         with self._lock:
-            if not self._starting:
-                pool = ThreadPoolExecutor(len(PROFILES), thread_name_prefix="start-kafka")
-                self._starting = {
-                    name: pool.submit(self._start, name, config)
-                    for name, config in PROFILES.items()
-                }
+            new = sorted(set(profiles) - self._starting.keys())
+            if new:
+                pool = ThreadPoolExecutor(len(new), thread_name_prefix="start-kafka")
+                for name in new:
+                    self._starting[name] = pool.submit(self._start, name, PROFILES[name])
                 pool.shutdown(wait=False)
-        wait(self._starting.values())
+
+    def address(self, profile: str) -> str:
+        """`host:port` of the profile's broker, once all that were begun are ready."""
+        self.begin([profile])
+        wait(list(self._starting.values()))
         return self._starting[profile].result().bootstrap_servers
 
     def logs(self) -> str:

@@ -11,7 +11,7 @@ Java consumer's stories are skipped. The judge itself is tested in test_clients_
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -24,7 +24,7 @@ from integration_tests.clients.perform import Part, Performance, parts, shown
 from integration_tests.clients.record import summary as summary_of_record
 from integration_tests.clients.stage import PROFILE
 from integration_tests.clients.variants import VARIANTS
-from integration_tests.conftest import REQUIRED
+from integration_tests.conftest import REQUIRED, ClosingLines
 from integration_tests.targets import EmulatorTarget, KafkaTarget
 from tools.kafka_jars import NoJavaError
 
@@ -46,33 +46,19 @@ def no_java() -> str:
     return ""
 
 
-class Tellers:
-    """Says in the summary of the run what the matrix came to."""
-
-    def __init__(self) -> None:
-        self.lines: list[Callable[[], str]] = []
-
-    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """A line for each target."""
-        for line in self.lines:
-            terminalreporter.write_line(line())
-
-
 @pytest.fixture(scope="session")
-def tellers(request: pytest.FixtureRequest) -> Tellers:
-    """Lines for the summary."""
-    tellers = Tellers()
-    tellers.lines.append(lambda: summary_of_record(GOLDEN))
-    request.config.pluginmanager.register(tellers)
-    return tellers
+def about_the_record(closing_lines: ClosingLines) -> None:
+    """The run's summary says what the record is."""
+    closing_lines.append(lambda: summary_of_record(GOLDEN))
 
 
 def performance(
     request: pytest.FixtureRequest, test: str, address: str, target: str
 ) -> Iterator[Performance[Verdict]]:
     """Begin all the parts that tests of this name will ask for."""
-    agents, no_java, tellers = (
-        request.getfixturevalue(name) for name in ("agents", "no_java", "tellers")
+    request.getfixturevalue("about_the_record")
+    agents, no_java, closing_lines = (
+        request.getfixturevalue(name) for name in ("agents", "no_java", "closing_lines")
     )
     chosen: list[Part] = []
     for item in request.session.items:
@@ -86,7 +72,7 @@ def performance(
             if (variant.name, story) in GOLDEN and not (no_java and variant.library == "java"):
                 chosen.append((variant.name, story))
     performed = Performance(lambda part: judged(part, address, agents, GOLDEN[part]), chosen)
-    tellers.lines.append(
+    closing_lines.append(
         lambda: summary(
             target, (f.result() for f in performed.played.values() if f.done()), performed.took_s
         )

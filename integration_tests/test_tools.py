@@ -62,7 +62,9 @@ def on_kafka(
     request: pytest.FixtureRequest, kafka: Target, jvms: ToolJvms, pool: ThreadPoolExecutor
 ) -> Played:
     """The same on a real broker."""
-    for profile in {story.profile for story in STORIES.values()}:
+    profiles = {story.profile for story in STORIES.values()}
+    kafka.begin(profiles)
+    for profile in profiles:
         await_coordinator(kafka.address(profile), TableCodec())
     return _played(request, kafka.address, jvms, pool, "on_kafka")
 

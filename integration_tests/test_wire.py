@@ -74,8 +74,10 @@ class Plays:
     ) -> None:
         self._parts: dict[tuple[str, str], Part] = {}
         targets: list[Target] = [emulator] if kafka is None else [emulator, kafka]
+        profiles = sorted({SCENARIOS[name].profile for name in alone | beside})
         for target in targets:
-            for profile in sorted({SCENARIOS[name].profile for name in alone | beside}):
+            target.begin(profiles)
+            for profile in profiles:
                 await_coordinator(target.address(profile), TableCodec())
         for name in sorted(alone):
             self._add("recorded", name, emulator, RECORDED[name].nonce)

@@ -10,6 +10,8 @@ import pytest
 
 from assignors import Assignment, Subscription, TopicPartition, Verdict, by_name, explain, verdict
 
+pytestmark = pytest.mark.unmeasured
+
 _STEPS = 12
 Previous = dict[str, list[TopicPartition]]
 

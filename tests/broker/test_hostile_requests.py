@@ -67,6 +67,8 @@ from coordinator.wire.primitives import ResponseTooLarge
 from coordinator.wire.schema import Request, Response
 from tests.broker.driver import Client, Driver, join
 
+pytestmark = pytest.mark.unmeasured
+
 MIB = 1 << 20
 
 

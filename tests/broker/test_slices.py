@@ -37,6 +37,8 @@ from coordinator.wire.messages.write_txn_markers import (
 from coordinator.wire.schema import Request
 from tests.broker.driver import Client, Driver, new_member
 
+pytestmark = pytest.mark.unmeasured
+
 BEAT = HeartbeatRequest(group_id="g", generation_id=1, member_id="m")
 REQUEST_BYTES = 75_000
 MOST_CALLS = 50_000

@@ -39,6 +39,8 @@ from tests.broker.driver import Client
 from tests.brokers.desk import Cluster, produce
 from tests.brokers.test_coordinators import codes, commit, committed, coordinator_of
 
+pytestmark = pytest.mark.unmeasured
+
 NODES = (1, 2, 3)
 STEPS = 60
 

@@ -26,6 +26,8 @@ from coordinator.wire.messages.elect_leaders import ElectLeadersRequest, TopicPa
 from coordinator.wire.schema import Request
 from tests.brokers.desk import Cluster
 
+pytestmark = pytest.mark.unmeasured
+
 MANY = 1_000
 
 

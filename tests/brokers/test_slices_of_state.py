@@ -30,6 +30,8 @@ from coordinator.wire.schema import Request
 from tests.broker.driver import Driver
 from tests.brokers.desk import Cluster, produce
 
+pytestmark = pytest.mark.unmeasured
+
 PARTITIONS = 1_000
 
 

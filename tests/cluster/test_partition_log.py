@@ -393,6 +393,7 @@ def test_what_a_few_compressed_bytes_may_cost_is_bounded() -> None:
     assert 1_000 < len(keyless.records) < 50_000
 
 
+@pytest.mark.unmeasured
 def test_a_look_up_opens_no_more_than_its_request_may_cost(monkeypatch: pytest.MonkeyPatch) -> None:
     log = PartitionLog()
     count = 200_000

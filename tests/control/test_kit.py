@@ -330,10 +330,11 @@ def test_partitions_of_members_are_compared_by_name() -> None:
 class TestVerification:
     def test_promises_and_counts(self, emulator: Emulator) -> None:
         group = emulator.group("g")
-        with emulator.peer("g", topics=["orders"]) as peer:
+        fast = {"heartbeat.interval.ms": 50}
+        with emulator.peer("g", topics=["orders"], config=fast) as peer:
             peer.wait_stable()
             mark = emulator.mark()
-            with emulator.peer("g", topics=["orders"]) as other:
+            with emulator.peer("g", topics=["orders"], config=fast) as other:
                 other.wait_stable()
                 group.wait(members=2, assigned="all")
             group.wait(members=1, assigned="all")

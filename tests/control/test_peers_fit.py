@@ -17,7 +17,13 @@ _STRATEGY = "partition.assignment.strategy"
 @pytest.fixture
 def kafka() -> Iterator[Emulator]:
     with Emulator(
-        {"orders": 4}, {"group.consumer.min.heartbeat.interval.ms": 50}, remember=10_000, seed=5
+        {"orders": 4},
+        {
+            "group.consumer.min.heartbeat.interval.ms": 50,
+            "group.consumer.heartbeat.interval.ms": 50,
+        },
+        remember=10_000,
+        seed=5,
     ) as running:
         yield running
 

@@ -40,6 +40,8 @@ def kafka(request: pytest.FixtureRequest) -> Iterator[Emulator]:
     settings = {
         "default.replication.factor": min(request.param, 2),
         "offsets.topic.num.partitions": 4,
+        "group.consumer.min.heartbeat.interval.ms": 50,
+        "group.consumer.heartbeat.interval.ms": 50,
     }
     with Emulator(
         {"orders": 3}, settings, remember=50_000, seed=5, brokers=request.param

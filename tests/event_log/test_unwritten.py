@@ -12,6 +12,8 @@ from coordinator.simulator.files import catalogue
 from coordinator.simulator.files.scenario import read_scenario
 from coordinator.simulator.run import run_scenario
 
+pytestmark = pytest.mark.unmeasured
+
 SHORTER = {
     "exactly_once_pipeline": "duration=40s",
     "migration_to_consumer": "duration=40s",

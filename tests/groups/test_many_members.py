@@ -11,6 +11,8 @@ from coordinator.groups.classic import model
 from coordinator.groups.classic.model import Members
 from tests.groups.kit import World
 
+pytestmark = pytest.mark.unmeasured
+
 SIZES = 100, 400
 
 

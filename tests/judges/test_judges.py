@@ -26,7 +26,7 @@ def run() -> list[Line]:
     """Two members, one of them static, a commit, a static member that comes back, a clean leave."""
     with Emulator({"t": 4}, remember=10_000, seed=3) as kafka:
         group = kafka.group("g")
-        with kafka.peer("g", topics=["t"]) as first:
+        with kafka.peer("g", topics=["t"], config={"heartbeat.interval.ms": 50}) as first:
             first.wait_stable()
             first.seek("t", 0, 1)
             first.wait_commit()

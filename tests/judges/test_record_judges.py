@@ -21,6 +21,8 @@ from coordinator.simulator.files.scenario import read_scenario
 from coordinator.simulator.run import run_scenario, verdicts
 from coordinator.wire.messages.offset_fetch import OffsetFetchRequest
 
+pytestmark = pytest.mark.unmeasured
+
 Line = dict[str, Any]
 
 SCENARIO = """

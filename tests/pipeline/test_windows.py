@@ -168,8 +168,20 @@ def as_the_tables_tell(tables: Tables, end_ms: int) -> list[dict[str, Any]]:
     return told
 
 
-@pytest.mark.parametrize("first_ms", [0, 5_000])
-@pytest.mark.parametrize("name", catalogue.names())
+@pytest.mark.parametrize(
+    ("name", "first_ms"),
+    [
+        *((name, 5_000) for name in catalogue.names()),
+        ("crash_loop", 0),
+        ("migration_to_consumer", 0),
+        *(
+            pytest.param(name, 0, marks=pytest.mark.thorough)
+            for name in catalogue.names()
+            if name not in ("crash_loop", "migration_to_consumer")
+        ),
+    ],
+)
+@pytest.mark.unmeasured
 def test_windows_say_what_the_tables_say(name: str, first_ms: int) -> None:
     scenario = read_scenario(catalogue.text(name), name, ())
     end_ms = min(scenario.duration_ms, 300_000)

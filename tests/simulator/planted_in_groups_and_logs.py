@@ -1,5 +1,5 @@
-"""Bugs that are planted in groups and logs: promises of members' time, of coordinators that move, of replicas
-and of the ends of transactions."""
+"""Bugs that are planted in groups and logs: promises of members' time, of coordinators that move,
+of replicas and of the ends of transactions."""
 
 from __future__ import annotations
 

@@ -8,6 +8,8 @@ from coordinator.simulator.swarm.one_seed import run_text
 from tests.simulator.planted import BUGS, find
 from tests.simulator.planted_in_groups_and_logs import SCENARIOS
 
+pytestmark = pytest.mark.unmeasured
+
 QUICK = {
     "records_are_skipped": "no_record_lost",
     "committed_offsets_are_not_seen": "duplicates_are_uncommitted",

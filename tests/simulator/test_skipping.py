@@ -22,10 +22,32 @@ from coordinator.simulator.run import run_scenario
 from coordinator.simulator.swarm.random_scenarios import scenario_text
 from coordinator.simulator.world import World
 
+pytestmark = pytest.mark.unmeasured
+
 _LONG = frozenset(
     {"broker_crash_acks", "commit_crash", "exactly_once_pipeline", "slow_consumer", "slow_records"}
 )
 """Their members consume, and are never quiet: a part of them is enough."""
+_EACH_KIND = frozenset(
+    {
+        "broker_crash_acks",
+        "coordinator_crash",
+        "exactly_once_pipeline",
+        "half_open_partition",
+        "long_gc_pause",
+        "migration_to_consumer",
+        "poisson_churn",
+        "rolling_deploy_static",
+    }
+)
+"""Those that `make test` runs: brokers and coordinators that crash, transactions, links that are cut,
+members that stall, both protocols, random churn, static members. `make fuzz` runs all others."""
+
+
+def long_half(*case: Any) -> Any:
+    """A case of `make fuzz`: another one stands for its kind in `make test`."""
+    return pytest.param(*case, marks=pytest.mark.thorough)
+
 
 _SESSIONS = int(TimerKind.SESSION), int(TimerKind.CONSUMER_SESSION)
 
@@ -200,19 +222,26 @@ def assert_same(scenario: Scenario, seed: int, looks: range = range(0)) -> tuple
     return slow, fast
 
 
-@pytest.mark.parametrize("name", catalogue.names())
+@pytest.mark.parametrize(
+    "name", [name if name in _EACH_KIND else long_half(name) for name in catalogue.names()]
+)
 def test_every_shipped_scenario_is_the_same(name: str) -> None:
     settings = ("duration=100s",) if name in _LONG else ()
     assert_same(read_scenario(catalogue.text(name), name, settings), 3)
 
 
-@pytest.mark.parametrize("seed", range(8, 16))
+@pytest.mark.parametrize("seed", [8, 9, 10, *map(long_half, range(11, 16))])
 def test_random_scenarios_are_the_same(seed: int) -> None:
     assert_same(read_scenario(scenario_text(seed, 1), "swarm"), seed)
 
 
 @pytest.mark.parametrize(
-    ("shortest", "longest", "reads"), [(1, 1, 0), (1, 1, 5), (2, 60, 0), (0, 3, 0), (900, 1400, 5)]
+    ("shortest", "longest", "reads"),
+    [
+        (1, 1, 5),
+        (2, 60, 0),
+        *(long_half(*case) for case in [(1, 1, 0), (0, 3, 0), (900, 1400, 5)]),
+    ],
 )
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])
 def test_who_looks_at_any_instant_sees_no_difference(
@@ -283,7 +312,7 @@ def test_time_can_pass_in_any_pieces() -> None:
 
 
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])
-@pytest.mark.parametrize(("shortest", "longest"), [(200, 700), (1, 1400)])
+@pytest.mark.parametrize(("shortest", "longest"), [long_half(200, 700), (1, 1400)])
 def test_commits_and_heartbeats_may_be_anywhere_on_their_way_when_somebody_looks(
     shortest: int, longest: int, protocol: str
 ) -> None:

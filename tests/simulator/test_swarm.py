@@ -66,6 +66,7 @@ def test_the_first_seeds_keep_every_promise(
     )
 
 
+@pytest.mark.unmeasured
 def test_a_seed_runs_again_in_another_process(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -91,6 +92,7 @@ def test_a_seed_runs_again_in_another_process(
     assert "another process wrote another log" in capsys.readouterr().out
 
 
+@pytest.mark.unmeasured
 def test_a_scenario_that_fails_is_kept_and_made_smaller(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

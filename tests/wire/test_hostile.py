@@ -35,6 +35,7 @@ def at_most(limit_bytes: int) -> Iterator[None]:
     assert peak < limit_bytes
 
 
+@pytest.mark.unmeasured
 def test_every_truncation_is_refused() -> None:
     """Each shorter body of a sample ends too early, wherever it is cut."""
     for vector in vectors():
@@ -45,6 +46,7 @@ def test_every_truncation_is_refused() -> None:
                 vector.message.decode(vector.version, vector.body[:size])
 
 
+@pytest.mark.unmeasured
 def test_every_truncation_of_served_requests_is_refused() -> None:
     random = Random(3)
     for message in message_types(SERVED):
@@ -144,6 +146,7 @@ def test_tagged_fields_by_the_thousand_take_linear_time() -> None:
     assert FetchRequest.decode(12, body).encode(12) == body
 
 
+@pytest.mark.unmeasured
 def test_mutated_frames() -> None:
     """A bounded run; `make fuzz` runs a million."""
     outcome = run(count=20_000, seed=4)

@@ -12,6 +12,8 @@ from coordinator.groups.consumer import heartbeat
 from coordinator.groups.consumer.following import follow
 from tests.groups.consumer.kit import ConsumerWorld
 
+pytestmark = pytest.mark.unmeasured
+
 
 def _life(seed: int) -> tuple[list[Any], list[Any]]:
     """A random life of a group; its events, and the answers that its members got."""
