@@ -43,11 +43,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def _group(module: Path, fixtures: set[str]) -> str:
-    """The group of a module's tests under `--dist loadgroup`: one has the processes of the client
-    libraries, one the other real brokers, one the site and its browser."""
-    for costly in ("agents", "kafka"):
-        if costly in fixtures:
-            return costly
+    """The group of a module's tests under `--dist loadgroup`: one has real brokers and the client
+    libraries' processes, one the other real brokers, one the site and its browser."""
+    if "kafka" in fixtures:
+        return "clients" if "agents" in fixtures else "kafka"
     return module.stem if module.parent == HERE else module.parent.name
 
 

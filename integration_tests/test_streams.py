@@ -9,7 +9,10 @@ And what is told to those whose group protocols are not served here: an applicat
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -23,7 +26,10 @@ from tools.kafka_jars import NoJavaError
 HERE = Path(__file__).parent / "streams"
 PROFILE = "plain"
 LIMIT_S = 900
-CLASSIC = pytest.mark.parametrize("guarantee", ["at_least_once", "exactly_once_v2"])
+AT_ONCE = 3
+"""How many JVMs are under way at once: they mostly wait."""
+GUARANTEES = ("at_least_once", "exactly_once_v2")
+CLASSIC = pytest.mark.parametrize("guarantee", GUARANTEES)
 UNSUPPORTED = "org.apache.kafka.common.errors.UnsupportedVersionException: "
 
 
@@ -40,12 +46,48 @@ def libraries() -> Path:
         pytest.skip(f"Kafka Streams cannot be run: {missing}")
 
 
-def said(
-    libraries: Path, target: Target, protocol: str, guarantee: str = "at_least_once"
-) -> list[str]:
-    """What the application prints."""
+class Run(NamedTuple):
+    """How the application is run."""
+
+    protocol: str
+    guarantee: str = GUARANTEES[0]
+
+
+Said = dict[Run, Future[list[str]]]
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[ThreadPoolExecutor]:
+    """Where the application runs, on both targets at once."""
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        yield threads
+
+
+@pytest.fixture(scope="module")
+def on_emulator(libraries: Path, pool: ThreadPoolExecutor, emulator: EmulatorTarget) -> Said:
+    """What it prints on the emulator, all runs on their way."""
+    runs = [*(Run("classic", guarantee) for guarantee in GUARANTEES), Run("streams"), Run("share")]
+    return begun(pool, libraries, emulator, runs)
+
+
+@pytest.fixture(scope="module")
+def on_kafka(
+    libraries: Path, pool: ThreadPoolExecutor, on_emulator: Said, kafka: KafkaTarget
+) -> Said:
+    """What it prints on a real broker."""
+    runs = [Run("classic", guarantee) for guarantee in GUARANTEES]
+    return begun(pool, libraries, kafka, runs)
+
+
+def begun(pool: ThreadPoolExecutor, libraries: Path, target: Target, runs: list[Run]) -> Said:
+    """Begin these runs."""
     await_coordinator(target.address(PROFILE), TableCodec())
-    words = [target.address(PROFILE), protocol, guarantee]
+    return {run: pool.submit(said, libraries, target.address(PROFILE), run) for run in runs}
+
+
+def said(libraries: Path, address: str, run: Run) -> list[str]:
+    """What the application prints."""
+    words = [address, *run]
     command = [
         kafka_jars.java(),
         "-XX:TieredStopAtLevel=1",
@@ -70,24 +112,20 @@ def counted(guarantee: str) -> list[str]:
 
 
 @CLASSIC
-def test_words_are_counted_on_the_emulator(
-    libraries: Path, guarantee: str, emulator: EmulatorTarget
-) -> None:
-    assert said(libraries, emulator, "classic", guarantee) == counted(guarantee)
+def test_words_are_counted_on_the_emulator(guarantee: str, on_emulator: Said) -> None:
+    assert on_emulator[Run("classic", guarantee)].result() == counted(guarantee)
 
 
 @CLASSIC
-def test_words_are_counted_on_a_real_broker(
-    libraries: Path, guarantee: str, kafka: KafkaTarget
-) -> None:
-    assert said(libraries, kafka, "classic", guarantee) == counted(guarantee)
+def test_words_are_counted_on_a_real_broker(guarantee: str, on_kafka: Said) -> None:
+    assert on_kafka[Run("classic", guarantee)].result() == counted(guarantee)
 
 
-def test_the_streams_protocol_is_refused_at_once(libraries: Path, emulator: EmulatorTarget) -> None:
-    (line,) = said(libraries, emulator, "streams")
+def test_the_streams_protocol_is_refused_at_once(on_emulator: Said) -> None:
+    (line,) = on_emulator[Run("streams")].result()
     assert line.startswith(f"{UNSUPPORTED}The cluster does not support the STREAMS group protocol")
 
 
-def test_a_share_consumer_is_refused_at_once(libraries: Path, emulator: EmulatorTarget) -> None:
-    (line,) = said(libraries, emulator, "share")
+def test_a_share_consumer_is_refused_at_once(on_emulator: Said) -> None:
+    (line,) = on_emulator[Run("share")].result()
     assert line.startswith(f"{UNSUPPORTED}The cluster does not support the share group protocol.")

@@ -25,6 +25,8 @@ from coordinator.wire.messages.join_group import JoinGroupRequest
 from coordinator.wire.messages.offset_commit import OffsetCommitRequest
 from tests.properties.storm import Storm
 
+pytestmark = pytest.mark.unmeasured
+
 STEPS = 200
 
 

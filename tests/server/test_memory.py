@@ -25,6 +25,8 @@ from coordinator.wire.messages.metadata import MetadataRequest
 from coordinator.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from tests.server.test_server import Peer, Running, running
 
+pytestmark = pytest.mark.unmeasured
+
 MIB = 1 << 20
 PATIENCE_S = 120.0
 """For each thing that is awaited, on a busy machine."""
