@@ -8,6 +8,8 @@ import pytest
 from tests.frozen.outputs import OUTPUTS, Lines
 from tests.frozen.store import KEPT, differences, names, stored_log
 
+pytestmark = pytest.mark.unmeasured
+
 _SHOWN = 40
 
 

@@ -110,6 +110,9 @@ def test_kafka_python_is_told_that_they_are_lost(emulator: Emulator) -> None:
         heartbeat_interval_ms=100,
     )
     consumer.subscribe(["orders"], listener=Told())
+    consumer.partitions_for_topic(
+        "orders"
+    )  # else it may learn its topic while it joins, and lose that join
     _lose(emulator, calls, lambda: consumer.poll(100), consumer.close)
 
 
