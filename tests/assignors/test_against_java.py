@@ -20,8 +20,6 @@ from tests.assignors.client_java import (
 )
 from tests.java_jars import JavaProgram, NoJavaError, java_program
 
-pytestmark = pytest.mark.unmeasured
-
 CASES = 500
 SEED = 431
 

@@ -13,8 +13,6 @@ from assignors.java_hashing import copy_capacity, int_hash, string_hash
 from assignors.java_tree_bin import TreeBin
 from tests.java_jars import NoJavaError, java_program
 
-pytestmark = pytest.mark.unmeasured
-
 Operation = tuple[str, int | str]
 SAME_HASH = ["".join(parts) for parts in product(("Aa", "BB"), repeat=6)]
 """64 texts with one hash code: their trees sort by compareTo."""

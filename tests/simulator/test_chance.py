@@ -52,7 +52,7 @@ def test_brokers_draw_through_the_same_sequences() -> None:
 
 def test_one_seed_gives_one_log_whatever_the_hash_seed() -> None:
     code = (
-        "import sys; from coordinator.simulator import catalogue; from coordinator.simulator.files.scenario import read_scenario\n"
+        "import sys; from coordinator.simulator.files import catalogue; from coordinator.simulator.files.scenario import read_scenario\n"
         "from coordinator.simulator.run import run_scenario; from coordinator.event_log import EventLog\n"
         "log = EventLog(seed=7); run_scenario(read_scenario(catalogue.text('crash_loop'), 'x'), 7, log)\n"
         "sys.stdout.write('\\n'.join(log.lines))"
