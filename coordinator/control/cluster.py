@@ -3,7 +3,7 @@ topics, and how each is undone.
 
     StopBroker(2, how="crash")        MoveCoordinator("billing", to=3)        CutLink(1, 2)        SlowFollower(3, delay_ms=500)
 
-Owns the words and their checks. `perform` carries a verb out and answers its inverse (None where
+The words are those of `coordinator.verbs`; this owns their checks. `perform` carries a verb out and answers its inverse (None where
 there is none): performing that brings the cluster back to where it was, as far as Kafka can go
 back. `to_plain` and `from_plain` are the same as JSON values. Raises ClusterError at once for what
 cannot be done, naming what exists; then nothing has changed. Does not depend on sockets.
@@ -12,8 +12,8 @@ cannot be done, naming what exists; then nothing has changed. Does not depend on
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import MISSING, asdict, dataclass, fields
-from typing import Any, Literal, assert_never, get_args, get_type_hints
+from dataclasses import MISSING, asdict, fields
+from typing import Any, assert_never, get_args
 
 from ..cluster import CONSUMER_OFFSETS
 from ..cluster.internal_topics import partition_for
@@ -21,180 +21,61 @@ from ..cluster.network import HostState
 from ..cluster.replication import Pace
 from ..cluster_runtime import ClusterError, Hosts
 from ..cluster_runtime.runtime import Brokers
+from ..verbs import row_of
+from ..verbs.brokers import (
+    VERBS,
+    BrokerVerb,
+    CreatePartitions,
+    CreateTopic,
+    CutClient,
+    CutLink,
+    DeleteTopic,
+    FenceBroker,
+    HealClient,
+    HealLink,
+    How,
+    JumpClock,
+    MoveCoordinator,
+    MoveLeader,
+    ReassignPartition,
+    SlowFollower,
+    SlowLoad,
+    StartBroker,
+    StopBroker,
+    TopicVerb,
+    UnfenceBroker,
+    Verb,
+)
 from . import topics
 from .in_process_requests import ControlError
 
-How = Literal["controlled", "crash", "pause"]
-
-
-@dataclass(frozen=True, slots=True)
-class StopBroker:
-    """Stop a broker: by a controlled shutdown, a crash (as SIGKILL), or a pause (as SIGSTOP).
-    Inverse: StartBroker."""
-
-    broker: int
-    how: How = "controlled"
-
-
-@dataclass(frozen=True, slots=True)
-class StartBroker:
-    """Start a stopped broker, or let a paused one go on. Inverse: StopBroker."""
-
-    broker: int
-
-
-@dataclass(frozen=True, slots=True)
-class MoveLeader:
-    """Let another replica in sync lead a partition. Inverse: MoveLeader back."""
-
-    topic: str
-    partition: int
-    to: int
-
-
-@dataclass(frozen=True, slots=True)
-class MoveCoordinator:
-    """Let another broker coordinate a group: it becomes the leader of the group's partition.
-    Inverse: MoveCoordinator back."""
-
-    group: str
-    to: int
-
-
-@dataclass(frozen=True, slots=True)
-class ReassignPartition:
-    """Let a partition move to these brokers, preferred leader first (KIP-455). None cancels a move
-    that is under way, as do the replicas that it had before; none given: a broker that lacks it
-    takes its leader's place. Inverse: ReassignPartition back to those it had."""
-
-    topic: str
-    partition: int
-    replicas: tuple[int, ...] | None = ()
-
-
-@dataclass(frozen=True, slots=True)
-class FenceBroker:
-    """Let the controller fence a broker until UnfenceBroker, its inverse."""
-
-    broker: int
-
-
-@dataclass(frozen=True, slots=True)
-class UnfenceBroker:
-    """Let a broker that was fenced on purpose come back. Inverse: FenceBroker."""
-
-    broker: int
-
-
-@dataclass(frozen=True, slots=True)
-class CutLink:
-    """Let nothing pass between two brokers. Inverse: HealLink."""
-
-    one: int
-    other: int
-
-
-@dataclass(frozen=True, slots=True)
-class HealLink:
-    """Let things pass between two brokers again. Inverse: CutLink."""
-
-    one: int
-    other: int
-
-
-@dataclass(frozen=True, slots=True)
-class CutClient:
-    """Let nothing pass between a client, known by its client id, and a broker; connections stay
-    open. Inverse: HealClient."""
-
-    client_id: str
-    broker: int
-
-
-@dataclass(frozen=True, slots=True)
-class HealClient:
-    """Let things pass between a client and a broker again; what waited goes on. Inverse:
-    CutClient."""
-
-    client_id: str
-    broker: int
-
-
-@dataclass(frozen=True, slots=True)
-class SlowFollower:
-    """Let a broker follow its leaders so many milliseconds behind, at so many bytes a second (None:
-    any). Inverse: the pace before."""
-
-    broker: int
-    delay_ms: int = 0
-    bytes_per_second: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class SlowLoad:
-    """Let a broker's coordinators take so many milliseconds to load; meanwhile
-    COORDINATOR_LOAD_IN_PROGRESS. Inverse: the time before."""
-
-    broker: int
-    load_ms: int
-
-
-@dataclass(frozen=True, slots=True)
-class JumpClock:
-    """Let the wall clock of a broker's host jump so many milliseconds forward, or back (negative).
-    Timers go on as they were; what is dated by the clock (appended records, commits, offsets that
-    expire) is dated anew. Inverse: JumpClock as far the other way."""
-
-    broker: int
-    by_ms: int
-
-
-@dataclass(frozen=True, slots=True)
-class CreateTopic:
-    """Make a topic, with -1 partitions or replicas as many as num.partitions and
-    default.replication.factor say. Inverse: DeleteTopic."""
-
-    topic: str
-    partitions: int = -1
-    replication: int = -1
-
-
-@dataclass(frozen=True, slots=True)
-class CreatePartitions:
-    """Let a topic have so many partitions in all (KIP-195). No inverse: Kafka takes no partition
-    away."""
-
-    topic: str
-    partitions: int
-
-
-@dataclass(frozen=True, slots=True)
-class DeleteTopic:
-    """Delete a topic, its records, and what groups committed in it. Inverse: CreateTopic with as
-    many partitions and replicas, empty."""
-
-    topic: str
-
-
-_BrokerVerb = (
-    StopBroker
-    | StartBroker
-    | MoveLeader
-    | MoveCoordinator
-    | ReassignPartition
-    | FenceBroker
-    | UnfenceBroker
-    | CutLink
-    | HealLink
-    | CutClient
-    | HealClient
-    | SlowFollower
-    | SlowLoad
-    | JumpClock
-)
-_TopicVerb = CreateTopic | CreatePartitions | DeleteTopic
-Verb = _BrokerVerb | _TopicVerb
-VERBS: dict[str, type[Any]] = {verb.__name__: verb for verb in get_args(Verb)}
+__all__ = [
+    "VERBS",
+    "ClusterError",
+    "CreatePartitions",
+    "CreateTopic",
+    "CutClient",
+    "CutLink",
+    "DeleteTopic",
+    "FenceBroker",
+    "HealClient",
+    "HealLink",
+    "How",
+    "JumpClock",
+    "MoveCoordinator",
+    "MoveLeader",
+    "ReassignPartition",
+    "SlowFollower",
+    "SlowLoad",
+    "StartBroker",
+    "StopBroker",
+    "UnfenceBroker",
+    "Verb",
+    "from_plain",
+    "perform",
+    "to_plain",
+    "wrong_fields",
+]
 
 
 def perform(hosts: Hosts, verb: Verb, now: int) -> Verb | None:
@@ -202,7 +83,7 @@ def perform(hosts: Hosts, verb: Verb, now: int) -> Verb | None:
     cluster = hosts.cluster
     inverse = (
         _change_topic(cluster, verb, now)
-        if isinstance(verb, _TopicVerb)
+        if isinstance(verb, TopicVerb)
         else _perform(hosts, cluster, verb, now)
     )
     if cluster.log is not None:
@@ -210,7 +91,7 @@ def perform(hosts: Hosts, verb: Verb, now: int) -> Verb | None:
     return inverse
 
 
-def _perform(hosts: Hosts, cluster: Brokers, verb: _BrokerVerb, now: int) -> Verb | None:
+def _perform(hosts: Hosts, cluster: Brokers, verb: BrokerVerb, now: int) -> Verb | None:
     match verb:
         case StopBroker(broker, how):
             if how not in get_args(How):
@@ -279,7 +160,7 @@ def _slow_down(hosts: Hosts, cluster: Brokers, verb: SlowFollower | SlowLoad, no
             assert_never(verb)
 
 
-def _change_topic(cluster: Brokers, verb: _TopicVerb, now: int) -> Verb | None:
+def _change_topic(cluster: Brokers, verb: TopicVerb, now: int) -> Verb | None:
     """By the requests that any client would send, to the controller."""
     metadata = cluster.controller.cluster
     broker = cluster.brokers[metadata.controller_id]
@@ -314,7 +195,7 @@ def _partition_of(cluster: Brokers, group: str) -> int:
 
 
 def _logged(verb: Verb) -> dict[str, Any]:
-    return {("target" if name == "to" else name): value for name, value in asdict(verb).items()}
+    return dict(zip(row_of(verb).logged, asdict(verb).values(), strict=True))
 
 
 def to_plain(verb: Verb) -> dict[str, Any]:
@@ -335,18 +216,16 @@ def from_plain(plain: Mapping[str, Any]) -> Verb:
     if said is not None:
         raise ClusterError(said)
     verb: Verb = kind(**values)
-    for field, hint in get_type_hints(kind).items():
-        if field == "replicas":
-            _check_replicas(name, getattr(verb, field))
+    for taken in row_of(verb).takes:
+        value = getattr(verb, taken.name)
+        if taken.several:
+            _check_replicas(name, value)
             continue
-        value, wanted = (
-            getattr(verb, field),
-            hint if isinstance(hint, type) else str if hint is How else int,
-        )
-        optional = hint == int | None and value is None
+        wanted = int if taken.number else str
+        optional = taken.optional and value is None
         if not optional and (not isinstance(value, wanted) or isinstance(value, bool)):
             raise ClusterError(
-                f"{name}: {field} is {value!r}; give {'a whole number' if wanted is int else 'a text'}"
+                f"{name}: {taken.name} is {value!r}; give {'a whole number' if wanted is int else 'a text'}"
             )
     return verb
 

@@ -1,4 +1,4 @@
-"""The verbs of a cluster as methods: each builds the data of `cluster`, has it carried out, and can
+"""The verbs of a cluster as methods: each builds a verb's data, has it carried out, and can
 be undone.
 
 with kafka.stop_broker(2, how="crash"):      # started again at the end of the block
@@ -7,15 +7,28 @@ with kafka.stop_broker(2, how="crash"):      # started again at the end of the b
 
 from __future__ import annotations
 
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from collections.abc import Callable, Sequence
+from types import MethodType, TracebackType
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, overload
 
 from .waits.processing import ProcessingKit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from ..verbs import brokers as verbs
+    from ..verbs.brokers import Verb
+else:
 
-    from .cluster import How, Verb
+    class _Verbs:
+        """The module of their data, which an emulator that is only served never loads."""
+
+        def __getattr__(self, name: str) -> object:
+            from ..verbs import brokers
+
+            return getattr(brokers, name)
+
+    verbs = _Verbs()
+
+P = ParamSpec("P")
 
 
 class Done:
@@ -49,87 +62,64 @@ class Done:
         return f"<done: {self.verb}>"
 
 
+class _CarriedOut(Generic[P]):
+    """A method that takes a verb's fields, and carries it out. `kind` gives the verb's data, which
+    are loaded when the method is first used."""
+
+    def __init__(self, kind: Callable[[], Callable[P, Verb]]) -> None:
+        self._kind = kind
+        self._made: Callable[Concatenate[ClusterKit, P], Done] | None = None
+
+    @overload
+    def __get__(
+        self, kit: None, owner: type[ClusterKit]
+    ) -> Callable[Concatenate[ClusterKit, P], Done]: ...
+
+    @overload
+    def __get__(self, kit: ClusterKit, owner: type[ClusterKit]) -> Callable[P, Done]: ...
+
+    def __get__(self, kit: ClusterKit | None, owner: type[ClusterKit]) -> Any:
+        if self._made is None:
+            self._made = _method(self._kind())
+        return self._made if kit is None else MethodType(self._made, kit)
+
+
+def _method(kind: Callable[P, Verb]) -> Callable[Concatenate[ClusterKit, P], Done]:
+    from inspect import Parameter, Signature, signature
+
+    def method(kit: ClusterKit, /, *args: P.args, **kwargs: P.kwargs) -> Done:
+        return Done(kind(*args, **kwargs), kit.control)
+
+    first = Parameter("kit", Parameter.POSITIONAL_ONLY)
+    taken = signature(kind).parameters.values()
+    setattr(method, "__signature__", Signature([first, *taken]))  # noqa: B010 - mypy knows none
+    method.__doc__ = kind.__doc__
+    return method
+
+
 class ClusterKit(ProcessingKit):
-    """What a test can do to the brokers of an emulator that has several. Each raises ClusterError
-    for what cannot be done."""
+    """What a test can do to the brokers of an emulator that has several: its verbs, whose data
+    tells what each does. Each raises ClusterError for what cannot be done."""
 
     if TYPE_CHECKING:  # the emulator's own
 
         def control(self, verb: Verb) -> Verb | None: ...
 
-    def stop_broker(self, broker: int, how: How = "controlled") -> Done:
-        """Stop a broker: "controlled" (its leaders move first), "crash" (as SIGKILL) or "pause" (as
-        SIGSTOP)."""
-        from .cluster import StopBroker
-
-        return Done(StopBroker(broker, how), self.control)
-
-    def start_broker(self, broker: int) -> Done:
-        """Start a stopped broker, or let a paused one go on."""
-        from .cluster import StartBroker
-
-        return Done(StartBroker(broker), self.control)
-
-    def move_leader(self, topic: str, partition: int, to: int) -> Done:
-        """Let another replica in sync lead a partition."""
-        from .cluster import MoveLeader
-
-        return Done(MoveLeader(topic, partition, to), self.control)
-
-    def move_coordinator(self, group: str, to: int) -> Done:
-        """Let another broker coordinate a group."""
-        from .cluster import MoveCoordinator
-
-        return Done(MoveCoordinator(group, to), self.control)
+    stop_broker = _CarriedOut(lambda: verbs.StopBroker)
+    start_broker = _CarriedOut(lambda: verbs.StartBroker)
+    move_leader = _CarriedOut(lambda: verbs.MoveLeader)
+    move_coordinator = _CarriedOut(lambda: verbs.MoveCoordinator)
+    fence_broker = _CarriedOut(lambda: verbs.FenceBroker)
+    cut_link = _CarriedOut(lambda: verbs.CutLink)
+    cut_client = _CarriedOut(lambda: verbs.CutClient)
+    jump_clock = _CarriedOut(lambda: verbs.JumpClock)
+    slow_load = _CarriedOut(lambda: verbs.SlowLoad)
+    slow_follower = _CarriedOut(lambda: verbs.SlowFollower)
 
     def reassign_partition(
         self, topic: str, partition: int, replicas: Sequence[int] | None = ()
     ) -> Done:
         """Let a partition move to these brokers, preferred leader first; without any, one that
         lacks it takes its leader's place; None cancels a move that is under way."""
-        from .cluster import ReassignPartition
-
-        return Done(
-            ReassignPartition(topic, partition, None if replicas is None else tuple(replicas)),
-            self.control,
-        )
-
-    def fence_broker(self, broker: int) -> Done:
-        """Let the controller fence a broker: it leads nothing."""
-        from .cluster import FenceBroker
-
-        return Done(FenceBroker(broker), self.control)
-
-    def cut_link(self, one: int, other: int) -> Done:
-        """Let nothing pass between two brokers."""
-        from .cluster import CutLink
-
-        return Done(CutLink(one, other), self.control)
-
-    def cut_client(self, client_id: str, broker: int) -> Done:
-        """Let nothing pass between a client, known by its client id, and a broker; its connections
-        stay open."""
-        from .cluster import CutClient
-
-        return Done(CutClient(client_id, broker), self.control)
-
-    def jump_clock(self, broker: int, by_ms: int) -> Done:
-        """Let the wall clock of a broker's host jump so many milliseconds, negative ones back: its
-        timers go on as they were."""
-        from .cluster import JumpClock
-
-        return Done(JumpClock(broker, by_ms), self.control)
-
-    def slow_load(self, broker: int, load_ms: int) -> Done:
-        """Let a broker's coordinators take so long to load."""
-        from .cluster import SlowLoad
-
-        return Done(SlowLoad(broker, load_ms), self.control)
-
-    def slow_follower(
-        self, broker: int, *, delay_ms: int = 0, bytes_per_second: int | None = None
-    ) -> Done:
-        """Let a broker follow its leaders late and slowly."""
-        from .cluster import SlowFollower
-
-        return Done(SlowFollower(broker, delay_ms, bytes_per_second), self.control)
+        chosen = None if replicas is None else tuple(replicas)
+        return Done(verbs.ReassignPartition(topic, partition, chosen), self.control)

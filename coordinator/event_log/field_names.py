@@ -1,10 +1,13 @@
-"""The names of fields that a line of the log can have, of any stream. docs/event_log.md says what
+"""The names of fields that a line of the log can have, of any stream; those of
+verbs are of their table. docs/event_log.md says what
 each means."""
 
 from __future__ import annotations
 
 from difflib import get_close_matches
 from typing import Final
+
+from ..verbs import ROWS
 
 FIELD_NAMES: Final = frozenset(
     (
@@ -20,7 +23,6 @@ FIELD_NAMES: Final = frozenset(
         "behind",
         "broker",
         "by",
-        "by_ms",
         "bytes_per_second",
         "cause",
         "changed",
@@ -34,7 +36,6 @@ FIELD_NAMES: Final = frozenset(
         "configs",
         "count",
         "deadline_ms",
-        "delay_ms",
         "delay_remaining_ms",
         "detail",
         "direction",
@@ -74,7 +75,6 @@ FIELD_NAMES: Final = frozenset(
         "left_out",
         "level",
         "listener",
-        "load_ms",
         "log_end",
         "lost",
         "member",
@@ -87,8 +87,6 @@ FIELD_NAMES: Final = frozenset(
         "next_producer_id",
         "offset",
         "offsets",
-        "one",
-        "other",
         "parked",
         "partition",
         "partition_epoch",
@@ -113,7 +111,6 @@ FIELD_NAMES: Final = frozenset(
         "replaced",
         "replaced_classic",
         "replicas",
-        "replication",
         "resource",
         "restored",
         "revoking",
@@ -146,6 +143,7 @@ FIELD_NAMES: Final = frozenset(
         "version",
         "waited_ms",
         "why",
+        *(name for row in ROWS.values() for name in row.logged),
     )
 )
 

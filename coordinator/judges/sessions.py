@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Final, NamedTuple
 
+from ..verbs.row import Hurts, undone_by
 from .base import NEVER, Judge, Line
 
 _MAX_SESSION: Final = "group.consumer.max.session.timeout.ms"
@@ -26,12 +27,7 @@ _FORGOTTEN_MS: Final = 3_600_000
 _SEEN_LATE_MS: Final = 1_000
 """A clock that is set forward passes many ends at once: the coordinator acts on them before so much
 more has passed."""
-_UNDONE_BY: Final = {
-    "StopBroker": "StartBroker",
-    "FenceBroker": "UnfenceBroker",
-    "CutLink": "HealLink",
-    "CutClient": "HealClient",
-}
+_UNDONE_BY: Final = undone_by(Hurts.BROKERS, Hurts.CLIENT, of_member=False)
 _UNDOES: Final = frozenset(_UNDONE_BY.values())
 _OF_REQUESTS: Final = frozenset(
     {

@@ -14,14 +14,10 @@ from typing import Final, NamedTuple
 
 from ..history.blobs import assignment, subscription
 from ..history.consumer_groups import ConsumerGroups, TopicPartition
+from ..verbs.row import Hurts, undone_by
 from .base import Line
 
-_UNDOES: Final = {
-    "MemberHealed": "CutMember",
-    "MemberSpedUp": "SlowMember",
-    "MemberResumed": "PauseMember",
-    "HealClient": "CutClient",
-}
+_UNDOES: Final = {end: begins for begins, end in undone_by(Hurts.CLIENT).items()}
 _HOLDS_UP: Final = frozenset(_UNDOES.values())
 _ENDS: Final = frozenset({"MemberCrashed", "MemberClosed", "MemberClosing", "MemberFailed"})
 _SUBSCRIBES: Final = frozenset({"ConsumerMemberSubscribed", "ConsumerMemberReplaced"})

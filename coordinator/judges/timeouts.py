@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Final, NamedTuple
 
+from ..verbs.row import Hurts, undone_by
 from .base import NEVER, Judge, Line
 
 _GRACE_MS: Final = 10_000
@@ -28,24 +29,10 @@ _PHASE_ENDS: Final = frozenset(
         "AssignmentRejected",
     }
 )
-_UNDONE_BY: Final = {
-    "StopBroker": "StartBroker",
-    "FenceBroker": "UnfenceBroker",
-    "CutLink": "HealLink",
-}
+_UNDONE_BY: Final = undone_by(Hurts.BROKERS)
 _UNDOES: Final = frozenset(_UNDONE_BY.values())
 _TO_BROKERS: Final = (
-    _UNDOES
-    | _UNDONE_BY.keys()
-    | {
-        "MoveLeader",
-        "MoveCoordinator",
-        "ReassignPartition",
-        "SlowFollower",
-        "SlowLoad",
-        "DeleteTopic",
-        "SnapshotRestored",
-    }
+    _UNDOES | _UNDONE_BY.keys() | undone_by(Hurts.A_WHILE).keys() | {"SnapshotRestored"}
 )
 
 

@@ -9,11 +9,11 @@ from coordinator.cli import main
 from coordinator.control.cluster import VERBS
 from coordinator.control.faults import ACTIONS
 from coordinator.simulator.files import catalogue
-from coordinator.simulator.files.checks import MEMBER_VERBS
 from coordinator.simulator.files.reading import ScenarioError
 from coordinator.simulator.files.scenario import Scenario, read_scenario
 from coordinator.simulator.files.worlds import WORLDS, WorldKind, check_world
 from coordinator.simulator.triggers import WHEN
+from coordinator.verbs.members import MEMBER_VERBS
 
 BASE = """
 [topics]

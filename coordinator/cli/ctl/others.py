@@ -10,8 +10,10 @@ from coordinator.control.faults import ACTIONS
 from coordinator.http.options import OFFSET, number_or_text, offsets
 from coordinator.http.shapes import ShapeError
 from coordinator.http.table import all_operations
+from coordinator.verbs import ROWS, Row
+from coordinator.verbs.row import Taken
 
-from .words import Call, Leaf, Words, ask, takes
+from .words import Leaf, Words, ask, takes
 
 if TYPE_CHECKING:
     from coordinator.http.client import Client
@@ -122,101 +124,53 @@ def _fault(client: Client, args: argparse.Namespace) -> Any:
 # -- brokers
 # ---------------------------------------------------------------------------------------------------------
 
-_VERBS: dict[str, tuple[str, str, tuple[tuple[str, type], ...]]] = {
-    "start": (
-        "StartBroker",
-        "start a stopped broker, or let a paused one go on",
-        (("broker", int),),
-    ),
-    "fence": ("FenceBroker", "let the controller fence a broker", (("broker", int),)),
-    "unfence": ("UnfenceBroker", "let a fenced broker come back", (("broker", int),)),
-    "cut": ("CutLink", "let nothing pass between two brokers", (("one", int), ("other", int))),
-    "heal": (
-        "HealLink",
-        "let things pass between two brokers again",
-        (("one", int), ("other", int)),
-    ),
-    "move-leader": (
-        "MoveLeader",
-        "let another replica lead a partition",
-        (("topic", str), ("partition", int), ("to", int)),
-    ),
-    "jump-clock": (
-        "JumpClock",
-        "let the wall clock of a broker's host jump; negative: back",
-        (("broker", int), ("by_ms", int)),
-    ),
-    "move-coordinator": (
-        "MoveCoordinator",
-        "let another broker coordinate a group",
-        (("group", str), ("to", int)),
-    ),
-}
-"""Commands that are a verb of the cluster with just its fields."""
-
 
 def _add_brokers(words: Words) -> None:
-    def verb(name: str, told: str, call: Call) -> argparse.ArgumentParser:
-        return words.command(("broker", name), told, Leaf(call, lambda answer: ""))
+    """A command for each verb that has a word."""
+    entry = all_operations()["broker_control"]
 
-    parser = verb(
-        "stop",
-        "stop a broker",
-        lambda client, args: _control(client, "StopBroker", broker=args.broker, how=args.how),
-    )
-    parser.add_argument("broker", type=int)
-    parser.add_argument("--how", choices=("controlled", "crash", "pause"), default="controlled")
-    verb(
-        "pause",
-        "pause a broker, as SIGSTOP does",
-        lambda client, args: _control(client, "StopBroker", broker=args.broker, how="pause"),
-    ).add_argument("broker", type=int)
-    for name, (_, told, taken) in _VERBS.items():
-        parser = verb(name, told, _by_table)
-        for field, kind in taken:
-            parser.add_argument(field, type=kind)
-    parser = verb("slow", "let a broker follow late and slowly", _slow)
-    parser.add_argument("broker", type=int)
-    parser.add_argument("--ms", type=int, default=0, metavar="N", help="so late")
-    parser.add_argument("--bytes-per-second", type=int, metavar="N")
-    parser = verb("reassign", "let a partition move to other brokers, or cancel that", _reassign)
-    parser.add_argument("topic")
-    parser.add_argument("partition", type=int)
-    where = parser.add_mutually_exclusive_group()
-    where.add_argument(
-        "--to",
-        metavar="ID,ID,...",
-        help="preferred leader first; without it one that lacks it takes the leader's place",
-    )
-    where.add_argument("--cancel", action="store_true", help="let it not move after all")
+    def command(word: str, row: Row, doc: str, **said: str) -> argparse.ArgumentParser:
+        def call(client: Client, args: argparse.Namespace) -> Any:
+            given = {taken.name: getattr(args, taken.name, None) for taken in row.takes} | said
+            verb = {name: value for name, value in given.items() if value is not None}
+            if "replicas" in given:
+                verb["replicas"] = _replicas(given["replicas"], cancel=args.cancel)
+            return client.post(entry.path, {"verb": row.name, **verb})
+
+        return words.command(("broker", word), doc, Leaf(call, lambda answer: ""))
+
+    pause = command("pause", ROWS["StopBroker"], "Pause a broker, as SIGSTOP does.", how="pause")
+    pause.add_argument("broker", type=int)
+    for row in ROWS.values():
+        if row.command:
+            parser = command(row.command, row, row.doc.partition(" Inverse: ")[0])
+            for taken in row.takes:
+                _take(parser, taken)
 
 
-def _control(client: Client, verb: str, **fields: Any) -> Any:
-    return client.post("/brokers/control", {"verb": verb, **fields})
+def _take(parser: argparse.ArgumentParser, taken: Taken) -> None:
+    """A field of a verb: in its place, or as an option."""
+    if taken.several:
+        where = parser.add_mutually_exclusive_group()
+        where.add_argument("--to", metavar="ID,ID,...", dest=taken.name, help=taken.doc)
+        cancel = "let it not move after all"
+        where.add_argument("--cancel", action="store_true", help=cancel)
+        return
+    kind: dict[str, Any] = {"type": int} if taken.number else {"type": str}
+    kind |= {"choices": taken.choices} if taken.choices else {"help": taken.doc}
+    if taken.required:
+        parser.add_argument(taken.name, **kind)
+    else:
+        kind |= {"metavar": "N"} if taken.number else {}
+        option = (taken.option or taken.name).replace("_", "-")
+        parser.add_argument(f"--{option}", dest=taken.name, **kind)
 
 
-def _by_table(client: Client, args: argparse.Namespace) -> Any:
-    verb, _, fields = _VERBS[args.verb]
-    return _control(client, verb, **{field: getattr(args, field) for field, _ in fields})
-
-
-def _slow(client: Client, args: argparse.Namespace) -> Any:
-    return _control(
-        client,
-        "SlowFollower",
-        broker=args.broker,
-        delay_ms=args.ms,
-        bytes_per_second=args.bytes_per_second,
-    )
-
-
-def _reassign(client: Client, args: argparse.Namespace) -> Any:
-    brokers = [] if args.to is None else args.to.split(",")
+def _replicas(given: str | None, *, cancel: bool) -> list[int] | None:
+    """The brokers of a reassignment; None cancels it."""
+    brokers = [] if given is None else given.split(",")
     if not all(broker.isdecimal() for broker in brokers):
         raise ShapeError(
-            f"--to {args.to!r}: write the ids of brokers, preferred leader first, such as 2,3"
+            f"--to {given!r}: write the ids of brokers, preferred leader first, such as 2,3"
         )
-    replicas = None if args.cancel else [int(broker) for broker in brokers]
-    return _control(
-        client, "ReassignPartition", topic=args.topic, partition=args.partition, replicas=replicas
-    )
+    return None if cancel else [int(broker) for broker in brokers]

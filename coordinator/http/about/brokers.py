@@ -1,12 +1,14 @@
-"""Brokers: which there are, and the verbs of `coordinator.control.cluster`, each answered with its
+"""Brokers: which there are, and the verbs of `coordinator.verbs`, each answered with its
 inverse."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
-from ...control import cluster
+from ...verbs import ROWS
+from ...verbs.brokers import VERBS
+from ...verbs.row import Taken
 from ..operation import Raw, operation
 from ..plain import DONE, FLAG, NUMBER, TEXT, list_of, object_of
 from ..port import Port
@@ -15,44 +17,34 @@ from ..telling import columns
 
 
 def verb_schema() -> dict[str, Any]:
-    """JSON Schema of a verb, from its data."""
+    """JSON Schema of a verb, from its row."""
     options = []
-    for name, kind in cluster.VERBS.items():
-        properties: dict[str, Any] = {"verb": {"const": name}}
-        for entry in fields(kind):
-            properties[entry.name] = _how(str(entry.type))
+    for name in VERBS:
+        row = ROWS[name]
+        takes = row.takes
         options.append(
             {
                 "type": "object",
                 "title": name,
-                "description": (kind.__doc__ or "").strip(),
-                "properties": properties,
-                "required": [
-                    "verb",
-                    *(
-                        entry.name
-                        for entry in fields(kind)
-                        if entry.default is entry.default_factory
-                    ),
-                ],
+                "description": (row.kind.__doc__ or "").strip(),
+                "properties": {
+                    "verb": {"const": name},
+                    **{taken.name: _how(taken) for taken in takes},
+                },
+                "required": ["verb", *(taken.name for taken in takes if taken.required)],
                 "additionalProperties": False,
             }
         )
     return {"oneOf": options}
 
 
-def _how(kind: str) -> dict[str, Any]:
-    if kind == "How":
-        return {"enum": list(cluster.How.__args__)}  # type: ignore[attr-defined]
-    if "tuple" in kind:
+def _how(taken: Taken) -> dict[str, Any]:
+    if taken.choices:
+        return {"enum": list(taken.choices)}
+    if taken.several:
         return {"type": ["array", "null"], "items": {"type": "integer"}}
-    return (
-        {"type": ["integer", "null"]}
-        if "None" in kind
-        else {"type": "integer"}
-        if kind == "int"
-        else {"type": "string"}
-    )
+    kind = "integer" if taken.number else "string"
+    return {"type": [kind, "null"] if taken.optional else kind}
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +86,8 @@ def broker_list(port: Port, body: Any) -> Any:
 def broker_control(port: Port, body: Raw) -> Any:
     """Carry out a verb: {"verb": "StopBroker", "broker": 2, "how": "crash"}. It answers its
     inverse, which undoes it."""
+    from ...control import cluster
+
     inverse = port.kafka.control(cluster.from_plain(body.plain))
     return {"inverse": None if inverse is None else cluster.to_plain(inverse)}
 

@@ -10,18 +10,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Final, NamedTuple, get_args
+from typing import Any, Final, NamedTuple
 
 from ...broker.build import TopicError, TopicOption
 from ...broker.topics import MOST_AT_ONCE
 from ...cluster_runtime import ClusterError
 from ...cluster_runtime.clocks import jump_refusal
 from ...configs.broker_configs import ConfigError
-from ...control import cluster as verbs
 from ...control import faults
+from ...control.cluster import wrong_fields
 from ...control.injection.selector_fields import check_carried
 from ...members import MemberConfigError
 from ...members.requests import CLIENT_VERSIONS
+from ...verbs import ROWS, Row
 from ...wire.messages.join_group import JoinGroupRequest
 from ..environment import EPOCH_MS
 from .contradictions import (
@@ -38,23 +39,6 @@ from .reading import Plain, ScenarioError
 from .schema import TABLES, duration_ms
 from .sizes import MOST_CLIENTS
 
-MEMBER_VERBS: Final[dict[str, tuple[str, ...]]] = {
-    "CutMember": ("member", "broker", "direction"),
-    "SlowMember": ("member", "broker", "direction", "bytes_per_second"),
-    "PauseMember": ("member",),
-    "ResetMember": ("member",),
-    "JumpMemberClock": ("member", "by_ms"),
-}
-"""What can be done to a member's host and links, and what each needs to know."""
-DIRECTIONS: Final = ("both", "to_broker", "from_broker")
-_REPEATABLE: Final = (
-    "ResetMember",
-    "MoveLeader",
-    "MoveCoordinator",
-    "JumpClock",
-    "JumpMemberClock",
-)
-"""Verbs that may be carried out again although nothing was undone."""
 _KINDS: Final = frozenset(TABLES["churn"].keys["kind"].choices)
 _BROKERS: Final = ("broker", "to", "one", "other")
 _INTERNAL: Final = ("__consumer_offsets", "__transaction_state")
@@ -329,7 +313,7 @@ def check_repeats(plain: Plain, where: Where) -> None:
         raise ScenarioError(
             f"{where.at(key)}: fault CreatePartitions: no partition is taken away again: leave {key} out"
         )
-    if repeats > 1 and lasts is None and (plain["action"] is not None or verb in _REPEATABLE):
+    if repeats > 1 and lasts is None and (plain["action"] is not None or ROWS[verb].again):
         return
     if repeats > 1 and (lasts is None or lasts[1] >= plain["every"]):
         key = "repeats" if lasts is None else "lasts"
@@ -340,7 +324,8 @@ def check_repeats(plain: Plain, where: Where) -> None:
 
 def check_member_verb(verb: str, fields: Plain, there: There, where: Where) -> Plain:
     """What is done to a member's host; returns the fields."""
-    known, everybody = MEMBER_VERBS[verb], there.started()
+    takes, everybody = ROWS[verb].takes, there.started()
+    known = [taken.name for taken in takes]
     for key in fields:
         if key not in known:
             raise ScenarioError(
@@ -352,17 +337,17 @@ def check_member_verb(verb: str, fields: Plain, there: There, where: Where) -> P
         raise ScenarioError(
             f"{where.at('member')}: {verb}: member {fields['member']!r} is not there; there are {_some(everybody)}"
         )
-    if fields.get("direction", "both") not in DIRECTIONS:
-        raise ScenarioError(
-            f"{where.at('direction')}: {verb}: direction {fields['direction']!r}: one of {', '.join(DIRECTIONS)}"
-        )
-    rate = fields.get("bytes_per_second")
-    if verb == "SlowMember" and (type(rate) is not int or rate < 1):
-        said = "bytes_per_second is missing" if rate is None else f"bytes_per_second = {rate!r}"
-        raise ScenarioError(
-            f"{where.at('bytes_per_second')}: {verb}: {said}: give a whole number from 1 on, such as 2000"
-        )
-    if verb == "JumpMemberClock":
+    for taken in takes:
+        value, at = fields.get(taken.name), where.at(taken.name)
+        if taken.choices and fields.get(taken.name, taken.choices[0]) not in taken.choices:
+            raise ScenarioError(
+                f"{at}: {verb}: {taken.name} {value!r}: one of {', '.join(taken.choices)}"
+            )
+        if taken.least is not None and (type(value) is not int or value < taken.least):
+            said = f"{taken.name} is missing" if value is None else f"{taken.name} = {value!r}"
+            right = f"give a whole number from {taken.least} on, such as {taken.example}"
+            raise ScenarioError(f"{at}: {verb}: {said}: {right}")
+    if "by_ms" in known:
         _check_jump(verb, fields, where)
     broker = fields.get("broker")
     if broker is not None and (type(broker) is not int or not 1 <= broker <= there.brokers):
@@ -374,11 +359,10 @@ def check_member_verb(verb: str, fields: Plain, there: There, where: Where) -> P
 
 def check_fields(verb: str, fields: Plain, where: Where) -> None:
     """A cluster's verb has no other fields than its own, and all that it needs."""
-    said = verbs.wrong_fields(verbs.VERBS[verb], fields)
+    kind = ROWS[verb].kind
+    said = wrong_fields(kind, fields)
     if said is not None:
-        unknown = next(
-            (name for name in fields if name not in verbs.VERBS[verb].__dataclass_fields__), ""
-        )
+        unknown = next((name for name in fields if name not in kind.__dataclass_fields__), "")
         raise ScenarioError(f"{where.at(unknown) if unknown else where}: {said}")
 
 
@@ -389,11 +373,7 @@ def check_verb(verb: str, fields: Plain, there: There, where: Where) -> None:
             raise ScenarioError(
                 f"{where.at(key)}: {verb}: {key} = {fields[key]}: {_brokers(there)}"
             )
-    _check_amounts(verb, fields, there, where)
-    if "how" in fields and fields["how"] not in get_args(verbs.How):
-        raise ScenarioError(
-            f"{where.at('how')}: {verb}: how = {fields['how']!r}: one of {', '.join(get_args(verbs.How))}"
-        )
+    _check_amounts(ROWS[verb], fields, there, where)
     if verb == "JumpClock":
         _check_jump(verb, fields, where)
     if "one" in fields and fields["one"] == fields.get("other"):
@@ -433,12 +413,18 @@ def _check_new_topic(fields: Plain, there: There, where: Where) -> None:
         TopicOption(fields["topic"]).checked()
 
 
-def _check_amounts(verb: str, fields: Plain, there: There, where: Where) -> None:
-    """Lengths of time, rates and lists of brokers, which have their types by now."""
-    for key, least in (("delay_ms", 0), ("load_ms", 0), ("bytes_per_second", 1)):
-        if fields.get(key) is not None and fields[key] < least:
+def _check_amounts(row: Row, fields: Plain, there: There, where: Where) -> None:
+    """Words, lengths of time, rates and lists of brokers, which have their types by now."""
+    verb = row.name
+    for taken in row.takes:
+        key, value = taken.name, fields.get(taken.name)
+        if taken.choices and value is not None and value not in taken.choices:
             raise ScenarioError(
-                f"{where.at(key)}: {verb}: {key} = {fields[key]}: give a whole number from {least} on"
+                f"{where.at(key)}: {verb}: {key} = {value!r}: one of {', '.join(taken.choices)}"
+            )
+        if taken.least is not None and value is not None and value < taken.least:
+            raise ScenarioError(
+                f"{where.at(key)}: {verb}: {key} = {value}: give a whole number from {taken.least} on"
             )
     replicas = list(fields.get("replicas") or [])
     unknown = [node for node in replicas if not 1 <= node <= there.brokers]

@@ -11,19 +11,19 @@ from assignors import TopicPartition
 from ...broker.build import topic_options
 from ...broker.consumer_environment import assignors
 from ...configs.broker_configs import BrokerConfigs
-from ...control import cluster as verbs
-from ...control import faults
+from ...control import cluster, faults
 from ...judges import ALL
 from ...members import MemberConfig
 from ...members.applications.consuming import CommitPolicy
 from ...members.consuming.fetch_config import FetchConfig
 from ...members.producers.config import ProducerConfig
 from ...members.settings import from_properties, names
+from ...verbs import ROWS
+from ...verbs.members import MEMBER_VERBS
 from ..clients.member import Consuming
 from ..triggers import Trigger
 from . import catalogue
 from .checks import (
-    MEMBER_VERBS,
     There,
     blamed,
     check_called,
@@ -133,7 +133,7 @@ class FaultPlan:
 
     at_ms: int
     lasts_ms: int | None
-    verb: verbs.Verb | None = None
+    verb: cluster.Verb | None = None
     member_verb: tuple[str, Plain] | None = None
     request: faults.Fault | None = None
     longest_ms: int | None = None
@@ -485,7 +485,7 @@ def _fault(plain: Plain, there: There, where: Where) -> FaultPlan:
     )
     with blamed(where):
         if verb is not None:
-            verb = faults.choose(verb, [*verbs.VERBS, *MEMBER_VERBS], "verb")
+            verb = faults.choose(verb, ROWS, "verb")
         if action is not None:
             plan = replace(plan, request=faults.from_plain({"action": action, **fields}))
             check_request_fault(action, fields, there, where)
@@ -493,7 +493,7 @@ def _fault(plain: Plain, there: There, where: Where) -> FaultPlan:
             plan = replace(plan, member_verb=(verb, check_member_verb(verb, fields, there, where)))
         else:
             check_fields(str(verb), fields, where)
-            plan = replace(plan, verb=verbs.from_plain({"verb": verb, **fields}))
+            plan = replace(plan, verb=cluster.from_plain({"verb": verb, **fields}))
             check_verb(verb, fields, there, where)
     check_repeats(plain, where)
     return plan

@@ -11,35 +11,24 @@ members are always ours.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from enum import Enum
 from typing import Final
 
-from ...control.cluster import VERBS
 from ...control.faults import ACTIONS
+from ...verbs.row import EVERYWHERE, OURS, ROWS, WorldKind
 from ..triggers import WHEN
-from .checks import MEMBER_VERBS
 from .reading import ScenarioError
 from .scenario import Scenario
 
-
-class WorldKind(Enum):
-    """A kind of world."""
-
-    VIRTUAL = "virtual time"
-    EMULATOR = "the live emulator"
-    KAFKA = "a foreign Kafka"
+__all__ = ["WORLDS", "WorldKind", "check_world"]
 
 
-_EVERYWHERE: Final = frozenset(WorldKind)
-_OURS: Final = frozenset({WorldKind.VIRTUAL, WorldKind.EMULATOR})
 _OF_MEMBERS: Final = ("poll", "assigned", "revoked", "delivery")
 """Triggers that members tell of; the others stand in a broker's log."""
 
 WORLDS: Final[dict[str, frozenset[WorldKind]]] = {
-    **dict.fromkeys(MEMBER_VERBS, _EVERYWHERE),
-    **dict.fromkeys(VERBS, _OURS),
-    **dict.fromkeys(ACTIONS, _OURS),
-    **{when: _EVERYWHERE if when in _OF_MEMBERS else _OURS for when in WHEN},
+    **{name: row.worlds for name, row in ROWS.items()},
+    **dict.fromkeys(ACTIONS, OURS),
+    **{when: EVERYWHERE if when in _OF_MEMBERS else OURS for when in WHEN},
 }
 """By verb, action of a request fault, or word of `when`: the worlds in which it can be."""
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, Final
 
+from ...verbs import ROWS
+
 Line = dict[str, Any]
 
 SOMETIMES: Final = (
@@ -59,19 +61,7 @@ EVENTS: Final = (
     "TransactionCompleted",
 )
 FAULTS: Final = (
-    "CutMember",
-    "MemberHealed",
-    "PauseMember",
-    "MemberResumed",
-    "ResetMember",
-    "StopBroker",
-    "StartBroker",
-    "MoveCoordinator",
-    "JumpClock",
-    "JumpMemberClock",
-    "CreateTopic",
-    "CreatePartitions",
-    "DeleteTopic",
+    *(kind for row in ROWS.values() if row.drawn for kind in row.lines),
     "RequestFaultBegan",
     "RequestFaultEnded",
     "FaultInjected",

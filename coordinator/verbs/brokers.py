@@ -1,0 +1,258 @@
+"""Verbs for a cluster, as data: what can be done to its brokers, links, leaders, coordinators and
+topics, and how each is undone.
+
+    StopBroker(2, how="crash")        MoveCoordinator("billing", to=3)        CutLink(1, 2)        SlowFollower(3, delay_ms=500)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, get_args
+
+from .row import Hurts, told, verb
+
+_BROKER: Final = "the id of a broker"
+How = Literal["controlled", "crash", "pause"]
+HOW: Final[tuple[str, ...]] = get_args(How)
+
+
+@verb(
+    "broker {broker} stops ({how})",
+    undone_by="StartBroker",
+    hurts=Hurts.BROKERS,
+    command="stop",
+    drawn=True,
+)
+@dataclass(frozen=True, slots=True)
+class StopBroker:
+    """Stop a broker: by a controlled shutdown, a crash (as SIGKILL), or a pause (as SIGSTOP).
+    Inverse: StartBroker."""
+
+    broker: int = field(metadata=told(_BROKER))
+    how: How = field(default="controlled", metadata=told("how it stops", choices=HOW))
+
+
+@verb("broker {broker} starts, or goes on", undone_by="StopBroker", command="start", drawn=True)
+@dataclass(frozen=True, slots=True)
+class StartBroker:
+    """Start a stopped broker, or let a paused one go on. Inverse: StopBroker."""
+
+    broker: int = field(metadata=told(_BROKER))
+
+
+@verb(
+    "broker {target} leads {topic}-{partition}",
+    undone_by="MoveLeader",
+    hurts=Hurts.A_WHILE,
+    command="move-leader",
+    again=True,
+)
+@dataclass(frozen=True, slots=True)
+class MoveLeader:
+    """Let another replica in sync lead a partition. Inverse: MoveLeader back."""
+
+    topic: str = field(metadata=told("its name"))
+    partition: int = field(metadata=told("its number"))
+    to: int = field(metadata=told(_BROKER))
+
+
+@verb(
+    "broker {target} coordinates group {group}",
+    undone_by="MoveCoordinator",
+    hurts=Hurts.A_WHILE,
+    command="move-coordinator",
+    again=True,
+    drawn=True,
+)
+@dataclass(frozen=True, slots=True)
+class MoveCoordinator:
+    """Let another broker coordinate a group: it becomes the leader of the group's partition.
+    Inverse: MoveCoordinator back."""
+
+    group: str = field(metadata=told("its id"))
+    to: int = field(metadata=told(_BROKER))
+
+
+@verb(
+    "{topic}-{partition} moves to brokers {replicas}",
+    undone_by="ReassignPartition",
+    hurts=Hurts.A_WHILE,
+    command="reassign",
+)
+@dataclass(frozen=True, slots=True)
+class ReassignPartition:
+    """Let a partition move to these brokers, preferred leader first (KIP-455). None cancels a move
+    that is under way, as do the replicas that it had before; none given: a broker that lacks it
+    takes its leader's place. Inverse: ReassignPartition back to those it had."""
+
+    topic: str = field(metadata=told("its name"))
+    partition: int = field(metadata=told("its number"))
+    replicas: tuple[int, ...] | None = field(default=(), metadata=told("preferred leader first"))
+
+
+@verb("broker {broker} is fenced", undone_by="UnfenceBroker", hurts=Hurts.BROKERS, command="fence")
+@dataclass(frozen=True, slots=True)
+class FenceBroker:
+    """Let the controller fence a broker until UnfenceBroker, its inverse."""
+
+    broker: int = field(metadata=told(_BROKER))
+
+
+@verb("broker {broker} may come back", undone_by="FenceBroker", command="unfence")
+@dataclass(frozen=True, slots=True)
+class UnfenceBroker:
+    """Let a broker that was fenced on purpose come back. Inverse: FenceBroker."""
+
+    broker: int = field(metadata=told(_BROKER))
+
+
+@verb(
+    "nothing passes between brokers {one} and {other}",
+    undone_by="HealLink",
+    hurts=Hurts.BROKERS,
+    command="cut",
+)
+@dataclass(frozen=True, slots=True)
+class CutLink:
+    """Let nothing pass between two brokers. Inverse: HealLink."""
+
+    one: int = field(metadata=told(_BROKER))
+    other: int = field(metadata=told(_BROKER))
+
+
+@verb("things pass between brokers {one} and {other} again", undone_by="CutLink", command="heal")
+@dataclass(frozen=True, slots=True)
+class HealLink:
+    """Let things pass between two brokers again. Inverse: CutLink."""
+
+    one: int = field(metadata=told(_BROKER))
+    other: int = field(metadata=told(_BROKER))
+
+
+@verb(
+    "nothing passes between client {client_id} and broker {broker}",
+    undone_by="HealClient",
+    hurts=Hurts.CLIENT,
+    command="cut-client",
+)
+@dataclass(frozen=True, slots=True)
+class CutClient:
+    """Let nothing pass between a client, known by its client id, and a broker; connections stay
+    open. Inverse: HealClient."""
+
+    client_id: str = field(metadata=told("its client.id"))
+    broker: int = field(metadata=told(_BROKER))
+
+
+@verb(
+    "things pass between client {client_id} and broker {broker} again",
+    undone_by="CutClient",
+    command="heal-client",
+)
+@dataclass(frozen=True, slots=True)
+class HealClient:
+    """Let things pass between a client and a broker again; what waited goes on. Inverse:
+    CutClient."""
+
+    client_id: str = field(metadata=told("its client.id"))
+    broker: int = field(metadata=told(_BROKER))
+
+
+@verb(
+    "broker {broker} follows {delay_ms} ms late, at {bytes_per_second} bytes a second",
+    undone_by="SlowFollower",
+    hurts=Hurts.A_WHILE,
+    command="slow",
+)
+@dataclass(frozen=True, slots=True)
+class SlowFollower:
+    """Let a broker follow its leaders so many milliseconds behind, at so many bytes a second (None:
+    any). Inverse: the pace before."""
+
+    broker: int = field(metadata=told(_BROKER))
+    delay_ms: int = field(default=0, metadata=told("so late", least=0, option="ms"))
+    bytes_per_second: int | None = field(default=None, metadata=told("at most so many", least=1))
+
+
+@verb(
+    "coordinators of broker {broker} take {load_ms} ms to load",
+    undone_by="SlowLoad",
+    hurts=Hurts.A_WHILE,
+    command="slow-load",
+)
+@dataclass(frozen=True, slots=True)
+class SlowLoad:
+    """Let a broker's coordinators take so many milliseconds to load; meanwhile
+    COORDINATOR_LOAD_IN_PROGRESS. Inverse: the time before."""
+
+    broker: int = field(metadata=told(_BROKER))
+    load_ms: int = field(metadata=told("so long", least=0))
+
+
+@verb(
+    "the wall clock of broker {broker} jumps by {by_ms} ms",
+    undone_by="JumpClock",
+    command="jump-clock",
+    again=True,
+    drawn=True,
+)
+@dataclass(frozen=True, slots=True)
+class JumpClock:
+    """Let the wall clock of a broker's host jump so many milliseconds forward, or back (negative).
+    Timers go on as they were; what is dated by the clock (appended records, commits, offsets that
+    expire) is dated anew. Inverse: JumpClock as far the other way."""
+
+    broker: int = field(metadata=told(_BROKER))
+    by_ms: int = field(metadata=told("so far; negative: back", example="3600000"))
+
+
+@verb("topic {topic} is made, with {partitions} partitions", undone_by="DeleteTopic", drawn=True)
+@dataclass(frozen=True, slots=True)
+class CreateTopic:
+    """Make a topic, with -1 partitions or replicas as many as num.partitions and
+    default.replication.factor say. Inverse: DeleteTopic."""
+
+    topic: str = field(metadata=told("its name"))
+    partitions: int = field(default=-1, metadata=told("how many"))
+    replication: int = field(default=-1, metadata=told("replicas of each"))
+
+
+@verb("topic {topic} has {partitions} partitions from now on", drawn=True)
+@dataclass(frozen=True, slots=True)
+class CreatePartitions:
+    """Let a topic have so many partitions in all (KIP-195). No inverse: Kafka takes no partition
+    away."""
+
+    topic: str = field(metadata=told("its name"))
+    partitions: int = field(metadata=told("how many there are to be in all"))
+
+
+@verb("topic {topic} is deleted", undone_by="CreateTopic", hurts=Hurts.A_WHILE, drawn=True)
+@dataclass(frozen=True, slots=True)
+class DeleteTopic:
+    """Delete a topic, its records, and what groups committed in it. Inverse: CreateTopic with as
+    many partitions and replicas, empty."""
+
+    topic: str = field(metadata=told("its name"))
+
+
+BrokerVerb = (
+    StopBroker
+    | StartBroker
+    | MoveLeader
+    | MoveCoordinator
+    | ReassignPartition
+    | FenceBroker
+    | UnfenceBroker
+    | CutLink
+    | HealLink
+    | CutClient
+    | HealClient
+    | SlowFollower
+    | SlowLoad
+    | JumpClock
+)
+TopicVerb = CreateTopic | CreatePartitions | DeleteTopic
+Verb = BrokerVerb | TopicVerb
+VERBS: Final[dict[str, type[Any]]] = {kind.__name__: kind for kind in get_args(Verb)}
+"""Their data, by name."""

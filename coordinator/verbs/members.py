@@ -1,0 +1,88 @@
+"""Verbs for a member's process, host and links, as data. They are possible in every world, because
+members are always ours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from .row import EVERYWHERE, ROWS, Hurts, told, verb
+
+DIRECTIONS: Final = ("both", "to_broker", "from_broker")
+_WHOM: Final = "the client id of a member or a producer"
+_WHERE: Final = "only its links with this broker"
+_DIRECTION: Final = "which way"
+
+
+@verb(
+    "nothing passes between {client} and brokers",
+    undone_by="MemberHealed",
+    hurts=Hurts.CLIENT,
+    worlds=EVERYWHERE,
+    drawn=True,
+)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CutMember:
+    """Let nothing pass between a member and brokers."""
+
+    member: str = field(metadata=told(_WHOM))
+    broker: int | None = field(default=None, metadata=told(_WHERE))
+    direction: str = field(default="both", metadata=told(_DIRECTION, choices=DIRECTIONS))
+
+
+@verb(
+    "what passes between {client} and brokers is slow: {bytes_per_second} bytes a second",
+    undone_by="MemberSpedUp",
+    hurts=Hurts.CLIENT,
+    worlds=EVERYWHERE,
+)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlowMember:
+    """Let only so many bytes a second pass between a member and brokers."""
+
+    member: str = field(metadata=told(_WHOM))
+    broker: int | None = field(default=None, metadata=told(_WHERE))
+    direction: str = field(default="both", metadata=told(_DIRECTION, choices=DIRECTIONS))
+    bytes_per_second: int = field(metadata=told("at most so many", least=1, example="2000"))
+
+
+@verb(
+    "the host of {client} stands still",
+    undone_by="MemberResumed",
+    hurts=Hurts.CLIENT,
+    worlds=EVERYWHERE,
+    drawn=True,
+)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PauseMember:
+    """Let a member's host stand still, as by SIGSTOP."""
+
+    member: str = field(metadata=told(_WHOM))
+
+
+@verb("the connections of {client} are reset", worlds=EVERYWHERE, again=True, drawn=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResetMember:
+    """Reset a member's connections."""
+
+    member: str = field(metadata=told(_WHOM))
+
+
+@verb(
+    "the wall clock of {client} jumps by {by_ms} ms",
+    undone_by="JumpMemberClock",
+    worlds=EVERYWHERE,
+    again=True,
+    drawn=True,
+)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JumpMemberClock:
+    """Let the wall clock of a member's host jump so many milliseconds forward, or back
+    (negative)."""
+
+    member: str = field(metadata=told(_WHOM))
+    by_ms: int = field(metadata=told("so far", example="3600000"))
+
+
+MEMBER_VERBS: Final = {name: row for name, row in ROWS.items() if row.of_member}
+"""The rows of what can be done to a member."""

@@ -1,0 +1,182 @@
+"""One row of the table of verbs, and the table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, fields
+from enum import Enum
+from functools import cache
+from typing import Any, Final, TypeVar, get_args, get_type_hints
+
+K = TypeVar("K", bound=type)
+
+
+class WorldKind(Enum):
+    """A kind of world in which a scenario can be."""
+
+    VIRTUAL = "virtual time"
+    EMULATOR = "the live emulator"
+    KAFKA = "a foreign Kafka"
+
+
+EVERYWHERE: Final = frozenset(WorldKind)
+OURS: Final = frozenset({WorldKind.VIRTUAL, WorldKind.EMULATOR})
+
+
+class Hurts(Enum):
+    """Whose waits a verb may prolong, for judges of liveness."""
+
+    NOBODY = "nobody"
+    BROKERS = "brokers, until it is undone"
+    A_WHILE = "brokers, for a while"
+    CLIENT = "one client, until it is undone"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One verb. `kind`: its data. `sentence`: what happened, with the fields of its line.
+
+    `undone_by`: the verb, or of members the line, that undoes it; "" for none. `again`: it may be
+    carried out again although nothing was undone. `command`: its word in `coordinator ctl broker`.
+    `drawn`: the swarm draws it, and has to reach it.
+    """
+
+    kind: type[Any]
+    sentence: str
+    undone_by: str
+    hurts: Hurts
+    worlds: frozenset[WorldKind]
+    command: str
+    again: bool
+    drawn: bool
+
+    @property
+    def name(self) -> str:
+        """As scenario files, HTTP and the log call it."""
+        return self.kind.__name__
+
+    @property
+    def doc(self) -> str:
+        """What it does."""
+        return " ".join((self.kind.__doc__ or "").split())
+
+    @property
+    def of_member(self) -> bool:
+        """Whether it is done to a member's host or links, not to a cluster."""
+        return "member" in self.kind.__dataclass_fields__
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The types of lines that it writes: it, and its end where no other verb ends it."""
+        ends = self.of_member and self.undone_by not in ("", self.name)
+        return (self.name, self.undone_by) if ends else (self.name,)
+
+    @property
+    def takes(self) -> tuple[Taken, ...]:
+        """Its fields."""
+        return _takes(self.name)
+
+    @property
+    def logged(self) -> tuple[str, ...]:
+        """The names of its fields in its line."""
+        other = {"to": "target"} | ({"member": "client"} if self.of_member else {})
+        return tuple(other.get(each.name, each.name) for each in self.takes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taken:
+    """One field of a verb: its type, meaning and bounds. `option`: its name in commands where that
+    is another; `example`: a value to show."""
+
+    name: str
+    kind: Any
+    required: bool
+    doc: str = ""
+    least: int | None = None
+    choices: tuple[str, ...] = ()
+    option: str = ""
+    example: str = ""
+
+    @property
+    def number(self) -> bool:
+        """Whether it is a whole number."""
+        return int in (self.kind, *get_args(self.kind)) and not self.several
+
+    @property
+    def several(self) -> bool:
+        """Whether it is a list of brokers."""
+        return "tuple" in str(self.kind)
+
+    @property
+    def optional(self) -> bool:
+        """Whether None is a value of it."""
+        return type(None) in get_args(self.kind)
+
+
+@cache
+def _takes(name: str) -> tuple[Taken, ...]:
+    kind = ROWS[name].kind
+    hints = get_type_hints(kind)
+    return tuple(
+        Taken(
+            name=each.name, kind=hints[each.name], required=each.default is MISSING, **each.metadata
+        )
+        for each in fields(kind)
+    )
+
+
+ROWS: Final[dict[str, Row]] = {}
+
+
+def told(
+    doc: str,
+    *,
+    least: int | None = None,
+    choices: tuple[str, ...] = (),
+    option: str = "",
+    example: str = "",
+) -> Mapping[str, Any]:
+    """What a field of a verb is told by beside its type: see `Taken`."""
+    return {"doc": doc, "least": least, "choices": choices, "option": option, "example": example}
+
+
+def verb(
+    sentence: str,
+    *,
+    undone_by: str = "",
+    hurts: Hurts = Hurts.NOBODY,
+    worlds: frozenset[WorldKind] = OURS,
+    command: str = "",
+    again: bool = False,
+    drawn: bool = False,
+) -> Callable[[K], K]:
+    """Enter a verb's data into the table under its own name."""
+
+    def enter(kind: K) -> K:
+        ROWS[kind.__name__] = Row(
+            kind=kind,
+            sentence=sentence,
+            undone_by=undone_by,
+            hurts=hurts,
+            worlds=worlds,
+            command=command,
+            again=again,
+            drawn=drawn,
+        )
+        return kind
+
+    return enter
+
+
+def row_of(verb: object) -> Row:
+    """The row of a verb's data."""
+    return ROWS[type(verb).__name__]
+
+
+def undone_by(*hurts: Hurts, of_member: bool | None = None) -> Mapping[str, str]:
+    """Of the verbs that hurt these, and have an inverse, by name: the line that tells of it."""
+    return {
+        row.name: row.undone_by
+        for row in ROWS.values()
+        if row.hurts in hurts and row.undone_by and of_member in (None, row.of_member)
+    }
