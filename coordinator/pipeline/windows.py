@@ -13,11 +13,10 @@ from bisect import bisect_right
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from ..history.moves import Moves
-from ..history.owners import Held, Place, Told
-from .fold.epochs import Epochs
+from ..history.reader import History
+from ..history.settlings import Settling
 from .fold.observer import Line, Observer
-from .schemas import TABLES, Row
+from .schemas import Row
 
 if TYPE_CHECKING:
     from ..simulator.world import World
@@ -25,9 +24,6 @@ if TYPE_CHECKING:
 Windows = tuple[tuple[str, int], ...]
 """Names and when each begins (ms), in order of time."""
 QUIET_MS: Final = 30_000
-_STARTED, _SETTLED, _MOVED = (
-    TABLES["epochs"].names().index(name) - 1 for name in ("started_ms", "settled_ms", "moved")
-)
 """Where these stand in a row of table `epochs` that has no run_id yet."""
 
 
@@ -72,44 +68,37 @@ class WindowCounts(Observer):
     streams = frozenset({"group", "member"})
 
     def __init__(self, windows: Windows, end_ms: int) -> None:
-        super().__init__(self._epoch)
         self._begins = [begin for _, begin in windows]
         self._windows = [
             _Window(name, begin, end)
             for (name, begin), (_, end) in pairwise([*windows, ("", end_ms)])
         ]
         self._end_ms = end_ms
-        self._moves = Moves()
-        self._epochs = Epochs(self.emit, self._moves)
-        self._told = Told(self._held)
+        self._history = History()
+        self._moves = self._history.moves()
+        self._history.settlings(self._epoch)
+        self._history.gaps(self._unavailable)
         self._rebalances: list[_Rebalance] = []
         self._running: dict[str, _Rebalance] = {}
-        self._without: dict[tuple[str, Place], int] = {}
-        """Partitions whose owner was told that it has them no more, and when."""
 
     def see(self, line: Line) -> None:
         """A line of stream `group` or `member`."""
+        self._history.see(line)
         if line["stream"] == "member":
-            self._told.see(line)
             return
-        moved = self._moves.see(line).by_member
-        self._epochs.see(line)
         kind, group = line["type"], line["group"]
         if kind == "RebalanceStarted":
             self._running[group] = _Rebalance(line["at_ms"])
             self._rebalances.append(self._running[group])
         elif kind == "GenerationStored":
             if group in self._running:
-                self._running[group].stored(line["at_ms"], moved)
+                self._running[group].stored(line["at_ms"], self._moves.last.by_member)
         elif kind in ("GroupDeleted", "GroupUnloaded") and group in self._running:
             self._running[group].over = True
 
     def finish(self) -> None:
         """The run has ended."""
-        self._epochs.finish()
-        self._told.finish()
-        for since_ms in self._without.values():
-            self._unavailable(since_ms, self._end_ms)
+        self._history.finish(self._end_ms)
         for one in self._rebalances:
             window = self._window(one.started_ms)
             if window is not None:
@@ -123,21 +112,12 @@ class WindowCounts(Observer):
         number = bisect_right(self._begins, at_ms) - 1
         return self._windows[number] if number >= 0 and at_ms < self._end_ms else None
 
-    def _epoch(self, table: str, row: Row) -> None:
-        """A row of table `epochs`, without its run_id."""
-        started_ms, settled_ms, moved = row[_STARTED], row[_SETTLED], row[_MOVED]
+    def _epoch(self, one: Settling) -> None:
+        """A group epoch is over."""
+        started_ms = one.bumped["at_ms"]
         window = self._window(started_ms)
         if window is not None:
-            window.bumped(started_ms, settled_ms, moved)
-
-    def _held(self, group: str, place: Place, one: Held, end: Line | None) -> None:
-        """A member had a partition, or has it still."""
-        key = (group, place)
-        since_ms = self._without.pop(key, None)
-        if since_ms is not None:
-            self._unavailable(since_ms, one.at_ms)
-        if end is not None:
-            self._without[key] = end["at_ms"]
+            window.bumped(started_ms, one.settled_ms, one.moved.by_member)
 
     def _unavailable(self, since_ms: int, to_ms: int) -> None:
         """No application had a partition, by the members' own word: the time is divided between the

@@ -7,7 +7,8 @@ import json.encoder
 from collections.abc import Callable
 from typing import Any, Final
 
-from .observer import Emit, Line, Observer
+from ...history.reader import History
+from .observer import Emit, Line, Subject
 
 
 class _Transaction:
@@ -20,14 +21,14 @@ class _Transaction:
         self.prepared: Line = {}
 
 
-class Transactions(Observer):
+class Transactions(Subject):
     """Table `transactions`: from the first partition to the last marker."""
 
     streams = frozenset({"transaction"})
     tables = ("transactions",)
 
-    def __init__(self, emit: Emit) -> None:
-        super().__init__(emit)
+    def __init__(self, emit: Emit, history: History) -> None:
+        super().__init__(emit, history)
         self._open: dict[str, _Transaction] = {}
 
     def see(self, line: Line) -> None:
@@ -74,14 +75,14 @@ class Transactions(Observer):
 _ENDED = {"ReassignmentCompleted": "completed", "ReassignmentCancelled": "cancelled"}
 
 
-class Reassignments(Observer):
+class Reassignments(Subject):
     """Table `reassignments`: partitions on their way to other replicas."""
 
     streams = frozenset({"cluster"})
     tables = ("reassignments",)
 
-    def __init__(self, emit: Emit) -> None:
-        super().__init__(emit)
+    def __init__(self, emit: Emit, history: History) -> None:
+        super().__init__(emit, history)
         self._going: dict[tuple[str, int], Line] = {}
 
     def see(self, line: Line) -> None:
@@ -169,7 +170,7 @@ def detail(line: Line) -> str:
     return _compact(own) if own else "{}"
 
 
-class Faults(Observer):
+class Faults(Subject):
     """Table `faults`."""
 
     streams = frozenset({"fault"})

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from ...history.memberships import Memberships
-from .observer import Emit, Line, Observer
+from ...history.reader import History
+from .observer import Emit, Line, Subject
 
 
-class Members(Observer):
+class Members(Subject):
     """Each membership, when it is over."""
 
     streams = frozenset({"group"})
     tables = ("members",)
 
-    def __init__(self, emit: Emit) -> None:
-        super().__init__(emit)
+    def __init__(self, emit: Emit, history: History) -> None:
+        super().__init__(emit, history)
         self._memberships = Memberships(lambda one: emit("members", one))
 
     def see(self, line: Line) -> None:

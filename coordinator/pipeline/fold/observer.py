@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from ...history.reader import History
 from ..schemas import Row
 
 Line = dict[str, Any]
@@ -13,15 +14,10 @@ Emit = Callable[[str, Row], None]
 
 
 class Observer:
-    """One subject. `see` each line of its streams, then `finish` once."""
+    """Whoever looks at a run. `see` each line of its streams, then `finish` once."""
 
     streams: ClassVar[frozenset[str] | None] = None
     """None: all."""
-    tables: ClassVar[tuple[str, ...]] = ()
-    """Those that it emits rows of."""
-
-    def __init__(self, emit: Emit) -> None:
-        self.emit = emit
 
     def see(self, line: Line) -> None:
         """One line of its streams."""
@@ -29,3 +25,14 @@ class Observer:
 
     def finish(self) -> None:
         """The log has ended: emit what was still open."""
+
+
+class Subject(Observer):
+    """Rows of some tables."""
+
+    tables: ClassVar[tuple[str, ...]] = ()
+    """Those that it emits rows of."""
+
+    def __init__(self, emit: Emit, history: History) -> None:
+        """`history`: has seen each line before; ask it for what is wanted of it."""
+        self.emit = emit

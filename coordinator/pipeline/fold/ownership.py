@@ -6,17 +6,18 @@ from __future__ import annotations
 from functools import partial
 
 from ...history.owners import Given, Held, Place, Told
-from .observer import Emit, Line, Observer
+from ...history.reader import History
+from .observer import Emit, Line, Subject
 
 
-class Ownership(Observer):
+class Ownership(Subject):
     """Both views: as the coordinator gave them, and as the members' listeners were told."""
 
     streams = frozenset({"group", "member"})
     tables = ("ownership",)
 
-    def __init__(self, emit: Emit) -> None:
-        super().__init__(emit)
+    def __init__(self, emit: Emit, history: History) -> None:
+        super().__init__(emit, history)
         self._given = Given(partial(self._emit, "coordinator"))
         self._told = Told(partial(self._emit, "member"))
 

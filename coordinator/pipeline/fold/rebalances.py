@@ -12,10 +12,10 @@ from typing import Any
 
 from ...explain.sentences import why
 from ...history.blobs import Partitions, assignment
-from ...history.moves import NOTHING, Moved, Moves
-from ...history.timeline import Timeline
+from ...history.moves import NOTHING, Moved
+from ...history.reader import History
 from ...history.views import Change, Rebalance
-from .observer import Emit, Line, Observer
+from .observer import Emit, Line, Subject
 
 _REMOVED_BY_TIME = frozenset(
     {
@@ -27,17 +27,16 @@ _REMOVED_BY_TIME = frozenset(
 )
 
 
-class Rebalances(Observer):
+class Rebalances(Subject):
     """Tables `rebalances` and `generations`."""
 
     streams = frozenset({"group"})
     tables = ("rebalances", "generations")
 
-    def __init__(self, emit: Emit, timeline: Timeline, moves: Moves) -> None:
-        """`timeline` and `moves`: see each line before."""
-        super().__init__(emit)
-        self._timeline = timeline
-        self._moves = moves
+    def __init__(self, emit: Emit, history: History) -> None:
+        super().__init__(emit, history)
+        self._timeline = history.timeline()
+        self._moves = history.moves()
         self._moved: dict[tuple[str, int], Moved] = {}
         self._begun: dict[str, int] = {}
         self._generations: dict[str, dict[str, Any]] = {}

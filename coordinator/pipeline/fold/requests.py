@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from .observer import Emit, Line, Observer
+from ...history.reader import History
+from .observer import Emit, Line, Subject
 
 
-class Requests(Observer):
+class Requests(Subject):
     """Table `requests`: each request with its answer. Requests that are answered at once take no
     memory beyond that."""
 
     streams = frozenset({"wire"})
     tables = ("requests",)
 
-    def __init__(self, emit: Emit) -> None:
-        super().__init__(emit)
+    def __init__(self, emit: Emit, history: History) -> None:
+        super().__init__(emit, history)
         self._open: dict[int, Line] = {}
 
     def see(self, line: Line) -> None:
@@ -57,7 +58,7 @@ class Requests(Observer):
         )
 
 
-class Commits(Observer):
+class Commits(Subject):
     """Table `commits`."""
 
     streams = frozenset({"group"})

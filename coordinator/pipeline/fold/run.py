@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
-from ...history.moves import Moves
+from ...history.reader import History
 from ...history.rebalance_counts import BEGUN, STATE_TYPES, Completions
-from ...history.timeline import Timeline
 from ...judges import ALL, Verdict
 from ..schemas import TABLES, Row
 from .cluster import Faults, Reassignments, Transactions, detail
 from .epochs import Epochs
 from .members import Members
 from .metrics import Metrics
-from .observer import Line, Observer
+from .observer import Line, Observer, Subject
 from .ownership import Ownership
 from .rebalances import Rebalances
 from .requests import Commits, Requests
@@ -23,6 +22,19 @@ from .verdicts import JudgeMaker, Verdicts
 
 UNFIT = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, AssertionError)
 """What folding a line ends in that lacks what its type has, or holds something else."""
+
+
+_SUBJECTS: Final[tuple[type[Subject], ...]] = (
+    Rebalances,
+    Epochs,
+    Ownership,
+    Members,
+    Requests,
+    Commits,
+    Transactions,
+    Reassignments,
+    Faults,
+)
 
 
 class RunFold:
@@ -54,32 +66,16 @@ class RunFold:
         self._tables = frozenset(tables)
         self._counts = "metrics" in self._tables
         """Whether it counts the rows of all tables."""
-        timeline = Timeline()
-        moves = Moves()
-        rebalances = Rebalances(self._emit, timeline, moves)
-        epochs = Epochs(self._emit, moves)
-        observers = (
-            rebalances,
-            epochs,
-            Ownership(self._emit),
-            Members(self._emit),
-            Requests(self._emit),
-            Commits(self._emit),
-            Transactions(self._emit),
-            Reassignments(self._emit),
-            Faults(self._emit),
-            self._verdicts,
-        )
+        self._history = History()
         self._observers: tuple[Observer, ...] = (
             *[
-                one
-                for one in observers
-                if self._counts or one is self._verdicts or not self._tables.isdisjoint(one.tables)
+                kind(self._emit, self._history)
+                for kind in _SUBJECTS
+                if self._counts or not self._tables.isdisjoint(kind.tables)
             ],
+            self._verdicts,
             *also,
         )
-        self._timeline = timeline if rebalances in self._observers else None
-        self._moves = moves if {rebalances, epochs}.intersection(self._observers) else None
         self._events = "events" in self._tables
         self._seeing: dict[str, list[Callable[[Line], None]]] = {}
         """Who sees the lines of each stream."""
@@ -97,11 +93,8 @@ class RunFold:
         """Fold one line. Raises one of UNFIT for a line that lacks what its type has; it is no
         event then, and emits nothing."""
         self._staged.clear()
-        if self._timeline is not None:
-            self._timeline.feed(line)
+        self._history.see(line)
         stream, kind, at_ms = line["stream"], line["type"], line["at_ms"]
-        if self._moves is not None and stream == "group":
-            self._moves.see(line)
         seeing = self._seeing.get(stream)
         if seeing is None:
             seeing = self._seeing[stream] = [

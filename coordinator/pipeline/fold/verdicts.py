@@ -20,7 +20,7 @@ class Verdicts(Observer):
     def __init__(
         self, emit: Emit, judges: Sequence[JudgeMaker], beside: Sequence[JudgeMaker] = ()
     ) -> None:
-        super().__init__(emit)
+        self.emit = emit
         self._of_tables = len(judges)
         self._panel = Panel([*judges, *beside])
 

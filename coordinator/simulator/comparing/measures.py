@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from ...history.moves import NOTHING, Moves
+from ...history.moves import NOTHING
+from ...history.reader import History
 from ...history.rebalance_counts import BEGUN
-from ...history.unavailable import Unavailable
 from ...judges.intervals import Offsets
 from .moves import Rests
 
@@ -51,28 +51,30 @@ def measure(lines: Iterable[Line]) -> Measures:
     new sizes would have needed (`moves`). `duplicates`: records that a group's
     applications processed again, each time counted; what members only pretend to read is not known.
     """
-    moves, rests, repeated, unavailable = Moves(), Rests(), Repeated(), Unavailable()
+    history, rests, repeated, gaps_ms = History(), Rests(), Repeated(), list[int]()
+    moves = history.moves()
+    history.gaps(lambda since_ms, to_ms: gaps_ms.append(to_ms - since_ms))
     moved = NOTHING
     busy_since: dict[str, int] = {}
     rebalances = busy_ms = last_ms = 0
     for line in lines:
         last_ms = line["at_ms"]
         kind, group = line["type"], line.get("group", "")
+        history.see(line)
         rested = rests.see(line)
         if line["stream"] == "member":
-            unavailable.see(line)
             repeated.see(line)
         elif line["stream"] == "group":
-            moved = moved.plus(moves.see(line))
+            moved = moved.plus(moves.last)
             if kind in BEGUN:
                 rebalances += 1
                 busy_since.setdefault(group, last_ms)
         if rested:
             busy_ms += last_ms - busy_since.pop(group, last_ms)
-    unavailable.finish(last_ms)
+    history.finish(last_ms)
     return Measures(
         rebalances,
-        unavailable.partition_ms / 1000,
+        sum(gaps_ms) / 1000,
         *moved,
         rests.needless,
         busy_ms / 1000,
