@@ -14,7 +14,7 @@ from coordinator.cluster_runtime import Brokers, ClusterOptions, Hosts
 from coordinator.configs.broker_configs import BrokerConfigs
 from coordinator.control.cluster import MoveLeader, perform
 from coordinator.groups import events as ev
-from coordinator.groups.offsets.events import CommittedOffset
+from coordinator.groups.events.offsets import CommittedOffset
 
 GROUPS, OFFSETS_A_GROUP = 10_000, 10
 

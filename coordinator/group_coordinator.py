@@ -16,7 +16,7 @@ from .errors import ErrorCode
 from .groups import events as ev
 from .groups.classic.decide.heartbeat import REFUSED
 from .groups.config import GroupConfig
-from .groups.consumer.renewal import Renewal
+from .groups.consumer.model import Renewal
 from .groups.decide import ENTRIES, Entry
 from .groups.group import Group
 from .groups.refusals import refusal

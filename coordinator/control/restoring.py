@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from ..cluster.events import PartitionChange, PartitionChanged, TopicDeleted
 from ..cluster.model import CONSUMER_OFFSETS, TRANSACTION_STATE
-from ..groups.offsets.events import CommittedOffset, OffsetsCommitted, OffsetsPending
+from ..groups.events.offsets import CommittedOffset, OffsetsCommitted, OffsetsPending
 from ..storage.partition_log import PartitionLog
 from ..transactions import events as tx
 from ..transactions.retold import retold

@@ -12,9 +12,9 @@ from typing import Any, get_args
 from . import events as ev
 from .classic import evolve as classic
 from .classic.model import ClassicGroup
-from .consumer import events as cev
 from .consumer import evolve as consumer
 from .consumer.model import ConsumerMembership
+from .events import consumer as cev
 from .group import Group
 from .offsets import evolve as offsets
 

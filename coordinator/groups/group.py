@@ -14,8 +14,8 @@ from typing import Protocol
 from ..errors import ErrorCode
 from .classic.model import ClassicGroup
 from .consumer.model import ConsumerMembership
-from .offsets.pending import PendingOffsets
-from .offsets.table import Offsets
+from .offset_table import Offsets
+from .pending_offsets import PendingOffsets
 
 
 class Membership(Protocol):

@@ -11,7 +11,6 @@ from ..errors import ErrorCode
 from ..wire.consumer_protocol import Assignment, EndsEarly, Subscription, WireError
 from .classic.model import ClassicGroup
 from .classic.selection import select_protocol
-from .consumer import events as cev
 from .consumer.classic_members import PROTOCOL_TYPE, assignment_blob
 from .consumer.environment import Environment
 from .consumer.heartbeat import reconciled, subscribed
@@ -20,6 +19,7 @@ from .consumer.model import ConsumerMembership, Held, Member, Partitions
 from .consumer.requests import Downgrade, Refused
 from .consumer.subscription import metadata_hash
 from .consumer.target import told
+from .events import consumer as cev
 
 
 def refuse_upgrade(group: ClassicGroup, environment: Environment) -> None:

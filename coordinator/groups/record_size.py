@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from .classic.events import GenerationStored
-from .offsets.events import CommittedOffset
+from .events.classic import GenerationStored
+from .events.offsets import CommittedOffset
 
 _LENGTH: Final = 2
 """Bytes of a text's length. A text that is null has no others."""

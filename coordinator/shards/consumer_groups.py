@@ -17,7 +17,6 @@ from ..groups import migration
 from ..groups.append_errors import client_operation_error
 from ..groups.classic.responses import in_version, join_error, sync_error
 from ..groups.consumer import classic_members, leave, validation
-from ..groups.consumer import events as cev
 from ..groups.consumer.environment import Environment
 from ..groups.consumer.evolve import evolve
 from ..groups.consumer.heartbeat import Caller, decide_heartbeat
@@ -26,6 +25,7 @@ from ..groups.consumer.requests import Decision, Refused, Timer, TimerKind
 from ..groups.consumer.subscription import resolve
 from ..groups.consumer.validation import JOINING
 from ..groups.events import Event, GroupCreated
+from ..groups.events import consumer as cev
 from ..groups.group import Group
 from ..groups.refusals import refusal
 from ..groups.requests import Parked, Reply, RequestContext

@@ -21,7 +21,7 @@ from typing import NamedTuple, get_args
 
 from ..groups import events as ev
 from ..groups.consumer.durable import is_beginning, narrowed, owned, released
-from ..groups.consumer.events import ConsumerEvent, TargetAssigned
+from ..groups.events.consumer import ConsumerEvent, TargetAssigned
 from ..groups.evolve import evolve
 from ..groups.group import Group
 

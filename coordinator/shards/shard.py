@@ -30,8 +30,8 @@ from ..groups.classic.settle import (
     sync_deadline_passed,
 )
 from ..groups.config import GroupConfig
-from ..groups.consumer.model import ConsumerMembership
-from ..groups.consumer.renewal import Renewal, renewal
+from ..groups.consumer.model import ConsumerMembership, Renewal
+from ..groups.consumer.renewal import renewal
 from ..groups.decide import ENTRIES, decide, without_group
 from ..groups.evolve import evolve
 from ..groups.group import Group

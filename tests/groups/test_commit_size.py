@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator.groups.offsets.events import CommittedOffset
+from coordinator.groups.events.offsets import CommittedOffset
 from coordinator.groups.record_size import commit_exceeds
 from tests.groups.callers import Call
 from tests.groups.kit import World

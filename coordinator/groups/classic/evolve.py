@@ -13,7 +13,7 @@ from operator import itemgetter
 from typing import Any
 
 from .. import events as ev
-from ..consumer.events import ConsumerGroupDowngraded
+from ..events.consumer import ConsumerGroupDowngraded
 from .model import ClassicGroup, Member, Members, Protocols
 from .selection import topics_of
 from .states import (

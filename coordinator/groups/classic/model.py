@@ -15,7 +15,7 @@ from copy import copy
 
 from ...common.java_hash import capacity_for, java_hash, spread
 from ...errors import ErrorCode
-from .events import StoredMember
+from ..events.classic import StoredMember
 from .states import COMPLETING_REBALANCE, DEAD, EMPTY, PREPARING_REBALANCE, STABLE, GroupState
 
 Protocols = tuple[tuple[str, bytes], ...]

@@ -15,7 +15,7 @@ from ...wire.consumer_protocol import Assignment as AssignmentBlob
 from ...wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from ...wire.messages.join_group import JoinGroupRequest, JoinGroupResponse
 from ...wire.messages.sync_group import SyncGroupRequest, SyncGroupResponse
-from . import events as ev
+from ..events import consumer as ev
 from .environment import Environment, MigrationPolicy, Topics
 from .heartbeat import (
     Caller,

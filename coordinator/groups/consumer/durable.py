@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Any
 
-from . import events as ev
+from ..events import consumer as ev
 
 Keys = list[Hashable]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from . import events as ev
+from ..events import consumer as ev
 from .java_order import int_order, set_capacity, uuid_order
 from .model import (
     NOTHING,

@@ -8,29 +8,16 @@ target change, so such a heartbeat costs the same for any number of them.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from ...wire.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
     ConsumerGroupHeartbeatResponse,
 )
-from . import events as ev
+from ..events import consumer as ev
 from .environment import Environment, Topics
-from .model import ConsumerMembership, Held, Member, MemberState, Partitions
+from .model import ConsumerMembership, Following, Member, MemberState
 from .reconcile import all_kept
 from .requests import Decision, Timer, TimerKind
 from .subscription import SubscribedTopics
-
-
-class Following(NamedTuple):
-    """What the next event will say of a member's partitions, as long as all the rest here is still
-    the same."""
-
-    held: Held
-    target: Partitions
-    names: frozenset[str]
-    topics_version: int
-    told: tuple[ev.HeldPartitions, ...]
 
 
 def follow(

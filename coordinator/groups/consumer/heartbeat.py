@@ -17,7 +17,7 @@ from ...wire.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatResponse,
     TopicPartitions,
 )
-from . import events as ev
+from ..events import consumer as ev
 from .environment import Environment, Topics
 from .following import follow
 from .model import LEFT_FOR_NOW, ConsumerMembership, Held, Member, MemberState, Partitions

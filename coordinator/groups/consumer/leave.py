@@ -21,9 +21,9 @@ from ...wire.messages.leave_group import (
     MemberResponse,
 )
 from ...wire.schema import Response
-from . import events as ev
+from ..events import consumer as ev
+from ..events.consumer import Removal
 from .environment import Environment
-from .events import Removal
 from .heartbeat import known_static_member, reconciled, refuse_fenced, unknown_member
 from .model import LEFT_FOR_NOW, NOTHING, ConsumerMembership, Member, MemberState
 from .requests import Decision, Downgrade, Refused, Timer, TimerKind

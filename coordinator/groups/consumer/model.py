@@ -13,12 +13,13 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ...errors import ErrorCode
-from .events import ClassicSettings, HeldPartitions
+from ..events.consumer import ClassicSettings, HeldPartitions
 from .java_order import copy_capacity, name_order, timeline_order
 
 if TYPE_CHECKING:
-    from .following import Following
-    from .renewal import Renewal
+    from ...wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatResponse
+    from .environment import GroupSettings
+    from .kept_response import KeptResponse
 
 Held = Mapping[bytes, Mapping[int, int]]
 """Topic id -> partition -> the epoch at which the member got it. In the order in which Java's maps
@@ -139,6 +140,29 @@ class GroupState(Enum):
 
     def __str__(self) -> str:
         return self.value
+
+
+class Following(NamedTuple):
+    """What the next event will say of a member's partitions, as long as all the rest here is still
+    the same."""
+
+    held: Held
+    target: Partitions
+    names: frozenset[str]
+    topics_version: int
+    told: tuple[HeldPartitions, ...]
+
+
+class Renewal(NamedTuple):
+    """What the last short heartbeat of a member was answered, and what that depended on. `kept` and
+    `response` are the same answer."""
+
+    member: Member
+    client_id: str
+    client_host: str
+    settings: GroupSettings
+    response: ConsumerGroupHeartbeatResponse
+    kept: KeptResponse
 
 
 class ConsumerMembership:

@@ -6,45 +6,13 @@ Apart from `heartbeat`, which knows all the others, so that it loads little and 
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from ...wire.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
     ConsumerGroupHeartbeatResponse,
 )
-from ...wire.schema import Response
-from .environment import Environment, GroupSettings
-from .model import ConsumerMembership, Member, MemberState
-
-
-class KeptResponse(Response):
-    """A response that is sent many times: its bytes are kept. It shows no fields;
-    `Renewal.response` has them."""
-
-    __slots__ = ("_bodies", "_response")
-
-    def __init__(self, response: ConsumerGroupHeartbeatResponse) -> None:
-        self._response = response
-        self._bodies: dict[int, bytes] = {}
-
-    def encode(self, version: int, most: int = 1 << 62) -> bytes:
-        """The body in this version."""
-        body = self._bodies.get(version)
-        if body is None:
-            body = self._bodies[version] = self._response.encode(version, most)
-        return body
-
-
-class Renewal(NamedTuple):
-    """What the last short heartbeat of a member was answered, and what that depended on. `kept` and
-    `response` are the same answer."""
-
-    member: Member
-    client_id: str
-    client_host: str
-    settings: GroupSettings
-    response: ConsumerGroupHeartbeatResponse
-    kept: KeptResponse
+from .environment import Environment
+from .kept_response import KeptResponse
+from .model import ConsumerMembership, MemberState, Renewal
 
 
 def renewal(

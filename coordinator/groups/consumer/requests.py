@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ...errors import ErrorCode
 from ...wire.schema import Response
-from .events import AssignmentFailed, ConsumerEvent
+from ..events.consumer import AssignmentFailed, ConsumerEvent
 from .model import Member
 
 

@@ -13,7 +13,7 @@ from hashlib import blake2b
 from typing import Final, NamedTuple
 
 from ...errors import ErrorCode
-from . import events as ev
+from ..events import consumer as ev
 from .environment import Environment, PatternRefused, Topics
 from .java_order import name_order, set_capacity
 from .model import (

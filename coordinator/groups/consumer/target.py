@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from ...errors import ErrorCode
-from . import events as ev
+from ..events import consumer as ev
 from .environment import AssignmentInput, AssignorFailed, Environment, SubscribedMember, Topics
 from .java_order import name_order, timeline_order
 from .model import ConsumerMembership, Member, Partitions

@@ -32,16 +32,16 @@ from ..append_errors import client_operation_error
 from ..config import GroupConfig
 from ..consumer.model import ConsumerMembership
 from ..consumer.offsets import PartitionCheck, check_commit
-from ..group import Group
-from ..record_size import commit_exceeds
-from ..requests import Decision, RequestContext
-from .events import (
+from ..events.offsets import (
     CommittedOffset,
     OffsetsCommitted,
     OffsetsPending,
     OffsetsRemoved,
     PendingOffsetsEnded,
 )
+from ..group import Group
+from ..record_size import commit_exceeds
+from ..requests import Decision, RequestContext
 
 #: From this version a commit to a group that does not exist is told so (OC-1).
 _KNOWS_GROUP_ID_NOT_FOUND = 9

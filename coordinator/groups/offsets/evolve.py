@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .events import OffsetsCommitted, OffsetsPending, OffsetsRemoved, PendingOffsetsEnded
-from .table import Offset
+from ..events.offsets import OffsetsCommitted, OffsetsPending, OffsetsRemoved, PendingOffsetsEnded
+from ..offset_table import Offset
 
 if TYPE_CHECKING:
     from ..group import Group

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from ..config import GroupConfig
+from ..events.offsets import OffsetsRemoved
 from ..group import Group
-from .events import OffsetsRemoved
-from .table import Offset
+from ..offset_table import Offset
 
 
 def removed_with_topics(

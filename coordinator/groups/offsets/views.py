@@ -17,7 +17,7 @@ from ...wire.messages.offset_fetch import (
     OffsetFetchResponseTopics,
 )
 from ..group import Group
-from .table import Offset, Offsets
+from ..offset_table import Offset, Offsets
 
 #: From this version a fetch names several groups (OF-9).
 BATCHED_FETCH = 8

@@ -9,7 +9,7 @@ import pytest
 
 from coordinator.errors import ErrorCode
 from coordinator.group_coordinator import GroupCoordinator
-from coordinator.groups.consumer import events as cev
+from coordinator.groups.events import consumer as cev
 from coordinator.wire.consumer_protocol import Assignment, Subscription, TopicPartitions
 from tests.groups.consumer.kit import ConsumerWorld, error_of
 

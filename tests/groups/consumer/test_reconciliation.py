@@ -7,8 +7,8 @@ from __future__ import annotations
 import pytest
 
 from coordinator.errors import ErrorCode
-from coordinator.groups.consumer import events as cev
 from coordinator.groups.consumer.environment import AssignorFailed
+from coordinator.groups.events import consumer as cev
 from coordinator.wire.messages.consumer_group_heartbeat import TopicPartitions
 from tests.groups.consumer.kit import ConsumerWorld, error_of
 

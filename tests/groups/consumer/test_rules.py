@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from coordinator.errors import ErrorCode
-from coordinator.groups.consumer import events as cev
 from coordinator.groups.consumer.environment import GroupSettings, MigrationPolicy
+from coordinator.groups.events import consumer as cev
 from coordinator.wire.consumer_protocol import Subscription
 from coordinator.wire.messages.offset_fetch import (
     OffsetFetchRequest,

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ...common.java_hash import java_hash
+from ..common.java_hash import java_hash
 
 _MULTIPLIER = -7046029254386353131
 _SMALLEST = 2

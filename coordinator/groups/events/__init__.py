@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import get_args
 
-from .classic.events import (
+from .classic import (
     AssignmentRejected,
     DelayExtended,
     GenerationStarted,
@@ -30,9 +30,9 @@ from .classic.events import (
     Removal,
     StoredMember,
 )
-from .consumer.events import AssignmentFailed, ConsumerEvent
+from .consumer import AssignmentFailed, ConsumerEvent
 from .lifecycle import GroupCreated, GroupDeleted, GroupLoaded, GroupUnloaded
-from .offsets.events import (
+from .offsets import (
     CommittedOffset,
     OffsetsCommitted,
     OffsetsPending,

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from .table import Offset
+from .offset_table import Offset
 
 Key = tuple[str, int]
 
