@@ -69,12 +69,9 @@ class GroupHandle(GroupLooks):
     @property
     def rebalances(self) -> list[dict[str, Any]]:
         """See `GroupLooks.rebalances`."""
-        told = [
-            group["rebalances"]
-            for group in self._timeline()["groups"]
-            if group["group"] == self.group_id
-        ]
-        return list(told[0]) if told else []
+        from ..explain.output import rebalances_of
+
+        return rebalances_of(self._timeline(), self.group_id)
 
     # -- waiting
     # -------------------------------------------------------------------------------------------------------

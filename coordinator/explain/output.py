@@ -3,7 +3,7 @@ explain")."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, TypeVar
 
 from ..event_log.reader import Line, LineNumbers, LogError, numbered
@@ -245,6 +245,13 @@ def as_plain(
             for group in groups
         ],
     }
+
+
+def rebalances_of(told: Mapping[str, Any], group_id: str) -> list[dict[str, Any]]:
+    """The rebalances of one group in what `as_plain` gives of a log; none of a group that is not
+    in it."""
+    found = [group["rebalances"] for group in told["groups"] if group["group"] == group_id]
+    return list(found[0]) if found else []
 
 
 def _member(member: MemberView) -> dict[str, Any]:
