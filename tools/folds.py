@@ -1,0 +1,110 @@
+"""Which classes and functions keep state of members, generations, owners or rebalances from the lines
+of a log: `python -m tools.folds [--all]`.
+
+A class counts if it names at least two of the types of lines below, in its own code or in a table
+beside it whose functions are its own, and writes to its own state; a function likewise, with local
+state. `coordinator.history` is where they belong, beside `groups`, which a log is folded into when it
+is replayed. `--all` lists history's own, too.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+WATCHED: Final = frozenset(
+    {
+        "MemberJoined",
+        "MemberRejoined",
+        "MemberReplaced",
+        "MemberRemoved",
+        "RebalanceStarted",
+        "GenerationStarted",
+        "GenerationStored",
+        "GroupEmptied",
+        "GroupLoaded",
+        "ConsumerMemberSubscribed",
+        "ConsumerMemberReplaced",
+        "ConsumerMemberRemoved",
+        "ConsumerMemberReconciled",
+        "GroupEpochBumped",
+        "TargetAssigned",
+        "PartitionsAssigned",
+        "PartitionsRevoked",
+        "PartitionsLost",
+    }
+)
+_LEAST: Final = 2
+_OF_HISTORY: Final = "coordinator/history/"
+_PROMISES: Final = "coordinator/judges/"
+"""Judges keep promises of their own, on history's facts: they are listed apart."""
+
+
+def _named(node: ast.AST) -> set[str]:
+    return {
+        each.value
+        for each in ast.walk(node)
+        if isinstance(each, ast.Constant) and isinstance(each.value, str) and each.value in WATCHED
+    }
+
+
+def _keeps_state(node: ast.AST) -> bool:
+    """Whether something is stored under a key or in an attribute, but for what `__init__` sets."""
+    for each in ast.walk(node):
+        targets: list[ast.expr] = []
+        if isinstance(each, ast.Assign):
+            targets = each.targets
+        elif isinstance(each, ast.AugAssign):
+            targets = [each.target]
+        if any(isinstance(target, ast.Subscript | ast.Attribute) for target in targets):
+            return True
+        if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute):
+            if each.func.attr in ("add", "setdefault", "update", "append", "pop", "discard"):
+                return True
+    return False
+
+
+def folds(path: Path) -> Iterator[tuple[str, set[str]]]:
+    """The folds of one module, and the types that each names."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tables: dict[str, set[str]] = {}
+    for node in tree.body:
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            for target in targets:
+                if isinstance(target, ast.Name):
+                    tables[target.id] = _named(node.value)
+    for node in tree.body:
+        if not isinstance(node, ast.ClassDef | ast.FunctionDef):
+            continue
+        used = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+        named = _named(node).union(*(kinds for name, kinds in tables.items() if name in used))
+        if len(named) >= _LEAST and _keeps_state(node):
+            yield node.name, named
+
+
+def main(arguments: list[str]) -> int:
+    """Print each fold, and how many there are outside of history."""
+    counts = {"elsewhere": 0, "judges": 0, "history": 0}
+    for path in sorted(Path("coordinator").rglob("*.py")):
+        if path.as_posix().startswith(("coordinator/groups/", "coordinator/shards/")):
+            continue
+        for name, kinds in folds(path):
+            own = path.as_posix().startswith(_OF_HISTORY)
+            kind = (
+                "history"
+                if own
+                else ("judges" if path.as_posix().startswith(_PROMISES) else "elsewhere")
+            )
+            counts[kind] += 1
+            if kind == "elsewhere" or "--all" in arguments:
+                print(f"{path}: {name} ({', '.join(sorted(kinds))})")
+    print(", ".join(f"{kind}: {count}" for kind, count in counts.items()))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
