@@ -18,7 +18,7 @@ from contextlib import ExitStack, contextmanager
 from signal import SIGINT, SIGTERM, signal
 from typing import TYPE_CHECKING
 
-from . import Subparsers, UsageError, log_topic
+from . import Subparsers, UsageError, log_options, log_topic
 
 if TYPE_CHECKING:
     import asyncio
@@ -91,10 +91,14 @@ def add_parser(subparsers: Subparsers) -> None:
         nargs="?",
         const=True,
         metavar="PATH",
-        help="continue the log there as a new run",
+        help="continue the log as a new run (--log PATH --log-append)",
     )
     mode.add_argument(
-        "--log-replace", nargs="?", const=True, metavar="PATH", help="start the log there anew"
+        "--log-replace",
+        nargs="?",
+        const=True,
+        metavar="PATH",
+        help="start the log anew (--log PATH --log-replace)",
     )
     add(
         "--log-topic",
@@ -246,21 +250,7 @@ def loop_factory(kind: str) -> Callable[[], asyncio.AbstractEventLoop]:
 
 
 def _take_log_options(args: argparse.Namespace) -> None:
-    """Put what --log, --log-append and --log-replace say into `log` and `log_mode`; None: they do
-    not say."""
-    args.log_mode = None
-    for mode in ("append", "replace"):
-        path = getattr(args, f"log_{mode}")
-        if path is None:
-            continue
-        args.log_mode = mode
-        if path is not True and args.log not in (None, path):
-            raise UsageError(
-                f"--log {args.log} and --log-{mode} {path}: there is one log; name its path once"
-            )
-        args.log = args.log if path is True else path
-        if args.log is None and not args.from_environment:
-            raise UsageError(f"--log-{mode}: of which log? Write --log-{mode} PATH")
+    log_options.take(args, "append", "replace", needs_path=not args.from_environment)
 
 
 def _take_environment(args: argparse.Namespace) -> None:

@@ -25,7 +25,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from . import Subparsers, UsageError, description
+from . import Subparsers, UsageError, description, log_options
 from .interrupts import INTERRUPTED, interruptible
 
 if TYPE_CHECKING:
@@ -77,7 +77,11 @@ def add_parser(subparsers: Subparsers) -> None:
         help="write the event log to this file, for `coordinator explain` and `coordinator diff`",
     )
     parser.add_argument(
-        "--log-replace", action="store_true", help="replace the log if it is there already"
+        "--log-replace",
+        nargs="?",
+        const=True,
+        metavar="PATH",
+        help="start the log anew if it is there already (--log PATH --log-replace)",
     )
 
 
@@ -158,6 +162,7 @@ def _base(name: str, of: str) -> tuple[str, str]:
 def run(args: Namespace) -> int:
     """Simulate; 0, 1 if something that must hold does not, 2 for a wrong file or option, 130 if it
     was interrupted."""
+    log_options.take(args, "replace")
     from coordinator.simulator.run import run_scenario, verdicts
     from coordinator.simulator.unreached import skipped, unreached
 
@@ -331,7 +336,7 @@ def _open_log(args: Namespace, epoch_ms: int | None = None) -> EventLog:
     try:
         return EventLog.open(
             args.log,
-            mode="replace" if args.log_replace else "new",
+            mode=args.log_mode or "new",
             seed=args.seed,
             epoch_ms=epoch_ms,
         )

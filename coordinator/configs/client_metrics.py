@@ -68,7 +68,8 @@ def _check_pattern(pattern: str) -> None:
     legal = pattern.count("=") == 1 and selector.strip() in _SELECTORS
     try:
         re.compile(expression.strip())
-    except re.error:
+    except (re.error, RecursionError, OverflowError):
+        # Java refuses what is nested too deeply and counts that are too large, in the same words.
         legal = False
     if not legal:
         raise SubscriptionRefused(

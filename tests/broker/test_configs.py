@@ -632,6 +632,11 @@ class TestOthers:
             40,
             "Illegal client matching pattern: x=[",
         )
+        for hostile in ("(" * 5000 + "a" + ")" * 5000, "a{99999999999}"):
+            assert change(admin, METRICS, "m", ("match", SET, f"client_id={hostile}")) == (
+                40,
+                f"Illegal client matching pattern: client_id={hostile}",
+            )
         assert change(admin, METRICS, "", ("match", SET, "x")) == (
             42,
             "Subscription name can't be empty",

@@ -144,7 +144,7 @@ def test_a_hostile_peer_costs_one_line_on_standard_error() -> None:
             ["--listen", "127.0.0.1:0", "--log-append", __file__],
             [__file__, "line 1", "no event log"],
         ),
-        (["--log-replace"], ["of which log", "--log-replace PATH"]),
+        (["--log-replace"], ["of which log", "--log PATH --log-replace"]),
         (
             ["--log", "a.jsonl", "--log-append", "b.jsonl"],
             ["a.jsonl", "b.jsonl", "name its path once"],

@@ -572,6 +572,12 @@ def test_the_command_line_simulates_judges_and_replays(
         )
         == 0
     )
+    assert (
+        main(["simulate", str(file), "--log-replace", str(log), "--set", "must.most_rebalances=9"])
+        == 0
+    )
+    assert main(["simulate", str(file), "--log-replace"]) == 2
+    assert "--log PATH --log-replace" in capsys.readouterr().err
     assert main(["simulate", "no_such"]) == 2
     assert main(["simulate", str(tmp_path / "none.toml")]) == 2
     assert main(["simulate", "crash_lop"]) == 2
