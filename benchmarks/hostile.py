@@ -30,6 +30,7 @@ from coordinator.broker.core import Broker
 from coordinator.cluster import CONSUMER_OFFSETS
 from coordinator.cluster_runtime import Brokers, ClusterOptions
 from coordinator.configs.broker_configs import BrokerConfigs
+from coordinator.releases import NEWEST
 from coordinator.wire.consumer_protocol import Subscription
 from coordinator.wire.fields import Field, StructType
 from coordinator.wire.framing import frame, request_header, request_header_version
@@ -308,7 +309,7 @@ def value(
 
 def long_arrays(stage: Stage, key: int) -> Iterator[tuple[str, Request, int]]:
     """The requests of one API."""
-    api = apis.api(key)
+    api = apis.apis_of(NEWEST)(key)
     assert api is not None
     topic_id = stage.broker.cluster.topics[TOPIC].id
     for version in {api.lowest, api.highest}:
@@ -336,7 +337,7 @@ def long_arrays(stage: Stage, key: int) -> Iterator[tuple[str, Request, int]]:
 
 def long_names(stage: Stage, key: int) -> Iterator[tuple[str, Request, int]]:
     """Requests of one API whose names are as long as names may be, and different."""
-    api = apis.api(key)
+    api = apis.apis_of(NEWEST)(key)
     assert api is not None
     topic_id = stage.broker.cluster.topics[TOPIC].id
     count, numbers = MIB // LONG_NAME, iter(range(1 << 30))
@@ -462,7 +463,7 @@ def conversions(stage: Stage) -> Iterator[Measured]:
 def many_tags(key: int) -> Iterator[tuple[str, bytes]]:
     """Frames with as many unknown tagged fields as fit: in the header, behind the body, all
     different, and one that is large."""
-    api = apis.api(key)
+    api = apis.apis_of(NEWEST)(key)
     assert api is not None
     version = api.highest
     if request_header_version(key, version) < 2:

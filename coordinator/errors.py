@@ -1,7 +1,7 @@
 """Kafka's error codes: the numbers that answer a request, what they mean in Kafka's own words,
 which are worth a retry.
 
-Complete as of Apache Kafka 4.3.1. Does not depend on who answers them, or when.
+Complete as of Apache Kafka 4.4.0. Does not depend on who answers them, or when.
 """
 
 from __future__ import annotations
@@ -149,6 +149,9 @@ class ErrorCode(IntEnum):
     STREAMS_INVALID_TOPOLOGY_EPOCH = 131
     STREAMS_TOPOLOGY_FENCED = 132
     SHARE_SESSION_LIMIT_REACHED = 133
+    GROUP_DELETION_FAILED = 134
+    STREAMS_TOPOLOGY_DESCRIPTION_UPDATE_FAILED = 135
+    CONTROLLER_ID_NOT_REGISTERED = 136
 
     @property
     def message(self) -> str:
@@ -343,7 +346,7 @@ _MESSAGES: Final[dict[int, str]] = {
     121: "The record state is invalid. The acknowledgement of delivery could not be completed.",
     122: "The share session was not found.",
     123: "The share session epoch is invalid.",
-    124: "The share coordinator rejected the request because the share-group state epoch did not match.",
+    124: "The coordinator rejected the request because the state epoch did not match.",
     125: "The voter key doesn't match the receiving replica's key.",
     126: "The voter is already part of the set of voters.",
     127: "The voter is not part of the set of voters.",
@@ -353,6 +356,9 @@ _MESSAGES: Final[dict[int, str]] = {
     131: "The supplied topology epoch is invalid.",
     132: "The supplied topology epoch is outdated.",
     133: "The limit of share sessions has been reached.",
+    134: "DeleteGroups could not complete; see the error message on the per-group result for details.",
+    135: "The broker could not process the topology description update; see the error message for details.",
+    136: "The given controller ID was not registered.",
 }
 
 _RETRIABLE: Final = frozenset(

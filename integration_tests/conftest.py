@@ -26,8 +26,8 @@ _KAFKA: list[KafkaTarget] = []
 ClosingLines = list[Callable[[], str]]
 _CLOSING: ClosingLines = []
 _KINDS = {
-    "container": "Kafka 4.3.1 in containers",
-    "java": "Kafka 4.3.1 as plain Java processes, since no container could be run",
+    "container": "Kafka 4.4.0 in containers",
+    "java": "Kafka 4.4.0 as plain Java processes, since no container could be run",
 }
 
 
@@ -78,7 +78,7 @@ def emulator() -> Iterator[EmulatorTarget]:
 
 @pytest.fixture(scope="session")
 def kafka() -> Iterator[KafkaTarget]:
-    """A real Kafka 4.3.1: `kafka.address(profile)`. Skips, or fails if REQUIRE_REAL_BROKER is set,
+    """A real Kafka 4.4.0: `kafka.address(profile)`. Skips, or fails if REQUIRE_REAL_BROKER is set,
     when none can be had."""
     try:
         target = KafkaTarget()

@@ -76,7 +76,7 @@ def archive_classes() -> None:
 def _archive() -> Path:
     """Where the archive is: it fits one class path and one set of options."""
     made_of = hashlib.sha256("\0".join([kafka_jars.class_path(), *_JVM]).encode())
-    return kafka_jars.LIBS.parent / f"broker-{made_of.hexdigest()[:16]}.jsa"
+    return kafka_jars.POM.parent / "target" / f"broker-{made_of.hexdigest()[:16]}.jsa"
 
 
 class BrokerError(RuntimeError):
@@ -84,7 +84,7 @@ class BrokerError(RuntimeError):
 
 
 class JavaBroker:
-    """One Kafka 4.3.1 at `bootstrap_servers`, with any broker configuration, for as long as a
+    """One Kafka 4.4.0 at `bootstrap_servers`, with any broker configuration, for as long as a
     `with` lasts.
 
     `node` is its id; `voters` are the controllers of its cluster by node id, as `host:port`, itself

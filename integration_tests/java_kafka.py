@@ -20,7 +20,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run it until it is interrupted."""
     parser = argparse.ArgumentParser(
         prog="python -m integration_tests.java_kafka",
-        description="A real Kafka 4.3.1 until Ctrl-C.",
+        description="A real Kafka 4.4.0 until Ctrl-C.",
     )
     parser.add_argument(
         "--brokers", type=int, choices=(1, len(BROKERS)), default=1, help="how many (1)"

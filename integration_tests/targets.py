@@ -1,4 +1,4 @@
-"""The two targets of every integration test: this emulator, and a real Apache Kafka 4.3.1; one
+"""The two targets of every integration test: this emulator, and a real Apache Kafka 4.4.0; one
 broker for each profile.
 
 The emulator is embedded. The real broker runs in containers (`RealKafka`); where none can run, as
@@ -23,7 +23,7 @@ from integration_tests.java_broker import KEEPS_RECORDS, JavaBroker
 from integration_tests.wire.registry import PROFILES
 from tools import kafka_jars
 
-LOCAL_IMAGE: Final = "local/kafka:4.3.1"
+LOCAL_IMAGE: Final = "local/kafka:4.4.0"
 KINDS: Final = ("auto", "container", "java", "none")
 
 
@@ -48,7 +48,8 @@ class EmulatorTarget:
     """An embedded emulator for each profile, each on a thread of its own, started when first asked
     for."""
 
-    def __init__(self) -> None:
+    def __init__(self, kafka_version: str | None = None) -> None:
+        self._kafka_version = kafka_version
         self._running: dict[str, Emulator] = {}
         self._stack = ExitStack()
         self._lock = Lock()
@@ -61,7 +62,7 @@ class EmulatorTarget:
         with self._lock:
             if profile not in self._running:
                 self._running[profile] = self._stack.enter_context(
-                    Emulator(config=PROFILES[profile])
+                    Emulator(config=PROFILES[profile], kafka_version=self._kafka_version)
                 )
             return self._running[profile].bootstrap_servers
 
@@ -206,7 +207,7 @@ def real_broker_image() -> str | None:
 
     client = docker.from_env()
     try:
-        for image in ("apache/kafka:4.3.1", LOCAL_IMAGE):
+        for image in ("apache/kafka:4.4.0", LOCAL_IMAGE):
             try:
                 client.images.get(image)
             except ImageNotFound:

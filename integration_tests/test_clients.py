@@ -1,4 +1,4 @@
-"""The client matrix: what unmodified client libraries saw on a real Apache Kafka 4.3.1 is what they
+"""The client matrix: what unmodified client libraries saw on a real Apache Kafka 4.4.0 is what they
 see on the emulator.
 
 Each story is played once by each variant (a library and an assignor), on the emulator always and on

@@ -1,4 +1,4 @@
-"""Scenarios of several brokers: what three real brokers of Apache Kafka 4.3.1 did is what the
+"""Scenarios of several brokers: what three real brokers of Apache Kafka 4.4.0 did is what the
 emulator's three do.
 
 Each is compared with the record (integration_tests/golden/cluster). They are played on the

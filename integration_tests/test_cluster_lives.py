@@ -1,4 +1,4 @@
-"""Random lives of a cluster of three: what three real brokers of Apache Kafka 4.3.1 did in those of
+"""Random lives of a cluster of three: what three real brokers of Apache Kafka 4.4.0 did in those of
 a few seeds is what the emulator's do.
 
 `make fuzz` lives more of them, beside real brokers (`integration_tests/cluster/lives.py`,

@@ -1,5 +1,5 @@
 """Unmodified clients with `group.protocol=consumer` (KIP-848), on the emulator and on a real Apache
-Kafka 4.3.1.
+Kafka 4.4.0.
 
 What is compared is what both have to come to, whichever heartbeat came first: who owns what when
 all is quiet, in which order a partition changed hands, that no callback failed, and which offsets

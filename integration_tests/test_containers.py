@@ -64,7 +64,7 @@ def image() -> str:
     found = None if reason else real_broker_image()
     return found or _none(
         reason
-        or "no image of a real broker is here: pull apache/kafka:4.3.1, or run `make kafka-image`"
+        or "no image of a real broker is here: pull apache/kafka:4.4.0, or run `make kafka-image`"
     )
 
 

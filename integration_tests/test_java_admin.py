@@ -1,7 +1,7 @@
 """Kafka's own Java clients say the same of the emulator as of a real broker: admin calls, and a
 consumer's that are no group's.
 
-Judged by the record of Kafka 4.3.1 (`golden/java_admin`), and by a real broker where there is one.
+Judged by the record of Kafka 4.4.0 (`golden/java_admin`), and by a real broker where there is one.
 """
 
 from __future__ import annotations

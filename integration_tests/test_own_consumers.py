@@ -1,5 +1,5 @@
 """Our own members of the consumer protocol (KIP-848), on the emulator and judged by a real Apache
-Kafka 4.3.1.
+Kafka 4.4.0.
 
 A real coordinator takes every heartbeat, acknowledgement and commit for those of a client, or it
 does not: a member that speaks wrongly is fenced, never gets its share, or cannot commit. Every wait

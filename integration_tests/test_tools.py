@@ -1,6 +1,6 @@
 """Kafka's own command-line tools say the same of the emulator as of a real broker.
 
-Each story runs on the emulator and is compared with the transcript kept of Kafka 4.3.1
+Each story runs on the emulator and is compared with the transcript kept of Kafka 4.4.0
 (`golden/tools`, made by `python -m integration_tests.tools.record`), and with what a real broker
 says now, where there is one.
 """

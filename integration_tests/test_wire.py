@@ -1,4 +1,4 @@
-"""Raw scenarios: what a real Apache Kafka 4.3.1 answered, step by step, is what the emulator
+"""Raw scenarios: what a real Apache Kafka 4.4.0 answered, step by step, is what the emulator
 answers.
 
 Each scenario is compared twice: the emulator with the recorded transcript of a real broker
@@ -58,7 +58,7 @@ OUT_OF_SIGHT = {
     "LST-4": "cannot be sent",
     "SIZE-4": "nothing is to be seen",
     "STA-5": "needs a write that fails",
-    "OC-9": "not in 4.3.1",
+    "OC-9": "not in 4.4.0",
     "OC-10": "KIP-848",
     "OF-7": "authorisation",
 }

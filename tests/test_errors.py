@@ -1,4 +1,4 @@
-"""Error codes: complete, numbered and worded as Kafka 4.3.1 has them."""
+"""Error codes: complete, numbered and worded as Kafka 4.4.0 has them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from coordinator.errors import ErrorCode
 
 
 def test_complete() -> None:
-    assert [int(code) for code in ErrorCode] == list(range(-1, 134))
+    assert [int(code) for code in ErrorCode] == list(range(-1, 137))
 
 
 def test_names_agree_with_another_list() -> None:

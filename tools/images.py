@@ -24,7 +24,7 @@ from tools.emulator_image import (
 EMULATOR_TAG = f"kafka-group-coordinator:{__version__}"
 EMULATOR_ALIAS = "kafka-group-coordinator:latest"
 EXAMPLE_TAG = "kafka-group-coordinator-orders:latest"
-KAFKA_TAG = "local/kafka:4.3.1"
+KAFKA_TAG = "local/kafka:4.4.0"
 
 
 def main(argv: Sequence[str] | None = None) -> int:

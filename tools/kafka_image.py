@@ -85,7 +85,7 @@ def _download(debs: Path) -> str:
     """Fetch the packages; the JRE is the first of `JRES` that the distribution has."""
     if not shutil.which("apt-get") or not shutil.which("dpkg-deb"):
         raise ImageError(
-            "no apt-get or dpkg-deb: this image is made of Debian packages; elsewhere pull apache/kafka:4.3.1"
+            "no apt-get or dpkg-deb: this image is made of Debian packages; elsewhere pull apache/kafka:4.4.0"
         )
     failure = ""
     for attempt in range(2):

@@ -1,19 +1,19 @@
 """Kafka's own jars, fetched once by Maven: the broker, its tools, its clients.
 
-Owns where they are (docker/kafka/target/libs, which git ignores) and what is said when they cannot
+Owns where they are (docker/kafka/target, which git ignores, a folder for each content of the pom) and what is said when they cannot
 be had. KAFKA_JARS names a folder that has them already. Several processes may ask at once: one
 rename wins.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import subprocess
 from pathlib import Path
 
 POM = Path(__file__).resolve().parent.parent / "docker" / "kafka" / "pom.xml"
-LIBS = POM.parent / "target" / "libs"
 PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
 
 
@@ -32,9 +32,9 @@ def jars() -> Path:
 
 
 def fetched(pom: Path) -> Path:
-    """The folder of the jars that a pom names, `target/libs` beside it; they are fetched when need
-    be. Raises NoJavaError."""
-    libs = pom.parent / "target" / "libs"
+    """The folder of the jars that a pom names, in `target` beside it; they are fetched when need be.
+    Raises NoJavaError."""
+    libs = pom.parent / "target" / f"libs-{hashlib.sha256(pom.read_bytes()).hexdigest()[:8]}"
     if not libs.exists():
         _fetch(pom, libs)
     return libs

@@ -1,7 +1,7 @@
 """The assignors of the consumer group protocol (KIP-848), which run in the coordinator: `uniform`
 and `range` (SRV-1..SRV-5).
 
-They answer as Kafka 4.3.1's classes do, in the order of Java's tables. The coordinator is given
+They answer as Kafka 4.4.0's classes do, in the order of Java's tables. The coordinator is given
 them; they know nothing of it.
 """
 

@@ -27,7 +27,7 @@ class Member:
 
     `topics`: the ids of the topics it subscribes to, as Java's subscription set iterates;
     `unresolved`: how many more names it subscribes to that no topic has (they count in the size of
-    that set, K8-TGT-4). `assignment`: its current target. `rack` is told and, in 4.3.1, heeded by
+    that set, K8-TGT-4). `assignment`: its current target. `rack` is told and, in 4.4.0, heeded by
     nobody.
     """
 

@@ -1,21 +1,24 @@
-"""What the broker serves: one line an API, exactly the version ranges that Kafka 4.3.1 advertises
-for it.
+"""What the broker serves: one line an API, and the version ranges that its release advertises.
 
 Owns the table and the loading of an API's message tables and handler at its first request: a broker
-that was only asked ApiVersions has loaded nothing else. Rule: what is not in the table is not
-advertised, and a request for it closes the connection (VER-16). Does not depend on what a handler
-does.
+that was only asked ApiVersions has loaded nothing else. Rule: what a release does not advertise
+closes the connection (VER-16). A connection keeps the `Apis` of its broker's release.
+Does not depend on what a handler does.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from importlib import import_module
+from struct import pack
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..errors import ErrorCode
 from ..wire.messages import API_KEYS, request_type
 
 if TYPE_CHECKING:
+    from ..releases import Release
     from ..wire.schema import Request
     from .call import Call, Result, Sliced
     from .core import Broker
@@ -24,9 +27,6 @@ Handler = Callable[["Broker", "Call"], "Result | Sliced"]
 """A handler does its work at once, or, for a large request, says how it is done in slices."""
 
 API_VERSIONS = 18
-UNSUPPORTED_VERSION_BODY = bytes.fromhex("0023 00000001 0012 0000 0004")
-"""The answer to ApiVersions of an unknown version, in version 0: UNSUPPORTED_VERSION and one entry,
-ApiVersions 0 to 4."""
 MAY_BE_LARGE = frozenset(
     {
         "describe_client_quotas",
@@ -51,125 +51,152 @@ MAY_BE_LARGE = frozenset(
 yet (`Broker.output`)."""
 
 
-class ApiRange(NamedTuple):
-    """An advertised API: the name of its message tables' module and, unless another is named, of
-    its handler's; lowest, highest version."""
+class Served(NamedTuple):
+    """An API that some release serves: the name of its message tables' module and, unless another is
+    named, of its handler's."""
 
     name: str
-    lowest: int
-    highest: int
     handler: str = ""
     """The name of the handler's module where several APIs share one."""
 
 
 _NOT_SERVED = "share_and_streams_groups"
 
-SERVED: dict[int, ApiRange] = {
-    0: ApiRange(
-        "produce", 0, 13
-    ),  # 0-2 are advertised for librdkafka's sake, as Kafka does, and close the connection
-    1: ApiRange("fetch", 4, 18),
-    2: ApiRange("list_offsets", 1, 11),
-    3: ApiRange("metadata", 0, 13),
-    8: ApiRange("offset_commit", 2, 10),
-    9: ApiRange("offset_fetch", 1, 10),
-    10: ApiRange("find_coordinator", 0, 6),
-    11: ApiRange("join_group", 0, 9),
-    12: ApiRange("heartbeat", 0, 4),
-    13: ApiRange("leave_group", 0, 5),
-    14: ApiRange("sync_group", 0, 5),
-    15: ApiRange("describe_groups", 0, 6),
-    16: ApiRange("list_groups", 0, 5),
-    17: ApiRange("sasl_handshake", 0, 1),
-    18: ApiRange("api_versions", 0, 4),
-    19: ApiRange("create_topics", 2, 7),
-    20: ApiRange("delete_topics", 1, 6),
-    21: ApiRange("delete_records", 0, 2),
-    22: ApiRange("init_producer_id", 0, 5),
-    23: ApiRange("offset_for_leader_epoch", 2, 4),
-    24: ApiRange("add_partitions_to_txn", 0, 5),
-    25: ApiRange("add_offsets_to_txn", 0, 4),
-    26: ApiRange("end_txn", 0, 5),
-    27: ApiRange("write_txn_markers", 1, 2),
-    28: ApiRange("txn_offset_commit", 0, 5),
-    29: ApiRange("describe_acls", 1, 3),
-    30: ApiRange("create_acls", 1, 3),
-    31: ApiRange("delete_acls", 1, 3),
-    32: ApiRange("describe_configs", 1, 4),
-    33: ApiRange("alter_configs", 0, 2),
-    34: ApiRange("alter_replica_log_dirs", 1, 2),
-    35: ApiRange("describe_log_dirs", 1, 5),
-    36: ApiRange("sasl_authenticate", 0, 2),
-    37: ApiRange("create_partitions", 0, 3),
-    38: ApiRange("create_delegation_token", 1, 3),
-    39: ApiRange("renew_delegation_token", 1, 2),
-    40: ApiRange("expire_delegation_token", 1, 2),
-    41: ApiRange("describe_delegation_token", 1, 3),
-    42: ApiRange("delete_groups", 0, 2),
-    43: ApiRange("elect_leaders", 0, 2),
-    44: ApiRange("incremental_alter_configs", 0, 1),
-    45: ApiRange("alter_partition_reassignments", 0, 1),
-    46: ApiRange("list_partition_reassignments", 0, 0),
-    47: ApiRange("offset_delete", 0, 0),
-    48: ApiRange("describe_client_quotas", 0, 1),
-    49: ApiRange("alter_client_quotas", 0, 1),
-    50: ApiRange("describe_user_scram_credentials", 0, 0),
-    51: ApiRange("alter_user_scram_credentials", 0, 0),
-    55: ApiRange("describe_quorum", 0, 2),
-    57: ApiRange("update_features", 0, 2),
-    60: ApiRange("describe_cluster", 0, 2),
-    61: ApiRange("describe_producers", 0, 0),
-    64: ApiRange("unregister_broker", 0, 0),
-    65: ApiRange("describe_transactions", 0, 0),
-    66: ApiRange("list_transactions", 0, 2),
-    68: ApiRange("consumer_group_heartbeat", 0, 1),
-    69: ApiRange("consumer_group_describe", 0, 1),
-    74: ApiRange("list_config_resources", 0, 1),
-    75: ApiRange("describe_topic_partitions", 0, 0),
-    76: ApiRange("share_group_heartbeat", 1, 1, _NOT_SERVED),
-    77: ApiRange("share_group_describe", 1, 1, _NOT_SERVED),
-    78: ApiRange("share_fetch", 1, 2, _NOT_SERVED),
-    79: ApiRange("share_acknowledge", 1, 2, _NOT_SERVED),
-    80: ApiRange("add_raft_voter", 0, 1),
-    81: ApiRange("remove_raft_voter", 0, 0, "add_raft_voter"),
-    83: ApiRange("initialize_share_group_state", 0, 0, _NOT_SERVED),
-    84: ApiRange("read_share_group_state", 0, 0, _NOT_SERVED),
-    85: ApiRange("write_share_group_state", 0, 1, _NOT_SERVED),
-    86: ApiRange("delete_share_group_state", 0, 0, _NOT_SERVED),
-    87: ApiRange("read_share_group_state_summary", 0, 1, _NOT_SERVED),
-    88: ApiRange("streams_group_heartbeat", 0, 0, _NOT_SERVED),
-    89: ApiRange("streams_group_describe", 0, 0, _NOT_SERVED),
-    90: ApiRange("describe_share_group_offsets", 0, 1, _NOT_SERVED),
-    91: ApiRange("alter_share_group_offsets", 0, 0, _NOT_SERVED),
-    92: ApiRange("delete_share_group_offsets", 0, 0, _NOT_SERVED),
+SERVED: dict[int, Served] = {
+    0: Served("produce"),
+    1: Served("fetch"),
+    2: Served("list_offsets"),
+    3: Served("metadata"),
+    8: Served("offset_commit"),
+    9: Served("offset_fetch"),
+    10: Served("find_coordinator"),
+    11: Served("join_group"),
+    12: Served("heartbeat"),
+    13: Served("leave_group"),
+    14: Served("sync_group"),
+    15: Served("describe_groups"),
+    16: Served("list_groups"),
+    17: Served("sasl_handshake"),
+    18: Served("api_versions"),
+    19: Served("create_topics"),
+    20: Served("delete_topics"),
+    21: Served("delete_records"),
+    22: Served("init_producer_id"),
+    23: Served("offset_for_leader_epoch"),
+    24: Served("add_partitions_to_txn"),
+    25: Served("add_offsets_to_txn"),
+    26: Served("end_txn"),
+    27: Served("write_txn_markers"),
+    28: Served("txn_offset_commit"),
+    29: Served("describe_acls"),
+    30: Served("create_acls"),
+    31: Served("delete_acls"),
+    32: Served("describe_configs"),
+    33: Served("alter_configs"),
+    34: Served("alter_replica_log_dirs"),
+    35: Served("describe_log_dirs"),
+    36: Served("sasl_authenticate"),
+    37: Served("create_partitions"),
+    38: Served("create_delegation_token"),
+    39: Served("renew_delegation_token"),
+    40: Served("expire_delegation_token"),
+    41: Served("describe_delegation_token"),
+    42: Served("delete_groups"),
+    43: Served("elect_leaders"),
+    44: Served("incremental_alter_configs"),
+    45: Served("alter_partition_reassignments"),
+    46: Served("list_partition_reassignments"),
+    47: Served("offset_delete"),
+    48: Served("describe_client_quotas"),
+    49: Served("alter_client_quotas"),
+    50: Served("describe_user_scram_credentials"),
+    51: Served("alter_user_scram_credentials"),
+    55: Served("describe_quorum"),
+    57: Served("update_features"),
+    60: Served("describe_cluster"),
+    61: Served("describe_producers"),
+    64: Served("unregister_broker"),
+    65: Served("describe_transactions"),
+    66: Served("list_transactions"),
+    68: Served("consumer_group_heartbeat"),
+    69: Served("consumer_group_describe"),
+    74: Served("list_config_resources"),
+    75: Served("describe_topic_partitions"),
+    76: Served("share_group_heartbeat", _NOT_SERVED),
+    77: Served("share_group_describe", _NOT_SERVED),
+    78: Served("share_fetch", _NOT_SERVED),
+    79: Served("share_acknowledge", _NOT_SERVED),
+    80: Served("add_raft_voter"),
+    81: Served("remove_raft_voter", "add_raft_voter"),
+    83: Served("initialize_share_group_state", _NOT_SERVED),
+    84: Served("read_share_group_state", _NOT_SERVED),
+    85: Served("write_share_group_state", _NOT_SERVED),
+    86: Served("delete_share_group_state", _NOT_SERVED),
+    87: Served("read_share_group_state_summary", _NOT_SERVED),
+    88: Served("streams_group_heartbeat", _NOT_SERVED),
+    89: Served("streams_group_describe", _NOT_SERVED),
+    90: Served("describe_share_group_offsets", _NOT_SERVED),
+    91: Served("alter_share_group_offsets", _NOT_SERVED),
+    92: Served("delete_share_group_offsets", _NOT_SERVED),
+    93: Served("streams_group_topology_description_update", _NOT_SERVED),
+    94: Served("unregister_controller"),
 }
 
 
 class Api:
-    """An API ready to serve: its request table, the versions there are tables for, its handler."""
+    """An API ready to serve: its request table, the versions that are served, its handler."""
 
-    __slots__ = ("flexible", "handle", "highest", "key", "lowest", "name", "request")
+    __slots__ = ("flexible", "handle", "highest", "key", "limited", "lowest", "name", "request")
 
-    def __init__(self, key: int, name: str, request: type[Request], handle: Handler) -> None:
+    def __init__(
+        self, key: int, name: str, request: type[Request], handle: Handler, release: Release
+    ) -> None:
         self.key = key
         self.name = name
         self.request = request
-        self.lowest, self.highest = request.versions
+        lowest, highest = release.api_versions[key]
+        self.lowest = max(lowest, request.versions[0])
+        self.highest = min(highest, request.versions[1])
         self.flexible = request.flexible
         self.handle = handle
+        self.limited = release.has("V44-7")
+        """Whether requests with very many elements or tagged fields are refused unread."""
 
 
-_loaded: dict[int, Api] = {}
+class Apis:
+    """The APIs of one release."""
+
+    def __init__(self, release: Release) -> None:
+        self.release = release
+        self.ranges = {key: of for key, of in sorted(release.api_versions.items()) if key in SERVED}
+        """Lowest and highest version that are advertised, by key."""
+        lowest, highest = release.api_versions[API_VERSIONS]
+        self.unsupported_version_body = pack(
+            ">hihhh", ErrorCode.UNSUPPORTED_VERSION, 1, API_VERSIONS, lowest, highest
+        )
+        """The answer to ApiVersions of an unknown version, in version 0: UNSUPPORTED_VERSION and one
+        entry, that of ApiVersions itself."""
+        self._loaded: dict[int, Api] = {}
+
+    def __call__(self, key: int) -> Api | None:
+        """The API of a key, loaded at first use; None if it is not served."""
+        loaded = self._loaded.get(key)
+        if loaded is None and key in self.ranges:
+            name, module = SERVED[key]
+            handle: Handler = import_module(f"coordinator.broker.handlers.{module or name}").handle
+            loaded = self._loaded[key] = Api(key, name, request_type(key), handle, self.release)
+        return loaded
 
 
-def api(key: int) -> Api | None:
-    """The API of a key, loaded at first use; None if it is not served."""
-    loaded = _loaded.get(key)
-    if loaded is None and key in SERVED:
-        name, _, _, module = SERVED[key]
-        handle: Handler = import_module(f"coordinator.broker.handlers.{module or name}").handle
-        loaded = _loaded[key] = Api(key, name, request_type(key), handle)
-    return loaded
+@cache
+def apis_of(release: Release) -> Apis:
+    """The APIs of a release; brokers of one release share them."""
+    return Apis(release)
+
+
+def served_by(broker: Broker) -> Apis:
+    """The APIs that a broker serves. Whoever asks often keeps them."""
+    return apis_of(broker.configs.release)
 
 
 def title(key: int) -> str:

@@ -240,4 +240,5 @@ def environment(cluster: Cluster, configs: BrokerConfigs) -> Environment:
         classic_max_size=configs.get_int("group.max.size"),
         migration=MigrationPolicy(policy),
         regex_refresh_interval_ms=configs.get_int("group.consumer.regex.refresh.interval.ms"),
+        release=configs.release,
     )

@@ -3,7 +3,7 @@ a change concerns.
 
 Owns what the handlers of CreateTopics, CreatePartitions, DeleteTopics and Metadata (automatic
 creation) share. Rules: a topic is checked whole before anything is made; groups forget the offsets
-of what is deleted (EXP-7); fetches that wait on it are answered. Texts are Kafka 4.3.1's. Does not
+of what is deleted (EXP-7); fetches that wait on it are answered. Texts are Kafka's. Does not
 depend on wire versions and the shape of answers.
 """
 
@@ -21,6 +21,7 @@ from ..configs.broker_configs import BrokerConfigs
 from ..configs.definitions import ConfigException
 from ..configs.topic_configs import validate
 from ..errors import ErrorCode
+from ..releases import Release
 from .call import Call
 from .core import Broker
 
@@ -84,7 +85,7 @@ def plan(broker: Broker, wanted: Wanted, existing: TopicNames) -> Plan:
             ErrorCode.INVALID_TOPIC_EXCEPTION,
             f"Topic '{wanted.name}' collides with existing topic: {other}",
         )
-    configs = _configs(wanted.configs)
+    configs = _configs(wanted.configs, broker.configs.release)
     planned = Plan(wanted.name, _assignment(broker, wanted), configs)
     check_log(broker)
     return planned
@@ -200,7 +201,7 @@ def grow(broker: Broker, name: str, assignment: list[list[int]], call: Call) -> 
     broker.controller.add_partitions(name, assignment, call.now, call.cause)
 
 
-def _configs(asked: Mapping[str, str | None]) -> dict[str, str]:
+def _configs(asked: Mapping[str, str | None], release: Release) -> dict[str, str]:
     nulls = [name for name, value in asked.items() if value is None]
     if nulls:
         raise Refused(
@@ -209,7 +210,7 @@ def _configs(asked: Mapping[str, str | None]) -> dict[str, str]:
         )
     configs = {name: value for name, value in asked.items() if value is not None}
     try:
-        validate(configs)
+        validate(configs, release)
     except ConfigException as refused:
         raise Refused(ErrorCode.INVALID_CONFIG, str(refused)) from None
     return configs

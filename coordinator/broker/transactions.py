@@ -523,7 +523,7 @@ class Transactions:
         """Write a marker to a partition, wherever it is led; False: its leader cannot be reached
         now.
 
-        As Kafka 4.3.1 does, a partition that has no leader is passed over like one that was
+        As Kafka 4.4.0 does, a partition that has no leader is passed over like one that was
         deleted: it gets no marker, and the transaction stays open in its log until the producer's
         next one there ends.
         """

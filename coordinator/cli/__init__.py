@@ -114,7 +114,7 @@ def _carry_out(argv: list[str]) -> int:
 def _parser(commands: dict[str, Command]) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="coordinator",
-        description="A live emulator of Kafka's group coordinator, exact as Apache Kafka 4.3.1.",
+        description="A live emulator of Kafka's group coordinator, exact as Apache Kafka 4.4.0.",
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"coordinator {__version__}")

@@ -20,6 +20,7 @@ from . import UsageError
 
 if TYPE_CHECKING:
     from coordinator.net.endpoints import Endpoint
+    from coordinator.releases import Release
 
 # Meant for the Java process or the image's own scripts; no broker setting.
 JAVA_ONLY = frozenset(
@@ -44,6 +45,7 @@ OURS = (
     "COORDINATOR_CONTROL_LISTEN",
     "COORDINATOR_CONTROL_TOKEN",
     "COORDINATOR_KAFKA_DEFAULTS",
+    "COORDINATOR_KAFKA_VERSION",
     "COORDINATOR_LOG",
     "COORDINATOR_LOG_BOOTSTRAP",
     "COORDINATOR_LOG_MODE",
@@ -91,6 +93,7 @@ class Settings:
     brokers: int | None = None
     racks: str | None = None
     kafka_defaults: bool = False
+    kafka_version: str | None = None
     warnings: list[str] = field(default_factory=list)
 
 
@@ -100,10 +103,11 @@ def read(
     listen: Sequence[str] = (),
     advertise: Sequence[str] = (),
     allow_remote: bool = False,
+    kafka_version: str | None = None,
 ) -> Settings:
     """What the environment asks for. Raises UsageError.
 
-    `listen`, `advertise`: given as options already. Listeners are then none of the environment's
+    `listen`, `advertise`, `kafka_version`: given as options already. Listeners are then none of the environment's
     business; advertised addresses take the place of the environment's. With no listener at all:
     port 9092 of every interface, which clients are told is localhost:9092, if `allow_remote`; else
     of loopback.
@@ -115,6 +119,10 @@ def read(
         settings.listen = [str(endpoint) for endpoint in listeners]
         settings.advertise = [str(endpoint) for endpoint in advertised]
     _check_roles(environ, settings)
+    settings.kafka_version = kafka_version or (
+        environ.get("COORDINATOR_KAFKA_VERSION", "").strip() or None
+    )
+    release = _release(settings.kafka_version)
     _read_ours(environ, settings)
     settings.node_id = _node_id(environ)
     settings.cluster_id = environ.get("CLUSTER_ID") or None
@@ -124,7 +132,7 @@ def read(
             and variable not in JAVA_ONLY | _READ_HERE
             and not variable.startswith(_JAVA_ONLY_PREFIX)
         ):
-            _read_config(variable, environ[variable], settings)
+            _read_config(variable, environ[variable], settings, release)
     return settings
 
 
@@ -317,19 +325,29 @@ def _node_id(environ: Mapping[str, str]) -> int | None:
     return next(iter(ids.values()), None)
 
 
-def _read_config(variable: str, value: str, settings: Settings) -> None:
+def _release(name: str | None) -> Release:
+    from coordinator.releases import NEWEST, ReleaseError, release_named
+
+    try:
+        return NEWEST if name is None else release_named(name)
+    except ReleaseError as error:
+        raise UsageError(f"COORDINATOR_KAFKA_VERSION: {error}") from None
+
+
+def _read_config(variable: str, value: str, settings: Settings, release: Release) -> None:
     """One broker configuration, checked as Kafka does at start. An unknown one is ignored, as Kafka
     does."""
     from coordinator.configs.broker_configs import broker_defs
     from coordinator.configs.definitions import ConfigException
 
     name = config_name(variable)
-    known = broker_defs().get(name)
+    defs = broker_defs(release)
+    known = defs.get(name)
     if known is None:
-        near = get_close_matches(name, broker_defs(), n=1)
+        near = get_close_matches(name, defs, n=1)
         hint = f"; did you mean {_variable(near[0])}?" if near else ""
         settings.warnings.append(
-            f"{variable}: {name} is no broker configuration of Kafka 4.3.1, and ignored{hint}"
+            f"{variable}: {name} is no broker configuration of Kafka {release}, and ignored{hint}"
         )
         return
     try:

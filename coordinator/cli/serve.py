@@ -18,6 +18,7 @@ from contextlib import ExitStack, contextmanager
 from signal import SIGINT, SIGTERM, signal
 from typing import TYPE_CHECKING
 
+from ..releases import NEWEST, RELEASES, ReleaseError, release_named
 from . import Subparsers, UsageError, log_options, log_topic
 
 if TYPE_CHECKING:
@@ -74,6 +75,11 @@ def add_parser(subparsers: Subparsers) -> None:
         default=[],
         metavar="NAME=VALUE",
         help="a broker configuration by Kafka's name; repeatable",
+    )
+    add(
+        "--kafka-version",
+        metavar="RELEASE",
+        help=f"which release of Kafka it behaves as: one of {', '.join(RELEASES)} (default: {NEWEST.name})",
     )
     add(
         "--kafka-defaults",
@@ -263,6 +269,7 @@ def _take_environment(args: argparse.Namespace) -> None:
         listen=args.listen or (),
         advertise=args.advertise,
         allow_remote=args.allow_remote,
+        kafka_version=args.kafka_version,
     )
     for warning in settings.warnings:
         print(f"coordinator serve: warning: {warning}", file=sys.stderr)
@@ -283,6 +290,7 @@ def _take_environment(args: argparse.Namespace) -> None:
         "seed",
         "brokers",
         "racks",
+        "kafka_version",
         "control",
         "control_advertise",
     ):
@@ -298,8 +306,13 @@ def _emulator(args: argparse.Namespace) -> Emulator:
     node_id = DEFAULT_NODE_ID if args.node_id is None else args.node_id
     try:
         configs = BrokerConfigs.from_options(
-            args.config, kafka_defaults=args.kafka_defaults, node_id=node_id
+            args.config,
+            kafka_defaults=args.kafka_defaults,
+            node_id=node_id,
+            release=NEWEST if args.kafka_version is None else release_named(args.kafka_version),
         )
+    except ReleaseError as error:
+        raise UsageError(f"--kafka-version: {error}") from None
     except ConfigError as error:
         raise UsageError(
             f"{'configuration' if args.from_environment else '--config'}: {error}"
@@ -443,7 +456,7 @@ def describe(emulator: Emulator) -> list[str]:
     cluster = next(iter(brokers.values())).cluster
     nodes = "node" if len(brokers) == 1 else "nodes"
     lines = [
-        f"coordinator {__version__}: the group coordinator of Apache Kafka 4.3.1, emulated",
+        f"coordinator {__version__}: the group coordinator of Apache Kafka {emulator.configs.release}, emulated",
         f"cluster {cluster.cluster_id}, {nodes} {', '.join(map(str, brokers))}, seed {emulator.seed}",
     ]
     for node, server in emulator.servers.items():
@@ -466,7 +479,7 @@ def describe(emulator: Emulator) -> list[str]:
         lines.append(f"event log: {emulator.log_path}")
     lines.append("configuration in force (* not Kafka's default):")
     for name, value, _, honoured in emulator.configs.in_force():
-        default = broker_defs()[name].default
+        default = broker_defs(emulator.configs.release)[name].default
         mark = (
             f"  {name} = {value}" if value == default else f"* {name} = {value} (Kafka: {default})"
         )

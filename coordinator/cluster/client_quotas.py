@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import isfinite
 from typing import NamedTuple
 
 from ..common.java_hash import java_hash, spread
 from ..errors import ErrorCode
+from ..releases import NEWEST, Release
 
 USER, CLIENT_ID, IP = "user", "client-id", "ip"
 EXACT, DEFAULT, SPECIFIED = range(3)
@@ -85,8 +87,9 @@ def entity(parts: Iterable[tuple[str, str | None]]) -> Entity:
 class ClientQuotas:
     """The quotas of all entities."""
 
-    def __init__(self) -> None:
+    def __init__(self, release: Release = NEWEST) -> None:
         self._set: dict[Entity, dict[str, float]] = {}
+        self._only_finite = release.has("QUO-44-1")
 
     def alter(self, whose: Entity, changes: Sequence[Change], *, validate_only: bool) -> None:
         """Change one entity's quotas, all or none. Removing what is not there is no error. Raises
@@ -94,7 +97,7 @@ class ClientQuotas:
         keys = _keys(whose)
         for change in changes:
             if change.value is not None:
-                _check(keys, change.key, change.value)
+                _check(keys, change.key, change.value, only_finite=self._only_finite)
         if validate_only:
             return
         quotas = self._set.setdefault(whose, {})
@@ -161,9 +164,11 @@ def _may_be_host(name: str) -> bool:
     )  # RFC 6761: never resolves
 
 
-def _check(keys: Mapping[str, int | None], key: str, value: float) -> None:
+def _check(keys: Mapping[str, int | None], key: str, value: float, *, only_finite: bool) -> None:
     if key not in keys:
         raise QuotaRefused(f"Invalid configuration key {key}")
+    if only_finite and not isfinite(value):
+        raise QuotaRefused(f"Quota {key} must be a finite number")
     if value <= 0:
         raise QuotaRefused(f"Quota {key} must be greater than 0")
     most = keys[key]

@@ -105,7 +105,9 @@ def altered_topic(
     ConfigRefused."""
     topic = cluster.topics.get(name)
     values = _apply_as_controller(
-        topic.configs if topic and not replace else {}, changes, topic_configs.topic_defs()
+        topic.configs if topic and not replace else {},
+        changes,
+        topic_configs.topic_defs(cluster.configs.release),
     )
     if not name:
         raise ConfigRefused(ErrorCode.INVALID_REQUEST, "Default topic resources are not allowed.")
@@ -113,7 +115,7 @@ def altered_topic(
     if why is not None:
         raise ConfigRefused(ErrorCode.INVALID_TOPIC_EXCEPTION, why)
     try:
-        topic_configs.validate(values)
+        topic_configs.validate(values, cluster.configs.release)
     except ConfigException as refused:
         raise ConfigRefused(ErrorCode.INVALID_CONFIG, str(refused)) from None
     if topic is None:
@@ -134,7 +136,9 @@ def alter_group(
 ) -> None:
     """Change a group's own values, whether or not there is such a group. Raises ConfigRefused."""
     own = cluster.group_configs.get(name, {})
-    values = _apply_as_controller({} if replace else own, changes, group_configs.group_defs())
+    values = _apply_as_controller(
+        {} if replace else own, changes, group_configs.settable_defs(configs.release)
+    )
     if not name:
         raise ConfigRefused(ErrorCode.INVALID_REQUEST, "Default group resources are not allowed.")
     try:
@@ -179,8 +183,8 @@ def alter_broker(
         check_node(node_id, name, "Unexpected broker id, expected {}, but received {}")
     own = configs.dynamic_default if for_all else configs.dynamic
     asked = list(changes)
-    values = _apply_as_broker({} if replace else own, asked)
-    _check_broker_names(values, for_all=for_all)
+    values = _apply_as_broker({} if replace else own, asked, configs)
+    _check_broker_names(values, configs, for_all=for_all)
     _check_broker_values(values, configs)
     if not for_all and (MIN_ISR in values or any(change.name == MIN_ISR for change in asked)):
         raise ConfigRefused(
@@ -235,9 +239,11 @@ def _apply_as_controller(
     return values
 
 
-def _apply_as_broker(own: Mapping[str, str], changes: Iterable[Change]) -> dict[str, str]:
+def _apply_as_broker(
+    own: Mapping[str, str], changes: Iterable[Change], configs: BrokerConfigs
+) -> dict[str, str]:
     values = dict(own)
-    defs = broker_defs()
+    defs = broker_defs(configs.release)
     for name, operation, value in changes:
         if operation not in tuple(Operation):
             raise ConfigRefused(ErrorCode.INVALID_REQUEST, f"Unknown operations type {operation}")
@@ -315,8 +321,10 @@ def _base(name: str) -> str:
     return found.group(1) if found else name
 
 
-def _check_broker_names(values: Mapping[str, str], *, for_all: bool) -> None:
-    defs = run_time_defs()
+def _check_broker_names(
+    values: Mapping[str, str], configs: BrokerConfigs, *, for_all: bool
+) -> None:
+    defs = run_time_defs(configs.release)
     known = {name: defs[_base(name)] for name in values if _base(name) in defs}
     _refuse(
         "Cannot update these configs dynamically",
@@ -351,7 +359,7 @@ def _check_broker_values(values: Mapping[str, str], configs: BrokerConfigs) -> N
     """Checks across values that a running broker makes before it takes a change."""
 
     def number(name: str) -> int:
-        value = broker_defs()[name].parse(values[name])
+        value = configs.definition(name).parse(values[name])
         assert isinstance(value, int)
         return value
 

@@ -27,16 +27,6 @@ SHARE_GROUP_STATE = "__share_group_state"
 INTERNAL_TOPICS = frozenset({CONSUMER_OFFSETS, TRANSACTION_STATE, SHARE_GROUP_STATE})
 
 
-# The levels at which a cluster formatted by 4.3.1 has its features, as far as they are served here;
-# the others are at 0.
-FEATURE_LEVELS = {
-    "eligible.leader.replicas.version": 1,
-    "group.version": 1,
-    "metadata.version": 30,
-    "transaction.version": 2,
-}
-
-
 @dataclass(slots=True)
 class BrokerNode:
     """One broker. `endpoints`: listener name -> advertised (host, port). A fenced broker takes no
@@ -164,7 +154,12 @@ class Cluster:
         self.topics_by_id: dict[bytes, Topic] = {}
         self.group_configs: dict[str, dict[str, str]] = {}
         self.client_metrics: dict[str, dict[str, str]] = {}
-        self.features = dict(FEATURE_LEVELS)
+        self.features = {
+            name: feature.finalized
+            for name, feature in sorted(configs.release.features.items())
+            if feature.finalized
+        }
+        """The levels at which features are finalised; those that are left out are at 0."""
         self.version = 0
         self.topics_created = 0
         # Answers made from this state, by whatever key their maker likes; emptied on every change.
@@ -239,7 +234,7 @@ class Cluster:
         """What was set for users, client ids and addresses; not shown by Metadata."""
         from .client_quotas import ClientQuotas
 
-        return ClientQuotas()
+        return ClientQuotas(self.configs.release)
 
     @cached_property
     def scram_credentials(self) -> ScramCredentials:

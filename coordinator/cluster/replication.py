@@ -473,7 +473,7 @@ class Replication:
         if late:
             reason = f"{_text(late)} did not keep up for {self._lag_max_ms} ms"
         else:
-            isr = sorted([*isr, caught_up[0]])  # ascending once it grew, as seen on 4.3.1
+            isr = sorted([*isr, caught_up[0]])  # ascending once it grew, as seen on 4.4.0
             reason = f"{caught_up[0]} caught up"
         granted = self._propose(
             Proposal(

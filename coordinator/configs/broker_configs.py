@@ -13,7 +13,16 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import NamedTuple
 
-from .definitions import ConfigDef, ConfigException, ConfigSource, ConfigValue, read_table, show
+from ..releases import NEWEST, Release
+from .definitions import (
+    ConfigDef,
+    ConfigException,
+    ConfigSource,
+    ConfigValue,
+    read_table,
+    released,
+    show,
+)
 
 __all__ = [
     "BROKER_SYNONYMS",
@@ -119,32 +128,28 @@ _MINUTE_MS = 60_000
 
 
 @cache
-def broker_defs() -> dict[str, ConfigDef]:
-    """All broker configurations by name; the table is read at the first call."""
+def broker_defs(release: Release = NEWEST) -> dict[str, ConfigDef]:
+    """All broker configurations of a release by name; the table is read at the first call."""
     from .broker_table import TABLE
 
-    return read_table(TABLE)
+    return released(read_table(TABLE), release.broker_settings)
 
 
 @cache
-def internal_defs() -> dict[str, ConfigDef]:
+def internal_defs(release: Release = NEWEST) -> dict[str, ConfigDef]:
     """Broker configurations that Kafka takes but does not show."""
     from .broker_table import INTERNAL_TABLE
 
-    return read_table(INTERNAL_TABLE)
+    return released(read_table(INTERNAL_TABLE), release.broker_settings)
 
 
 @cache
-def run_time_defs() -> dict[str, ConfigDef]:
+def run_time_defs(release: Release = NEWEST) -> dict[str, ConfigDef]:
     """Broker configurations that may be changed at run time, if Kafka lets them: all that it shows,
-    and those that have no value until then."""
+    those that it shows where they are given only, and those that have no value until then."""
     from .broker_table import RATES_TABLE
 
-    return broker_defs() | read_table(RATES_TABLE)
-
-
-def _def(name: str) -> ConfigDef:
-    return run_time_defs().get(name) or internal_defs()[name]
+    return broker_defs(release) | internal_defs(release) | read_table(RATES_TABLE)
 
 
 REASSIGNMENT_CONTROLLER = "reassignment.controller"
@@ -177,12 +182,15 @@ class BrokerConfigs:
         *,
         kafka_defaults: bool = False,
         node_id: int = 1,
+        release: Release = NEWEST,
     ) -> None:
         """`values`: Kafka's names and texts. `kafka_defaults`: keep
-        group.initial.rebalance.delay.ms at Kafka's 3000, not 0.
+        group.initial.rebalance.delay.ms at Kafka's 3000, not 0. `release`: whose configurations
+        there are.
 
         Raises ConfigError.
         """
+        self.release = release
         self.static: dict[str, str] = {
             "broker.id": str(node_id),
             "controller.listener.names": "CONTROLLER",
@@ -192,7 +200,7 @@ class BrokerConfigs:
         self.one_of_several = False
         self.reassignment_controller = "kraft"
         self.dynamic: dict[str, str] = {}
-        # A cluster formatted by 4.3.1 has eligible leader replicas, and with them this setting for
+        # A cluster formatted by Kafka has eligible leader replicas, and with them this setting for
         # all brokers.
         self.dynamic_default: dict[str, str] = {"min.insync.replicas": "1"}
         self._on_change: list[Callable[[], None]] = []
@@ -205,7 +213,12 @@ class BrokerConfigs:
 
     @classmethod
     def from_options(
-        cls, options: Iterable[str], *, kafka_defaults: bool = False, node_id: int = 1
+        cls,
+        options: Iterable[str],
+        *,
+        kafka_defaults: bool = False,
+        node_id: int = 1,
+        release: Release = NEWEST,
     ) -> BrokerConfigs:
         """From texts `name=value`, as a command line gives them; of doubles the last counts. Raises
         ConfigError."""
@@ -217,12 +230,12 @@ class BrokerConfigs:
                     f"{option!r} is no configuration: write name=value, such as num.partitions=3"
                 )
             values[name.strip()] = text.strip()
-        return cls(values, kafka_defaults=kafka_defaults, node_id=node_id)
+        return cls(values, kafka_defaults=kafka_defaults, node_id=node_id, release=release)
 
     def for_broker(self, node_id: int, values: Mapping[str, str] | None = None) -> BrokerConfigs:
         """The same configuration for another broker, with values of its own on top. Raises
         ConfigError."""
-        other = BrokerConfigs(kafka_defaults=True, node_id=node_id)
+        other = BrokerConfigs(kafka_defaults=True, node_id=node_id, release=self.release)
         other.one_of_several = True
         other.reassignment_controller = self.reassignment_controller
         other.static = {**self.static, "broker.id": str(node_id), "node.id": str(node_id)}
@@ -237,14 +250,16 @@ class BrokerConfigs:
         if name == REASSIGNMENT_CONTROLLER:
             if text not in ("kraft", "zookeeper"):
                 raise ConfigError(
-                    f"{name}={text}: give kraft, as Kafka 4.3.1 does it, or zookeeper, as the older controller did"
+                    f"{name}={text}: give kraft, as Kafka {self.release} does it, or zookeeper, as the older controller did"
                 )
             self.reassignment_controller = text
             return
-        known = broker_defs().get(name) or internal_defs().get(name)
+        defs = broker_defs(self.release)
+        known = defs.get(name) or internal_defs(self.release).get(name)
         if known is None:
             raise ConfigError(
-                f"{name} is no broker configuration of Kafka 4.3.1{_belongs_elsewhere(name) or _near(name)}"
+                f"{name} is no broker configuration of Kafka {self.release}"
+                f"{_other_release(name) or _belongs_elsewhere(name) or _near(name, defs)}"
             )
         if name in DECIDED_ELSEWHERE:
             raise ConfigError(
@@ -259,14 +274,14 @@ class BrokerConfigs:
 
     def publish(self, name: str, text: str) -> None:
         """Show a value that the server decided by itself, such as `listeners`."""
-        assert name in broker_defs(), name
+        assert name in broker_defs(self.release), name
         self.static[name] = text
         self._changed()
 
     def get(self, name: str) -> ConfigValue:
         """The typed value in force. Raises KeyError for an unknown name."""
         if name not in self._values:
-            self._values[name] = _def(name).parse(self.text(name)[0])
+            self._values[name] = self.definition(name).parse(self.text(name)[0])
         return self._values[name]
 
     def get_int(self, name: str) -> int:
@@ -298,7 +313,15 @@ class BrokerConfigs:
         for values, source in self.layers():
             if name in values:
                 return values[name], source
-        return _def(name).default, ConfigSource.DEFAULT
+        return self.definition(name).default, ConfigSource.DEFAULT
+
+    def definition(self, name: str) -> ConfigDef:
+        """What a name means in the release. Raises KeyError for an unknown one."""
+        return run_time_defs(self.release)[name]
+
+    def knows(self, name: str) -> bool:
+        """Whether the release has a configuration of that name."""
+        return name in run_time_defs(self.release)
 
     def layers(self) -> tuple[tuple[dict[str, str], ConfigSource], ...]:
         """Given values, the strongest first, without the defaults."""
@@ -338,11 +361,12 @@ class BrokerConfigs:
 
         What the server decides by itself it can tell better.
         """
-        given = {name for values, _ in self.layers() for name in values if name in broker_defs()}
+        defs = broker_defs(self.release)
+        given = {name for values, _ in self.layers() for name in values if name in defs}
         lines = []
         honoured = HONOURED | HONOURED_BY_SEVERAL if self.one_of_several else HONOURED
-        for name in sorted((honoured | IDLE | given) - DECIDED_ELSEWHERE):
-            shown = "[hidden]" if broker_defs()[name].sensitive else show(self.get(name))
+        for name in sorted((honoured | IDLE | given) & defs.keys() - DECIDED_ELSEWHERE):
+            shown = "[hidden]" if defs[name].sensitive else show(self.get(name))
             lines.append(ConfigInForce(name, shown, self.text(name)[1], name in honoured))
         return lines
 
@@ -424,8 +448,14 @@ def _belongs_elsewhere(name: str) -> str:
     return f": it is a client's, to be given to the consumer or producer{bounds if name == 'session.timeout.ms' else ''}"
 
 
-def _near(name: str) -> str:
+def _other_release(name: str) -> str:
+    """What to say of a name that the newest release knows, and this one does not; "" of others."""
+    known = name in broker_defs() or name in internal_defs()
+    return f": Kafka {NEWEST} has it" if known else ""
+
+
+def _near(name: str, defs: Mapping[str, ConfigDef]) -> str:
     from difflib import get_close_matches
 
-    near = get_close_matches(name, broker_defs(), n=3)
+    near = get_close_matches(name, defs, n=3)
     return f"; did you mean {' or '.join(near)}?" if near else ""

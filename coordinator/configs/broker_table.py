@@ -1,5 +1,5 @@
-"""Every broker configuration that Kafka 4.3.1 shows, one line a name; the notation is
-`config_defs.read_table`'s.
+"""Every broker configuration that Kafka 4.4.0 shows, one line a name; the notation is
+`config_defs.read_table`'s. Older releases: `coordinator.releases`.
 
 Columns: name, type, default, allowed, when it may change ("-" at start only, "broker" for one
 broker, "cluster" for one or all). Read from Kafka's own definitions, in their order; configurations
@@ -28,6 +28,8 @@ remote.log.reader.threads int 10 1.. cluster
 remote.log.reader.max.pending.tasks int 100 1.. -
 log.local.retention.ms long -2 -2.. cluster
 log.local.retention.bytes long -2 -2.. cluster
+log.remote.copy.lag.ms long 0 -1.. cluster
+log.remote.copy.lag.bytes long -1 -1.. cluster
 remote.log.manager.copy.max.bytes.per.second long 9223372036854775807 1.. cluster
 remote.log.manager.copy.quota.window.num int 11 1.. -
 remote.log.manager.copy.quota.window.size.seconds int 1 1.. -
@@ -38,6 +40,7 @@ remote.fetch.max.wait.ms int 500 1.. cluster
 remote.list.offsets.request.timeout.ms long 30000 1.. cluster
 broker.id int -1 - -
 message.max.bytes int 1048588 0.. cluster
+max.decompressed.message.bytes int 2147483639 1..2147483639 cluster
 num.io.threads int 8 1.. cluster
 num.replica.alter.log.dirs.threads int null - -
 background.threads int 10 1.. cluster
@@ -151,6 +154,8 @@ group.share.assignors list simple []! -
 group.share.assignment.interval.ms int 1000 0.. cluster
 group.share.min.assignment.interval.ms int 0 0.. -
 group.share.max.assignment.interval.ms int 15000 0.. -
+errors.deadletterqueue.auto.create.topics.enable boolean false - cluster
+errors.deadletterqueue.topic.name.prefix string dlq. - cluster
 group.streams.session.timeout.ms int 45000 1.. -
 group.streams.min.session.timeout.ms int 45000 1.. -
 group.streams.max.session.timeout.ms int 60000 1.. -
@@ -164,6 +169,9 @@ group.streams.initial.rebalance.delay.ms int 3000 0.. -
 group.streams.assignment.interval.ms int 1000 0.. cluster
 group.streams.min.assignment.interval.ms int 0 0.. -
 group.streams.max.assignment.interval.ms int 15000 0.. -
+group.streams.assignors list sticky [] -
+group.streams.rack.aware.assignment.tags list '' [] -
+group.streams.topology.description.plugin.class class null - -
 log.cleaner.threads int 1 0.. cluster
 log.cleaner.io.max.bytes.per.second double 1.7976931348623157E308 - cluster
 log.cleaner.dedupe.buffer.size long 134217728 - cluster
@@ -341,7 +349,9 @@ sasl.oauthbearer.jwks.endpoint.refresh.ms long 3600000 - -
 sasl.oauthbearer.jwks.endpoint.retry.backoff.ms long 100 - -
 sasl.oauthbearer.jwks.endpoint.retry.backoff.max.ms long 10000 - -
 sasl.oauthbearer.clock.skew.seconds int 30 - -
+sasl.oauthbearer.allow.unverified.audience boolean false - -
 sasl.oauthbearer.expected.audience list '' [] -
+sasl.oauthbearer.allow.unverified.issuer boolean false - -
 sasl.oauthbearer.expected.issuer string null - -
 delegation.token.secret.key password null - -
 delegation.token.max.lifetime.ms long 604800000 1.. -
@@ -351,9 +361,18 @@ add.partitions.to.txn.retry.backoff.max.ms int 100 0.. -
 add.partitions.to.txn.retry.backoff.ms int 20 1.. -
 """  # noqa: E501
 
-# Internal ones that are honoured: they may be given, and are shown nowhere.
+# Internal ones that are honoured, or belong to settings of groups: they may be given, and are shown
+# where they are given only.
 INTERNAL_TABLE = """
+group.consumer.assignor.offload.enable boolean true - cluster
 group.consumer.regex.refresh.interval.ms int 600000 10000.. -
+group.share.assignor.offload.enable boolean true - cluster
+group.streams.acceptable.recovery.lag long 10000 0.. -
+group.streams.assignor.offload.enable boolean true - cluster
+group.streams.max.warmup.replicas int 20 0.. -
+group.streams.min.task.offset.interval.ms int 15000 1.. -
+group.streams.num.warmup.replicas int 2 0.. -
+group.streams.task.offset.interval.ms int 60000 1.. -
 """
 
 # Rates of the replication throttles: only given at run time, and shown where they are given.

@@ -1,7 +1,7 @@
 """Configurations of Kafka's consumers and producers that no broker has: so that one given to a
 broker is called what it is.
 
-Names only, as of the Java clients 4.3.1. Does not depend on anything.
+Names only, as of the Java clients 4.4.0. Does not depend on anything.
 """
 
 from __future__ import annotations

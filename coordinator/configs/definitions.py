@@ -10,7 +10,10 @@ from __future__ import annotations
 
 import re
 from enum import IntEnum
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    from ..releases import Settings
 
 ConfigValue: TypeAlias = bool | int | float | str | list[str] | None
 
@@ -112,6 +115,14 @@ def read_table(table: str) -> dict[str, ConfigDef]:
             text = None if default == "null" else "" if default == "''" else default
             defs[name] = ConfigDef(name, ConfigType[kind.upper()], text, allowed, update)
     return defs
+
+
+def released(table: dict[str, ConfigDef], settings: Settings) -> dict[str, ConfigDef]:
+    """The table of the newest release as another one has it."""
+    if not settings.without and not settings.different:
+        return table
+    defs = {name: of for name, of in table.items() if name not in settings.without}
+    return defs | {name: of for name, of in read_table(settings.different).items() if name in defs}
 
 
 def show(value: ConfigValue) -> str | None:

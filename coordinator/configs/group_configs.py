@@ -7,11 +7,13 @@ The notation of the table is `config_defs.read_table`'s.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING
 
-from .definitions import ConfigDef, ConfigException, read_table
+from ..releases import NEWEST, Release
+from .definitions import ConfigDef, ConfigException, read_table, released, show
 
 if TYPE_CHECKING:
     from .broker_configs import BrokerConfigs
@@ -34,11 +36,25 @@ streams.heartbeat.interval.ms int 5000 1.. -
 streams.num.standby.replicas int 0 0.. -
 streams.initial.rebalance.delay.ms int 3000 0.. -
 streams.assignment.interval.ms int 1000 0.. -
+streams.rack.aware.assignment.tags list '' [] -
+streams.assignor.name string null - -
+errors.deadletterqueue.topic.name string '' - -
+errors.deadletterqueue.copy.record.enable boolean false - -
+"""
+
+# What Kafka marks internal: it may be set, and is shown where it is set only.
+INTERNAL_TABLE = """
+consumer.assignor.offload.enable boolean true - -
+share.assignor.offload.enable boolean true - -
+streams.acceptable.recovery.lag long 10000 0.. -
+streams.assignor.offload.enable boolean true - -
+streams.num.warmup.replicas int 2 0.. -
+streams.task.offset.interval.ms int 60000 1.. -
 """
 
 # Bounds that the broker sets: the group's value may be neither below group.X.min.Y nor above
-# group.X.max.Y.
-_LOW_AND_HIGH = (
+# group.X.max.Y, as far as there are such settings.
+_BOUNDED = (
     "consumer.session.timeout.ms",
     "consumer.heartbeat.interval.ms",
     "consumer.assignment.interval.ms",
@@ -51,51 +67,119 @@ _LOW_AND_HIGH = (
     "streams.session.timeout.ms",
     "streams.heartbeat.interval.ms",
     "streams.num.standby.replicas",
+    "streams.num.warmup.replicas",
     "streams.assignment.interval.ms",
+    "streams.task.offset.interval.ms",
 )
 _WITHOUT_BROKER_NAME = frozenset(
-    {"share.auto.offset.reset", "share.isolation.level", "share.renew.acknowledge.enable"}
+    {
+        "errors.deadletterqueue.copy.record.enable",
+        "errors.deadletterqueue.topic.name",
+        "share.auto.offset.reset",
+        "share.isolation.level",
+        "share.renew.acknowledge.enable",
+    }
+)
+_ASSIGNOR, _TAGS, _DEAD_LETTERS = (
+    "streams.assignor.name",
+    "streams.rack.aware.assignment.tags",
+    "errors.deadletterqueue.topic.name",
+)
+_DURATION = re.compile(
+    r"by_duration:\+?P(?=.)([+-]?\d+D)?(T(?=.)([+-]?\d+H)?([+-]?\d+M)?([+-]?\d+([.,]\d{0,9})?S)?)?\Z",
+    re.IGNORECASE,
 )
 
 
 @cache
-def group_defs() -> dict[str, ConfigDef]:
-    """All group configurations by name."""
-    return read_table(TABLE)
+def group_defs(release: Release = NEWEST) -> dict[str, ConfigDef]:
+    """The group configurations of a release that Kafka shows, by name."""
+    return released(read_table(TABLE), release.group_settings)
+
+
+@cache
+def settable_defs(release: Release = NEWEST) -> dict[str, ConfigDef]:
+    """All group configurations of a release, by name."""
+    return group_defs(release) | released(read_table(INTERNAL_TABLE), release.group_settings)
 
 
 def broker_synonym(name: str) -> str | None:
     """The broker's name for a group configuration's default; None if it has none."""
-    return None if name in _WITHOUT_BROKER_NAME else f"group.{name}"
+    if name in _WITHOUT_BROKER_NAME:
+        return None
+    return "group.streams.assignors" if name == _ASSIGNOR else f"group.{name}"
+
+
+def default_text(name: str, broker: BrokerConfigs) -> str | None:
+    """What is in force for a group that does not say: the broker's value, else Kafka's default."""
+    behind = broker_synonym(name)
+    if behind is None:
+        return settable_defs(broker.release)[name].default
+    return broker.get_list(behind)[0] if name == _ASSIGNOR else show(broker.get(behind))
 
 
 def validate(values: Mapping[str, str], broker: BrokerConfigs) -> None:
     """Check a group's values as a whole. Raises ConfigException with Kafka's message (code 40)."""
-    from .broker_configs import broker_defs
-
-    defs = group_defs()
+    defs = settable_defs(broker.release)
     for name in values:
         if name not in defs:
             raise ConfigException(f"Unknown group config name: {name}")
     typed = {name: of.parse(values[name]) for name, of in defs.items() if name in values}
     _check_offset_reset(values.get("share.auto.offset.reset"))
-    for name in _LOW_AND_HIGH:
+    for name in _BOUNDED:
         value = typed.get(name)
-        if not isinstance(value, int):
-            continue
-        protocol, _, rest = name.partition(".")
-        low, high = (
-            f"group.{protocol}.min.{rest}",
-            f"group.{protocol}.max.{rest.removeprefix('num.')}",
-        )
-        if low in broker_defs() and value < broker.get_int(low):
-            raise ConfigException(f"{name} must be greater than or equal to {low}")
-        if high in broker_defs() and value > broker.get_int(high):
-            raise ConfigException(f"{name} must be less than or equal to {high}")
+        if isinstance(value, int):
+            _check_bounds(name, value, broker)
     for protocol in ("consumer", "share", "streams"):
         session, heartbeat = f"{protocol}.session.timeout.ms", f"{protocol}.heartbeat.interval.ms"
-        if _in_force(typed, session, broker) <= _in_force(typed, heartbeat, broker):
+        if session in defs and _in_force(typed, session, broker) <= _in_force(
+            typed, heartbeat, broker
+        ):
             raise ConfigException(f"{session} must be greater than {heartbeat}")
+    _check_streams(values, broker)
+    if values.get(_DEAD_LETTERS, "").startswith("__"):
+        raise ConfigException(f"{_DEAD_LETTERS}: DLQ topic name must not start with '__'")
+
+
+def _check_bounds(name: str, value: int, broker: BrokerConfigs) -> None:
+    """CFG-44-3: the text names the bounds; in older releases the setting that has them."""
+    protocol, _, rest = name.partition(".")
+    low, high = (
+        f"group.{protocol}.min.{rest}",
+        f"group.{protocol}.max.{rest.removeprefix('num.')}",
+    )
+    least, most = (broker.get_int(of) if broker.knows(of) else None for of in (low, high))
+    below, above = (
+        least is not None and value < least,
+        most is not None and value > most,
+    )
+    if not below and not above:
+        return
+    if not broker.release.has("CFG-44-3"):
+        which, bound = ("greater", low) if below else ("less", high)
+        raise ConfigException(f"{name} must be {which} than or equal to {bound}")
+    if least is None:
+        raise ConfigException(f"{name} must be less than or equal to {most}")
+    if most is None:
+        raise ConfigException(f"{name} must be greater than or equal to {least}")
+    raise ConfigException(f"{name} must be in the range {least} to {most} inclusive.")
+
+
+def _check_streams(values: Mapping[str, str], broker: BrokerConfigs) -> None:
+    assignor, tags = values.get(_ASSIGNOR), values.get(_TAGS)
+    if assignor is not None:
+        known = broker.get_list("group.streams.assignors")
+        if assignor not in known:
+            raise ConfigException(
+                f"{_ASSIGNOR} '{assignor}' is not a registered task assignor. "
+                f"Registered assignors are: [{', '.join(known)}]."
+            )
+    if tags:
+        keys = [key.strip() for key in tags.split(",")]
+        if "" in keys:
+            raise ConfigException(f"Configuration '{_TAGS}' values must not be empty.")
+        if len(set(keys)) < len(keys):
+            raise ConfigException(f"{_TAGS} must not contain duplicate tag keys.")
 
 
 def _in_force(typed: Mapping[str, object], name: str, broker: BrokerConfigs) -> int:
@@ -105,14 +189,15 @@ def _in_force(typed: Mapping[str, object], name: str, broker: BrokerConfigs) -> 
 
 def _check_offset_reset(text: str | None) -> None:
     name = "share.auto.offset.reset"
-    if (
-        text is not None
-        and text not in ("latest", "earliest")
-        and not text.startswith("by_duration:P")
-    ):
+    if text is not None and text not in ("latest", "earliest") and not _is_duration(text):
         raise ConfigException.invalid(
             name,
             text,
             f"Invalid value `{text}` for configuration {name}. The value must be either 'earliest', 'latest' or of the format "
             "'by_duration:<PnDTnHnMn.nS>'.",
         )
+
+
+def _is_duration(text: str) -> bool:
+    """Whether it is `by_duration:` and a duration that is not negative."""
+    return "-" not in text and bool(_DURATION.match(text))

@@ -12,7 +12,16 @@ from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING
 
-from .definitions import ConfigDef, ConfigException, ConfigSource, ConfigValue, read_table, show
+from ..releases import NEWEST, Release
+from .definitions import (
+    ConfigDef,
+    ConfigException,
+    ConfigSource,
+    ConfigValue,
+    read_table,
+    released,
+    show,
+)
 
 if TYPE_CHECKING:
     from .broker_configs import BrokerConfigs
@@ -27,6 +36,7 @@ flush.ms long 9223372036854775807 0.. -
 retention.bytes long -1 - -
 retention.ms long 604800000 -1.. -
 max.message.bytes int 1048588 0.. -
+max.decompressed.message.bytes int 2147483639 1..2147483639 -
 index.interval.bytes int 4096 0.. -
 delete.retention.ms long 86400000 0.. -
 min.compaction.lag.ms long 0 0.. -
@@ -50,7 +60,10 @@ remote.storage.enable boolean false - -
 local.retention.ms long -2 -2.. -
 local.retention.bytes long -2 -2.. -
 remote.log.copy.disable boolean false - -
+remote.copy.lag.ms long 0 -1.. -
+remote.copy.lag.bytes long -1 -1.. -
 remote.log.delete.on.disable boolean false - -
+errors.deadletterqueue.group.enable boolean false - -
 """
 
 _MINUTE_MS = 60_000
@@ -72,6 +85,7 @@ SYNONYMS: dict[str, tuple[tuple[str, int], ...]] = {
     "local.retention.bytes": (("log.local.retention.bytes", 1),),
     "local.retention.ms": (("log.local.retention.ms", 1),),
     "max.compaction.lag.ms": (("log.cleaner.max.compaction.lag.ms", 1),),
+    "max.decompressed.message.bytes": (("max.decompressed.message.bytes", 1),),
     "max.message.bytes": (("message.max.bytes", 1),),
     "message.timestamp.after.max.ms": (("log.message.timestamp.after.max.ms", 1),),
     "message.timestamp.before.max.ms": (("log.message.timestamp.before.max.ms", 1),),
@@ -80,6 +94,8 @@ SYNONYMS: dict[str, tuple[tuple[str, int], ...]] = {
     "min.compaction.lag.ms": (("log.cleaner.min.compaction.lag.ms", 1),),
     "min.insync.replicas": (("min.insync.replicas", 1),),
     "preallocate": (("log.preallocate", 1),),
+    "remote.copy.lag.bytes": (("log.remote.copy.lag.bytes", 1),),
+    "remote.copy.lag.ms": (("log.remote.copy.lag.ms", 1),),
     "retention.bytes": (("log.retention.bytes", 1),),
     "retention.ms": (
         ("log.retention.ms", 1),
@@ -95,15 +111,15 @@ SYNONYMS: dict[str, tuple[tuple[str, int], ...]] = {
 
 
 @cache
-def topic_defs() -> dict[str, ConfigDef]:
-    """All topic configurations by name."""
-    return read_table(TABLE)
+def topic_defs(release: Release = NEWEST) -> dict[str, ConfigDef]:
+    """All topic configurations of a release by name."""
+    return released(read_table(TABLE), release.topic_settings)
 
 
-def validate(values: Mapping[str, str]) -> None:
+def validate(values: Mapping[str, str], release: Release = NEWEST) -> None:
     """Check a topic's own values as a whole. Raises ConfigException with Kafka's message (code
     40)."""
-    defs = topic_defs()
+    defs = topic_defs(release)
     for name in values:
         if name not in defs:
             raise ConfigException(f"Unknown topic config name: {name}")
@@ -126,7 +142,7 @@ def validate(values: Mapping[str, str]) -> None:
 def effective_value(name: str, own: Mapping[str, str], broker: BrokerConfigs) -> ConfigValue:
     """The typed value in force for a topic whose own values are `own`. Raises KeyError for an
     unknown name."""
-    of = topic_defs()[name]
+    of = topic_defs(broker.release)[name]
     if name in own:
         return of.parse(own[name])
     for synonym, factor in SYNONYMS.get(name, ()):
@@ -143,7 +159,7 @@ def effective_texts(
     answers them."""
     return [
         (name, show(effective_value(name, own, broker)), _source(name, own, broker))
-        for name in sorted(topic_defs())
+        for name in sorted(topic_defs(broker.release))
     ]
 
 

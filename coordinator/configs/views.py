@@ -10,7 +10,7 @@ from typing import NamedTuple
 from .broker_configs import BROKER_SYNONYMS, BrokerConfigs, broker_defs, run_time_defs
 from .client_metrics import client_metrics_defs
 from .definitions import ConfigSource, ConfigType, show
-from .group_configs import broker_synonym, group_defs
+from .group_configs import broker_synonym, default_text, group_defs, settable_defs
 from .topic_configs import SYNONYMS, effective_value, topic_defs
 
 
@@ -44,7 +44,9 @@ ALL: Container[str] = _All()
 
 def broker_entries(configs: BrokerConfigs, names: Container[str] = ALL) -> list[ConfigEntry]:
     """What is in force on the broker, by name; names that clients invented at run time included."""
-    known = {name for values, _ in configs.layers() for name in values} | set(broker_defs())
+    known = {name for values, _ in configs.layers() for name in values} | set(
+        broker_defs(configs.release)
+    )
     return [
         _broker_entry(configs, name, configs.layers()) for name in sorted(known) if name in names
     ]
@@ -67,7 +69,7 @@ def topic_entries(
 ) -> list[ConfigEntry]:
     """What is in force for a topic with these own values, by name."""
     entries = []
-    for name, of in sorted(topic_defs().items()):
+    for name, of in sorted(topic_defs(configs.release).items()):
         if name not in names:
             continue
         value = show(effective_value(name, own, configs))
@@ -84,17 +86,12 @@ def group_entries(
 ) -> list[ConfigEntry]:
     """What is in force for a group with these own values, by name."""
     entries = []
-    for name, of in sorted(group_defs().items()):
-        if name not in names:
+    shown = group_defs(configs.release)
+    for name, of in sorted(settable_defs(configs.release).items()):
+        if name not in names or (name not in shown and name not in own):
             continue
         behind = broker_synonym(name)
-        value = of.parse(
-            own[name]
-            if name in own
-            else of.default
-            if behind is None
-            else show(configs.get(behind))
-        )
+        value = of.parse(own[name] if name in own else default_text(name, configs))
         synonyms = [Synonym(name, show(value), ConfigSource.GROUP)] if name in own else []
         if behind is None:
             synonyms.append(Synonym(name, of.default, ConfigSource.DEFAULT))
@@ -127,7 +124,7 @@ _Layers = tuple[tuple[dict[str, str], ConfigSource], ...]
 def _broker_entry(
     configs: BrokerConfigs, name: str, layers: _Layers, *, defaults: bool = True
 ) -> ConfigEntry:
-    of = run_time_defs().get(name)
+    of = run_time_defs(configs.release).get(name)
     if of is None:  # a name Kafka does not know could be a plug-in's, and secret: it is never shown
         hidden = [Synonym(name, None, source) for values, source in layers if name in values]
         return ConfigEntry(name, None, True, hidden[0].source, True, ConfigType.UNKNOWN, hidden)
@@ -144,20 +141,22 @@ def _synonyms(
     of its own name."""
     found = dropwhile(
         lambda synonym: synonym.name != name,
-        _places(BROKER_SYNONYMS.get(name, (name,)), layers, defaults),
+        _places(configs, BROKER_SYNONYMS.get(name, (name,)), layers, defaults),
     )
     return (
         [synonym._replace(value=None) for synonym in found]
-        if run_time_defs()[name].sensitive
+        if configs.definition(name).sensitive
         else list(found)
     )
 
 
-def _places(names: tuple[str, ...], layers: _Layers, defaults: bool) -> Iterator[Synonym]:
+def _places(
+    configs: BrokerConfigs, names: tuple[str, ...], layers: _Layers, defaults: bool
+) -> Iterator[Synonym]:
     for values, source in layers:
         yield from (Synonym(name, values[name], source) for name in names if name in values)
     if defaults:
         for name in names:
-            default = run_time_defs()[name].default
+            default = configs.definition(name).default
             if default is not None:
                 yield Synonym(name, default, ConfigSource.DEFAULT)

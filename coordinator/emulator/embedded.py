@@ -67,7 +67,8 @@ class Emulator(Kit):
     it, "replace" starts it anew. `remember`: without a file, keep so many lines in memory, for
     `explain`, `events`, `verify`. `seed`: fixes every id that is drawn. `auto_create_topics=False`:
     a topic that a client misspells is not made, as it is by Kafka's default
-    (auto.create.topics.enable). `allow_remote`: may listen beyond loopback. `cluster_id`: instead
+    (auto.create.topics.enable). `kafka_version`: which release it behaves as, such as "4.3"
+    (docs/releases.md); the newest that it knows. `allow_remote`: may listen beyond loopback. `cluster_id`: instead
     of one that is drawn. `max_output_bytes`: how much clients may leave unread before larger
     answers wait; `max_response_bytes`: of one answer, a larger one closes its connection.
 
@@ -100,13 +101,14 @@ class Emulator(Kit):
         racks: Sequence[str | None] = (),
         broker_config: Mapping[int, Mapping[str, object]] | None = None,
         auto_create_topics: bool | None = None,
+        kafka_version: str | None = None,
     ) -> None:
         emulator_options.check_kinds(
             seed=seed, node_id=node_id, log=log, remember=remember, racks=racks
         )
         self.seed = SystemRandom().getrandbits(63) if seed is None else seed
         self.configs = emulator_options.read_configs(
-            config, kafka_defaults, node_id, auto_create_topics
+            config, kafka_defaults, node_id, auto_create_topics, kafka_version
         )
         self._topics = topic_options(topics)
         self._listen = emulator_options.read_endpoints("listen", listen)

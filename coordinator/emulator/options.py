@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 from ..broker.limits import Limits
 from ..configs.broker_configs import BrokerConfigs, ConfigError
 from ..net.endpoints import Endpoint
+from ..releases import NEWEST, Release, ReleaseError, release_named
 
 if TYPE_CHECKING:
     from ..event_log import EventLog
@@ -119,8 +120,15 @@ def read_configs(
     kafka_defaults: bool,
     node_id: int,
     auto_create_topics: bool | None,
+    kafka_version: str | None = None,
 ) -> BrokerConfigs:
-    """Kafka's names and values. Raises ConfigError."""
+    """Kafka's names and values, of a release. Raises ConfigError, and EmulatorError for a release
+    that there is none of."""
+    if isinstance(config, BrokerConfigs) and kafka_version is not None:
+        raise ConfigError(
+            f"kafka_version={kafka_version!r}: the configuration given is of Kafka {config.release}; give one of them"
+        )
+    release = read_release(kafka_version)
     if isinstance(config, BrokerConfigs) and auto_create_topics is None:
         return config
     if isinstance(config, BrokerConfigs) or (
@@ -132,7 +140,15 @@ def read_configs(
     texts = _texts("config", config or {})
     if auto_create_topics is not None:
         texts[_AUTO_CREATE] = _text(_AUTO_CREATE, auto_create_topics)
-    return BrokerConfigs(texts, kafka_defaults=kafka_defaults, node_id=node_id)
+    return BrokerConfigs(texts, kafka_defaults=kafka_defaults, node_id=node_id, release=release)
+
+
+def read_release(kafka_version: str | None) -> Release:
+    """The release that is asked for; None: the newest. Raises EmulatorError."""
+    try:
+        return NEWEST if kafka_version is None else release_named(kafka_version)
+    except ReleaseError as error:
+        raise EmulatorError(f"kafka_version={error}") from None
 
 
 def check_kinds(*, seed: Any, node_id: Any, log: Any, remember: Any, racks: Any) -> None:
@@ -193,10 +209,19 @@ def open_log(
     from ..event_log import EventLog, LogError
 
     config = {name: value for name, value, _, honoured in configs.in_force() if honoured}
+    version = configs.release.number
     if path is None:
-        return EventLog(seed=seed, epoch_ms=epoch_ms, config=config, most_lines=remember)
+        return EventLog(
+            seed=seed,
+            epoch_ms=epoch_ms,
+            config=config,
+            kafka_version=version,
+            most_lines=remember,
+        )
     try:
-        log = EventLog.open(path, mode=mode, seed=seed, epoch_ms=epoch_ms, config=config)
+        log = EventLog.open(
+            path, mode=mode, seed=seed, epoch_ms=epoch_ms, config=config, kafka_version=version
+        )
     except OSError as error:
         raise EmulatorError(f"cannot write the log {path}: {error.strerror or error}") from error
     except LogError as error:

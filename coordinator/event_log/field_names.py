@@ -64,6 +64,7 @@ FIELD_NAMES: Final = frozenset(
         "how",
         "isolation",
         "isr",
+        "kafka_version",
         "key",
         "last_known_elr",
         "last_offset",

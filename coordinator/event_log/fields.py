@@ -146,6 +146,7 @@ FIELDS: Final[Mapping[str, _Row]] = {
     "durable": _FLAG,
     "epoch_ms": _INTEGER,
     "product": _TEXT,
+    "kafka_version": _TEXT,
     "api": _TEXT,
     "version": _INTEGER,
     "client": _TEXT,

@@ -19,6 +19,7 @@ from io import SEEK_END, RawIOBase
 from os import PathLike, fspath
 from typing import Any, BinaryIO, Final
 
+from coordinator.releases import NEWEST
 from coordinator.version import __version__
 
 from ..groups.events import Event
@@ -38,7 +39,7 @@ class EventLog:
     """One run's log, in a file (`EventLog.open`) or in memory (`EventLog()`).
 
     `run` names the run (default: the seed in hexadecimal), `epoch_ms` is the wall clock of the
-    driver's zero, `config` what is in force.
+    driver's zero, `config` what is in force, `kafka_version` the release that the brokers behave as.
     """
 
     text = staticmethod(text)
@@ -54,6 +55,7 @@ class EventLog:
         seed: int | None = None,
         epoch_ms: int = 0,
         config: Mapping[str, object] | None = None,
+        kafka_version: str = NEWEST.number,
         name: str = "event log",
         most_lines: int | None = None,
     ) -> None:
@@ -104,6 +106,7 @@ class EventLog:
                     "cause": None,
                     "format": FORMAT_VERSION,
                     "product": f"coordinator {__version__}",
+                    "kafka_version": kafka_version,
                     "seed": seed,
                     "epoch_ms": epoch_ms,
                     "config": dict(sorted((config or {}).items())),
@@ -124,6 +127,7 @@ class EventLog:
         seed: int | None = None,
         epoch_ms: int = 0,
         config: Mapping[str, object] | None = None,
+        kafka_version: str = NEWEST.number,
     ) -> EventLog:
         """Begin a run's log in a file. `mode`: `new` refuses a file that exists, `append` adds a
         run to it, `replace` empties it.
@@ -140,6 +144,7 @@ class EventLog:
                 seed=seed,
                 epoch_ms=epoch_ms,
                 config=config,
+                kafka_version=kafka_version,
                 name=fspath(path),
             )
         except OSError:

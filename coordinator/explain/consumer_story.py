@@ -78,6 +78,8 @@ def _bumped(line: Line) -> str:
 
 def _assigned(line: Line) -> str:
     changed = {target["member_id"]: by_topic(target["topics"]) for target in line["targets"]}
+    if line["assignor"] is None and not line["targets"]:
+        return f"Nobody is left in epoch {line['assignment_epoch']}: there is nothing to assign."
     if line["assignor"] is None:
         return f"What the members had is their target in epoch {line['assignment_epoch']}."
     begun = f"Assignor {printable(line['assignor'])} computed the target of epoch {line['assignment_epoch']}"

@@ -12,7 +12,7 @@ from .consumer.environment import Environment
 
 @dataclass(slots=True)
 class GroupConfig:
-    """Settings of the group coordinator, with Kafka 4.3.1's defaults. May be changed while groups
+    """Settings of the group coordinator, with Kafka 4.4.0's defaults. May be changed while groups
     live."""
 
     min_session_timeout_ms: int = 6_000

@@ -32,6 +32,7 @@ from .offsets.decide import (
     decide_offset_delete,
     decide_transactional_commit,
     refuse_commit_without_group,
+    refuse_transactional_commit_without_group,
 )
 from .refusals import refusal
 from .requests import Decision, RequestContext
@@ -102,9 +103,7 @@ ENTRIES: dict[type, Entry] = {
     ),
     TxnOffsetCommitRequest: Entry(
         creates="commit",
-        refuse_creation=lambda request, context: (
-            ErrorCode.ILLEGAL_GENERATION if request.generation_id >= 0 else ErrorCode.NONE
-        ),
+        refuse_creation=refuse_transactional_commit_without_group,
     ),
     OffsetDeleteRequest: Entry(
         without_group=lambda request, context: refusal(

@@ -59,7 +59,7 @@ def upgraded(group: ClassicGroup, environment: Environment) -> tuple[cev.Consume
         try:
             subscription = Subscription.decode(member.metadata(group.protocol_name))
         except WireError as fault:
-            raise _unreadable(group.group_id, fault) from None
+            raise _unreadable(group.group_id, fault, environment) from None
         named.append(subscription.topics)
         members.append(
             Member(
@@ -100,7 +100,7 @@ def _held(group_id: str, blob: bytes, epoch: int, environment: Environment) -> H
     try:
         assignment = Assignment.decode(blob)
     except WireError as fault:
-        raise _unreadable(group_id, fault) from None
+        raise _unreadable(group_id, fault, environment) from None
     if assignment.user_data:
         text = (
             f"Cannot upgrade classic group {group_id} to consumer group because an unsupported custom assignor is in use. Please refer to "
@@ -116,8 +116,9 @@ def _held(group_id: str, blob: bytes, epoch: int, environment: Environment) -> H
     return {topic_id: by_id[topic_id] for topic_id in uuid_order(list(by_id))}
 
 
-def _unreadable(group_id: str, fault: WireError) -> Refused:
-    if not isinstance(fault, EndsEarly):
+def _unreadable(group_id: str, fault: WireError, environment: Environment) -> Refused:
+    """Why bytes that cannot be read stop an upgrade; releases before K8-MIG-44-4 fail at some."""
+    if not isinstance(fault, EndsEarly) and not environment.release.has("K8-MIG-44-4"):
         return Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
     text = f"Cannot upgrade classic group {group_id} to consumer group because the embedded consumer protocol is malformed."
     return Refused(ErrorCode.GROUP_ID_NOT_FOUND, text)

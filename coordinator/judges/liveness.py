@@ -125,7 +125,9 @@ class FewRebalances(Judge):
         self._begun: dict[str, int] = {}
 
     def see(self, line: Line) -> None:
-        if line["type"] in ("GenerationStarted", "TargetAssigned"):
+        if line["type"] == "GenerationStarted" or (
+            line["type"] == "TargetAssigned" and line["assignor"] is not None
+        ):
             begun = self._begun[line["group"]] = self._begun.get(line["group"], 0) + 1
             if begun == self._most + 1:
                 self.blame(

@@ -2,7 +2,7 @@
 
 The machine speaks the newest shape; older brokers get an older version of the same (`fit`), and
 what they answer is brought back to the newest shape (`lift`). Highest versions are those of the
-Java consumer 4.3.1, but that commits and fetches of offsets name topics, so they stay at version 9
+Java consumer 4.4.0, but that commits and fetches of offsets name topics, so they stay at version 9
 (topic ids begin with 10), in both protocols. Records are fetched and produced by topic names too
 (Fetch 12, Produce 11), and partitions are added to transactions one request ahead, as clients
 before KIP-890 do.

@@ -38,6 +38,7 @@ class LogConfig(NamedTuple):
     compacted: bool = False  # compact in cleanup.policy: every record needs a key
     segment_bytes: int = 1 << 30  # segment.bytes: no batch may be longer
     producer_id_expiration_ms: int = 86_400_000  # producer.id.expiration.ms
+    largest_record: int | None = None  # max.decompressed.message.bytes
 
 
 _NO_TIMESTAMP = -1
@@ -64,7 +65,9 @@ def check_records(
     lowest = min(header.base_timestamp, highest)
     opened = None
     if header.codec:
-        opened, seen = _walked(header, body, budget or Budget.for_request(len(body)))
+        opened, seen = _walked(
+            header, body, budget or Budget.for_request(len(body)), config.largest_record
+        )
         if opened is None:
             return highest
     else:
@@ -102,7 +105,9 @@ def check_records(
     return highest
 
 
-def _walked(header: BatchHeader, body: bytes, budget: Budget) -> tuple[Opened | None, Survey]:
+def _walked(
+    header: BatchHeader, body: bytes, budget: Budget, largest: int | None
+) -> tuple[Opened | None, Survey]:
     """The plain bytes of a compressed batch, and what the walk over the records found. None: this
     Python cannot open the codec."""
     try:
@@ -112,7 +117,7 @@ def _walked(header: BatchHeader, body: bytes, budget: Budget) -> tuple[Opened | 
     if opened is None:
         return None, _NOTHING_SEEN
     walked = min(header.record_count, budget.left)
-    seen = survey_opened(opened, header.record_count, budget)
+    seen = survey_opened(opened, header.record_count, budget, largest)
     return opened._replace(whole=opened.whole and walked == header.record_count), seen
 
 

@@ -69,12 +69,15 @@ def survey(data: bytes, record_count: int, pos: int = 0) -> Survey:
         raise _ends(fault) from None
 
 
-def survey_opened(opened: Opened, record_count: int, budget: Budget) -> Survey:
+def survey_opened(
+    opened: Opened, record_count: int, budget: Budget, largest: int | None = None
+) -> Survey:
     """Walk over records that came compressed, as far as they are open and the budget goes.
 
-    Kafka reads those from a stream, and does not look at the sizes of records (scenario
-    compressed_batches.records_that_are_damaged). Raises BatchRefused INVALID_RECORD (87) when the
-    records end early, or do not fill the bytes exactly.
+    Kafka reads those from a stream, and does not look whether records fill their sizes (scenario
+    compressed_batches.records_that_are_damaged). `largest`: no size may be above it or below zero
+    (REC-44-1). Raises BatchRefused INVALID_RECORD (87) for such a size, and when the records end
+    early, or do not fill the bytes exactly.
     """
     most = min(record_count, budget.left)
     try:
@@ -85,6 +88,7 @@ def survey_opened(opened: Opened, record_count: int, budget: Budget) -> Survey:
             sized=False,
             whole=opened.whole and most == record_count,
             most_headers=budget.left,
+            largest=largest,
         )
     except (IndexError, VarintTooLong) as fault:
         raise _ends(fault) from None
@@ -100,6 +104,7 @@ def _walk(  # noqa: C901
     sized: bool,
     whole: bool = True,
     most_headers: int = _MASK,
+    largest: int | None = None,
 ) -> Survey:
     """The hot path of Produce, so one loop. `sized`: each record must fill its size exactly.
     IndexError where the bytes end early."""
@@ -113,6 +118,8 @@ def _walk(  # noqa: C901
             if size >= 0x80:
                 size, pos = _record_size(data, pos - 1) if sized else read_varint(data, pos - 1)
             end = pos + ((size >> 1) ^ -(size & 1))
+            if largest is not None and not 0 <= end - pos <= largest:
+                raise too_large(end - pos)
             delta = data[pos + 1]  # behind one byte of attributes
             pos += 2
             if delta >= 0x80:
@@ -186,6 +193,11 @@ def _skip_headers(data: bytes, pos: int, most: int) -> tuple[int, int]:
         if not size & 1:
             pos += size >> 1
     return pos, count
+
+
+def too_large(size: int) -> BatchRefused:
+    """The refusal of a compressed record by its size (REC-44-1)."""
+    return invalid(f"a record of {size} bytes")
 
 
 class Measured(NamedTuple):

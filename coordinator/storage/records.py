@@ -5,7 +5,7 @@ batch stays as its producer sent it, but for what lies outside its checksum. Doe
 logs, offsets to come, topics, and records themselves (`record_codec`).
 
 Sources: KIP-98 (format v2), KIP-32 (timestamps), KIP-467 (errors per record); order of checks as
-Kafka 4.3.1 was seen to have.
+Kafka 4.4.0 was seen to have.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(slots=True)
 class TransactionConfig:
-    """Settings with Kafka 4.3.1's defaults. May be changed while transactions are open."""
+    """Settings with Kafka 4.4.0's defaults. May be changed while transactions are open."""
 
     max_timeout_ms: int = 900_000  # transaction.max.timeout.ms
     id_expiration_ms: int = 604_800_000  # transactional.id.expiration.ms

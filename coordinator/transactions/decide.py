@@ -1,5 +1,5 @@
 """What a request or a deadline means for a transactional id: an event, or Kafka's error. Order of
-checks as in Kafka 4.3.1.
+checks as in Kafka 4.4.0.
 
 The epoch behind `LAST_EPOCH` is used for fencing alone: no producer is ever told it, so none may
 speak under it.

@@ -42,10 +42,12 @@ def compile_init(cls: StructType) -> Callable[..., None]:
     return init
 
 
-def compile_decoder(message: StructType, version: int) -> Callable[[bytes, int], Any]:
+def compile_decoder(
+    message: StructType, version: int, *, limited: bool = True
+) -> Callable[[bytes, int], Any]:
     """Make the function (data, position) -> message; the class keeps it. Raises `WireError` on an
     unknown version."""
-    source, env = Decoder(message, version).source()
+    source, env = Decoder(message, version, limited=limited).source()
     exec(compile(source, f"<decode {message.__name__} v{version}>", "exec"), env)
     decoder: Callable[[bytes, int], Any] = env["decode"]
     return decoder
@@ -62,11 +64,11 @@ def compile_encoder(message: StructType, version: int) -> Callable[..., bytes]:
 
 @cache
 def compile_sliced_decoder(
-    message: StructType, version: int
+    message: StructType, version: int, limited: bool = True
 ) -> Callable[[bytes, int], Generator[None, Any, Any]]:
     """As `compile_decoder`, for a generator that stops from time to time and returns the
     message."""
-    source, env = Decoder(message, version, sliced=True).source()
+    source, env = Decoder(message, version, sliced=True, limited=limited).source()
     exec(compile(source, f"<decode {message.__name__} v{version} in slices>", "exec"), env)
     decoder: Callable[[bytes, int], Generator[None, Any, Any]] = env["decode"]
     return decoder

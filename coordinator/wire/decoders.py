@@ -18,7 +18,16 @@ from typing import Any, NoReturn
 
 from coordinator.wire.fields import Field, StructType
 from coordinator.wire.java_text import JAVA
-from coordinator.wire.primitives import WireError, read_string_length, read_tags, read_uvarint, take
+from coordinator.wire.primitives import (
+    MOST_ELEMENTS,
+    MOST_TAGS,
+    WireError,
+    read_any_tags,
+    read_string_length,
+    read_tags,
+    read_uvarint,
+    take,
+)
 from coordinator.wire.source import LAYOUTS, SourceWriter, differs
 
 
@@ -28,8 +37,11 @@ class Decoder(SourceWriter):
 
     FAULTS = (WireError, IndexError, struct.error)
 
-    def __init__(self, message: StructType, version: int, *, sliced: bool = False) -> None:
+    def __init__(
+        self, message: StructType, version: int, *, sliced: bool = False, limited: bool = True
+    ) -> None:
         super().__init__(message, version, sliced=sliced)
+        self.limited = limited
         self.run: list[tuple[str, str]] = []
         self.checked = True
         self.env |= {
@@ -39,7 +51,8 @@ class Decoder(SourceWriter):
             "length": read_string_length,
         }
         self.env |= {
-            "tags": read_tags,
+            "tags": read_tags if limited else read_any_tags,
+            "toomany": self.too_many,
             "take": take,
             "keep": _keep,
             "null": self.null,
@@ -58,6 +71,9 @@ class Decoder(SourceWriter):
 
     def many(self, path: str, count: int) -> NoReturn:
         raise WireError(f"{path} claims {count} elements, more than there are bytes left")
+
+    def too_many(self, what: str, count: int, most: int) -> NoReturn:
+        raise WireError(f"{what}: {count}, where {most} are the most")
 
     def source(self) -> tuple[str, dict[str, Any]]:
         top = self.new(self.message)
@@ -133,6 +149,10 @@ class Decoder(SourceWriter):
         self.emit(f"{target}.unknown_tags = None", "if n:")
         self.depth += 1
         self.emit("if n > 127: n, p = number(data, p - 1)")
+        if self.limited:
+            self.emit(
+                f"if n > {MOST_TAGS}: toomany({f'tagged fields of {cls.__name__}'!r}, n, {MOST_TAGS})"
+            )
         self.tagged(tagged, refused, target, path)
         self.depth -= 1
         self.checked = False
@@ -219,6 +239,8 @@ class Decoder(SourceWriter):
         layout = LAYOUTS.get(elem.kind) if isinstance(elem, Field) else None
         size = Layout(">" + layout).size if layout else 1
         self.emit(f"if n > {'end - p' if size == 1 else f'(end - p) // {size}'}: many({path!r}, n)")
+        if self.limited and self.sliced:  # no smaller request has so many
+            self.emit(f"if n > {MOST_ELEMENTS}: toomany({path!r}, n, {MOST_ELEMENTS})")
         if layout == "16s":
             self.emit(
                 f"{target} = [data[i:i + 16] for i in range(p, p + 16 * n, 16)]", "p += 16 * n"

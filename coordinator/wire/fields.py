@@ -237,6 +237,7 @@ class StructType(type):
             cls.flexible = FOREVER if flexible is None else flexible
             cls.bounded = bounded
             cls._decoders = {}  # type: ignore[attr-defined]
+            cls._unlimited_decoders = {}  # type: ignore[attr-defined]
             cls._encoders = {}  # type: ignore[attr-defined]
         return cls
 

@@ -17,6 +17,10 @@ MAX_STRING_BYTES: Final = 0x7FFF
 """Longest string, UTF-8 encoded, in any version: the compact form could say more, Kafka refuses it
 all the same."""
 
+MOST_ELEMENTS: Final = 1_000_000
+MOST_TAGS: Final = 10_000
+"""What an array, and a section of tagged fields, may have at most (V44-7)."""
+
 SMALL: Final = tuple(bytes((n,)) for n in range(128))
 """The variable-length integers of one byte."""
 
@@ -105,6 +109,14 @@ def string_length(length: int) -> bytes:
 
 
 def read_tags(data: bytes, pos: int) -> tuple[dict[int, bytes], int]:
+    """As `read_any_tags`, but no more than `MOST_TAGS` of them (V44-7)."""
+    count = read_uvarint(data, pos)[0]
+    if count > MOST_TAGS:
+        raise WireError(f"{count} tagged fields, where {MOST_TAGS} are the most")
+    return read_any_tags(data, pos)
+
+
+def read_any_tags(data: bytes, pos: int) -> tuple[dict[int, bytes], int]:
     """Decode tagged fields none of which is known, from their number on: (tag -> bytes, position
     after them).
 

@@ -163,20 +163,23 @@ class Message(Struct):
     flexible: ClassVar[int]
     """First flexible version (KIP-482)."""
     _decoders: ClassVar[dict[int, Callable[[bytes, int], Any]]]
+    _unlimited_decoders: ClassVar[dict[int, Callable[[bytes, int], Any]]]
     _encoders: ClassVar[dict[int, Callable[..., bytes]]]
 
     @classmethod
-    def decode(cls, version: int, data: bytes, pos: int = 0) -> Self:
+    def decode(cls, version: int, data: bytes, pos: int = 0, *, limited: bool = True) -> Self:
         """Read a body of this version that starts at `pos`. Bytes after it are ignored, as in
         Kafka.
 
         Raises `WireError` on a version there is no table for and on anything malformed: an early
         end, a null where none may be, an array that claims more elements than bytes are left.
-        Allocates nothing a length only promises.
+        Allocates nothing a length only promises. `limited`: as Kafka from 4.4 on, it refuses arrays
+        of more than a million elements and sections of more than 10,000 tagged fields (V44-7).
         """
-        decoder = cls._decoders.get(version)
+        decoders = cls._decoders if limited else cls._unlimited_decoders
+        decoder = decoders.get(version)
         if decoder is None:
-            decoder = cls._decoders[version] = compile_decoder(cls, version)
+            decoder = decoders[version] = compile_decoder(cls, version, limited=limited)
         message: Self = decoder(data, pos)
         return message
 
@@ -201,11 +204,11 @@ class Message(Struct):
 
     @classmethod
     def decode_in_slices(
-        cls, version: int, data: bytes, pos: int = 0
+        cls, version: int, data: bytes, pos: int = 0, *, limited: bool = True
     ) -> Generator[None, Any, Self]:
         """As `decode`, in slices: stops after every few hundred elements of arrays, and returns the
         message."""
-        message: Self = yield from compile_sliced_decoder(cls, version)(data, pos)
+        message: Self = yield from compile_sliced_decoder(cls, version, limited)(data, pos)
         return message
 
     def encode_in_slices(self, version: int, most: int = 1 << 62) -> Generator[None, Any, bytes]:

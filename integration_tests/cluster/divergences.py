@@ -1,4 +1,4 @@
-"""Scenarios of several brokers in which the emulator is known to part from Kafka 4.3.1: by name,
+"""Scenarios of several brokers in which the emulator is known to part from Kafka 4.4.0: by name,
 with the reason."""
 
 from __future__ import annotations

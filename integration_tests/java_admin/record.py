@@ -60,7 +60,7 @@ def said(address: str) -> list[str]:
 
 
 def expected() -> list[str]:
-    """What was said of a real Kafka 4.3.1."""
+    """What was said of a real Kafka 4.4.0."""
     return GOLDEN.read_text().splitlines()
 
 

@@ -6,14 +6,17 @@ from __future__ import annotations
 from integration_tests.tools.transcript import Divergence
 
 
-def _feature(name: str, level: int) -> str:
-    return f"Feature: {name}  SupportedMinVersion: 0  SupportedMaxVersion: 1  FinalizedVersionLevel: {level}  Epoch: <n>"
+def _feature(name: str, highest: int, level: int) -> str:
+    return f"Feature: {name}  SupportedMinVersion: 0  SupportedMaxVersion: {highest}  FinalizedVersionLevel: {level}  Epoch: <n>"
 
 
 DIVERGENCES: dict[str, Divergence] = {
     "cluster.features": Divergence(
         "in force is what is served",
-        {_feature(name, 1): _feature(name, 0) for name in ("share.version", "streams.version")},
+        {
+            _feature(name, highest, highest): _feature(name, highest, 0)
+            for name, highest in (("share.version", 2), ("streams.version", 1))
+        },
     ),
 }
 """By story name."""

@@ -44,7 +44,7 @@ MAINS = {
     "kafka-broker-api-versions": _T + "BrokerApiVersionsCommand",
     "kafka-client-metrics": _T + "ClientMetricsCommand",
     "kafka-cluster": _T + "ClusterTool",
-    "kafka-configs": "kafka.admin.ConfigCommand",
+    "kafka-configs": "org.apache.kafka.tools.ConfigCommand",
     "kafka-console-consumer": _T + "consumer.ConsoleConsumer",
     "kafka-console-producer": _T + "ConsoleProducer",
     "kafka-consumer-groups": _T + "consumer.group.ConsumerGroupCommand",

@@ -1,4 +1,4 @@
-"""Scenarios in which the emulator is known to part from Kafka 4.3.1: by name, with the reason.
+"""Scenarios in which the emulator is known to part from Kafka 4.4.0: by name, with the reason.
 Short, and kept honest."""
 
 from __future__ import annotations
@@ -6,8 +6,16 @@ from __future__ import annotations
 from typing import Final
 
 DIVERGENCES: Final[dict[str, str]] = {
-    "kafka_faults.a_subscription_that_lies_about_its_length": "Kafka never answers and the group hangs; we take it as unreadable",
     "kafka_faults.null_records": "Kafka never answers; we refuse",
     "kafka_faults.one_protocol_twice": "Kafka never answers and the group hangs; we count it once",
     "kafka_faults.one_resource_twice_in_alter_configs": "Kafka never answers; we refuse",
 }
+
+OF_RELEASES: Final[dict[str, dict[str, str]]] = {
+    "4.3": {
+        "kafka_faults.a_subscription_that_lies_about_its_length": "Kafka never answers and the group hangs; we take it as unreadable",
+        "newer_versions.an_upgrade_of_malformed_members": "Kafka never answers the malformed join; we take it as unreadable",
+        "newer_versions.many_partitions_at_once": "Kafka counts the new partitions of all topics together; we each topic's",
+    },
+}
+"""What else differs when an older release is emulated."""

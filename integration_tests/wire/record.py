@@ -17,13 +17,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from coordinator.releases import NEWEST
 from integration_tests.wire.codec import TableCodec
 from integration_tests.wire.compare import chosen, difference, line, told
 from integration_tests.wire.recorder import Scenario, Step, await_coordinator, complete, new_nonce
-from integration_tests.wire.registry import PROFILES, all_scenarios
+from integration_tests.wire.registry import PROFILES, all_scenarios, scenarios_of
 from integration_tests.wire.together import Part, play_together
 
-HOME = Path(__file__).resolve().parents[1] / "golden" / "wire"
+GOLDEN = Path(__file__).resolve().parents[1] / "golden"
+HOME = GOLDEN / "wire"
 
 
 class Recorded(NamedTuple):
@@ -47,6 +49,19 @@ def load(home: Path = HOME) -> dict[str, Recorded]:
             else:
                 steps.append(entry)
     return found
+
+
+def load_release(release: str) -> dict[str, Recorded]:
+    """The transcripts of a release: its own where it differs from the newest, else the newest's."""
+    own = {} if release == NEWEST.name else load(home_of(release))
+    return {
+        name: own.get(name, kept) for name, kept in load().items() if name in scenarios_of(release)
+    }
+
+
+def home_of(release: str) -> Path:
+    """Where transcripts of an older release are kept, as far as they differ."""
+    return GOLDEN / "releases" / release / "wire"
 
 
 def save(recorded: dict[str, Recorded], home: Path = HOME) -> None:

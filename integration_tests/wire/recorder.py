@@ -62,7 +62,7 @@ class Scenario:
 
     `profile` says which broker configuration it wants; `repeats` that names do not matter to it;
     `alone` that it would disturb others on the same broker, or be disturbed; `lasts_s` how many
-    seconds it waits on purpose.
+    seconds it waits on purpose; `since` the first release that it can be played on (None: all).
     """
 
     name: str
@@ -71,6 +71,7 @@ class Scenario:
     repeats: bool = True
     alone: bool = False
     lasts_s: int = 0
+    since: str | None = None
 
     @property
     def limit_s(self) -> int:

@@ -7,6 +7,7 @@ import pkgutil
 from collections.abc import Callable
 from typing import Final
 
+from coordinator.releases import RELEASES
 from integration_tests.wire.recorder import Scenario, Session
 
 Play = Callable[[Session], None]
@@ -78,14 +79,19 @@ _SCENARIOS: dict[str, Scenario] = {}
 
 
 def scenario(
-    profile: str = "plain", *, repeats: bool = True, alone: bool = False, lasts_s: int = 0
+    profile: str = "plain",
+    *,
+    repeats: bool = True,
+    alone: bool = False,
+    lasts_s: int = 0,
+    since: str | None = None,
 ) -> Callable[[Play], Play]:
     """Register a function as a scenario named after its module and itself; the heading is that of
     `Scenario`."""
 
     def register(play: Play) -> Play:
         name = f"{play.__module__.rsplit('.', 1)[-1]}.{play.__name__}"
-        _SCENARIOS[name] = Scenario(name, play, profile, repeats, alone, lasts_s)
+        _SCENARIOS[name] = Scenario(name, play, profile, repeats, alone, lasts_s, since)
         return play
 
     return register
@@ -97,3 +103,14 @@ def all_scenarios() -> dict[str, Scenario]:
     for module in pkgutil.iter_modules(package.__path__):
         importlib.import_module(f"integration_tests.wire.scenarios.{module.name}")
     return dict(_SCENARIOS)
+
+
+def scenarios_of(release: str) -> dict[str, Scenario]:
+    """Those that can be played on a release of Kafka."""
+    newest_first = list(RELEASES)
+    at = newest_first.index(release)
+    return {
+        name: one
+        for name, one in all_scenarios().items()
+        if one.since is None or newest_first.index(one.since) >= at
+    }

@@ -1,4 +1,4 @@
-"""Differential: 500 random cases for each assignor, answered by Kafka 4.3.1's own classes and by
+"""Differential: 500 random cases for each assignor, answered by Kafka 4.4.0's own classes and by
 ours. `make fuzz` asks 100,000."""
 
 from __future__ import annotations

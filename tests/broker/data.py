@@ -1,5 +1,5 @@
 """Produce and Fetch in few words, for the tests of the data plane: a broker with topics, and what a
-4.3.1 broker was asked too."""
+4.4.0 broker was asked too."""
 
 from __future__ import annotations
 

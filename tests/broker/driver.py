@@ -12,6 +12,7 @@ from coordinator.broker.build import build_broker, topic_options
 from coordinator.broker.connections.connection import Connection
 from coordinator.broker.limits import Limits
 from coordinator.configs.broker_configs import BrokerConfigs
+from coordinator.releases import NEWEST, Release
 from coordinator.wire.framing import frame, parse_response_header, request_header
 from coordinator.wire.messages import response_type
 from coordinator.wire.messages.join_group import (
@@ -34,9 +35,10 @@ class Driver:
         topics: Iterable[str] = (),
         config: Mapping[str, str] | None = None,
         limits: Limits = Limits(),
+        release: Release = NEWEST,
     ) -> None:
         self.now = 0
-        configs = BrokerConfigs(config or {})
+        configs = BrokerConfigs(config or {}, release=release)
         self.broker = build_broker(
             configs=configs,
             random=Random(1),

@@ -1,4 +1,4 @@
-"""What administrators ask of one unsecured broker. Codes and texts as Kafka 4.3.1 answered them;
+"""What administrators ask of one unsecured broker. Codes and texts as Kafka 4.4.0 answered them;
 more cases are recorded scenarios."""
 
 from __future__ import annotations
@@ -297,7 +297,7 @@ class TestFeatures:
             assert (answer.error_code, answer.error_message, answer.results) == (0, None, [])
 
     def test_the_level_they_have(self) -> None:
-        levels = {"metadata.version": 30, "kraft.version": 0}
+        levels = {"metadata.version": 33, "kraft.version": 0}
         asked = [
             FeatureUpdateKey(feature=name, max_version_level=level)
             for name, level in levels.items()
@@ -331,8 +331,8 @@ class TestFeatures:
             ("nope", -1, 1, "A feature version cannot be less than 0."),
             ("nope", 1, 1, "Local controller 1 does not support this feature."),
             ("nope", 0, 1, "Feature nope not found."),
-            ("metadata.version", 31, 1, "Local controller 1 only supports versions 7-30"),
-            ("metadata.version", 0, 2, "Local controller 1 only supports versions 7-30"),
+            ("metadata.version", 34, 1, "Local controller 1 only supports versions 7-33"),
+            ("metadata.version", 0, 2, "Local controller 1 only supports versions 7-33"),
             ("metadata.version", 29, 1, CANNOT_DOWNGRADE),
             ("kraft.version", 1, 2, "Can't downgrade to a newer version."),
             ("kraft.version", 1, 1, "The emulator serves level 0 and cannot change it."),
@@ -358,7 +358,7 @@ class TestFeatures:
     def test_no_downgrade_of_the_metadata(self, level: int, kind: int, why: str) -> None:
         assert self.update("metadata.version", level, kind) == (
             95,
-            f"Unsupported metadata.version downgrade from 30 to {level}. {why}",
+            f"Unsupported metadata.version downgrade from 33 to {level}. {why}",
         )
 
     def test_v0_says_whether_a_downgrade_may_be(self) -> None:

@@ -1,5 +1,5 @@
 """DescribeConfigs, AlterConfigs, IncrementalAlterConfigs: sources, synonyms, codes and texts as
-Kafka 4.3.1 answered them."""
+Kafka 4.4.0 answered them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from coordinator.configs.broker_configs import run_time_defs
 from coordinator.configs.docs import texts
+from coordinator.configs.group_configs import settable_defs
 from coordinator.wire.messages import alter_configs, incremental_alter_configs
 from coordinator.wire.messages.describe_configs import (
     DescribeConfigsResource,
@@ -91,7 +93,7 @@ class TestDescribe:
     def test_a_topic(self) -> None:
         admin = Admin("t")
         result = describe(admin, TOPIC, "t")
-        assert (result.error_code, result.error_message, len(result.configs)) == (0, "", 33)
+        assert (result.error_code, result.error_message, len(result.configs)) == (0, "", 37)
         assert entry(admin, TOPIC, "t", "retention.ms") == ("604800000", 5, [])
         assert entry(admin, TOPIC, "t", "cleanup.policy") == (
             "delete",
@@ -111,9 +113,9 @@ class TestDescribe:
         )
         [asked] = admin.ask(32, 4, resources=[resource], include_documentation=True).results
         assert {entry.name for entry in asked.configs if not entry.documentation} == set()
-        assert {entry.name for entry in asked.configs} == set(
-            texts(kind)
-        )  # and none is documented that is not there
+        hidden = {GROUP: settable_defs, BROKER: run_time_defs}.get(kind, dict)()
+        undescribed = set(texts(kind)) - {entry.name for entry in asked.configs}
+        assert undescribed <= set(hidden)  # and none is documented that there is not
         assert {entry.documentation for entry in describe(admin, kind, name).configs} == {None}
 
     def test_a_brokers_value_shows_in_its_topics(self) -> None:
@@ -127,7 +129,7 @@ class TestDescribe:
         admin = Admin(num_partitions="3")
         result = describe(admin, BROKER, "1")
         configs = {config.name: config for config in result.configs}
-        assert len(configs) == 340
+        assert len(configs) == 350
         assert configs["num.partitions"].read_only
         assert not configs["message.max.bytes"].read_only
         assert (configs["ssl.key.password"].is_sensitive, configs["ssl.key.password"].value) == (
@@ -159,7 +161,7 @@ class TestDescribe:
 
     def test_a_group(self) -> None:
         admin = Admin()
-        assert len(describe(admin, GROUP, "g").configs) == 17
+        assert len(describe(admin, GROUP, "g").configs) == 21
         synonyms = [("group.consumer.session.timeout.ms", "45000", 5)]
         assert entry(admin, GROUP, "g", "consumer.session.timeout.ms") == ("45000", 5, synonyms)
         assert entry(admin, GROUP, "g", "share.auto.offset.reset") == (
@@ -257,7 +259,7 @@ class TestTopics:
         self, before: str, operation: int, value: str, after: str | None
     ) -> None:
         """Spaces count, empty items at the end do not. Nothing at all is one empty item, which
-        Kafka 4.3.1 refuses to append."""
+        Kafka 4.4.0 refuses to append."""
         admin = Admin("t")
         assert change(admin, TOPIC, "t", ("cleanup.policy", SET, before)) == OK
         refused = (40, "Configuration 'cleanup.policy' values must not be empty.")
@@ -591,14 +593,14 @@ class TestOthers:
                 "consumer.session.timeout.ms",
                 "1",
                 40,
-                "consumer.session.timeout.ms must be greater than or equal to group.consumer.min.session.timeout.ms",
+                "consumer.session.timeout.ms must be in the range 45000 to 60000 inclusive.",
             ),
             (
                 "g",
                 "streams.num.standby.replicas",
                 "3",
                 40,
-                "streams.num.standby.replicas must be less than or equal to group.streams.max.standby.replicas",
+                "streams.num.standby.replicas must be less than or equal to 2",
             ),
             ("g", "share.auto.offset.reset", "x", 40, OFFSET_RESET),
         ],

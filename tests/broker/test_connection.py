@@ -11,6 +11,7 @@ from coordinator.broker import apis
 from coordinator.broker.call import Call, Result
 from coordinator.broker.core import Broker
 from coordinator.interceptors import Answer, Drop, Hold, Verdict
+from coordinator.releases import NEWEST
 from coordinator.wire.framing import frame, request_header
 from coordinator.wire.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from coordinator.wire.messages.find_coordinator import FindCoordinatorRequest
@@ -268,7 +269,7 @@ class TestHostileInput:
             raise RuntimeError("planted")
 
         driver = Driver()
-        served = apis.api(16)
+        served = apis.apis_of(NEWEST)(16)
         assert served is not None
         monkeypatch.setattr(served, "handle", fail)
         client, other = driver.client(), driver.client()
@@ -281,7 +282,7 @@ class TestHostileInput:
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         driver = Driver()
-        served = apis.api(12)
+        served = apis.apis_of(NEWEST)(12)
         assert served is not None
         monkeypatch.setattr(
             served, "handle", lambda broker, call: HeartbeatResponse(error_code=1 << 20)
@@ -324,7 +325,7 @@ class TestForgiven:
 
 
 class TestApiVersions:
-    @pytest.mark.parametrize("version", [5, 99, 32767, -1])
+    @pytest.mark.parametrize("version", [6, 99, 32767, -1])
     def test_unknown_version_is_answered_in_v0_and_the_connection_stays(self, version: int) -> None:
         """VER-16, KIP-511: error 35 and the one entry a client needs to ask again."""
         client = Driver().client()
@@ -334,7 +335,7 @@ class TestApiVersions:
         assert isinstance(answer, ApiVersionsResponse)
         assert answer.error_code == 35
         assert [(row.api_key, row.min_version, row.max_version) for row in answer.api_keys] == [
-            (18, 0, 4)
+            (18, 0, 5)
         ]
         assert client.ask(heartbeat("m"), 4) == HeartbeatResponse(error_code=25)
 

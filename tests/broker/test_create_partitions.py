@@ -1,4 +1,4 @@
-"""CreatePartitions: codes and texts as Kafka 4.3.1 answered them."""
+"""CreatePartitions: codes and texts as Kafka 4.4.0 answered them."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_replicas_given_by_hand() -> None:
         ),
         (3, [[]], 39, "The manual partition assignment includes an empty replica list."),
         (3, [[1, 1]], 39, "The manual partition assignment includes the broker 1 more than once."),
-        (20_000, None, -1, None),
+        (20_000, None, 44, "Excessively large number of additional partitions per request."),
     ],
 )
 def test_refusals(

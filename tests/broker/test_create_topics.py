@@ -1,4 +1,4 @@
-"""CreateTopics: codes and texts as Kafka 4.3.1 answered them to the same requests."""
+"""CreateTopics: codes and texts as Kafka 4.4.0 answered them to the same requests."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_a_topic_is_made_and_described() -> None:
     assert [partition.replicas for partition in there.partitions] == [[1]] * 3
     assert there.effective_int("max.message.bytes") == 2000
     configs = {config.name: (config.value, config.config_source) for config in made.configs or ()}
-    assert len(configs) == 33
+    assert len(configs) == 37
     assert configs["max.message.bytes"] == ("2000", 1)
     assert configs["retention.ms"] == ("604800000", 5)
     assert configs["min.insync.replicas"] == ("1", 3)

@@ -1,4 +1,4 @@
-"""DeleteTopics: by name and by id, codes and texts as Kafka 4.3.1 answered them, and what goes with
+"""DeleteTopics: by name and by id, codes and texts as Kafka 4.4.0 answered them, and what goes with
 a topic (EXP-7)."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Fetch (key 1) from bytes to bytes: limits, refusals, waiting. Figures and fields as a 4.3.1
+"""Fetch (key 1) from bytes to bytes: limits, refusals, waiting. Figures and fields as a 4.4.0
 broker gave them."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Fetch sessions (KIP-227), answer by answer as a 4.3.1 broker gave them; eviction with a small
+"""Fetch sessions (KIP-227), answer by answer as a 4.4.0 broker gave them; eviction with a small
 cache."""
 
 from __future__ import annotations

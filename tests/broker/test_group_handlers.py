@@ -1,7 +1,7 @@
 """What the broker adds to the group coordinator: topics and ids, merged answers, addresses,
 features.
 
-Expected values are what a Kafka 4.3.1 broker answered to the same requests.
+Expected values are what a Kafka 4.4.0 broker answered to the same requests.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import pytest
 
 from coordinator.broker import apis
+from coordinator.releases import NEWEST
 from coordinator.wire.messages import request_type
 from coordinator.wire.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from coordinator.wire.messages.find_coordinator import (
@@ -289,7 +290,7 @@ class TestOffsetDelete:
     def test_a_top_level_error_stands_alone_and_the_coordinator_is_always_asked(
         self, client: Client
     ) -> None:
-        """OD-1, OD-3 (as 4.3.1): 69 also when nothing is left to delete."""
+        """OD-1, OD-3 (as 4.4.0): 69 also when nothing is left to delete."""
         assert self.delete(client, "unknown", ("nope", [0])) == (69, [])
         assert self.delete(client, "unknown", ("nope", [0]), ("t1", [0, 9])) == (69, [])
         assert self.delete(client, "unknown") == (69, [])
@@ -382,7 +383,7 @@ class TestFindCoordinator:
         assert (row.error_code, row.error_message) == (15, "")
 
 
-KAFKA_4_3_1 = {
+KAFKA_4_4_0 = {
     0: (0, 13),
     1: (4, 18),
     2: (1, 11),
@@ -397,7 +398,7 @@ KAFKA_4_3_1 = {
     15: (0, 6),
     16: (0, 5),
     17: (0, 1),
-    18: (0, 4),
+    18: (0, 5),
     19: (2, 7),
     20: (1, 6),
     21: (0, 2),
@@ -407,7 +408,7 @@ KAFKA_4_3_1 = {
     25: (0, 4),
     26: (0, 5),
     27: (1, 2),
-    28: (0, 5),
+    28: (0, 6),
     29: (1, 3),
     30: (1, 3),
     31: (1, 3),
@@ -421,7 +422,7 @@ KAFKA_4_3_1 = {
     39: (1, 2),
     40: (1, 2),
     41: (1, 3),
-    42: (0, 2),
+    42: (0, 3),
     43: (0, 2),
     44: (0, 1),
     45: (0, 1),
@@ -453,11 +454,13 @@ KAFKA_4_3_1 = {
     85: (0, 1),
     86: (0, 0),
     87: (0, 1),
-    88: (0, 0),
-    89: (0, 0),
+    88: (0, 1),
+    89: (0, 1),
     90: (0, 1),
     91: (0, 0),
     92: (0, 0),
+    93: (0, 0),
+    94: (0, 0),
 }
 """What a stock broker advertises."""
 
@@ -472,20 +475,17 @@ class TestApiVersions:
         assert isinstance(answer, ApiVersionsResponse)
         return answer
 
-    def test_ranges_are_those_of_4_3_1(self, client: Client) -> None:
+    def test_ranges_are_those_of_4_4_0(self, client: Client) -> None:
         answer = self.ask(client, 4)
         ranges = {row.api_key: (row.min_version, row.max_version) for row in answer.api_keys}
-        assert ranges == KAFKA_4_3_1
+        assert ranges == KAFKA_4_4_0
 
     @pytest.mark.parametrize("key", apis.SERVED)
     def test_what_is_advertised_is_served(self, key: int) -> None:
-        served = apis.SERVED[key]
-        ready = apis.api(key)
+        ready = apis.apis_of(NEWEST)(key)
         assert ready is not None
         assert callable(ready.handle)
-        assert request_type(key).versions == (
-            (3, 13) if key == 0 else (served.lowest, served.highest)
-        )
+        assert request_type(key).versions == ((3, 13) if key == 0 else NEWEST.api_versions[key])
 
     def test_features_are_those_that_are_served(self, client: Client) -> None:
         """KIP-584: level 0 is not named among the finalised; up to v3 features that may be 0 are
@@ -496,8 +496,8 @@ class TestApiVersions:
         } == {
             "group.version": (0, 1),
             "kraft.version": (0, 1),
-            "metadata.version": (7, 30),
-            "share.version": (0, 1),
+            "metadata.version": (7, 33),
+            "share.version": (0, 2),
             "streams.version": (0, 1),
             "transaction.version": (0, 2),
             "eligible.leader.replicas.version": (0, 1),
@@ -505,7 +505,7 @@ class TestApiVersions:
         assert {row.name: row.max_version_level for row in answer.finalized_features} == {
             "eligible.leader.replicas.version": 1,
             "group.version": 1,
-            "metadata.version": 30,
+            "metadata.version": 33,
             "transaction.version": 2,
         }
         assert [row.name for row in self.ask(client, 3).supported_features] == ["metadata.version"]
@@ -518,7 +518,7 @@ class TestApiVersions:
         """KIP-511: 42 and nothing else."""
         assert self.ask(client, 4, name, version) == ApiVersionsResponse(error_code=42)
 
-    @pytest.mark.parametrize("version", range(5))
+    @pytest.mark.parametrize("version", range(6))
     def test_every_version(self, client: Client, version: int) -> None:
         answer = self.ask(client, version)
         assert answer.error_code == 0

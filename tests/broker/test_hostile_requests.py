@@ -18,6 +18,7 @@ from coordinator.broker.limits import Limits
 from coordinator.cluster.topic_names import TopicNames
 from coordinator.common.slices import whole
 from coordinator.configs.definitions import ConfigDef, ConfigException, ConfigType, parse_whole
+from coordinator.releases import NEWEST
 from coordinator.wire.encoders import PIECES_BETWEEN_LOOKS
 from coordinator.wire.messages.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,
@@ -352,7 +353,7 @@ def test_a_group_whose_id_cannot_be_written_back_does_not_come_to_be() -> None:
     """Bytes that are no UTF-8 are read as U+FFFD, three bytes each: 20,000 of them would need
     60,000, and 32,767 can be written.
 
-    A 4.3.1 broker was asked: JoinGroup v3 and OffsetCommit are -1, JoinGroup v4 is 79 at first; the
+    A 4.4.0 broker was asked: JoinGroup v3 and OffsetCommit are -1, JoinGroup v4 is 79 at first; the
     list of groups stays readable.
     """
     driver = Driver(["t"])
@@ -383,7 +384,7 @@ def test_a_group_whose_id_cannot_be_written_back_does_not_come_to_be() -> None:
 
 
 def test_an_answer_shows_an_id_that_cannot_be_written_back() -> None:
-    """Kafka never answers these (seen on 4.3.1: DescribeGroups, OffsetFetch, FindCoordinator,
+    """Kafka never answers these (seen on 4.4.0: DescribeGroups, OffsetFetch, FindCoordinator,
     DeleteGroups)."""
     driver = Driver(["t"])
     client = driver.client()
@@ -402,7 +403,7 @@ def test_the_collector_is_only_put_off(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[bool] = []
     client = driver.client()
     for key, name in ((12, "heartbeat"), (3, "metadata")):
-        api = apis.api(key)
+        api = apis.apis_of(NEWEST)(key)
         assert api is not None, name
         handle = api.handle
 

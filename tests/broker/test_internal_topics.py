@@ -62,7 +62,7 @@ def test_grown_topics_move_no_transactional_id(driver: TransactionDriver) -> Non
 
 def test_a_deleted_transactions_topic_takes_its_transactional_ids_along() -> None:
     """TXN-9: refused until somebody has the topic made again, then unknown; what was open hangs.
-    Kafka 4.3.1 did all of this."""
+    Kafka 4.4.0 did all of this."""
     driver = TransactionDriver()
     driver.ask(FindCoordinatorRequest(key_type=1, coordinator_keys=["tx"]), 4)
     driver.init()

@@ -1,5 +1,5 @@
 """Metadata, DescribeCluster and DescribeTopicPartitions: every version's own meaning, as Kafka
-4.3.1 answered."""
+4.4.0 answered."""
 
 from __future__ import annotations
 

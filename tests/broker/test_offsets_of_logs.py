@@ -1,5 +1,5 @@
 """ListOffsets (key 2), OffsetForLeaderEpoch (key 23) and DeleteRecords (key 21), answer by answer
-as a 4.3.1 broker gave them."""
+as a 4.4.0 broker gave them."""
 
 from __future__ import annotations
 

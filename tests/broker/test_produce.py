@@ -1,4 +1,4 @@
-"""Produce (key 0) and InitProducerId (key 22) from bytes to bytes; codes and fields as a 4.3.1
+"""Produce (key 0) and InitProducerId (key 22) from bytes to bytes; codes and fields as a 4.4.0
 broker gave them."""
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def test_success_says_where(driver: DataDriver) -> None:
     ],
 )
 def test_bad_batches(driver: DataDriver, kind: str, records: bytes | None, code: int) -> None:
-    """No message, no log start. Null records: a 4.3.1 broker never answers (KAFKA-BUG)."""
+    """No message, no log start. Null records: a 4.4.0 broker never answers (KAFKA-BUG)."""
     assert driver.produce(records) == PartitionProduceResponse(
         error_code=code, base_offset=-1, log_start_offset=-1
     ), kind

@@ -1,4 +1,4 @@
-"""What every broker refuses alike, whoever leads or coordinates, as Kafka 4.3.1 answered it
+"""What every broker refuses alike, whoever leads or coordinates, as Kafka 4.4.0 answered it
 (cluster scenarios `who_asks`)."""
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from coordinator.broker.call import Call, Encoded
 from coordinator.broker.connections import connection as module
 from coordinator.broker.core import Broker
 from coordinator.broker.limits import Limits, Room
+from coordinator.releases import NEWEST
 from coordinator.wire.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
 from coordinator.wire.messages.heartbeat import HeartbeatRequest
 from coordinator.wire.messages.list_groups import ListGroupsRequest
@@ -179,7 +180,7 @@ class TestOneAnswer:
         def huge(broker: Broker, call: Call) -> Encoded:
             return Encoded(Huge(b"x"))
 
-        api = module.apis.api(ListGroupsRequest.api_key)
+        api = module.apis.apis_of(NEWEST)(ListGroupsRequest.api_key)
         assert api is not None
         monkeypatch.setattr(api, "handle", huge)
         client = Driver(limits=Limits(response_bytes=1 << 40)).client()

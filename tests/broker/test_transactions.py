@@ -256,7 +256,7 @@ def test_one_partition_is_admitted_without_the_other(driver: TransactionDriver) 
 
 
 def test_nothing_to_add_is_answered(driver: TransactionDriver) -> None:
-    """KAFKA-BUG: 4.3.1 never answers a request without transactions."""
+    """KAFKA-BUG: 4.4.0 never answers a request without transactions."""
     assert driver.ask(AddPartitionsToTxnRequest(transactions=[]), 5).results_by_transaction == []
 
 

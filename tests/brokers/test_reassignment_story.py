@@ -125,7 +125,7 @@ def test_replaced_cancelled_and_deleted() -> None:
 
 
 def test_one_that_never_ends_by_itself() -> None:
-    """A broker that is both added and removed can never be in the next ISR (seen on 4.3.1)."""
+    """A broker that is both added and removed can never be in the next ISR (seen on 4.4.0)."""
     cluster, (leader, other), new = filled()
     cluster.do(StopBroker(new))
     move(cluster, [other, new])
@@ -253,6 +253,6 @@ def test_todays_controller_deletes_at_once() -> None:
 def test_only_two_controllers_are_known() -> None:
     with pytest.raises(
         ConfigError,
-        match=r"reassignment\.controller=raft: give kraft, as Kafka 4\.3\.1 does it, or zookeeper",
+        match=r"reassignment\.controller=raft: give kraft, as Kafka 4\.4\.0 does it, or zookeeper",
     ):
         BrokerConfigs({"reassignment.controller": "raft"})

@@ -241,7 +241,7 @@ def test_a_consumer_is_sent_to_a_replica_in_its_rack() -> None:
 
 
 def test_a_parked_fetch_when_its_leader_goes() -> None:
-    """Seen on 4.3.1: version 10 is answered at once, version 16 goes on, as a follower serves
+    """Seen on 4.4.0: version 10 is answered at once, version 16 goes on, as a follower serves
     it."""
     cluster = Cluster()
     leader = cluster.partition().leader
@@ -337,3 +337,21 @@ def test_replicas_are_replica_logs() -> None:
     cluster = Cluster(["single:1"], config={"default.replication.factor": "1"})
     holder = cluster.partition(topic="single").leader
     assert isinstance(cluster.partition(topic="single", at=holder).log, ReplicaLog)
+
+
+def test_a_fetch_at_a_broker_without_a_replica_is_told_so_whatever_its_epoch() -> None:
+    """And a replica that asks is not told where the leader is."""
+    cluster = Cluster(brokers=4)
+    without = next(iter({1, 2, 3, 4} - set(cluster.partition().replicas)))
+    reader = cluster.client(without)
+    for epoch in (-1, cluster.partition().leader_epoch - 1, cluster.partition().leader_epoch + 1):
+        assert fetched(reader, fetch(epoch=epoch)).error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
+    request = fetch()
+    request.topics[0].topic_id = cluster.truth.topics["orders"].id
+    answer = reader.ask(request, 17)
+    assert isinstance(answer, FetchResponse)
+    assert answer.node_endpoints
+    request.replica_state.replica_id = 99
+    answer = reader.ask(request, 17)
+    assert isinstance(answer, FetchResponse)
+    assert not answer.node_endpoints

@@ -278,7 +278,7 @@ def test_options_win_over_the_environment() -> None:
         assert process.wait(60) == 0
         assert process.stderr is not None
         assert process.stderr.read() == (
-            "coordinator serve: warning: KAFKA_NONSENSE: nonsense is no broker configuration of Kafka 4.3.1, and ignored\n"
+            "coordinator serve: warning: KAFKA_NONSENSE: nonsense is no broker configuration of Kafka 4.4.0, and ignored\n"
         )
     assert "cluster mine, node 6, seed 8\n" in said
     assert "* num.partitions = 4 (Kafka: 1)\n" in said

@@ -1,5 +1,5 @@
 """Client quotas (KIP-546): what can be set for whom, and how it is found. Codes and texts as Kafka
-4.3.1 answered them."""
+4.4.0 answered them."""
 
 from __future__ import annotations
 
@@ -67,11 +67,15 @@ def test_an_entity_stands_in_the_order_of_a_java_map() -> None:
         (
             "producer_byte_rate",
             math.inf,
-            "Proposed value for producer_byte_rate is too large for a LONG.",
+            "Quota producer_byte_rate must be a finite number",
         ),
+        ("producer_byte_rate", math.nan, "Quota producer_byte_rate must be a finite number"),
+        ("request_percentage", math.inf, "Quota request_percentage must be a finite number"),
+        ("request_percentage", -math.inf, "Quota request_percentage must be a finite number"),
     ],
 )
 def test_values_that_cannot_be(key: str, value: float, why: str) -> None:
+    """QUO-44-1: numbers that are finite."""
     assert refusal((("user", "me"),), **{key: value}) == why
 
 
@@ -80,8 +84,6 @@ def test_values_that_cannot_be(key: str, value: float, why: str) -> None:
     [
         ("producer_byte_rate", float(2**63)),
         ("producer_byte_rate", 1.0000001),
-        ("producer_byte_rate", math.nan),
-        ("request_percentage", math.inf),
         ("controller_mutation_rate", 1e-9),
     ],
 )

@@ -67,7 +67,7 @@ def test_defaults_of_the_release() -> None:
 
 
 def test_every_table_is_sound() -> None:
-    assert (len(broker_defs()), len(topic_defs()), len(group_defs())) == (340, 33, 17)
+    assert (len(broker_defs()), len(topic_defs()), len(group_defs())) == (350, 37, 21)
     without_default = {"controller.listener.names", "node.id", "process.roles"}
     for table in (broker_defs(), topic_defs(), group_defs()):
         for of in table.values():
@@ -105,9 +105,9 @@ def test_given_values() -> None:
     [
         (
             "num.partition=3",
-            "num.partition is no broker configuration of Kafka 4.3.1; did you mean num.partitions",
+            "num.partition is no broker configuration of Kafka 4.4.0; did you mean num.partitions",
         ),
-        ("zzzz=1", "zzzz is no broker configuration of Kafka 4.3.1"),
+        ("zzzz=1", "zzzz is no broker configuration of Kafka 4.4.0"),
         ("num.partitions", "'num.partitions' is no configuration: write name=value"),
         ("=3", "'=3' is no configuration: write name=value"),
         (

@@ -1,5 +1,5 @@
 """The controller: fencing, elections, eligible leader replicas, reassignments, the quorum. Kafka
-4.3.1's rules."""
+4.4.0's rules."""
 
 from __future__ import annotations
 

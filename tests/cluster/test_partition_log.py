@@ -1,5 +1,5 @@
 """A partition's log: offsets, limits of a read, look-ups, configuration. The figures are those of a
-4.3.1 broker, asked the same."""
+4.4.0 broker, asked the same."""
 
 from __future__ import annotations
 
@@ -290,7 +290,7 @@ def test_look_up_stays_behind_the_log_start(timed: PartitionLog) -> None:
 
 
 def test_highest_timestamp(timed: PartitionLog) -> None:
-    """KIP-734: the first of equals; a 4.3.1 broker still names it after DeleteRecords."""
+    """KIP-734: the first of equals; a 4.4.0 broker still names it after DeleteRecords."""
     assert timed.highest_timestamp() == TimestampedOffset(7, NOW + 50, 0)
     timed.delete_records(-1)
     assert timed.highest_timestamp() == TimestampedOffset(7, NOW + 50, 0)

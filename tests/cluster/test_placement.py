@@ -30,7 +30,7 @@ def brokers(text: str) -> list[BrokerNode]:
     ]
 
 
-# (partitions, replication factor, brokers, what Kafka 4.3.1's class answered)
+# (partitions, replication factor, brokers, what Kafka 4.4.0's class answered)
 KAFKA_PLACED = [
     (5, 1, "1::", [[1], [1], [1], [1], [1]]),
     (4, 2, "0::,1::,2::", [[0, 1], [1, 2], [2, 0], [1, 0]]),

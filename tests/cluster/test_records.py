@@ -1,4 +1,4 @@
-"""Record batches: the header, what Kafka 4.3.1 was seen to refuse with which code, single records,
+"""Record batches: the header, what Kafka 4.4.0 was seen to refuse with which code, single records,
 the four codecs."""
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def test_last_sequence_wraps() -> None:
     ],
 )
 def test_not_exactly_one_batch(data: bytes, code: ErrorCode) -> None:
-    """A Produce request carries one whole batch of format 2 for a partition; codes as Kafka 4.3.1
+    """A Produce request carries one whole batch of format 2 for a partition; codes as Kafka 4.4.0
     gave them."""
     with pytest.raises(BatchRefused) as refusal:
         sole_batch(data, 12)
@@ -200,7 +200,7 @@ def test_append_time_changes_type_and_maximum_only() -> None:
 
 @pytest.mark.parametrize("append_time", [False, True])
 def test_attribute_bits_without_a_meaning_are_lost_with_the_maximum(append_time: bool) -> None:
-    """Kafka 4.3.1 puts the attributes together anew: compression, timestamp type, transaction,
+    """Kafka 4.4.0 puts the attributes together anew: compression, timestamp type, transaction,
     control, delete horizon."""
     sent = header(attributes=-1 & ~0x38)
     changed, body = with_max_timestamp(
@@ -247,7 +247,7 @@ def test_records_that_do_not_fill_their_bytes(payload: bytes) -> None:
 def test_numbers_are_no_longer_than_they_may_be() -> None:
     """Lengths take five bytes at most and timestamps ten, each with leading zeros if one likes.
 
-    Beyond that Kafka 4.3.1 trips over the size of a record (-1), and refuses what is inside of one
+    Beyond that Kafka 4.4.0 trips over the size of a record (-1), and refuses what is inside of one
     (87).
     """
     body = b"\0\0\0\1\2a\0"

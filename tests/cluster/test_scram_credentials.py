@@ -1,4 +1,4 @@
-"""SCRAM credentials (KIP-554): set, shown, removed, refused. Codes and texts as Kafka 4.3.1
+"""SCRAM credentials (KIP-554): set, shown, removed, refused. Codes and texts as Kafka 4.4.0
 answered them."""
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """What transactions leave in a log: markers, the last stable offset, who was aborted. Bytes and
-figures are a 4.3.1 broker's."""
+figures are a 4.4.0 broker's."""
 
 from __future__ import annotations
 

@@ -247,6 +247,8 @@ class World:
             topics.setdefault(topic, []).append(row)
         client = who.pop("client", "producer")
         identity = self._identity(client, who) if client != "producer" or who else {}
+        if identity:
+            identity["generation_id_or_member_epoch"] = identity.pop("generation_id")
         message = TxnOffsetCommitRequest(
             transactional_id="tx",
             group_id=self.group_id if group is None else group,

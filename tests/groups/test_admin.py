@@ -77,7 +77,7 @@ def test_who_the_members_are() -> None:
 
 def test_operations_are_told_when_asked_for() -> None:
     """DSC-4, VER-8: READ, DELETE, DESCRIBE, DESCRIBE_CONFIGS, ALTER_CONFIGS; nothing for what is
-    refused (seen on Kafka 4.3.1)."""
+    refused (seen on Kafka 4.4.0)."""
     w = World().stable("a")
     assert w.describe().authorized_operations == -(1 << 31)
     assert w.describe(operations=True).authorized_operations == 3400

@@ -1,7 +1,7 @@
 """A commit is one batch of __consumer_offsets, and fails as a whole if that is larger than the
 partition takes (ERR-1).
 
-The numbers are those of a Kafka 4.3.1 broker whose max.message.bytes of __consumer_offsets was
+The numbers are those of a Kafka 4.4.0 broker whose max.message.bytes of __consumer_offsets was
 changed.
 """
 

@@ -54,7 +54,7 @@ def test_three_votes_decide_as_upstream_shows() -> None:
 
 
 def test_the_same_name_twice_is_served_sanely() -> None:
-    """PROTO-5: Kafka 4.3.1 never answers; here it counts once."""
+    """PROTO-5: Kafka 4.4.0 never answers; here it counts once."""
     w = World()
     a = w.enter("a", protocols=(("range", b"1"), ("range", b"2"), ("sticky", b"3")))
     w.tick()

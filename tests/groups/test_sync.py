@@ -204,7 +204,7 @@ def test_asking_again_for_the_assignment_changes_nothing() -> None:
 
 def test_a_replaced_static_member_still_owes_the_sync() -> None:
     """SYNC-6, STA-2: the old id stays owing, so the sync deadline rebalances though all have synced
-    (seen on Kafka 4.3.1)."""
+    (seen on Kafka 4.4.0)."""
     w = World()
     w.enter("a", instance="i", rebalance_ms=20_000)
     w.enter("b", instance="j", rebalance_ms=20_000)

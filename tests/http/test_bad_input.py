@@ -272,7 +272,7 @@ BAD: dict[str, tuple[Callable[[Any], Any], str]] = {
     ),
     "error by number": (
         lambda k: k.fail("OffsetCommit", 9999),
-        "9999 is no error code of Kafka: they go from -1 to 133",
+        "9999 is no error code of Kafka: they go from -1 to 136",
     ),
     "phase": (lambda k: k.fail("Heartbeat", 27, phase="stabel"), "did you mean stable"),
     "word of a fault": (

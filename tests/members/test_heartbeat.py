@@ -121,7 +121,7 @@ def test_a_moved_coordinator_is_found_and_the_generation_goes_on(code: ErrorCode
     "code", [E.COORDINATOR_LOAD_IN_PROGRESS, E.GROUP_AUTHORIZATION_FAILED, E.UNKNOWN_SERVER_ERROR]
 )
 def test_other_errors_fail_the_one_heartbeat(code: ErrorCode) -> None:
-    """CLI-11: the next comes after a backoff, not after an interval; Java 4.3.1 tells the
+    """CLI-11: the next comes after a backoff, not after an interval; Java 4.4.0 tells the
     application nothing."""
     s = beaten()
     s.answer(HeartbeatResponse(error_code=code))

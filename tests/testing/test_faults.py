@@ -107,7 +107,7 @@ def test_the_emulators_environment(docker: FakeDocker) -> None:
 def test_the_image_is_chosen_by_argument_then_by_environment(
     kind: type[RealKafka | EmulatorContainer], docker: FakeDocker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    default = {RealKafka: "apache/kafka:4.3.1", EmulatorContainer: "kafka-group-coordinator:"}[kind]
+    default = {RealKafka: "apache/kafka:4.4.0", EmulatorContainer: "kafka-group-coordinator:"}[kind]
     assert kind().image.startswith(default)
     monkeypatch.setenv(
         {RealKafka: "KAFKA_IMAGE", EmulatorContainer: "COORDINATOR_IMAGE"}[kind], "b/kafka:2"
@@ -161,7 +161,7 @@ def test_no_image(docker: FakeDocker) -> None:
     assert str(error) == (
         "image b/kafka is not on this machine and cannot be pulled (pull access denied): see that its name is right, pull it where there "
         "is a network (`docker pull b/kafka`), or build the local one in a checkout of this project (`python -m tools.images kafka`) "
-        "and set KAFKA_IMAGE=local/kafka:4.3.1"
+        "and set KAFKA_IMAGE=local/kafka:4.4.0"
     )
     assert "python -m tools.images emulator" in str(failure(EmulatorContainer(image="b/emulator")))
 

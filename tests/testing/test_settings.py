@@ -81,7 +81,7 @@ def test_an_unknown_name_is_logged_with_what_may_be_meant(caplog: pytest.LogCapt
             }
         )
     assert [record.getMessage() for record in caplog.records] == [
-        "config: group.max.sise is no broker configuration of Kafka 4.3.1, which passes over unknown names; is group.max.size meant?"
+        "config: group.max.sise is no broker configuration of Kafka 4.4.0, which passes over unknown names; is group.max.size meant?"
     ]
 
 

@@ -15,7 +15,7 @@ from coordinator.wire.messages import API_KEYS, request_type, response_type
 from coordinator.wire.plain import bounds
 from coordinator.wire.schema import Field, Message, StructType
 
-VECTORS = Path(__file__).parent.parent / "vectors" / "wire" / "messages-4.3.1.jsonl.gz"
+VECTORS = Path(__file__).parent.parent / "vectors" / "wire" / "messages-4.4.0.jsonl.gz"
 
 SERVED = (
     0,

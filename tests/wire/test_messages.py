@@ -27,7 +27,7 @@ RANGES = {
     14: (0, 5),
     15: (0, 6),
     16: (0, 5),
-    18: (0, 4),
+    18: (0, 5),
     19: (2, 7),
     20: (1, 6),
     21: (0, 2),
@@ -36,7 +36,7 @@ RANGES = {
     32: (1, 4),
     33: (0, 2),
     37: (0, 3),
-    42: (0, 2),
+    42: (0, 3),
     44: (0, 1),
     47: (0, 0),
     60: (0, 2),
@@ -44,7 +44,7 @@ RANGES = {
 }
 
 
-def test_version_ranges_are_those_of_4_3_1() -> None:
+def test_version_ranges_are_those_of_4_4_0() -> None:
     """VER-1 to VER-11, and the data plane; Produce is advertised from 0 but has tables from 3."""
     for key in SERVED:
         assert request_type(key).versions == response_type(key).versions == RANGES[key], API_KEYS[
@@ -52,7 +52,7 @@ def test_version_ranges_are_those_of_4_3_1() -> None:
         ]
 
 
-def test_flexible_versions_are_those_of_4_3_1() -> None:
+def test_flexible_versions_are_those_of_4_4_0() -> None:
     """VER-1 to VER-11: "flex"."""
     known = {8: 8, 9: 6, 10: 3, 11: 6, 12: 4, 13: 4, 14: 4, 15: 5, 16: 3, 42: 2, 47: None}
     assert {key: ENTRIES[key].flexible for key in known} == known
@@ -90,7 +90,7 @@ def test_a_new_api_is_one_new_file(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_unknown_keys() -> None:
-    for key in (-1, 4, 93):
+    for key in (-1, 4, 95):
         with pytest.raises(WireError, match=str(key)):
             request_type(key)
 
@@ -98,7 +98,7 @@ def test_unknown_keys() -> None:
 def test_modules_are_loaded_at_first_use_and_wire_knows_no_clock(
     plain_environment: dict[str, str],
 ) -> None:
-    """Start-up must not pay for 89 files, nor for asyncio."""
+    """Start-up must not pay for 91 files, nor for asyncio."""
     code = (
         "import sys, coordinator.wire.messages, coordinator.wire.framing\n"
         "assert 'coordinator.wire.messages.heartbeat' not in sys.modules\n"

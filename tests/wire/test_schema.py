@@ -260,12 +260,12 @@ def structs(cls: schema.StructType) -> list[schema.StructType]:
 
 @pytest.mark.parametrize("size", [4, 99, 1, 0])
 def test_a_known_tag_is_read_in_place_whatever_size_it_claims(size: int) -> None:
-    """A 4.3.1 broker serves all of these."""
+    """A 4.4.0 broker serves all of these."""
     body = FetchRequest().encode(12)[:-1] + bytes([1, 0, size]) + b"\x04abc"
     assert FetchRequest.decode(12, body).cluster_id == "abc"
 
 
-def test_odd_tags_and_counts_that_a_4_3_1_broker_serves() -> None:
+def test_odd_tags_and_counts_that_a_broker_serves() -> None:
     """Unordered and doubled tags; numbers that only fit 32 bits unsigned; negative counts, which
     mean none or null."""
     head = HeartbeatRequest(group_id="g").encode(4)[:-1]
@@ -280,7 +280,7 @@ def test_odd_tags_and_counts_that_a_4_3_1_broker_serves() -> None:
     assert MetadataRequest.decode(4, bytes.fromhex("00000000 07")).allow_auto_topic_creation is True
 
 
-def test_what_a_4_3_1_broker_closes_on() -> None:
+def test_what_a_broker_closes_on() -> None:
     """A length of six bytes, and a compact string longer than a plain one could be."""
     with pytest.raises(WireError, match="more than five bytes"):
         MetadataRequest.decode(9, bytes.fromhex("02 868080808000") + b"topic" + bytes(5))

@@ -1,4 +1,4 @@
-"""1,662 messages of all APIs and versions, with the bytes that Apache Kafka 4.3.1's own classes
+"""1,704 messages of all APIs and versions, with the bytes that Apache Kafka 4.4.0's own classes
 give (VER-1 to VER-15)."""
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ class Connection(Exchange):
     """One client's connection to a broker. The driver calls `receive`, `lost`, `pause` and
     `unpause`."""
 
-    __slots__ = ("_close", "_interrupted", "_needed", "kept")
+    __slots__ = ("_apis", "_close", "_interrupted", "_needed", "kept")
 
     def __init__(
         self,
@@ -61,6 +61,7 @@ class Connection(Exchange):
     ) -> None:
         super().__init__(broker, peer, client_host, listener, write)
         self._close = close
+        self._apis = apis.served_by(broker)
         self.kept: bytearray | None = None
         """Bytes that are not handled yet."""
         self._needed = 0  # so many must be in it before its first frame is whole
@@ -252,7 +253,7 @@ class Connection(Exchange):
 
     def _must_wait(self, data: bytes, start: int) -> bool:
         """Whether a request's answer may be large, while there is no room for such."""
-        api = apis.api(_KEY.unpack_from(data, start + 4)[0])
+        api = self._apis(_KEY.unpack_from(data, start + 4)[0])
         return api is not None and not self._has_room(api)
 
     def _keep(self, data: bytes | memoryview) -> None:
@@ -275,7 +276,7 @@ class Connection(Exchange):
             self._refuse(f"unreadable request header: {error}", now)
             return
         self.client_id = client_id
-        api = apis.api(key)
+        api = self._apis(key)
         if api is None:
             why, first = self._broker.unserved.closing(
                 self._broker.log, client_id, self.peer, key, apis.title(key), version, now
@@ -284,10 +285,8 @@ class Connection(Exchange):
             return
         if not api.lowest <= version <= api.highest:
             if key == apis.API_VERSIONS:
-                self._output.append(
-                    HEAD.pack(4 + len(apis.UNSUPPORTED_VERSION_BODY), correlation_id)
-                    + apis.UNSUPPORTED_VERSION_BODY
-                )
+                body = self._apis.unsupported_version_body
+                self._output.append(HEAD.pack(4 + len(body), correlation_id) + body)
             else:
                 self._refuse(
                     f"{apis.title(key)} v{version}: versions {api.lowest} to {api.highest} are served",
@@ -301,7 +300,7 @@ class Connection(Exchange):
                 self.large = False
             return
         try:
-            message = api.request.decode(version, frame, at)
+            message = api.request.decode(version, frame, at, limited=api.limited)
         except WireError as error:
             self._refuse(f"{apis.title(key)} v{version}: {error}", now)
             return

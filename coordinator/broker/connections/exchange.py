@@ -118,7 +118,11 @@ class Exchange:
             else:
                 self._decoded(api, version, correlation_id, client_id, decoded, frame, now)
 
-        self._in_slices(_or_error(api.request.decode_in_slices(version, frame, at)), finish, now)
+        self._in_slices(
+            _or_error(api.request.decode_in_slices(version, frame, at, limited=api.limited)),
+            finish,
+            now,
+        )
 
     def _decoded(
         self,

@@ -3,7 +3,7 @@
 v0-3 are for clients. v4-5 are for brokers, which ask for several transactions at once and may only
 verify (KIP-890); nobody is kept from asking. A partition that does not exist (3), or for clients
 one of an internal topic (29, without any authorizer, too), takes the others of its transaction with
-it (55). v2: 90 in place of 47. A v4-5 request without any transaction: Kafka 4.3.1 never answers
+it (55). v2: 90 in place of 47. A v4-5 request without any transaction: Kafka 4.4.0 never answers
 (KAFKA-BUG); here the answer is empty.
 """
 

@@ -1,8 +1,8 @@
 """CreatePartitions (key 37), v0-3. The replication factor of new partitions is that of the first
 one.
 
-Divergence: when more than 10,000 partitions are asked for at once, Kafka 4.3.1 answers -1 but adds
-10,000 of them; we answer -1 and add none.
+A request that would add more than 10,000 partitions is refused whole (PART-44-1). Divergence: older
+releases answer -1 to a topic that grows by more, but add 10,000 of them; we add none.
 """
 
 from __future__ import annotations
@@ -19,7 +19,14 @@ from ...wire.messages.create_partitions import (
 )
 from ..call import Sliced
 from ..lane import uncollected
-from ..topics import PARTITIONS_A_STEP, TOPIC_AS_PARTITIONS, Refused, grow, plan_growth
+from ..topics import (
+    MOST_AT_ONCE,
+    PARTITIONS_A_STEP,
+    TOPIC_AS_PARTITIONS,
+    Refused,
+    grow,
+    plan_growth,
+)
 
 if TYPE_CHECKING:
     from ...common.slices import Slices
@@ -39,7 +46,24 @@ def handle(broker: Broker, call: Call) -> Result | Sliced:
                 _result(topic.name, ErrorCode.REQUEST_TIMED_OUT, None) for topic in request.topics
             ]
         )
+    if broker.configs.release.has("PART-44-1") and _added(broker, request, names) > MOST_AT_ONCE:
+        why = "Excessively large number of additional partitions per request."
+        return CreatePartitionsResponse(
+            results=[
+                _result(topic.name, ErrorCode.POLICY_VIOLATION, why) for topic in request.topics
+            ]
+        )
     return Sliced(_grow_all(broker, call, request, names))
+
+
+def _added(broker: Broker, request: CreatePartitionsRequest, names: Counter[str]) -> int:
+    """How many partitions the topics that are there would get in all."""
+    topics = broker.controller.cluster.topics
+    return sum(
+        max(0, topic.count - len(topics[topic.name].partitions))
+        for topic in request.topics
+        if names[topic.name] == 1 and topic.name in topics
+    )
 
 
 def _grow_all(

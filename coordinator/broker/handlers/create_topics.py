@@ -2,7 +2,7 @@
 
 Kafka makes topics in another thread and answers 7 if that takes longer than timeout_ms; here it
 takes no time, so only a timeout of 0 or less is exceeded, and then nothing is made. In one request
-names may collide with each other: only what was there before counts (seen in 4.3.1).
+names may collide with each other: only what was there before counts (seen in 4.4.0).
 """
 
 from __future__ import annotations

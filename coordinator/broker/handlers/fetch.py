@@ -313,10 +313,12 @@ class Operation:
         return data
 
     def _fault(self, key: Key, found: Partition, wanted: FetchPartition) -> int:
-        """Why the log may not be asked, or 0: topic recreated (103), leader epoch (74, 75), not the
-        leader, or a replica asks (6)."""
+        """Why the log may not be asked, or 0: topic recreated (103), no replica here (6), leader
+        epoch (74, 75), not the leader, or a replica asks (6)."""
         if isinstance(key[0], bytes) and self._broker.cluster.topics[found.topic].id != key[0]:
             return ErrorCode.INCONSISTENT_TOPIC_ID
+        if self._broker.node_id not in found.replicas:
+            return ErrorCode.NOT_LEADER_OR_FOLLOWER
         if 0 <= wanted.current_leader_epoch < found.leader_epoch:
             return ErrorCode.FENCED_LEADER_EPOCH
         if wanted.current_leader_epoch > found.leader_epoch:
@@ -401,6 +403,8 @@ class Operation:
                 partition.changed(data)
         response = FetchResponse(session_id=session.session_id if session is not None else 0)
         response.responses = _by_topic(answers)
+        if self._replica_id >= _NO_REPLICA:  # only consumers are told where leaders are
+            return response
         leaders = {
             data.current_leader.leader_id
             for _, _, data in answers

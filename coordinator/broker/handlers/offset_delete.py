@@ -1,7 +1,7 @@
 """OffsetDelete (key 47): committed offsets, forgotten (KIP-496).
 
 Topics and partitions the cluster does not have get 3. The coordinator is asked in any case, also
-when nothing is left to delete, and an error of its stands alone at the top (OD-3 as Kafka 4.3.1 was
+when nothing is left to delete, and an error of its stands alone at the top (OD-3 as Kafka 4.4.0 was
 seen to do).
 """
 

@@ -8,7 +8,7 @@ transaction coordinator says (below v12 the partition must be in the transaction
 added, KIP-890), acks (21), internal topic (17), leader (6), replicas (19), and what
 `PartitionLog.append` refuses. A partition named twice is appended once, with what came last, and a
 refusal of either wins. acks=0 has no answer: an error closes the connection. Fetches that wait are
-woken at the end. Null records: Kafka 4.3.1 never answers (KAFKA-BUG); here 87.
+woken at the end. Null records: Kafka 4.4.0 never answers (KAFKA-BUG); here 87.
 """
 
 from __future__ import annotations
@@ -405,6 +405,9 @@ def log_config(broker: Broker, topic: Topic) -> LogConfig:
         compacted="compact" in str(topic.effective("cleanup.policy")),
         segment_bytes=topic.effective_int("segment.bytes"),
         producer_id_expiration_ms=broker.configs.get_int("producer.id.expiration.ms"),
+        largest_record=topic.effective_int("max.decompressed.message.bytes")
+        if broker.configs.release.has("REC-44-1")
+        else None,
     )
     return config
 

@@ -1,7 +1,7 @@
-"""Share groups and streams groups (keys 76-79, 83-92, KIP-932, KIP-1071), none of which is served
+"""Share groups and streams groups (keys 76-79, 83-93, KIP-932, KIP-1071), none of which is served
 here.
 
-Answered as a Kafka 4.3.1 answers whose share.version and streams.version are 0: UNSUPPORTED_VERSION
+Answered as a Kafka broker answers whose share.version and streams.version are 0: UNSUPPORTED_VERSION
 (35), so that a share consumer or a streams application fails at once with Kafka's text. The state
 behind share groups (83-87) has no coordinator: NOT_COORDINATOR (16).
 """

@@ -1,7 +1,7 @@
-"""TxnOffsetCommit (key 28), v0-5: offsets that count when a transaction commits (KIP-98, KIP-447,
+"""TxnOffsetCommit (key 28), v0-6: offsets that count when a transaction commits (KIP-98, KIP-447,
 TXN-*).
 
-A topic or partition the cluster does not have gets 3; if nothing is left, nobody is asked. Then the
+v6 names topics by id (KIP-1319). A topic or partition the cluster does not have gets 3; if nothing is left, nobody is asked. Then the
 group id (24), whether this broker leads the group's partition (16), whether the producer has its
 transaction here (TXN-8; v5 brings the group's partition into it by itself, KIP-890), then the
 group.
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 ADDS_PARTITIONS_SINCE, ABORTABLE_SINCE = 5, 4
 _KNOWS_LOADING = 2
+_FIRST_WITH_IDS = 6
 
 
 def handle(broker: Broker, call: Call) -> TxnOffsetCommitResponse:
@@ -42,7 +43,10 @@ def handle(broker: Broker, call: Call) -> TxnOffsetCommitResponse:
     assert isinstance(request, TxnOffsetCommitRequest)
     missing: MissingPartitions[TxnOffsetCommitRequestTopic, TxnOffsetCommitResponseTopic] = (
         MissingPartitions(
-            broker.cluster, TxnOffsetCommitResponseTopic, TxnOffsetCommitResponsePartition
+            broker.cluster,
+            TxnOffsetCommitResponseTopic,
+            TxnOffsetCommitResponsePartition,
+            by_id=call.version >= _FIRST_WITH_IDS,
         )
     )
     request.topics = missing.refuse(request.topics)

@@ -19,7 +19,6 @@ from ...wire.messages.update_features import (
     UpdateFeaturesRequest,
     UpdateFeaturesResponse,
 )
-from .api_versions import supported_levels
 
 if TYPE_CHECKING:
     from ..call import Call
@@ -77,7 +76,8 @@ def _set(broker: Broker, update: FeatureUpdateKey, call: Call) -> None:
 
 def _why_not(broker: Broker, update: FeatureUpdateKey, kind: int) -> str | None:
     name, level = update.feature, update.max_version_level
-    current, supported = broker.controller.cluster.features.get(name, 0), supported_levels(name)
+    current = broker.controller.cluster.features.get(name, 0)
+    supported = broker.configs.release.features.get(name)
     invalid = f"Invalid update version {level} for feature {name}. "
     if kind not in (_UPGRADE, _SAFE_DOWNGRADE, _UNSAFE_DOWNGRADE):
         return f"{invalid}The controller does not support the given upgrade type."
@@ -87,8 +87,8 @@ def _why_not(broker: Broker, update: FeatureUpdateKey, kind: int) -> str | None:
         return f"{invalid}Local controller {broker.cluster.controller_id} does not support this feature."
     if supported is None:
         return f"{invalid}Feature {name} not found."
-    if not supported[0] <= level <= supported[1]:
-        only = f"{supported[0]}-{supported[1]}"
+    if not supported.lowest <= level <= supported.highest:
+        only = f"{supported.lowest}-{supported.highest}"
         return f"{invalid}Local controller {broker.cluster.controller_id} only supports versions {only}"
     if level < current and kind == _UPGRADE:
         return f"{invalid}Can't downgrade the version of this feature without setting the upgrade type to either safe or unsafe downgrade."

@@ -6,7 +6,7 @@ it: it goes on to think that the transaction is open. v2 says under which transa
 marker is written (2: its epoch must have risen, KIP-890). While the event log cannot be written,
 partitions of __consumer_offsets are refused (6), as by a leader that cannot write. Of a marker's
 partitions the unknown ones (3) are answered first. A partition that a marker names twice gets it
-once (Kafka 4.3.1 never answers then: KAFKA-BUG). Markers of one producer are answered together, and
+once (Kafka 4.4.0 never answers then: KAFKA-BUG). Markers of one producer are answered together, and
 one without partitions not at all. One that cannot be (no producer, no epoch) for a partition that
 is here fails the request, behind the markers that are already written (-1).
 """

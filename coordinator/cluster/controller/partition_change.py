@@ -1,7 +1,7 @@
 """A partition's next registration: elections, the ISR, eligible leader replicas and reassignments,
 as Kafka's controller does it.
 
-Owns the rules of Kafka 4.3.1's PartitionChangeBuilder: in this order a reassignment is completed if
+Owns the rules of Kafka 4.4.0's PartitionChangeBuilder: in this order a reassignment is completed if
 it can be (REASN-2), the eligible leader replicas follow from the ISR (KIP-966), and a leader is
 elected. Each change raises the partition epoch; the leader epoch rises when the leader changes or a
 replica is removed. Does not depend on why a change is wanted, and on time.

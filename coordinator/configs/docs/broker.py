@@ -52,10 +52,13 @@ delegation.token.secret.key: The key by which delegation tokens are made and che
 delete.records.purgatory.purge.interval.requests: After how many requests those that are done are cleared from the waiting DeleteRecords.
 delete.topic.enable: Whether topics may be deleted.
 early.start.listeners: The listeners that may be open before the broker is ready to serve.
+errors.deadletterqueue.auto.create.topics.enable: Whether a dead letter topic that is missing is created.
+errors.deadletterqueue.topic.name.prefix: What the name of a topic begins with that may take dead letters of share groups.
 fetch.max.bytes: The most that a fetch is answered with; a first batch that is larger is sent all the same.
 fetch.purgatory.purge.interval.requests: After how many requests those that are done are cleared from the waiting fetches.
 follower.fetch.last.tiered.offset.enable: Whether an empty follower of a tiered partition begins at the last offset of the remote storage.
 group.consumer.assignment.interval.ms: The shortest time between two assignments of a consumer group.
+group.consumer.assignor.offload.enable: Whether assignors of consumer groups run on a thread of their own.
 group.consumer.assignors: The server-side assignors of consumer groups, by name or class; the first is the default.
 group.consumer.heartbeat.interval.ms: How often members of consumer groups send a heartbeat.
 group.consumer.max.assignment.interval.ms: The largest assignment interval that a consumer group may be given.
@@ -66,6 +69,7 @@ group.consumer.migration.policy: Whether groups with members may change from the
 group.consumer.min.assignment.interval.ms: The smallest assignment interval that a consumer group may be given.
 group.consumer.min.heartbeat.interval.ms: The smallest heartbeat interval that a consumer group may be given.
 group.consumer.min.session.timeout.ms: The smallest session timeout that a consumer group may be given.
+group.consumer.regex.refresh.interval.ms: How often the patterns of consumer groups are matched against new topics.
 group.consumer.session.timeout.ms: After what silence a member of a consumer group is fenced.
 group.coordinator.append.linger.ms: How long a group coordinator gathers records before it writes them; -1 adapts to the load.
 group.coordinator.background.threads: How many threads do the group coordinator's background work.
@@ -77,6 +81,7 @@ group.max.session.timeout.ms: The largest session timeout that a member of a cla
 group.max.size: How many members a classic group may have.
 group.min.session.timeout.ms: The smallest session timeout that a member of a classic group may ask for.
 group.share.assignment.interval.ms: The shortest time between two assignments of a share group.
+group.share.assignor.offload.enable: Whether assignors of share groups run on a thread of their own.
 group.share.assignors: The server-side assignors of share groups, by name or class.
 group.share.delivery.count.limit: How often a record is delivered to a share group before it is given up.
 group.share.heartbeat.interval.ms: How often members of share groups send a heartbeat.
@@ -97,7 +102,10 @@ group.share.min.session.timeout.ms: The smallest session timeout that a share gr
 group.share.partition.max.record.locks: How many records of a partition a share group may hold at a time.
 group.share.record.lock.duration.ms: How long a member of a share group may hold a record.
 group.share.session.timeout.ms: After what silence a member of a share group is fenced.
+group.streams.acceptable.recovery.lag: How far behind a warm-up task may be and count as caught up.
 group.streams.assignment.interval.ms: The shortest time between two assignments of a streams group.
+group.streams.assignor.offload.enable: Whether assignors of streams groups run on a thread of their own.
+group.streams.assignors: The task assignors of streams groups; the first is the default.
 group.streams.heartbeat.interval.ms: How often members of streams groups send a heartbeat.
 group.streams.initial.rebalance.delay.ms: How long the first assignment of a streams group waits for more members.
 group.streams.max.assignment.interval.ms: The largest assignment interval that a streams group may be given.
@@ -105,11 +113,17 @@ group.streams.max.heartbeat.interval.ms: The largest heartbeat interval that a s
 group.streams.max.session.timeout.ms: The largest session timeout that a streams group may be given.
 group.streams.max.size: How many members a streams group may have.
 group.streams.max.standby.replicas: The largest number of standby copies that a streams group may be given.
+group.streams.max.warmup.replicas: The most warm-up tasks that a streams group may ask for.
 group.streams.min.assignment.interval.ms: The smallest assignment interval that a streams group may be given.
 group.streams.min.heartbeat.interval.ms: The smallest heartbeat interval that a streams group may be given.
 group.streams.min.session.timeout.ms: The smallest session timeout that a streams group may be given.
+group.streams.min.task.offset.interval.ms: The shortest interval at which members of a streams group may tell the offsets of their tasks.
 group.streams.num.standby.replicas: How many standby copies each stateful task of a streams group has.
+group.streams.num.warmup.replicas: How many warm-up tasks a streams group may have at once.
+group.streams.rack.aware.assignment.tags: The client tags by which standby tasks are spread.
 group.streams.session.timeout.ms: After what silence a member of a streams group is fenced.
+group.streams.task.offset.interval.ms: How often members of a streams group tell the offsets of their tasks.
+group.streams.topology.description.plugin.class: The class that keeps the descriptions of topologies; none means that none are kept.
 initial.broker.registration.timeout.ms: How long a starting broker tries to register before it gives up.
 inter.broker.listener.name: The listener by which brokers talk to each other.
 kafka.metrics.polling.interval.secs: How often the reporters of the older metrics are polled.
@@ -145,6 +159,8 @@ log.message.timestamp.after.max.ms: How far a record's timestamp may be ahead of
 log.message.timestamp.before.max.ms: How far a record's timestamp may be behind the broker's clock.
 log.message.timestamp.type: Whose clock stamps the records: CreateTime is the producer's, LogAppendTime the broker's.
 log.preallocate: Whether the file of a new segment is given its full size at once.
+log.remote.copy.lag.bytes: How many of a partition's newest bytes are not yet copied to remote storage.
+log.remote.copy.lag.ms: How old a segment is before it is copied to remote storage.
 log.retention.bytes: How large a partition may grow before its oldest segments are removed; -1 means no bound.
 log.retention.check.interval.ms: How often the broker looks for segments to remove.
 log.retention.hours: How long records are kept, in hours; minutes and milliseconds have precedence.
@@ -160,6 +176,7 @@ max.connection.creation.rate: How many connections a second a broker accepts.
 max.connections: How many connections a broker has at a time.
 max.connections.per.ip: How many connections a broker has from one address.
 max.connections.per.ip.overrides: Addresses with their own number of connections, as host:number.
+max.decompressed.message.bytes: The largest record that may come out of a compressed batch.
 max.incremental.fetch.session.cache.slots: How many fetch sessions a broker keeps.
 max.request.partition.size.limit: How many partitions a request for descriptions may ask for.
 message.max.bytes: The largest batch of records that is accepted, compressed if it is sent compressed.
@@ -259,6 +276,8 @@ sasl.login.retry.backoff.max.ms: The longest wait before a login is tried again.
 sasl.login.retry.backoff.ms: The first wait before a login is tried again.
 sasl.mechanism.controller.protocol: The SASL mechanism between brokers and controllers.
 sasl.mechanism.inter.broker.protocol: The SASL mechanism between brokers.
+sasl.oauthbearer.allow.unverified.audience: Whether a token's audience is not checked.
+sasl.oauthbearer.allow.unverified.issuer: Whether a token's issuer is not checked.
 sasl.oauthbearer.assertion.algorithm: The algorithm by which an OAuth assertion is signed.
 sasl.oauthbearer.assertion.claim.aud: The audience that an OAuth assertion names.
 sasl.oauthbearer.assertion.claim.exp.seconds: How long an OAuth assertion is valid.

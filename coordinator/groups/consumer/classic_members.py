@@ -66,7 +66,7 @@ def decide_join(
     if instance_id is not None:
         holder = group.static_member(instance_id)
         downgrades = holder is not None and may_downgrade_for(group, holder, environment)
-    subscription = _subscription(request)
+    subscription = _subscription(request, environment)
     protocols = tuple((protocol.name, bytes(protocol.metadata)) for protocol in request.protocols)
     new = old._replace(
         instance_id=old.instance_id if instance_id is None else instance_id,
@@ -153,11 +153,16 @@ def _joining(
     return holder._replace(member_id=member_id, member_epoch=0, previous_epoch=0), holder
 
 
-def _subscription(request: JoinGroupRequest) -> Subscription:
+def _subscription(request: JoinGroupRequest, environment: Environment) -> Subscription:
+    """What the member subscribes to. Raises Refused for bytes that cannot be read (K8-CLS-44-3)."""
     try:
         return Subscription.decode(bytes(request.protocols[0].metadata))
     except WireError:
-        raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR) from None
+        raise Refused(
+            ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+            if environment.release.has("K8-CLS-44-3")
+            else ErrorCode.UNKNOWN_SERVER_ERROR
+        ) from None
 
 
 def _joined(member: Member, request: JoinGroupRequest) -> JoinGroupResponse:

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple, Protocol
 
+from ...releases import NEWEST, Release
+
 Owned = Mapping[bytes, Sequence[int]]
 
 
@@ -134,6 +136,8 @@ class Environment:
     classic_max_size: int = 2_147_483_647
     migration: MigrationPolicy = MigrationPolicy.BIDIRECTIONAL
     regex_refresh_interval_ms: int = 600_000
+    release: Release = NEWEST
+    """Whose behaviour the groups have."""
 
     _assignors: Mapping[str, AssignorPort] | None = None
 

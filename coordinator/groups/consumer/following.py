@@ -46,6 +46,7 @@ def follow(
         or member.client_host != client_host
         or member.classic is not None
         or group.regex_members
+        or len(group.assignor_votes) > 1  # a heartbeat may decide between them (K8-TGT-44-2)
         or group.checked_version != environment.topics.version
     ):
         return None

@@ -180,7 +180,7 @@ def unknown_member(group: ConsumerMembership, member_id: str) -> Refused:
 
 
 def _check_epoch(member: Member, request: ConsumerGroupHeartbeatRequest) -> None:
-    """K8-EP-1, as 4.3.1 has it: epoch 0 is welcome at any time."""
+    """K8-EP-1, as 4.4.0 has it: epoch 0 is welcome at any time."""
     epoch = request.member_epoch
     if epoch in (JOINING, member.member_epoch):
         return
@@ -264,6 +264,8 @@ def subscribe(
     bump = (
         names_changed or regex.change is RegexChange.RESOLVED or (regex_counts_at_once and changed)
     )
+    voted = _prefers_another_assignor(group, old, new, environment)
+    bump = bump or voted
     epoch = group.group_epoch
     version = environment.topics.version
     if not bump and group.checked_version == version:
@@ -274,11 +276,33 @@ def subscribe(
     if bump or new_hash != group.metadata_hash:
         epoch += 1
         reason = (
-            f"{new.member_id} changed its subscription" if bump else "subscribed topics changed"
+            f"{new.member_id} changed its subscription"
+            if bump and not voted
+            else f"{new.member_id} changed the preferred assignor"
+            if voted
+            else "subscribed topics changed"
         )
         events.append(ev.GroupEpochBumped(epoch, new_hash, reason))
     return Progress(
         new, tuple(events), epoch, changed, subscriptions.homogeneous, version, regex.resolve
+    )
+
+
+def _prefers_another_assignor(
+    group: ConsumerMembership, old: Member, new: Member, environment: Environment
+) -> bool:
+    """Whether the group's preferred assignor is another one with what the member says (K8-TGT-44-2).
+
+    As in Kafka the votes are counted anew with this member's put last, so that while two assignors
+    have equally many, each heartbeat of a voter for one of them may change it.
+    """
+    if not environment.release.has("K8-TGT-44-2"):
+        return False
+    if new.assignor == old.assignor and len(group.assignor_votes) < 2:
+        return False
+    default = environment.default_assignor()
+    return (group.preferred_assignor_if(old, new) or default) != (
+        group.preferred_assignor() or default
     )
 
 

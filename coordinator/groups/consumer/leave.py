@@ -81,9 +81,10 @@ def remove(
     subscribers, forgotten = without(group, members)
     events += [ev.TopicRegexForgotten(regex) for regex in forgotten]
     new_hash = metadata_hash(subscribers, environment.topics)
-    events.append(
-        ev.GroupEpochBumped(group.group_epoch + 1, new_hash, f"{', '.join(ids)} {_why(reason)}")
-    )
+    epoch = group.group_epoch + 1
+    events.append(ev.GroupEpochBumped(epoch, new_hash, f"{', '.join(ids)} {_why(reason)}"))
+    if len(members) == len(group.members) and environment.release.has("K8-EP-44-1"):
+        events.append(ev.TargetAssigned(epoch, None, ()))
     return Decision(
         tuple(events),
         reply,

@@ -201,8 +201,8 @@ class ConsumerMembership:
         self.group_epoch = 1
         self.assignment_epoch = 0
         self.assignment_ms: int | None = None
-        """When the last target assignment was computed; None: there was none, or it came with a
-        conversion (KIP-1263)."""
+        """When the last target assignment was computed; None: there was none, or no assignor
+        was asked for it (KIP-1263)."""
         self.metadata_hash = 0
         self.members: dict[str, Member] = {}
         self.static_members: dict[str, str] = {}

@@ -13,6 +13,8 @@ PartitionCheck = Callable[[bytes, int], ErrorCode]
 
 _EPOCHS_SINCE = 9
 """Members of the consumer protocol commit with this version or a later one."""
+_TRANSACTIONAL_EPOCHS_SINCE = 6
+"""From this version TxnOffsetCommit knows member epochs (V44-5, KIP-1319)."""
 
 
 def check_commit(
@@ -37,7 +39,7 @@ def check_commit(
         return ErrorCode.UNSUPPORTED_VERSION, None
     if epoch == member.member_epoch:
         return ErrorCode.NONE, None
-    stale = stale_error(member, transactional)
+    stale = stale_error(member, transactional and api_version < _TRANSACTIONAL_EPOCHS_SINCE)
     if epoch > member.member_epoch:
         return stale, None
     return ErrorCode.NONE, lambda topic_id, partition: _check_partition(
@@ -45,11 +47,12 @@ def check_commit(
     )
 
 
-def stale_error(member: Member, transactional: bool = False) -> ErrorCode:
-    """How a wrong epoch is told to a member of either protocol."""
+def stale_error(member: Member, by_generation: bool = False) -> ErrorCode:
+    """How a wrong epoch is told to a member of either protocol; `by_generation`: in a request that
+    knows generations only."""
     return (
         ErrorCode.ILLEGAL_GENERATION
-        if transactional or member.classic is not None
+        if by_generation or member.classic is not None
         else ErrorCode.STALE_MEMBER_EPOCH
     )
 

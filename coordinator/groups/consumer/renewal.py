@@ -45,6 +45,7 @@ def renewal(
         or request.rebalance_timeout_ms != -1
         or request.instance_id != member.instance_id
         or group.regex_members
+        or len(group.assignor_votes) > 1  # a heartbeat may decide between them (K8-TGT-44-2)
         or group.checked_version != environment.topics.version
     ):
         return None

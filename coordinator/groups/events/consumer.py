@@ -140,8 +140,9 @@ class GroupEpochBumped(NamedTuple):
 
 
 class TargetAssigned(NamedTuple):
-    """The assignor's answer: the targets that changed (K8-TGT-2). `assignor` None: an upgraded
-    group keeps what it had (K8-MIG-1)."""
+    """The assignor's answer: the targets that changed (K8-TGT-2). `assignor` None: no
+    assignor was asked, as an upgraded group keeps what it had (K8-MIG-1), or nobody is left
+    (K8-EP-44-1)."""
 
     assignment_epoch: int
     assignor: str | None

@@ -45,6 +45,8 @@ from ..requests import Decision, RequestContext
 
 #: From this version a commit to a group that does not exist is told so (OC-1).
 _KNOWS_GROUP_ID_NOT_FOUND = 9
+#: And a transactional one (V44-5).
+_TRANSACTIONAL_KNOWS_IT = 6
 
 
 def refuse_commit_without_group(request: OffsetCommitRequest, context: RequestContext) -> ErrorCode:
@@ -54,6 +56,19 @@ def refuse_commit_without_group(request: OffsetCommitRequest, context: RequestCo
     return (
         ErrorCode.GROUP_ID_NOT_FOUND
         if context.api_version >= _KNOWS_GROUP_ID_NOT_FOUND
+        else ErrorCode.ILLEGAL_GENERATION
+    )
+
+
+def refuse_transactional_commit_without_group(
+    request: TxnOffsetCommitRequest, context: RequestContext
+) -> ErrorCode:
+    """As `refuse_commit_without_group`, for commits within a transaction (TXN-2, V44-5)."""
+    if request.generation_id_or_member_epoch < 0:
+        return ErrorCode.NONE
+    return (
+        ErrorCode.GROUP_ID_NOT_FOUND
+        if context.api_version >= _TRANSACTIONAL_KNOWS_IT
         else ErrorCode.ILLEGAL_GENERATION
     )
 
@@ -82,6 +97,7 @@ def transactional_response(request: TxnOffsetCommitRequest, error: int) -> TxnOf
     return TxnOffsetCommitResponse(
         topics=[
             TxnOffsetCommitResponseTopic(
+                topic_id=topic.topic_id,
                 name=topic.name,
                 partitions=[
                     TxnOffsetCommitResponsePartition(
@@ -150,14 +166,14 @@ def decide_transactional_commit(
             membership,
             request.member_id,
             request.group_instance_id,
-            request.generation_id,
+            request.generation_id_or_member_epoch,
             transactional=True,
-            api_version=0,
+            api_version=context.api_version,
         )
         error = error or _first_refused(request.topics, check, config)
     else:
         error = membership.refuse_transactional_commit(
-            request.member_id, request.group_instance_id, request.generation_id
+            request.member_id, request.group_instance_id, request.generation_id_or_member_epoch
         )
     if error:
         return Decision(reply=transactional_response(request, error))

@@ -2,7 +2,7 @@
 CLI-14).
 
 A heartbeat that is refused with an error of the group's is retried after a backoff; only
-FENCED_INSTANCE_ID reaches the application, at its next poll. Read off Java 4.3.1's own classes:
+FENCED_INSTANCE_ID reaches the application, at its next poll. Read off Java 4.4.0's own classes:
 GROUP_AUTHORIZATION_FAILED and unknown errors fail the one heartbeat and no more, so that in the end
 the session runs out.
 """

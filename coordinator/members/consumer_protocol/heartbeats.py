@@ -1,7 +1,7 @@
 """ConsumerGroupHeartbeat: when one is sent, what it carries, and what each answer does (K8-CL-2,
 K8-CL-3).
 
-Read off Java 4.3.1's ConsumerHeartbeatRequestManager, with one difference: a heartbeat that was
+Read off Java 4.4.0's ConsumerHeartbeatRequestManager, with one difference: a heartbeat that was
 refused with an error that is to be retried waits for its backoff in every state. Does not depend on
 how an assignment is taken over.
 """

@@ -438,7 +438,7 @@ class Transactions:
             group_id=group_id,
             producer_id=producer.producer_id,
             producer_epoch=producer.producer_epoch,
-            generation_id=generation.generation_id,
+            generation_id_or_member_epoch=generation.generation_id,
             member_id=generation.member_id,
             group_instance_id=instance,
             topics=[

@@ -17,7 +17,7 @@ from .brokers import CLIENT_PORT, Brokers, host_name
 from .errors import ContainerError, refused
 from .settings import checked_config, checked_of_brokers, log_unknown, variable
 
-DEFAULT_IMAGE: Final = "apache/kafka:4.3.1"
+DEFAULT_IMAGE: Final = "apache/kafka:4.4.0"
 
 QUICK_JVM: Final = "-Xms256m -Xmx512m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """JVM options for a broker that lives for one test run: little memory, the quick compiler, the
@@ -47,7 +47,7 @@ class RealKafka(Brokers):
     """Apache Kafka for as long as a `with` lasts: one broker, or three of which any one may die.
 
     `brokers`: 1 or 3, each a controller too. `config`: broker configurations by Kafka's names, for
-    all brokers. `image`: instead of the environment's KAFKA_IMAGE, or apache/kafka:4.3.1. `ports`:
+    all brokers. `image`: instead of the environment's KAFKA_IMAGE, or apache/kafka:4.4.0. `ports`:
     ports of this machine, one for each broker; None for free ones. `racks`: a rack for each broker,
     None for a broker without one. `broker_config`: configurations of single brokers by id, over
     `config`. `jvm`: JVM options of the brokers, QUICK_JVM or IMAGE_JVM or your own.
@@ -66,7 +66,7 @@ class RealKafka(Brokers):
     """
 
     kind = "broker"
-    advice = "build the local one in a checkout of this project (`python -m tools.images kafka`) and set KAFKA_IMAGE=local/kafka:4.3.1"
+    advice = "build the local one in a checkout of this project (`python -m tools.images kafka`) and set KAFKA_IMAGE=local/kafka:4.4.0"
 
     def __init__(
         self,

@@ -87,13 +87,13 @@ def checked_of_brokers(
 
 
 def log_unknown(names: Iterable[str]) -> None:
-    """Say which configurations Kafka 4.3.1 does not know, and what may have been meant."""
+    """Say which configurations Kafka 4.4.0 does not know, and what may have been meant."""
     for name in names:
         if name not in broker_defs() and not name.startswith("listener.name."):
             near = get_close_matches(name, broker_defs(), 1)
             meant = f"; is {near[0]} meant?" if near else ""
             logger.warning(
-                "config: %s is no broker configuration of Kafka 4.3.1, which passes over unknown names%s",
+                "config: %s is no broker configuration of Kafka 4.4.0, which passes over unknown names%s",
                 name,
                 meant,
             )

@@ -1,6 +1,6 @@
-"""The messages of Kafka 4.3.1, one module an API, each loaded when it is first asked for.
+"""The messages of Kafka 4.4.0 and of the releases before it, one module an API, each loaded when it is first asked for.
 
-Owns the way from an API key to its classes. `ENTRIES` spares the start-up a look at 89 files; a
+Owns the way from an API key to its classes. `ENTRIES` spares the start-up a look at 91 files; a
 module it does not name (a new API is one new file) is found by the `KEY` it declares. Does not
 depend on the fields of messages.
 """
@@ -113,6 +113,10 @@ ENTRIES: Final[dict[int, Entry]] = {
     90: Entry("DescribeShareGroupOffsets", "describe_share_group_offsets", 0),
     91: Entry("AlterShareGroupOffsets", "alter_share_group_offsets", 0),
     92: Entry("DeleteShareGroupOffsets", "delete_share_group_offsets", 0),
+    93: Entry(
+        "StreamsGroupTopologyDescriptionUpdate", "streams_group_topology_description_update", 0
+    ),
+    94: Entry("UnregisterController", "unregister_controller", 0),
 }
 
 API_KEYS: Final[dict[int, str]] = {key: entry.name for key, entry in ENTRIES.items()}

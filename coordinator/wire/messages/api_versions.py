@@ -1,7 +1,8 @@
 """ApiVersions (key 18): what the broker speaks; the first thing a client asks.
 
 1: throttle time. 3: flexible, the client names itself (KIP-511); features in tagged fields
-(KIP-584). 4: a feature may have lowest version 0. The response header is never flexible, and a
+(KIP-584). 4: a feature may have lowest version 0. 5: the client says which cluster and node
+it believes to speak to (KIP-1242). The response header is never flexible, and a
 client that guesses too high is answered in version 0.
 """
 
@@ -12,9 +13,11 @@ from ..schema import Request, Response, Struct, array, boolean, int16, int32, in
 KEY = 18
 
 
-class ApiVersionsRequest(Request, key=KEY, versions=(0, 4), flexible=3):
+class ApiVersionsRequest(Request, key=KEY, versions=(0, 5), flexible=3):
     client_software_name: str = string(since=3, default="")
     client_software_version: str = string(since=3, default="")
+    cluster_id: str | None = string(since=5, nullable=5, default=None)
+    node_id: int = int32(since=5, default=-1)
 
 
 class ApiVersion(Struct):
@@ -35,7 +38,7 @@ class FinalizedFeatureKey(Struct):
     min_version_level: int = int16(since=3, default=0)
 
 
-class ApiVersionsResponse(Response, key=KEY, versions=(0, 4), flexible=3):
+class ApiVersionsResponse(Response, key=KEY, versions=(0, 5), flexible=3):
     error_code: int = int16(default=0)
     api_keys: list[ApiVersion] = array(ApiVersion, default=())
     throttle_time_ms: int = int32(since=1, default=0)

@@ -1,7 +1,7 @@
 """InitProducerId (key 22): the id and epoch that make a producer idempotent (KIP-98).
 
 2: flexible. 3: keep the id and raise the epoch (KIP-360). 4: error 90 (KIP-588). 5: error 120
-(KIP-890). Not here: 6, two-phase commit (KIP-939), which 4.3.1 holds back as unstable.
+(KIP-890). Not here: 6, two-phase commit (KIP-939), which 4.4.0 holds back as unstable.
 """
 
 from __future__ import annotations

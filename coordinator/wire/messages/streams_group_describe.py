@@ -1,4 +1,7 @@
-"""StreamsGroupDescribe (key 89)."""
+"""StreamsGroupDescribe (key 89).
+
+1: the description of the topology (KIP-1331), and the assignor.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from ..schema import (
     int16,
     int32,
     int64,
+    int8,
     string,
     struct,
     uint16,
@@ -19,9 +23,10 @@ from ..schema import (
 KEY = 89
 
 
-class StreamsGroupDescribeRequest(Request, key=KEY, versions=(0, 0), flexible=0):
+class StreamsGroupDescribeRequest(Request, key=KEY, versions=(0, 1), flexible=0):
     group_ids: list[str] = array(string, default=())
     include_authorized_operations: bool = boolean(default=False)
+    include_topology_description: bool = boolean(since=1, default=False)
 
 
 class KeyValue(Struct):
@@ -89,6 +94,34 @@ class Member(Struct):
     is_classic: bool = boolean(default=False)
 
 
+class TopologyDescriptionNode(Struct):
+    name: str = string(default="")
+    node_type: int = int8(default=0)
+    source_topics: list[str] = array(string, default=())
+    sink_topic: str | None = string(nullable=0, default=None)
+    stores: list[str] = array(string, default=())
+    successors: list[str] = array(string, default=())
+
+
+class TopologyDescriptionSubtopology(Struct):
+    subtopology_id: str = string(default="")
+    nodes: list[TopologyDescriptionNode] = array(TopologyDescriptionNode, default=())
+
+
+class TopologyDescriptionGlobalStore(Struct):
+    source: TopologyDescriptionNode = struct(TopologyDescriptionNode, default=...)
+    processor: TopologyDescriptionNode = struct(TopologyDescriptionNode, default=...)
+
+
+class TopologyDescription(Struct):
+    subtopologies: list[TopologyDescriptionSubtopology] = array(
+        TopologyDescriptionSubtopology, default=()
+    )
+    global_stores: list[TopologyDescriptionGlobalStore] = array(
+        TopologyDescriptionGlobalStore, default=()
+    )
+
+
 class DescribedGroup(Struct):
     error_code: int = int16(default=0)
     error_message: str | None = string(nullable=0, default=None)
@@ -99,8 +132,13 @@ class DescribedGroup(Struct):
     topology: Topology | None = struct(Topology, nullable=0, default=None)
     members: list[Member] = array(Member, default=())
     authorized_operations: int = int32(default=-2147483648)
+    topology_description: TopologyDescription | None = struct(
+        TopologyDescription, since=1, nullable=1, default=None
+    )
+    topology_description_status: int = int8(since=1, default=0)
+    assignor_name: str | None = string(since=1, nullable=1, default=None)
 
 
-class StreamsGroupDescribeResponse(Response, key=KEY, versions=(0, 0), flexible=0):
+class StreamsGroupDescribeResponse(Response, key=KEY, versions=(0, 1), flexible=0):
     throttle_time_ms: int = int32(default=0)
     groups: list[DescribedGroup] = array(DescribedGroup, default=())

@@ -1,4 +1,7 @@
-"""StreamsGroupHeartbeat (key 88)."""
+"""StreamsGroupHeartbeat (key 88).
+
+1: the recovery lag is wider, and the broker may ask for a description of the topology (KIP-1331).
+"""
 
 from __future__ import annotations
 
@@ -69,7 +72,7 @@ class TaskOffset(Struct):
     offset: int = int64(default=0)
 
 
-class StreamsGroupHeartbeatRequest(Request, key=KEY, versions=(0, 0), flexible=0):
+class StreamsGroupHeartbeatRequest(Request, key=KEY, versions=(0, 1), flexible=0):
     group_id: str = string(default="")
     member_id: str = string(default="")
     member_epoch: int = int32(default=0)
@@ -105,19 +108,21 @@ class EndpointToPartitions(Struct):
     standby_partitions: list[TopicPartition] = array(TopicPartition, default=())
 
 
-class StreamsGroupHeartbeatResponse(Response, key=KEY, versions=(0, 0), flexible=0):
+class StreamsGroupHeartbeatResponse(Response, key=KEY, versions=(0, 1), flexible=0):
     throttle_time_ms: int = int32(default=0)
     error_code: int = int16(default=0)
     error_message: str | None = string(nullable=0, default=None)
     member_id: str = string(default="")
     member_epoch: int = int32(default=0)
     heartbeat_interval_ms: int = int32(default=0)
-    acceptable_recovery_lag: int = int32(default=0)
+    acceptable_recovery_lag_legacy: int = int32(until=0, default=0)
     task_offset_interval_ms: int = int32(default=0)
+    acceptable_recovery_lag: int = int64(since=1, default=-1)
     status: list[Status] | None = array(Status, nullable=0, default=())
     active_tasks: list[TaskIds] | None = array(TaskIds, nullable=0, default=None)
     standby_tasks: list[TaskIds] | None = array(TaskIds, nullable=0, default=None)
     warmup_tasks: list[TaskIds] | None = array(TaskIds, nullable=0, default=None)
+    topology_description_required: bool = boolean(since=1, default=False)
     endpoint_information_epoch: int = int32(default=0)
     partitions_by_user_endpoint: list[EndpointToPartitions] | None = array(
         EndpointToPartitions, nullable=0, default=None

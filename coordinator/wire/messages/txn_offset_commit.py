@@ -1,8 +1,22 @@
-"""TxnOffsetCommit (key 28)."""
+"""TxnOffsetCommit (key 28).
+
+3: flexible, the member and its generation. 6: topics by id, and a member epoch (KIP-1319).
+"""
 
 from __future__ import annotations
 
-from ..schema import Request, Response, Struct, array, int16, int32, int64, string
+from ..schema import (
+    ZERO_UUID,
+    Request,
+    Response,
+    Struct,
+    array,
+    int16,
+    int32,
+    int64,
+    string,
+    uuid,
+)
 
 KEY = 28
 
@@ -15,18 +29,19 @@ class TxnOffsetCommitRequestPartition(Struct):
 
 
 class TxnOffsetCommitRequestTopic(Struct):
-    name: str = string(default="")
+    name: str = string(until=5, default="")
+    topic_id: bytes = uuid(since=6, default=ZERO_UUID)
     partitions: list[TxnOffsetCommitRequestPartition] = array(
         TxnOffsetCommitRequestPartition, default=()
     )
 
 
-class TxnOffsetCommitRequest(Request, key=KEY, versions=(0, 5), flexible=3):
+class TxnOffsetCommitRequest(Request, key=KEY, versions=(0, 6), flexible=3):
     transactional_id: str = string(default="")
     group_id: str = string(default="")
     producer_id: int = int64(default=0)
     producer_epoch: int = int16(default=0)
-    generation_id: int = int32(since=3, default=-1)
+    generation_id_or_member_epoch: int = int32(since=3, default=-1)
     member_id: str = string(since=3, default="")
     group_instance_id: str | None = string(since=3, nullable=3, default=None)
     topics: list[TxnOffsetCommitRequestTopic] = array(TxnOffsetCommitRequestTopic, default=())
@@ -38,12 +53,13 @@ class TxnOffsetCommitResponsePartition(Struct):
 
 
 class TxnOffsetCommitResponseTopic(Struct):
-    name: str = string(default="")
+    name: str = string(until=5, default="")
+    topic_id: bytes = uuid(since=6, default=ZERO_UUID)
     partitions: list[TxnOffsetCommitResponsePartition] = array(
         TxnOffsetCommitResponsePartition, default=()
     )
 
 
-class TxnOffsetCommitResponse(Response, key=KEY, versions=(0, 5), flexible=3):
+class TxnOffsetCommitResponse(Response, key=KEY, versions=(0, 6), flexible=3):
     throttle_time_ms: int = int32(default=0)
     topics: list[TxnOffsetCommitResponseTopic] = array(TxnOffsetCommitResponseTopic, default=())

@@ -88,7 +88,7 @@ def transactions_over_two_coordinators(c: Cluster) -> None:
         5,
         **two.who,
         group_id=group,
-        generation_id=-1,
+        generation_id_or_member_epoch=-1,
         member_id="",
         topics=[{"name": other, "partitions": [{"partition_index": 0, "committed_offset": 6}]}],
     )

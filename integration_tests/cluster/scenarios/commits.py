@@ -104,7 +104,7 @@ def epochs_of_offsets_in_transactions(c: Cluster) -> None:
             version,
             **each.who,
             group_id=group,
-            generation_id=-1,
+            generation_id_or_member_epoch=-1,
             member_id="",
             topics=[{"name": name, "partitions": [entry]}],
         )
@@ -113,7 +113,7 @@ def epochs_of_offsets_in_transactions(c: Cluster) -> None:
             version,
             **each.who,
             group_id=group,
-            generation_id=-1,
+            generation_id_or_member_epoch=-1,
             member_id="",
             topics=[{"name": name, "partitions": [too_much]}],
         )

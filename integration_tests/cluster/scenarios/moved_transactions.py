@@ -39,7 +39,12 @@ def offsets(
     topics = [{"name": name, "partitions": [{"partition_index": 0, "committed_offset": offset}]}]
     fields: Plain = (
         one.who
-        | {"group_id": group, "generation_id": -1, "member_id": "", "topics": topics}
+        | {
+            "group_id": group,
+            "generation_id_or_member_epoch": -1,
+            "member_id": "",
+            "topics": topics,
+        }
         | member
     )
     return c.at(broker).ask("TxnOffsetCommit", 3, **fields)
@@ -162,7 +167,7 @@ def offsets_of_a_transaction_whose_group_moves(c: Cluster) -> None:
     offsets(c, one, group, name, 3, 3)
     offsets(c, one, group, name, 3, 2)
     offsets(c, one, group, name, 4, 1)
-    offsets(c, one, group, name, 5, 1, member_id="stranger", generation_id=1)
+    offsets(c, one, group, name, 5, 1, member_id="stranger", generation_id_or_member_epoch=1)
     offsets(
         c,
         one,
@@ -172,7 +177,7 @@ def offsets_of_a_transaction_whose_group_moves(c: Cluster) -> None:
         1,
         group_instance_id="stranger",
         member_id="stranger",
-        generation_id=1,
+        generation_id_or_member_epoch=1,
     )
     offsets(c, one, group, name, 5, 1, producer_epoch=9)
     wanted = [{"group_id": group, "topics": [{"name": name, "partition_indexes": [0]}]}]

@@ -207,7 +207,13 @@ def transactions_at_another_coordinator(c: Cluster) -> None:
     at.ask("EndTxn", 3, **who, committed=True)
     topics = [{"name": name, "partitions": [{"partition_index": 0, "committed_offset": 1}]}]
     at.ask(
-        "TxnOffsetCommit", 3, **who, group_id=group, generation_id=-1, member_id="", topics=topics
+        "TxnOffsetCommit",
+        3,
+        **who,
+        group_id=group,
+        generation_id_or_member_epoch=-1,
+        member_id="",
+        topics=topics,
     )
     at.ask("DescribeTransactions", 0, transactional_ids=[tx])
 

@@ -93,15 +93,33 @@ def offsets_of_consumers_in_transactions(c: Cluster) -> None:
     tx.init()
     c.at(3).ask("AddOffsetsToTxn", 3, **tx.who, group_id=group)
     for epoch in (0, 1, 2, 3):
-        offsets(c, tx, group, name, 10 + epoch, 3, member_id="member-one", generation_id=epoch)
+        offsets(
+            c,
+            tx,
+            group,
+            name,
+            10 + epoch,
+            3,
+            member_id="member-one",
+            generation_id_or_member_epoch=epoch,
+        )
     over_to_1(c, group)
     c.until(TRANSACTIONS, 2, leader_id=1)
     _moved(c, tx, 1)
     for epoch in (1, 2, 3):
-        offsets(c, tx, group, name, 20 + epoch, 1, member_id="member-one", generation_id=epoch)
-    offsets(c, tx, group, name, 30, 1, member_id="stranger", generation_id=2)
-    offsets(c, tx, group, name, 31, 1, member_id="", generation_id=-1)
-    offsets(c, tx, group, name, 32, 1, member_id="member-one", generation_id=-1)
+        offsets(
+            c,
+            tx,
+            group,
+            name,
+            20 + epoch,
+            1,
+            member_id="member-one",
+            generation_id_or_member_epoch=epoch,
+        )
+    offsets(c, tx, group, name, 30, 1, member_id="stranger", generation_id_or_member_epoch=2)
+    offsets(c, tx, group, name, 31, 1, member_id="", generation_id_or_member_epoch=-1)
+    offsets(c, tx, group, name, 32, 1, member_id="member-one", generation_id_or_member_epoch=-1)
     one.fetch(1, name)
     tx.end(1)
     ends(c, tx, 1)

@@ -201,7 +201,7 @@ def who_is_fenced_at_the_next_coordinator(c: Cluster) -> None:
             3,
             **tx.who,
             group_id=group,
-            generation_id=2,
+            generation_id_or_member_epoch=2,
             member_id=member_id,
             group_instance_id=instance,
             topics=topics,

@@ -137,7 +137,12 @@ def offsets_added_by_themselves_at_another_coordinator(c: Cluster) -> None:
     one = Newer(c, "tx")
     one.init()
     topics = [{"name": name, "partitions": [{"partition_index": 0, "committed_offset": 1}]}]
-    fields: Plain = {"group_id": group, "generation_id": -1, "member_id": "", "topics": topics}
+    fields: Plain = {
+        "group_id": group,
+        "generation_id_or_member_epoch": -1,
+        "member_id": "",
+        "topics": topics,
+    }
 
     def commit(broker: int, version: int = 5, **other: Any) -> None:
         c.at(broker).ask("TxnOffsetCommit", version, **(one.who | fields | other))

@@ -91,7 +91,7 @@ def pending_offsets_at_the_next_coordinator(c: Cluster) -> None:
             3,
             **one.who,
             group_id=group,
-            generation_id=-1,
+            generation_id_or_member_epoch=-1,
             member_id="",
             topics=topics,
         )

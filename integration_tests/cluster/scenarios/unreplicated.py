@@ -171,7 +171,7 @@ def offsets_whose_writes_wait(c: Cluster) -> None:
             3,
             **producer.who,
             group_id=simple,
-            generation_id=-1,
+            generation_id_or_member_epoch=-1,
             member_id="",
             topics=entry,
         )

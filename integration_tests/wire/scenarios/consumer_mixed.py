@@ -205,18 +205,38 @@ def transactions_of_mixed_groups(s: Session) -> None:
     tx = Transactor(s, a.link)
     tx.init(5)
     for generation in (m.generation, 1, 9, 0, -1):
-        tx.commit_offsets(a.group, t, 1, version=4, generation_id=generation, member_id=m.member_id)
-        tx.commit_offsets(a.group, t, 1, version=5, generation_id=generation, member_id=m.member_id)
+        tx.commit_offsets(
+            a.group,
+            t,
+            1,
+            version=4,
+            generation_id_or_member_epoch=generation,
+            member_id=m.member_id,
+        )
+        tx.commit_offsets(
+            a.group,
+            t,
+            1,
+            version=5,
+            generation_id_or_member_epoch=generation,
+            member_id=m.member_id,
+        )
         m.commit(t, 1, generation_id_or_member_epoch=generation)
         m.commit(t, 1, version=8, generation_id_or_member_epoch=generation)
     a.beat()
     a.ack()
     m.heartbeat()
-    tx.commit_offsets(a.group, t, 2, version=5, generation_id=m.generation, member_id=m.member_id)
+    tx.commit_offsets(
+        a.group, t, 2, version=5, generation_id_or_member_epoch=m.generation, member_id=m.member_id
+    )
     m.join()
-    tx.commit_offsets(a.group, t, 2, version=5, generation_id=m.generation, member_id=m.member_id)
+    tx.commit_offsets(
+        a.group, t, 2, version=5, generation_id_or_member_epoch=m.generation, member_id=m.member_id
+    )
     m.sync()
-    tx.commit_offsets(a.group, t, 2, version=5, generation_id=m.generation, member_id=m.member_id)
+    tx.commit_offsets(
+        a.group, t, 2, version=5, generation_id_or_member_epoch=m.generation, member_id=m.member_id
+    )
     tx.end(commit=True)
     both(a.link, a.group)
 

@@ -17,33 +17,53 @@ def offsets_of_consumers_in_a_transaction(s: Session) -> None:
     a, b = (Consumer(s, label, s.name("g")) for label in "ab")
     tx = Transactor(s, a.link)
     tx.init(5)
-    tx.commit_offsets(a.group, t, 1, generation_id=1, member_id=a.member_id)
+    tx.commit_offsets(a.group, t, 1, generation_id_or_member_epoch=1, member_id=a.member_id)
     a.join(t)
     a.ack()
-    tx.commit_offsets(a.group, t, 2, generation_id=1, member_id=a.member_id)
+    tx.commit_offsets(a.group, t, 2, generation_id_or_member_epoch=1, member_id=a.member_id)
     b.join(t)
     a.beat()
     a.ack()
     b.beat()
     for version in (3, 4, 5):
         tx.commit_offsets(
-            a.group, t, 10 + version, version=version, generation_id=a.epoch, member_id=a.member_id
+            a.group,
+            t,
+            10 + version,
+            version=version,
+            generation_id_or_member_epoch=a.epoch,
+            member_id=a.member_id,
         )
-        tx.commit_offsets(a.group, t, 20, version=version, generation_id=1, member_id=a.member_id)
-        tx.commit_offsets(a.group, t, 21, version=version, generation_id=0, member_id=a.member_id)
-        tx.commit_offsets(a.group, t, 22, version=version, generation_id=9, member_id=a.member_id)
         tx.commit_offsets(
-            a.group, t, 23, version=version, generation_id=a.epoch, member_id="stranger"
+            a.group, t, 20, version=version, generation_id_or_member_epoch=1, member_id=a.member_id
         )
-        tx.commit_offsets(a.group, t, 24, version=version, generation_id=a.epoch, member_id="")
-        tx.commit_offsets(a.group, t, 25, version=version, generation_id=-1, member_id=a.member_id)
+        tx.commit_offsets(
+            a.group, t, 21, version=version, generation_id_or_member_epoch=0, member_id=a.member_id
+        )
+        tx.commit_offsets(
+            a.group, t, 22, version=version, generation_id_or_member_epoch=9, member_id=a.member_id
+        )
+        tx.commit_offsets(
+            a.group,
+            t,
+            23,
+            version=version,
+            generation_id_or_member_epoch=a.epoch,
+            member_id="stranger",
+        )
+        tx.commit_offsets(
+            a.group, t, 24, version=version, generation_id_or_member_epoch=a.epoch, member_id=""
+        )
+        tx.commit_offsets(
+            a.group, t, 25, version=version, generation_id_or_member_epoch=-1, member_id=a.member_id
+        )
         tx.commit_offsets(a.group, t, 26, version=version)
         tx.commit_offsets(
             a.group,
             t,
             27,
             version=version,
-            generation_id=a.epoch,
+            generation_id_or_member_epoch=a.epoch,
             member_id=a.member_id,
             group_instance_id="who",
         )
@@ -66,10 +86,12 @@ def a_partition_under_an_old_epoch_in_a_transaction(s: Session) -> None:
     a.ack()
     b.beat()
     b.ack()
-    tx.commit_offsets(a.group, t, 1, generation_id=1, member_id=a.member_id)
-    tx.commit_offsets(a.group, t, 1, 2, generation_id=1, member_id=a.member_id)
-    tx.commit_offsets(a.group, t, 3, 4, generation_id=2, member_id=b.member_id)
-    tx.commit_offsets(a.group, t, 5, 6, generation_id=a.epoch, member_id=a.member_id)
+    tx.commit_offsets(a.group, t, 1, generation_id_or_member_epoch=1, member_id=a.member_id)
+    tx.commit_offsets(a.group, t, 1, 2, generation_id_or_member_epoch=1, member_id=a.member_id)
+    tx.commit_offsets(a.group, t, 3, 4, generation_id_or_member_epoch=2, member_id=b.member_id)
+    tx.commit_offsets(
+        a.group, t, 5, 6, generation_id_or_member_epoch=a.epoch, member_id=a.member_id
+    )
     a.fetch(t)
     tx.end(commit=False)
     a.fetch(t)
@@ -86,15 +108,25 @@ def an_empty_consumer_group_in_a_transaction(s: Session) -> None:
     a.join(t)
     a.ack()
     tx.commit_offsets(
-        a.group, t, 1, generation_id=1, member_id=a.member_id, group_instance_id="one"
+        a.group,
+        t,
+        1,
+        generation_id_or_member_epoch=1,
+        member_id=a.member_id,
+        group_instance_id="one",
     )
     a.leave(-2)
     tx.commit_offsets(
-        a.group, t, 2, generation_id=1, member_id=a.member_id, group_instance_id="one"
+        a.group,
+        t,
+        2,
+        generation_id_or_member_epoch=1,
+        member_id=a.member_id,
+        group_instance_id="one",
     )
-    tx.commit_offsets(a.group, t, 3, generation_id=-2, member_id=a.member_id)
+    tx.commit_offsets(a.group, t, 3, generation_id_or_member_epoch=-2, member_id=a.member_id)
     a.leave()
-    tx.commit_offsets(a.group, t, 4, generation_id=1, member_id=a.member_id)
+    tx.commit_offsets(a.group, t, 4, generation_id_or_member_epoch=1, member_id=a.member_id)
     tx.commit_offsets(a.group, t, 5)
     describe(a.link, a.group)
     tx.end(commit=True)

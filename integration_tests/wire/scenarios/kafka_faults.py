@@ -1,4 +1,4 @@
-"""What is plainly a fault of Kafka 4.3.1: requests never answered, groups left stuck. Recorded to
+"""What is plainly a fault of Kafka 4.4.0: requests never answered, groups left stuck. Recorded to
 know them; not to be copied."""
 
 from __future__ import annotations

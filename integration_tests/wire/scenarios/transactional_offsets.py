@@ -71,19 +71,24 @@ def offsets_of_members_in_a_transaction(s: Session) -> None:
     a = s.connect()
     tx, name, group = Transactor(s, a), topic(s, "t", 2), s.name("g")
     tx.init(5)
-    tx.commit_offsets(group, name, 1, generation_id=3, member_id="x")
+    tx.commit_offsets(group, name, 1, generation_id_or_member_epoch=3, member_id="x")
     tx.commit_offsets(group, name, 1)
     a.ask("DescribeGroups", 5, groups=[group])
     group = s.name("peopled")
     member = stable(s, group, "m")[0]
     tx.commit_offsets(group, name, 1)
-    tx.commit_offsets(group, name, 2, generation_id=1, member_id=member.member_id)
-    tx.commit_offsets(group, name, 3, generation_id=2, member_id=member.member_id)
-    tx.commit_offsets(group, name, 4, generation_id=1, member_id="stranger")
-    tx.commit_offsets(group, name, 5, generation_id=1, member_id="")
-    tx.commit_offsets(group, name, 6, generation_id=-1, member_id=member.member_id)
+    tx.commit_offsets(group, name, 2, generation_id_or_member_epoch=1, member_id=member.member_id)
+    tx.commit_offsets(group, name, 3, generation_id_or_member_epoch=2, member_id=member.member_id)
+    tx.commit_offsets(group, name, 4, generation_id_or_member_epoch=1, member_id="stranger")
+    tx.commit_offsets(group, name, 5, generation_id_or_member_epoch=1, member_id="")
+    tx.commit_offsets(group, name, 6, generation_id_or_member_epoch=-1, member_id=member.member_id)
     tx.commit_offsets(
-        group, name, 7, generation_id=1, member_id=member.member_id, group_instance_id="who"
+        group,
+        name,
+        7,
+        generation_id_or_member_epoch=1,
+        member_id=member.member_id,
+        group_instance_id="who",
     )
     tx.end(commit=True)
     committed(a, group, name)

@@ -14,7 +14,7 @@ from tests.groups.consumer.kit import ConsumerWorld, error_of
 
 
 def test_a_lone_member_has_everything_at_epoch_2() -> None:
-    """K8-HB-1 as 4.3.1 has it: a group begins at epoch 1 and the first subscription bumps it."""
+    """K8-HB-1 as 4.4.0 has it: a group begins at epoch 1 and the first subscription bumps it."""
     w = ConsumerWorld(orders=3)
     call = w.hello("a", "orders")
     assert (call.member_epoch, w.owned("a"), call.heartbeat_interval_ms) == (
@@ -89,7 +89,7 @@ def test_which_epochs_are_accepted(epoch: int, owned: str | None, error: ErrorCo
 
 
 def test_epoch_0_is_welcome_at_any_time() -> None:
-    """K8-EP-1 as 4.3.1 has it: answered with the current epoch and the whole assignment, without a
+    """K8-EP-1 as 4.4.0 has it: answered with the current epoch and the whole assignment, without a
     bump."""
     w = ConsumerWorld(orders=2)
     w.hello("a", "orders")

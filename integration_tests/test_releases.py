@@ -1,0 +1,115 @@
+"""Older releases: what a real broker of each answered in the raw scenarios is what the emulator answers
+as that release.
+
+Kept are the transcripts that differ from the newest release's; all others are the newest's
+(`integration_tests.wire.record.load_release`). The gate plays those that differ, `-m thorough` all.
+All are under way at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import Future
+from pathlib import Path
+
+import pytest
+
+from coordinator.releases import NEWEST, RELEASES
+from integration_tests.targets import EmulatorTarget
+from integration_tests.wire.codec import TableCodec
+from integration_tests.wire.compare import difference, told
+from integration_tests.wire.divergences import DIVERGENCES, OF_RELEASES
+from integration_tests.wire.record import Recorded, home_of, load, load_release
+from integration_tests.wire.recorder import Step, await_coordinator
+from integration_tests.wire.registry import scenarios_of
+from integration_tests.wire.together import Part, play_together
+
+OLDER = [name for name in RELEASES if name != NEWEST.name]
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "releases.md"
+
+
+class Played:
+    """A release's transcripts, and those of the emulator as that release."""
+
+    def __init__(self, release: str, target: EmulatorTarget, names: set[str]) -> None:
+        self.recorded = {
+            name: kept for name, kept in load_release(release).items() if name in names
+        }
+        scenarios = scenarios_of(release)
+        for profile in sorted({scenarios[name].profile for name in self.recorded}):
+            await_coordinator(target.address(profile), TableCodec())
+        self._parts = {
+            name: Part(scenarios[name], target.address(scenarios[name].profile), kept.nonce)
+            for name, kept in self.recorded.items()
+        }
+        self._futures: dict[Part, Future[list[Step]]] = play_together(self._parts.values())
+
+    def steps(self, name: str) -> list[Step]:
+        """The emulator's; awaited."""
+        return self._futures[self._parts[name]].result()
+
+
+@pytest.fixture(params=OLDER)
+def release(request: pytest.FixtureRequest) -> str:
+    """Each older release."""
+    return str(request.param)
+
+
+@pytest.fixture
+def emulated(release: str) -> Iterator[EmulatorTarget]:
+    """The emulator as that release."""
+    target = EmulatorTarget(release)
+    yield target
+    target.close()
+
+
+def test_the_emulator_answers_as_the_release_did(release: str, emulated: EmulatorTarget) -> None:
+    _judge(release, emulated, set(load(home_of(release))))
+
+
+@pytest.mark.thorough
+def test_the_emulator_answers_all_as_the_release_did(
+    release: str, emulated: EmulatorTarget
+) -> None:
+    _judge(release, emulated, set(scenarios_of(release)))
+
+
+def _judge(release: str, emulated: EmulatorTarget, names: set[str]) -> None:
+    plays = Played(release, emulated, names)
+    listed = DIVERGENCES | OF_RELEASES[release]
+    found = {
+        name: difference(recorded.steps, plays.steps(name))
+        for name, recorded in plays.recorded.items()
+    }
+    parted = {name: part for name, part in found.items() if part is not None}
+    unlisted = [
+        f"{name}:\n{told(part, f'Kafka {release}', 'we')}"
+        for name, part in parted.items()
+        if name not in listed
+    ]
+    assert not unlisted, "\n".join(unlisted)
+    gone = [name for name in listed if name in found and name not in parted]
+    assert not gone, f"no longer differ: take them out of the divergences: {gone}"
+
+
+def test_what_is_kept_of_a_release_differs_from_the_newest(release: str) -> None:
+    """What is the same is not kept twice."""
+    newest: dict[str, Recorded] = load()
+    own = load(home_of(release))
+    assert own, f"nothing is recorded of {release}"
+    assert set(own) <= set(scenarios_of(release))
+    assert [
+        name for name, kept in own.items() if difference(kept.steps, newest[name].steps) is None
+    ] == []
+
+
+def test_the_page_counts_as_the_records_do() -> None:
+    page = PAGE.read_text()
+    for release in RELEASES.values():
+        names = scenarios_of(release.name)
+        listed = DIVERGENCES | OF_RELEASES.get(release.name, {})
+        row = (
+            f"| {release.name} | {release.number} | {len(names)} "
+            f"| {len(names) - len(listed)} | {len(listed)} |"
+        )
+        assert row in page, f"docs/releases.md: expected the row {row}"
