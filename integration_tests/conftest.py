@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
+from xdist.scheduler import LoadScopeScheduling
 
 from integration_tests.clients.agents_running import Agents
 from integration_tests.targets import EmulatorTarget, KafkaTarget, NoBroker
@@ -20,7 +21,6 @@ from tests.foreign_sockets import let_them_close
 # Linux 6.18 was seen to answer EFAULT to the execve of a child that a process with many threads had
 # made by vfork.
 setattr(subprocess, "_USE_VFORK", False)  # noqa: B010  a documented switch that the type stubs do not know
-HERE = Path(__file__).parent
 REQUIRED = os.environ.get("REQUIRE_REAL_BROKER", "") not in ("", "0")
 _KAFKA: list[KafkaTarget] = []
 ClosingLines = list[Callable[[], str]]
@@ -33,21 +33,46 @@ _KINDS = {
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Raw scenarios come first, and those that wait for a minute last: they are under way while
-    other tests run. Tests that share what is costly to start share a process."""
+    other tests run."""
     items.sort(key=_turn)
-    fixtures: dict[Path, set[str]] = {}
+    sharing = {name for names in _TOGETHER.values() for name in names}
     for item in items:
-        fixtures.setdefault(item.path, set()).update(getattr(item, "fixturenames", ()))
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group(_group(item.path, fixtures[item.path])))
+        if "kafka" in getattr(item, "fixturenames", ()) and item.path.stem not in sharing:
+            raise pytest.UsageError(
+                f"{item.path.name} asks for real brokers: name it among those that share them, "
+                "in _TOGETHER of integration_tests/conftest.py"
+            )
 
 
-def _group(module: Path, fixtures: set[str]) -> str:
-    """The group of a module's tests under `--dist loadgroup`: one has real brokers and the client
-    libraries' processes, one the other real brokers, one the site and its browser."""
-    if "kafka" in fixtures:
-        return "clients" if "agents" in fixtures else "kafka"
-    return module.stem if module.parent == HERE else module.parent.name
+_TOGETHER: Final[Mapping[str, tuple[str, ...]]] = {
+    "clients": ("test_clients", "test_consumer_clients"),
+    "brokers": (
+        "test_java_admin",
+        "test_own_consumers",
+        "test_real_broker",
+        "test_streams",
+        "test_tools",
+        "test_wire",
+    ),
+}
+"""Modules that share real brokers, and so a process: with the client libraries, and without."""
+
+
+def _group(nodeid: str) -> str:
+    """The group of a test: that of `_TOGETHER`, the page, else its module."""
+    module = Path(nodeid.partition("::")[0])
+    for group, names in _TOGETHER.items():
+        if module.stem in names:
+            return group
+    return module.parent.name if module.parent.name == "page" else module.stem
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """The scheduler of `-n`: all tests of a group go to one process."""
+    scheduler = LoadScopeScheduling(config, log)
+    scheduler._split_scope = _group
+    return scheduler
 
 
 def _turn(item: pytest.Item) -> int:

@@ -24,7 +24,7 @@ from typing import Self
 from coordinator.testing.readiness import free_port, live_brokers
 from tools import kafka_jars
 
-READY_S = 90.0
+READY_S = 600.0
 STOP_S = 30.0
 ARCHIVE_S = 300.0
 LOG_TAIL = 6_000

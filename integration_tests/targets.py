@@ -24,6 +24,8 @@ from integration_tests.wire.registry import PROFILES
 from tools import kafka_jars
 
 LOCAL_IMAGE: Final = "local/kafka:4.4.0"
+START_S: Final = 600.0
+"""The limit of a container's start: eight at once beside other work take minutes."""
 KINDS: Final = ("auto", "container", "java", "none")
 
 
@@ -143,7 +145,7 @@ def new_broker(kind: str, config: Mapping[str, object]) -> RealBroker:
         return JavaBroker(config).start()
     from coordinator.testing.containers import RealKafka
 
-    return RealKafka(config=config, image=real_broker_image()).start()
+    return RealKafka(config=config, image=real_broker_image(), startup_timeout_s=START_S).start()
 
 
 def real_broker_kind() -> str:
