@@ -122,7 +122,8 @@ def read(
     settings.kafka_version = kafka_version or (
         environ.get("COORDINATOR_KAFKA_VERSION", "").strip() or None
     )
-    release = _release(settings.kafka_version)
+    where = "--kafka-version" if kafka_version else "COORDINATOR_KAFKA_VERSION"
+    release = _release(where, settings.kafka_version)
     _read_ours(environ, settings)
     settings.node_id = _node_id(environ)
     settings.cluster_id = environ.get("CLUSTER_ID") or None
@@ -325,13 +326,13 @@ def _node_id(environ: Mapping[str, str]) -> int | None:
     return next(iter(ids.values()), None)
 
 
-def _release(name: str | None) -> Release:
+def _release(where: str, name: str | None) -> Release:
     from coordinator.releases import NEWEST, ReleaseError, release_named
 
     try:
         return NEWEST if name is None else release_named(name)
     except ReleaseError as error:
-        raise UsageError(f"COORDINATOR_KAFKA_VERSION: {error}") from None
+        raise UsageError(f"{where}: {error}") from None
 
 
 def _read_config(variable: str, value: str, settings: Settings, release: Release) -> None:

@@ -398,3 +398,27 @@ def ask(address: tuple[str, int], request: Request, version: int) -> Message:
         data = answers.read(int.from_bytes(answers.read(4), "big"))
     _, at = parse_response_header(data, request.api_key, version)
     return response_type(request.api_key).decode(version, data, at)
+
+
+@pytest.mark.parametrize(
+    ("environ", "option", "told"),
+    [
+        ({"COORDINATOR_KAFKA_VERSION": "9"}, None, "COORDINATOR_KAFKA_VERSION: '9'"),
+        ({"COORDINATOR_KAFKA_VERSION": "4.3"}, "9", "--kafka-version: '9'"),
+    ],
+)
+def test_a_release_that_there_is_none_of(
+    environ: dict[str, str], option: str | None, told: str
+) -> None:
+    with pytest.raises(UsageError, match=told):
+        read(environ, kafka_version=option)
+
+
+def test_a_release_and_its_configurations() -> None:
+    """What another release has is ignored, as Kafka ignores what it does not know."""
+    settings = read(
+        {"COORDINATOR_KAFKA_VERSION": "4.3.1", "KAFKA_GROUP_STREAMS_ASSIGNORS": "sticky"}
+    )
+    assert settings.kafka_version == "4.3.1"
+    assert settings.configs == {}
+    assert "is no broker configuration of Kafka 4.3.1, and ignored" in settings.warnings[0]
