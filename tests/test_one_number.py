@@ -27,12 +27,6 @@ from tests.shipped import SCENARIOS, log_text
 
 Numbers = dict[str, float]
 
-PAGE_INFERS: Final = frozenset(
-    {"flapping_member_static-consumer", "rolling_deploy_static-consumer"}
-)
-"""Runs whose time without an owner is shorter on the page: what a static member of a consumer group
-has under a new id is inferred from the coordinator's events until its process speaks."""
-
 
 def recounted(log: Lines) -> Numbers:
     """Every number that is compared."""
@@ -194,8 +188,6 @@ def disagreements(
     expected, found = recounted(log), []
     for name, numbers in OUTPUTS.items():
         told = numbers((planted or {}).get(name, log))
-        if name == "page" and run in PAGE_INFERS:
-            assert told.pop("ms without an owner") < expected["ms without an owner"]
         found += [
             f"{name}: {value:g} {number}, not {expected[number]:g}"
             for number, value in told.items()

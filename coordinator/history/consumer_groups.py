@@ -84,12 +84,21 @@ class ConsumerGroup:
     """One consumer group. `members` and what they have are changed by its methods only, which count
     along."""
 
-    __slots__ = ("_at_rest", "_having", "_targets", "assignment_epoch", "epoch", "members")
+    __slots__ = (
+        "_at_rest",
+        "_clients",
+        "_having",
+        "_targets",
+        "assignment_epoch",
+        "epoch",
+        "members",
+    )
 
     def __init__(self, epoch: int) -> None:
         self.epoch = epoch
         self.assignment_epoch = 0
         self.members: dict[str, ConsumerMember] = {}
+        self._clients: dict[str, str] = {}
         self._targets: dict[str, Rows] = {}
         self._at_rest: Counter[int] = Counter()
         """How many members have all of their target, by their epochs."""
@@ -113,6 +122,10 @@ class ConsumerGroup:
         """The partitions that a member is to have."""
         return by_topic(self._targets.get(member, ()))
 
+    def client_id(self, member: str) -> str:
+        """The client id of a member; "" if the log does not say."""
+        return self._clients.get(member, "")
+
     def having(self, partition: TopicPartition) -> list[str]:
         """Who has a partition, or is still to give it up: more than one of them break a promise."""
         if self._having is None:
@@ -132,14 +145,18 @@ class ConsumerGroup:
         elif kind == "ConsumerMemberRemoved":
             self._remove(line["member"])
             self._targets.pop(line["member"], None)
+            self._clients.pop(line["member"], None)
         elif kind == "ConsumerMemberReplaced":
             self._remove(line["replaced"])
             self._put(line["member"], 0, line)
+            self._clients.pop(line["replaced"], None)
+            self._clients[line["member"]] = line["subscription"]["client_id"]
             if line["replaced"] in self._targets:
                 self._targets[line["member"]] = self._targets.pop(line["replaced"])
         elif kind == "ConsumerMemberReconciled":
             self._put(line["member"], line["member_epoch"], line)
         elif kind == "ConsumerMemberSubscribed":
+            self._clients[line["member"]] = line["client_id"]
             if line["member"] not in self.members:
                 self._put(line["member"], 0, None)
 

@@ -282,7 +282,8 @@ class Fold:
     ) -> set[int]:
         there = set()
         for member_id, member in consumers.members.items():
-            lane = picture.lane_of_member(member_id, group.name(member_id) or "", "", at_ms)
+            name, client = group.name(member_id) or "", consumers.client_id(member_id)
+            lane = picture.lane_of_member(member_id, name, client, at_ms)
             there.add(lane.index)
             lane.in_group = True
             lane.epoch.set(member.epoch, at_ms)

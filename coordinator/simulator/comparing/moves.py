@@ -27,7 +27,6 @@ class Rests:
         self.needless = 0
         self._settled: dict[str, Owners] = {}
         self._consumers = ConsumerGroups()
-        self._clients: dict[tuple[str, str], str] = {}
 
     def see(self, line: Line) -> bool:
         """Take a line in; did a group come to rest with it?"""
@@ -40,19 +39,14 @@ class Rests:
         seen = self._consumers.see(line)
         if seen is None:
             return False
-        group, member = str(line["group"]), str(line.get("member", ""))
-        if kind == "ConsumerMemberSubscribed":
-            self._clients[group, member] = str(line["client_id"])
-        elif kind == "ConsumerMemberReplaced":
-            self._clients[group, member] = str(line["subscription"]["client_id"])
         if not seen.rests():
             return False
         if kind == "ConsumerMemberReconciled":
-            names = {name: self._clients.get((group, name), name) for name in seen.members}
+            names = {name: seen.client_id(name) or name for name in seen.members}
             owners = {
                 place: names[name] for name, each in seen.members.items() for place in each.held
             }
-            self._rests(group, owners, names.values())
+            self._rests(line["group"], owners, names.values())
         return True
 
     def _rests(self, group: str, owners: Owners, there: Collection[str]) -> None:
