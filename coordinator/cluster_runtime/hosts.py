@@ -21,6 +21,7 @@ from ..errors import ErrorCode
 from .clocks import jump_refusal
 from .errors import ClusterError
 from .runtime import Brokers
+from .slow_answers import SlowAnswers
 
 
 class Hosts:
@@ -32,6 +33,7 @@ class Hosts:
             int, bool
         ] = {}  # stopped brokers: whether they were shut down in good order
         self._opening: set[int] = set()
+        self._slow: dict[int, tuple[int, SlowAnswers]] = {}  # how late each broker's answers are
         cluster.unfenced = self._unfenced
 
     def state(self, broker: int) -> HostState:
@@ -84,6 +86,9 @@ class Hosts:
         cluster.network.hosts[broker] = HostState.RUNNING
         cluster.coordinators.restarts(broker, now)
         cluster.brokers[broker] = started = cluster.new_broker(broker)
+        if broker in self._slow:
+            late_ms = self._slow[broker][0]
+            self._slow[broker] = (late_ms, SlowAnswers(started.interceptors, late_ms))
         cluster.replication.restarted(
             broker, started.epoch_ms + now, started.configs.get_int("producer.id.expiration.ms")
         )
@@ -161,6 +166,18 @@ class Hosts:
         self._known(broker)
         self.cluster.replication.set_pace(broker, pace)
         self.cluster.replication.run(now)
+
+    def slow_answers(self, broker: int, late_ms: int) -> int:
+        """Let every answer of a broker be so late from now on, also when it was started anew;
+        answers how late they were before."""
+        self._known(broker)
+        before, slow = self._slow.pop(broker, (0, None))
+        if slow is not None:
+            slow.end()
+        if late_ms:
+            interceptors = self.cluster.brokers[broker].interceptors
+            self._slow[broker] = (late_ms, SlowAnswers(interceptors, late_ms))
+        return before
 
     def slow_load(self, broker: int, load_ms: int) -> int:
         """Let the loads of a broker's coordinators take so long from now on; answers how long they

@@ -38,6 +38,7 @@ from ..verbs.brokers import (
     MoveCoordinator,
     MoveLeader,
     ReassignPartition,
+    SlowBroker,
     SlowFollower,
     SlowLoad,
     StartBroker,
@@ -65,6 +66,7 @@ __all__ = [
     "MoveCoordinator",
     "MoveLeader",
     "ReassignPartition",
+    "SlowBroker",
     "SlowFollower",
     "SlowLoad",
     "StartBroker",
@@ -136,13 +138,15 @@ def _perform(hosts: Hosts, cluster: Brokers, verb: BrokerVerb, now: int) -> Verb
         case JumpClock(broker, by_ms):
             hosts.jump_clock(broker, by_ms, now)
             return JumpClock(broker, -by_ms)
-        case SlowFollower() | SlowLoad():
+        case SlowBroker() | SlowFollower() | SlowLoad():
             return _slow_down(hosts, cluster, verb, now)
         case _:
             assert_never(verb)
 
 
-def _slow_down(hosts: Hosts, cluster: Brokers, verb: SlowFollower | SlowLoad, now: int) -> Verb:
+def _slow_down(
+    hosts: Hosts, cluster: Brokers, verb: SlowBroker | SlowFollower | SlowLoad, now: int
+) -> Verb:
     match verb:
         case SlowFollower(broker, delay_ms, rate):
             if delay_ms < 0 or (rate is not None and rate <= 0):
@@ -152,6 +156,10 @@ def _slow_down(hosts: Hosts, cluster: Brokers, verb: SlowFollower | SlowLoad, no
             before_pace = cluster.replication.paces.get(broker, Pace())
             hosts.slow_down(broker, Pace(delay_ms, rate) if delay_ms or rate else None, now)
             return SlowFollower(broker, before_pace.delay_ms, before_pace.bytes_per_second)
+        case SlowBroker(broker, by_ms):
+            if by_ms < 0:
+                raise ClusterError(f"by_ms={by_ms}: a length of time is not negative")
+            return SlowBroker(broker, hosts.slow_answers(broker, by_ms))
         case SlowLoad(broker, load_ms):
             if load_ms < 0:
                 raise ClusterError(f"load_ms={load_ms}: a length of time is not negative")

@@ -113,6 +113,7 @@ class ClusterKit(ProcessingKit):
     cut_link = _CarriedOut(lambda: verbs.CutLink)
     cut_client = _CarriedOut(lambda: verbs.CutClient)
     jump_clock = _CarriedOut(lambda: verbs.JumpClock)
+    slow_broker = _CarriedOut(lambda: verbs.SlowBroker)
     slow_load = _CarriedOut(lambda: verbs.SlowLoad)
     slow_follower = _CarriedOut(lambda: verbs.SlowFollower)
 

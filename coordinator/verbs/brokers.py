@@ -175,6 +175,21 @@ class SlowFollower:
 
 
 @verb(
+    "every answer of broker {broker} takes {by_ms} ms longer",
+    undone_by="SlowBroker",
+    hurts=Hurts.A_WHILE,
+    command="slow-broker",
+)
+@dataclass(frozen=True, slots=True)
+class SlowBroker:
+    """Let every answer of a broker to a client take so many milliseconds longer; requests are
+    handled as they come. Inverse: the time before."""
+
+    broker: int = field(metadata=told(_BROKER))
+    by_ms: int = field(metadata=told("so much longer", least=0))
+
+
+@verb(
     "coordinators of broker {broker} take {load_ms} ms to load",
     undone_by="SlowLoad",
     hurts=Hurts.A_WHILE,
@@ -249,6 +264,7 @@ BrokerVerb = (
     | CutClient
     | HealClient
     | SlowFollower
+    | SlowBroker
     | SlowLoad
     | JumpClock
 )

@@ -27,6 +27,7 @@ from coordinator.control.cluster import (
     MoveCoordinator,
     MoveLeader,
     ReassignPartition,
+    SlowBroker,
     SlowFollower,
     SlowLoad,
     StartBroker,
@@ -53,6 +54,10 @@ def coordinator(cluster: Cluster) -> Any:
 
 def replicas(cluster: Cluster) -> Any:
     return list(cluster.partition().replicas)
+
+
+def late_answers(cluster: Cluster) -> Any:
+    return [type(each).__name__ for each in cluster.runtime.brokers[1].interceptors]
 
 
 def pace(cluster: Cluster) -> Any:
@@ -120,6 +125,8 @@ CASES: list[tuple[list[Verb], Callable[[Cluster], Verb], Callable[[Cluster], Any
         lambda _: SlowLoad(1, 300),
         lambda cluster: cluster.runtime.coordinators.load_ms.get(1, 0),
     ),
+    ([], lambda _: SlowBroker(1, 300), late_answers),
+    ([SlowBroker(1, 300)], lambda _: SlowBroker(1, 0), late_answers),
     ([], lambda _: CutClient("app", 1), client_links),
     ([CutClient("app", 1)], lambda _: HealClient("app", 1), client_links),
     ([], lambda _: JumpClock(1, 5000), clock),
