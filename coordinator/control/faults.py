@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 
 from ..errors import ErrorCode
 from ..wire.messages import API_KEYS
@@ -213,6 +213,16 @@ class Garble:
 
 
 @dataclass(frozen=True, slots=True)
+class DuplicateAnswer:
+    """The answer is written twice, one right after the other."""
+
+    kind: ClassVar[str] = "duplicate_answer"
+
+    def __str__(self) -> str:
+        return "write the answer twice"
+
+
+@dataclass(frozen=True, slots=True)
 class Throttle:
     """The answer says that the client is throttled for so long (throttle_time_ms, KIP-219)."""
 
@@ -236,21 +246,19 @@ class Observe:
         return "observe"
 
 
-Action = Fail | Delay | Hold | LoseRequest | LoseAnswer | Disconnect | Garble | Throttle | Observe
-ACTIONS: dict[str, type[Action]] = {
-    action.kind: action
-    for action in (
-        Fail,
-        Delay,
-        Hold,
-        LoseRequest,
-        LoseAnswer,
-        Disconnect,
-        Garble,
-        Throttle,
-        Observe,
-    )
-}
+Action = (
+    Fail
+    | Delay
+    | Hold
+    | LoseRequest
+    | LoseAnswer
+    | DuplicateAnswer
+    | Disconnect
+    | Garble
+    | Throttle
+    | Observe
+)
+ACTIONS: dict[str, type[Action]] = {action.kind: action for action in get_args(Action)}
 
 
 def _check_ms(value: object) -> None:

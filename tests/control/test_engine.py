@@ -237,6 +237,33 @@ def test_a_garbled_answer_keeps_its_frame_and_none_of_its_bytes() -> None:
     assert all(a ^ b == 0xFF for a, b in zip(garbled[8:], plain[8:], strict=True))
 
 
+@pytest.mark.parametrize("late", [False, True])
+def test_a_duplicated_answer_is_written_twice_and_told_once(late: bool) -> None:
+    stage = Stage()
+    client, seen = stage.driver.client(), []
+
+    class Teller:
+        def __call__(self, call: Call) -> None: ...
+
+        def saw_answer(self, call: Call, answer: object, now: int) -> None:
+            seen.append(answer)
+
+    stage.driver.broker.interceptors.append(Teller())
+    stage.add(f.DuplicateAnswer(), api="Heartbeat", times=1)
+    if late:
+        stage.add(f.Delay(100, answer=True), api="Heartbeat", times=1)
+    client.send(_heartbeat(), 3)
+    if late:
+        assert client.writes == []
+        stage.driver.pass_time(100)
+    (twice,) = client.writes
+    client.writes.clear()
+    assert seen == [HeartbeatResponse(error_code=_E.UNKNOWN_MEMBER_ID)], "its errors are known"
+    assert twice[: len(twice) // 2] == twice[len(twice) // 2 :]
+    client.send(_heartbeat(), 3)
+    assert len(client.writes[-1]) == len(twice) // 2, "the next one is written once"
+
+
 def test_a_throttled_answer_says_for_how_long() -> None:
     stage = Stage()
     stage.add(f.Throttle(700), api="Heartbeat")

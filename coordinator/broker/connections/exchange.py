@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from struct import Struct
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from ...interceptors import Answer, Close, Drop, Handle, Hold, InterceptorError, changed, consult
 from ...wire.primitives import ResponseTooLarge, WireError
@@ -39,6 +39,18 @@ _IN_SLICES = 0
 nobody can answer it."""
 
 
+class Twice(Encoded):
+    """An answer that an interceptor wants to be written twice: to who checks answers it is one that
+    is encoded already."""
+
+    message: Message | Encoded
+
+    def __new__(cls, message: Message | Encoded) -> Self:
+        self = super().__new__(cls, b"")
+        self.message = message
+        return self
+
+
 class Exchange:
     """The request that a connection has in hand, if any."""
 
@@ -54,6 +66,7 @@ class Exchange:
         "_ready",
         "_then",
         "_token",
+        "_twice",
         "_work",
         "_write",
         "client_host",
@@ -92,6 +105,7 @@ class Exchange:
         # What an interceptor wants done with it:
         self._then: Verdict = None
         self._after: Callable[[Message | Encoded | None], Outgoing] | None = None
+        self._twice = False
         # While it is handled in slices:
         self.large = False
         self._work: Generator[None, int, Any] | None = None
@@ -189,7 +203,7 @@ class Exchange:
         if verdict is None:
             self._ask(api, call, correlation_id)
         elif isinstance(verdict, Answer):
-            self._respond(api, call, correlation_id, verdict.response, now)
+            self._respond(api, call, correlation_id, self._one(verdict.response), now)
         elif isinstance(verdict, Handle):
             self._after = verdict.after
             if verdict.message is None:
@@ -224,7 +238,14 @@ class Exchange:
         if isinstance(outgoing, Close | Drop | Hold):
             self._carry_out(outgoing, api, call, correlation_id, now)
             return None
-        return outgoing
+        return self._one(outgoing)
+
+    def _one(self, response: Message | Encoded) -> Message | Encoded:
+        """The answer itself; one that is to be written twice is so when it is queued."""
+        if not isinstance(response, Twice):
+            return response
+        self._twice = True
+        return response.message
 
     def _interceptor_failed(
         self, api: apis.Api, call: Call, error: InterceptorError, now: int
@@ -348,12 +369,15 @@ class Exchange:
         if log is not None:
             wire_log.answered(log, self.peer, api.name, call, response, now, errors)
         output = self._output
-        if (
-            call.version >= api.flexible and api.key != apis.API_VERSIONS
-        ):  # ApiVersions: always header v0 (KIP-511)
-            output.append(_FLEXIBLE_HEAD.pack(5 + size, correlation_id, 0) + body)
-        else:
-            output.append(HEAD.pack(4 + size, correlation_id) + body)
+        head = (  # ApiVersions: always header v0 (KIP-511)
+            _FLEXIBLE_HEAD.pack(5 + size, correlation_id, 0)
+            if call.version >= api.flexible and api.key != apis.API_VERSIONS
+            else HEAD.pack(4 + size, correlation_id)
+        )
+        output.append(head + body)
+        if self._twice:
+            self._twice = False
+            output.append(output[-1])
         if size > _LARGE_BODY or len(output) >= _MANY_ANSWERS:
             self._flush()
 

@@ -13,6 +13,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from ...broker.call import Call, Encoded
+from ...broker.connections.exchange import Twice
 from ...interceptors import Close, Drop, Handle, Hold, Late, Verdict
 from ...wire.messages import API_KEYS, request_type, response_type
 from ...wire.messages.fetch import FetchRequest
@@ -209,7 +210,7 @@ class _Plan:
             response = self._decoded(answer)
         for merge in reversed(self._merges):
             response = merge(response)
-        delay_ms = 0
+        delay_ms, twice = 0, False
         for action in self._after:
             if isinstance(action, f.LoseAnswer):
                 return Drop()
@@ -219,8 +220,11 @@ class _Plan:
                 response.throttle_time_ms = action.duration_ms
             elif isinstance(action, f.Garble):
                 response = Encoded(_garbled(_encoded(response, self._call.version)))
+            elif isinstance(action, f.DuplicateAnswer):
+                twice = True
             elif isinstance(action, f.Delay):
                 delay_ms += action.duration_ms
+        response = Twice(response) if twice else response
         return Late(delay_ms, response) if delay_ms else response
 
     def _decoded(self, answer: Message | Encoded | None) -> Any:

@@ -55,6 +55,10 @@ class FaultWords(Generic[H]):
         """Handle requests and let their answers get lost."""
         return self._fault(api, "lose_answer", which)
 
+    def duplicate_answer(self, api: str | None, /, **which: Any) -> H:
+        """Write answers twice, one right after the other."""
+        return self._fault(api, "duplicate_answer", which)
+
     def disconnect(self, api: str | None, /, *, after: bool = False, **which: Any) -> H:
         """Cut the connection that a request comes on, before it is handled or after."""
         return self._fault(api, "disconnect", which, after=after)
