@@ -63,6 +63,11 @@ class GroupLooks:
         return self.snapshot().generation
 
     @property
+    def coordinator(self) -> int | None:
+        """The id of the broker that coordinates it, or would; None while no broker does."""
+        return self.snapshot().coordinator
+
+    @property
     def members(self) -> tuple[MemberSnapshot, ...]:
         """Its members, in the order in which Kafka shows them."""
         return self.snapshot().members

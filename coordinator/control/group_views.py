@@ -41,7 +41,11 @@ def snapshot(
     client id is open."""
     shard = broker.coordinator.shard_of(group_id)
     if shard is None:
-        return GroupSnapshot(group_id, "Dead", at_ms=now)
+        heart = broker.coordinator
+        serves = not heart.availability.error(heart.partition_for(group_id))
+        return GroupSnapshot(
+            group_id, "Dead", at_ms=now, coordinator=broker.node_id if serves else None
+        )
     group = shard.groups[group_id]
     membership = group.membership
     if isinstance(membership, ClassicGroup):
@@ -73,6 +77,7 @@ def snapshot(
         committed=committed,
         lag=_lag(broker, committed, assigned),
         at_ms=now,
+        coordinator=broker.node_id,
         **about,
     )
 

@@ -58,7 +58,8 @@ class MemberSnapshot(NamedTuple):
 
 class GroupSnapshot(NamedTuple):
     """One group. `generation` of a KIP-848 group is its group epoch. `lag`: records behind the end,
-    by partition committed or assigned."""
+    by partition committed or assigned. `coordinator`: the id of the broker that coordinates it, or
+    would; None while none does."""
 
     group_id: str
     state: str
@@ -71,6 +72,7 @@ class GroupSnapshot(NamedTuple):
     lag: Mapping[TopicPartition, int] = {}
     at_ms: int = 0
     waiting_for: str = ""  # whom everybody waits for and why, in words; "" when nobody waits
+    coordinator: int | None = None
 
     @property
     def exists(self) -> bool:

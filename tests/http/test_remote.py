@@ -335,6 +335,31 @@ class TestFar:
                 RemoteKit(port.url).reassign_partition("orders", 0, None)
             assert kafka.events("ReassignmentStarted") == []
 
+    def test_the_coordinator_of_a_group_is_told_everywhere(
+        self, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        from coordinator.cli import main
+        from coordinator.http.serving import opened
+
+        with (
+            Emulator({"orders": 1}, brokers=3, remember=1000, seed=3) as kafka,
+            opened(kafka) as port,
+        ):
+            here, far = kafka.group("g"), RemoteKit(port.url).group("g")
+            for to in (2, 3):
+                if here.coordinator != to:
+                    kafka.move_coordinator("g", to)
+                assert here.coordinator == far.coordinator == to
+                assert main(["ctl", "group", "coordinator", "g", "--control", port.url]) == 0
+                assert capsys.readouterr().out == f"{to}\n"
+            here.commit({("orders", 0): 0})
+            assert here.state == "Empty"
+            assert here.coordinator == far.coordinator == 3, "of a group that is there, too"
+            for broker in (1, 2, 3):
+                kafka.stop_broker(broker, "pause") if broker < 3 else kafka.stop_broker(3, "crash")
+            kafka.start_broker(1)
+            assert here.coordinator is None, "who leads its partition is not decided yet"
+
     def test_verbs_of_brokers_are_undone_at_the_end_of_a_block(self) -> None:
         from coordinator.http.serving import opened
 

@@ -43,6 +43,7 @@ _COMMITTED = object_of(
     leader_epoch=NUMBER,
     committed_ms=NUMBER,
 )
+_COORDINATOR = {"type": ["integer", "null"], "description": "the id of a broker"}
 GROUP = object_of(
     group_id=TEXT,
     state={"enum": list(STATES)},
@@ -55,6 +56,7 @@ GROUP = object_of(
     lag=list_of(object_of(topic=TEXT, partition=NUMBER, lag=NUMBER)),
     at_ms=NUMBER,
     waiting_for=TEXT,
+    coordinator=_COORDINATOR,
     text=TEXT,
 )
 
@@ -171,6 +173,12 @@ def group_describe(port: Port, body: Any, group: str) -> Any:
     """A group as it is now: state, generation, members, committed offsets, lag. One that does not
     exist is Dead."""
     return to_plain(port.kafka.group(group).snapshot())
+
+
+@operation("GET", "/groups/{group}/coordinator", answer=object_of(coordinator=_COORDINATOR))
+def group_coordinator(port: Port, body: Any, group: str) -> Any:
+    """The broker that coordinates a group, or would; null while no broker does."""
+    return {"coordinator": port.kafka.group(group).coordinator}
 
 
 @operation("POST", "/groups/{group}/wait", body=Expectation, answer=GROUP, waits=True)
