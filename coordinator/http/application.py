@@ -86,7 +86,8 @@ class Application:
             try:
                 body = await self._body(entry, request)
                 work = perform(entry, self._port, body, dict(request.path_params))
-                return JSONResponse(await (_unless_gone(request, work) if entry.waits else work))
+                answer = await (_unless_gone(request, work) if entry.waits else work)
+                return JSONResponse(answer, 409 if entry.judges and not answer["holds"] else 200)
             except HTTPException:
                 raise
             except Exception as error:

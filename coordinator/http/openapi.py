@@ -91,6 +91,16 @@ def _operation(entry: Operation) -> dict[str, Any]:
                 "description": "it was done",
                 "content": {"application/json": {"schema": entry.answer}},
             },
+            **(
+                {
+                    "409": {
+                        "description": "it does not hold",
+                        "content": {"application/json": {"schema": entry.answer}},
+                    }
+                }
+                if entry.judges
+                else {}
+            ),
             "default": {
                 "description": "it was not",
                 "content": {

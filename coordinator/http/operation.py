@@ -65,6 +65,11 @@ class Operation:
         return self.path.split("/")[1] or "port"
 
     @property
+    def judges(self) -> bool:
+        """Whether its answer says if something `holds`; what does not is answered with 409."""
+        return "holds" in self.answer.get("properties", {})
+
+    @property
     def parameters(self) -> list[str]:
         """The names in its path."""
         return [part[1:-1] for part in self.path.split("/") if part.startswith("{")]

@@ -7,6 +7,8 @@ import json
 import threading
 from contextlib import closing
 from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -22,6 +24,18 @@ def peer(client: Client, group: str = "g", **options: Any) -> dict[str, Any]:
         "/peers", {"group": group, "topics": ["orders"], "config": _FAST, **options}
     )
     return started
+
+
+def status_of(client: Client, path: str, body: dict[str, object]) -> int:
+    """What a client sees that looks at the status alone."""
+    request = Request(
+        client.url + path, json.dumps(body).encode(), {"Content-Type": "application/json"}
+    )
+    try:
+        with urlopen(request, timeout=60) as answer:
+            return int(answer.status)
+    except HTTPError as error:
+        return error.code
 
 
 class TestGroups:
@@ -59,6 +73,9 @@ class TestGroups:
         assert [row["holds"] for row in verified["checks"]] == [True, False]
         assert not verified["holds"]
         assert "rebalanced" in verified["checks"][1]["failure"]
+        assert status_of(client, "/groups/g/verify", {"checks": [{"check": "single_owner"}]}) == 200
+        none = {"checks": [{"check": "rebalances", "at_most": 0}]}
+        assert status_of(client, "/groups/g/verify", none) == 409
 
     def test_members_are_removed_expired_and_fenced(self, client: Client) -> None:
         member = peer(client, config={**_FAST, "group.instance.id": "i"}, keep_going=True)[
@@ -126,6 +143,8 @@ class TestRequests:
         counted = client.post("/journal/verify", {"api": "LeaveGroup", "at_least": 1})
         assert (counted["holds"], counted["requests"]) == (False, [])
         assert "0 came, not at least 1" in counted["failure"]
+        counts = {"api": "LeaveGroup", "at_least": 1}
+        assert status_of(client, "/journal/verify", counts) == 409
 
     def test_words_that_cannot_be(self, client: Client) -> None:
         for path, words, said in [

@@ -247,8 +247,8 @@ def group_explain(port: Port, body: Rebalances, group: str) -> Any:
     tell=checks,
 )
 def group_verify(port: Port, body: Checks, group: str) -> Any:
-    """Assertions about what happened to a group. `failure` says what speaks against one, with the
-    lines of the log around it."""
+    """Assertions about what happened to a group. Status 409 if one does not hold: its `failure` says
+    what speaks against it, with the lines of the log around it."""
     calls = [_checked(check) for check in body.checks]
     if not calls:
         raise ExpectationError(f"checks: give at least one of {', '.join(CHECKS)}")
