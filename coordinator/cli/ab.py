@@ -99,7 +99,7 @@ def run(args: Namespace) -> int:
             for seed in range(1, args.seeds + 1):
                 measured = {}
                 for name, scenario in scenarios.items():
-                    log = EventLog(seed=seed)
+                    log = EventLog(seed=seed, kafka_version=scenario.release.number)
                     run_scenario(scenario, seed, log)
                     measured[name] = measure(log.events())
                 for name, row in measured.items():

@@ -127,7 +127,7 @@ def _findings(raw: dict[str, Any], seed_: int) -> frozenset[str] | None:
         scenario = read_scenario(to_toml(raw), "a smaller scenario")
     except ScenarioError:
         return None
-    log = EventLog(seed=seed_)
+    log = EventLog(seed=seed_, kafka_version=scenario.release.number)
     try:
         run_scenario(scenario, seed_, log)
     except Exception as error:  # a run that ends with an error is a finding as any other

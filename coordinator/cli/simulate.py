@@ -178,7 +178,7 @@ def run(args: Namespace) -> int:
             "--bootstrap: give --live, too; without it a scenario runs in virtual time, on brokers of its own"
         )
     options = "".join(f", {each}" for each in args.settings)
-    log, stop, interrupted = _open_log(args), _Stop(), False
+    log, stop, interrupted = _open_log(args, scenario), _Stop(), False
     began = time.perf_counter()
     members: int | None = None
     notes: list[str] = []
@@ -252,7 +252,7 @@ def _run_live(scenario: Scenario, args: Namespace) -> int:
     kafka = None if args.bootstrap is None else Kafka(args.bootstrap, scenario)
     try:
         check_world(scenario, WorldKind.EMULATOR if kafka is None else WorldKind.KAFKA)
-        log = _open_log(args, time.time_ns() // 1_000_000)
+        log = _open_log(args, scenario, time.time_ns() // 1_000_000)
         if kafka is not None:
             kafka.prepare()
     except (ScenarioError, KafkaError) as error:
@@ -324,21 +324,23 @@ def _count(args: Namespace, log: EventLog, members: int | None, took_s: float) -
     print(f"{rounds}, {log.seq} events{there}; {took_s:.2f} s")
 
 
-def _open_log(args: Namespace, epoch_ms: int | None = None) -> EventLog:
+def _open_log(args: Namespace, scenario: Scenario, epoch_ms: int | None = None) -> EventLog:
     """The log that was asked for. `epoch_ms`: the wall clock of its zero, unless it is that of the
     simulated world."""
     from coordinator.event_log import EventLog, LogError
     from coordinator.simulator.environment import EPOCH_MS
 
     epoch_ms = EPOCH_MS if epoch_ms is None else epoch_ms
+    version = scenario.release.number
     if args.log is None:
-        return EventLog(seed=args.seed, epoch_ms=epoch_ms)
+        return EventLog(seed=args.seed, epoch_ms=epoch_ms, kafka_version=version)
     try:
         return EventLog.open(
             args.log,
             mode=args.log_mode or "new",
             seed=args.seed,
             epoch_ms=epoch_ms,
+            kafka_version=version,
         )
     except FileExistsError:
         raise UsageError(

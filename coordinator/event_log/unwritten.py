@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from ..groups.events import Event, GenerationStored, StoredMember
+from ..releases import NEWEST
 from .codec import Plain, shapes, to_plain, to_plain_member
 from .envelope import PLACES
 from .reader import Line
@@ -37,8 +38,9 @@ class UnwrittenLog(EventLog):
         seed: int | None = None,
         epoch_ms: int = 0,
         wire: bool = True,
+        kafka_version: str = NEWEST.number,
     ) -> None:
-        super().__init__(seed=seed, epoch_ms=epoch_ms)
+        super().__init__(seed=seed, epoch_ms=epoch_ms, kafka_version=kafka_version)
         self.wire = wire
         self._take = take
         self._rows: dict[str, tuple[StoredMember, Plain]] = {}

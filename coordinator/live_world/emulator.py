@@ -46,7 +46,7 @@ class OwnCluster(Cluster):
 async def start(scenario: Scenario, seed: int, log: EventLog, epoch_ms: int) -> OwnCluster:
     """Start a scenario's brokers on free ports."""
     configs = [
-        BrokerConfigs(scenario.broker_config, node_id=node)
+        BrokerConfigs(scenario.broker_config, node_id=node, release=scenario.release)
         for node in range(1, scenario.brokers + 1)
     ]
     brokers = Brokers(

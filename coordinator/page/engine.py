@@ -52,7 +52,7 @@ def play(
     actions = (*script, *actions)
     for action in actions:
         scenario = _with(scenario, action)
-    log = EventLog(seed=seed, epoch_ms=EPOCH_MS)
+    log = EventLog(seed=seed, epoch_ms=EPOCH_MS, kafka_version=scenario.release.number)
     run_scenario(scenario, seed, log, lambda world: plan(world, scenario, actions))
     return log.lines
 

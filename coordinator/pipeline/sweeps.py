@@ -339,7 +339,11 @@ def run_cell(
         )
         folding = _Folding(fold, None if log_path is None else lines)
         log = UnwrittenLog(
-            folding.take, seed=cell.seed, epoch_ms=EPOCH_MS, wire=judged or bool(checked.judges)
+            folding.take,
+            seed=cell.seed,
+            epoch_ms=EPOCH_MS,
+            wire=judged or bool(checked.judges),
+            kafka_version=checked.release.number,
         )
         run_scenario(checked, cell.seed, log, traffic.watch)
         folding.finish()

@@ -52,6 +52,7 @@ def run_scenario(
         topics=scenario.topics,
         brokers=scenario.brokers,
         config=scenario.broker_config,
+        release=scenario.release,
         delay_ms=scenario.delay_ms,
         metadata_delay_ms=scenario.metadata_delay_ms,
         bytes_per_second=scenario.bandwidth,

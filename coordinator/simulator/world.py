@@ -24,6 +24,7 @@ from ..configs.broker_configs import BrokerConfigs
 from ..control.cluster import Verb, perform
 from ..control.injection.fault_board import FaultBoard
 from ..event_log import EventLog
+from ..releases import NEWEST, Release
 from .chance import KeyedRandom
 from .clients.client_hosts import Client, ClientHosts
 from .clients.member import SimulatedMember
@@ -51,6 +52,7 @@ class World(ClientHosts):
         topics: Mapping[str, int],
         brokers: int = 1,
         config: Mapping[str, str] | None = None,
+        release: Release = NEWEST,
         delay_ms: tuple[int, int] = (1, 1),
         metadata_delay_ms: int = 0,
         bytes_per_second: int = 0,
@@ -70,7 +72,8 @@ class World(ClientHosts):
         self._serial = count()
         self._ports = count(40_000)
         configs = [
-            BrokerConfigs(dict(config or {}), node_id=node) for node in range(1, brokers + 1)
+            BrokerConfigs(dict(config or {}), node_id=node, release=release)
+            for node in range(1, brokers + 1)
         ]
         self.brokers = Brokers(
             ClusterOptions(

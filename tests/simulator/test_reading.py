@@ -711,3 +711,14 @@ def test_a_scenario_in_which_no_member_ever_starts_is_refused() -> None:
 def test_a_kind_that_is_not_static_by_its_key_may_take_an_instance_id_of_its_own() -> None:
     twin = GOOD.replace("count = 2", 'config = { "group.instance.id" = "app-1" }')
     assert read_scenario(twin, "s.toml").members[1].properties["group.instance.id"] == "app-1"
+
+
+def test_brokers_behave_as_the_release_that_a_file_names(tmp_path: Path) -> None:
+    """The header of the log says so; a release that there is not is blamed at its line."""
+    log = tmp_path / "run.jsonl"
+    setting = ("--set", 'brokers.kafka_version="4.3"', "--set", "duration=5s")
+    assert main(["simulate", "crash_loop", *setting, "--log", str(log)]) in (0, 1)
+    header = json.loads(log.read_text().partition("\n")[0])
+    assert header["kafka_version"].startswith("4.3.")
+    with pytest.raises(ScenarioError, match=r"kafka_version = '7'.*4\.4, 4\.3"):
+        read_scenario(GOOD, "good.toml", ('brokers.kafka_version="7"',))

@@ -18,6 +18,7 @@ from ...members.applications.consuming import CommitPolicy
 from ...members.consuming.fetch_config import FetchConfig
 from ...members.producers.config import ProducerConfig
 from ...members.settings import from_properties, names
+from ...releases import NEWEST, Release, ReleaseError, release_named
 from ...verbs import ROWS
 from ...verbs.members import MEMBER_VERBS
 from ..clients.member import Consuming
@@ -167,6 +168,8 @@ class Scenario:
     lines: dict[str, str]
     """Where things stand, as "file, line 7": by the name of their table and, in an array, their
     number from 0 on ("faults 0")."""
+    release: Release
+    """What its brokers behave as."""
 
 
 def read_scenario(
@@ -201,8 +204,9 @@ def _scenario(plain: Plain, name: str) -> Scenario:
             check_something_takes_time(each, plain["links"]["delay"][0], places.where(table, index))
     brokers, where = plain["brokers"], places.where("brokers")
     config = {**DEFAULT_BROKER_CONFIG, **brokers["config"]}
+    release = _release(brokers["kafka_version"], where)
     with blamed(where):
-        configs = BrokerConfigs(config, node_id=1)
+        configs = BrokerConfigs(config, node_id=1, release=release)
         assignors(configs)
     check_replication(brokers["config"], configs, brokers["count"], where)
     check_topics(topics, configs, brokers["count"], places.where("topics"), where)
@@ -272,7 +276,18 @@ def _scenario(plain: Plain, name: str) -> Scenario:
         must["stable_within"],
         must["most_rebalances"],
         lines,
+        release,
     )
+
+
+def _release(version: str, where: Where) -> Release:
+    if not version:
+        return NEWEST
+    try:
+        return release_named(version)
+    except ReleaseError as error:
+        place = where.at("kafka_version")
+        raise ScenarioError(f"{place}: brokers.kafka_version = {error}") from None
 
 
 def _topics_of(verb: str, plain: Plain) -> frozenset[str]:

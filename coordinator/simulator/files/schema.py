@@ -102,6 +102,11 @@ TABLES: Final[dict[str, Table]] = {
         {
             "count": Key("count", "how many brokers, with the ids 1, 2, ...", 1),
             "config": Key("settings", "broker settings by Kafka's names", {}),
+            "kafka_version": Key(
+                "text",
+                "the release of Kafka that they behave as, such as 4.3 (default: the newest)",
+                "",
+            ),
             "metadata_delay": Key(
                 "duration", "how late brokers learn what the controller decides", 0
             ),

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ...control.faults import ACTIONS
+from ...releases import NEWEST
 from ...verbs.row import EVERYWHERE, OURS, ROWS, WorldKind
 from ..triggers import WHEN
 from .reading import ScenarioError
@@ -44,6 +45,10 @@ def check_world(scenario: Scenario, world: WorldKind) -> None:
     if scenario.metadata_delay_ms and world is WorldKind.KAFKA:
         raise ScenarioError(
             f"{scenario.lines['brokers']}: brokers.metadata_delay cannot be in {world.value}: its brokers are not ours"
+        )
+    if scenario.release is not NEWEST and world is WorldKind.KAFKA:
+        raise ScenarioError(
+            f"{scenario.lines['brokers']}: brokers.kafka_version cannot be in {world.value}: its brokers are of the release that they are"
         )
 
 

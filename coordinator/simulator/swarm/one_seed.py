@@ -35,7 +35,7 @@ def run_seed(seed: int, minutes: int, settings: tuple[str, ...] = ()) -> SeedRes
 def run_text(text: str, seed: int, settings: tuple[str, ...] = ()) -> SeedResult:
     """Run a scenario that is given as text. Raises ScenarioError for settings that cannot be."""
     scenario = read_scenario(text, f"swarm-{seed}.toml", settings)
-    log = EventLog(seed=seed)
+    log = EventLog(seed=seed, kafka_version=scenario.release.number)
     coverage = Coverage()
     broken: tuple[str, ...] = ()
     failure = ""
