@@ -20,6 +20,7 @@ Behaviour = Literal[
     "K8-EP-44-1",
     "K8-MIG-44-4",
     "K8-TGT-44-2",
+    "META-44-1",
     "PART-44-1",
     "QUO-44-1",
     "REC-44-1",

@@ -5,7 +5,8 @@ forbid automatic creation. v8-10: cluster operations, v8: topic operations (KIP-
 topic ids but may not be asked by them; from v12, if any id is given, names are not looked at. A
 topic that comes into being because of the request is answered 3 this time, as in Kafka, where it
 exists a moment later. What was found, and nothing created, is kept encoded until the cluster
-changes.
+changes. Topics stand in the order of the sets in which Kafka keeps their names (HM-7), those that
+there are not, from 4.4 on, in that of another (META-44-1).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from ...cluster import Partition, Topic
 from ...cluster.topic_names import why_invalid
+from ...common.scala_sets import copied_to_java, in_set_order
 from ...common.slices import ITEMS_A_STEP, whole
 from ...errors import ErrorCode
 from ...wire.messages.metadata import (
@@ -157,8 +159,10 @@ def _find(
             cluster.topics_by_id[topic_id] for topic_id in ids if topic_id in cluster.topics_by_id
         ]
     else:
-        names = list(dict.fromkeys(name for _, name in asked if name is not None))
+        names = yield from in_set_order(name for _, name in asked if name is not None)
         found = [cluster.topics[name] for name in names if name in cluster.topics]
+        if broker.configs.release.has("META-44-1"):
+            names = copied_to_java(names)
         unknown = [name for name in names if name not in cluster.topics]
     response.topics += [
         MetadataResponseTopic(

@@ -12,7 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from assignors import Assignment as Plan
-from assignors import Assignor, AssignorError, Subscription, TopicPartition
+from assignors import (
+    Assignor,
+    AssignorError,
+    RebalanceProtocol,
+    Subscription,
+    TopicPartition,
+)
 from assignors.user_data import java_form
 
 from ...wire.consumer_protocol import Assignment
@@ -88,7 +94,7 @@ def assign(m: Membership, response: JoinGroupResponse, wishes: Wishes) -> dict[s
         m.view.partition_counts(m.subscribed.group_topics),
         members,
         plan,
-        cooperative=m.cooperative,
+        cooperative=RebalanceProtocol.COOPERATIVE in assignor.rebalance_protocols,
     )
     return {member_id: _written(part) for member_id, part in plan.items()}
 
@@ -179,7 +185,8 @@ def check(
     """Every member has a part, strangers have none; every partition that exists has one owner.
     Raises AssignorFault.
 
-    With the cooperative protocol a partition may be left out while somebody still owns it.
+    An assignor of the cooperative protocol may leave a partition out while somebody still owns it,
+    also where the leader itself is eager, for it offers another assignor beside (KIP-429).
     """
     for member_id in members:
         if member_id not in plan:

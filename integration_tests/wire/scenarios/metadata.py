@@ -38,7 +38,8 @@ def no_topics_and_all_topics(s: Session) -> None:
 
 @scenario()
 def odd_topics(s: Session) -> None:
-    """Bad names, the same name twice, order of the answer."""
+    """Bad names, the same name twice, what is there first. The order of several that are not there
+    depends on the hashes of their names (META-44-1)."""
     a = s.connect()
     name = topic(s, "t")
     for asked in (
@@ -47,7 +48,7 @@ def odd_topics(s: Session) -> None:
         ["."],
         ["x" * 250],
         [name, name],
-        [s.name("z"), name, s.name("y")],
+        [s.name("z"), name],
         ["a b", name],
     ):
         a.ask("Metadata", 12, topics=[{"name": n} for n in asked], allow_auto_topic_creation=False)
