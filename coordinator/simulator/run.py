@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from ..judges import ALL, Judge, Verdict, judge
+from ..judges.failures import NoMemberFails
 from ..judges.liveness import FewRebalances, StableWithin
 from ..judges.requests import WITHIN_MS, AnsweredOnce
 from ..judges.sessions import GRACE_MS, SessionsEnd
@@ -118,7 +119,7 @@ def judges_of(scenario: Scenario) -> list[Callable[[], Judge]]:
 
 def bounds_of(scenario: Scenario) -> list[Callable[[], Judge]]:
     """What makes the judges of a scenario's bounds."""
-    chosen: list[Callable[[], Judge]] = []
+    chosen: list[Callable[[], Judge]] = [partial(NoMemberFails, scenario.may_fail)]
     if scenario.stable_within_ms is not None:
         chosen.append(partial(StableWithin, scenario.stable_within_ms))
     if scenario.most_rebalances is not None:

@@ -255,6 +255,9 @@ def test_processes_that_begin_at_one_instant_are_members_of_their_own() -> None:
     )
     text = 'duration = "3m"\n[topics]\norders = 2\n[[members]]\nname = "app"\ncount = 2\ntopics = "orders"\nprotocol = "consumer"\n'
     text += "static = true\n" + churn.format(21, 10, 22) + churn.format(24, 15, 14)
+    text += (
+        '[must]\nmay_fail = ["app"]\n'  # one comes while its predecessor still owns its instance id
+    )
     scenario, log = read_scenario(text, "mine.toml"), EventLog(seed=3)
     run_scenario(scenario, 3, log)
     lines = list(log.events())

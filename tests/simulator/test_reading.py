@@ -722,3 +722,25 @@ def test_brokers_behave_as_the_release_that_a_file_names(tmp_path: Path) -> None
     assert header["kafka_version"].startswith("4.3.")
     with pytest.raises(ScenarioError, match=r"kafka_version = '7'.*4\.4, 4\.3"):
         read_scenario(GOOD, "good.toml", ('brokers.kafka_version="7"',))
+
+
+def test_a_member_that_ends_by_an_error_is_a_finding_unless_the_file_allows_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A rolling deploy straight from range to cooperative-sticky: who comes has no assignor in
+    common with who is there (PROTO-2), and is refused for good."""
+    file = tmp_path / "straight.toml"
+    members = "[[members]]\nname = '{}'\ncount = {}\ntopics = 'orders'\nassignor = '{}'\n"
+    file.write_text(
+        "duration = '3m'\n[topics]\norders = 6\n"
+        + members.format("old", 3, "range")
+        + members.format("new", 0, "cooperative-sticky")
+        + "[[churn]]\nkind = 'rolling'\nmembers = 'old'\nbecomes = 'new'\nat = '60s'\nevery = '20s'\n"
+    )
+    assert main(["simulate", str(file)]) == 1
+    told = capsys.readouterr().out
+    assert "no_member_fails: broken" in told
+    assert "INCONSISTENT_GROUP_PROTOCOL" in told
+    assert main(["simulate", str(file), "--set", 'must.may_fail=["old"]']) == 0
+    with pytest.raises(ScenarioError, match=r"must\.may_fail: there are no members nobody"):
+        read_scenario(GOOD, "good.toml", ('must.may_fail=["nobody"]',))

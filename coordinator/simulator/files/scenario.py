@@ -13,6 +13,7 @@ from ...broker.consumer_environment import assignors
 from ...configs.broker_configs import BrokerConfigs
 from ...control import cluster, faults
 from ...judges import ALL
+from ...judges.failures import ANY
 from ...members import MemberConfig
 from ...members.applications.consuming import CommitPolicy
 from ...members.consuming.fetch_config import FetchConfig
@@ -170,6 +171,8 @@ class Scenario:
     number from 0 on ("faults 0")."""
     release: Release
     """What its brokers behave as."""
+    may_fail: tuple[str, ...]
+    """Kinds of members that may end by an error."""
 
 
 def read_scenario(
@@ -245,6 +248,11 @@ def _scenario(plain: Plain, name: str) -> Scenario:
                 f"{where.at('judges')}: must.judges: there is no judge {judge}; they are {', '.join(known)}"
             )
     check_said_twice("must.judges", must["judges"], where.at("judges"))
+    for kind_name in must["may_fail"]:
+        if kind_name not in there.members and kind_name != ANY:
+            raise ScenarioError(
+                f"{where.at('may_fail')}: must.may_fail: there are no members {kind_name}; there are {', '.join(there.members)}"
+            )
     check_made_once(plain["faults"], lambda index: places.where("faults", index))
     faults_ = tuple(
         _fault(each, there, places.where("faults", index))
@@ -277,6 +285,7 @@ def _scenario(plain: Plain, name: str) -> Scenario:
         must["most_rebalances"],
         lines,
         release,
+        must["may_fail"],
     )
 
 

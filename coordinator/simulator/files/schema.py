@@ -264,6 +264,11 @@ TABLES: Final[dict[str, Table]] = {
                 "groups are stable so long after the last churn or fault is over, and stay so",
             ),
             "most_rebalances": Key("count", "no group has more generations than this"),
+            "may_fail": Key(
+                "names",
+                "kinds of members that may end by an error of theirs, or any (default: none)",
+                [],
+            ),
         },
     ),
 }
