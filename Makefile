@@ -57,7 +57,7 @@ lint: $(STAMP)
 	$(VENV)/bin/lint-imports --no-cache
 
 unit: $(STAMP)
-	$(PYTEST) -n 2 --dist worksteal --cov --cov-report=term
+	$(PYTEST) -n 3 --dist worksteal --cov --cov-report=term
 
 # The lessons as a static site in build/site, and a real Chromium on it (needs Node; CHROMIUM names the browser). Part of `make integration`.
 site: $(STAMP)

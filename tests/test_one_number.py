@@ -25,6 +25,8 @@ from tests.frozen.outputs import Lines, explain_json
 from tests.recount import Recount
 from tests.shipped import SCENARIOS, log_text
 
+pytestmark = pytest.mark.unmeasured
+
 Numbers = dict[str, float]
 
 

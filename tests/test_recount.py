@@ -18,6 +18,8 @@ from tests.frozen.store import names, stored_log
 from tests.recount import Line, Recount
 from tests.shipped import lines_of, simulated
 
+pytestmark = pytest.mark.unmeasured
+
 _SWARM = 300
 _OF_CLUSTERS = [name for name in names() if name != "live" and not name.startswith("vector-")]
 """The logs that say which broker serves which group."""

@@ -20,6 +20,7 @@ from kafka.coordinator.assignors.sticky.sticky_assignor import StickyPartitionAs
 
 from coordinator.adapters import aiokafka as for_aiokafka  # noqa: E402
 from coordinator.adapters import kafka_python as for_kafka_python  # noqa: E402
+from tests.lost_joins import join_again_if_lost  # noqa: E402
 
 DEADLINE_S = 120.0
 """For a group to settle, on a busy machine."""
@@ -32,8 +33,7 @@ SETTINGS: dict[str, Any] = {
 
 
 class PythonConsumer:
-    """A kafka-python consumer, polled in a thread of its own: 3.0.12 may lose the result of a join
-    that ends between two polls."""
+    """A kafka-python consumer, polled in a thread of its own (tests/lost_joins.py)."""
 
     def __init__(self, servers: str, strategy: Any) -> None:
         self.consumer = kafka.KafkaConsumer(
@@ -51,13 +51,7 @@ class PythonConsumer:
 
     def _live(self) -> None:
         while not self.closing.is_set():
-            coordinator = self.consumer._coordinator
-            if (
-                coordinator._join_task is not None
-                and coordinator._join_task.is_done
-                and not coordinator.need_rejoin()
-            ):
-                coordinator.request_rejoin()
+            join_again_if_lost(self.consumer)
             self.consumer.poll(timeout_ms=500)
 
     def owned(self) -> set[int]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from typing import Any
 
@@ -113,14 +114,18 @@ class Library(ABC):
 def until(
     what: str, condition: Callable[[], bool], *members: Member, seen: list[str] | None = None
 ) -> None:
-    """Poll the members in turn until the condition holds; what they read is added to `seen`."""
+    """Poll the members until the condition holds; what they read is added to `seen`.
+
+    They poll at the same time: a member that joins waits for the others, and the poll of
+    kafka-python's leader must not end before that (tests/lost_joins.py).
+    """
     end = time.monotonic() + DEADLINE_S
-    while not condition():
-        assert time.monotonic() < end, f"not within {DEADLINE_S} s: {what}"
-        for member in members:
-            values = member.poll()
-            if seen is not None:
-                seen += values
+    with ThreadPoolExecutor(max(len(members), 1)) as pool:
+        while not condition():
+            assert time.monotonic() < end, f"not within {DEADLINE_S} s: {what}"
+            for values in pool.map(lambda member: member.poll(), members):
+                if seen is not None:
+                    seen += values
 
 
 class ClientStory:

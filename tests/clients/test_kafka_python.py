@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.clients.story import DEADLINE_S, POLL_MS, SESSION_MS, ClientStory, Library, Member, text
+from tests.lost_joins import join_again_if_lost
 
 kafka = pytest.importorskip("kafka")
 from kafka.admin import ConfigResource, ConfigResourceType, NewPartitions, NewTopic  # noqa: E402
@@ -30,16 +31,7 @@ class _Member(Member):
         )  # else it may learn its topic while it joins, and lose that join
 
     def poll(self) -> list[str]:
-        # A defect of 3.0.12: a leader that rejoins because its metadata changed loses the result
-        # when its poll ends before the join does. Its heartbeats stay off and it never asks again,
-        # unless it is told to.
-        coordinator = self.consumer._coordinator
-        if (
-            coordinator._join_task is not None
-            and coordinator._join_task.is_done
-            and not coordinator.need_rejoin()
-        ):
-            coordinator.request_rejoin()
+        join_again_if_lost(self.consumer)
         return [
             text(record.value)
             for records in self.consumer.poll(timeout_ms=POLL_MS).values()

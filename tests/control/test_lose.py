@@ -19,6 +19,7 @@ with warnings.catch_warnings():
 
 from coordinator import Emulator
 from coordinator.control.in_process_requests import ControlError
+from tests.lost_joins import join_again_if_lost
 
 _FAST = {"heartbeat.interval.ms": "50"}
 
@@ -113,7 +114,12 @@ def test_kafka_python_is_told_that_they_are_lost(emulator: Emulator) -> None:
     consumer.partitions_for_topic(
         "orders"
     )  # else it may learn its topic while it joins, and lose that join
-    _lose(emulator, calls, lambda: consumer.poll(100), consumer.close)
+
+    def poll() -> None:
+        join_again_if_lost(consumer)
+        consumer.poll(100)
+
+    _lose(emulator, calls, poll, consumer.close)
 
 
 def test_librdkafka_is_told_that_they_are_lost(emulator: Emulator) -> None:
