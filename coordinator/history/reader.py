@@ -2,6 +2,7 @@
 
 Ask for the facts that are wanted, `see` each line in order, then `finish`. A fold that nobody asked
 for is not made, and what several are built on (consumer groups, moves) is followed once.
+Memberships and owners are folds of their own (`memberships`, `owners`).
 """
 
 from __future__ import annotations
@@ -12,9 +13,7 @@ from typing import TypeVar
 from ..event_log.reader import Line
 from .consumer_groups import ConsumerGroups
 from .gaps import Gaps
-from .memberships import Membership, Memberships
 from .moves import Moves
-from .owners import Ended, Given, Told
 from .settlings import Settling, Settlings
 from .timeline import Timeline
 
@@ -59,21 +58,6 @@ class History:
         """Group epochs of KIP-848 groups."""
         fold = Settlings(ended, self.consumer_groups(), self.moves())
         self.subscribe(fold.see, ("group",), lambda end_ms: fold.finish())
-
-    def memberships(self, ended: Callable[[Membership], None]) -> None:
-        """Member ids, from their coming to their going."""
-        fold = Memberships(ended)
-        self.subscribe(fold.see, ("group",), lambda end_ms: fold.finish())
-
-    def given(self, ended: Ended) -> None:
-        """Owners of partitions, as the coordinator gave them."""
-        fold = Given(ended)
-        self.subscribe(fold.see, ("group",), lambda end_ms: fold.finish())
-
-    def told(self, ended: Ended) -> None:
-        """Owners of partitions, as the members' listeners were told."""
-        fold = Told(ended)
-        self.subscribe(fold.see, ("member",), lambda end_ms: fold.finish())
 
     def gaps(self, found: Callable[[int, int], None]) -> None:
         """Times in which a partition had no owner, by the members' own word."""
