@@ -65,6 +65,16 @@ def capacity_for(peak_size: int) -> int:
     return capacity
 
 
+def copy_capacity(size: int) -> int:
+    """The buckets of `new HashMap(map of so many entries)` (HM-4)."""
+    return 1 << max(0, size * 4 // 3).bit_length() if size else 1
+
+
+def set_capacity(size: int) -> int:
+    """The buckets of `new HashSet(collection of so many)` (HM-4)."""
+    return max(_DEFAULT_CAPACITY, copy_capacity(size))
+
+
 def topic_partition_hash(topic: str, partition: int) -> int:
     """TopicPartition.hashCode as an unsigned 32-bit number (HM-1)."""
     return (31 * (31 + partition) + java_hash(topic)) & 0xFFFFFFFF

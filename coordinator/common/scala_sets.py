@@ -1,7 +1,7 @@
 """The order in which Scala's immutable sets of names show their elements: Kafka 4's request handlers
 keep names in such sets, and clients see the order in answers.
 
-Rules HM-7 and HM-8. Does not depend on what the names are.
+Rules HM-4 and HM-7. Does not depend on what the names are.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from .java_hash import java_hash, spread
+from .java_hash import java_hash, set_capacity, spread
 from .slices import ITEMS_A_STEP, Slices
 
 _SMALL: Final = 4
@@ -25,21 +25,27 @@ def in_set_order(names: Iterable[str]) -> Slices[list[str]]:
     unique = list(dict.fromkeys(names))
     if len(unique) <= _SMALL:
         return unique
+    hashes = yield from _hashes(unique)
+    return (yield from _of_node([(_mixed(h), name) for h, name in hashes], 0))
+
+
+def copied_to_java(names: Sequence[str]) -> Slices[list[str]]:
+    """Distinct names as a java.util.HashSet shows them that was made as a copy of a collection in
+    this order (HM-4)."""
+    buckets: dict[int, list[str]] = {}
+    last = set_capacity(len(names)) - 1
+    for h, name in (yield from _hashes(names)):
+        buckets.setdefault(spread(h) & last, []).append(name)
+    return [name for bucket in sorted(buckets) for name in buckets[bucket]]
+
+
+def _hashes(names: Iterable[str]) -> Slices[list[tuple[int, str]]]:
     hashed: list[tuple[int, str]] = []
-    for count, name in enumerate(unique, 1):
+    for count, name in enumerate(names, 1):
         if not count % ITEMS_A_STEP:
             yield
-        hashed.append((_mixed(java_hash(name)), name))
-    return _of_node(hashed, 0)
-
-
-def copied_to_java(names: Sequence[str]) -> list[str]:
-    """Distinct names as a java.util.HashSet shows them that was made as a copy of a collection in
-    this order (HM-8)."""
-    capacity = 16
-    while capacity < len(names) * 4 // 3 + 1:
-        capacity *= 2
-    return sorted(names, key=lambda name: spread(java_hash(name)) & capacity - 1)
+        hashed.append((java_hash(name), name))
+    return hashed
 
 
 def _mixed(h: int) -> int:
@@ -50,17 +56,19 @@ def _mixed(h: int) -> int:
     return h ^ h >> 10
 
 
-def _of_node(elements: Sequence[tuple[int, str]], shift: int) -> list[str]:
+def _of_node(elements: Sequence[tuple[int, str]], shift: int) -> Slices[list[str]]:
     """A node of the trie: first the elements that stand alone under five bits of their hash, then
     the nodes of those that share them, each in the order of these bits."""
     groups: dict[int, list[tuple[int, str]]] = {}
-    for element in elements:
+    for count, element in enumerate(elements, 1):
+        if not count % ITEMS_A_STEP:
+            yield
         groups.setdefault(element[0] >> shift & (1 << _BITS) - 1, []).append(element)
     ordered = [groups[bits] for bits in sorted(groups)]
     names = [group[0][1] for group in ordered if len(group) == 1]
     for group in ordered:
-        if len(group) > 1:
-            names += (
-                [name for _, name in group] if shift >= _LAST else _of_node(group, shift + _BITS)
-            )
+        if len(group) > 1 and shift >= _LAST:
+            names += [name for _, name in group]
+        elif len(group) > 1:
+            names += yield from _of_node(group, shift + _BITS)
     return names

@@ -7,6 +7,7 @@ kinds of membership, and neither depends on it.
 
 from __future__ import annotations
 
+from ..common.java_hash import set_capacity
 from ..errors import ErrorCode
 from ..wire.consumer_protocol import Assignment, EndsEarly, Subscription, WireError
 from .classic.model import ClassicGroup
@@ -14,7 +15,7 @@ from .classic.selection import select_protocol
 from .consumer.classic_members import PROTOCOL_TYPE, assignment_blob
 from .consumer.environment import Environment
 from .consumer.heartbeat import reconciled, subscribed
-from .consumer.java_order import int_order, set_capacity, uuid_order
+from .consumer.java_order import int_order, uuid_order
 from .consumer.model import ConsumerMembership, Held, Member, Partitions
 from .consumer.requests import Downgrade, Refused
 from .consumer.subscription import metadata_hash

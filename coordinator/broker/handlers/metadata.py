@@ -162,7 +162,7 @@ def _find(
         names = yield from in_set_order(name for _, name in asked if name is not None)
         found = [cluster.topics[name] for name in names if name in cluster.topics]
         if broker.configs.release.has("META-44-1"):
-            names = copied_to_java(names)
+            names = yield from copied_to_java(names)
         unknown = [name for name in names if name not in cluster.topics]
     response.topics += [
         MetadataResponseTopic(

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from ...common.java_hash import set_capacity
 from ..events import consumer as ev
-from .java_order import int_order, set_capacity, uuid_order
+from .java_order import int_order, uuid_order
 from .model import (
     NOTHING,
     ConsumerMembership,

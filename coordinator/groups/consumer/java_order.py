@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Final, TypeVar
 
-from ...common.java_hash import java_hash, spread
+from ...common.java_hash import java_hash, set_capacity, spread
 
 K = TypeVar("K")
 
@@ -32,16 +32,6 @@ def uuid_hash(topic_id: bytes) -> int:
     """Uuid.hashCode of 16 bytes, as an unsigned 32-bit number (HM-1)."""
     both = int.from_bytes(topic_id[:8], "big") ^ int.from_bytes(topic_id[8:], "big")
     return (both >> 32) ^ (both & 0xFFFFFFFF)
-
-
-def copy_capacity(size: int) -> int:
-    """The buckets of `new HashMap(map of so many entries)` (HM-4)."""
-    return 1 << max(0, size * 4 // 3).bit_length() if size else 1
-
-
-def set_capacity(size: int) -> int:
-    """The buckets of `new HashSet(collection of so many)` (HM-4)."""
-    return max(_DEFAULT_CAPACITY, copy_capacity(size))
 
 
 def grown(capacity: int, size: int) -> int:

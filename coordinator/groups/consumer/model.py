@@ -12,9 +12,10 @@ from collections.abc import Collection, Mapping
 from enum import Enum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from ...common.java_hash import copy_capacity
 from ...errors import ErrorCode
 from ..events.consumer import ClassicSettings, HeldPartitions
-from .java_order import copy_capacity, name_order, timeline_order
+from .java_order import name_order, timeline_order
 
 if TYPE_CHECKING:
     from ...wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatResponse

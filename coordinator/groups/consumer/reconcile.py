@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Mapping
 from typing import NamedTuple
 
-from .java_order import copy_capacity, int_order, set_capacity, uuid_order
+from ...common.java_hash import copy_capacity, set_capacity
+from .java_order import int_order, uuid_order
 from .model import NO_PARTITIONS, NOTHING, Held, Member, MemberState, Partitions
 
 Owned = Iterable[tuple[bytes, Iterable[int]]]

@@ -12,10 +12,11 @@ from enum import Enum
 from hashlib import blake2b
 from typing import Final, NamedTuple
 
+from ...common.java_hash import set_capacity
 from ...errors import ErrorCode
 from ..events import consumer as ev
 from .environment import Environment, PatternRefused, Topics
-from .java_order import name_order, set_capacity
+from .java_order import name_order
 from .model import (
     ConsumerMembership,
     Member,
