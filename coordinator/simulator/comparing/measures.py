@@ -51,8 +51,8 @@ def measure(lines: Iterable[Line]) -> Measures:
     new sizes would have needed (`moves`). `duplicates`: records that a group's
     applications processed again, each time counted; what members only pretend to read is not known.
     """
-    history, rests, repeated, gaps_ms = History(), Rests(), Repeated(), list[int]()
-    moves = history.moves()
+    history, repeated, gaps_ms = History(), Repeated(), list[int]()
+    moves, rests = history.moves(), Rests(history.consumer_groups())
     history.gaps(lambda since_ms, to_ms: gaps_ms.append(to_ms - since_ms))
     moved = NOTHING
     busy_since: dict[str, int] = {}

@@ -23,10 +23,11 @@ Owners = dict[tuple[str, int], str]
 class Rests:
     """The groups of a log, from rest to rest."""
 
-    def __init__(self) -> None:
+    def __init__(self, consumers: ConsumerGroups) -> None:
+        """`consumers`: those of the same log, which may have seen each line before."""
         self.needless = 0
         self._settled: dict[str, Owners] = {}
-        self._consumers = ConsumerGroups()
+        self._consumers = consumers
 
     def see(self, line: Line) -> bool:
         """Take a line in; did a group come to rest with it?"""
