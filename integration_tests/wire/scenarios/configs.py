@@ -100,9 +100,14 @@ def settle(link: Link, name: str) -> None:
 
 
 def settle_broker(link: Link, config: str, value: str) -> None:
-    """Wait until the broker shows this value, and a moment longer: its logs take the value over
-    just after that."""
-    wanted = {"resource_type": BROKER, "resource_name": "1", "configuration_keys": [config]}
+    """Wait until the broker goes by this setting of its own."""
+    settle_value(link, BROKER, "1", config, value)
+
+
+def settle_value(link: Link, kind: int, name: str, config: str, value: str) -> None:
+    """Wait until the broker shows this value of the resource, and a moment longer: its logs and
+    groups take the value over just after that."""
+    wanted = {"resource_type": kind, "resource_name": name, "configuration_keys": [config]}
 
     def shows_it() -> bool:
         found = link.ask_quietly("DescribeConfigs", 1, resources=[wanted])["results"][0]["configs"]

@@ -12,6 +12,7 @@ from integration_tests.wire.raw import Plain
 from integration_tests.wire.recorder import Session
 from integration_tests.wire.registry import scenario
 from integration_tests.wire.scenarios.compressed_batches import CODECS, sealed
+from integration_tests.wire.scenarios.configs import settle_value
 from integration_tests.wire.scenarios.group_features import UNSAFE_DOWNGRADE, level
 from integration_tests.wire.scenarios.hostile import framed, header
 from integration_tests.wire.scenarios.produce import produce
@@ -262,25 +263,8 @@ def sizes_of_compressed_records(s: Session) -> None:
     max.decompressed.message.bytes."""
     a = s.connect()
     for label, compress in CODECS.items():
-        name, codec = topic(s, label), COMPRESSIONS[label]
-        s.stage().ask_quietly(
-            "IncrementalAlterConfigs",
-            1,
-            resources=[
-                {
-                    "resource_type": 2,
-                    "resource_name": name,
-                    "configs": [
-                        {
-                            "name": "max.decompressed.message.bytes",
-                            "config_operation": 0,
-                            "value": "20",
-                        }
-                    ],
-                }
-            ],
-        )
-        s.wait(300)
+        name = topic(s, label, max_decompressed_message_bytes="20")
+        codec = COMPRESSIONS[label]
         for size in (1, 12, 13, 14, 40):
             s.say("value", size)
             produce(a, name, sealed(codec, compress(record(b"v" * size, 0, 0)), 1))
@@ -355,7 +339,7 @@ def an_emptied_group_is_joined_at_once(s: Session) -> None:
             }
         ],
     )
-    s.wait(500)
+    settle_value(s.stage(), GROUP, group, "consumer.assignment.interval.ms", "15000")
     for label in ("a", "b"):
         one = Consumer(s, label, group)
         one.join(t)
