@@ -189,6 +189,10 @@ class Replication:
         leadership = self._led.get((topic, index), {}).get(leader)
         return None if leadership is None else leadership.followers.get(broker)
 
+    def is_prompt(self, leader: int, broker: int) -> bool:
+        """Whether a follower copies what its leader writes as soon as it is written."""
+        return self._network.reaches(leader, broker) and broker not in self.paces
+
     def low_watermark(self, leader: int, partition: Partition) -> int:
         """The least log start of a partition's replicas whose brokers its leader believes to be
         alive (KIP-107)."""

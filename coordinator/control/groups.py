@@ -21,16 +21,19 @@ from ..wire.messages.offset_commit import (
 )
 from . import arguments, operations
 from .group_properties import GroupLooks
-from .in_process_requests import ControlError, ask, check
+from .in_process_requests import ControlError, check
 from .injection.engine import Active
 from .injection.fault_board import FaultHandle
 from .snapshots import GroupSnapshot, TopicPartition
+from .steps import asked, at_once, coordinated
 from .thread_calls import DEFAULT_TIMEOUT_S
 from .waiting import WaitTimeoutError
 from .waits.expectations import ExpectationError, GroupExpectation, partition_of
 
 if TYPE_CHECKING:
+    from ..broker.core import Broker
     from .session import KitSession
+    from .steps import Done, Steps
     from .thread_calls import Runner
     from .verification import Verification
 
@@ -46,6 +49,7 @@ class GroupHandle(GroupLooks):
     def __init__(
         self,
         run: Runner,
+        done: Done,
         session: KitSession,
         group_id: str,
         verify: Callable[..., Verification],
@@ -53,6 +57,7 @@ class GroupHandle(GroupLooks):
         timeline: Callable[[], dict[str, Any]],
     ) -> None:
         self._run = run
+        self._done = done
         self._verify = verify
         self._peer = peer
         self._timeline = timeline
@@ -174,46 +179,38 @@ class GroupHandle(GroupLooks):
         """Take a member out, as an administrator does (LeaveGroup): it learns of it by
         UNKNOWN_MEMBER_ID. Raises LookupError."""
 
-        def leave() -> None:
-            broker = self._session.serving(self.group_id)
+        def leave(broker: Broker) -> Steps[None]:
             member = self._session.group(self.group_id).member(name)
             identity = MemberIdentity(
                 member_id=member.member_id, group_instance_id=member.instance_id, reason=reason
             )
-            answer = ask(
-                broker,
-                LeaveGroupRequest(group_id=self.group_id, members=[identity]),
-                LeaveGroupResponse,
-                self._session.now(),
-            )
+            request = LeaveGroupRequest(group_id=self.group_id, members=[identity])
+            answer = yield from asked(self._session, broker, request, LeaveGroupResponse)
             check(
                 answer.error_code or answer.members[0].error_code,
                 f"{member.name} cannot be removed",
             )
 
-        self._run(leave)
+        return self._act(leave)
 
     def expire(self, name: str) -> None:
         """End a member's session now, as if it had been silent for its whole session timeout.
         Raises LookupError, ControlError."""
 
-        def end() -> None:
+        def end(broker: Broker) -> None:
             member = self._session.group(self.group_id).member(name)
-            operations.expire(
-                self._session.serving(self.group_id),
-                self.group_id,
-                member.member_id,
-                self._session.now(),
-            )
+            operations.expire(broker, self.group_id, member.member_id, self._session.now())
 
-        self._run(end)
+        return self._act(at_once(end))
 
     def rebalance(self, reason: str = "a test asked for it") -> None:
         """Let the group rebalance: every member has to join again. Raises ControlError if it has no
         members or does so already."""
-        self._run(
-            lambda: operations.start_rebalance(
-                self._session.serving(self.group_id), self.group_id, reason, self._session.now()
+        return self._act(
+            at_once(
+                lambda broker: operations.start_rebalance(
+                    broker, self.group_id, reason, self._session.now()
+                )
             )
         )
 
@@ -225,13 +222,11 @@ class GroupHandle(GroupLooks):
         LookupError, ControlError.
         """
 
-        def take_over() -> None:
+        def take_over(broker: Broker) -> None:
             member = self._session.group(self.group_id).member(name)
-            operations.fence(
-                self._session.serving(self.group_id), self.group_id, member, self._session.now()
-            )
+            operations.fence(broker, self.group_id, member, self._session.now())
 
-        self._run(take_over)
+        return self._act(at_once(take_over))
 
     def lose(self, name: str) -> FaultHandle:
         """Let a member find out that its partitions are not its own any more: it loses them
@@ -249,9 +244,12 @@ class GroupHandle(GroupLooks):
 
         return FaultHandle(self._session.faults, self._run(add), self._run, self._session.now)
 
-    def commit(self, offsets: Mapping[TopicPartition, int]) -> None:
-        """Set committed offsets as a tool does, while the group has no members. Raises
-        ExpectationError, ControlError."""
+    def commit(
+        self, offsets: Mapping[TopicPartition, int], *, timeout: float = DEFAULT_TIMEOUT_S
+    ) -> None:
+        """Set committed offsets as a tool does, while the group has no members. While the group has
+        no coordinator that runs it waits, up to `timeout` seconds. Raises ExpectationError,
+        ControlError."""
         arguments.mapping("offsets", offsets, '{("orders", 0): 10}')
         if not offsets:
             raise ControlError(
@@ -259,7 +257,7 @@ class GroupHandle(GroupLooks):
             )
         wanted = GroupExpectation(committed=offsets)
 
-        def put() -> None:
+        def put(broker: Broker) -> Steps[None]:
             wanted.check_possible(self._session.check_partition, 0)
             there = self._session.group(self.group_id).members
             if there:
@@ -281,12 +279,8 @@ class GroupHandle(GroupLooks):
             request = OffsetCommitRequest(
                 group_id=self.group_id, generation_id_or_member_epoch=-1, topics=topics
             )
-            answer = ask(
-                self._session.serving(self.group_id),
-                request,
-                OffsetCommitResponse,
-                self._session.now(),
-                version=_BY_NAME,
+            answer = yield from asked(
+                self._session, broker, request, OffsetCommitResponse, version=_BY_NAME
             )
             for answered in answer.topics:
                 for row in answered.partitions:
@@ -295,19 +289,20 @@ class GroupHandle(GroupLooks):
                         f"{answered.name}-{row.partition_index} cannot be committed for group {self.group_id!r}",
                     )
 
-        self._run(put)
+        return self._act(put, timeout)
 
     def delete(self) -> None:
         """Delete the group and its offsets; it must be Empty."""
 
-        def end() -> None:
-            broker = self._session.serving(self.group_id)
-            (result,) = ask(
-                broker,
-                DeleteGroupsRequest(groups_names=[self.group_id]),
-                DeleteGroupsResponse,
-                self._session.now(),
-            ).results
-            check(result.error_code, f"group {self.group_id!r} cannot be deleted")
+        def end(broker: Broker) -> Steps[None]:
+            request = DeleteGroupsRequest(groups_names=[self.group_id])
+            answer = yield from asked(self._session, broker, request, DeleteGroupsResponse)
+            check(answer.results[0].error_code, f"group {self.group_id!r} cannot be deleted")
 
-        self._run(end)
+        return self._act(end)
+
+    def _act(
+        self, act: Callable[[Broker], Steps[None]], timeout: float = DEFAULT_TIMEOUT_S
+    ) -> None:
+        """Do something at the group's coordinator, once it runs."""
+        return self._done(coordinated(self._session, self.group_id, act), timeout)

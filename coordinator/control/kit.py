@@ -9,7 +9,7 @@ pays nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Future, wait
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from functools import partial
@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from .cluster_kit import ClusterKit
 from .injection.fault_words import FaultWords, milliseconds
 from .thread_calls import DEFAULT_TIMEOUT_S
+from .topic_kit import TopicKit
 
 if TYPE_CHECKING:
-    from ..broker.core import Broker
     from ..event_log import EventLog
     from ..history.timeline import Timeline
     from ..history.views import GroupView
@@ -31,17 +31,15 @@ if TYPE_CHECKING:
     from .journal import Journal
     from .restoring import Snapshot
     from .session import KitSession
-    from .topics import ReadRecord, Written
     from .verification import Verification
     from .waiting import LoopFuture, WaitTimeoutError
 
 T = TypeVar("T")
 DEFAULT_GRACE_S = 5.0
 """How long `advance` waits, in real time, for living members that a rebalance awaits."""
-Value = bytes | str | None
 
 
-class Kit(ClusterKit, FaultWords["FaultHandle"]):
+class Kit(TopicKit, ClusterKit, FaultWords["FaultHandle"]):
     """Methods of a running emulator for tests."""
 
     _kit: KitSession | None = None
@@ -60,173 +58,6 @@ class Kit(ClusterKit, FaultWords["FaultHandle"]):
             self._kit = self.run(self._new_session)
         return self._kit
 
-    # -- topics and records
-    # --------------------------------------------------------------------------------------------
-
-    def create_topic(
-        self,
-        name: str,
-        partitions: int = -1,
-        *,
-        replication: int = -1,
-        config: Mapping[str, object] | None = None,
-    ) -> None:
-        """Make a topic; without `partitions` it gets as many as num.partitions says. Raises
-        ControlError, in Kafka's words."""
-        from . import topics
-
-        self._on_broker(
-            lambda broker, now: topics.create(
-                broker, now, name, partitions, replication, config or {}
-            )
-        )
-
-    def topics(self) -> dict[str, int]:
-        """How many partitions each topic has, Kafka's internal ones left out."""
-        return self._on_broker(
-            lambda broker, now: {
-                name: len(topic.partitions)
-                for name, topic in broker.cluster.topics.items()
-                if not topic.internal
-            }
-        )
-
-    def grow_topic(self, name: str, partitions: int) -> None:
-        """Give a topic more partitions, `partitions` in all."""
-        from . import topics
-
-        self._on_broker(lambda broker, now: topics.grow(broker, now, name, partitions))
-
-    def delete_topic(self, name: str) -> None:
-        """Delete a topic, its records, and the offsets that groups committed in it."""
-        from . import topics
-
-        self._on_broker(lambda broker, now: topics.delete(broker, now, name))
-
-    def truncate(self, name: str, partition: int, before: int = -1) -> int:
-        """Delete the records of a partition below an offset, all by default; returns where it
-        starts now."""
-        from . import arguments, topics
-
-        arguments.whole("partition", partition)
-        leader = self._session.leader_of
-        return self._on_broker(
-            lambda broker, now: topics.truncate(
-                leader(name, partition), now, name, partition, before
-            )
-        )
-
-    def end_offsets(self, name: str, *, committed: bool = False) -> dict[int, int]:
-        """The offset behind the last record of each partition that consumers may read; `committed`:
-        read_committed ones."""
-        from . import topics
-
-        leader = self._session.leader_of
-        return self._on_broker(
-            lambda broker, now: {
-                index: topics.end_offsets(leader(name, index), name, committed=committed)[index]
-                for index in range(len(topics.topic_of(broker, name).partitions))
-            }
-        )
-
-    def produce(
-        self,
-        name: str,
-        values: Iterable[Value],
-        *,
-        partition: int | None = None,
-        keys: Sequence[Value] | None = None,
-        headers: Mapping[str, Value] | None = None,
-        timestamp_ms: int | None = None,
-        transactional_id: str | None = None,
-        abort: bool = False,
-    ) -> list[Written]:
-        """Write records; returns where each was put, in the order of `values`.
-
-        Text is written as UTF-8. Without `partition` a record goes where Java's producer puts its
-        key, records without key go round. `transactional_id`: in one transaction, which is
-        committed, or with `abort` aborted.
-        """
-        from ..storage.record_codec import Record
-        from . import arguments, topics
-        from .in_process_requests import ControlError
-
-        arguments.records(partition, headers, timestamp_ms, transactional_id, abort)
-        listed = arguments.listed("values", values)
-        if keys is not None and (isinstance(keys, (str, bytes)) or len(keys) != len(listed)):
-            raise ControlError(
-                f"keys: {len(keys)} for {len(listed)} values; give one for each, None for a record without key"
-            )
-        pairs = tuple((key, _bytes(value)) for key, value in (headers or {}).items())
-        leader, coordinating = self._session.leader_of, self._session.coordinating
-
-        def write(broker: Broker, now: int) -> list[Written]:
-            at_ms = broker.epoch_ms + now if timestamp_ms is None else timestamp_ms
-            records = [
-                Record(
-                    number,
-                    at_ms,
-                    None if keys is None else _bytes(keys[number]),
-                    _bytes(value),
-                    pairs,
-                )
-                for number, value in enumerate(listed)
-            ]
-            producer = (
-                None
-                if transactional_id is None
-                else topics.begin(coordinating(transactional_id), now, transactional_id)
-            )
-            written: dict[int, Written] = {}
-            for index, found in topics.placed(broker, name, records, partition).items():
-                places = topics.produce(
-                    leader(name, index), now, name, index, found, producer=producer
-                )
-                for record, place in zip(found, places, strict=True):
-                    written[record.offset] = place
-            if producer is not None:
-                topics.end(coordinating(producer[0]), now, producer, commit=not abort)
-            return [written[number] for number in range(len(listed))]
-
-        return self._on_broker(write)
-
-    def records(
-        self,
-        name: str,
-        partition: int | None = None,
-        *,
-        start: int | None = None,
-        committed: bool = False,
-    ) -> list[ReadRecord]:
-        """The records of a partition, or of all one after the other, from an offset on.
-        `committed`: as read_committed reads."""
-        from . import arguments, topics
-
-        arguments.whole_or_none("partition", partition)
-        arguments.whole_or_none("start", start)
-        arguments.flag("committed", committed)
-        leader = self._session.leader_of
-
-        def read(broker: Broker, now: int) -> list[ReadRecord]:
-            indexes = (
-                [partition]
-                if partition is not None
-                else range(len(topics.topic_of(broker, name).partitions))
-            )
-            return [
-                row
-                for index in indexes
-                for row in topics.read(
-                    leader(name, index), name, index, start=start, committed=committed
-                )
-            ]
-
-        return self._on_broker(read)
-
-    def _on_broker(self, function: Callable[[Broker, int], T]) -> T:
-        session = self._session
-        return self.run(lambda: function(session.any_broker(), session.now()))
-
     # -- groups
     # --------------------------------------------------------------------------------------------------------
 
@@ -237,7 +68,9 @@ class Kit(ClusterKit, FaultWords["FaultHandle"]):
 
         arguments.group(group_id)
         peer = getattr(self, "peer")  # noqa: B009 - the emulator's own, whose options the kit does not repeat
-        return GroupHandle(self.run, self._session, group_id, self.verify, peer, self.timeline)
+        return GroupHandle(
+            self.run, self._done, self._session, group_id, self.verify, peer, self.timeline
+        )
 
     def groups(self) -> list[str]:
         """The ids of all groups, sorted."""
@@ -516,13 +349,3 @@ def _views(timeline: Timeline, group: str | None) -> list[GroupView]:
             f"nothing has happened to a group {group!r}; the groups of this run are: {', '.join(timeline.groups) or 'none'}"
         )
     return [view for name, view in timeline.groups.items() if group in (None, name)]
-
-
-def _bytes(value: Value) -> bytes | None:
-    if value is None or isinstance(value, bytes):
-        return value
-    if isinstance(value, str):
-        return value.encode()
-    from .in_process_requests import ControlError
-
-    raise ControlError(f"{value!r} cannot stand in a record: bytes, a text or None can")

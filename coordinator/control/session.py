@@ -7,16 +7,14 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from ..cluster.model import INTERNAL_TOPICS
-from ..wire.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from .clock import Clock
 from .faults import FaultError
 from .group_views import snapshot
-from .in_process_requests import ControlError, ask
 from .injection.fault_board import FaultBoard
 from .injection.selector_fields import check_carried
 from .journal import Records
+from .reach import Reach
 from .snapshots import GroupSnapshot, TopicPartition
-from .waiting import WaitBoard
 from .waits.activity import Activity
 from .waits.heartbeats import Heartbeats
 
@@ -29,56 +27,38 @@ _BEFORE_TOPICS = ("CreateTopics", "DescribeTopicPartitions", "Metadata")
 """APIs whose requests name topics that need not be there."""
 
 
-class KitSession:
+class KitSession(Reach):
     """One emulator's faults, waits and activity. Everything here is called between two requests.
 
-    `brokers`: those that run; `clock`: the emulator's; `clients`: client ids with an open
+    `brokers`: all there are, `running` says which of them run; `clock`: the emulator's; `clients`: client ids with an open
     connection; `own`: member ids of peers of this emulator, with the partitions that each took
-    over; `paused`: those of them that stand still; `disconnect` closes all connections.
+    over; `paused`: those of them that stand still; `disconnect` closes all connections; `on_loop`:
+    whether who calls holds up the brokers meanwhile.
     """
 
     def __init__(
         self,
         brokers: Callable[[], list[Broker]],
+        running: Callable[[int], bool],
         clock: Clock,
         seed: int,
         clients: Callable[[], set[str]],
         own: Callable[[], dict[str, frozenset[TopicPartition]]],
         paused: Callable[[], set[str]],
         disconnect: Callable[[], None],
+        on_loop: Callable[[], bool],
     ) -> None:
-        self.brokers = brokers
+        super().__init__(brokers, running, clock.now)
         self.clock = clock
-        self.now = clock.now
         self.paused = paused
         self.disconnect = disconnect
+        self.on_loop = on_loop
         self.faults = FaultBoard(brokers, seed)
-        self.waits = WaitBoard()
         self.records: Records | None = None
         self._clients = clients
         self._own = own
         self._activity: dict[int, tuple[Broker, Activity]] = {}
         self._heartbeats: dict[int, tuple[Broker, Heartbeats]] = {}
-
-    def any_broker(self) -> Broker:
-        """A broker that can be asked. Raises ControlError if none runs."""
-        brokers = self.brokers()
-        if not brokers:
-            raise ControlError("no broker runs: start one")
-        return brokers[0]
-
-    def leader_of(self, topic: str, index: int) -> Broker:
-        """The broker that leads a partition; any, where nobody that runs leads it."""
-        asked = self.any_broker()
-        found = asked.cluster.partition(topic, index)
-        return next(
-            (
-                broker
-                for broker in self.brokers()
-                if found is not None and broker.node_id == found.leader
-            ),
-            asked,
-        )
 
     def serving(self, group_id: str) -> Broker:
         """The broker that serves a group now, or would serve it."""
@@ -91,25 +71,6 @@ class KitSession:
             ):
                 return broker
         return self.any_broker()
-
-    def coordinating(self, transactional_id: str) -> Broker:
-        """The broker that serves a transactional id; any, where nobody that runs does. Asking makes
-        Kafka's topic for them, if need be."""
-        asked = self.any_broker()
-        ask(
-            asked,
-            FindCoordinatorRequest(key_type=1, coordinator_keys=[transactional_id]),
-            FindCoordinatorResponse,
-            self.now(),
-        )
-        return next(
-            (
-                broker
-                for broker in self.brokers()
-                if not broker.transactions.availability(transactional_id)
-            ),
-            asked,
-        )
 
     def group_ids(self) -> Iterable[str]:
         """All groups that are served."""

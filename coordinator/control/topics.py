@@ -6,9 +6,11 @@ ControlError where Kafka refuses, in Kafka's words.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from ..errors import ErrorCode
 from ..partitioners.murmur2 import partition_for_key
 from ..storage.compression import decompress
 from ..storage.record_codec import Record, build_batch, read_records
@@ -45,18 +47,36 @@ from ..wire.messages.produce import (
 )
 from . import arguments
 from .in_process_requests import ControlError, ask, check
+from .steps import UnansweredError, asked, until
 
 if TYPE_CHECKING:
     from ..broker.core import Broker
     from ..cluster import Partition, Topic
     from ..storage.partition_log import PartitionLog
+    from ..wire.schema import Request, Response
+    from .reach import Reach
+    from .steps import Steps
 
 _TIMEOUT_MS = 30_000
 _BY_NAME = 12
 """The last version of Produce that names topics; transactions need no AddPartitionsToTxn from it on
 (KIP-890)."""
 
-Headers = Sequence[tuple[str, bytes | None]]
+_ASKED_AGAIN = (ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND, ErrorCode.REQUEST_TIMED_OUT)
+"""The batch is in its leader's log, and what becomes of it is not known: an idempotent producer
+asks again."""
+
+T = TypeVar("T")
+R = TypeVar("R", bound="Response")
+Value = bytes | str | None
+
+
+class Producer(NamedTuple):
+    """Who writes: a producer id and epoch, of a transactional id or of none."""
+
+    transactional_id: str | None
+    producer_id: int
+    epoch: int
 
 
 class Written(NamedTuple):
@@ -126,15 +146,25 @@ def delete(broker: Broker, now: int, name: str) -> None:
     check(result.error_code, f"topic {name} cannot be deleted", result.error_message)
 
 
-def truncate(broker: Broker, now: int, name: str, partition: int, before: int) -> int:
+def controlled(reach: Reach, change: Callable[[Broker, int], None]) -> Steps[None]:
+    """Change topics at a broker that reaches the controller."""
+    yield from until(reach.uncontrolled)
+    broker = reach.controlling()
+    assert broker is not None
+    change(broker, reach.now())
+
+
+def truncated(reach: Reach, name: str, partition: int, before: int) -> Steps[int]:
     """Delete the records of a partition below an offset (-1: all there are); the new log start."""
-    partition_of(broker, name, partition)
     arguments.whole("before", before)
+    yield from until(reach.nobody)
+    partition_of(reach.any_broker(), name, partition)
     row = DeleteRecordsPartition(partition_index=partition, offset=before)
     request = DeleteRecordsRequest(
         topics=[DeleteRecordsTopic(name=name, partitions=[row])], timeout_ms=_TIMEOUT_MS
     )
-    result = ask(broker, request, DeleteRecordsResponse, now).topics[0].partitions[0]
+    answer = yield from led(reach, name, partition, request, DeleteRecordsResponse)
+    result = answer.topics[0].partitions[0]
     check(result.error_code, f"{name}-{partition} cannot be truncated before offset {before}")
     return result.low_watermark
 
@@ -162,11 +192,17 @@ def partition_of(broker: Broker, name: str, index: int) -> Partition:
     return topic.partitions[index]
 
 
-def end_offsets(broker: Broker, name: str, *, committed: bool = False) -> dict[int, int]:
+def ends(reach: Reach, name: str, *, committed: bool) -> Steps[dict[int, int]]:
     """Where each partition ends for readers; for those of committed records only, if asked for."""
+    yield from until(reach.nobody)
+    count = len(topic_of(reach.any_broker(), name).partitions)
+    yield from until(lambda: _unready(reach, name, range(count)))
+    logs = {index: reach.leader_of(name, index) for index in range(count)}
     return {
-        p.index: p.log.last_stable_offset if committed else p.log.high_watermark
-        for p in topic_of(broker, name).partitions
+        index: log.last_stable_offset if committed else log.high_watermark
+        for index, log in (
+            (index, partition_of(leader, name, index).log) for index, leader in logs.items()
+        )
     }
 
 
@@ -191,92 +227,258 @@ def placed(
     return by_partition
 
 
-def produce(
-    broker: Broker,
-    now: int,
+def produced(
+    reach: Reach,
+    name: str,
+    values: Iterable[Value],
+    *,
+    partition: int | None = None,
+    keys: Sequence[Value] | None = None,
+    headers: Mapping[str, Value] | None = None,
+    timestamp_ms: int | None = None,
+    transactional_id: str | None = None,
+    abort: bool = False,
+    at_once: bool = False,
+) -> Steps[list[Written]]:
+    """Write records, and where each was put. Nothing is written before all partitions can be
+    written to, and (`at_once`) be acknowledged without a wait."""
+    arguments.records(partition, headers, timestamp_ms, transactional_id, abort)
+    listed = arguments.listed("values", values)
+    if keys is not None and (isinstance(keys, (str, bytes)) or len(keys) != len(listed)):
+        raise ControlError(
+            f"keys: {len(keys)} for {len(listed)} values; give one for each, None for a record without key"
+        )
+    pairs = tuple((key, _bytes(value)) for key, value in (headers or {}).items())
+    yield from until(reach.nobody)
+    broker, now = reach.any_broker(), reach.now()
+    at_ms = broker.epoch_ms + now if timestamp_ms is None else timestamp_ms
+    rows = [
+        Record(number, at_ms, None if keys is None else _bytes(keys[number]), _bytes(value), pairs)
+        for number, value in enumerate(listed)
+    ]
+    found = placed(broker, name, rows, partition)
+    yield from until(lambda: _unready(reach, name, found, writing=True, at_once=at_once))
+    producer = None
+    if transactional_id is not None:
+        producer = yield from begun(reach, transactional_id)
+    elif any(len(partition_of(broker, name, index).replicas) > 1 for index in found):
+        producer = yield from _idempotent(reach)
+    written: dict[int, Written] = {}
+    for index, records in found.items():
+        places = yield from _noting(
+            append(reach, name, index, records, producer=producer), len(written), len(listed)
+        )
+        for record, place in zip(records, places, strict=True):
+            written[record.offset] = place
+    if producer is not None and transactional_id is not None:
+        yield from ended(reach, producer, commit=not abort)
+    return [written[number] for number in range(len(listed))]
+
+
+def _noting(steps: Steps[T], done: int, total: int) -> Steps[T]:
+    """Steps that say, where they wait, how much of a call is done."""
+    note = (f"{done} of the {total} records are written",) if done else ()
+    while True:
+        try:
+            unmet = next(steps)
+        except StopIteration as end:
+            result: T = end.value
+            return result
+        yield lambda unmet=unmet: (*lacking, *note) if (lacking := unmet()) else ()  # type: ignore[misc]
+
+
+def _unready(
+    reach: Reach,
+    name: str,
+    indexes: Iterable[int],
+    *,
+    writing: bool = False,
+    at_once: bool = False,
+) -> tuple[str, ...]:
+    """Why not all of these partitions can be read or written now."""
+    each = (reach.unready(name, index, writing=writing, at_once=at_once) for index in indexes)
+    return tuple(text for texts in each for text in texts)
+
+
+def append(
+    reach: Reach,
     name: str,
     index: int,
     records: Sequence[Record],
     *,
-    producer: tuple[str, int, int] | None = None,
-) -> list[Written]:
-    """Append records to one partition as one batch. `producer`: transactional id, producer id and
-    epoch of an open transaction."""
+    producer: Producer | None = None,
+) -> Steps[list[Written]]:
+    """Append records to one partition as one batch that all replicas in sync acknowledge.
+    `producer`: of an open transaction, or an idempotent one, which may be asked again."""
     if not records:
         return []
-    transactional_id, producer_id, epoch = producer or (None, NO_PRODUCER_ID, -1)
-    sequence = (
-        -1
-        if producer is None
-        else _next_sequence(partition_of(broker, name, index).log, producer_id, epoch)
-    )
     rows = [record._replace(offset=offset) for offset, record in enumerate(records)]
-    batch = build_batch(
-        rows,
-        producer_id=producer_id,
-        producer_epoch=epoch,
-        base_sequence=sequence,
-        attributes=0 if producer is None else TRANSACTIONAL,
-    )
-    data = TopicProduceData(
-        name=name, partition_data=[PartitionProduceData(index=index, records=batch)]
-    )
-    acks = (
-        -1 if len(partition_of(broker, name, index).isr) == 1 else 1
-    )  # the answer is to come at once
-    request = ProduceRequest(
-        transactional_id=transactional_id, acks=acks, timeout_ms=_TIMEOUT_MS, topic_data=[data]
-    )
-    answer = (
-        ask(broker, request, ProduceResponse, now, version=_BY_NAME)
-        .responses[0]
-        .partition_responses[0]
-    )
+    batch = None
+    while True:
+        yield from until(lambda: reach.unready(name, index, writing=True))
+        if batch is None:
+            log = partition_of(reach.leader_of(name, index), name, index).log
+            batch = build_batch(
+                rows,
+                producer_id=NO_PRODUCER_ID if producer is None else producer.producer_id,
+                producer_epoch=-1 if producer is None else producer.epoch,
+                base_sequence=-1 if producer is None else _next_sequence(log, producer),
+                attributes=TRANSACTIONAL if producer and producer.transactional_id else 0,
+            )
+        data = TopicProduceData(
+            name=name, partition_data=[PartitionProduceData(index=index, records=batch)]
+        )
+        request = ProduceRequest(
+            transactional_id=None if producer is None else producer.transactional_id,
+            acks=-1,
+            timeout_ms=_TIMEOUT_MS,
+            topic_data=[data],
+        )
+        response = yield from led(
+            reach,
+            name,
+            index,
+            request,
+            ProduceResponse,
+            version=_BY_NAME,
+            again=producer is not None,
+        )
+        answer = response.responses[0].partition_responses[0]
+        if producer is None or answer.error_code not in _ASKED_AGAIN:
+            break
     check(answer.error_code, f"{name}-{index}: the records cannot be written", answer.error_message)
     return [Written(name, index, answer.base_offset + number) for number in range(len(rows))]
 
 
-def _next_sequence(log: PartitionLog, producer_id: int, epoch: int) -> int:
+def led(
+    reach: Reach,
+    name: str,
+    index: int,
+    request: Request,
+    kind: type[R],
+    *,
+    version: int | None = None,
+    again: bool = True,
+) -> Steps[R]:
+    """What the leader of a partition answers; of one that stopped before it did, its successor, if
+    it may be asked `again`."""
+    while True:
+        yield from until(lambda: reach.unready(name, index))
+        leader = reach.leader_of(name, index)
+        try:
+            return (
+                yield from asked(
+                    reach,
+                    leader,
+                    request,
+                    kind,
+                    version=version,
+                    counts=partial(_leads, leader, name, index),
+                )
+            )
+        except UnansweredError:
+            if not again:
+                raise
+
+
+def _leads(leader: Broker, name: str, index: int) -> bool:
+    """Whether the controller has this broker lead a partition."""
+    found = leader.controller.cluster.partition(name, index)
+    return found is None or found.leader == leader.node_id
+
+
+def _next_sequence(log: PartitionLog, producer: Producer) -> int:
     """The sequence number that a producer's next batch carries in a partition: it goes on behind
     its last (KIP-98)."""
-    state = log.producers.states.get(producer_id)
-    return 0 if state is None or state.epoch != epoch else state.last_sequence + 1
+    state = log.producers.states.get(producer.producer_id)
+    return 0 if state is None or state.epoch != producer.epoch else state.last_sequence + 1
 
 
-def begin(
-    broker: Broker, now: int, transactional_id: str, timeout_ms: int = 60_000
-) -> tuple[str, int, int]:
+def _idempotent(reach: Reach) -> Steps[Producer]:
+    """An idempotent producer: what it writes again counts once."""
+    answer = yield from asked(
+        reach,
+        reach.any_broker(),
+        InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=_TIMEOUT_MS),
+        InitProducerIdResponse,
+    )
+    check(answer.error_code, "an idempotent producer cannot be initialized")
+    return Producer(None, answer.producer_id, answer.producer_epoch)
+
+
+def begun(reach: Reach, transactional_id: str, timeout_ms: int = 60_000) -> Steps[Producer]:
     """Initialize the producer of a transactional id: whoever had it before is fenced, and its open
     transaction aborted."""
+    broker = yield from _coordinating(reach, transactional_id)
     request = InitProducerIdRequest(
         transactional_id=transactional_id, transaction_timeout_ms=timeout_ms
     )
-    answer = ask(broker, request, InitProducerIdResponse, now)
+    answer = yield from asked(reach, broker, request, InitProducerIdResponse)
     check(answer.error_code, f"transactional id {transactional_id} cannot be initialized")
-    return transactional_id, answer.producer_id, answer.producer_epoch
+    return Producer(transactional_id, answer.producer_id, answer.producer_epoch)
 
 
-def end(
-    broker: Broker, now: int, producer: tuple[str, int, int], *, commit: bool
-) -> tuple[str, int, int]:
+def ended(reach: Reach, producer: Producer, *, commit: bool) -> Steps[Producer]:
     """End the open transaction; the producer as it goes on."""
-    transactional_id, producer_id, epoch = producer
+    assert producer.transactional_id is not None
+    broker = yield from _coordinating(reach, producer.transactional_id)
     request = EndTxnRequest(
-        transactional_id=transactional_id,
-        producer_id=producer_id,
-        producer_epoch=epoch,
+        transactional_id=producer.transactional_id,
+        producer_id=producer.producer_id,
+        producer_epoch=producer.epoch,
         committed=commit,
     )
-    answer = ask(broker, request, EndTxnResponse, now)
+    answer = yield from asked(reach, broker, request, EndTxnResponse)
     check(
         answer.error_code,
-        f"the transaction of {transactional_id} cannot be {'committed' if commit else 'aborted'}",
+        f"the transaction of {producer.transactional_id} cannot be {'committed' if commit else 'aborted'}",
     )
-    return transactional_id, answer.producer_id, answer.producer_epoch
+    return producer._replace(producer_id=answer.producer_id, epoch=answer.producer_epoch)
+
+
+def _coordinating(reach: Reach, transactional_id: str) -> Steps[Broker]:
+    """The coordinator of a transactional id, once it runs."""
+
+    def unmet() -> tuple[str, ...]:
+        if reach.nobody():
+            return reach.nobody()
+        if reach.coordinating(transactional_id) is not None:
+            return ()
+        return (
+            f"transactional id {transactional_id!r} has no coordinator that runs ({reach.about(None)})",
+        )
+
+    yield from until(unmet)
+    broker = reach.coordinating(transactional_id)
+    assert broker is not None
+    return broker
 
 
 # -- reading
 # -----------------------------------------------------------------------------------------------------------
+
+
+def records(
+    reach: Reach,
+    name: str,
+    partition: int | None,
+    *,
+    start: int | None = None,
+    committed: bool = False,
+) -> Steps[list[ReadRecord]]:
+    """The records of a partition, or of all, as their leaders have them."""
+    arguments.whole_or_none("partition", partition)
+    arguments.whole_or_none("start", start)
+    arguments.flag("committed", committed)
+    yield from until(reach.nobody)
+    found = topic_of(reach.any_broker(), name)
+    indexes = range(len(found.partitions)) if partition is None else [partition]
+    yield from until(lambda: _unready(reach, name, indexes))
+    return [
+        row
+        for index in indexes
+        for row in read(reach.leader_of(name, index), name, index, start=start, committed=committed)
+    ]
 
 
 def read(
@@ -327,6 +529,14 @@ def _records(data: bytes, aborted: Mapping[int, Sequence[tuple[int, int]]]) -> I
                 "the records are compressed with zstd, which this Python cannot open (3.14 can)"
             )
         yield from read_records(header, opened.data)
+
+
+def _bytes(value: Value) -> bytes | None:
+    if value is None or isinstance(value, bytes):
+        return value
+    if isinstance(value, str):
+        return value.encode()
+    raise ControlError(f"{value!r} cannot stand in a record: bytes, a text or None can")
 
 
 def _text(value: object) -> str:

@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from ..broker.build import build_broker, topic_options
 from ..broker.limits import Limits
 from ..configs.broker_configs import BrokerConfigs, ConfigError
-from ..control.kit import Kit
 from ..group_coordinator import Outcome
 from ..interceptors import raise_interceptor_errors
 from ..net.endpoints import ListenError, check_endpoints
@@ -35,6 +34,7 @@ from ..net.fair_selector import run
 from ..net.server import Server
 from . import options as emulator_options
 from .blocked_loop import BlockWatch
+from .loop_kit import LoopKit
 from .options import EmulatorError
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ logger = logging.getLogger("coordinator.net.server")
 T = TypeVar("T")
 
 
-class Emulator(Kit):
+class Emulator(LoopKit):
     """A Kafka broker with its group coordinator, on loopback sockets unless told otherwise.
 
     `topics`: `{"orders": 12}` or `["orders:12", "payments"]`. `config`: Kafka's names and values;
@@ -333,7 +333,12 @@ class Emulator(Kit):
         from .session import new_session
 
         return new_session(
-            self.server, lambda: list(self.brokers.values()), self.seed, lambda: self._fleet
+            self.server,
+            lambda: list(self.brokers.values()),
+            self.is_running,
+            lambda: self._loop_thread == get_ident(),
+            self.seed,
+            lambda: self._fleet,
         )
 
     def _log_lines(self) -> list[dict[str, Any]]:

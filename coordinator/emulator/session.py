@@ -42,6 +42,8 @@ _KINDS = {
 def new_session(
     server: Server,
     brokers: Callable[[], list[Broker]],
+    running: Callable[[int], bool],
+    on_loop: Callable[[], bool],
     seed: int,
     fleet: Callable[[], Fleet | None],
 ) -> KitSession:
@@ -74,7 +76,15 @@ def new_session(
                 protocol.transport.abort()
 
     session = KitSession(
-        brokers, EmulatorClock(server), seed, clients, own_members, paused, disconnect
+        brokers,
+        running,
+        EmulatorClock(server),
+        seed,
+        clients,
+        own_members,
+        paused,
+        disconnect,
+        on_loop,
     )
     server.group[0].observers.append(session.waits.look)
     return session

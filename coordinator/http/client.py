@@ -63,22 +63,21 @@ class Client:
         return cls(found, os.environ.get(TOKEN_VARIABLE, ""))
 
     def get(self, path: str, **query: Any) -> Any:
-        """What a path answers. `query`: what is None is left out."""
+        """What a path answers. `query`: what is None is left out; a `timeout` is waited for."""
         given = {
             name: str(value).lower() if isinstance(value, bool) else value
             for name, value in query.items()
             if value is not None
         }
-        return self.call("GET", path + (f"?{urlencode(given)}" if given else ""))
+        where = path + (f"?{urlencode(given)}" if given else "")
+        return self.call("GET", where, limit_s=_limit_s(given, DEFAULT_LIMIT_S))
 
     def post(
         self, path: str, body: Mapping[str, Any] | None = None, *, limit_s: float = DEFAULT_LIMIT_S
     ) -> Any:
         """What a path answers to a body. A `timeout` in the body is waited for."""
         given = dict(body or {})
-        if isinstance(given.get("timeout"), int | float):
-            limit_s = max(limit_s, given["timeout"] + _GRACE_S)
-        return self.call("POST", path, json.dumps(given).encode(), limit_s)
+        return self.call("POST", path, json.dumps(given).encode(), _limit_s(given, limit_s))
 
     def delete(self, path: str) -> Any:
         """What a path answers to DELETE."""
@@ -128,6 +127,12 @@ class Client:
                     f"{self.url} answers {answer.status}, and not as a control port does"
                 ) from None
         return json.loads(data) if kind == "application/json" else data.decode(errors="replace")
+
+
+def _limit_s(given: Mapping[str, Any], limit_s: float) -> float:
+    """How long to wait for the answer to what may name a `timeout` of its own."""
+    timeout = given.get("timeout")
+    return max(limit_s, timeout + _GRACE_S) if isinstance(timeout, int | float) else limit_s
 
 
 def path_of(*parts: object) -> str:

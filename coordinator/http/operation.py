@@ -104,6 +104,8 @@ class Operation:
             if kind.startswith("int"):
                 digits = text.removeprefix("-")
                 plain[name] = int(text) if digits.isdecimal() and len(digits) < 20 else text
+            elif kind.startswith("float"):
+                plain[name] = _number(text)
             elif kind.startswith("bool"):
                 plain[name] = {"true": True, "false": False}.get(text, text)
             else:
@@ -112,6 +114,14 @@ class Operation:
             return read(self.body, plain)
         except ShapeError as error:
             raise ShapeError(f"the query: {error}") from None
+
+
+def _number(text: str) -> float | str:
+    """A number in a query; what is none stays as it is."""
+    try:
+        return float(text) if len(text) < 20 else text
+    except ValueError:
+        return text
 
 
 TABLE: dict[str, Operation] = {}

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from coordinator import Emulator
-from coordinator.broker.core import Broker
 from coordinator.control import topics
 from coordinator.control.in_process_requests import ControlError, ask
 from coordinator.control.restoring import Snapshot
+from coordinator.control.steps import Steps, without_waiting
 from coordinator.errors import ErrorCode
 from coordinator.storage.record_codec import Record
 from coordinator.wire.messages.add_offsets_to_txn import (
@@ -211,21 +211,19 @@ class TestTransactions:
     def test_one_that_is_open_can_be_ended_after_each_restore(self, kafka: Emulator) -> None:
         session = kafka._session
 
-        def write(broker: Broker, now: int) -> tuple[str, int, int]:
-            producer = topics.begin(session.coordinating("t"), now, "t")
-            record = Record(0, broker.epoch_ms + now, None, b"open", ())
-            topics.produce(
-                session.leader_of("orders", 0), now, "orders", 0, [record], producer=producer
-            )
+        def write() -> Steps[topics.Producer]:
+            producer = yield from topics.begun(session, "t")
+            record = Record(0, session.any_broker().epoch_ms, None, b"open", ())
+            yield from topics.append(session, "orders", 0, [record], producer=producer)
             return producer
 
-        producer = kafka._on_broker(write)
+        producer = kafka.run(lambda: without_waiting(write()))
         snapshot = kafka.snapshot()
         for commits, seen in ((True, [b"open"]), (False, []), (True, [b"open"])):
             assert values(kafka, committed=True) == []
             kafka.run(
-                lambda commits=commits: topics.end(
-                    session.coordinating("t"), session.now(), producer, commit=commits
+                lambda commits=commits: without_waiting(
+                    topics.ended(session, producer, commit=commits)
                 )
             )
             kafka.run(lambda: None)
@@ -247,13 +245,11 @@ class TestTransactions:
         self, kafka: Emulator
     ) -> None:
         session = kafka._session
-        producer = kafka.run(lambda: topics.begin(session.coordinating("t"), session.now(), "t"))
+        producer = kafka.run(lambda: without_waiting(topics.begun(session, "t")))
         kafka.run(lambda: add_offsets(kafka, producer, 7))
         snapshot = kafka.snapshot()
         for _ in range(2):
-            kafka.run(
-                lambda: topics.end(session.coordinating("t"), session.now(), producer, commit=True)
-            )
+            kafka.run(lambda: without_waiting(topics.ended(session, producer, commit=True)))
             kafka.run(lambda: None)
             assert kafka.group("billing").committed["orders", 0].offset == 7
             kafka.restore(snapshot)
@@ -358,7 +354,7 @@ def test_the_same_run_gives_the_same_log() -> None:
     assert lines() == lines()
 
 
-def add_offsets(kafka: Emulator, producer: tuple[str, int, int], offset: int) -> None:
+def add_offsets(kafka: Emulator, producer: topics.Producer, offset: int) -> None:
     """Commit an offset of orders-0 within a transaction."""
     session, (name, producer_id, epoch) = kafka._session, producer
     begun = AddOffsetsToTxnRequest(

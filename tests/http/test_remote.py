@@ -26,7 +26,15 @@ from coordinator.http.remote.peers import RemotePeer
 from coordinator.members.live import PeerHandle
 
 _FAST = {"heartbeat.interval.ms": 50}
-_OF_ITS_LOOP = {"begin_wait_for", "advancing", "fallen_due", "timed_out"}
+_OF_ITS_LOOP = {
+    "advancing",
+    "awaited",
+    "begin_wait_for",
+    "fallen_due",
+    "produce_when_ready",
+    "timed_out",
+    "when_ready",
+}
 """For drivers on the emulator's own loop; `run` takes a function, which RemoteKit refuses."""
 
 

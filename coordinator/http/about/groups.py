@@ -17,7 +17,6 @@ from ..telling import checks, columns
 from .faults import FAULT, numbered, shown
 
 if TYPE_CHECKING:
-    from ...control.groups import GroupHandle
     from ...control.verification import Beginning, Verification
 
 _PARTITION = {"type": "array", "prefixItems": [TEXT, NUMBER], "minItems": 2, "maxItems": 2}
@@ -100,6 +99,7 @@ class Offsets:
     """Offsets by partition."""
 
     offsets: dict[str, int] = told('{"orders-0": 5}')
+    timeout: float | None = told("how long to wait for its coordinator, in seconds (30)", None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,31 +329,31 @@ CHECKS: dict[str, tuple[set[str], bool, Callable[[Verification, Check], object]]
 
 
 @operation("POST", "/groups/{group}/rebalance", body=Reason, answer=DONE)
-def group_rebalance(port: Port, body: Reason, group: str) -> Any:
+async def group_rebalance(port: Port, body: Reason, group: str) -> Any:
     """Let the group rebalance: every member has to join again."""
-    _existing(port, group).rebalance(*_reason(body))
+    await _existing(port, group).rebalance(*_reason(body))
     return {"done": True}
 
 
 @operation("POST", "/groups/{group}/members/{member}/remove", body=Reason, answer=DONE)
-def group_remove(port: Port, body: Reason, group: str, member: str) -> Any:
+async def group_remove(port: Port, body: Reason, group: str, member: str) -> Any:
     """Take a member out, as an administrator does (LeaveGroup): it learns of it by
     UNKNOWN_MEMBER_ID."""
-    _existing(port, group).remove(member, *_reason(body))
+    await _existing(port, group).remove(member, *_reason(body))
     return {"done": True}
 
 
 @operation("POST", "/groups/{group}/members/{member}/expire", answer=DONE)
-def group_expire(port: Port, body: Any, group: str, member: str) -> Any:
+async def group_expire(port: Port, body: Any, group: str, member: str) -> Any:
     """End a member's session now, as if it had been silent for its whole session timeout."""
-    _existing(port, group).expire(member)
+    await _existing(port, group).expire(member)
     return {"done": True}
 
 
 @operation("POST", "/groups/{group}/members/{member}/fence", answer=DONE)
-def group_fence(port: Port, body: Any, group: str, member: str) -> Any:
+async def group_fence(port: Port, body: Any, group: str, member: str) -> Any:
     """Take over a static member's identity, as a second process with its group.instance.id does."""
-    _existing(port, group).fence(member)
+    await _existing(port, group).fence(member)
     return {"done": True}
 
 
@@ -365,16 +365,18 @@ def group_lose(port: Port, body: Any, group: str, member: str) -> Any:
 
 
 @operation("POST", "/groups/{group}/commit", body=Offsets, answer=DONE)
-def group_commit(port: Port, body: Offsets, group: str) -> Any:
+async def group_commit(port: Port, body: Offsets, group: str) -> Any:
     """Set committed offsets as a tool does, while the group has no members."""
-    port.kafka.group(group).commit(by_partition(body.offsets))
+    await port.kafka.awaited.group(group).commit(
+        by_partition(body.offsets), timeout=timeout_of(body.timeout)
+    )
     return {"done": True}
 
 
 @operation("DELETE", "/groups/{group}", answer=DONE)
-def group_delete(port: Port, body: Any, group: str) -> Any:
+async def group_delete(port: Port, body: Any, group: str) -> Any:
     """Delete a group and its offsets; it must be Empty."""
-    _existing(port, group).delete()
+    await _existing(port, group).delete()
     return {"done": True}
 
 
@@ -382,9 +384,9 @@ def _reason(body: Reason) -> tuple[str, ...]:
     return () if body.reason is None else (body.reason,)
 
 
-def _existing(port: Port, group: str) -> GroupHandle:
-    """The group. Raises NotThereError that names those there are."""
+def _existing(port: Port, group: str) -> Any:
+    """The group, whose verbs are awaited. Raises NotThereError that names those there are."""
     known = port.kafka.groups()
     if group not in known:
         raise NotThereError(f"there is no group {group!r}; there are: {', '.join(known) or 'none'}")
-    return port.kafka.group(group)
+    return port.kafka.awaited.group(group)

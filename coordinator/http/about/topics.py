@@ -9,7 +9,7 @@ from ...control.in_process_requests import ControlError
 from ..operation import operation
 from ..options import NEW_TOPIC, SAME_KEY
 from ..plain import BYTES, DONE, NUMBER, TEXT, list_of, object_of, of_record, of_written, to_bytes
-from ..port import NotThereError, Port, index_of
+from ..port import NotThereError, Port, index_of, timeout_of
 from ..shapes import HIDDEN, told
 from ..telling import columns, data, each
 from ..telling import partition as named
@@ -56,6 +56,9 @@ class Records:
     timestamp_ms: int | None = told("Unix milliseconds; without it now", None)
     transactional_id: str | None = told("in one transaction, which is committed", None)
     abort: bool = told("abort the transaction", False)
+    timeout: float | None = told(
+        "how long to wait for leaders and replicas in sync, in seconds (30)", None
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,7 @@ class Reading:
     start: int | None = told("from this offset on", None)
     committed: bool = told("as read_committed consumers read", False)
     limit: int = told("at most so many", 1000)
+    timeout: float | None = told("how long to wait for leaders, in seconds (30)", None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +77,7 @@ class Ends:
     """Which end."""
 
     committed: bool = told("for read_committed consumers", False)
+    timeout: float | None = told("how long to wait for leaders, in seconds (30)", None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +85,9 @@ class Before:
     """Up to where."""
 
     before: int = told("delete what is below this offset; without it all there is", -1)
+    timeout: float | None = told(
+        "how long to wait for the leader and its replicas, in seconds (30)", None
+    )
 
 
 @operation(
@@ -98,27 +106,27 @@ def topic_list(port: Port, body: Any) -> Any:
 
 
 @operation("POST", "/topics", body=NewTopic, answer=DONE)
-def topic_create(port: Port, body: NewTopic) -> Any:
+async def topic_create(port: Port, body: NewTopic) -> Any:
     """Make a topic."""
-    port.kafka.create_topic(
+    await port.kafka.awaited.create_topic(
         body.name, body.partitions, replication=body.replication, config=body.config
     )
     return {"done": True}
 
 
 @operation("DELETE", "/topics/{topic}", answer=DONE)
-def topic_delete(port: Port, body: Any, topic: str) -> Any:
+async def topic_delete(port: Port, body: Any, topic: str) -> Any:
     """Delete a topic, its records, and the offsets that groups committed in it."""
     _existing(port, topic)
-    port.kafka.delete_topic(topic)
+    await port.kafka.awaited.delete_topic(topic)
     return {"done": True}
 
 
 @operation("POST", "/topics/{topic}/grow", body=Grow, answer=DONE)
-def topic_grow(port: Port, body: Grow, topic: str) -> Any:
+async def topic_grow(port: Port, body: Grow, topic: str) -> Any:
     """Give a topic more partitions."""
     _existing(port, topic)
-    port.kafka.grow_topic(topic, body.partitions)
+    await port.kafka.awaited.grow_topic(topic, body.partitions)
     return {"done": True}
 
 
@@ -128,10 +136,12 @@ def topic_grow(port: Port, body: Grow, topic: str) -> Any:
     body=Before,
     answer=object_of(start=NUMBER),
 )
-def topic_truncate(port: Port, body: Before, topic: str, partition: str) -> Any:
+async def topic_truncate(port: Port, body: Before, topic: str, partition: str) -> Any:
     """Delete the records of a partition below an offset; answers where it starts now."""
     _existing(port, topic)
-    return {"start": port.kafka.truncate(topic, index_of(partition, "partition"), body.before)}
+    index, timeout = index_of(partition, "partition"), timeout_of(body.timeout)
+    start = await port.kafka.awaited.truncate(topic, index, body.before, timeout=timeout)
+    return {"start": start}
 
 
 _WRITTEN = object_of(topic=TEXT, partition=NUMBER, offset=NUMBER)
@@ -144,8 +154,9 @@ _WRITTEN = object_of(topic=TEXT, partition=NUMBER, offset=NUMBER)
     answer=object_of(written=list_of(_WRITTEN)),
     tell=each("written", "{topic}-{partition} offset {offset}"),
 )
-def topic_produce(port: Port, body: Records, topic: str) -> Any:
-    """Write records; answers where each was put."""
+async def topic_produce(port: Port, body: Records, topic: str) -> Any:
+    """Write records; answers where each was put, once all replicas in sync have them. Status 409
+    if there is no leader, or too few are in sync, until the time is over."""
     _existing(port, topic)
     values = [to_bytes(value, f"values[{number}]") for number, value in enumerate(body.values)]
     keys = (
@@ -154,7 +165,7 @@ def topic_produce(port: Port, body: Records, topic: str) -> Any:
         else [to_bytes(key, f"keys[{number}]") for number, key in enumerate(body.keys)]
     )
     headers = {name: to_bytes(value, f"headers.{name}") for name, value in body.headers.items()}
-    written = port.kafka.produce(
+    written = await port.kafka.awaited.produce(
         topic,
         values,
         partition=body.partition,
@@ -163,6 +174,7 @@ def topic_produce(port: Port, body: Records, topic: str) -> Any:
         timestamp_ms=body.timestamp_ms,
         transactional_id=body.transactional_id,
         abort=body.abort,
+        timeout=timeout_of(body.timeout),
     )
     return {"written": [of_written(row) for row in written]}
 
@@ -180,12 +192,18 @@ def topic_produce(port: Port, body: Records, topic: str) -> Any:
         VALUE=lambda row: data(row["value"]),
     ),
 )
-def topic_records(port: Port, body: Reading, topic: str) -> Any:
+async def topic_records(port: Port, body: Reading, topic: str) -> Any:
     """Records as a consumer gets them."""
     _existing(port, topic)
     if body.limit < 1:
         raise ControlError(f"limit: {body.limit}; at least 1")
-    found = port.kafka.records(topic, body.partition, start=body.start, committed=body.committed)
+    found = await port.kafka.awaited.records(
+        topic,
+        body.partition,
+        start=body.start,
+        committed=body.committed,
+        timeout=timeout_of(body.timeout),
+    )
     return {"records": [of_record(row) for row in found[: body.limit]]}
 
 
@@ -197,10 +215,12 @@ def topic_records(port: Port, body: Reading, topic: str) -> Any:
     command="topic ends",
     tell=columns("offsets", PARTITION="partition", END="offset"),
 )
-def topic_end_offsets(port: Port, body: Ends, topic: str) -> Any:
+async def topic_end_offsets(port: Port, body: Ends, topic: str) -> Any:
     """The offset behind the last record of each partition that consumers may read."""
     _existing(port, topic)
-    ends = port.kafka.end_offsets(topic, committed=body.committed)
+    ends = await port.kafka.awaited.end_offsets(
+        topic, committed=body.committed, timeout=timeout_of(body.timeout)
+    )
     return {"offsets": [{"partition": index, "offset": offset} for index, offset in ends.items()]}
 
 

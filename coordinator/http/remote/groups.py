@@ -28,7 +28,8 @@ def _member(name: object, **_: object) -> None:
     arguments.text("member", name)
 
 
-def _offsets(offsets: Mapping[Any, int]) -> None:
+def _offsets(offsets: Mapping[Any, int], timeout: object) -> None:
+    arguments.seconds("timeout", timeout)
     arguments.mapping("offsets", offsets, '{("orders", 0): 10}')
     for key in offsets:
         partition_of(key)

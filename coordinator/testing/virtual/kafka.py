@@ -19,8 +19,8 @@ from typing import Any, TypeVar
 from ...broker.build import topic_options
 from ...cluster_runtime import Brokers, ClusterOptions
 from ...configs.broker_configs import BrokerConfigs
-from ...control.kit import Kit
 from ...control.session import KitSession
+from ...emulator.loop_kit import LoopKit
 from ...emulator.options import EmulatorError
 from ...event_log import EventLog
 from .connections import MemoryTransport
@@ -35,7 +35,7 @@ class VirtualKafkaWarning(UserWarning):
     """A run that could be repeated only under a fixed PYTHONHASHSEED."""
 
 
-class VirtualKafka(Kit):
+class VirtualKafka(LoopKit):
     """Brokers under virtual time. Made by `virtual_kafka`; the methods of `Kit` look at it and act
     on it, those that wait excepted."""
 
@@ -115,12 +115,14 @@ class VirtualKafka(Kit):
     def _new_session(self) -> KitSession:
         session = KitSession(
             lambda: list(self.brokers.brokers.values()),
+            self.brokers.network.running,
             _Clock(self),
             self.seed,
             lambda: {each.connection.client_id for each in self._connections},
             dict,
             set,
             self.drop_connections,
+            lambda: True,
         )
         self._observers.append(session.waits.look)
         return session
