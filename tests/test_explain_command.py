@@ -66,6 +66,7 @@ def test_the_json_of_the_golden_log(capsys: pytest.CaptureFixture[str]) -> None:
     assert [note["type"] for note in whole["groups"][0]["notes"]] == [
         "PendingMemberRemoved",
         "MemberReplaced",
+        "OffsetsRemoved",
         "GroupUnloaded",
         "GroupLoaded",
         "GroupDeleted",

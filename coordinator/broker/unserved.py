@@ -1,5 +1,5 @@
-"""Clients that ask for an API that is not served, or whose feature is off: each is named once, and
-its later requests are not told again.
+"""Clients that ask for what is not here: an API that is not served, or whose feature is off, or the
+records of a topic that is kept without any. Each is named once; later requests are not told again.
 
 Owns who was named, and the words. A client is its client id and its address; of endless ones with
 new names the first thousand are named. Does not depend on connections: `tell` is where a sentence
@@ -26,7 +26,7 @@ class Unserved:
     """One broker's list of clients that were named."""
 
     def __init__(self) -> None:
-        self._named: set[tuple[str, str, int]] = set()
+        self._named: set[tuple[str, str, int | str]] = set()
         self.tell: Callable[[str], None] = lambda sentence: None
         """Told of each client, in a sentence; the driver gives it."""
 
@@ -53,6 +53,27 @@ class Unserved:
         )
         if first:
             self.tell(sentence)
+
+    def reads_internal_topic(self, log: EventLog | None, call: Call, topic: str) -> None:
+        """A client fetches from a topic of Kafka's own whose records are not kept."""
+        host = call.client_host.removeprefix("/")
+        client = (call.client_id, host, topic)
+        if client in self._named or len(self._named) >= _MOST_NAMED:
+            return
+        self._named.add(client)
+        self.tell(
+            f"the client {call.client_id!r} at {host} reads {topic}, which has no records here: "
+            "groups and transactions are kept in the event log (docs/event_log.md)"
+        )
+        if log is not None and log.writable:
+            log.append(
+                "wire",
+                "InternalTopicRead",
+                at_ms=call.now,
+                topic=topic,
+                client=call.client_id,
+                peer=host,
+            )
 
     def _name(
         self,

@@ -7,12 +7,15 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from ..explain.output import as_text, timeline_of
+from ..history.views import GroupView, Note, Rebalance
 
 if TYPE_CHECKING:
     from .session import KitSession
 
 Line = dict[str, Any]
 _LAST_REBALANCES = 3
+_LAST_NOTES = 40
+"""Of a group whose story has no rebalances of the classic protocol."""
 
 
 def story(session: KitSession, lines: list[Line]) -> str:
@@ -20,7 +23,7 @@ def story(session: KitSession, lines: list[Line]) -> str:
     parts = []
     timeline = timeline_of(iter(lines), "this run", details=False)
     for name, view in timeline.groups.items():
-        view.rebalances[:] = view.rebalances[-_LAST_REBALANCES:]
+        view.entries = _last_entries(view)
         parts += [
             f"Now: {session.group(name)}.",
             *as_text(timeline, [view], None),
@@ -30,6 +33,14 @@ def story(session: KitSession, lines: list[Line]) -> str:
     if session.faults.all:
         parts += ["Faults:", *(f"  {active}" for active in session.faults.all)]
     return "\n".join(parts)
+
+
+def _last_entries(view: GroupView) -> list[Rebalance | Note]:
+    """The end of a group's story: its last rebalances, and what was told from then on."""
+    begun = [at for at, entry in enumerate(view.entries) if isinstance(entry, Rebalance)]
+    if not begun:
+        return view.entries[-_LAST_NOTES:]
+    return view.entries[begun[-_LAST_REBALANCES:][0] :]
 
 
 def _last_words(group: str, lines: Iterable[Line]) -> list[str]:

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, get_args
 
 from ..errors import ErrorCode
 from ..wire.messages import API_KEYS
+from .real_errors import ghost, improbable
 
 API_NAMES: dict[str, int] = {name: key for key, name in API_KEYS.items()}
 """Kafka's names of its APIs, such as OffsetCommit, and their keys."""
@@ -280,6 +281,7 @@ class Fault:
     `may_miss`: it is no mistake of a test if no request ever meets it. `missing_ok`: the topic or
     partition that it names need not be there yet; otherwise a name that there is not is refused,
     but for CreateTopics, Metadata and DescribeTopicPartitions, which ask about such names.
+    `any_error`: it is meant that no broker answers the API with this error.
     """
 
     selector: Selector = field(default_factory=Selector)
@@ -290,13 +292,14 @@ class Fault:
     name: str = ""
     may_miss: bool = False
     missing_ok: bool = False
+    any_error: bool = False
 
     def __post_init__(self) -> None:
         if not _is_count(self.nth):
             raise FaultError(f"nth: {self.nth!r}; requests are counted from 1")
         if self.times is not None and not _is_count(self.times):
             raise FaultError(f"times: {self.times!r}; at least 1, or none for every request")
-        for word in ("may_miss", "missing_ok"):
+        for word in ("may_miss", "missing_ok", "any_error"):
             if not isinstance(getattr(self, word), bool):
                 raise FaultError(f"{word}: {getattr(self, word)!r}; true or false")
         chance: object = self.probability
@@ -307,7 +310,15 @@ class Fault:
         often = "" if self.times is None else f", {self.times} time{'s' if self.times > 1 else ''}"
         nth = f", from request {self.nth} on" if self.nth > 1 else ""
         chance = "" if self.probability == 1 else f", with probability {self.probability:g}"
-        return f"{self.name + ': ' if self.name else ''}{self.selector}: {self.action}{nth}{often}{chance}"
+        told = (self.improbable, ghost(self.selector.api, getattr(self.action, "error", None)))
+        advice = "".join(f" ({text})" for text in told if text)
+        return f"{self.name + ': ' if self.name else ''}{self.selector}: {self.action}{nth}{often}{chance}{advice}"
+
+    @property
+    def improbable(self) -> str:
+        """Why no broker answers so; "" if one does, or if that is meant (`any_error`)."""
+        error = getattr(self.action, "error", None)
+        return "" if self.any_error else improbable(self.selector.api, error)
 
 
 def to_plain(fault: Fault) -> dict[str, Any]:
@@ -326,7 +337,7 @@ def to_plain(fault: Fault) -> dict[str, Any]:
     return plain
 
 
-_OWN = ("nth", "times", "probability", "name", "may_miss", "missing_ok")
+_OWN = ("nth", "times", "probability", "name", "may_miss", "missing_ok", "any_error")
 _SELECTORS = tuple(entry.name for entry in fields(Selector))
 
 

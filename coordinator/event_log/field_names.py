@@ -86,6 +86,7 @@ FIELD_NAMES: Final = frozenset(
         "metadata_hash",
         "name",
         "next_producer_id",
+        "offered",
         "offset",
         "offsets",
         "parked",

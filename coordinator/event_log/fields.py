@@ -153,6 +153,7 @@ FIELDS: Final[Mapping[str, _Row]] = {
     "peer": _TEXT,
     "errors": _NAMES,
     "waited_ms": _INTEGER,
+    "offered": _NAMES,
     "why": _TEXT,
     "by": _TEXT,
     "reason": _TEXT,

@@ -71,6 +71,7 @@ TYPES: Final[dict[str, tuple[str, ...]]] = {
         "ConnectionRefused",
         "TopicAutoCreated",
         "ApiNotServed",
+        "InternalTopicRead",
         "LogGap",
     ),
     "cluster": (

@@ -10,6 +10,8 @@ from ..event_log.reader import Line, LineNumbers, LogError, numbered
 from ..history.epochs import EpochView
 from ..history.timeline import Timeline
 from ..history.views import Change, GroupView, MemberView, Note, Pause, Rebalance, Share
+from . import outside
+from .connect import connect_plain, connect_work
 from .detail import sentence
 from .notes import told
 from .sentences import (
@@ -99,6 +101,7 @@ def as_text(
         for share in rebalance.shares
     ):
         yield f"Who stood still is inferred from requests, unless the line says so by the member's own word: {INFERRED}."
+    yield from map(outside.told, timeline.outside_groups.found.values())
     for group in groups:
         yield ""
         yield _summary(group)
@@ -180,6 +183,9 @@ def share_rows(shares: list[Share], *, moves_only: bool = False) -> Iterator[str
     """One line a member: what it has, what came and went, and how long it stood still."""
     width = max((len(share.name) for share in shares), default=0)
     for share in shares:
+        if share.work is not None:
+            yield f"{share.name:{width}}  {connect_work(share.work)}"
+            continue
         if share.partitions is None:
             yield f"{share.name:{width}}  {share.bytes} bytes that are no consumer's assignment"
             continue
@@ -220,6 +226,17 @@ def as_plain(
         "run": header.get("run"),
         "epoch_ms": header.get("epoch_ms"),
         "end_ms": timeline.end_ms,
+        "outside_groups": [
+            {
+                "seq": tried.line["seq"],
+                "at_ms": tried.line["at_ms"],
+                "last_ms": tried.last_ms,
+                "times": tried.times,
+                "hosts": list(tried.hosts),
+                "text": outside.told(tried),
+            }
+            for tried in timeline.outside_groups.found.values()
+        ],
         "groups": [
             {
                 "group": group.group,
@@ -377,6 +394,7 @@ def _share(share: Share) -> dict[str, Any]:
         "claimed": share.claimed,
         "claimed_generation": share.claimed_generation if share.claimed else None,
         "stopped": None if share.pause is None else _pause(share.pause),
+        "connect": None if share.work is None else connect_plain(share.work),
     }
 
 

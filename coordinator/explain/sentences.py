@@ -9,6 +9,7 @@ from typing import Any
 from ..errors import ErrorCode
 from ..history.blobs import Partitions, both
 from ..history.views import Awaited, Change, Pause, Rebalance, Share
+from .connect import config_change
 from .words import counted, duration, instant, listed, partitions, printable
 
 _APIS = {
@@ -72,6 +73,8 @@ def _rejoined(rebalance: Rebalance, trigger: Change) -> str:
             f"dropped {topic}" for topic in note["topics_dropped"]
         ]
         return f"{who} changed its subscription ({printable(', '.join(changes))})"
+    if note.get("config_offsets"):
+        return f"{who} {config_change(note['config_offsets'])} and joined again"
     if note.get("given_up"):
         return f"{who} gave up {partitions(note['given_up'])} and joined again, so that others can have them (cooperative rebalancing)"
     if trigger.line["changed"]:

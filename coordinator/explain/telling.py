@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..event_log.reader import Line
 from ..history.consumer_groups import ConsumerGroup
 from ..history.timeline import Timeline
-from . import consumer_story, expired_offsets
+from . import consumer_story
 
 
 class Sentences:
@@ -14,10 +14,6 @@ class Sentences:
     def consumer_event(self, group: ConsumerGroup | None, line: Line, *, new: bool) -> str:
         """As of `Words`."""
         return consumer_story.sentence(group, line, new=new)
-
-    def expired(self, line: Line, ahead_ms: int) -> str:
-        """As of `Words`."""
-        return expired_offsets.sentence(line, ahead_ms)
 
 
 def told_timeline(*, details: bool = False) -> Timeline:

@@ -10,6 +10,8 @@ from __future__ import annotations
 from ..event_log.reader import Line
 from .views import GroupView, MemberView, Note
 
+_MOST_TURNS = 8
+"""Refusals of one client that take turns are looked for among so many notes."""
 _ROUTINE = frozenset({"MEMBER_ID_REQUIRED", "REBALANCE_IN_PROGRESS"})
 
 
@@ -43,16 +45,24 @@ class Refusals:
         return (errors if injected else errors - _ROUTINE), injected
 
     def refused(
-        self, group: GroupView, member: MemberView | None, line: Line, injected: str
+        self,
+        group: GroupView,
+        member: MemberView | None,
+        line: Line,
+        injected: str,
+        client: str,
     ) -> None:
-        """A request was refused."""
+        """A request of a client (its id) was refused."""
         name = group.name(line.get("member"))
         departed = None if member is not None else group.departed.get(line.get("member", ""))
         if departed is not None and line["api"] == "join_group" and departed.told:
             departed = None
         last = group.entries[-1] if group.entries else None
-        if isinstance(last, Note) and last.injected == injected and _same(last.line, line):
-            last.times, last.last_ms = last.times + 1, line["at_ms"]
+        if isinstance(last, Note) and last.injected == injected and not last.tally:
+            if _same(last.line, line):
+                last.times, last.last_ms = last.times + 1, line["at_ms"]
+                return
+        if not injected and _takes_turns(group, line, client, name):
             return
         note = group.note(line, [name] if name else [])
         note.departed, note.held, note.injected = (
@@ -60,8 +70,55 @@ class Refusals:
             member.held if member is not None else {},
             injected,
         )
+        note.client = client
+        if "INCONSISTENT_GROUP_PROTOCOL" in line["errors"] and "offered" in line:
+            note.protocol_type = group.protocol_type
+            for view in group.members.values():
+                note.offers.setdefault(view.offers, []).append(view.name)
         if departed is not None:
             departed.told = True
+
+
+def _takes_turns(group: GroupView, line: Line, client: str, name: str | None) -> bool:
+    """Count a refusal with the notes just before, if its client was refused the same among them:
+    they become one note."""
+    run: list[Note] = []
+    for entry in reversed(group.entries[-_MOST_TURNS:]):
+        if (
+            not isinstance(entry, Note)
+            or (entry.kind, entry.client, entry.injected) != (line["type"], client, "")
+            or entry.generation != group.generation
+            or not _one_member(entry.line, line)
+        ):
+            break
+        run.append(entry)
+    key = _what(line)
+    known = [at for at, note in enumerate(run) if note.tally or _what(note.line) == key]
+    if not known:
+        return False
+    together = run[: known[0] + 1]
+    first = together[-1]
+    if not first.tally:
+        first.tally = {_what(note.line): note.times for note in reversed(together)}
+        first.members = list(
+            dict.fromkeys(who for note in reversed(together) for who in note.members)
+        )
+        del group.entries[len(group.entries) - known[0] :]
+    first.tally[key] = first.tally.get(key, 0) + 1
+    first.times, first.last_ms = sum(first.tally.values()), line["at_ms"]
+    if name is not None and name not in first.members:
+        first.members.append(name)
+    return True
+
+
+def _one_member(some: Line, other: Line) -> bool:
+    """Can two requests of a client be one member's? A JoinGroup may name none."""
+    return "member" not in some or "member" not in other or some["member"] == other["member"]
+
+
+def _what(line: Line) -> tuple[str, tuple[str, ...]]:
+    """A refused request's API, and the errors that it was refused with."""
+    return line.get("api", ""), tuple(line["errors"])
 
 
 def _request(line: Line) -> tuple[object, ...]:

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ..common.printable import printable
 from ..event_log.reader import Line, LineNumbers
+from ..wire.connect_protocol import PROTOCOL_TYPE as CONNECT
+from ..wire.connect_protocol import read_work, read_worker
 from .blobs import (
     COOPERATIVE,
     Partitions,
@@ -28,6 +30,7 @@ from .blobs import (
 from .consumer_groups import BEGINNINGS, KINDS, ConsumerGroups
 from .epochs import Epochs
 from .inferred_owners import Ownership
+from .outside_groups import OutsideGroups
 from .refusals import Refusals
 from .steps import Steps
 from .views import (
@@ -59,7 +62,10 @@ _NOBODYS_CAUSE = frozenset(
 """Types of lines that no rebalance goes back to; nor does any to what members and records say."""
 _ABOUT_OFFSETS = frozenset({"offset_fetch", "offset_commit"})
 """Requests that bring about no rebalance."""
+_ABOUT_TOPICS = frozenset({"TopicCreated", "PartitionsAdded", "TopicDeleted"})
 _MOST_CAUSES = 64
+_UNASKED = frozenset({"expired", "topic deleted"})
+"""Why offsets go although no client asked for it."""
 
 
 class Words(Protocol):
@@ -68,9 +74,6 @@ class Words(Protocol):
     def consumer_event(self, group: ConsumerGroup | None, line: Line, *, new: bool) -> str:
         """An event of a consumer group, after it; None if the group is classic from now on. `new`:
         its member was none before."""
-
-    def expired(self, line: Line, ahead_ms: int) -> str:
-        """Offsets that expired while the broker's wall clock was so far ahead of its host's."""
 
 
 class Timeline:
@@ -90,9 +93,11 @@ class Timeline:
         self.end_ms = 0
         self._lines: dict[int, Line] = {}
         self._grown: list[Line] = []
+        self._deleted: dict[str, tuple[int, list[GroupView]]] = {}
         self.clocks_ahead_ms: dict[int, int] = {}
         self._ownership: dict[str, Ownership] = {}
         self._refusals = Refusals()
+        self.outside_groups = OutsideGroups()
         self._steps = Steps(self._lines) if details else None
         self.partitions: dict[str, int] = {}
         """How many partitions each topic has."""
@@ -106,15 +111,15 @@ class Timeline:
             self.header = line
         if kind not in _NOBODYS_CAUSE and stream != "member" and stream != "data":
             self._lines[line["seq"]] = line
-        if stream == "cluster" and kind in ("TopicCreated", "PartitionsAdded"):
-            self.partitions[line["topic"]] = line["partitions"]
-            if kind == "PartitionsAdded":
-                self._grown.append(line)
+        if stream == "cluster" and kind in _ABOUT_TOPICS:
+            self._topic(line)
         elif kind == "JumpClock":
             self.clocks_ahead_ms[line["broker"]] = (
                 self.clocks_ahead_ms.get(line["broker"], 0) + line["by_ms"]
             )
         elif stream == "wire":
+            if "group" not in line:
+                self.outside_groups.follow(line)
             self._wire(line)
             if self._steps is None and line.get("api") in _ABOUT_OFFSETS and kind != "RequestSeen":
                 self._lines.pop(line["cause"], None)
@@ -162,7 +167,9 @@ class Timeline:
                 ):  # successful ones are not in the log
                     member.learned_ms, member.learned_by = line["at_ms"], line["seq"]
             if kind == "RequestRefused" and errors:
-                self._refusals.refused(group, member, line, injected)
+                seen = self._lines.get(line["cause"]) if line["cause"] is not None else line
+                client = str((seen or line).get("client", ""))
+                self._refusals.refused(group, member, line, injected, client)
 
     def _answered(self, group: GroupView, member: MemberView, line: Line) -> None:
         """Answers that come without an event of the group: to a member that joins or syncs while
@@ -236,6 +243,9 @@ class Timeline:
     def _subscribes(self, group: GroupView, member: MemberView, line: Line) -> dict[str, Any]:
         """Take over what a member asks for; returns how that differs from before."""
         before, after = member.subscription, None
+        member.offers = tuple(row["name"] for row in line["protocols"])
+        if group.protocol_type == CONNECT and line["protocols"]:
+            return self._works(member, line)
         if group.protocol_type == "consumer" and line["protocols"]:
             subscriptions = [
                 (row["name"], subscription(row["metadata"])) for row in line["protocols"]
@@ -253,6 +263,16 @@ class Timeline:
             "given_up": minus(by_topic(before.owned_partitions), by_topic(after.owned_partitions)),
             "owned_changed": before.owned_partitions != after.owned_partitions,
         }
+
+    def _works(self, member: MemberView, line: Line) -> dict[str, Any]:
+        """Take over what a worker of Kafka Connect says of itself; returns which configurations it
+        has read since."""
+        before, member.worker = member.worker, read_worker(line["protocols"][0]["metadata"])
+        member.seen_ms, member.seen_by = line["at_ms"], "join_group"
+        if before is None or member.worker is None:
+            return {}
+        offsets = before.config_offset, member.worker.config_offset
+        return {"config_offsets": offsets} if offsets[0] < offsets[1] else {}
 
     def _rejoined(self, group: GroupView, line: Line) -> None:
         member = group.member(line["member"])
@@ -453,10 +473,12 @@ class Timeline:
             len(row["assignment"]) // 2,
             minus(now or {}, before),
             minus(before, now or {}),
-            member.cooperative,
-            both(member.held, now or {}),
-            member.pause,
+            cooperative=member.cooperative,
+            kept=both(member.held, now or {}),
+            pause=member.pause,
         )
+        if group.protocol_type == CONNECT:
+            share.work = read_work(row["assignment"])
         if line["protocol_name"] in ("sticky", COOPERATIVE) and group.protocol_type == "consumer":
             share.claim = partial(claims, line["protocol_name"], row["subscription"])
         return share
@@ -500,12 +522,30 @@ class Timeline:
         note.sentence = self._words.consumer_event(group.consumer, line, new=new)
 
     def _offsets_removed(self, group: GroupView, line: Line) -> None:
-        """Offsets that expired by a clock that is not where it was are told; other expiries are
-        routine."""
+        """Offsets that a group loses unasked are told: those that expired, and those of a topic
+        that was deleted."""
+        if line["reason"] not in _UNASKED or not line["partitions"]:
+            return
         broker = line.get("broker")
-        ahead_ms = self.clocks_ahead_ms.get(broker, 0) if isinstance(broker, int) else 0
-        if line["reason"] == "expired" and ahead_ms and self._words is not None:
-            group.note(line).sentence = self._words.expired(line, ahead_ms)
+        note = group.note(line)
+        note.clock_ahead_ms = self.clocks_ahead_ms.get(broker, 0) if isinstance(broker, int) else 0
+
+    def _topic(self, line: Line) -> None:
+        """A topic came, grew or went; one that groups read when it went may come again."""
+        topic, kind = line["topic"], line["type"]
+        if kind == "TopicDeleted":
+            reading = [group for group in self.groups.values() if _reads(group, topic)]
+            if reading:
+                self._deleted[topic] = (line["at_ms"], reading)
+            return
+        self.partitions[topic] = line["partitions"]
+        if kind == "PartitionsAdded":
+            self._grown.append(line)
+            return
+        deleted_ms, groups = self._deleted.pop(topic, (0, []))
+        for group in groups:
+            if group.state != "Dead":
+                group.note(line).deleted_ms = deleted_ms
 
     def _gone(self, group: GroupView, line: Line) -> None:
         current = group.current
@@ -532,6 +572,18 @@ class Timeline:
         }
         group.rearmed = (line["at_ms"], "the loading of the group")
         group.note(line)
+
+
+def _reads(group: GroupView, topic: str) -> bool:
+    """Does a member of the group subscribe to a topic, or have partitions of it?"""
+    if group.consumer is not None:
+        return any(
+            name == topic for member in group.consumer.members.values() for name, _ in member.held
+        )
+    return any(
+        member.subscription is not None and topic in member.subscription.topics
+        for member in group.members.values()
+    )
 
 
 def _unowned(group: GroupView) -> Unowned:

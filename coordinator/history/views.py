@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .epochs import Epochs
 
 from ..event_log.reader import Line
+from ..wire.connect_protocol import ConnectWork, Worker
 from ..wire.consumer_protocol import Subscription
 from .blobs import Partitions
 from .names import short_name
@@ -43,6 +44,8 @@ class MemberView:
     client_id: str = ""
     client_host: str = ""
     group_instance_id: str | None = None
+    offers: tuple[str, ...] = ()  # the names of its protocols
+    worker: Worker | None = None  # what it says of itself as a worker of Kafka Connect
     subscription: Subscription | None = None
     assignment: Partitions | None = (
         None  # None: none yet, or bytes that are no assignment of a consumer
@@ -100,6 +103,7 @@ class Share:
     bytes: int
     added: Partitions
     revoked: Partitions
+    work: ConnectWork | None = None  # what a worker of Kafka Connect was given
     cooperative: bool = False
     kept: Partitions = field(
         default_factory=dict
@@ -210,6 +214,16 @@ class Note:
     last_ms: int = 0
     sentence: str = ""  # of an event of a consumer group: the note in words
     injected: str = ""  # the fault that did it, in words: a test or an operator had asked for it
+    tally: dict[tuple[str, tuple[str, ...]], int] = field(
+        default_factory=dict
+    )  # refusals of one client that take turns: how often each, by API and errors
+    clock_ahead_ms: int = 0  # offsets expired: how far the broker's wall clock had jumped
+    deleted_ms: int = 0  # a topic was made again: when the one before was deleted
+    client: str = ""  # the client id of a refused request's sender, if it is known
+    offers: dict[tuple[str, ...], list[str]] = field(
+        default_factory=dict
+    )  # INCONSISTENT_GROUP_PROTOCOL: which members of the group offer these protocols
+    protocol_type: str | None = None  # likewise: the group's
 
 
 @dataclass(slots=True)

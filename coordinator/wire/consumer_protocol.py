@@ -64,7 +64,7 @@ class Subscription(NamedTuple):
     def decode(cls, data: bytes) -> Self:
         """Read any version. Raises `WireError` on a version below 0, an early end, or a null where
         none may be."""
-        reader = _Reader(data)
+        reader = Reader(data)
         version = reader.version()
         return cls._rest(reader, version, reader.strings())
 
@@ -75,7 +75,7 @@ class Subscription(NamedTuple):
         found: list[Self] = []
         known, topics = b"", tuple[str, ...]()
         for data in blobs:
-            reader = _Reader(data)
+            reader = Reader(data)
             version = reader.version()
             if known and data.startswith(known, _TOPICS_AT):
                 reader.pos += len(known)
@@ -86,7 +86,7 @@ class Subscription(NamedTuple):
         return found
 
     @classmethod
-    def _rest(cls, reader: _Reader, version: int, topics: tuple[str, ...]) -> Self:
+    def _rest(cls, reader: Reader, version: int, topics: tuple[str, ...]) -> Self:
         """What stands behind the topics."""
         user_data = reader.nullable_bytes()
         owned = reader.topic_partitions() if version >= 1 else ()
@@ -137,7 +137,7 @@ class Assignment(NamedTuple):
     def decode(cls, data: bytes) -> Self:
         """Read any version. Raises `WireError` on a version below 0, an early end, or a null where
         none may be."""
-        reader = _Reader(data)
+        reader = Reader(data)
         reader.version()
         return cls(reader.topic_partitions(), reader.nullable_bytes())
 
@@ -156,7 +156,7 @@ def topics_only(data: bytes) -> tuple[str, ...] | None:
 
     The version is skipped, not looked at, as in Kafka's coordinator.
     """
-    reader = _Reader(data, 2)
+    reader = Reader(data, 2)
     try:
         topics = reader.strings()
         reader.nullable_bytes()
@@ -185,7 +185,7 @@ def read_topics_in_slices(data: bytes) -> Slices[TopicsRead | None]:
 
     Whoever makes a decision about the subscription holds what is returned until it is made.
     """
-    reader = _Reader(data, _TOPICS_AT)
+    reader = Reader(data, _TOPICS_AT)
     found: list[str] = []
     try:
         for _ in reader.some_strings(found):
@@ -199,7 +199,9 @@ def read_topics_in_slices(data: bytes) -> Slices[TopicsRead | None]:
     return read
 
 
-class _Reader:
+class Reader:
+    """Reads the fields of a blob one after another. Raises WireError where they do not fit."""
+
     __slots__ = ("data", "pos")
 
     def __init__(self, data: bytes, pos: int = 0) -> None:
@@ -308,9 +310,12 @@ class _Reader:
         return tuple([self.one_topic() for _ in range(self.count())])
 
     def one_topic(self) -> TopicPartitions:
-        topic = self.string()
+        return TopicPartitions(self.string(), self.int32s())
+
+    def int32s(self) -> tuple[int, ...]:
+        """An array of 32-bit integers."""
         count = self.count()
-        return TopicPartitions(topic, struct.unpack(f">{count}i", self.take(4 * count)))
+        return struct.unpack(f">{count}i", self.take(4 * count))
 
 
 class _Writer:

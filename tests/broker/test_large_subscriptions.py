@@ -50,16 +50,16 @@ class Reads:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.count = 0
-        reader = consumer_protocol._Reader
+        reader = consumer_protocol.Reader
         in_slices, in_one_piece = reader.some_strings, reader._ascii_strings
 
         def some_strings(
-            this: consumer_protocol._Reader, found: list[str]
+            this: consumer_protocol.Reader, found: list[str]
         ) -> Generator[None, None, None]:
             self.count += 1
             return in_slices(this, found)
 
-        def ascii_strings(this: consumer_protocol._Reader, count: int) -> tuple[str, ...] | None:
+        def ascii_strings(this: consumer_protocol.Reader, count: int) -> tuple[str, ...] | None:
             found = in_one_piece(this, count)
             self.count += found is not None
             return found

@@ -57,6 +57,8 @@ _READS_MUCH = frozenset(
 )
 """Answers with long lists, whose items' errors are not looked for."""
 _VALUES_A_STEP = 128
+_MOST_OFFERED = 16
+"""So many protocols of a refused JoinGroup are named."""
 Errors: TypeAlias = "list[ErrorCode | int]"
 """The error codes that an answer holds, each once, from the top down."""
 _PLACES: Final = (
@@ -144,7 +146,16 @@ def answered(
         rest += f',"waited_ms":{now - call.now}'
     if errors:
         rest += f',"errors":{log.value_text([error.name if isinstance(error, ErrorCode) else str(error) for error in errors])}'
+        if name == "join_group" and ErrorCode.INCONSISTENT_GROUP_PROTOCOL in errors:
+            rest += _offer(log, call.message)
     log.add("wire", "RequestRefused" if errors else "RequestAnswered", now, call.cause, rest)
+
+
+def _offer(log: EventLog, message: Any) -> str:
+    """The protocol type and the names of the protocols that a JoinGroup offers, as fields."""
+    names = [protocol.name for protocol in message.protocols[:_MOST_OFFERED]]
+    kind = log.value_text(message.protocol_type)
+    return f',"protocol_type":{kind},"offered":{log.value_text(names)}'
 
 
 def closed(log: EventLog, peer: str, why: str, now: int) -> None:

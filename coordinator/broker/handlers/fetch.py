@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...cluster.model import CONSUMER_OFFSETS, TRANSACTION_STATE
 from ...errors import ErrorCode
 from ...wire.messages.fetch import (
     AbortedTransaction,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from ..core import Broker
 
 READ_COMMITTED = 1
+WITHOUT_RECORDS = frozenset({CONSUMER_OFFSETS, TRANSACTION_STATE})
 LEADER_TAGS_SINCE = 16
 SESSIONS_SINCE = 7
 FOLLOWERS_SERVE_SINCE = 11
@@ -300,6 +302,8 @@ class Operation:
         if preferred is not None:
             data.preferred_read_replica = preferred
             return data
+        if not log.log_end_offset and found.topic in WITHOUT_RECORDS:
+            self._broker.unserved.reads_internal_topic(self._broker.log, self._call, found.topic)
         data.records = log.read(wanted.fetch_offset, limit, at_least_one=whole, end=self._end(log))
         if self._committed and (
             data.records or not limit or wanted.fetch_offset >= log.last_stable_offset

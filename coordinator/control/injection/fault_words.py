@@ -3,6 +3,7 @@ the other end of a control port."""
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
@@ -23,10 +24,13 @@ class FaultWords(Generic[H]):
         def add_fault(self, fault: Fault) -> H: ...
 
     def _fault(self, api: str | None, kind: str, how: dict[str, Any], **action: Any) -> H:
+        return self.add_fault(self._made(api, kind, how, **action))
+
+    def _made(self, api: str | None, kind: str, how: dict[str, Any], **action: Any) -> Fault:
         from ..faults import from_plain
 
         given = {"action": kind, **action, **how}
-        return self.add_fault(from_plain(given if api is None else given | {"api": api}))
+        return from_plain(given if api is None else given | {"api": api})
 
     def fail(self, api: str | None, error: str | int | ErrorCode, /, **which: Any) -> H:
         """Let requests fail: `kafka.fail("OffsetCommit", "REBALANCE_IN_PROGRESS", group="billing",
@@ -35,9 +39,17 @@ class FaultWords(Generic[H]):
         `which`: the words of `faults.Selector` (group, topic, partition, member, client_id,
         instance_id, transactional_id, generation, broker, phase) and how often: `nth` (from which
         on), `times` (how many; all), `probability`, `name`, `may_miss`, `missing_ok` (its topic is
-        made later). The same for all below.
+        made later), `any_error` (an error that no broker answers to this API is meant, and warned
+        of no more: ImprobableErrorWarning). The same for all below.
         """
-        return self._fault(api, "fail", which, error=error)
+        from ..real_errors import ImprobableErrorWarning
+
+        fault = self._made(api, "fail", which, error=error)
+        if fault.improbable:
+            warnings.warn(
+                f"{fault.improbable}. any_error=True if it is meant", ImprobableErrorWarning, 2
+            )
+        return self.add_fault(fault)
 
     def delay(self, api: str | None, /, *, seconds: float, answer: bool = False, **which: Any) -> H:
         """Handle requests, or with `answer` send their answers, so much later."""

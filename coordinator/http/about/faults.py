@@ -55,6 +55,11 @@ def fault_schema() -> dict[str, Any]:
             "default": False,
             "description": "the topic or partition may be made later",
         },
+        "any_error": {
+            "type": "boolean",
+            "default": False,
+            "description": "an error that no broker answers to this API is meant",
+        },
     }
     return {
         "type": "object",

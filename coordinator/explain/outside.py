@@ -1,0 +1,31 @@
+"""What clients tried in vain that reached no group, in sentences."""
+
+from __future__ import annotations
+
+from ..history.outside_groups import Tried
+from .words import instant, listed, printable
+
+
+def told(tried: Tried) -> str:
+    """One client's attempts, or those of all whose id is not known."""
+    line = tried.line
+    times = f" {tried.times} times" if tried.times > 1 else ""
+    when = (
+        f"at {instant(line['at_ms'])}"
+        if tried.times == 1
+        else f"from {instant(line['at_ms'])} to {instant(tried.last_ms)}"
+    )
+    where = f" at {listed([printable(host) for host in tried.hosts])}" if any(tried.hosts) else ""
+    match line["type"]:
+        case "ConnectionRefused":
+            return f"Connections from a client{where} were closed{times} {when}: {printable(line['why'])}."
+        case "InternalTopicRead":
+            return (
+                f"Client {printable(line['client'])}{where} reads {printable(line['topic'])} {when}, which has no records here: "
+                "groups and transactions are kept in the event log."
+            )
+        case _:
+            return (
+                f"Client {printable(line.get('client', ''))}{where} tried SASL{times} {when}: it was refused "
+                f"({printable(listed(line['errors']))}), because this listener has none; set security.protocol=PLAINTEXT."
+            )

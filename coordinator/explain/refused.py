@@ -1,0 +1,108 @@
+"""Refused requests as sentences: who was refused what, why, and what it may still believe. Wording
+only."""
+
+from __future__ import annotations
+
+from ..history.views import Departed, Note
+from .detail import api_name
+from .words import counted, instant, listed, partitions, printable
+
+_MOST_OFFERS = 4
+
+
+def refusal(note: Note) -> str:
+    """A note about a refused request, or about refusals that take turns."""
+    line, errors = note.line, note.line["errors"]
+    who = _who(note)
+    if note.tally:
+        return _in_turn(note, who)
+    refused = f"{who} was refused {api_name(line)}{times(note)}: {printable(listed(errors))}"
+    if note.injected:
+        return (
+            f"{refused}, because of an injected fault ({printable(note.injected)}).{_ghost(note)}"
+        )
+    if note.departed is not None:
+        return f"{refused}{_rule(errors)}. {_departed(note.departed)}"
+    if "ILLEGAL_GENERATION" in errors and note.members and "generation" in line:
+        believes = f" It still consumes {partitions(note.held)}." if note.held else ""
+        return f"{refused} (VAL-1 passed, the generation not): it speaks for generation {line['generation']}.{believes}"
+    if "offered" in line:
+        return f"{refused}: {_offers(note)}."
+    return f"{refused}."
+
+
+def times(note: Note) -> str:
+    """How often the same happened."""
+    return f" {note.times} times until {instant(note.last_ms)}" if note.times > 1 else ""
+
+
+def _who(note: Note) -> str:
+    if note.members:
+        who = counted("member", note.members)
+    elif note.client:
+        who = f"client {printable(note.client)}"
+    else:
+        who = "a client"
+    return f"{who[0].upper()}{who[1:]}"
+
+
+def _in_turn(note: Note, who: str) -> str:
+    each = [
+        f"{api_name({'api': api})} {printable(listed(errors))} ({count} times)"
+        for (api, errors), count in note.tally.items()
+    ]
+    told = f"{who} was refused {note.times} requests until {instant(note.last_ms)}, in turn: {'; '.join(each)}"
+    if note.departed is None:
+        return f"{told}."
+    return f"{told}{_rule(note.line['errors'])}. {_departed(note.departed)}"
+
+
+def _offers(note: Note) -> str:
+    """What a client offered, and what the group's members do (JOIN-3)."""
+    line = note.line
+    offered = f"it offers {printable(listed(line['offered']) or 'no protocol')}"
+    kind = line.get("protocol_type")
+    if note.protocol_type is not None and kind != note.protocol_type:
+        return f"{offered} of protocol type {printable(kind)}, and the group is of type {printable(note.protocol_type)}"
+    if not note.offers:
+        return f"{offered}, and the group is one of the consumer protocol (KIP-848) that has none of these"
+    rows = [
+        f"{counted('member', names)} {'offers' if len(names) == 1 else 'offer'} {printable(listed(names_of))}"
+        for names_of, names in list(note.offers.items())[:_MOST_OFFERS]
+    ]
+    return (
+        f"{offered}; {'; '.join(rows)}; a member must offer a protocol that all others offer, too"
+    )
+
+
+def _ghost(note: Note) -> str:
+    """What an injected error leaves behind that Kafka's own would not."""
+    if "UNKNOWN_MEMBER_ID" in note.line["errors"] and note.departed is None and note.members:
+        return (
+            " The group still has the member, and waits for it until its session ends; "
+            "remove() puts a member out for real."
+        )
+    return ""
+
+
+def _rule(errors: list[str]) -> str:
+    if "FENCED_INSTANCE_ID" in errors:
+        return " (STA-6: a newer instance has its group.instance.id)"
+    if "UNKNOWN_MEMBER_ID" in errors:
+        return " (VAL-1: this id is no member's)"
+    return ""
+
+
+def _departed(departed: Departed) -> str:
+    """Who this was, and what it may still believe: the definition of a zombie."""
+    since = f"at {instant(departed.at_ms)}"
+    if departed.reason == "left":
+        return f"It had left {since}."
+    how = (
+        f"replaced by a newer instance {since}"
+        if departed.reason == "replaced"
+        else f"removed {since} ({printable(departed.reason)})"
+    )
+    if not departed.held:
+        return f"It was {how}, and owned nothing then."
+    return f"It is a zombie: {how}, it still believes that it owns {partitions(departed.held)} of generation {departed.generation}."

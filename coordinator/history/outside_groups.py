@@ -1,0 +1,54 @@
+"""Clients that never reached a group: they spoke another protocol than the listener (TLS, SASL,
+HTTP), or read a topic that has no records here. Each kind is counted once for each client.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ..event_log.reader import Line
+
+_SASL = frozenset({"sasl_handshake", "sasl_authenticate"})
+
+
+@dataclass(slots=True)
+class Tried:
+    """What one client, or all whose id is not known, tried in vain."""
+
+    line: Line
+    times: int = 1
+    last_ms: int = 0
+    hosts: dict[str, None] = field(default_factory=dict)
+
+
+class OutsideGroups:
+    """Follows the lines of a log that belong to no group."""
+
+    def __init__(self) -> None:
+        self.found: dict[tuple[str, ...], Tried] = {}
+
+    def follow(self, line: Line) -> None:
+        """Fold a line of stream `wire`."""
+        match line["type"]:
+            case "ConnectionRefused":
+                key: tuple[str, ...] = ("ConnectionRefused", line["why"])
+            case "RequestRefused" if line.get("api") in _SASL:
+                key = ("RequestRefused", line.get("client", ""))
+            case "InternalTopicRead":
+                key = ("InternalTopicRead", line["client"], line["topic"])
+            case _:
+                return
+        known = self.found.get(key)
+        if known is None:
+            if len(self.found) >= _MOST:
+                return
+            known = self.found[key] = Tried(line, 0)
+        known.times, known.last_ms = known.times + 1, line["at_ms"]
+        if len(known.hosts) < _MOST_HOSTS:
+            peer = str(line.get("peer", ""))
+            known.hosts[peer.rpartition(":")[0] or peer] = None
+
+
+_MOST = 100
+"""A client may take a new name each time."""
+_MOST_HOSTS = 8

@@ -1,0 +1,82 @@
+"""`explain` tells what clients tried that reached no group, and why a client could not join one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from coordinator.event_log.reader import Line
+from coordinator.explain.output import as_plain, as_text, timeline_of
+
+
+def lines(*rows: dict[str, Any]) -> list[Line]:
+    """Lines of a log, numbered."""
+    header = {"stream": "run", "type": "RunStarted", "run": "r", "product": "p"}
+    return [
+        {"seq": seq, "at_ms": 10 * seq, "cause": None, **row}
+        for seq, row in enumerate([header, *rows])
+    ]
+
+
+def told(*rows: dict[str, Any]) -> str:
+    timeline = timeline_of(lines(*rows))
+    return "\n".join(as_text(timeline, timeline.groups.values()))
+
+
+TLS = {
+    "stream": "wire",
+    "type": "ConnectionRefused",
+    "peer": "127.0.0.1:5000",
+    "why": "this looks like a TLS hello; the listener speaks plaintext only",
+}
+SASL = {
+    "stream": "wire",
+    "type": "RequestRefused",
+    "api": "sasl_handshake",
+    "version": 1,
+    "client": "app",
+    "peer": "127.0.0.1:5001",
+    "errors": ["ILLEGAL_SASL_STATE"],
+}
+READ = {
+    "stream": "wire",
+    "type": "InternalTopicRead",
+    "client": "lag",
+    "peer": "127.0.0.1",
+    "topic": "__consumer_offsets",
+}
+
+
+def test_a_client_that_speaks_tls() -> None:
+    text = told(TLS, TLS | {"peer": "127.0.0.1:5003"})
+    assert (
+        "Connections from a client at 127.0.0.1 were closed 2 times from 0.010 s to 0.020 s: "
+        "this looks like a TLS hello; the listener speaks plaintext only." in text
+    )
+
+
+def test_a_client_that_speaks_sasl() -> None:
+    assert (
+        "Client app at 127.0.0.1 tried SASL at 0.010 s: it was refused (ILLEGAL_SASL_STATE), because "
+        "this listener has none; set security.protocol=PLAINTEXT." in told(SASL)
+    )
+
+
+def test_a_client_that_reads_where_no_records_are() -> None:
+    assert (
+        "Client lag at 127.0.0.1 reads __consumer_offsets at 0.010 s, which has no records"
+        in told(READ)
+    )
+
+
+def test_the_same_as_plain_values() -> None:
+    timeline = timeline_of(lines(TLS, SASL, TLS))
+    rows = as_plain(timeline, [])["outside_groups"]
+    assert [(row["times"], row["at_ms"], row["last_ms"], row["hosts"]) for row in rows] == [
+        (2, 10, 30, ["127.0.0.1"]),
+        (1, 20, 20, ["127.0.0.1"]),
+    ]
+
+
+def test_clients_with_ever_new_names_are_bounded() -> None:
+    timeline = timeline_of(lines(*(SASL | {"client": f"c{n}"} for n in range(1000))))
+    assert len(timeline.outside_groups.found) == 100
