@@ -193,13 +193,6 @@ class TestOptions:
         with pytest.raises(EmulatorError):
             Emulator(listen=listen)
 
-    @pytest.mark.parametrize("name", ["SSL", "SASL_PLAINTEXT", "SASL_SSL", "ssl"])
-    def test_listeners_that_would_speak_something_else(self, name: str) -> None:
-        with pytest.raises(
-            EmulatorError, match=r"neither TLS nor SASL .* write PLAINTEXT://127\.0\.0\.1:9093"
-        ):
-            Emulator(listen=f"{name}://127.0.0.1:9093")
-
     def test_options_of_the_wrong_kind(self) -> None:
         options: dict[str, Any]
         for options in (

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from ..group_coordinator import GroupCoordinator, Outcome
     from ..groups.requests import Reply
     from ..interceptors import InterceptorError
+    from ..security.security import Security
     from ..storage.producers import ProducerIds
     from ..wire.messages.describe_groups import DescribedGroup
     from ..wire.schema import Message
@@ -89,6 +90,7 @@ class Broker(FreshNames):
         self.cooperation: Cooperation | None = (
             None  # None: this broker coordinates all transactional ids
         )
+        self.security: Security | None = None  # None: nobody logs in, everybody may do everything
         self.configs = configs
         self.configs_of_all = [configs]
         """The configurations of all brokers of the cluster."""

@@ -1,21 +1,23 @@
-"""SCRAM credentials (KIP-554): who has which mechanism with how many iterations, kept and shown;
-nobody logs in with them.
+"""SCRAM credentials (KIP-554): who has which mechanism, with how many iterations and which keys.
 
-Rules are those of Kafka's ScramControlManager and ScramImage, texts included. Salts and passwords
-are not kept. Does not depend on requests.
+Rules are those of Kafka's ScramControlManager and ScramImage, texts included. Passwords are not
+kept, and nothing here is shown but mechanisms and iterations. Does not depend on requests.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from ..errors import ErrorCode
-
-_LEAST_ITERATIONS = 4096  # of SCRAM-SHA-256 and of SCRAM-SHA-512 alike
-_MOST_ITERATIONS = 16384
-MECHANISMS = (1, 2)
-"""SCRAM-SHA-256, SCRAM-SHA-512."""
+from ..security.scram import (
+    BY_NUMBER,
+    LEAST_ITERATIONS,
+    MECHANISMS,
+    MOST_ITERATIONS,
+    Credential,
+    Mechanism,
+)
 
 
 class ScramRefused(Exception):
@@ -35,19 +37,26 @@ class Deletion(NamedTuple):
 
 
 class Upsertion(NamedTuple):
-    """A credential to be set. `has_password`: the salted password is not empty."""
+    """A credential to be set."""
 
     user: str
     mechanism: int
     iterations: int
-    has_password: bool
+    salt: bytes
+    salted_password: bytes
+
+    def credential(self) -> Credential:
+        """What is kept of it."""
+        return Credential(
+            BY_NUMBER[self.mechanism], self.salt, self.iterations, lambda: self.salted_password
+        )
 
 
 class ScramCredentials:
     """The credentials of all users."""
 
     def __init__(self) -> None:
-        self._iterations: dict[str, dict[int, int]] = {}
+        self._kept: dict[str, dict[int, Credential]] = {}
 
     def alter(
         self, deletions: Iterable[Deletion], upsertions: Iterable[Upsertion]
@@ -71,46 +80,59 @@ class ScramCredentials:
 
     def users(self) -> list[str]:
         """Everybody who has a credential."""
-        return list(self._iterations)
+        return list(self._kept)
 
     def of(self, user: str) -> list[tuple[int, int]]:
         """Mechanism and iterations of each credential of a user. Raises ScramRefused for one that
         has none."""
-        found = self._iterations.get(user)
+        found = self._kept.get(user)
         if found is None:
             raise ScramRefused(
                 ErrorCode.RESOURCE_NOT_FOUND,
                 f"Attempt to describe a user credential that does not exist: {user}",
             )
-        return sorted(found.items())
+        return sorted((number, each.iterations) for number, each in found.items())
+
+    def find(self, user: str, mechanism: Mechanism) -> Credential | None:
+        """What a user logs in with by a mechanism, if it can."""
+        return self._kept.get(user, {}).get(mechanism.number)
+
+    def set_password(self, user: str, password: str, new_salt: Callable[[], bytes]) -> None:
+        """Let a user log in by every SCRAM mechanism with a password."""
+        for mechanism in MECHANISMS.values():
+            self._kept.setdefault(user, {})[mechanism.number] = Credential.of_password(
+                mechanism, password, new_salt()
+            )
 
     def _why_not(self, change: Deletion | Upsertion) -> ScramRefused | None:
         if not change.user:
             return ScramRefused(ErrorCode.UNACCEPTABLE_CREDENTIAL, "Username must not be empty")
-        if change.mechanism not in MECHANISMS:
+        if change.mechanism not in BY_NUMBER:
             return ScramRefused(ErrorCode.UNSUPPORTED_SASL_MECHANISM, "Unknown SCRAM mechanism")
         if isinstance(change, Deletion):
-            if change.mechanism in self._iterations.get(change.user, {}):
+            if change.mechanism in self._kept.get(change.user, {}):
                 return None
             return ScramRefused(
                 ErrorCode.RESOURCE_NOT_FOUND,
                 "Attempt to delete a user credential that does not exist",
             )
-        if change.iterations < _LEAST_ITERATIONS:
+        if change.iterations < LEAST_ITERATIONS:
             return ScramRefused(ErrorCode.UNACCEPTABLE_CREDENTIAL, "Too few iterations")
-        if change.iterations > _MOST_ITERATIONS:
+        if change.iterations > MOST_ITERATIONS:
             return ScramRefused(ErrorCode.UNACCEPTABLE_CREDENTIAL, "Too many iterations")
         # An empty key is none for Java's Mac: an exception that Kafka did not foresee.
-        return None if change.has_password else ScramRefused(ErrorCode.UNKNOWN_SERVER_ERROR, None)
+        return (
+            None if change.salted_password else ScramRefused(ErrorCode.UNKNOWN_SERVER_ERROR, None)
+        )
 
     def _apply(self, user: str, change: Deletion | Upsertion) -> None:
         if isinstance(change, Upsertion):
-            self._iterations.setdefault(user, {})[change.mechanism] = change.iterations
+            self._kept.setdefault(user, {})[change.mechanism] = change.credential()
             return
-        left = self._iterations[user]
+        left = self._kept[user]
         del left[change.mechanism]
         if not left:
-            del self._iterations[user]
+            del self._kept[user]
 
 
 _TWICE = ScramRefused(

@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from ..members.effects import RebalanceListener
     from ..members.live import Fleet, PeerHandle
     from ..net.cluster_server import ClusterServer
+    from ..net.guard import Guard
+    from .security_options import SecurityOptions
 
 __all__ = ["ConfigError", "Emulator", "EmulatorError"]
 
@@ -73,7 +75,9 @@ class Emulator(LoopKit):
     answers wait; `max_response_bytes`: of one answer, a larger one closes its connection.
 
     `brokers`: how many, with the ids 1, 2, ...; each listens one port further on than the one
-    before. `racks`: one for each. `broker_config`: settings of single brokers, by id. With several
+    before. `security`: what listeners without a name of their own speak, such as "SASL_SSL";
+    `users`: names and passwords of who may log in (docs/security.md). `racks`: one for each.
+    `broker_config`: settings of single brokers, by id. With several
     brokers `broker` and `coordinator` mean none of them.
 
     Raises ConfigError, TopicError or EmulatorError for options that cannot be, EmulatorError for an
@@ -102,6 +106,8 @@ class Emulator(LoopKit):
         broker_config: Mapping[int, Mapping[str, object]] | None = None,
         auto_create_topics: bool | None = None,
         kafka_version: str | None = None,
+        security: str | None = None,
+        users: Mapping[str, str] | None = None,
     ) -> None:
         emulator_options.check_kinds(
             seed=seed, node_id=node_id, log=log, remember=remember, racks=racks
@@ -111,8 +117,9 @@ class Emulator(LoopKit):
             config, kafka_defaults, node_id, auto_create_topics, kafka_version
         )
         self._topics = topic_options(topics)
-        self._listen = emulator_options.read_endpoints("listen", listen)
-        self._advertise = emulator_options.read_endpoints("advertise", advertise)
+        default_name = emulator_options.read_protocol(security)
+        self._listen = emulator_options.read_endpoints("listen", listen, default_name)
+        self._advertise = emulator_options.read_endpoints("advertise", advertise, default_name)
         self._allow_remote = allow_remote
         self.log_path = log
         self._log_mode: LogMode = emulator_options.read_log_mode(log_mode)
@@ -125,8 +132,19 @@ class Emulator(LoopKit):
             self.configs, brokers, self._racks, broker_config or {}, node_id
         )
         self.configs = self._broker_configs[0]
+        self._security: SecurityOptions | None = None
+        if emulator_options.asks_for_security(users, self._listen, self.configs):
+            from .security_options import read_security  # a start without does not load it
+
+            self._security = read_security(users, self._listen, self._advertise, self.configs)
+        self._guard: Guard | None = None
         try:
-            check_endpoints(self._listen, self._advertise, allow_remote=allow_remote)
+            check_endpoints(
+                self._listen,
+                self._advertise,
+                allow_remote=allow_remote,
+                authenticating=self._security.authenticating if self._security else (),
+            )
             if brokers > 1:
                 from ..net.cluster_server import check_ports
 
@@ -153,16 +171,64 @@ class Emulator(LoopKit):
     def bootstrap_servers(self) -> str:
         """What clients are given: `host:port` of the first listener, as advertised; of several
         brokers all, with commas."""
+        return self._servers_at(self._first_listener)
+
+    def _servers_at(self, listener: str) -> str:
         nodes = self.server.broker.cluster.brokers.values()
-        addresses = [node.endpoints[self._listen[0].name] for node in nodes]
+        addresses = [node.endpoints[listener] for node in nodes]
         return ",".join(
             f"[{host}]:{port}" if ":" in host else f"{host}:{port}" for host, port in addresses
         )
 
     @property
+    def _first_listener(self) -> str:
+        """The first that asks something of clients; if there is none, the first."""
+        secured = [] if self._security is None else self._security.secured
+        return next(iter(secured), self._listen[0].name)
+
+    @property
     def endpoints(self) -> dict[str, tuple[str, int]]:
         """Advertised host and port by listener name, of the only broker."""
-        return self.broker.cluster.brokers[self._node_id].endpoints
+        advertised = self.broker.cluster.brokers[self._node_id].endpoints
+        return {each.name: advertised[each.name] for each in self._listen}
+
+    @property
+    def ca_file(self) -> str:
+        """The certificate of the authority that clients are to trust, a PEM file. Raises
+        EmulatorError without TLS."""
+        self.server  # noqa: B018  # is it running?
+        if self._guard is None or self._guard.certificates is None:
+            raise EmulatorError(
+                "no listener speaks TLS: give security='SSL' or security='SASL_SSL'"
+            )
+        return self._guard.certificates.ca_file
+
+    def client_config(
+        self,
+        library: str,
+        *,
+        user: str | None = None,
+        mechanism: str | None = None,
+        listener: str | None = None,
+    ) -> dict[str, Any]:
+        """The settings with which a client reaches the broker, under the names of its library:
+        kafka-python, aiokafka, confluent-kafka, librdkafka, java. Plain values.
+
+        `user`: one of `users`. `mechanism`: SCRAM-SHA-512 unless said. `listener`: the one that
+        `bootstrap_servers` names unless said. Raises EmulatorError for what cannot be.
+        """
+        from .client_config import config_for
+        from .security_options import access
+
+        name = listener or self._first_listener
+        if name not in [each.name for each in self._listen]:
+            raise EmulatorError(
+                f"listener={listener!r}: there are {', '.join(each.name for each in self._listen)}"
+            )
+        return config_for(
+            library,
+            access(self._security, self._guard, self._servers_at(name), name, user, mechanism),
+        )
 
     @property
     def brokers(self) -> Mapping[int, Broker]:
@@ -388,10 +454,11 @@ class Emulator(LoopKit):
             cluster_id=self._cluster_id,
             limits=self._limits,
         )
-        server = Server(broker, asyncio.get_running_loop())
         try:
+            self._guard = self._security.guard() if self._security is not None else None
+            server = Server(broker, asyncio.get_running_loop(), guard=self._guard)
             await server.listen(self._listen, self._advertise, allow_remote=self._allow_remote)
-        except ListenError as error:
+        except (ListenError, EmulatorError) as error:
             await self.stop()
             raise EmulatorError(str(error)) from error
         emulator_options.publish_listeners(server)
@@ -414,10 +481,11 @@ class Emulator(LoopKit):
                 limits=self._limits,
             )
         )
-        cluster = ClusterServer(brokers, asyncio.get_running_loop())
         try:
+            self._guard = self._security.guard() if self._security is not None else None
+            cluster = ClusterServer(brokers, asyncio.get_running_loop(), self._guard)
             await cluster.listen(self._listen, self._advertise, allow_remote=self._allow_remote)
-        except ListenError as error:
+        except (ListenError, EmulatorError) as error:
             await self.stop()
             raise EmulatorError(str(error)) from error
         for server in cluster.servers.values():
@@ -441,6 +509,9 @@ class Emulator(LoopKit):
             self.interceptor_errors = [
                 error for broker in brokers for error in broker.interceptor_errors
             ]
+        if self._guard is not None:
+            guard, self._guard = self._guard, None
+            guard.close()
         if self._log is not None:
             self._log.close()
             self._log = None

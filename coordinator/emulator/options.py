@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ..broker.limits import Limits
 from ..configs.broker_configs import BrokerConfigs, ConfigError
-from ..net.endpoints import Endpoint
+from ..net.endpoints import DEFAULT_LISTENER, Endpoint
 from ..releases import NEWEST, Release, ReleaseError, release_named
 
 if TYPE_CHECKING:
@@ -53,9 +53,9 @@ def publish_listeners(server: Server) -> None:
     broker = server.broker
     broker.configs.publish("listeners", ",".join(map(str, server.endpoints)))
     own = broker.cluster.brokers[broker.node_id].endpoints
+    names = [endpoint.name for endpoint in server.endpoints]
     broker.configs.publish(
-        "advertised.listeners",
-        ",".join(str(Endpoint(name, host, port)) for name, (host, port) in own.items()),
+        "advertised.listeners", ",".join(str(Endpoint(name, *own[name])) for name in names)
     )
 
 
@@ -96,8 +96,8 @@ def read_configs_of_brokers(
     ]
 
 
-def read_endpoints(option: str, given: Any) -> list[Endpoint]:
-    """One address or several. Raises EmulatorError."""
+def read_endpoints(option: str, given: Any, default_name: str = DEFAULT_LISTENER) -> list[Endpoint]:
+    """One address or several; one without a name has the default's. Raises EmulatorError."""
     texts = (
         [given]
         if isinstance(given, str)
@@ -110,7 +110,7 @@ def read_endpoints(option: str, given: Any) -> list[Endpoint]:
             f"{option}={given!r}: give 'host:port' or 'NAME://host:port', such as '127.0.0.1:9092', or a list of such"
         )
     try:
-        return [Endpoint.parse(text) for text in texts]
+        return [Endpoint.parse(text, default_name) for text in texts]
     except ValueError as error:
         raise EmulatorError(str(error)) from None
 
@@ -149,6 +149,26 @@ def read_release(kafka_version: str | None) -> Release:
         return NEWEST if kafka_version is None else release_named(kafka_version)
     except ReleaseError as error:
         raise EmulatorError(f"kafka_version={error}") from None
+
+
+_SECURITY_PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+_PROTOCOL_MAP = "listener.security.protocol.map"
+
+
+def read_protocol(security: Any) -> str:
+    """The option `security`, which is the name of listeners that have none of their own. Raises
+    EmulatorError."""
+    if security is None:
+        return DEFAULT_LISTENER
+    if security not in _SECURITY_PROTOCOLS:
+        raise EmulatorError(f"security={security!r}: it is one of {', '.join(_SECURITY_PROTOCOLS)}")
+    return cast("str", security)
+
+
+def asks_for_security(users: Any, endpoints: Sequence[Endpoint], configs: BrokerConfigs) -> bool:
+    """Whether a listener may ask something of clients: what of, `security_options` reads."""
+    plain = all(endpoint.name.upper() not in _SECURITY_PROTOCOLS[1:] for endpoint in endpoints)
+    return users is not None or not plain or _PROTOCOL_MAP in configs.static
 
 
 def check_kinds(*, seed: Any, node_id: Any, log: Any, remember: Any, racks: Any) -> None:

@@ -203,7 +203,7 @@ def own_routes(servers: Mapping[int, Server]) -> dict[tuple[str, int], tuple[str
     that may not be reached from here."""
     routes = {}
     for server in servers.values():
-        endpoint = server.endpoints[0]
+        endpoint = server.own_endpoint or server.endpoints[0]
         host = {"": "127.0.0.1", "localhost": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(
             endpoint.host, endpoint.host
         )

@@ -69,6 +69,8 @@ TYPES: Final[dict[str, tuple[str, ...]]] = {
         "RequestAnswered",
         "RequestRefused",
         "ConnectionRefused",
+        "Authenticated",
+        "AuthenticationFailed",
         "TopicAutoCreated",
         "ApiNotServed",
         "InternalTopicRead",

@@ -11,23 +11,29 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ..cluster.network import HostState
 from ..cluster_runtime import Brokers, Hosts
 from .endpoints import Endpoint, ListenError
 from .server import Server
 
+if TYPE_CHECKING:
+    from .guard import Guard
+
 
 class ClusterServer:
     """All servers of a cluster. `servers[1]` is that of the broker with the id 1."""
 
-    def __init__(self, brokers: Brokers, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(
+        self, brokers: Brokers, loop: asyncio.AbstractEventLoop, guard: Guard | None = None
+    ) -> None:
         self.brokers = brokers
         self.hosts = Hosts(brokers)
         self.servers: dict[int, Server] = {}
         first: Server | None = None
         for node, broker in brokers.brokers.items():
-            self.servers[node] = Server(broker, loop, runtime=brokers, first=first)
+            self.servers[node] = Server(broker, loop, runtime=brokers, first=first, guard=guard)
             first = first or self.servers[node]
         self._reserved: list[socket.socket] = []
         self._tasks: set[asyncio.Task[None]] = set()
@@ -49,6 +55,8 @@ class ClusterServer:
             for node, server in self.servers.items():
                 own = [self._reserve(shifted(endpoint, node - 1)) for endpoint in endpoints]
                 shown = [shifted(endpoint, node - 1) for endpoint in advertised]
+                if server.guard is not None:
+                    server.own_endpoint = self._reserve(server.guard.own_endpoint)
                 await server.listen(own, shown, allow_remote=allow_remote, reserved=True)
                 self.brokers.set_endpoints(node, server.broker.cluster.brokers[node].endpoints)
         except ListenError:

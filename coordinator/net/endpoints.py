@@ -1,20 +1,18 @@
 """Addresses that brokers listen on and advertise: their texts, their checks, and how Java writes a
 client's.
 
-Rule: a bind beyond loopback needs to be asked for by name, because nothing here authenticates
-anybody. Opens no socket.
+Rule: a bind beyond loopback needs to be asked for by name, unless the listener authenticates its
+clients. Opens no socket.
 """
 
 from __future__ import annotations
 
 import socket
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 DEFAULT_LISTENER = "PLAINTEXT"
 _WILDCARDS = ("", "0.0.0.0", "::")
-_SECURED = ("SSL", "SASL_PLAINTEXT", "SASL_SSL")
-"""Names by which Kafka's listeners speak something else than plaintext."""
 
 
 class ListenError(OSError):
@@ -51,23 +49,22 @@ class Endpoint(NamedTuple):
 
 
 def check_endpoints(
-    endpoints: Sequence[Endpoint], advertised: Sequence[Endpoint], *, allow_remote: bool
+    endpoints: Sequence[Endpoint],
+    advertised: Sequence[Endpoint],
+    *,
+    allow_remote: bool,
+    authenticating: Collection[str] = (),
 ) -> None:
     """Raise ListenError for listeners that cannot be meant: doubled names, open to others unasked,
-    no address to advertise."""
+    no address to advertise. `authenticating`: the names of listeners whose clients have to log in."""
     names = [endpoint.name for endpoint in endpoints]
     for endpoint in endpoints:
-        if endpoint.name.upper() in _SECURED:
-            plain = f"{DEFAULT_LISTENER}://{endpoint.host}:{endpoint.port}"
-            raise ListenError(
-                f"{endpoint}: neither TLS nor SASL is spoken here, only plaintext: write {plain}, or another name"
-            )
         if names.count(endpoint.name) > 1:
             apart = f"OTHER://{endpoint.host}:{endpoint.port}"
             raise ListenError(
                 f"two listeners are called {endpoint.name}: name them apart, such as {apart}"
             )
-        if not endpoint.is_loopback and not allow_remote:
+        if not endpoint.is_loopback and not allow_remote and endpoint.name not in authenticating:
             raise ListenError(
                 f"{endpoint} can be reached from other machines, and nobody is asked for credentials: "
                 "if that is meant, say so (--allow-remote)"

@@ -2,8 +2,8 @@
 
 Owns listeners, the one receive buffer of the loop, the re-armed timer and the end of it all. Rules:
 the zero of `now` is the server's making; every entry point ends with `Broker.run_resumable` and a
-look at the next deadline; a bind beyond loopback needs to be asked for by name, because nothing
-here authenticates anybody. Does not depend on requests.
+look at the next deadline; a bind beyond loopback needs to be asked for by name unless its listener
+authenticates its clients. Does not depend on requests.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from errno import EADDRINUSE
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..broker.connections.connection import Connection
 from ..common.printable import shortened
@@ -41,6 +41,23 @@ FLUSH_GRACE_S = 2.0  # how long a stopping server lets clients read their last a
 END_GRACE_S = 10.0  # how long a connection that is closed may take to read its last answers
 
 
+class Guarding(Protocol):
+    """What is asked of clients (`net.guard`)."""
+
+    own_endpoint: Endpoint
+    """Where the testing kit's own clients are to connect."""
+
+    @property
+    def authenticating(self) -> Collection[str]:
+        """The listeners whose clients have to say who they are."""
+
+    def watch_over(self, broker: Broker) -> None:
+        """A broker was made, or was started again."""
+
+    def protocol(self, server: Server, listener: str) -> Callable[[], ServerProtocol]:
+        """What makes the protocols of a listener's connections."""
+
+
 class Server:
     """A broker on real sockets. `await listen(...)`, later `await stop()`; everything on one loop.
 
@@ -55,8 +72,13 @@ class Server:
         *,
         runtime: Runtime | None = None,
         first: Server | None = None,
+        guard: Guarding | None = None,
     ) -> None:
         self.broker = broker
+        self.guard = guard
+        """What listeners ask of clients; None: nothing."""
+        if guard is not None:
+            guard.watch_over(broker)
         self.runtime: Runtime = runtime or broker
         self.group: list[Server] = [] if first is None else first.group
         self.group.append(self)
@@ -69,6 +91,9 @@ class Server:
             Callable[[], None]
         ] = []  # of the first server: called after every piece of work, answer no requests
         self.endpoints: list[Endpoint] = []
+        """Where it listens for clients."""
+        self.own_endpoint: Endpoint | None = None
+        """Where the testing kit's own clients connect, if not to the first of `endpoints`."""
         self.receive_buffer = memoryview(bytearray(_RECEIVE_BUFFER_BYTES))
         self.input = broker.input
         self.small_buffer = self.receive_buffer[:_SMALL_BUFFER_BYTES]
@@ -112,17 +137,28 @@ class Server:
         `reserved`: a socket that does not listen keeps each port (SO_REUSEPORT). Raises ListenError
         for an address beyond loopback without `allow_remote`, and for one that cannot be had.
         """
-        check_endpoints(endpoints, advertised, allow_remote=allow_remote)
+        guard = self.guard
+        check_endpoints(
+            endpoints,
+            advertised,
+            allow_remote=allow_remote,
+            authenticating=() if guard is None else guard.authenticating,
+        )
         self.descriptors.watch()
         try:
             for endpoint in endpoints:
                 self.endpoints.append(await self._open(endpoint, reserved=reserved))
+            if guard is not None:
+                self.own_endpoint = await self._open(
+                    self.own_endpoint or guard.own_endpoint, reserved=reserved
+                )
         except ListenError:
             await self.stop()
             raise
         node = self.broker.cluster.brokers[self.broker.node_id]
         node.endpoints = {
-            endpoint.name: (endpoint.host, endpoint.port) for endpoint in self.endpoints
+            endpoint.name: (endpoint.host, endpoint.port)
+            for endpoint in (*self.endpoints, *filter(None, [self.own_endpoint]))
         }
         for name, host, port in advertised:
             node.endpoints[name] = (host, port or node.endpoints[name][1])
@@ -132,9 +168,10 @@ class Server:
             self._close_idle()
 
     async def _open(self, endpoint: Endpoint, *, reserved: bool = False) -> Endpoint:
+        protocol = self._protocol(endpoint.name)
         try:
             server = await self.loop.create_server(
-                lambda: ServerProtocol(self, endpoint.name),
+                protocol,
                 bind_host(endpoint.host),
                 endpoint.port,
                 backlog=_BACKLOG,
@@ -152,6 +189,13 @@ class Server:
             raise ListenError(f"cannot listen on {endpoint}: {error}") from error
         self._listening.append(server)
         return endpoint._replace(port=server.sockets[0].getsockname()[1])
+
+    def _protocol(self, listener: str) -> Callable[[], ServerProtocol]:
+        """What makes asyncio's side of a connection to a listener."""
+        guard = self.guard
+        if guard is None:
+            return lambda: ServerProtocol(self, listener)
+        return guard.protocol(self, listener)
 
     # -- after every piece of work
     # ------------------------------------------------------------------------------------
@@ -296,10 +340,14 @@ class Server:
         """The broker's process was started again: listen where it listened before."""
         await self.closing
         self.broker, self.input = broker, broker.input
+        if self.guard is not None:
+            self.guard.watch_over(broker)
         broker.turn_is_over = self._turn_is_over
         broker.unserved.tell = lambda sentence: logger.warning("%s", shortened(sentence))
         for endpoint in self.endpoints:
             await self._open(endpoint, reserved=True)
+        if self.own_endpoint is not None:
+            await self._open(self.own_endpoint, reserved=True)
 
     def freeze(self) -> None:
         """The broker's process is paused: connections stay, nothing is read."""
@@ -385,17 +433,20 @@ class ServerProtocol(asyncio.BufferedProtocol):
             high=0
         )  # what the kernel does not take at once pauses the connection, and is counted
         host, port = (transport.get_extra_info("peername") or ("?", 0))[:2]
-        self.connection = Connection(
+        self.connection = self._new_connection(f"{host}:{port}", java_host(host))
+        self._server.protocols.add(self)
+        if self._server.frozen:
+            self.transport.pause_reading()
+
+    def _new_connection(self, peer: str, client_host: str) -> Connection:
+        return Connection(
             self._server.broker,
-            peer=f"{host}:{port}",
-            client_host=java_host(host),
+            peer=peer,
+            client_host=client_host,
             listener=self.listener,
             write=self._write,
             close=self._close,
         )
-        self._server.protocols.add(self)
-        if self._server.frozen:
-            self.transport.pause_reading()
 
     def _write(self, data: bytes) -> None:
         self.active_at = (

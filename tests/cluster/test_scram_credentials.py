@@ -29,7 +29,7 @@ def change(credentials: ScramCredentials, *changes: Deletion | Upsertion) -> Ans
 def upsert(
     user: str, mechanism: int = SHA_256, iterations: int = 4096, has_password: bool = True
 ) -> Upsertion:
-    return Upsertion(user, mechanism, iterations, has_password)
+    return Upsertion(user, mechanism, iterations, b"salt", b"salted" if has_password else b"")
 
 
 TWICE = (92, "A user credential cannot be altered twice in the same request")

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from coordinator.broker.call import Call
+from coordinator.broker.error_responses import Place
 from coordinator.control import faults as f
 from coordinator.control.injection.engine import Active, FaultEngine
-from coordinator.control.injection.error_responses import Place
 from coordinator.errors import ErrorCode
 from coordinator.interceptors import Interceptors
 from coordinator.wire.messages.fetch import FetchRequest

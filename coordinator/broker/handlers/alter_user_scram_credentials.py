@@ -1,5 +1,5 @@
-"""AlterUserScramCredentials (key 51), v0 (KIP-554): kept and shown; there is no SASL to log in
-with."""
+"""AlterUserScramCredentials (key 51), v0 (KIP-554): connections that are open are left alone
+(SCRAM-5)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def handle(broker: Broker, call: Call) -> AlterUserScramCredentialsResponse:
     results = broker.cluster.scram_credentials.alter(
         [Deletion(each.name, each.mechanism) for each in request.deletions],
         [
-            Upsertion(each.name, each.mechanism, each.iterations, bool(each.salted_password))
+            Upsertion(each.name, each.mechanism, each.iterations, each.salt, each.salted_password)
             for each in request.upsertions
         ],
     )

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from .error_responses import Place
+from ...broker.error_responses import Place
 
 if TYPE_CHECKING:
     from ...broker.core import Broker

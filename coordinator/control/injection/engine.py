@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from ...broker.call import Call, Encoded
 from ...broker.connections.exchange import Twice
+from ...broker.error_responses import Place, Refusal, copied, refuse
+from ...broker.fetch_errors import refuse_fetch
 from ...interceptors import Close, Drop, Handle, Hold, Late, Verdict
 from ...wire.messages import API_KEYS, request_type, response_type
 from ...wire.messages.fetch import FetchRequest
 from .. import faults as f
-from .error_responses import Place, Refusal, copied, refuse
-from .fetch_errors import refuse_fetch
 from .matching import Surroundings, selects
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from ...broker.call import Call
+from ...broker.error_responses import LISTED, NESTED, Place
 from ...wire.messages.fetch import FetchRequest
 from ...wire.schema import Request
 from ..faults import Selector
-from .error_responses import LISTED, NESTED, Place
 
 
 class Surroundings(Protocol):

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from ...broker.error_responses import LISTED, NESTED
 from ...wire.messages import request_type
 from ..faults import API_NAMES, FaultError, Selector
-from .error_responses import LISTED, NESTED
 from .matching import by_client_id
 
 _FIELDS: Final[dict[str, frozenset[str]]] = {

@@ -1,5 +1,5 @@
-"""Where an injected error stands in a response: for every API, in the shape that Kafka itself gives
-it.
+"""Where a refusal stands in a response, be it the broker's or injected: for every API, in the shape
+that Kafka itself gives it.
 
 Owns one table of the APIs whose answers hold an error for each topic, partition, group or other
 item, and one rule for those that hold a single error. `refuse` takes the items that are to fail out
@@ -13,15 +13,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from ...errors import ErrorCode
-from ...wire.messages import response_type
-from ...wire.messages.delete_topics import DeleteTopicsRequest
-from ...wire.messages.find_coordinator import FindCoordinatorRequest
-from ...wire.messages.join_group import JoinGroupRequest
-from ...wire.messages.leave_group import LeaveGroupRequest
-from ...wire.messages.metadata import MetadataRequest, MetadataResponse
-from ...wire.messages.offset_fetch import OffsetFetchRequest
-from ...wire.schema import Request, Response
+from ..errors import ErrorCode
+from ..wire.messages import response_type
+from ..wire.messages.delete_topics import DeleteTopicsRequest
+from ..wire.messages.find_coordinator import FindCoordinatorRequest
+from ..wire.messages.join_group import JoinGroupRequest
+from ..wire.messages.leave_group import LeaveGroupRequest
+from ..wire.messages.metadata import MetadataRequest, MetadataResponse
+from ..wire.messages.offset_fetch import OffsetFetchRequest
+from ..wire.schema import Request, Response
 
 
 class Place(NamedTuple):
@@ -181,6 +181,19 @@ def refuse(api: str, message: Request, version: int, error: int, chosen: Chosen)
     if not chosen(_whole(message)):
         return None
     return _all(_top_level(message, version, error))
+
+
+def refused_whole(api: str, message: Request, version: int, error: int) -> Response:
+    """The answer to a request that is refused as a whole: an empty one where it has no place for
+    the error."""
+    kind: Any = response_type(message.api_key)
+    if isinstance(message, MetadataRequest):
+        return MetadataResponse()
+    try:
+        refusal = refuse(api, message, version, error, lambda _: True)
+    except ValueError:
+        return kind()  # type: ignore[no-any-return]
+    return kind() if refusal is None else refusal.complete(None)
 
 
 _BATCHED_TRANSACTIONS = 4

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...wire.messages.fetch import (
+from ..wire.messages.fetch import (
     FetchableTopicResponse,
     FetchRequest,
     FetchResponse,
     PartitionData,
 )
-from ...wire.schema import Response
+from ..wire.schema import Response
 from .error_responses import Chosen, Place, Refusal, copied
 
 _FETCHES_BY_ID = 13

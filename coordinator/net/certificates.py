@@ -1,0 +1,147 @@
+"""The server's certificates: from a throw-away authority, or from one's own PEM files.
+
+Both give a context for each handshake (`context`) and name the file of the authority that clients
+are to trust (`ca_file`). Keys and dates come from the system, outside of any seed. What the extra
+`security` brings is loaded only for a throw-away authority.
+"""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ..security.listeners import ListenerSecurity
+
+ALWAYS_NAMED = ("localhost", "127.0.0.1", "::1")
+_VERIFY = {
+    "none": ssl.CERT_NONE,
+    "requested": ssl.CERT_OPTIONAL,
+    "required": ssl.CERT_REQUIRED,
+}
+
+
+class CertificateError(ValueError):
+    """A certificate that cannot be had: which, why, and what would be right."""
+
+
+class PemFiles:
+    """One's own files: a key and its certificate, and the authority of clients' certificates."""
+
+    def __init__(self, certificate: str, key: str | None, authority: str | None) -> None:
+        """`certificate`: a file with the chain, and with the key too unless `key` names its file.
+        Raises CertificateError."""
+        self._files = (certificate, key or certificate)
+        self._authority = authority
+        self._contexts: dict[str, ssl.SSLContext] = {}
+        self._new("none")
+
+    @property
+    def ca_file(self) -> str:
+        """What clients are to trust: the authority, or the certificate itself if none is given."""
+        return self._authority or self._files[0]
+
+    def context(self, listener: ListenerSecurity) -> ssl.SSLContext:
+        """For the next handshake."""
+        if listener.client_auth not in self._contexts:
+            self._contexts[listener.client_auth] = self._new(listener.client_auth)
+        return self._contexts[listener.client_auth]
+
+    def close(self) -> None:
+        """One's own files stay."""
+
+    def _new(self, client_auth: str) -> ssl.SSLContext:
+        context = new_context(client_auth)
+        certificate, key = self._files
+        try:
+            context.load_cert_chain(certificate, key)
+        except ssl.SSLError as error:
+            raise CertificateError(
+                f"{certificate}: no certificate with its key: {_reason(error)}; give a PEM file with "
+                "a PKCS#8 key and its certificate"
+            ) from None
+        except OSError as error:
+            raise CertificateError(f"{certificate}: {error.strerror or error}") from None
+        if client_auth != "none":
+            if self._authority is None:
+                raise CertificateError(
+                    f"ssl.client.auth={client_auth}: clients' certificates need an authority; give "
+                    "ssl.truststore.location, a PEM file"
+                )
+            _trust(context, self._authority)
+        return context
+
+
+class ThrowAwayCertificates:
+    """Certificates of an authority that lives as long as the emulator does."""
+
+    def __init__(self, hosts: Iterable[str]) -> None:
+        """`hosts`: names and addresses of the server beside those of this machine. Raises
+        CertificateError without the extra `security`."""
+        self._trustme = _trustme()
+        self._names = tuple(dict.fromkeys([*ALWAYS_NAMED, *filter(None, hosts)]))
+        self._authority = self._trustme.CA()
+        self._folder = TemporaryDirectory(prefix="coordinator-")
+        self.ca_file = str(Path(self._folder.name, "ca.pem"))
+        self._authority.cert_pem.write_to_path(self.ca_file)
+        self._server = self._authority.issue_cert(*self._names)
+        self._contexts: dict[str, ssl.SSLContext] = {}
+
+    def context(self, listener: ListenerSecurity) -> ssl.SSLContext:
+        """For the next handshake."""
+        client_auth = listener.client_auth
+        if client_auth not in self._contexts:
+            context = new_context(client_auth)
+            self._server.configure_cert(context)
+            if client_auth != "none":
+                _trust(context, self.ca_file)
+            self._contexts[client_auth] = context
+        return self._contexts[client_auth]
+
+    def close(self) -> None:
+        """Remove the files."""
+        self._folder.cleanup()
+
+
+def new_context(client_auth: str) -> ssl.SSLContext:
+    """A server's context without a certificate yet: TLS 1.2 and newer, sessions not resumed."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.options |= ssl.OP_NO_TICKET
+    context.num_tickets = 0
+    context.verify_mode = _VERIFY[client_auth]
+    return context
+
+
+def pem_files(settings: Sequence[str | None]) -> PemFiles:
+    """Of the settings ssl.keystore.location and ssl.truststore.location."""
+    certificate, authority = settings
+    assert certificate is not None
+    return PemFiles(certificate, None, authority)
+
+
+def _trust(context: ssl.SSLContext, authority: str) -> None:
+    try:
+        context.load_verify_locations(authority)
+    except ssl.SSLError as error:
+        raise CertificateError(f"{authority}: no certificate in PEM: {_reason(error)}") from None
+    except OSError as error:
+        raise CertificateError(f"{authority}: {error.strerror or error}") from None
+
+
+def _reason(error: ssl.SSLError) -> str:
+    return (error.reason or str(error)).lower().replace("_", " ")
+
+
+def _trustme() -> Any:
+    try:
+        import trustme
+    except ImportError:
+        raise CertificateError(
+            "TLS with certificates of a throw-away authority needs the extra `security` (pip install "
+            "'kafka-group-coordinator[security]'); one's own PEM files need nothing: ssl.keystore.type=PEM and ssl.keystore.location"
+        ) from None
+    return trustme

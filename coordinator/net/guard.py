@@ -1,0 +1,64 @@
+"""What listeners ask of their clients: TLS, a login, or rights.
+
+`Guard` belongs to all servers of a cluster: it knows what each listener speaks and makes the
+protocol of its connections. A server without one has plain connections only, which pay for
+nothing here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ..security.listeners import ListenerSecurity
+from .endpoints import Endpoint
+from .secured import SecuredProtocol
+
+if TYPE_CHECKING:
+    from ..broker.core import Broker
+    from ..security.security import Security
+    from .server import Server, ServerProtocol
+    from .tls import Certificates
+
+OWN_LISTENER = "TESTING_KIT"
+"""The listener of the testing kit's own clients, on loopback: its clients are a super user."""
+_OWN_SETTINGS = ListenerSecurity(OWN_LISTENER, internal=True)
+
+
+class Guard:
+    """What the listeners of a cluster ask of clients. `certificates` None: no listener speaks
+    TLS."""
+
+    own_endpoint = Endpoint(OWN_LISTENER, "127.0.0.1", 0)
+
+    def __init__(self, security: Security, certificates: Certificates | None = None) -> None:
+        self.security = security
+        self.certificates = certificates
+
+    @property
+    def authenticating(self) -> frozenset[str]:
+        """The listeners whose clients have to say who they are."""
+        return frozenset(
+            name for name, each in self.security.listeners.items() if each.authenticates
+        )
+
+    def watch_over(self, broker: Broker) -> None:
+        """A broker was made, or was started again."""
+        broker.security = self.security
+        self.security.keep_credentials(broker.cluster.scram_credentials)
+
+    def close(self) -> None:
+        """The end: throw-away files go."""
+        if self.certificates is not None:
+            self.certificates.close()
+
+    def protocol(self, server: Server, listener: str) -> Callable[[], ServerProtocol]:
+        """What makes the protocols of a listener's connections."""
+        settings = _OWN_SETTINGS if listener == OWN_LISTENER else self.security.listener(listener)
+        if settings.protocol.has_tls:
+            from .tls import TlsProtocol
+
+            certificates = self.certificates
+            assert certificates is not None
+            return lambda: TlsProtocol(server, self.security, settings, certificates)
+        return lambda: SecuredProtocol(server, self.security, settings)

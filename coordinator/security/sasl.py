@@ -1,0 +1,161 @@
+"""The logging in of one connection by SASL, and its renewal (KIP-43, KIP-152, KIP-255, KIP-368).
+
+Owns which request may come next, the mechanism, and when the session ends. It is told requests as
+values and answers what becomes of them; delays, frames and answers in Kafka's shape are its
+connection's. Rules: SASL-1 to SASL-7, REAUTH-1 to REAUTH-3.
+"""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+from typing import TYPE_CHECKING, NamedTuple
+
+from .login import BadLogin, BrokenExchange, LoginRefused
+
+if TYPE_CHECKING:
+    from .listeners import ListenerSecurity
+    from .security import Exchange, Security
+
+_RENEWALS_APART_MS = 1_000
+USER = "User"
+ANONYMOUS = "User:ANONYMOUS"
+
+
+class Stage(Enum):
+    """What is expected next."""
+
+    HANDSHAKE = auto()
+    """SaslHandshake, or one ApiVersions before it."""
+    TOKENS = auto()
+    """SaslAuthenticate."""
+    BARE_TOKENS = auto()
+    """Frames that are tokens and nothing else, after SaslHandshake v0 (SASL-5)."""
+    DONE = auto()
+    """Any request: the client is logged in."""
+    FAILED = auto()
+    """Nothing: the connection is about to close."""
+
+
+class Failed(NamedTuple):
+    """A login that does not succeed. `text`: for the client, None: it gets no answer. `delayed`:
+    it learns it late. `why`: for the log."""
+
+    text: str | None
+    why: str
+    delayed: bool = True
+
+
+class Passed(NamedTuple):
+    """A token was fine. `data`: what to answer. `lifetime_ms`: of the session, 0: for ever."""
+
+    data: bytes
+    lifetime_ms: int = 0
+
+
+class Login:
+    """A connection's login."""
+
+    def __init__(self, security: Security, listener: ListenerSecurity) -> None:
+        self._security = security
+        self._listener = listener
+        self.stage = Stage.HANDSHAKE
+        self.principal = ""
+        """Who is logged in, such as User:billing."""
+        self.mechanism = ""
+        self.claimed = ""
+        """Who the client says it is, while it is not logged in."""
+        self.asked_versions = False
+        self.renewing = False
+        self._exchange: Exchange | None = None
+        self._ends_at: int | None = None
+        self._renewed_at: int | None = None
+        self._logged_in_by = ""
+
+    @property
+    def mechanisms(self) -> tuple[str, ...]:
+        """What clients may log in by."""
+        return self._listener.mechanisms
+
+    def handshake(self, mechanism: str, version: int) -> bool:
+        """A client chooses a mechanism. False: it is none of the listener's (SASL-4)."""
+        if mechanism not in self._listener.mechanisms:
+            self.stage = Stage.FAILED
+            return False
+        self.mechanism = mechanism
+        self._exchange = None
+        self.stage = Stage.TOKENS if version else Stage.BARE_TOKENS
+        return True
+
+    def token(self, data: bytes, now: int) -> Passed | Failed:
+        """A client's next message of its mechanism."""
+        if self._exchange is None:
+            if self.renewing and self.mechanism != self._logged_in_by:  # REAUTH-3
+                return self._failed(
+                    None,
+                    f"a session that began with {self._logged_in_by} cannot be renewed with {self.mechanism}",
+                )
+            self._exchange = self._security.exchange(self.mechanism)
+        exchange = self._exchange
+        try:
+            answer = exchange.evaluate(data)
+        except LoginRefused as refused:
+            self.claimed = exchange.user
+            return self._failed(str(refused), str(refused))
+        except BadLogin:
+            self.claimed = exchange.user
+            text = f"Authentication failed during {self._doing} due to invalid credentials with SASL mechanism {self.mechanism}"
+            return self._failed(text, text)
+        except BrokenExchange as broken:
+            self.claimed = exchange.user
+            return self._failed(None, str(broken), delayed=False)
+        if not exchange.complete:
+            return Passed(answer)
+        principal = f"{USER}:{exchange.user}"
+        if self.renewing and principal != self.principal:
+            self.claimed = exchange.user
+            before, after = self.principal.replace(":", ".", 1), principal.replace(":", ".", 1)
+            text = f"Cannot change principals during re-authentication from {before}: {after}"
+            return self._failed(text, text)
+        return Passed(answer, self._logged_in(principal, now))
+
+    def _logged_in(self, principal: str, now: int) -> int:
+        self.principal = principal
+        self._logged_in_by = self.mechanism
+        self._exchange = None
+        self.renewing = False
+        self.stage = Stage.DONE
+        lifetime_ms = self._listener.max_reauth_ms.get(self.mechanism, 0)
+        self._ends_at = now + lifetime_ms if lifetime_ms else None
+        return lifetime_ms
+
+    def _failed(self, text: str | None, why: str, *, delayed: bool = True) -> Failed:
+        self.stage = Stage.FAILED
+        return Failed(text, why, delayed)
+
+    @property
+    def _doing(self) -> str:
+        return "re-authentication" if self.renewing else "authentication"
+
+    # -- a session that lasts for a while
+    # ------------------------------------------------------------------------------
+
+    def is_over(self, now: int) -> bool:
+        """Whether the session's time is over: nothing but its renewal is taken (REAUTH-1)."""
+        return self._ends_at is not None and now > self._ends_at
+
+    def renews(self, now: int) -> bool:
+        """A SaslHandshake comes on a connection that is logged in. False: it is refused as on any
+        other (SASL-6, REAUTH-2)."""
+        if self._ends_at is None:
+            return False
+        if self._renewed_at is not None and now - self._renewed_at < _RENEWALS_APART_MS:
+            return False
+        self._renewed_at = now
+        self.renewing = True
+        self.stage = Stage.HANDSHAKE
+        return True
+
+    def expire(self, now: int) -> None:
+        """Let the session end now."""
+        if self.stage is Stage.DONE:
+            self._ends_at = min(now - 1, now if self._ends_at is None else self._ends_at)

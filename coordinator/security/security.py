@@ -1,0 +1,85 @@
+"""What all brokers of a cluster know of users: passwords, credentials, listeners.
+
+Owns the users that options name; SCRAM credentials are the cluster's (`ScramCredentials`). Salts
+and nonces come from `draw`, outside of the seed: no secret stands in a log. Does not depend on
+connections.
+"""
+
+from __future__ import annotations
+
+from hmac import compare_digest
+from typing import TYPE_CHECKING, Final, Protocol
+
+from .listeners import PLAIN, ListenerSecurity
+from .plain import PlainServer
+from .scram import MECHANISMS, ScramServer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from .scram import Credential, Mechanism
+
+KNOWN_MECHANISMS: Final = (PLAIN, *MECHANISMS)
+_NONCE_BYTES = 18
+_SALT_BYTES = 18
+
+Exchange = PlainServer | ScramServer
+
+
+class Credentials(Protocol):
+    """What a cluster keeps of users who log in by SCRAM."""
+
+    def find(self, user: str, mechanism: Mechanism) -> Credential | None:
+        """What a user logs in with."""
+
+    def set_password(self, user: str, password: str, new_salt: Callable[[], bytes]) -> None:
+        """Let a user log in with a password."""
+
+
+class Security:
+    """Users and listeners. Whoever makes brokers calls `keep_credentials`."""
+
+    def __init__(
+        self,
+        listeners: Mapping[str, ListenerSecurity],
+        users: Mapping[str, str],
+        draw: Callable[[int], bytes],
+    ) -> None:
+        self.listeners = dict(listeners)
+        self.passwords = dict(users)
+        self.draw = draw
+        self._credentials: Credentials | None = None
+
+    def keep_credentials(self, credentials: Credentials) -> None:
+        """Where the cluster keeps credentials of SCRAM; the users of options have theirs there."""
+        if self._credentials is credentials:
+            return
+        self._credentials = credentials
+        for user, password in self.passwords.items():
+            credentials.set_password(user, password, self.new_salt)
+
+    def listener(self, name: str) -> ListenerSecurity:
+        """What a listener asks of its clients."""
+        return self.listeners.get(name) or ListenerSecurity(name)
+
+    def exchange(self, mechanism: str) -> Exchange:
+        """The server's end of a login."""
+        if mechanism == PLAIN:
+            return PlainServer(self._is_right)
+        return ScramServer(MECHANISMS[mechanism], self._find, self.draw(_NONCE_BYTES).hex())
+
+    def new_salt(self) -> bytes:
+        """A salt that nobody had before."""
+        return self.draw(_SALT_BYTES)
+
+    def _is_right(self, user: str, password: str) -> bool:
+        right = self.passwords.get(user)
+        return right is not None and compare_digest(right.encode(), password.encode())
+
+    def _find(
+        self, name: str, mechanism: Mechanism, by_token: bool
+    ) -> tuple[str, Credential] | None:
+        if by_token or self._credentials is None:  # SCRAM-4: nothing but a delegation token
+            return None
+        found = self._credentials.find(name, mechanism)
+        return None if found is None else (name, found)
