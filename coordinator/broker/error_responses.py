@@ -21,6 +21,14 @@ from ..wire.messages.join_group import JoinGroupRequest
 from ..wire.messages.leave_group import LeaveGroupRequest
 from ..wire.messages.metadata import MetadataRequest, MetadataResponse
 from ..wire.messages.offset_fetch import OffsetFetchRequest
+from ..wire.messages.write_txn_markers import (
+    WritableTxnMarker,
+    WritableTxnMarkerPartitionResult,
+    WritableTxnMarkerResult,
+    WritableTxnMarkerTopicResult,
+    WriteTxnMarkersRequest,
+    WriteTxnMarkersResponse,
+)
 from ..wire.schema import Request, Response
 
 
@@ -422,6 +430,42 @@ def _refuse_offset_fetch(
     )
 
 
+def _refuse_markers(
+    message: WriteTxnMarkersRequest, version: int, error: int, chosen: Chosen
+) -> Refusal | None:
+    """One error a partition of a producer's marker."""
+    rest: list[WritableTxnMarker] = []
+    refused: list[WritableTxnMarkerResult] = []
+    for marker in message.markers:
+        kept, failed = [], []
+        for topic in marker.topics:
+            marks = {
+                index: chosen(Place(topic.name, partition=index))
+                for index in topic.partition_indexes
+            }
+            left = [index for index, mark in marks.items() if not mark]
+            rows = [
+                WritableTxnMarkerPartitionResult(partition_index=index, error_code=error)
+                for index, mark in marks.items()
+                if mark
+            ]
+            kept += [copied(topic, partition_indexes=left)] if left else []
+            failed += (
+                [WritableTxnMarkerTopicResult(name=topic.name, partitions=rows)] if rows else []
+            )
+        rest += [copied(marker, topics=kept)] if kept else []
+        if failed:
+            refused.append(WritableTxnMarkerResult(producer_id=marker.producer_id, topics=failed))
+    if not refused:
+        return None
+
+    def complete(answered: Response | None) -> Response:
+        served = answered.markers if isinstance(answered, WriteTxnMarkersResponse) else []
+        return WriteTxnMarkersResponse(markers=[*served, *refused])
+
+    return Refusal(copied(message, markers=rest) if rest else None, complete)
+
+
 def _refuse_find(
     message: FindCoordinatorRequest, version: int, error: int, chosen: Chosen
 ) -> Refusal | None:
@@ -483,5 +527,6 @@ _SPECIAL: dict[str, Callable[[Any, int, int, Chosen], Refusal | None]] = {
     "OffsetFetch": _refuse_offset_fetch,
     "FindCoordinator": _refuse_find,
     "Metadata": _refuse_metadata,
+    "WriteTxnMarkers": _refuse_markers,
     "DeleteTopics": _refuse_delete_topics,
 }

@@ -10,6 +10,7 @@ CONCURRENT_TRANSACTIONS. Does not depend on requests; handlers translate.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from ..cluster.internal_topics import partition_for
@@ -27,12 +28,12 @@ from ..transactions.retold import retold
 from ..transactions.states import ENDING
 from . import data_log
 from .begun_offsets import BegunOffsets
+from .marker_door import Leader, MarkerDoor
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
     from ..cluster import Partition as ClusterPartition
     from ..cluster.replication import Replication
-    from ..configs.broker_configs import BrokerConfigs
     from ..event_log import EventLog
     from ..storage.producers import ProducerIds
     from ..transactions.events import Event
@@ -114,16 +115,12 @@ class Unfinished(NamedTuple):
     partitions: Collection[Partition]
 
 
-class TransactionHost(Protocol):
+class TransactionHost(Leader, Protocol):
     """What the transactions need of the broker they belong to (`Broker` is one)."""
 
     @property
     def cluster(self) -> Cluster:
         """Whose partitions get the markers."""
-
-    @property
-    def configs(self) -> BrokerConfigs:
-        """The broker's configuration."""
 
     @property
     def producer_ids(self) -> ProducerIds:
@@ -140,10 +137,6 @@ class TransactionHost(Protocol):
     @property
     def epoch_ms(self) -> int:
         """The wall clock of the driver's zero, in milliseconds since 1970."""
-
-    @property
-    def node_id(self) -> int:
-        """The broker's id."""
 
     @property
     def replication(self) -> Replication | None:
@@ -168,6 +161,7 @@ class Transactions:
         )
         self._broker = broker
         self._others = others  # None: this broker leads everything
+        self._door = MarkerDoor(broker.node_id)
         config = TransactionConfig()
         broker.configs.keep_current(config, broker.configs.transaction_config)
         self.coordinator = TransactionCoordinator(
@@ -399,6 +393,7 @@ class Transactions:
             self.coordinator.next_deadline(),
             self._give_up.next(),
             0 if self._more and self.unfinished else None,
+            self._door.next_deadline(),
         )
         return min((at for at in due if at is not None), default=None)
 
@@ -534,9 +529,15 @@ class Transactions:
         if leader is None:
             return False
         found = leader._broker.cluster.partition(*partition)
-        if found is not None:
-            try:
+        if found is None:
+            return True
+
+        def write() -> None:
+            # BatchRefused: somebody wrote newer markers by hand, there is nothing left to end
+            with suppress(BatchRefused):
                 leader.write_marker(found, marker, now, cause)
-            except BatchRefused:
-                pass  # somebody wrote newer markers by hand: there is nothing left to end
+
+        if self._door.concerns(leader._broker):
+            return self._door.pass_through(leader._broker, partition, marker, now, cause, write)
+        write()
         return True

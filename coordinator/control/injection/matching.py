@@ -188,6 +188,13 @@ def _places(api: str, message: Any, around: Surroundings) -> list[Place]:
             for entry in entries
             for index in entry.partition_indexes
         ]
+    if api == "WriteTxnMarkers":
+        return [
+            Place(topic.name, None, index)
+            for marker in message.markers
+            for topic in marker.topics
+            for index in topic.partition_indexes
+        ]
     names = list(getattr(message, "topic_names", ()) or ())
     listed = getattr(message, "topics", None) or getattr(message, "resources", None) or ()
     named = [_topic(entry) or getattr(entry, "resource_name", None) for entry in listed]

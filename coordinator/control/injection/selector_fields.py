@@ -45,7 +45,7 @@ def check_carried(selector: Selector) -> None:
 
 
 def _carries(api: str, word: str, names: frozenset[str]) -> bool:
-    if word == "topic" and (api in NESTED or api == "OffsetFetch"):
+    if word == "topic" and (api in NESTED or api in ("OffsetFetch", "WriteTxnMarkers")):
         return True
     listed = LISTED.get(api)
     if listed is not None and listed.about == word:
