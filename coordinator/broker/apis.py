@@ -45,6 +45,7 @@ MAY_BE_LARGE = frozenset(
         "metadata",
         "offset_fetch",
         "offset_for_leader_epoch",
+        "share_fetch",
     }
 )
 """Requests whose answers wait, unencoded, while there is no room for what clients have not taken
@@ -61,6 +62,7 @@ class Served(NamedTuple):
 
 
 _NOT_SERVED = "share_and_streams_groups"
+_SHARE_STATE = "share_group_state"
 
 SERVED: dict[int, Served] = {
     0: Served("produce"),
@@ -124,15 +126,15 @@ SERVED: dict[int, Served] = {
     75: Served("describe_topic_partitions"),
     76: Served("share_group_heartbeat", _NOT_SERVED),
     77: Served("share_group_describe", _NOT_SERVED),
-    78: Served("share_fetch", _NOT_SERVED),
-    79: Served("share_acknowledge", _NOT_SERVED),
+    78: Served("share_fetch"),
+    79: Served("share_acknowledge"),
     80: Served("add_raft_voter"),
     81: Served("remove_raft_voter", "add_raft_voter"),
-    83: Served("initialize_share_group_state", _NOT_SERVED),
-    84: Served("read_share_group_state", _NOT_SERVED),
-    85: Served("write_share_group_state", _NOT_SERVED),
-    86: Served("delete_share_group_state", _NOT_SERVED),
-    87: Served("read_share_group_state_summary", _NOT_SERVED),
+    83: Served("initialize_share_group_state", _SHARE_STATE),
+    84: Served("read_share_group_state", _SHARE_STATE),
+    85: Served("write_share_group_state", _SHARE_STATE),
+    86: Served("delete_share_group_state", _SHARE_STATE),
+    87: Served("read_share_group_state_summary", _SHARE_STATE),
     88: Served("streams_group_heartbeat", _NOT_SERVED),
     89: Served("streams_group_describe", _NOT_SERVED),
     90: Served("describe_share_group_offsets", _NOT_SERVED),

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from .commit_gate import CommitGate
     from .fetch_sessions import FetchSessions
     from .parked_fetches import ParkedFetches
+    from .shares.service import Shares
     from .transactions import Cooperation, Transactions
 
 
@@ -121,6 +122,7 @@ class Broker(FreshNames):
         self.auto_created: dict[str, str] = {}  # topic -> the client that asked about it
         self.parked: dict[int, Waiting] = {}
         self._transactions: Transactions | None = None
+        self._shares: Shares | None = None
         self.next_token: Callable[[], int] = count(1).__next__
         """Gives a token never given before. Only requests of clients take one, in their order."""
         self._held: list[tuple[int, int]] = []
@@ -179,6 +181,8 @@ class Broker(FreshNames):
                 self._transactions.delete_all(now, cause)
             gone = [(event.topic, index) for index in range(event.partitions)]
             self.send_replies(self.coordinator.on_partitions_deleted(gone, now, cause), now)
+            if self._shares is not None:
+                self._shares.topic_deleted(event.topic, now, cause)
             self.parked_fetches.wake_topic(event.topic, now)
         elif isinstance(event, PartitionChanged):
             self.parked_fetches.wake(event.topic, event.partition, now)
@@ -284,6 +288,15 @@ class Broker(FreshNames):
             self._transactions = Transactions(self, self.cooperation)
         return self._transactions
 
+    @property
+    def shares(self) -> Shares:
+        """Share groups at this broker, made when they are first needed."""
+        if self._shares is None:
+            from .shares.service import Shares  # at first use, so that start-up does not load it
+
+            self._shares = Shares(self)
+        return self._shares
+
     def _end_transactions(self, transactions: Transactions, now: int) -> None:
         """Write markers, now that answers were sent: what is written so is no request's own."""
         transactions.go_on(now)
@@ -323,6 +336,11 @@ class Broker(FreshNames):
         self.parked.pop(token, None)
         self.parked_fetches.forget(token)
 
+    def connection_lost(self, peer: str) -> None:
+        """A connection has ended: its share sessions end with it."""
+        if self._shares is not None:
+            self._shares.connection_lost(peer)
+
     # -- what drivers use
     # --------------------------------------------------------------------------------------------
 
@@ -358,6 +376,10 @@ class Broker(FreshNames):
             transaction = self._transactions.next_deadline()
             if transaction is not None and (deadline is None or transaction < deadline):
                 deadline = transaction
+        if self._shares is not None and self._log_retry_at is None:
+            lock = self._shares.next_deadline()
+            if lock is not None and (deadline is None or lock < deadline):
+                deadline = lock
         if self._held and (deadline is None or self._held[0][0] < deadline):
             deadline = self._held[0][0]
         return deadline
@@ -376,6 +398,8 @@ class Broker(FreshNames):
             )
             if self._transactions is not None:
                 self._transactions.tick(now)
+            if self._shares is not None:
+                self._shares.tick(now)
         self.parked_fetches.tick(now)
         while self._held and self._held[0][0] <= now:
             self.release(heappop(self._held)[1], now)

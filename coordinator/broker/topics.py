@@ -321,8 +321,8 @@ def _automatic(configs: BrokerConfigs, name: str) -> tuple[int, int]:
 
 
 def ensure_internal_topic(broker: Broker, name: str, call: Call) -> None:
-    """Make __consumer_offsets or __transaction_state, which Kafka makes when somebody asks for a
-    coordinator and it is not there.
+    """Make __consumer_offsets, __transaction_state or __share_group_state, which Kafka makes when
+    somebody asks for a coordinator and it is not there.
 
     Nothing is made where the controller cannot be asked, or has it already and this broker has not
     heard of it yet.
@@ -332,6 +332,17 @@ def ensure_internal_topic(broker: Broker, name: str, call: Call) -> None:
     value = broker.configs.get_int
     if name == CONSUMER_OFFSETS:
         configs, prefix = dict(OFFSETS_CONFIGS), "offsets.topic"
+    elif name == SHARE_GROUP_STATE:
+        configs, prefix = (
+            {
+                "cleanup.policy": "delete",
+                "compression.type": "producer",
+                "segment.bytes": str(value("share.coordinator.state.topic.segment.bytes")),
+                "min.insync.replicas": str(value("share.coordinator.state.topic.min.isr")),
+                "retention.ms": "-1",
+            },
+            "share.coordinator.state.topic",
+        )
     else:
         configs, prefix = (
             {

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..common.java_hash import coordinator_partition
-from .model import CONSUMER_OFFSETS, TRANSACTION_STATE
+from .model import CONSUMER_OFFSETS, SHARE_GROUP_STATE, TRANSACTION_STATE
 
 if TYPE_CHECKING:
     from ..configs.broker_configs import BrokerConfigs
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 PARTITIONS_SETTING = {
     CONSUMER_OFFSETS: "offsets.topic.num.partitions",
     TRANSACTION_STATE: "transaction.state.log.num.partitions",
+    SHARE_GROUP_STATE: "share.coordinator.state.topic.num.partitions",
 }
 OFFSETS_CONFIGS = {
     "cleanup.policy": "compact",
@@ -29,6 +30,6 @@ OFFSETS_CONFIGS = {
 
 
 def partition_for(configs: BrokerConfigs, topic: str, key: str) -> int:
-    """The partition of __consumer_offsets that holds the group `key`, or of __transaction_state
-    that holds the id `key`."""
+    """The partition of __consumer_offsets that holds the group `key`, of __transaction_state that
+    holds the id `key`, or of __share_group_state that holds the share partition `key`."""
     return coordinator_partition(key, configs.get_int(PARTITIONS_SETTING[topic]))

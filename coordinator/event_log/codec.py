@@ -15,6 +15,8 @@ from typing import Any, Final, NamedTuple, get_args, get_origin, get_type_hints
 
 from ..groups.events import DURABLE, Event, StoredMember
 from ..shards.availability import AvailabilityEvent
+from ..share_partitions.events import Event as SharePartitionEvent
+from ..share_states.events import Event as ShareStateEvent
 from ..transactions.events import Event as TransactionEvent
 from .text import PAIRS, fields_text
 
@@ -22,6 +24,7 @@ Plain = dict[str, Any]
 _Convert = Callable[[Any], Any]
 
 _IN_ENVELOPE: Final = {"member_id": "member", "generation": "generation"}
+_MEMBER_IN_ENVELOPE: Final = {"member_id": "member"}
 _NAMES: Final = {
     int: "an integer",
     str: "a string",
@@ -124,6 +127,20 @@ def coordinator_shapes() -> dict[type, Shape]:
 
 
 @cache
+def share_shapes() -> dict[type, Shape]:
+    """The shape of every event type of a share partition: of what its leader has in flight, and of
+    what the share coordinator keeps, which is durable."""
+    kinds = {
+        **dict.fromkeys(get_args(SharePartitionEvent), False),
+        **dict.fromkeys(get_args(ShareStateEvent), True),
+    }
+    return {
+        kind: Shape(kind, kind.__name__, durable, _fields(kind, _MEMBER_IN_ENVELOPE))
+        for kind, durable in kinds.items()
+    }
+
+
+@cache
 def types_by_name() -> dict[str, Shape]:
     """The shapes by the log's `type`."""
     return {shape.name: shape for shape in shapes().values()}
@@ -132,6 +149,7 @@ def types_by_name() -> dict[str, Shape]:
 GROUP_WRITING: Final = Writings(shapes, _IN_ENVELOPE)
 TRANSACTION_WRITING: Final = Writings(transaction_shapes, {})
 COORDINATOR_WRITING: Final = Writings(coordinator_shapes, {})
+SHARE_WRITING: Final = Writings(share_shapes, _MEMBER_IN_ENVELOPE)
 
 
 def to_plain(event: Event) -> Plain:
@@ -160,6 +178,13 @@ def transaction_from_plain(line: Mapping[str, Any]) -> TransactionEvent:
     """The event that a line of stream `transaction` holds. Keys it does not know are ignored.
     Raises CodecError."""
     event: TransactionEvent = _of_stream(line, transaction_shapes(), "transaction")
+    return event
+
+
+def share_from_plain(line: Mapping[str, Any]) -> SharePartitionEvent | ShareStateEvent:
+    """The event that a line of stream `share` holds. Keys it does not know are ignored. Raises
+    CodecError."""
+    event: SharePartitionEvent | ShareStateEvent = _of_stream(line, share_shapes(), "share")
     return event
 
 

@@ -18,6 +18,7 @@ STREAMS: Final = (
     "group",
     "coordinator",
     "transaction",
+    "share",
     "cluster",
     "wire",
     "member",

@@ -117,6 +117,10 @@ _SUBSCRIPTION = _object(
     {"member_id": _text, "group_instance_id": _or_null(_text), "topics": _array(_text)}
 )
 
+_SPAN = {"first_offset": _integer, "last_offset": _integer}
+_RECORDS = _object({**_SPAN, "state": _text, "delivery_count": _integer})
+_STATE_BATCHES = _object({**_SPAN, "delivery_state": _integer, "delivery_count": _integer})
+
 _Row = tuple[Check, str]
 _INTEGER: Final[_Row] = (_integer, "an integer")
 _TEXT: Final[_Row] = (_text, "a string")
@@ -135,6 +139,9 @@ _APPENDED: Final[Mapping[str, _Row]] = {
     "sequence": _INTEGER,
     "transactional": _FLAG,
 }
+
+_RECORD_RANGES: Final[_Row] = (_array(_RECORDS), "an array of ranges of records")
+_STATES: Final[_Row] = (_array(_STATE_BATCHES), "an array of states of records")
 
 FIELDS: Final[Mapping[str, _Row]] = {
     "group": _TEXT,
@@ -203,6 +210,12 @@ FIELDS: Final[Mapping[str, _Row]] = {
         "an array of members and topics",
     ),
     "classic": (_or_null(_object({"session_timeout_ms": _integer})), "an object or null"),
+    "start_offset": _INTEGER,
+    "state_epoch": _INTEGER,
+    "snapshot_epoch": _INTEGER,
+    "complete_count": _INTEGER,
+    "create_ms": _INTEGER,
+    "write_ms": _INTEGER,
     "subscribed_topics": (_or_null(_array(_text)), "an array of strings or null"),
 }
 """What holds for a field in every type of line."""
@@ -245,6 +258,19 @@ OF_TYPE: Final[Mapping[str, Mapping[str, _Row]]] = {
     "CommitEnded": {"failed": _MAYBE_TEXT},
     "TransactionEnded": {"failed": _MAYBE_TEXT},
     "TopicCreated": {"partitions": _INTEGER},
+    "SharePartitionOpened": {"records": _RECORD_RANGES},
+    "RecordsAcquired": {
+        "records": _RECORD_RANGES,
+        "batches": (_array(_object(_SPAN)), "an array of ranges of offsets"),
+    },
+    "RecordsAcknowledged": {
+        "records": _RECORD_RANGES,
+        "deadline_ms": (_or_null(_integer), "an integer or null"),
+    },
+    "RecordsReleased": {"records": _RECORD_RANGES},
+    "RecordsArchived": {"records": _RECORD_RANGES},
+    "ShareStateSnapshotted": {"batches": _STATES},
+    "ShareStateUpdated": {"batches": _STATES},
     "PartitionsAdded": {"partitions": _INTEGER},
 }
 """What holds for a field in one type of line only."""
@@ -290,7 +316,7 @@ def _fields(*tables: Mapping[str, _Row]) -> dict[str, _Field]:
 
 
 _KNOWN: Final = frozenset(
-    {"run", "group", "coordinator", "transaction", "cluster", "wire", "member", "data"}
+    {"run", "group", "coordinator", "transaction", "share", "cluster", "wire", "member", "data"}
 )
 _OF_ALL: Final = _fields(FIELDS)
 _OF_TYPE: Final = {kind: _fields(FIELDS, own) for kind, own in OF_TYPE.items()}

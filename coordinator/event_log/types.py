@@ -64,6 +64,17 @@ TYPES: Final[dict[str, tuple[str, ...]]] = {
         "TransactionalIdExpired",
         "TransactionalIdDeleted",
     ),
+    "share": (
+        "SharePartitionOpened",
+        "RecordsAcquired",
+        "RecordsAcknowledged",
+        "RecordsReleased",
+        "RecordsArchived",
+        "SharePartitionClosed",
+        "ShareStateSnapshotted",
+        "ShareStateUpdated",
+        "ShareStateDeleted",
+    ),
     "wire": (
         "RequestSeen",
         "RequestAnswered",

@@ -24,8 +24,16 @@ from coordinator.version import __version__
 
 from ..groups.events import Event
 from ..shards.availability import AvailabilityEvent
+from ..share_partitions.events import Event as SharePartitionEvent
+from ..share_states.events import Event as ShareStateEvent
 from ..transactions.events import Event as TransactionEvent
-from .codec import COORDINATOR_WRITING, GROUP_WRITING, TRANSACTION_WRITING, Writing
+from .codec import (
+    COORDINATOR_WRITING,
+    GROUP_WRITING,
+    SHARE_WRITING,
+    TRANSACTION_WRITING,
+    Writing,
+)
 from .envelope import ENVELOPE, FORMAT_VERSION, GAP_TYPE, HEADER_STREAM, HEADER_TYPE, PLACES
 from .log_file import LogMode, open_log
 from .reader import read_lines
@@ -270,6 +278,29 @@ class EventLog:
         number."""
         return self._plain_event(
             "coordinator", COORDINATOR_WRITING[type(event)], event, at_ms, cause, broker
+        )
+
+    def share_event(
+        self,
+        group: str,
+        topic: str,
+        partition: int,
+        event: SharePartitionEvent | ShareStateEvent,
+        at_ms: int,
+        cause: int | None,
+        broker: int | None = None,
+    ) -> int:
+        """Write one event of a share partition, of several brokers' by `broker`; returns its
+        number. `topic`: its name, empty if it is known by its id only."""
+        how = SHARE_WRITING[type(event)]
+        places = f',"group":{text(group)}'
+        if how.member is not None and (member := event[how.member]):
+            places += f',"member":{text(str(member))}'
+        if broker is not None:
+            places += f',"broker":{broker}'
+        places += f',"topic":{text(topic)},"partition":{partition}'
+        return self.add(
+            "share", how.name, at_ms, cause, f'{places},"durable":{how.durable}{how.rest(event)}'
         )
 
     def _plain_event(

@@ -6,7 +6,12 @@ import json
 import re
 from pathlib import Path
 
-from coordinator.event_log.codec import coordinator_shapes, shapes, transaction_shapes
+from coordinator.event_log.codec import (
+    coordinator_shapes,
+    shapes,
+    share_shapes,
+    transaction_shapes,
+)
 from coordinator.event_log.envelope import ENVELOPE, STREAMS
 from coordinator.explain.output import as_plain
 from coordinator.groups.events import CommittedOffset, StoredMember
@@ -42,6 +47,15 @@ def test_every_event_of_the_coordinator_has_its_row_with_its_fields(project_root
     for shape in coordinator_shapes().values():
         for field in shape.fields:
             assert f"`{field.key}`" in rows[shape.name], f"{shape.name}: {field.key}"
+
+
+def test_every_event_of_a_share_partition_has_its_row_with_its_fields(project_root: Path) -> None:
+    rows = dict(ROW.findall((project_root / "docs" / "event_log.md").read_text()))
+    for shape in share_shapes().values():
+        row = rows[shape.name]
+        assert row.split("|")[0].strip() == ("yes" if shape.durable else ""), shape.name
+        for field in shape.fields:
+            assert field.key in ENVELOPE or f"`{field.key}`" in row, f"{shape.name}: {field.key}"
 
 
 def test_every_key_of_the_json_is_told(project_root: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from coordinator.cluster import events as cluster_events
 from coordinator.control.cluster import VERBS
-from coordinator.event_log.codec import coordinator_shapes, shapes, transaction_shapes
+from coordinator.event_log.codec import coordinator_shapes, shapes, share_shapes, transaction_shapes
 from coordinator.event_log.envelope import STREAMS
 from coordinator.event_log.field_names import FIELD_NAMES, unknown_field
 from coordinator.event_log.fields import FIELDS
@@ -93,6 +93,7 @@ def test_names_of_fields_are_those_of_the_page_and_of_the_events(project_root: P
         *shapes().values(),
         *transaction_shapes().values(),
         *coordinator_shapes().values(),
+        *share_shapes().values(),
     ):
         assert {field.key for field in shape.fields} <= FIELD_NAMES, shape.name
     for verb in VERBS.values():

@@ -103,6 +103,7 @@ class Connection(Exchange):
         self._leave_lane()
         if self._token is not None:
             self._broker.forget(self._token)
+        self._broker.connection_lost(self.peer)
 
     def pause(self, why: int = 1) -> None:
         """The client does not read its answers, or its link is cut: handle nothing more until

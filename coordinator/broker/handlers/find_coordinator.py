@@ -1,17 +1,18 @@
 """FindCoordinator (key 10): which broker coordinates a group or a transactional id.
 
-v0: groups only. v1-3: one key and its type. v4+: a batch of keys (KIP-699). v6: share groups
-(KIP-932). Group ids are not validated: "" has a coordinator too (FC-5), and so have transactional
+v0: groups only. v1-3: one key and its type. v4+: a batch of keys (KIP-699). v6: share partitions
+(KIP-932, SH-FC-1). Group ids are not validated: "" has a coordinator too (FC-5), and so have transactional
 ids. A topic that holds them and does not exist, or was deleted, is made when somebody asks (Kafka
 says COORDINATOR_NOT_AVAILABLE until it is there). Share groups have no coordinator here.
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from ...cluster.internal_topics import partition_for
-from ...cluster.model import CONSUMER_OFFSETS, TRANSACTION_STATE
+from ...cluster.model import CONSUMER_OFFSETS, SHARE_GROUP_STATE, TRANSACTION_STATE
 from ...errors import ErrorCode
 from ...wire.messages.find_coordinator import (
     Coordinator,
@@ -19,6 +20,7 @@ from ...wire.messages.find_coordinator import (
     FindCoordinatorResponse,
 )
 from ..call import row_by_row
+from ..shares.service import is_enabled
 from ..topics import ensure_internal_topic
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from ..core import Broker
 
 GROUP, TRANSACTION, SHARE = 0, 1, 2
+_TOPICS = {GROUP: CONSUMER_OFFSETS, TRANSACTION: TRANSACTION_STATE, SHARE: SHARE_GROUP_STATE}
 _FIRST_BATCHED = 4
 _FIRST_WITH_SHARE = 6
 
@@ -53,15 +56,14 @@ def handle(broker: Broker, call: Call) -> Result | Sliced:
 
 def _find(broker: Broker, call: Call, key_type: int, key: str) -> Coordinator:
     """The coordinator of one key, or why there is none (FC-1, FC-3)."""
-    if key_type == SHARE:
-        valid = call.version >= _FIRST_WITH_SHARE and _is_share_key(key)
-        return _refused(
-            key, ErrorCode.COORDINATOR_NOT_AVAILABLE if valid else ErrorCode.INVALID_REQUEST
-        )
-    if key_type not in (GROUP, TRANSACTION):
+    if key_type == SHARE and not (call.version >= _FIRST_WITH_SHARE and _is_share_key(key)):
+        return _refused(key, ErrorCode.INVALID_REQUEST)
+    if key_type == SHARE and not is_enabled(broker):
+        return _refused(key, ErrorCode.COORDINATOR_NOT_AVAILABLE)
+    if key_type not in _TOPICS:
         return _refused(key, ErrorCode.INVALID_REQUEST, ErrorCode.INVALID_REQUEST.message)
     cluster = broker.cluster
-    topic = TRANSACTION_STATE if key_type == TRANSACTION else CONSUMER_OFFSETS
+    topic = _TOPICS[key_type]
     if topic not in cluster.topics:
         if broker.log_is_blocked:
             return _refused(key, ErrorCode.COORDINATOR_NOT_AVAILABLE)
@@ -81,7 +83,13 @@ def _refused(key: str, error: ErrorCode, message: str = "") -> Coordinator:
 
 
 def _is_share_key(key: str) -> bool:
-    """A share group's key is group:topic id:partition; the topic id has 22 characters of URL-safe
-    base64."""
-    parts = key.rsplit(":", 2)
-    return len(parts) == 3 and len(parts[0]) > 0 and len(parts[1]) == 22 and parts[2].isdigit()
+    """A share partition's key is group:topic id:partition; the topic id has 22 characters of
+    URL-safe base64, the partition is a number as Java reads it. The group may hold colons."""
+    group, topic_id, partition = ["", "", "", *key.rsplit(":", 2)][-3:]
+    return bool(group and _TOPIC_ID.fullmatch(topic_id) and _NUMBER.fullmatch(partition)) and (
+        -(1 << 31) <= int(partition) < 1 << 31
+    )
+
+
+_TOPIC_ID = re.compile(r"[A-Za-z0-9_-]{22}")
+_NUMBER = re.compile(r"[+-]?[0-9]{1,10}")

@@ -1,9 +1,8 @@
-"""Share groups and streams groups (keys 76-79, 83-93, KIP-932, KIP-1071), none of which is served
-here.
+"""Share groups (keys 76, 77, 90-92, KIP-932) and streams groups (88, 89, 93, KIP-1071), which are not
+served here.
 
 Answered as a Kafka broker answers whose share.version and streams.version are 0: UNSUPPORTED_VERSION
-(35), so that a share consumer or a streams application fails at once with Kafka's text. The state
-behind share groups (83-87) has no coordinator: NOT_COORDINATOR (16).
+(35), so that a share consumer or a streams application fails at once with Kafka's text.
 """
 
 from __future__ import annotations
@@ -20,13 +19,6 @@ if TYPE_CHECKING:
     from ..call import Call, Result
     from ..core import Broker
 
-_STATE = {
-    83: ("InitializeState", "initialize share group state"),
-    84: ("ReadState", "read share group state"),
-    85: ("WriteState", "write share group state"),
-    86: ("DeleteState", "delete share group state"),
-    87: ("ReadStateSummary", "read share group state summary"),
-}
 _DESCRIBE_OFFSETS = 90
 _TELLS_TEXT = frozenset({91, 92})
 _DESCRIBES = frozenset({77, 89})
@@ -44,8 +36,6 @@ def handle(broker: Broker, call: Call) -> Result:
         API_KEYS[key],
         "is refused, because share groups and streams groups are not served",
     )
-    if key in _STATE:
-        return _without_coordinator(messages, request, *_STATE[key])
     if key in _DESCRIBES:
         rows = [
             messages.DescribedGroup(group_id=group_id, error_code=refused)
@@ -73,22 +63,3 @@ def _response(messages: Any, **fields: Any) -> Message:
     )
     response: Message = shape(**fields)
     return response
-
-
-def _without_coordinator(messages: Any, request: Any, prefix: str, what: str) -> Message:
-    refused = ErrorCode.NOT_COORDINATOR
-    result = getattr(messages, f"{prefix}Result")
-    text = f"Unable to {what}: {refused.message}"
-    rows = [
-        result(
-            topic_id=topic.topic_id,
-            partitions=[
-                messages.PartitionResult(
-                    partition=of.partition, error_code=refused, error_message=text
-                )
-                for of in topic.partitions
-            ],
-        )
-        for topic in request.topics
-    ]
-    return _response(messages, results=rows)

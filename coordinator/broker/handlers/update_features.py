@@ -2,7 +2,8 @@
 only check, v2 tells no results.
 
 Checked are Kafka's rules in Kafka's order, features in the order of a HashMap of their names
-(HM-3). group.version may be set, which switches consumer groups on and off. The other levels are
+(HM-3). group.version and share.version may be set, which switches consumer groups and share groups on
+and off. The other levels are
 what is served and do not change: a level that Kafka would set is refused too (95).
 """
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from ..call import Call
     from ..core import Broker
 
-_SETTABLE = frozenset({"group.version"})
+_SETTABLE = frozenset({"group.version", "share.version"})
 _UPGRADE, _SAFE_DOWNGRADE, _UNSAFE_DOWNGRADE = 1, 2, 3
 _METADATA_VERSION = "metadata.version"
 _FAILED = "The update failed for all features since the following feature had an error: "

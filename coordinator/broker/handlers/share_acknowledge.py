@@ -1,0 +1,83 @@
+"""ShareAcknowledge (key 79), v1-2: a member of a share group says what became of records (KIP-932).
+v2: that it still works on some (KIP-1222).
+
+Partitions without a range of offsets are not answered. Epoch -1 ends the session, after its
+acknowledgements were taken (SH-SES-3).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...errors import ErrorCode
+from ...share_partitions.release import SESSION_CLOSED
+from ...wire.messages.share_acknowledge import (
+    LeaderIdAndEpoch,
+    NodeEndpoint,
+    PartitionData,
+    ShareAcknowledgeRequest,
+    ShareAcknowledgeResponse,
+    ShareAcknowledgeTopicResponse,
+)
+from ..shares.acknowledging import take, why_not
+from ..shares.fetching import endpoints, leader_of
+from ..shares.service import is_enabled
+from ..shares.sessions import FINAL_EPOCH, INITIAL_EPOCH, SessionKey
+
+if TYPE_CHECKING:
+    from ...share_partitions.acknowledge import Refused
+    from ..call import Call
+    from ..core import Broker
+    from ..shares.sessions import At
+
+
+def handle(broker: Broker, call: Call) -> ShareAcknowledgeResponse:
+    """Answered at once."""
+    request = call.message
+    assert isinstance(request, ShareAcknowledgeRequest)
+    if not is_enabled(broker):
+        broker.unserved.refused(
+            broker.log, call, "ShareAcknowledge", "is refused, because share.version is 0"
+        )
+        return ShareAcknowledgeResponse(
+            error_code=ErrorCode.UNSUPPORTED_VERSION,
+            error_message=ErrorCode.UNSUPPORTED_VERSION.message,
+        )
+    error = why_not(broker, request.group_id, request.member_id)
+    if error:
+        return ShareAcknowledgeResponse(error_code=error)
+    assert request.group_id is not None and request.member_id is not None
+    if request.share_session_epoch == INITIAL_EPOCH:
+        return ShareAcknowledgeResponse(error_code=ErrorCode.INVALID_SHARE_SESSION_EPOCH)
+    key = SessionKey(request.group_id, request.member_id)
+    session = broker.shares.sessions.go_on(key, request.share_session_epoch)
+    if isinstance(session, ErrorCode):
+        return ShareAcknowledgeResponse(error_code=session)
+    said = take(broker.shares, call, key, request.topics, renewing=request.is_renew_ack)
+    if request.share_session_epoch == FINAL_EPOCH:
+        broker.shares.end_session(key, SESSION_CLOSED, call.now, call.cause)
+    return _response(broker, call, key.group_id, said)
+
+
+def _response(
+    broker: Broker, call: Call, group_id: str, said: dict[At, Refused | None]
+) -> ShareAcknowledgeResponse:
+    topics: dict[bytes, ShareAcknowledgeTopicResponse] = {}
+    leaders: set[int] = set()
+    for at, refused in said.items():
+        topic_id, index = at
+        data = PartitionData(partition_index=index)
+        if refused is not None:
+            data.error_code, data.error_message = refused.error, refused.message or None
+            leader = leader_of(broker, at, refused.error)
+            if leader is not None:
+                data.current_leader = LeaderIdAndEpoch(leader_id=leader[0], leader_epoch=leader[1])
+                leaders.add(leader[0])
+        if topic_id not in topics:
+            topics[topic_id] = ShareAcknowledgeTopicResponse(topic_id=topic_id, partitions=[])
+        topics[topic_id].partitions.append(data)
+    return ShareAcknowledgeResponse(
+        acquisition_lock_timeout_ms=broker.shares.settings(group_id).lock_duration_ms,
+        responses=list(topics.values()),
+        node_endpoints=endpoints(broker, call, leaders, NodeEndpoint),
+    )

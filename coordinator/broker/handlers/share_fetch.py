@@ -1,0 +1,101 @@
+"""ShareFetch (key 78), v1-2: a member of a share group acknowledges records, and is given others
+(KIP-932). v2: exactly as many as asked for, and locks that are renewed (KIP-1222).
+
+Acknowledgements that come with it are taken first (SH-SES-3); in a session's first request there may
+be none. A request that renews locks reads nothing, so its limits must be 0 (SH-ACK-2).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...cluster.model import SHARE_GROUP_STATE
+from ...errors import ErrorCode
+from ...share_partitions.release import SESSION_CLOSED
+from ...wire.messages.share_fetch import ShareFetchRequest, ShareFetchResponse
+from ..shares.acknowledging import named, take, why_not
+from ..shares.fetching import EXACT, ShareFetchOperation
+from ..shares.service import is_enabled
+from ..shares.sessions import FINAL_EPOCH, INITIAL_EPOCH, SessionKey, ShareSession, change
+from ..topics import ensure_internal_topic
+
+if TYPE_CHECKING:
+    from ..call import Call
+    from ..core import Broker
+
+_BATCH_OPTIMIZED = 0
+
+
+def handle(broker: Broker, call: Call) -> ShareFetchResponse | None:
+    """Answer a fetch, or park it."""
+    request = call.message
+    assert isinstance(request, ShareFetchRequest)
+    if not is_enabled(broker):
+        broker.unserved.refused(
+            broker.log, call, "ShareFetch", "is refused, because share.version is 0"
+        )
+        return ShareFetchResponse(
+            error_code=ErrorCode.UNSUPPORTED_VERSION,
+            error_message=ErrorCode.UNSUPPORTED_VERSION.message,
+        )
+    error = why_not(broker, request.group_id, request.member_id) or _contradicts_itself(request)
+    if error:
+        return ShareFetchResponse(error_code=error)
+    assert request.group_id is not None and request.member_id is not None
+    key = SessionKey(request.group_id, request.member_id)
+    ensure_internal_topic(broker, SHARE_GROUP_STATE, call)
+    session = _session(broker, call, key, request)
+    if isinstance(session, ErrorCode):
+        return ShareFetchResponse(error_code=session)
+    if request.share_acquire_mode not in (_BATCH_OPTIMIZED, EXACT):
+        return ShareFetchResponse(error_code=ErrorCode.UNKNOWN_SERVER_ERROR)
+    said = take(broker.shares, call, key, request.topics, renewing=request.is_renew_ack)
+    wanted = session.in_turn(request.share_session_epoch)
+    if request.share_session_epoch == FINAL_EPOCH:
+        broker.shares.end_session(key, SESSION_CLOSED, call.now, call.cause)
+        wanted = []
+    if request.is_renew_ack:
+        wanted = []
+    operation = ShareFetchOperation(broker, broker.shares, call, session, wanted, said)
+    response = operation.answer_now()
+    if response is None:
+        broker.parked_fetches.park(operation)
+    return response
+
+
+def _contradicts_itself(request: ShareFetchRequest) -> ErrorCode:
+    limits = (
+        request.max_wait_ms,
+        request.min_bytes,
+        request.max_bytes,
+        request.max_records,
+        request.batch_size,
+    )
+    acknowledges = any(
+        of.acknowledgement_batches for topic in request.topics for of in topic.partitions
+    )
+    if request.is_renew_ack and any(limits):
+        return ErrorCode.INVALID_REQUEST
+    if request.share_session_epoch == INITIAL_EPOCH and acknowledges:
+        return ErrorCode.INVALID_REQUEST
+    return ErrorCode.NONE
+
+
+def _session(
+    broker: Broker, call: Call, key: SessionKey, request: ShareFetchRequest
+) -> ShareSession | ErrorCode:
+    """The request's session, with the partitions that it names and without those it forgets."""
+    sessions = broker.shares.sessions
+    if request.share_session_epoch == INITIAL_EPOCH:
+        most = broker.configs.get_int("group.share.max.share.sessions")
+        session = sessions.begin(key, call.peer, most)
+    else:
+        session = sessions.go_on(key, request.share_session_epoch)
+    if not isinstance(session, ErrorCode) and request.share_session_epoch != FINAL_EPOCH:
+        forgotten = [
+            (topic.topic_id, index)
+            for topic in request.forgotten_topics_data
+            for index in topic.partitions
+        ]
+        change(session, named(request.topics), forgotten)
+    return session

@@ -1,0 +1,130 @@
+"""The states of share partitions, as the share coordinator keeps them (KIP-932): Initialize-, Read-,
+Write-, Delete- and ReadSummary- ShareGroupState (keys 83-87).
+
+Brokers ask each other so; clients may too. Each partition is answered once, in the order of the
+request, however often it is named; a request without a group is answered with nothing (SH-ST-6).
+v1 of 85 and 87: how many deliveries are complete (KIP-1226).
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from ...errors import ErrorCode
+from ...share_states.decide import Decision, Written
+from ...share_states.model import NO_COUNT, NO_OFFSET, ShareState, ShareStateKey, StateBatch
+from ...wire.messages import API_KEYS
+from ..shares.service import is_enabled
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ...wire.schema import Message
+    from ..call import Call, Result
+    from ..core import Broker
+
+    Answer = tuple[Decision, ShareState | None]
+    Ask = Callable[[Broker, Call, ShareStateKey, Any], Answer]
+
+
+def _initialize(broker: Broker, call: Call, key: ShareStateKey, of: Any) -> Answer:
+    states = broker.shares.states
+    done = states.initialize(key, of.state_epoch, of.start_offset, call.now, call.cause)
+    return done, None
+
+
+def _read(broker: Broker, call: Call, key: ShareStateKey, of: Any) -> Answer:
+    return broker.shares.states.read(key, of.leader_epoch, call.now, call.cause)
+
+
+def _write(broker: Broker, call: Call, key: ShareStateKey, of: Any) -> Answer:
+    written = Written(
+        of.state_epoch,
+        of.leader_epoch,
+        of.start_offset,
+        of.delivery_complete_count,
+        tuple(
+            StateBatch(one.first_offset, one.last_offset, one.delivery_state, one.delivery_count)
+            for one in of.state_batches
+        ),
+    )
+    return broker.shares.states.write(key, written, call.now, call.cause), None
+
+
+def _delete(broker: Broker, call: Call, key: ShareStateKey, _: Any) -> Answer:
+    return broker.shares.states.delete(key, call.now, call.cause), None
+
+
+def _summary(broker: Broker, _: Call, key: ShareStateKey, __: Any) -> Answer:
+    return broker.shares.states.summary(key)
+
+
+_APIS: dict[int, tuple[str, str, Ask]] = {
+    83: ("InitializeState", "initialize share group state", _initialize),
+    84: ("ReadState", "read share group state", _read),
+    85: ("WriteState", "write share group state", _write),
+    86: ("DeleteState", "delete share group state", _delete),
+    87: ("ReadStateSummary", "read share group state summary", _summary),
+}
+
+
+def handle(broker: Broker, call: Call) -> Result:
+    """Answered at once."""
+    request: Any = call.message
+    messages: Any = import_module(type(call.message).__module__)
+    kind, what, ask = _APIS[messages.KEY]
+    served = is_enabled(broker)
+    rows: dict[bytes, dict[int, Any]] = {}
+    for topic in request.topics if request.group_id else ():
+        of_topic = rows.setdefault(topic.topic_id, {})
+        for of in topic.partitions:
+            if of.partition in of_topic:
+                continue
+            key = ShareStateKey(request.group_id, topic.topic_id, of.partition)
+            decision, state = (
+                ask(broker, call, key, of)
+                if served
+                else (Decision(None, ErrorCode.NOT_COORDINATOR), None)
+            )
+            of_topic[of.partition] = _row(messages, kind, what, of.partition, decision, state)
+    result = getattr(messages, f"{kind}Result")
+    response: Message = getattr(messages, f"{API_KEYS[messages.KEY]}Response")(
+        results=[
+            result(topic_id=topic_id, partitions=list(of_topic.values()))
+            for topic_id, of_topic in rows.items()
+            if of_topic
+        ]
+    )
+    return response
+
+
+def _row(
+    messages: Any, kind: str, what: str, index: int, decision: Decision, state: ShareState | None
+) -> Any:
+    """One partition's answer. Of a state that is not there a summary tells zeros and no offset."""
+    row = messages.PartitionResult(partition=index)
+    if decision.error:
+        row.error_code, row.error_message = decision.error, decision.message
+        if decision.error is ErrorCode.NOT_COORDINATOR:
+            row.error_message = f"Unable to {what}: {decision.error.message}"
+        return row
+    row.error_message = None
+    if kind == "ReadStateSummary":
+        row.start_offset, row.delivery_complete_count = NO_OFFSET, NO_COUNT
+        if state is not None:
+            row.state_epoch, row.leader_epoch = state.state_epoch, state.leader_epoch
+            row.start_offset = state.start_offset
+            row.delivery_complete_count = state.complete_count
+    elif kind == "ReadState" and state is not None:
+        row.state_epoch, row.start_offset = state.state_epoch, state.start_offset
+        row.state_batches = [
+            messages.StateBatch(
+                first_offset=one.first_offset,
+                last_offset=one.last_offset,
+                delivery_state=one.delivery_state,
+                delivery_count=one.delivery_count,
+            )
+            for one in state.batches
+        ]
+    return row

@@ -1,0 +1,103 @@
+"""Acknowledgements as ShareFetch and ShareAcknowledge carry them, partition by partition
+(SH-ACK-3). Both have the same structure, in modules of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from ...errors import ErrorCode
+from ...share_partitions.acknowledge import Acknowledged, Refused, check_ranges
+from ...share_partitions.states import RENEW
+
+if TYPE_CHECKING:
+    from ..call import Call
+    from .host import ShareHost
+    from .service import Shares
+    from .sessions import At, SessionKey
+
+LONGEST_MEMBER_ID = 36
+RENEWS_SINCE = 2
+NOT_RENEWED = "Renewing acquisition locks is not enabled for the group."
+
+
+class Range(Protocol):
+    """One range of offsets."""
+
+    first_offset: int
+    last_offset: int
+    acknowledge_types: list[int]
+
+
+class Partition(Protocol):
+    """The ranges of one partition."""
+
+    partition_index: int
+
+    @property
+    def acknowledgement_batches(self) -> Sequence[Range]:
+        """In the order of the request."""
+
+
+class Topic(Protocol):
+    """The partitions of one topic."""
+
+    topic_id: bytes
+
+    @property
+    def partitions(self) -> Sequence[Partition]:
+        """In the order of the request."""
+
+
+def why_not(broker: ShareHost, group_id: str | None, member_id: str | None) -> ErrorCode:
+    """What is wrong with a request as a whole, whatever its session (SH-FT-1)."""
+    if group_id is None or not member_id or len(member_id) > LONGEST_MEMBER_ID:
+        return ErrorCode.INVALID_REQUEST
+    return ErrorCode.KAFKA_STORAGE_ERROR if broker.log_is_blocked else ErrorCode.NONE
+
+
+def named(topics: Iterable[Topic]) -> Iterator[At]:
+    """The partitions that a request names."""
+    for topic in topics:
+        for of in topic.partitions:
+            yield topic.topic_id, of.partition_index
+
+
+def take(
+    shares: Shares, call: Call, key: SessionKey, topics: Iterable[Topic], *, renewing: bool
+) -> dict[At, Refused | None]:
+    """Take the acknowledgements of a request; of partitions that have some, why they were refused
+    (None: they were not)."""
+    said: dict[At, Refused | None] = {}
+    for topic in topics:
+        for of in topic.partitions:
+            if of.acknowledgement_batches:
+                ranges = [
+                    Acknowledged(one.first_offset, one.last_offset, one.acknowledge_types)
+                    for one in of.acknowledgement_batches
+                ]
+                at = topic.topic_id, of.partition_index
+                said[at] = _take(shares, call, key, at, ranges, renewing)
+    return said
+
+
+def _take(
+    shares: Shares,
+    call: Call,
+    key: SessionKey,
+    at: At,
+    ranges: list[Acknowledged],
+    renewing: bool,
+) -> Refused | None:
+    found = shares.find(at)
+    if isinstance(found, ErrorCode):
+        return Refused(found, "")
+    refused = check_ranges(ranges, renewing=renewing, renewal_known=call.version >= RENEWS_SINCE)
+    if refused is not None:
+        return refused
+    if not shares.settings(key.group_id).may_renew and any(RENEW in of.types for of in ranges):
+        return Refused(ErrorCode.INVALID_RECORD_STATE, NOT_RENEWED)
+    partition = shares.opened(key.group_id, found)
+    if partition is None:
+        return Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "")
+    return shares.partitions.acknowledge(partition, key.member_id, ranges, call.now, call.cause)

@@ -1,0 +1,281 @@
+"""A ShareFetch on its way to its answer: which records its member is given, now or once there are
+enough.
+
+Owns limits and waiting as Kafka has them (SH-FT-1, SH-FT-2): the bytes are shared out evenly among
+the partitions from which records can be taken, the records as they come; a request waits until such
+partitions hold `min_bytes`, or its time is over. `ParkedFetches` keeps it while it waits; records
+that come, locks that end and acknowledgements wake it. Does not depend on sessions' rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from ...errors import ErrorCode
+from ...share_partitions.acquire import Read, Wanted
+from ...share_partitions.model import SharePartition
+from ...wire.messages.share_fetch import (
+    AcquiredRecords,
+    LeaderIdAndEpoch,
+    NodeEndpoint,
+    PartitionData,
+    ShareFetchableTopicResponse,
+    ShareFetchRequest,
+    ShareFetchResponse,
+)
+from .reading import read
+
+if TYPE_CHECKING:
+    from ...cluster import Partition
+    from ...share_partitions.acknowledge import Refused
+    from ..call import Call
+    from .host import ShareHost
+    from .service import Shares
+    from .sessions import At, ShareSession
+
+E = TypeVar("E")
+EXACT = 1
+"""share_acquire_mode: no more records than asked for."""
+
+
+class _Open(NamedTuple):
+    """A partition that can be read for the group."""
+
+    at: At
+    found: Partition
+    partition: SharePartition
+
+
+class ShareFetchOperation:
+    """One fetch. `said`: what became of the acknowledgements that came with it, by partition."""
+
+    __slots__ = (
+        "_broker",
+        "_call",
+        "_listed",
+        "_request",
+        "_said",
+        "_session",
+        "_settings",
+        "_shares",
+        "_wanted",
+        "deadline_ms",
+        "partitions",
+        "token",
+    )
+
+    def __init__(
+        self,
+        broker: ShareHost,
+        shares: Shares,
+        call: Call,
+        session: ShareSession,
+        wanted: list[At],
+        said: dict[At, Refused | None],
+    ) -> None:
+        request = call.message
+        assert isinstance(request, ShareFetchRequest)
+        self.token = call.token
+        self.deadline_ms: int = call.now + request.max_wait_ms
+        self._broker = broker
+        self._call = call
+        self._request = request
+        self._session = session
+        self._wanted = wanted
+        self._said = said
+        self._shares = shares
+        self._settings = shares.settings(session.key.group_id)
+        self.partitions = tuple(
+            (found.topic, found.index)
+            for at in wanted
+            if not isinstance(found := shares.find(at), ErrorCode)
+        )
+
+    def answer_now(self) -> ShareFetchResponse | None:
+        """The answer, or None if there is reason to wait."""
+        waits = self._request.max_wait_ms > 0 and bool(self.partitions)
+        return (
+            None if waits and not self._is_ready(self._call.now) else self._response(self._call.now)
+        )
+
+    def ready(self, woken: tuple[str, int] | None = None) -> bool:
+        """Whether waiting is over."""
+        return self._is_ready(None)
+
+    def complete(self, now: int) -> None:
+        """Answer the parked request with what there is."""
+        self._broker.answer(self.token, self._response(now), now)
+
+    # -- waiting
+
+    def _is_ready(self, now: int | None) -> bool:
+        """Whether enough can be read; at `now` share partitions are opened that are not."""
+        size, some = 0, False
+        for at in self._wanted:
+            found = self._shares.find(at)
+            if isinstance(found, ErrorCode):
+                continue
+            if now is None:
+                partition = self._shares.opened(self._session.key.group_id, found)
+            else:
+                opening = self._open(found, now)
+                if opening[1]:
+                    return True
+                partition = opening[0]
+            if partition is None or not self._may_take(partition):
+                continue
+            some = True
+            log = found.log
+            end = log.last_stable_offset if self._settings.committed_only else log.high_watermark
+            offset = partition.fetch_offset
+            if not log.log_start_offset <= offset <= log.log_end_offset:
+                return True
+            if offset < end:
+                size += log.bytes_from(offset, end if end < log.log_end_offset else None)
+            if size >= self._request.min_bytes:
+                return True
+        return some and size >= self._request.min_bytes
+
+    def _may_take(self, partition: SharePartition) -> bool:
+        """Whether anything can be taken: something is available of what is in flight, or there is
+        room for more (SH-FT-6)."""
+        return (
+            partition.fetch_offset < partition.next_offset
+            or partition.in_flight < self._settings.most_in_flight
+        )
+
+    # -- reading
+
+    def _open(self, found: Partition, now: int) -> tuple[SharePartition | None, ErrorCode]:
+        opening = self._shares.partitions.open(
+            self._session.key.group_id, found, now, self._call.cause
+        )
+        return opening.partition, opening.error
+
+    def _response(self, now: int) -> ShareFetchResponse:
+        answers: dict[At, PartitionData] = {}
+        ready: list[_Open] = []
+        leaders: set[int] = set()
+        for at in self._wanted:
+            found = self._shares.find(at)
+            if isinstance(found, ErrorCode):
+                answers[at] = self._refused(at, found, leaders)
+                continue
+            partition, error = self._open(found, now)
+            if error:
+                answers[at] = self._refused(at, error, leaders)
+            elif partition is not None and self._may_take(partition):
+                ready.append(_Open(at, found, partition))
+        self._read_all(ready, answers, now)
+        for at, refused in self._said.items():
+            data = answers.setdefault(at, PartitionData(partition_index=at[1], records=b""))
+            if refused is not None:
+                data.acknowledge_error_code = refused.error
+                data.acknowledge_error_message = refused.message or None
+                self._point_to_leader(at, refused.error, data, leaders)
+        return ShareFetchResponse(
+            acquisition_lock_timeout_ms=self._settings.lock_duration_ms,
+            responses=by_topic(answers),
+            node_endpoints=endpoints(self._broker, self._call, leaders, NodeEndpoint),
+        )
+
+    def _read_all(self, ready: list[_Open], answers: dict[At, PartitionData], now: int) -> None:
+        """Records of each partition, as far as bytes and records go."""
+        if not ready:
+            return
+        share = max(1, self._request.max_bytes // len(ready))
+        left = self._request.max_records
+        whole = True
+        for one in ready:
+            data = PartitionData(partition_index=one.at[1], records=b"")
+            if left > 0:
+                taken = self._read(one, data, share, left, now, whole=whole)
+                left -= taken
+                whole = whole and not taken
+            newly = self._session.partitions.get(one.at, False)
+            if data.acquired_records or newly:
+                answers[one.at] = data
+                if newly:
+                    self._session.partitions[one.at] = False
+
+    def _read(
+        self, one: _Open, data: PartitionData, share: int, left: int, now: int, *, whole: bool
+    ) -> int:
+        """Fill a partition's answer; how many records are in it."""
+        log, partition, request = one.found.log, one.partition, self._request
+        offset = partition.fetch_offset
+        if not log.log_start_offset <= offset <= log.log_end_offset:
+            self._shares.partitions.log_start_moved(partition, log.log_start_offset, now)
+            return 0
+        batches = read(log, offset, share, committed=self._settings.committed_only, whole=whole)
+        given = self._shares.partitions.acquire(
+            partition,
+            self._session.key.member_id,
+            Read(offset, batches.spans, batches.aborted),
+            Wanted(
+                left,
+                request.batch_size,
+                request.share_acquire_mode == EXACT,
+                self._settings.most_in_flight,
+                self._settings.delivery_limit,
+                now + self._settings.lock_duration_ms,
+            ),
+            now,
+            self._call.cause,
+        )
+        if not given:
+            return 0
+        data.records = batches.holding(given[0].first_offset, given[-1].last_offset)
+        data.acquired_records = [
+            AcquiredRecords(
+                first_offset=of.first_offset,
+                last_offset=of.last_offset,
+                delivery_count=of.delivery_count,
+            )
+            for of in given
+        ]
+        return sum(of.last_offset - of.first_offset + 1 for of in given)
+
+    def _refused(self, at: At, error: ErrorCode, leaders: set[int]) -> PartitionData:
+        data = PartitionData(partition_index=at[1], error_code=error, records=b"")
+        self._point_to_leader(at, error, data, leaders)
+        return data
+
+    def _point_to_leader(
+        self, at: At, error: ErrorCode, data: PartitionData, leaders: set[int]
+    ) -> None:
+        leader = leader_of(self._broker, at, error)
+        if leader is not None:
+            data.current_leader = LeaderIdAndEpoch(leader_id=leader[0], leader_epoch=leader[1])
+            leaders.add(leader[0])
+
+
+def by_topic(answers: dict[At, PartitionData]) -> list[ShareFetchableTopicResponse]:
+    """Partitions of one topic stand together."""
+    topics: dict[bytes, ShareFetchableTopicResponse] = {}
+    for (topic_id, _), data in answers.items():
+        if topic_id not in topics:
+            topics[topic_id] = ShareFetchableTopicResponse(topic_id=topic_id, partitions=[])
+        topics[topic_id].partitions.append(data)
+    return list(topics.values())
+
+
+def leader_of(broker: ShareHost, at: At, error: ErrorCode) -> tuple[int, int] | None:
+    """Leader and leader epoch, for who asked the wrong broker."""
+    topic = broker.cluster.topics_by_id.get(at[0])
+    if error is not ErrorCode.NOT_LEADER_OR_FOLLOWER or topic is None:
+        return None
+    found = broker.cluster.partition(topic.name, at[1])
+    return None if found is None else (found.leader, found.leader_epoch)
+
+
+def endpoints(broker: ShareHost, call: Call, leaders: set[int], make: Callable[..., E]) -> list[E]:
+    """Where those leaders are reached."""
+    found = []
+    for node_id in sorted(leaders):
+        node = broker.cluster.brokers.get(node_id)
+        if node is not None and call.listener in node.endpoints:
+            host, port = node.endpoints[call.listener]
+            found.append(make(node_id=node_id, host=host, port=port, rack=node.rack))
+    return found

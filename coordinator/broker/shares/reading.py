@@ -1,0 +1,73 @@
+"""What is read of a log for a share group: whole batches, where each begins and ends, and which of
+them belong to aborted transactions. Does not depend on share partitions."""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import TYPE_CHECKING, NamedTuple
+
+from ...share_partitions.events import Span
+from ...storage.records import CONTROL, TRANSACTIONAL
+
+if TYPE_CHECKING:
+    from ...storage.partition_log import PartitionLog
+
+_HEAD = Struct(">qi")
+_HEAD_SIZE = 12
+_ATTRIBUTES = Struct(">h")
+_ATTRIBUTES_AT, _LAST_DELTA_AT, _PRODUCER_AT = 21, 23, 43
+_LEAST = 61
+_INT, _LONG = Struct(">i"), Struct(">q")
+
+
+class Batches(NamedTuple):
+    """Whole batches of a log: their offsets, and where each ends in the bytes."""
+
+    data: bytes
+    spans: list[Span]
+    ends: list[int]
+    aborted: list[Span]
+
+    def holding(self, first: int, last: int) -> bytes:
+        """The bytes of the batches that hold offsets of this range."""
+        start, end = len(self.data), 0
+        before = 0
+        for span, at in zip(self.spans, self.ends, strict=True):
+            if span.last_offset >= first and span.first_offset <= last:
+                start, end = min(start, before), at
+            before = at
+        return self.data[start:end]
+
+
+def read(
+    log: PartitionLog, offset: int, max_bytes: int, *, committed: bool, whole: bool
+) -> Batches:
+    """Batches from an offset on, which must lie within the log; of the first one more than
+    `max_bytes` if it is to come `whole`."""
+    end = log.last_stable_offset if committed else log.high_watermark
+    data = log.read(offset, max_bytes, at_least_one=whole, end=end)
+    aborted = (
+        {entry.producer_id: entry.first_offset for entry in log.aborted_in(offset, len(data))}
+        if committed and log.aborted and data
+        else {}
+    )
+    spans: list[Span] = []
+    ends: list[int] = []
+    passed_over: list[Span] = []
+    at = 0
+    while at + _LEAST <= len(data):
+        base, length = _HEAD.unpack_from(data, at)
+        if at + _HEAD_SIZE + length > len(data):
+            break
+        span = Span(base, base + _INT.unpack_from(data, at + _LAST_DELTA_AT)[0])
+        (attributes,) = _ATTRIBUTES.unpack_from(data, at + _ATTRIBUTES_AT)
+        if aborted and attributes & TRANSACTIONAL:
+            (producer_id,) = _LONG.unpack_from(data, at + _PRODUCER_AT)
+            if attributes & CONTROL:
+                aborted.pop(producer_id, None)
+            elif aborted.get(producer_id, span.last_offset + 1) <= base:
+                passed_over.append(span)
+        spans.append(span)
+        at += _HEAD_SIZE + length
+        ends.append(at)
+    return Batches(data, spans, ends, passed_over)

@@ -1,0 +1,112 @@
+"""Share groups at one broker: sessions, share partitions, and the stored states, made when the first
+of them is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from ...errors import ErrorCode
+from ...share_partitions.model import SharePartition, SharePartitionKey
+from ...share_partitions.release import CONNECTION_LOST
+from .partitions import SharePartitions
+from .sessions import At, SessionKey, ShareSession, ShareSessions
+from .settings import SettingsOfGroups
+from .states import ShareStates
+
+if TYPE_CHECKING:
+    from ...cluster import Partition
+    from .host import ShareHost
+
+FEATURE = "share.version"
+
+
+def is_enabled(broker: ShareHost) -> bool:
+    """Whether share groups are served: share.version is 1 or more."""
+    return broker.cluster.features.get(FEATURE, 0) > 0
+
+
+class Shares:
+    """All of it, of one broker."""
+
+    def __init__(self, broker: ShareHost) -> None:
+        self.states = ShareStates(broker)
+        self.settings = SettingsOfGroups(broker.cluster, broker.configs)
+        self.partitions = SharePartitions(broker, self.states, self.settings)
+        self.sessions = ShareSessions()
+        self._broker = broker
+        self._lost: list[str] = []
+
+    # -- partitions
+
+    def find(self, at: At) -> Partition | ErrorCode:
+        """The partition that a request names, if this broker leads it: 100, 3, 6."""
+        cluster = self._broker.cluster
+        topic = cluster.topics_by_id.get(at[0])
+        if topic is None:
+            return ErrorCode.UNKNOWN_TOPIC_ID
+        found = cluster.partition(topic.name, at[1])
+        if found is None:
+            return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        if found.leader != self._broker.node_id:
+            return ErrorCode.NOT_LEADER_OR_FOLLOWER
+        return found
+
+    def opened(self, group_id: str, found: Partition) -> SharePartition | None:
+        """A share partition, if it is open."""
+        return self.partitions.open_ones.get(SharePartitionKey(group_id, found.topic, found.index))
+
+    # -- sessions
+
+    def end_session(
+        self, key: SessionKey, reason: str, now: int, cause: int | None = None
+    ) -> ShareSession | None:
+        """End a session; what its member holds of the session's partitions is given back
+        (SH-SES-3)."""
+        session = self.sessions.end(key)
+        if session is not None:
+            self.release(key, session.partitions, reason, now, cause)
+        return session
+
+    def release(
+        self,
+        key: SessionKey,
+        partitions: Iterable[At],
+        reason: str,
+        now: int,
+        cause: int | None = None,
+    ) -> None:
+        """Give back what a member holds of partitions."""
+        for at in list(partitions):
+            topic = self._broker.cluster.topics_by_id.get(at[0])
+            if topic is None:
+                continue
+            held = self.partitions.open_ones.get(SharePartitionKey(key.group_id, topic.name, at[1]))
+            if held is not None:
+                self.partitions.release(held, key.member_id, reason, now, cause)
+
+    def connection_lost(self, peer: str) -> None:
+        """A connection has ended, and the sessions that it began are to end with it, at the next
+        `tick`."""
+        if self.sessions.of_peer(peer):
+            self._lost.append(peer)
+
+    # -- time
+
+    def next_deadline(self) -> int | None:
+        """The instant at which `tick` has something to do."""
+        return 0 if self._lost else self.partitions.next_deadline()
+
+    def tick(self, now: int) -> None:
+        """End sessions whose connection is gone, and locks whose time is over."""
+        lost, self._lost = self._lost, []
+        for peer in lost:
+            for key in self.sessions.of_peer(peer):
+                self.end_session(key, CONNECTION_LOST, now)
+        self.partitions.tick(now)
+
+    def topic_deleted(self, topic: str, now: int, cause: int | None) -> None:
+        """A topic is gone, and what groups had in flight of it."""
+        self.partitions.close_where(
+            lambda one: one.key.topic == topic, "its topic was deleted", now, cause
+        )

@@ -1,0 +1,108 @@
+"""Share sessions (KIP-932): which partitions a member of a share group reads at this broker.
+
+Owns the sessions, their epochs and partitions, and whose connection each belongs to. Kafka's rules
+(SH-SES-1 to SH-SES-3): epoch 0 begins a session anew, later requests carry the next number, -1 ends
+it; a session ends with the connection that began it; there are as many as
+group.share.max.share.sessions. Does not depend on what partitions hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from ...errors import ErrorCode
+
+INITIAL_EPOCH, FINAL_EPOCH = 0, -1
+_LAST_EPOCH = 0x7FFF_FFFF
+
+At = tuple[bytes, int]
+"""A partition as requests name it: topic id and index."""
+
+
+class SessionKey(NamedTuple):
+    """Whose session it is."""
+
+    group_id: str
+    member_id: str
+
+
+class ShareSession:
+    """One session. `epoch`: what its next request must carry; `partitions`: whether each is still
+    to be listed in an answer, though nothing is read of it."""
+
+    __slots__ = ("epoch", "key", "partitions", "peer")
+
+    def __init__(self, key: SessionKey, peer: str) -> None:
+        self.key = key
+        self.peer = peer
+        self.epoch = 1
+        self.partitions: dict[At, bool] = {}
+
+    def in_turn(self, epoch: int) -> list[At]:
+        """The partitions in the order in which they are read: each request begins with another."""
+        all_of_them = list(self.partitions)
+        at = epoch % len(all_of_them) if all_of_them and epoch > 0 else 0
+        return all_of_them[at:] + all_of_them[:at]
+
+
+class ShareSessions:
+    """The sessions of one broker."""
+
+    def __init__(self) -> None:
+        self._sessions: dict[SessionKey, ShareSession] = {}
+        self._of_peer: dict[str, dict[SessionKey, None]] = {}
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    def get(self, key: SessionKey) -> ShareSession | None:
+        """A member's session."""
+        return self._sessions.get(key)
+
+    def begin(self, key: SessionKey, peer: str, most: int) -> ShareSession | ErrorCode:
+        """A new session, in place of the one that there is; 133 where there are too many."""
+        self.end(key)
+        if len(self._sessions) >= most:
+            return ErrorCode.SHARE_SESSION_LIMIT_REACHED
+        session = self._sessions[key] = ShareSession(key, peer)
+        self._of_peer.setdefault(peer, {})[key] = None
+        return session
+
+    def go_on(self, key: SessionKey, epoch: int) -> ShareSession | ErrorCode:
+        """The session, one request further; 122 and 123."""
+        session = self._sessions.get(key)
+        if session is None:
+            return ErrorCode.SHARE_SESSION_NOT_FOUND
+        if epoch == FINAL_EPOCH:
+            return session
+        if session.epoch != epoch:
+            return ErrorCode.INVALID_SHARE_SESSION_EPOCH
+        session.epoch = 1 if epoch == _LAST_EPOCH else epoch + 1
+        return session
+
+    def end(self, key: SessionKey) -> ShareSession | None:
+        """Forget a session; which one it was."""
+        session = self._sessions.pop(key, None)
+        if session is not None:
+            of_peer = self._of_peer[session.peer]
+            del of_peer[key]
+            if not of_peer:
+                del self._of_peer[session.peer]
+        return session
+
+    def of_peer(self, peer: str) -> list[SessionKey]:
+        """The sessions that a connection began."""
+        return list(self._of_peer.get(peer, ()))
+
+    def all(self) -> Iterable[ShareSession]:
+        """Every session."""
+        return self._sessions.values()
+
+
+def change(session: ShareSession, named: Iterable[At], forgotten: Iterable[At]) -> None:
+    """Partitions that a request names come into its session, others leave it."""
+    for at in named:
+        session.partitions.setdefault(at, True)
+    for at in forgotten:
+        session.partitions.pop(at, None)

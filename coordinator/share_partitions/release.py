@@ -1,0 +1,87 @@
+"""How members lose records without saying so: locks that end, sessions that end, members that are
+put out (SH-ACK-4, SH-SES-3). One event for each member."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from . import events as ev
+from .model import SharePartition
+from .runs import Run
+from .start import start_after
+from .states import RecordState, after_release
+
+LOCK_ENDED = "the lock ended"
+SESSION_CLOSED = "the session was closed"
+CONNECTION_LOST = "the connection was lost"
+
+
+def release(
+    partition: SharePartition, member_id: str, reason: str, delivery_limit: int
+) -> ev.RecordsReleased | None:
+    """Everything that a member holds is given back; None: it holds nothing."""
+    events = _released(
+        partition,
+        partition.runs,
+        lambda run: run.condition.member_id == member_id,
+        reason,
+        delivery_limit,
+    )
+    return events[0] if events else None
+
+
+def expire(
+    partition: SharePartition, now: int, delivery_limit: int
+) -> tuple[ev.RecordsReleased, ...]:
+    """Records whose lock has ended by now."""
+    return _released(
+        partition,
+        partition.runs,
+        lambda run: run.condition.deadline_ms <= now,
+        LOCK_ENDED,
+        delivery_limit,
+    )
+
+
+def give_back(
+    partition: SharePartition, first: int, last: int, reason: str, delivery_limit: int
+) -> tuple[ev.RecordsReleased, ...]:
+    """Records between these offsets, whoever holds them."""
+    return _released(
+        partition, partition.runs.between(first, last), lambda run: True, reason, delivery_limit
+    )
+
+
+def next_deadline(partition: SharePartition) -> int | None:
+    """When the next lock ends."""
+    return min(
+        (
+            run.condition.deadline_ms
+            for run in partition.runs
+            if run.condition.state is RecordState.ACQUIRED
+        ),
+        default=None,
+    )
+
+
+def _released(
+    partition: SharePartition,
+    runs: Iterable[Run],
+    chosen: Callable[[Run], bool],
+    reason: str,
+    limit: int,
+) -> tuple[ev.RecordsReleased, ...]:
+    """The start offset moves with the last of the events, which end at one instant."""
+    found: dict[str, list[ev.RecordRange]] = {}
+    for run in runs:
+        if run.condition.state is RecordState.ACQUIRED and chosen(run):
+            state = after_release(run.condition.delivery_count, limit)
+            found.setdefault(run.condition.member_id, []).append(
+                ev.RecordRange(run.first, run.last, str(state), run.condition.delivery_count)
+            )
+    everything = sorted(of for records in found.values() for of in records)
+    starts = [partition.start_offset] * (len(found) - 1) + [start_after(partition, everything)]
+    return tuple(
+        ev.RecordsReleased(member_id, reason, tuple(records), start)
+        for (member_id, records), start in zip(found.items(), starts, strict=False)
+    )

@@ -1,0 +1,38 @@
+"""Where a share partition starts after records changed: behind those that are done with, one after
+the other (SH-SPSO-1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from .events import AcknowledgedRange, RecordRange
+from .model import SharePartition
+from .states import RecordState
+
+Changed = Sequence[RecordRange | AcknowledgedRange]
+
+
+def start_after(partition: SharePartition, changed: Changed) -> int:
+    """The start offset once these records (in order) are in their new states."""
+    for first, state in _overlaid(partition, changed):
+        if not state.final:
+            return first
+    return partition.next_offset
+
+
+def _overlaid(partition: SharePartition, changed: Changed) -> Iterator[tuple[int, RecordState]]:
+    """Where each stretch of one state begins, after the changes."""
+    at = 0
+    for run in partition.runs:
+        first = run.first
+        while at < len(changed) and changed[at].first_offset <= run.last:
+            of = changed[at]
+            if of.first_offset > first:
+                yield first, run.condition.state
+            yield max(first, of.first_offset), RecordState(of.state)
+            first = of.last_offset + 1
+            if of.last_offset > run.last:
+                break
+            at += 1
+        if first <= run.last:
+            yield first, run.condition.state

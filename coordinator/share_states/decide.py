@@ -1,0 +1,192 @@
+"""What a request means for the stored state of a share partition: an event, or Kafka's error. Order
+of checks as in Kafka 4.4.0 (SH-ST-1 to SH-ST-5).
+
+`state` None: nothing is stored of the share partition, it is not initialized. `known`: the topic
+has such a partition. `now_ms` is the wall clock. Leader epochs fence: who read under a newer one
+shuts out who leads by an older one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from ..errors import ErrorCode
+from . import events as ev
+from .batches import combined
+from .model import ACKNOWLEDGED, ARCHIVED, AVAILABLE, NO_COUNT, NO_OFFSET, ShareState, StateBatch
+
+NEGATIVE_PARTITION = "The partition id cannot be a negative number."
+NEGATIVE_LEADER_EPOCH = "The leader epoch cannot be a negative number."
+NEGATIVE_STATE_EPOCH = "The state epoch cannot be a negative number."
+UNINITIALIZED = "{} operation on uninitialized share partition not allowed."
+_STORED = frozenset({AVAILABLE, ACKNOWLEDGED, ARCHIVED})
+
+
+class Decision(NamedTuple):
+    """An event to write, or none: then `error` says why, or that nothing needs to be written."""
+
+    event: ev.Event | None = None
+    error: ErrorCode = ErrorCode.NONE
+    message: str = ""
+
+
+class Written(NamedTuple):
+    """What a leader writes: its epochs, where the share partition starts, and what changed."""
+
+    state_epoch: int
+    leader_epoch: int
+    start_offset: int
+    complete_count: int
+    batches: tuple[StateBatch, ...]
+
+
+def refused(error: ErrorCode, message: str = "") -> Decision:
+    """A request that changes nothing, with Kafka's text."""
+    return Decision(None, error, message or error.message)
+
+
+def decide_initialize(
+    state: ShareState | None,
+    topic_id: bytes,
+    partition: int,
+    state_epoch: int,
+    start_offset: int,
+    now_ms: int,
+    *,
+    known: bool,
+) -> Decision:
+    """InitializeShareGroupState: what was stored is forgotten, but for the snapshots' epoch and who
+    is fenced (SH-ST-1). Start offset -1: its leader finds out where to start."""
+    if partition < 0:
+        return refused(ErrorCode.INVALID_REQUEST, NEGATIVE_PARTITION)
+    if state_epoch < 0:
+        return refused(ErrorCode.INVALID_REQUEST, NEGATIVE_STATE_EPOCH)
+    if state is not None and state_epoch < state.state_epoch:
+        return refused(ErrorCode.FENCED_STATE_EPOCH)
+    if not known:
+        return refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    return Decision(
+        ev.ShareStateSnapshotted(
+            topic_id,
+            0 if state is None else state.snapshot_epoch + 1,
+            state_epoch,
+            0,
+            start_offset,
+            NO_COUNT if start_offset == NO_OFFSET else 0,
+            now_ms,
+            now_ms,
+            (),
+        )
+    )
+
+
+def decide_read(
+    state: ShareState | None, topic_id: bytes, partition: int, leader_epoch: int, *, known: bool
+) -> Decision:
+    """ReadShareGroupState: a leader loads the state, and fences those before it (SH-ST-2)."""
+    if partition < 0:
+        return refused(ErrorCode.INVALID_REQUEST, NEGATIVE_PARTITION)
+    if leader_epoch < 0:
+        return refused(ErrorCode.INVALID_REQUEST, NEGATIVE_LEADER_EPOCH)
+    if state is None:
+        return refused(ErrorCode.INVALID_REQUEST, UNINITIALIZED.format("Read"))
+    if leader_epoch < state.fencing_epoch:
+        return refused(ErrorCode.FENCED_LEADER_EPOCH)
+    if not known:
+        return refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    if leader_epoch == state.fencing_epoch:
+        return Decision()
+    return Decision(
+        ev.ShareStateUpdated(
+            topic_id,
+            state.snapshot_epoch,
+            leader_epoch,
+            state.start_offset,
+            state.complete_count,
+            (),
+        )
+    )
+
+
+def decide_write(
+    state: ShareState | None,
+    topic_id: bytes,
+    partition: int,
+    written: Written,
+    now_ms: int,
+    updates_a_snapshot: int,
+    *,
+    known: bool,
+) -> Decision:
+    """WriteShareGroupState: what a leader changed is stored, as an update or, after so many, in a
+    snapshot (SH-ST-3)."""
+    if partition < 0:
+        return refused(ErrorCode.INVALID_REQUEST, NEGATIVE_PARTITION)
+    if written.leader_epoch < 0:
+        return refused(ErrorCode.INVALID_REQUEST, NEGATIVE_LEADER_EPOCH)
+    if written.state_epoch < 0:
+        return refused(ErrorCode.INVALID_REQUEST, NEGATIVE_STATE_EPOCH)
+    if state is None:
+        return refused(ErrorCode.INVALID_REQUEST, UNINITIALIZED.format("Write"))
+    if written.leader_epoch < state.fencing_epoch:
+        return refused(ErrorCode.FENCED_LEADER_EPOCH)
+    if written.state_epoch < state.state_epoch:
+        return refused(ErrorCode.FENCED_STATE_EPOCH)
+    if not known:
+        return refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    if any(one.delivery_state not in _STORED for one in written.batches):
+        return refused(ErrorCode.UNKNOWN_SERVER_ERROR)
+    start, complete = state.start_offset, state.complete_count
+    if written.start_offset > start:
+        start, complete = written.start_offset, written.complete_count
+    elif written.start_offset == start:
+        complete = max(complete, written.complete_count)
+    if state.updates < updates_a_snapshot:
+        batches = combined((), written.batches, start)
+        return Decision(
+            ev.ShareStateUpdated(
+                topic_id, state.snapshot_epoch, state.leader_epoch, start, complete, batches
+            )
+        )
+    batches = combined(state.batches, written.batches, start)
+    return Decision(_snapshot(topic_id, state, start, complete, batches, now_ms))
+
+
+def _snapshot(
+    topic_id: bytes,
+    state: ShareState,
+    start_offset: int,
+    complete_count: int,
+    batches: Iterable[StateBatch],
+    now_ms: int,
+) -> ev.ShareStateSnapshotted:
+    return ev.ShareStateSnapshotted(
+        topic_id,
+        state.snapshot_epoch + 1,
+        state.state_epoch,
+        state.leader_epoch,
+        start_offset,
+        complete_count,
+        now_ms,
+        now_ms,
+        tuple(batches),
+    )
+
+
+def decide_delete(
+    state: ShareState | None, topic_id: bytes, partition: int, *, known: bool
+) -> Decision:
+    """DeleteShareGroupState: what was never stored is deleted too (SH-ST-4)."""
+    if partition < 0:
+        return refused(ErrorCode.INVALID_REQUEST, NEGATIVE_PARTITION)
+    if state is not None:
+        return Decision(ev.ShareStateDeleted(topic_id))
+    return Decision() if known else refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+
+
+def decide_summary(state: ShareState | None, partition: int, *, known: bool) -> Decision:
+    """ReadShareGroupStateSummary: of what is not initialized, zeros and no offset (SH-ST-5)."""
+    if partition < 0:
+        return refused(ErrorCode.INVALID_REQUEST, NEGATIVE_PARTITION)
+    return Decision() if known else refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)

@@ -1,0 +1,48 @@
+"""What can have happened to the stored state of a share partition: past-tense values. Each is one
+record of `__share_group_state`: a snapshot (with the state as a whole), an update (with what
+changed), or a tombstone.
+
+Instants are wall-clock milliseconds, as they stand in the records.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .model import StateBatch
+
+
+class ShareStateSnapshotted(NamedTuple):
+    """The whole state was written: at its initialization, by an alteration of its start, or after
+    so many updates."""
+
+    topic_id: bytes
+    snapshot_epoch: int
+    state_epoch: int
+    leader_epoch: int
+    start_offset: int
+    complete_count: int
+    create_ms: int
+    write_ms: int
+    batches: tuple[StateBatch, ...]
+
+
+class ShareStateUpdated(NamedTuple):
+    """What changed was written: the states of some records, where the share partition starts, or
+    who leads it."""
+
+    topic_id: bytes
+    snapshot_epoch: int
+    leader_epoch: int
+    start_offset: int
+    complete_count: int
+    batches: tuple[StateBatch, ...]
+
+
+class ShareStateDeleted(NamedTuple):
+    """The state was deleted: nothing is known of the share partition any more."""
+
+    topic_id: bytes
+
+
+Event = ShareStateSnapshotted | ShareStateUpdated | ShareStateDeleted

@@ -1,0 +1,68 @@
+"""ShareState: what the events of one share partition's state fold into. Only `evolve` writes it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+NO_OFFSET = -1
+NO_COUNT = -1
+
+AVAILABLE, ACQUIRED, ACKNOWLEDGED, ARCHIVED = 0, 1, 2, 4
+"""Delivery states, by the numbers that Kafka stores. ACQUIRED is never stored."""
+
+
+class StateBatch(NamedTuple):
+    """Offsets that are in one state and were delivered equally often."""
+
+    first_offset: int
+    last_offset: int
+    delivery_state: int
+    delivery_count: int
+
+
+class ShareStateKey(NamedTuple):
+    """Which share partition it is. A topic of the same name that is made anew has another id."""
+
+    group_id: str
+    topic_id: bytes
+    partition: int
+
+
+class ShareState:
+    """What is stored of one share partition. `updates`: how many updates followed the latest
+    snapshot."""
+
+    __slots__ = (
+        "batches",
+        "complete_count",
+        "create_ms",
+        "fencing_epoch",
+        "leader_epoch",
+        "snapshot_epoch",
+        "start_offset",
+        "state_epoch",
+        "updates",
+        "write_ms",
+    )
+
+    def __init__(self) -> None:
+        self.snapshot_epoch = 0
+        self.state_epoch = 0
+        self.leader_epoch = 0
+        self.fencing_epoch = 0
+        """The highest leader epoch there ever was: leaders of older ones are refused."""
+        self.start_offset = NO_OFFSET
+        """Where the share partition starts; NO_OFFSET until its leader has written."""
+        self.complete_count = NO_COUNT
+        """Offsets from the start on whose delivery is complete (KIP-1226)."""
+        self.create_ms = 0
+        self.write_ms = 0
+        self.batches: tuple[StateBatch, ...] = ()
+        self.updates = 0
+
+    def snapshot(self) -> tuple[object, ...]:
+        """Everything there is to know: equal snapshots mean equal states."""
+        return tuple(getattr(self, name) for name in self.__slots__)
+
+    def __repr__(self) -> str:
+        return f"ShareState(start {self.start_offset}, state epoch {self.state_epoch}, {len(self.batches)} batches)"
