@@ -51,7 +51,8 @@ def start_rebalance(broker: Broker, group_id: str, reason: str, now: int) -> Non
         group = shard.groups[group_id]
         if not isinstance(group.membership, ClassicGroup):
             raise ControlError(
-                f"group {group_id!r} is of the consumer protocol (KIP-848), whose members never rebalance together"
+                f"group {group_id!r} is of the consumer protocol (KIP-848), whose members never rebalance together: "
+                "a second member (peer) or a topic that grows (grow_topic) moves partitions"
             )
         raise ControlError(
             f"group {group_id!r} is {group.state}: only one with members that is not rebalancing can begin to"

@@ -147,7 +147,9 @@ def find_member(members: tuple[MemberSnapshot, ...], name: str, group_id: str) -
             raise LookupError(
                 f"{name!r} is {len(found)} members of group {group_id!r}: {', '.join(m.member_id for m in found)}"
             )
-    known = ", ".join(member.member_id for member in members) or "nobody"
+    if not members:
+        raise LookupError(f"no member {name!r} in group {group_id!r}: it has no members")
+    known = ", ".join(member.member_id for member in members)
     raise LookupError(f"no member {name!r} in group {group_id!r}; its members: {known}")
 
 

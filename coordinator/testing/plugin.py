@@ -79,8 +79,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Make the marker known, and the fixtures behind `akafka`."""
+    # The extra `test` brings pytest-asyncio, whose note about a setting of its own says nothing
+    # about the tests of somebody who only wants the fixtures here.
+    warnings.filterwarnings(
+        "ignore",
+        message='The configuration option "asyncio_default_fixture_loop_scope" is unset',
+        category=pytest.PytestDeprecationWarning,
+    )
     config.addinivalue_line("markers", _MARKER)
     own_loop.register(config, _on_this_loop)
     plain_imports.leave_plain(config)

@@ -171,15 +171,15 @@ BAD: dict[str, tuple[Callable[[Any], Any], str]] = {
     ),
     "remove nobody": (
         lambda k: k.group("g").remove("x"),
-        "no member 'x' in group 'g'; its members: nobody|there is no group 'g'",
+        "no member 'x' in group 'g': it has no members|there is no group 'g'",
     ),
     "expire nobody": (
         lambda k: k.group("g").expire("x"),
-        "no member 'x' in group 'g'; its members: nobody|there is no group 'g'",
+        "no member 'x' in group 'g': it has no members|there is no group 'g'",
     ),
     "fence nobody": (
         lambda k: k.group("g").fence("x"),
-        "no member 'x' in group 'g'; its members: nobody|there is no group 'g'",
+        "no member 'x' in group 'g': it has no members|there is no group 'g'",
     ),
     "remove a number": (
         lambda k: k.group("g").remove(1),
@@ -187,7 +187,7 @@ BAD: dict[str, tuple[Callable[[Any], Any], str]] = {
     ),
     "lose nobody's": (
         lambda k: k.group("g").lose("x"),
-        "no member 'x' in group 'g'; its members: nobody|there is no group 'g'",
+        "no member 'x' in group 'g': it has no members|there is no group 'g'",
     ),
     "expire a list": (
         lambda k: k.group("g").expire(["x"]),

@@ -15,11 +15,10 @@ def test_the_recipes_pass(pytester: pytest.Pytester, project_root: Path) -> None
     (block,) = re.findall(
         r"^```python\n# test_recipes\.py\n(.*?)^```$", page, re.MULTILINE | re.DOTALL
     )
-    assert re.findall(r"^# (\d+)\.", block, re.MULTILINE) == [
-        str(number) for number in range(1, 29)
-    ]
+    numbers = [int(number) for number in re.findall(r"^# (\d+)\.", block, re.MULTILINE)]
+    assert numbers == list(range(1, block.count("def test_") + 1))
     pytester.makepyfile(test_recipes=block)
     result = pytester.runpytest_subprocess(
         "-p", "no:cacheprovider", "-p", "no:xdist", "-W", "ignore", timeout=240
     )
-    result.assert_outcomes(passed=28)
+    result.assert_outcomes(passed=len(numbers))

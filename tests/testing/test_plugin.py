@@ -412,3 +412,11 @@ def test_topics_that_were_made_by_asking_are_named(pytester: pytest.Pytester) ->
             "*AutoCreatedTopicWarning: topic 'odrers' was made because the client 'peers' asked about it: *"
         ]
     )
+
+
+def test_the_first_run_prints_no_note_of_another_plugin(pytester: pytest.Pytester) -> None:
+    """pytest-asyncio warns of a setting that a fresh project has not made."""
+    pytester.makepyfile("def test_it(kafka): kafka.create_topic('orders', 1)")
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "-p", "no:xdist", timeout=60)
+    result.assert_outcomes(passed=1)
+    assert "is unset" not in result.stderr.str() + result.stdout.str()

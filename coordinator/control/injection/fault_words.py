@@ -51,8 +51,17 @@ class FaultWords(Generic[H]):
             )
         return self.add_fault(fault)
 
-    def delay(self, api: str | None, /, *, seconds: float, answer: bool = False, **which: Any) -> H:
-        """Handle requests, or with `answer` send their answers, so much later."""
+    def delay(
+        self,
+        api: str | None,
+        /,
+        *unnamed: object,
+        seconds: float | None = None,
+        answer: bool = False,
+        **which: Any,
+    ) -> H:
+        """Handle requests, or with `answer` send their answers, so many seconds later."""
+        _by_name("delay", api, unnamed, seconds)
         return self._fault(api, "delay", which, duration_ms=milliseconds(seconds), answer=answer)
 
     def hold(self, api: str | None, /, **which: Any) -> H:
@@ -79,14 +88,24 @@ class FaultWords(Generic[H]):
         """Damage the bytes of answers."""
         return self._fault(api, "garble", which)
 
-    def throttle(self, api: str | None, /, *, seconds: float, **which: Any) -> H:
-        """Let answers say that the client is throttled for so long."""
+    def throttle(
+        self, api: str | None, /, *unnamed: object, seconds: float | None = None, **which: Any
+    ) -> H:
+        """Let answers say that the client is throttled for so many seconds."""
+        _by_name("throttle", api, unnamed, seconds)
         return self._fault(api, "throttle", which, duration_ms=milliseconds(seconds))
 
     def observe(self, api: str | None = None, /, **which: Any) -> H:
         """Count requests, and do nothing to them. None at all is an answer, too: an observation
         that no request met fails no test."""
         return self._fault(api, "observe", which)
+
+
+def _by_name(verb: str, api: str | None, unnamed: tuple[object, ...], seconds: object) -> None:
+    """Raise TypeError for a time that is missing or has no name."""
+    if unnamed or seconds is None:
+        given = unnamed[0] if unnamed else 0.5
+        raise TypeError(f"{verb} takes its time by name: {verb}({api!r}, seconds={given!r})")
 
 
 def milliseconds(seconds: object) -> int:
