@@ -19,6 +19,8 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response, Strea
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from ..emulator.options import EmulatorError
+from .about.security import ca
 from .about.the_log import Lines
 from .guard import Guard
 from .metrics import Metrics
@@ -45,6 +47,7 @@ class Application:
         routes = [
             Route("/openapi.json", self._openapi),
             Route("/metrics", self._exposition),
+            Route("/ca.pem", self._authority),
             Route("/events/stream", self._stream),
         ]
         entries = sorted(all_operations().values(), key=lambda entry: entry.path.count("{"))
@@ -114,6 +117,13 @@ class Application:
 
     async def _exposition(self, request: Request) -> Response:
         return PlainTextResponse(self._metrics.exposition(), media_type=METRICS_TYPE)
+
+    async def _authority(self, request: Request) -> Response:
+        try:
+            pem = ca(self._port, None)["pem"]
+        except EmulatorError as error:
+            return _answer(problem_of(error))
+        return PlainTextResponse(pem, media_type="application/x-pem-file")
 
     async def _stream(self, request: Request) -> Response:
         try:

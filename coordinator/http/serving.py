@@ -119,9 +119,13 @@ class ControlPort:
         hosts = [] if self._advertised is None else [self._advertised.host]
         if not self.endpoint.is_loopback and self.endpoint.host not in ("", "0.0.0.0", "::"):
             hosts.append(self.endpoint.host)
-        self._application = Application(
-            Port(self._kafka), Guard(hosts, self._origins, self.token), self._most_body_bytes
-        )
+        try:
+            self._application = Application(
+                Port(self._kafka), Guard(hosts, self._origins, self.token), self._most_body_bytes
+            )
+        except BaseException:  # the emulator has no event log
+            held.close()
+            raise
         config = uvicorn.Config(
             self._application,
             http="h11",

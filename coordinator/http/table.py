@@ -9,6 +9,7 @@ from .about import faults as about_faults
 from .about import groups as about_groups
 from .about import peers as about_peers
 from .about import requests as about_requests
+from .about import security as about_security
 from .about import snapshots as about_snapshots
 from .about import the_log as about_the_log
 from .about import the_whole as about_the_whole
@@ -22,6 +23,7 @@ __all__ = [
     "about_groups",
     "about_peers",
     "about_requests",
+    "about_security",
     "about_snapshots",
     "about_the_log",
     "about_the_whole",

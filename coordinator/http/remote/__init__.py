@@ -12,8 +12,11 @@ What takes a Python function raises TypeError: it cannot cross the wire.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping
+from tempfile import mkstemp
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from weakref import finalize
 
 from ...control import arguments, cluster
 from ...control.cluster_kit import ClusterKit
@@ -78,11 +81,49 @@ class RemoteKit(ClusterKit, FaultWords["RemoteFault"]):
     def __init__(self, url: str, token: str = "") -> None:
         self._caller = Caller(Client(url, token))
         self._at: Mapping[str, Any] = {}
+        self._ca_file = ""
+        self._their_ca_file = ""
 
     @property
     def bootstrap_servers(self) -> str:
         """What clients are given."""
         return str(self._caller("about")["bootstrap_servers"])
+
+    # -- security
+    # --------------------------------------------------------------------------------------------
+
+    @property
+    def ca_file(self) -> str:
+        """The authority's certificate as a file on this machine, for as long as the kit
+        is used."""
+        if not self._ca_file:
+            told = self._caller("ca")
+            number, self._ca_file = mkstemp(suffix=".pem")
+            with open(number, "w") as file:
+                file.write(told["pem"])
+            finalize(self, os.unlink, self._ca_file)
+            self._their_ca_file = told["file"]
+        return self._ca_file
+
+    def client_config(
+        self,
+        library: str,
+        *,
+        user: str | None = None,
+        mechanism: str | None = None,
+        listener: str | None = None,
+    ) -> dict[str, Any]:
+        """See `Emulator.client_config`; the authority's certificate is a file on this machine."""
+        words = {"user": user, "mechanism": mechanism, "listener": listener}
+        given = {name: value for name, value in words.items() if value is not None}
+        settings = dict(self._caller("client_config", library=library, **given)["settings"])
+        if not any("ssl" in str(value).lower() for value in settings.values()):
+            return settings
+        mine = self.ca_file
+        return {
+            name: mine if value == self._their_ca_file else value
+            for name, value in settings.items()
+        }
 
     # -- topics and records
     # --------------------------------------------------------------------------------------------
