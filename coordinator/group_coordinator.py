@@ -9,7 +9,7 @@ clocks or sockets.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .common.slices import Slices, whole
 from .errors import ErrorCode
@@ -35,9 +35,14 @@ from .shards.shard import Shard
 from .wire.consumer_protocol import MANY_TOPICS_BYTES
 from .wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from .wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from .wire.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
 from .wire.messages.sync_group import SyncGroupRequest
 from .wire.schema import Request as RequestMessage
 from .wire.schema import Response
+
+if TYPE_CHECKING:
+    from .groups.share.model import Renewal as ShareRenewal
+    from .groups.share.requests import Initialization
 
 __all__ = ["GroupCoordinator", "LoggedEvent", "Outcome"]
 
@@ -122,11 +127,18 @@ class GroupCoordinator(Partitions):
         shard = self._index.get(request.group_id)
         return None if shard is None else shard.renew_consumer(request, client_id, client_host, now)
 
+    def renew_share(
+        self, request: ShareGroupHeartbeatRequest, client_id: str, client_host: str, now: int
+    ) -> ShareRenewal | None:
+        """The short way of a member of a share group that says nothing new, as `renew_consumer`."""
+        shard = self._index.get(request.group_id)
+        return None if shard is None else shard.renew_share(request, client_id, client_host, now)
+
     def large_subscriptions(self, group_id: str) -> list[bytes]:
         """The subscriptions of a classic group's members that may name very many topics."""
         shard = self._index.get(group_id)
         group = None if shard is None else shard.groups.get(group_id)
-        if group is None or group.consumer is not None:
+        if group is None or not group.is_classic:
             return []
         subscriptions = [
             member.metadata(group.classic.protocol_name)
@@ -163,6 +175,16 @@ class GroupCoordinator(Partitions):
         from .shards import consumer_requests  # at first use, so that start-up does not load it
 
         return consumer_requests.heartbeat(self, request, context, effects)
+
+    def _share_heartbeat(
+        self, request: ShareGroupHeartbeatRequest, context: RequestContext, effects: Effects
+    ) -> Response | None:
+        renewed = self.renew_share(request, context.client_id, context.client_host, effects.now)
+        if renewed is not None:
+            return renewed.response
+        from .shards import share_requests  # at first use, so that start-up does not load it
+
+        return share_requests.heartbeat(self, request, context, effects)
 
     # -- time
 
@@ -224,6 +246,16 @@ class GroupCoordinator(Partitions):
             shard.partitions_deleted(gone, effects)
             if budget > 0 and shard.writable():
                 budget = shard.sweep(effects, budget)
+        return effects.outcome()
+
+    def share_state_answered(
+        self, asked: Initialization, error: ErrorCode, now: int, cause: int | None = None
+    ) -> Outcome:
+        """The share coordinator made the state of share partitions that it was asked for, or could
+        not (SH-HB-2)."""
+        effects, shard = Effects(now, cause), self._index.get(asked.group_id)
+        if shard is not None:
+            shard.share.answered(asked, error, effects)
         return effects.outcome()
 
     def generation_not_stored(self, request: SyncGroupRequest, now: int) -> Outcome:
@@ -338,5 +370,6 @@ class GroupCoordinator(Partitions):
 _SERVED: dict[type, Callable[[GroupCoordinator, Any, RequestContext, Effects], Response | None]] = {
     HeartbeatRequest: GroupCoordinator._heartbeat,
     ConsumerGroupHeartbeatRequest: GroupCoordinator._consumer_heartbeat,
+    ShareGroupHeartbeatRequest: GroupCoordinator._share_heartbeat,
     **dict.fromkeys(across.IN_SLICES, GroupCoordinator._in_one_piece),
 }

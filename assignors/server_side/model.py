@@ -69,13 +69,15 @@ class GroupSpec:
     `members` iterates as Java's memberIds() does: `assignors.java_order` gives that order.
     `partitions`: how many each topic has. `homogeneous`: every subscribed name is subscribed to by
     all members; None: judged by the topic ids (SRV-1). `assigned`: the partitions somebody's target
-    holds, by topic; None: what the members' assignments say.
+    holds, by topic; None: what the members' assignments say. `assignable`: which partitions may be
+    given, by topic; None: all. `simple` alone heeds it.
     """
 
     members: Mapping[str, MemberSeen]
     partitions: Mapping[bytes, int]
     homogeneous: bool | None = None
     assigned: Mapping[bytes, Container[int]] | None = None
+    assignable: Mapping[bytes, Container[int]] | None = None
 
     def is_homogeneous(self) -> bool:
         """Whether the group counts as HOMOGENEOUS (SRV-1)."""

@@ -16,7 +16,7 @@ from ..cluster import CONSUMER_OFFSETS, BrokerNode, Cluster
 from ..cluster.internal_topics import OFFSETS_CONFIGS
 from ..group_coordinator import GroupCoordinator
 from ..groups.config import GroupConfig
-from .consumer_environment import environment
+from . import consumer_environment, share_environment
 from .core import Broker
 from .limits import Limits
 from .parked_fetches import ParkedFetches
@@ -97,7 +97,8 @@ def new_group_coordinator(
     groups see the topics of `cluster`."""
     group_config = GroupConfig()
     configs.keep_current(group_config, configs.group_config)
-    group_config.consumer = environment(cluster, configs)
+    group_config.consumer = consumer_environment.environment(cluster, configs)
+    group_config.share = share_environment.environment(cluster, configs)
 
     def record_limit() -> int:
         offsets = cluster.topics.get(CONSUMER_OFFSETS)

@@ -27,6 +27,7 @@ from ..wire.messages.heartbeat import HeartbeatRequest
 from ..wire.messages.init_producer_id import InitProducerIdResponse
 from ..wire.messages.join_group import JoinGroupRequest, JoinGroupResponse
 from ..wire.messages.leave_group import LeaveGroupRequest
+from ..wire.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
 from ..wire.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 from .call import Encoded
 
@@ -42,7 +43,12 @@ Needs = Mapping[tuple[str, int], int]
 there."""
 
 
-_TELL_OF_EARLIER_WRITES = (HeartbeatRequest, ConsumerGroupHeartbeatRequest, LeaveGroupRequest)
+_TELL_OF_EARLIER_WRITES = (
+    HeartbeatRequest,
+    ConsumerGroupHeartbeatRequest,
+    ShareGroupHeartbeatRequest,
+    LeaveGroupRequest,
+)
 
 
 def _waits_for_earlier_writes(message: Message, response: Message | Encoded) -> bool:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from ..configs.broker_configs import ConfigError
+from ..configs.broker_configs import GROUP_TIMES, ConfigError
 from ..groups.consumer.environment import (
     AssignmentInput,
     AssignorFailed,
@@ -111,12 +111,7 @@ class Assigning:
         """Targets by member id. Raises AssignorFailed."""
         from assignors.server_side import AssignorError, GroupSpec
 
-        spec = GroupSpec(
-            members=wanted.members,
-            partitions=wanted.partitions,
-            homogeneous=wanted.homogeneous,
-            assigned=wanted.assigned,
-        )
+        spec = GroupSpec(**wanted._asdict())
         try:
             return self._assignor.assign(spec)
         except AssignorError as failure:
@@ -150,13 +145,13 @@ def is_enabled(broker: Broker) -> bool:
     )
 
 
-class _Settings:
-    """The settings of single groups: their own configuration, clamped to the broker's bounds, or
-    the broker's values."""
+class Settings:
+    """The settings of single groups of one type: their own configuration, clamped to the broker's
+    bounds, or the broker's values."""
 
-    _NAMES = ("session.timeout.ms", "heartbeat.interval.ms", "assignment.interval.ms")
-
-    def __init__(self, cluster: Cluster, configs: BrokerConfigs) -> None:
+    def __init__(self, cluster: Cluster, configs: BrokerConfigs, group_type: str) -> None:
+        """`group_type`: consumer or share."""
+        self._type = group_type
         self._cluster = cluster
         self._configs = configs
         self._kept: dict[str, tuple[dict[str, str], GroupSettings]] = {}
@@ -179,16 +174,14 @@ class _Settings:
 
     def _in_force(self, own: Mapping[str, str]) -> GroupSettings:
         return GroupSettings(
-            *(self._value(name, own.get(f"consumer.{name}")) for name in self._NAMES)
+            *(self._value(name, own.get(f"{self._type}.{name}")) for name in GROUP_TIMES)
         )
 
     def _value(self, name: str, own: str | None) -> int:
-        get = self._configs.get_int
+        get, of_type = self._configs.get_int, f"group.{self._type}"
         if own is None:
-            return get(f"group.consumer.{name}")
-        return min(
-            max(int(own), get(f"group.consumer.min.{name}")), get(f"group.consumer.max.{name}")
-        )
+            return get(f"{of_type}.{name}")
+        return min(max(int(own), get(f"{of_type}.min.{name}")), get(f"{of_type}.max.{name}"))
 
 
 def assignors(configs: BrokerConfigs) -> dict[str, Assigning]:
@@ -198,31 +191,28 @@ def assignors(configs: BrokerConfigs) -> dict[str, Assigning]:
 
     built_in = {assignor.name: assignor for assignor in DEFAULT_ASSIGNORS}
     found = [
-        built_in.get(entry) or _user_assignor(entry)
+        built_in.get(entry) or user_assignor("group.consumer.assignors", entry, BUILT_IN)
         for entry in configs.get_list("group.consumer.assignors")
     ]
     return {assignor.name: Assigning(assignor) for assignor in found}
 
 
-def _user_assignor(entry: str) -> ServerAssignor:
-    """A user's assignor, named as `module:Class`."""
+def user_assignor(setting: str, entry: str, built_in: Sequence[str]) -> ServerAssignor:
+    """A user's assignor, named as `module:Class`. Raises ConfigError for one that cannot be had."""
     module, colon, name = entry.partition(":")
     if not colon:
         raise ConfigError(
-            f"group.consumer.assignors={entry}: {' and '.join(BUILT_IN)} are built in; give others as module:Class"
+            f"{setting}={entry}: {' and '.join(built_in)} {'is' if len(built_in) == 1 else 'are'} built in; "
+            "give others as module:Class"
         )
     try:
         made: ServerAssignor = getattr(import_module(module), name)()
     except Exception as failure:
-        raise ConfigError(
-            f"group.consumer.assignors={entry}: {type(failure).__name__}: {failure}"
-        ) from failure
+        raise ConfigError(f"{setting}={entry}: {type(failure).__name__}: {failure}") from failure
     if not callable(getattr(made, "assign", None)) or not isinstance(
         getattr(made, "name", None), str
     ):
-        raise ConfigError(
-            f"group.consumer.assignors={entry}: it has no name, or no method assign(spec)"
-        )
+        raise ConfigError(f"{setting}={entry}: it has no name, or no method assign(spec)")
     return made
 
 
@@ -235,7 +225,7 @@ def environment(cluster: Cluster, configs: BrokerConfigs) -> Environment:
         topics=ClusterTopics(cluster),
         make_assignors=lambda: assignors(configs),
         compile_pattern=compile_pattern,
-        settings=_Settings(cluster, configs),
+        settings=Settings(cluster, configs, "consumer"),
         max_size=configs.get_int("group.consumer.max.size"),
         classic_max_size=configs.get_int("group.max.size"),
         migration=MigrationPolicy(policy),

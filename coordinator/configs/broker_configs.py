@@ -34,7 +34,9 @@ __all__ = [
 ]
 
 # What the emulator acts on. All others are stored and shown, and change nothing.
-CONSUMER_TIMES = ("session.timeout.ms", "heartbeat.interval.ms", "assignment.interval.ms")
+GROUP_TIMES = ("session.timeout.ms", "heartbeat.interval.ms", "assignment.interval.ms")
+"""What consumer groups and share groups are timed by."""
+_TIMED_TYPES = ("consumer", "share")
 
 HONOURED = frozenset(
     {
@@ -47,10 +49,13 @@ HONOURED = frozenset(
         "group.consumer.migration.policy",
         "group.coordinator.rebalance.protocols",
         *(
-            f"group.consumer.{bound}{name}"
+            f"group.{group_type}.{bound}{name}"
+            for group_type in _TIMED_TYPES
             for bound in ("", "min.", "max.")
-            for name in CONSUMER_TIMES
+            for name in GROUP_TIMES
         ),
+        "group.share.assignors",
+        "group.share.max.size",
         "group.initial.rebalance.delay.ms",
         "group.max.session.timeout.ms",
         "group.max.size",
@@ -416,22 +421,20 @@ class BrokerConfigs:
             raise ConfigError("group.initial.rebalance.delay.ms must be 0 or more")
         if "classic" not in self.get_list("group.coordinator.rebalance.protocols"):
             raise ConfigError("group.coordinator.rebalance.protocols must contain classic")
-        self._check_consumer_groups()
+        for group_type in _TIMED_TYPES:
+            self._check_times(f"group.{group_type}")
 
-    def _check_consumer_groups(self) -> None:
-        """Each time of consumer groups lies within its own bounds, and a heartbeat comes before the
-        session ends (K8-CFG-1)."""
-        for name in CONSUMER_TIMES:
-            low, value, high = (f"group.consumer.{bound}{name}" for bound in ("min.", "", "max."))
+    def _check_times(self, of_type: str) -> None:
+        """Each time of consumer and share groups lies within its own bounds, and a heartbeat comes
+        before the session ends (K8-CFG-1)."""
+        for name in GROUP_TIMES:
+            low, value, high = (f"{of_type}.{bound}{name}" for bound in ("min.", "", "max."))
             for less, more in ((low, high), (low, value), (value, high)):
                 if self.get_int(less) > self.get_int(more):
                     raise ConfigError(
                         f"{less}={self.get_int(less)} must not be above {more}={self.get_int(more)}"
                     )
-        session, heartbeat = (
-            "group.consumer.session.timeout.ms",
-            "group.consumer.heartbeat.interval.ms",
-        )
+        session, heartbeat = f"{of_type}.session.timeout.ms", f"{of_type}.heartbeat.interval.ms"
         if self.get_int(heartbeat) >= self.get_int(session):
             raise ConfigError(
                 f"{heartbeat}={self.get_int(heartbeat)} must be less than {session}={self.get_int(session)}"

@@ -7,11 +7,12 @@ waits for. Called between two requests.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..groups.classic.model import ClassicGroup
 from ..groups.consumer.model import ConsumerMembership
+from ..groups.share.model import ShareMembership
 from ..shards.by_hand import session_ends
 from ..wire.consumer_protocol import Assignment, topics_only
 from ..wire.primitives import WireError
@@ -56,6 +57,13 @@ def snapshot(
             "assignor": membership.protocol_name,
             "waiting_for": _waiting_for(membership, members, now),
         }
+    elif isinstance(membership, ShareMembership):
+        members = _share_members(broker, shard, membership, connected)
+        about = {
+            "type": "share",
+            "generation": membership.group_epoch,
+            "assignor": shard.share.environment.assignor.name,
+        }
     else:
         members = _consumer_members(broker, shard, membership, acted, connected)
         about = {
@@ -75,7 +83,7 @@ def snapshot(
         str(group.state),
         members=tuple(members),
         committed=committed,
-        lag=_lag(broker, committed, assigned),
+        lag={} if membership.protocol_type == "share" else _lag(broker, committed, assigned),
         at_ms=now,
         coordinator=broker.node_id,
         **about,
@@ -119,19 +127,11 @@ def _consumer_members(
     connected: Callable[[str], bool],
 ) -> list[MemberSnapshot]:
     """Members of a KIP-848 group: their assignment is what they were told that they have."""
-    names = {topic.id: name for name, topic in broker.cluster.topics.items()}
     since_ms = group.assignment_ms or 0
     timeout_ms = shard.consumer.environment.settings(group.group_id).session_timeout_ms
     members = []
     for member in group.in_java_order():
-        held = tuple(
-            sorted(
-                (names[topic], index)
-                for topic, rows in member.held.items()
-                if topic in names
-                for index in rows
-            )
-        )
+        held = _named(broker, member.held)
         topics = member.topics | (
             group.regexes.get(member.regex, frozenset()) if member.regex else frozenset()
         )
@@ -151,6 +151,42 @@ def _consumer_members(
             )
         )
     return members
+
+
+def _share_members(
+    broker: Broker, shard: Shard, group: ShareMembership, connected: Callable[[str], bool]
+) -> list[MemberSnapshot]:
+    """Members of a share group: their assignment is what they were told that they have."""
+    timeout_ms = shard.share.environment.settings(group.group_id).session_timeout_ms
+    return [
+        MemberSnapshot(
+            member.member_id,
+            member.client_id,
+            member.client_host,
+            None,
+            tuple(sorted(member.topics)),
+            _named(broker, member.held),
+            _last_seen(shard, group.group_id, member.member_id, timeout_ms),
+            None,
+            True,
+            connected(member.client_id),
+            member.member_epoch,
+        )
+        for member in group.in_java_order()
+    ]
+
+
+def _named(broker: Broker, held: Mapping[bytes, Iterable[int]]) -> tuple[TopicPartition, ...]:
+    """Partitions by name; topics that are gone are left out."""
+    topics = broker.cluster.topics_by_id
+    return tuple(
+        sorted(
+            (topics[topic_id].name, index)
+            for topic_id, numbers in held.items()
+            if topic_id in topics
+            for index in numbers
+        )
+    )
 
 
 def _last_seen(shard: Shard, group_id: str, member_id: str, timeout_ms: int) -> int:

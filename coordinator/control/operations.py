@@ -7,7 +7,7 @@ rebalance begins, and its log says so.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ..errors import ErrorCode
 from ..groups.classic.model import ClassicGroup
@@ -32,6 +32,13 @@ def shard_of(broker: Broker, group_id: str) -> Shard:
     return shard
 
 
+TYPES: Final = {
+    "consumer": "of the consumer protocol (KIP-848)",
+    "share": "a share group (KIP-932)",
+}
+"""Groups of other types than the classic one, in words."""
+
+
 def expire(broker: Broker, group_id: str, member_id: str, now: int) -> None:
     """End a member's session now. Raises ControlError for one that waits in JoinGroup or SyncGroup,
     which keeps it alive."""
@@ -51,7 +58,7 @@ def start_rebalance(broker: Broker, group_id: str, reason: str, now: int) -> Non
         group = shard.groups[group_id]
         if not isinstance(group.membership, ClassicGroup):
             raise ControlError(
-                f"group {group_id!r} is of the consumer protocol (KIP-848), whose members never rebalance together: "
+                f"group {group_id!r} is {TYPES[group.type]}, whose members never rebalance together: "
                 "a second member (peer) or a topic that grows (grow_topic) moves partitions"
             )
         raise ControlError(
@@ -67,10 +74,11 @@ def fence(broker: Broker, group_id: str, member: MemberSnapshot, now: int) -> No
         raise ControlError(
             f"{member.name} is a dynamic member: only one with a group.instance.id can be fenced; remove or expire it"
         )
-    group = shard_of(broker, group_id).groups[group_id].membership
+    found = shard_of(broker, group_id).groups[group_id]
+    group = found.membership
     if not isinstance(group, ClassicGroup):
         raise ControlError(
-            f"group {group_id!r} is of the consumer protocol (KIP-848): expire {member.name} instead"
+            f"group {group_id!r} is {TYPES[found.type]}: expire {member.name} instead"
         )
     known = group.members[member.member_id]
     request = JoinGroupRequest(
@@ -94,11 +102,11 @@ def loss(group: GroupSnapshot, member: MemberSnapshot) -> Fault:
         raise ControlError(
             f"{member.name} has no partitions that it could lose: wait until it has (assigned=...)"
         )
-    api, error = (
-        ("Heartbeat", ErrorCode.ILLEGAL_GENERATION)
-        if group.type == "classic"
-        else ("ConsumerGroupHeartbeat", ErrorCode.FENCED_MEMBER_EPOCH)
-    )
+    api, error = {
+        "classic": ("Heartbeat", ErrorCode.ILLEGAL_GENERATION),
+        "consumer": ("ConsumerGroupHeartbeat", ErrorCode.FENCED_MEMBER_EPOCH),
+        "share": ("ShareGroupHeartbeat", ErrorCode.FENCED_MEMBER_EPOCH),
+    }[group.type]
     return Fault(
         Selector(api=api, group=group.group_id, member=member.member_id), Fail(error), times=1
     )

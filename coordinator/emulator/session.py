@@ -17,6 +17,7 @@ from ..control.session import KitSession
 from ..errors import ErrorCode
 from ..groups.classic.model import ClassicGroup
 from ..groups.consumer.model import ConsumerMembership
+from ..groups.share.model import ShareMembership
 from .options import EmulatorError
 
 if TYPE_CHECKING:
@@ -175,6 +176,8 @@ def refusal_explained(brokers: Iterable[Broker], group_id: str, config: MemberCo
         what = (
             "does not exist any more"
             if membership is None
+            else "is a share group: its members are share consumers"
+            if isinstance(membership, ShareMembership)
             else "is of the consumer protocol (KIP-848): set group.protocol"
         )
         return f"the peer offers the classic protocol with {offers}; group {group_id!r} {what}"
@@ -193,7 +196,9 @@ def refusal_explained(brokers: Iterable[Broker], group_id: str, config: MemberCo
     return f"the peer offers {offers}; in group {group_id!r}{kind} {told}: set {_STRATEGY} to what all of them have"
 
 
-def _membership(broker: Broker, group_id: str) -> ClassicGroup | ConsumerMembership | None:
+def _membership(
+    broker: Broker, group_id: str
+) -> ClassicGroup | ConsumerMembership | ShareMembership | None:
     shard = broker.coordinator.shard_of(group_id)
     return None if shard is None else shard.groups[group_id].membership
 

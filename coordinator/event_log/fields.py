@@ -128,6 +128,7 @@ _MAYBE_TEXT: Final[_Row] = (_or_null(_text), "a string or null")
 _FLAG: Final[_Row] = (_flag, "true or false")
 _NAMES: Final[_Row] = (_array(_text), "an array of strings")
 
+_TOPICS: Final[_Row] = (_array(_TOPIC), "an array of topics and partitions")
 _RANGES: Final[_Row] = (
     lambda value: bool(value) and _array(_pair)(value),
     "an array of pairs of first and last offset, not empty",
@@ -204,7 +205,11 @@ FIELDS: Final[Mapping[str, _Row]] = {
     "left": _NAMES,
     "held": (_array(_HELD), "an array of topics, partitions and epochs"),
     "revoking": (_array(_HELD), "an array of topics, partitions and epochs"),
-    "target": (_array(_TOPIC), "an array of topics and partitions"),
+    "target": _TOPICS,
+    "change": _TEXT,
+    "initializing": _TOPICS,
+    "initialized": _TOPICS,
+    "deleting": _TOPICS,
     "targets": (
         _array(_object({"member_id": _text, "topics": _array(_TOPIC)})),
         "an array of members and topics",
@@ -228,6 +233,9 @@ OF_TYPE: Final[Mapping[str, Mapping[str, _Row]]] = {
         "subscription": (_SUBSCRIPTION, "a subscription as docs/event_log.md has it")
     },
     "TopicRegexResolved": {"topics": _NAMES},
+    "ShareMemberSubscribed": {"topics": _NAMES},
+    "ShareMemberReconciled": {"partitions": _TOPICS},
+    "SharePartitionsRecorded": {"topics": _TOPICS},
     "GenerationStored": {
         "members": (_array(_STORED_MEMBER), "an array of members as docs/event_log.md has them")
     },

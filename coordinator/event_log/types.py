@@ -47,6 +47,13 @@ TYPES: Final[dict[str, tuple[str, ...]]] = {
         "ConsumerMemberReconciled",
         "TopicRegexResolved",
         "TopicRegexForgotten",
+        "ShareGroupCreated",
+        "ShareMemberSubscribed",
+        "ShareMemberRemoved",
+        "ShareGroupEpochBumped",
+        "ShareTargetAssigned",
+        "ShareMemberReconciled",
+        "SharePartitionsRecorded",
     ),
     "coordinator": (
         "PartitionsUnloaded",

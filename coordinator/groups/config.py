@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from ..errors import ErrorCode
 from .consumer.environment import Environment
+from .share.environment import ShareEnvironment
 
 
 @dataclass(slots=True)
@@ -26,6 +27,8 @@ class GroupConfig:
     offsets_topic_partitions: int = 50
     consumer: Environment | None = None
     """What consumer groups need from outside (KIP-848); None: they are not served."""
+    share: ShareEnvironment | None = None
+    """What share groups need from outside (KIP-932); None: they are not served."""
     record_limit: Callable[[], int] = lambda: 1_048_588
     """Largest record batch that __consumer_offsets takes now, in bytes: assignments above it cannot
     be stored (ERR-2)."""

@@ -15,8 +15,11 @@ from .classic.model import ClassicGroup
 from .consumer import evolve as consumer
 from .consumer.model import ConsumerMembership
 from .events import consumer as cev
+from .events import share as sev
 from .group import Group
 from .offsets import evolve as offsets
+from .share import evolve as share
+from .share.model import ShareMembership
 
 
 def evolve(group: Group, event: ev.Event, at: int) -> None:
@@ -41,7 +44,9 @@ def evolve(group: Group, event: ev.Event, at: int) -> None:
     if isinstance(membership, ClassicGroup):
         if convert is None:
             classic.evolve(membership, event, at)
-    elif type(event) in _OF_CONSUMER_GROUPS:
+    elif isinstance(membership, ShareMembership) and kind in _OF_SHARE_GROUPS:
+        share.evolve(membership, event, at)  # type: ignore[arg-type]
+    elif isinstance(membership, ConsumerMembership) and kind in _OF_CONSUMER_GROUPS:
         consumer.evolve(membership, event, at)  # type: ignore[arg-type]
     elif type(event) is ev.GroupLoaded:
         membership.loading = False
@@ -51,6 +56,10 @@ def _becomes_consumer(group: Group, event: ev.Event, at: int) -> None:
     group.membership = ConsumerMembership(group.group_id, loading=group.membership.loading)
 
 
+def _becomes_share(group: Group, event: ev.Event, at: int) -> None:
+    group.membership = ShareMembership(group.group_id, loading=group.membership.loading)
+
+
 def _becomes_classic(group: Group, event: ev.Event, at: int) -> None:
     group.membership = ClassicGroup(group.group_id, at, loading=group.membership.loading)
     if isinstance(event, cev.ConsumerGroupDowngraded):
@@ -58,10 +67,12 @@ def _becomes_classic(group: Group, event: ev.Event, at: int) -> None:
 
 
 _OF_CONSUMER_GROUPS = frozenset(get_args(cev.ConsumerEvent))
+_OF_SHARE_GROUPS = frozenset(get_args(sev.ShareEvent))
 _CONVERSIONS: dict[type, Callable[[Group, ev.Event, int], None]] = {
     cev.ConsumerGroupCreated: _becomes_consumer,
     cev.ConsumerGroupUpgraded: _becomes_consumer,
     cev.ConsumerGroupDowngraded: _becomes_classic,
     cev.MembershipReset: _becomes_classic,
+    sev.ShareGroupCreated: _becomes_share,
 }
 _OFFSET_FOLDS: dict[type, Callable[[Group, Any, int], None]] = offsets.FOLDS

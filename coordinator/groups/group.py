@@ -7,15 +7,17 @@ the `Membership` protocol; every kind of membership answers it for itself.
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Mapping
 from copy import copy
-from typing import Protocol
+from typing import Final, Protocol
 
 from ..errors import ErrorCode
 from .classic.model import ClassicGroup
 from .consumer.model import ConsumerMembership
 from .offset_table import Offsets
 from .pending_offsets import PendingOffsets
+from .share.model import ShareMembership
 
 
 class Membership(Protocol):
@@ -52,6 +54,13 @@ class Membership(Protocol):
         ...
 
 
+_TYPES: Final[Mapping[builtins.type, str]] = {
+    ClassicGroup: "classic",
+    ConsumerMembership: "consumer",
+    ShareMembership: "share",
+}
+
+
 class Group:
     """One group. `evolve` is its only writer."""
 
@@ -61,7 +70,7 @@ class Group:
         """A group without members and offsets. `loading`: it is about to be folded from durable
         events alone (ERR-7)."""
         self.group_id = group_id
-        self.membership: ClassicGroup | ConsumerMembership = ClassicGroup(
+        self.membership: ClassicGroup | ConsumerMembership | ShareMembership = ClassicGroup(
             group_id, now, loading=loading
         )
         self.offsets = Offsets()
@@ -71,14 +80,30 @@ class Group:
     def classic(self) -> ClassicGroup:
         """The membership of a group of the classic protocol."""
         membership = self.membership
-        assert isinstance(membership, ClassicGroup), f"{self.group_id} is a consumer group"
+        assert isinstance(membership, ClassicGroup), f"{self.group_id} is no classic group"
         return membership
 
     @property
+    def is_classic(self) -> bool:
+        """Whether it is a group of the classic protocol."""
+        return isinstance(self.membership, ClassicGroup)
+
+    @property
     def consumer(self) -> ConsumerMembership | None:
-        """The membership of a consumer group; None if the group is a classic one."""
+        """The membership of a consumer group; None if the group is of another type."""
         membership = self.membership
         return membership if isinstance(membership, ConsumerMembership) else None
+
+    @property
+    def share(self) -> ShareMembership | None:
+        """The membership of a share group; None if the group is of another type."""
+        membership = self.membership
+        return membership if isinstance(membership, ShareMembership) else None
+
+    @property
+    def type(self) -> str:
+        """The group's type, as ListGroups shows it."""
+        return _TYPES[builtins.type(self.membership)]
 
     @property
     def state(self) -> object:
@@ -87,9 +112,10 @@ class Group:
 
     @property
     def generation(self) -> int | None:
-        """The number of the current membership agreement; None in a consumer group, which has
+        """The number of the current membership agreement; None in groups of other types, which have
         epochs instead."""
-        return None if self.consumer is not None else self.classic.generation
+        membership = self.membership
+        return membership.generation if isinstance(membership, ClassicGroup) else None
 
     @property
     def members(self) -> Mapping[str, object]:

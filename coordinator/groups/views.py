@@ -27,7 +27,7 @@ def describe(group: Group | None, group_id: str, api_version: int) -> DescribedG
         missing = DescribedGroup(group_id=group_id, group_state=str(DEAD))
         if api_version >= _TELLS_MISSING:
             missing.error_code = ErrorCode.GROUP_ID_NOT_FOUND
-            is_other = group is not None and group.consumer is not None
+            is_other = group is not None and not group.is_classic
             missing.error_message = (
                 f"Group {group_id} is not a classic group."
                 if is_other
@@ -64,7 +64,7 @@ def listed(
     wanted_types = {kind.lower() for kind in types}
     rows = []
     for group in groups:
-        kind, state = "classic" if group.consumer is None else "consumer", str(group.state)
+        kind, state = group.type, str(group.state)
         if (not wanted_types or kind in wanted_types) and (
             not wanted_states or state.lower() in wanted_states
         ):

@@ -37,6 +37,7 @@ from ..wire.messages.offset_fetch import (
     OffsetFetchResponse,
     OffsetFetchResponseGroup,
 )
+from ..wire.messages.share_group_describe import ShareGroupDescribeRequest
 from ..wire.schema import Response
 from .availability import Availability
 from .journal import Effects, Outcome
@@ -203,12 +204,22 @@ def _describe_consumer_groups(
     return consumer_requests.describe(served, request, effects)
 
 
+def _describe_share_groups(
+    served: Any, request: ShareGroupDescribeRequest, context: RequestContext, effects: Effects
+) -> Slices[Response]:
+    """ShareGroupDescribe."""
+    from . import share_requests  # at first use, so that start-up does not load it
+
+    return share_requests.describe(served, request, effects)
+
+
 IN_SLICES: Final[dict[type, Callable[[Any, Any, RequestContext, Effects], Slices[Response]]]] = {
     OffsetFetchRequest: fetch_offsets,
     DescribeGroupsRequest: describe_groups,
     DeleteGroupsRequest: delete_groups,
     ListGroupsRequest: list_groups,
     ConsumerGroupDescribeRequest: _describe_consumer_groups,
+    ShareGroupDescribeRequest: _describe_share_groups,
 }
 """Requests that may name many groups, or mean all."""
 

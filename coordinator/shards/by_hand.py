@@ -7,6 +7,8 @@ something may be done; it says when it could not be.
 
 from __future__ import annotations
 
+from typing import Final
+
 from ..groups.classic.model import ClassicGroup
 from ..groups.classic.settle import start_rebalance
 from ..groups.classic.states import COMPLETING_REBALANCE, STABLE
@@ -14,10 +16,15 @@ from .journal import Effects
 from .shard import Shard
 from .timers import TimerKind
 
+_SESSIONS: Final = {
+    "classic": TimerKind.SESSION,
+    "consumer": TimerKind.CONSUMER_SESSION,
+    "share": TimerKind.SHARE_SESSION,
+}
+
 
 def _session(shard: Shard, group_id: str) -> int:
-    classic = isinstance(shard.groups[group_id].membership, ClassicGroup)
-    return int(TimerKind.SESSION if classic else TimerKind.CONSUMER_SESSION)
+    return int(_SESSIONS[shard.groups[group_id].type])
 
 
 def expire(shard: Shard, group_id: str, member_id: str, effects: Effects) -> bool:
@@ -32,7 +39,7 @@ def expire(shard: Shard, group_id: str, member_id: str, effects: Effects) -> boo
 
 def begin_rebalance(shard: Shard, group_id: str, reason: str, effects: Effects) -> bool:
     """Let a classic group with members rebalance. False: it does so already, has nobody, or is of
-    the consumer protocol, which has no rebalance of all members together."""
+    another protocol, which has no rebalance of all members together."""
     group = shard.groups[group_id]
     classic = group.membership
     if not isinstance(classic, ClassicGroup) or classic.state not in (STABLE, COMPLETING_REBALANCE):

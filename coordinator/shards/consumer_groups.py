@@ -180,7 +180,7 @@ class ConsumerGroups:
     ) -> tuple[cev.ConsumerEvent, ...]:
         """The events that make the group a consumer group. Raises Refused with GROUP_ID_NOT_FOUND
         (K8-MIG-1, K8-MIG-3)."""
-        if request.member_epoch != JOINING:
+        if request.member_epoch != JOINING or (group is not None and not group.is_classic):
             what = "not found" if group is None else "is not a consumer group"
             text = (
                 f"Consumer group {request.group_id} not found."

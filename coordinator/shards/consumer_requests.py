@@ -7,7 +7,8 @@ checks, the group's partition.
 
 from __future__ import annotations
 
-from typing import Final, Protocol
+from collections.abc import Callable
+from typing import Final, Protocol, TypeVar
 
 from ..common.slices import ITEMS_A_STEP, Slices
 from ..errors import ErrorCode
@@ -56,6 +57,23 @@ class Coordinator(Protocol):
         """The partition that holds a group (CFG-2)."""
 
 
+class DescribeRequest(Protocol):
+    """What requests that describe groups have in common."""
+
+    group_ids: list[str]
+    include_authorized_operations: bool
+
+
+class DescribedRow(Protocol):
+    """What described groups have in common."""
+
+    error_code: int
+    authorized_operations: int
+
+
+Row = TypeVar("Row", bound=DescribedRow)
+
+
 def heartbeat(
     coordinator: Coordinator,
     request: ConsumerGroupHeartbeatRequest,
@@ -81,15 +99,27 @@ def heartbeat(
 def describe(
     coordinator: Coordinator, request: ConsumerGroupDescribeRequest, effects: Effects
 ) -> Slices[Response]:
-    """ConsumerGroupDescribe: what has no name first, then by partition; each group is described
-    once, however often it is named."""
+    """ConsumerGroupDescribe, one entry a group."""
+    rows = yield from described_groups(coordinator, request, effects, _describe, not_described)
+    return ConsumerGroupDescribeResponse(groups=rows)
+
+
+def described_groups(
+    coordinator: Coordinator,
+    request: DescribeRequest,
+    effects: Effects,
+    describe_one: Callable[[Coordinator, str, Effects], Row],
+    not_described: Callable[[str, ErrorCode], Row],
+) -> Slices[list[Row]]:
+    """What has no name first, then by partition; each group is described once, however often it is
+    named."""
     stopped = coordinator.availability.stopped
     rows = [
         not_described("", ErrorCode.INVALID_GROUP_ID)
         for group_id in request.group_ids
         if not stopped and not group_id
     ]
-    known: dict[str, DescribedGroup] = {}
+    known: dict[str, Row] = {}
     order = yield from by_partition(
         [group_id for group_id in request.group_ids if group_id or stopped],
         coordinator.partition_for,
@@ -99,11 +129,11 @@ def describe(
             yield
         row = known.get(group_id)
         if row is None:
-            row = known[group_id] = _describe(coordinator, group_id, effects)
+            row = known[group_id] = describe_one(coordinator, group_id, effects)
             if request.include_authorized_operations and not row.error_code:
                 row.authorized_operations = ALL_OPERATIONS
         rows.append(row)
-    return ConsumerGroupDescribeResponse(groups=rows)
+    return rows
 
 
 def _describe(coordinator: Coordinator, group_id: str, effects: Effects) -> DescribedGroup:

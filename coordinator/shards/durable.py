@@ -17,11 +17,10 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterable, Iterator
 from itertools import chain
 from operator import itemgetter
-from typing import NamedTuple, get_args
+from typing import NamedTuple
 
 from ..groups import events as ev
-from ..groups.consumer.durable import is_beginning, narrowed, owned, released
-from ..groups.events.consumer import ConsumerEvent, TargetAssigned
+from ..groups.durable_keys import KEYED, Targets, is_beginning, narrowed, owned, released
 from ..groups.evolve import evolve
 from ..groups.group import Group
 
@@ -205,7 +204,6 @@ class _Entry:
 
 _MEMBERSHIP = "membership"
 _offset = itemgetter(0)
-_OF_CONSUMER_GROUPS = frozenset(get_args(ConsumerEvent))
 
 
 def _is_partition(key: Hashable) -> bool:
@@ -242,7 +240,7 @@ class _CompactedEvents:
         return rows
 
     def _current(self, offset: int, event: ev.Event) -> ev.Event:
-        if isinstance(event, TargetAssigned):
+        if isinstance(event, Targets):
             return narrowed(event, lambda key: self._owners.get(key) == offset)
         if not isinstance(event, ev.OffsetsCommitted):
             return event
@@ -260,8 +258,8 @@ class _CompactedEvents:
                 self._release(key)
             self._single[key] = offset, at_ms, event
             return
-        if type(event) in _OF_CONSUMER_GROUPS and not is_beginning(event):
-            self._of_consumer_group(offset, at_ms, event)  # type: ignore[arg-type]
+        if type(event) in KEYED and not is_beginning(event):
+            self._keyed(offset, at_ms, event)
             return
         match event:
             case ev.OffsetsCommitted(offsets=offsets):
@@ -284,7 +282,7 @@ class _CompactedEvents:
                 self._own(offset, {_MEMBERSHIP: None})
                 self._entries[offset] = _Entry(at_ms, event, 1)
 
-    def _of_consumer_group(self, offset: int, at_ms: int, event: ConsumerEvent) -> None:
+    def _keyed(self, offset: int, at_ms: int, event: ev.Event) -> None:
         for key in released(event):
             self._release(key)
         keys = owned(event)

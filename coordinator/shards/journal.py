@@ -7,11 +7,14 @@ protocol only.
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from ..groups import events as ev
 from ..groups.requests import Reply
 from .availability import AvailabilityEvent
+
+if TYPE_CHECKING:
+    from ..groups.share.requests import Initialization
 
 CoordinatorEvent = ev.Event | AvailabilityEvent
 
@@ -25,11 +28,12 @@ class LoggedEvent(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a call brought about: the events, by group (None: of the coordinator), in order; and the
-    replies that may go out now."""
+    """What a call brought about: the events, by group (None: of the coordinator), in order; the
+    replies that may go out now; and what the share coordinator is to be asked then (SH-HB-2)."""
 
     events: tuple[tuple[str | None, CoordinatorEvent], ...] = ()
     replies: tuple[Reply, ...] = ()
+    initializations: tuple[Initialization, ...] = ()
 
 
 class EventSink(Protocol):
@@ -53,17 +57,18 @@ class EventSink(Protocol):
 
 
 class Effects:
-    """The events and replies of one call, in order. `now` and `cause` (the log's number of the
+    """What one call brings about, in order. `now` and `cause` (the log's number of the
     request, None: time passed) are those of the call."""
 
-    __slots__ = ("cause", "events", "now", "replies")
+    __slots__ = ("cause", "events", "initializations", "now", "replies")
 
     def __init__(self, now: int, cause: int | None = None) -> None:
         self.now = now
         self.cause = cause
         self.events: list[tuple[str | None, CoordinatorEvent]] = []
         self.replies: list[Reply] = []
+        self.initializations: list[Initialization] = []
 
     def outcome(self) -> Outcome:
         """What the caller gets."""
-        return Outcome(tuple(self.events), tuple(self.replies))
+        return Outcome(tuple(self.events), tuple(self.replies), tuple(self.initializations))

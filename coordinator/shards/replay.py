@@ -34,5 +34,8 @@ def resume(shard: Shard, now: int) -> None:
         if group.consumer is not None:
             shard.consumer.start_timers(group, now)
             continue
+        if group.share is not None:
+            shard.share.start_timers(group, now)
+            continue
         shard.timers.arm_sessions(group.classic, now)
         shard.timers.arm_phases(group.classic)

@@ -38,9 +38,12 @@ from ..groups.group import Group
 from ..groups.offsets.decide import transaction_ended
 from ..groups.refusals import refusal
 from ..groups.requests import Decision, Parked, Reply, RequestContext, Then
+from ..groups.share.model import Renewal as ShareRenewal
+from ..groups.share.model import ShareMembership
 from ..wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from ..wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from ..wire.messages.join_group import JoinGroupResponse
+from ..wire.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
 from ..wire.schema import Request as RequestMessage
 from ..wire.schema import Response
 from .causes import CauseTracker
@@ -51,6 +54,7 @@ from .timers import CLEANUP, FOLLOW, TimerKind, Timers
 
 if TYPE_CHECKING:
     from .consumer_groups import ConsumerGroups
+    from .share_groups import ShareGroups
 
 _SESSION, _JOIN, _SYNC = (
     int(TimerKind.SESSION),
@@ -68,7 +72,9 @@ _PLAIN = frozenset(
 )
 _NO_CONTEXT = RequestContext(0)
 _CONSUMER_SESSION = int(TimerKind.CONSUMER_SESSION)
-_OF_CONSUMER_GROUPS = frozenset(get_args(ev.ConsumerEvent))
+_SHARE_SESSION = int(TimerKind.SHARE_SESSION)
+_BEYOND_CLASSIC = frozenset({*get_args(ev.ConsumerEvent), *get_args(ev.ShareEvent)})
+"""Events of groups of the newer protocols, some of which convert a classic group."""
 
 
 class Shard:
@@ -99,6 +105,7 @@ class Shard:
         self._sweeps: list[Sweep] = []
         self._sweeps_since = 0
         self._consumer: ConsumerGroups | None = None
+        self._share: ShareGroups | None = None
         self.leaving: list[str] = []
         """Groups that are still to be unloaded, since the partition is led no longer; the first to
         go stands last (`unload`)."""
@@ -116,12 +123,24 @@ class Shard:
             self._consumer = ConsumerGroups(self, self.config.consumer)
         return self._consumer
 
+    @property
+    def share(self) -> ShareGroups:
+        """The share groups among the groups, made at first use."""
+        if self._share is None:
+            from .share_groups import ShareGroups  # at first use, so that start-up does not load it
+
+            assert self.config.share is not None, "share groups need an environment"
+            self._share = ShareGroups(self, self.config.share)
+        return self._share
+
     # -- requests
 
     def heartbeat(self, request: HeartbeatRequest, now: int) -> HeartbeatResponse:
         """The short way for the request that comes most, for a group that is served. The response
         is not to be changed."""
         group = self.groups[request.group_id].membership
+        if isinstance(group, ShareMembership):
+            return HeartbeatResponse(error_code=ErrorCode.UNKNOWN_MEMBER_ID)
         if not isinstance(group, ClassicGroup):
             return self.consumer.classic_heartbeat(
                 self.groups[request.group_id], request, Effects(now)
@@ -148,6 +167,23 @@ class Shard:
         )
         return renewed
 
+    def renew_share(
+        self, request: ShareGroupHeartbeatRequest, client_id: str, client_host: str, now: int
+    ) -> ShareRenewal | None:
+        """The short way of a member of a share group that says nothing new; None: it has to take the
+        long way."""
+        membership, environment = self.groups[request.group_id].membership, self.config.share
+        if environment is None or type(membership) is not ShareMembership:
+            return None
+        renewed = self.share.renewal(membership, request, client_id, client_host)
+        if renewed is None:
+            return None
+        self.timers.arm(
+            (_SHARE_SESSION, request.group_id, request.member_id),
+            now + renewed.settings.session_timeout_ms,
+        )
+        return renewed
+
     def find(self, group_id: str, effects: Effects) -> Group | None:
         """A group as a request meets it: what was begun for all is done for it first."""
         for sweep in self._sweeps:
@@ -162,6 +198,8 @@ class Shard:
         now, group_id = effects.now, message.group_id  # type: ignore[attr-defined]
         group = self.find(group_id, effects) if self._sweeps else self.groups.get(group_id)
         if group is not None:
+            if type(group.membership) is ShareMembership:
+                return in_version(self.share.serve_other(message, context), context.api_version)
             if type(group.membership) is not ClassicGroup:
                 response = self.consumer.serve_classic(group, message, context, effects)
                 if response is not None:
@@ -196,7 +234,14 @@ class Shard:
         self.find(message.group_id, effects)
         return self.consumer.heartbeat(message, context, effects)
 
-    # -- what consumer groups need of their shard
+    def share_heartbeat(
+        self, message: ShareGroupHeartbeatRequest, context: RequestContext, effects: Effects
+    ) -> Response:
+        """Serve a heartbeat of the share group protocol."""
+        self.find(message.group_id, effects)
+        return self.share.heartbeat(message, context, effects)
+
+    # -- what consumer and share groups need of their shard
 
     def fold(
         self, group: Group, event: ev.Event, effects: Effects, before: int | None = None
@@ -301,10 +346,17 @@ class Shard:
         """Topics or partitions were deleted: their committed offsets go, in all groups (EXP-7), as
         `tick` comes to them."""
         if not self.leaving:
-            work = removing_offsets(partitions, self._fold)
+            work = removing_offsets(partitions, self._fold, self._forget_topics)
             self._sweep(
                 Sweep(work, self.groups, effects.cause, comes_before_requests=True), effects.now
             )
+
+    def _forget_topics(
+        self, group: Group, partitions: Collection[tuple[str, int]], effects: Effects
+    ) -> None:
+        """A share group forgets the share partitions of topics that are gone."""
+        if group.share is not None:
+            self.share.forget_topics(group, {topic for topic, _ in partitions}, effects)
 
     def _sweep(self, sweep: Sweep, now: int) -> None:
         if sweep.waiting:
@@ -330,6 +382,9 @@ class Shard:
         if group.consumer is not None:
             self._fold(group, ev.GroupLoaded(str(group.state), group.consumer.group_epoch), effects)
             self.consumer.start_timers(group, effects.now)
+        elif group.share is not None:
+            self._fold(group, ev.GroupLoaded(str(group.state), group.share.group_epoch), effects)
+            self.share.start_timers(group, effects.now)
         else:
             self.settle(group, loaded(group.classic, effects.now, self.config), effects)
 
@@ -383,7 +438,9 @@ class Shard:
             return 1
         group = self.groups[group_id]
         seen = len(effects.events)
-        if kind >= _CONSUMER_SESSION:
+        if kind == _SHARE_SESSION:
+            self.share.session_ended(group, member_id, effects)
+        elif kind >= _CONSUMER_SESSION:
             self.consumer.timer_expired(group, kind, member_id, effects)
         elif kind == _SESSION:
             self.settle(group, session_expired(group.classic, member_id, now, config), effects)
@@ -423,8 +480,8 @@ class Shard:
             evolve(group, event, now)
             self.durable.append(now, group.group_id, event)
             return self._write(group, event, effects, before)
-        if type(membership) is not ClassicGroup or kind in _OF_CONSUMER_GROUPS:
-            return self._fold_of_consumer_group(group, event, effects, before)
+        if type(membership) is not ClassicGroup or kind in _BEYOND_CLASSIC:
+            return self._fold_beyond_classic(group, event, effects, before)
         renewed = self._answer(membership, event, effects) if kind in ANSWERING else ()
         inherited_ms = (
             membership.members[event.replaced].session_timeout_ms
@@ -448,17 +505,19 @@ class Shard:
             self.durable.append(at, group.group_id, event)
         return self._write(group, event, effects, before)
 
-    def _fold_of_consumer_group(
+    def _fold_beyond_classic(
         self, group: Group, event: ev.Event, effects: Effects, before: int | None
     ) -> int | None:
-        """One event of a consumer group, which has no parked requests; its timers follow from
-        decisions."""
+        """One event of a consumer or share group, which has no parked requests; its timers follow
+        from decisions."""
         membership, kind = group.consumer, type(event)
         at = effects.now + self.config.clock_ms if kind in ev.DATED else effects.now
         evolve(group, event, at)
         if kind in ENDS:
             if membership is not None:
                 self.consumer.stop_timers(group.group_id, membership)
+            elif group.share is not None:
+                self.share.stop_timers(group)
             self.end(group.group_id)
         if kind in ev.DURABLE:
             self.durable.append(at, group.group_id, event)

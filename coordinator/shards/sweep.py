@@ -16,6 +16,8 @@ from .journal import Effects
 
 Fold = Callable[[Group, ev.Event, Effects], int | None]
 """Folds one event of a group."""
+ForgetTopics = Callable[[Group, Collection[tuple[str, int]], Effects], None]
+"""Lets a group forget the share partitions of topics that are gone."""
 Work = Callable[[Group, Effects], int]
 """Does something for one group; returns what that cost."""
 
@@ -55,14 +57,18 @@ class Sweep:
         return cost
 
 
-def removing_offsets(partitions: Collection[tuple[str, int]], fold: Fold) -> Work:
-    """Drop what groups committed for partitions that are gone (EXP-7)."""
+def removing_offsets(
+    partitions: Collection[tuple[str, int]], fold: Fold, forget_topics: ForgetTopics
+) -> Work:
+    """Drop what groups committed for partitions that are gone (EXP-7), and what share groups keep of
+    their topics."""
 
     def remove(group: Group, effects: Effects) -> int:
         cost = 1 + min(len(partitions), len(group.offsets))
         gone = removed_with_topics(group, partitions)
         if gone is not None:
             fold(group, gone, effects)
+        forget_topics(group, partitions, effects)
         return cost
 
     return remove
@@ -77,7 +83,12 @@ def cleaning_up(config: GroupConfig, fold: Fold) -> Work:
         gone = expired(group, effects.now, config)
         if gone is not None:
             fold(group, gone, effects)
-        if not group.offsets and not group.pending_offsets and not group.membership.refuse_delete():
+        if (
+            group.share is None  # which stays until somebody deletes it
+            and not group.offsets
+            and not group.pending_offsets
+            and not group.membership.refuse_delete()
+        ):
             fold(group, ev.GroupDeleted("empty, without offsets"), effects)
         return cost
 

@@ -33,6 +33,7 @@ class TimerKind(IntEnum):
     JOIN = 6
     SYNC = 7
     PATTERNS = 8  # of a consumer group: the rest of its regular expressions is to be matched
+    SHARE_SESSION = 9  # of a member of a share group
 
 
 _SESSION, _JOIN, _SYNC = (

@@ -31,9 +31,12 @@ _SHORTER = {
     "group.consumer.min.session.timeout.ms": 100,
     "group.consumer.min.heartbeat.interval.ms": 10,
     "group.consumer.assignment.interval.ms": 0,
+    "group.share.min.session.timeout.ms": 100,
+    "group.share.min.heartbeat.interval.ms": 10,
+    "group.share.assignment.interval.ms": 0,
 }
 """What tests may set lower than Kafka lets them; and nobody waits between two assignments of a
-group of the consumer protocol."""
+consumer group or a share group."""
 _AWAITED = "can't be used in 'await' expression"
 _WHAT_IS_AWAITED = (
     "Only what waits is awaited: wait, wait_for, wait_hit, advance, and what peers do. Other words are called as they are, "

@@ -8,7 +8,7 @@ of a member, regular expression. Does not depend on where the events are kept.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Any
+from typing import Any, Final
 
 from ..events import consumer as ev
 
@@ -17,40 +17,12 @@ Keys = list[Hashable]
 _EPOCH, _ASSIGNMENT = "group epoch", "assignment epoch"
 
 
-def is_beginning(event: object) -> bool:
-    """Whether the event makes all that stood about the membership out of date."""
-    return type(event) in _BEGINNINGS
-
-
-def owned(event: ev.ConsumerEvent) -> Keys:
-    """The keys whose value the event has."""
-    keys = _OWNED.get(type(event))
-    return [] if keys is None else keys(event)
-
-
-def released(event: ev.ConsumerEvent) -> Keys:
-    """The keys that have no value any more."""
-    if isinstance(event, ev.ConsumerMemberRemoved):
-        return _of_member(event.member_id)
-    if isinstance(event, ev.ConsumerMemberReplaced):
-        return _of_member(event.replaced)
-    return [("regex", event.regex)] if isinstance(event, ev.TopicRegexForgotten) else []
-
-
-def narrowed(event: ev.TargetAssigned, is_current: Callable[[Hashable], bool]) -> ev.TargetAssigned:
-    """The targets that no later event has taken over."""
-    return event._replace(
-        targets=tuple(
-            target for target in event.targets if is_current(("target", target.member_id))
-        )
-    )
-
-
-def _of_member(member_id: str) -> Keys:
+def of_member(member_id: str) -> Keys:
+    """All keys of a member."""
     return [("member", member_id), ("current", member_id), ("target", member_id)]
 
 
-_BEGINNINGS = frozenset(
+BEGINNINGS: Final = frozenset(
     {
         ev.ConsumerGroupCreated,
         ev.ConsumerGroupUpgraded,
@@ -58,10 +30,11 @@ _BEGINNINGS = frozenset(
         ev.MembershipReset,
     }
 )
-_OWNED: dict[type, Callable[[Any], Keys]] = {
+"""Events that make all that stood about the membership out of date."""
+OWNED: Final[dict[type, Callable[[Any], Keys]]] = {
     ev.ConsumerMemberSubscribed: lambda event: [("member", event.member_id)],
     ev.ConsumerMemberReconciled: lambda event: [("current", event.member_id)],
-    ev.ConsumerMemberReplaced: lambda event: _of_member(event.member_id),
+    ev.ConsumerMemberReplaced: lambda event: of_member(event.member_id),
     ev.GroupEpochBumped: lambda event: [_EPOCH],
     ev.TargetAssigned: lambda event: [
         _ASSIGNMENT,
@@ -69,3 +42,10 @@ _OWNED: dict[type, Callable[[Any], Keys]] = {
     ],
     ev.TopicRegexResolved: lambda event: [("regex", event.regex)],
 }
+"""The keys whose value an event has."""
+RELEASED: Final[dict[type, Callable[[Any], Keys]]] = {
+    ev.ConsumerMemberRemoved: lambda event: of_member(event.member_id),
+    ev.ConsumerMemberReplaced: lambda event: of_member(event.replaced),
+    ev.TopicRegexForgotten: lambda event: [("regex", event.regex)],
+}
+"""The keys that have no value any more after an event."""

@@ -72,12 +72,13 @@ class SubscribedMember(NamedTuple):
 
 class AssignmentInput(NamedTuple):
     """A group to assign: members in Java's order, partition counts, whether all subscribe alike,
-    and what is assigned now."""
+    what is assigned now (None: nobody asks), and, of a share group, what may be assigned at all."""
 
     members: Mapping[str, SubscribedMember]
     partitions: Mapping[bytes, int]
     homogeneous: bool
-    assigned: Mapping[bytes, Container[int]]
+    assigned: Mapping[bytes, Container[int]] | None = None
+    assignable: Mapping[bytes, Container[int]] | None = None
 
 
 class MigrationPolicy(Enum):

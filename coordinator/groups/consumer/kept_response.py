@@ -1,8 +1,7 @@
-"""A response to ConsumerGroupHeartbeat that is sent many times."""
+"""A response to a heartbeat that is sent many times."""
 
 from __future__ import annotations
 
-from ...wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatResponse
 from ...wire.schema import Response
 
 
@@ -12,7 +11,7 @@ class KeptResponse(Response):
 
     __slots__ = ("_bodies", "_response")
 
-    def __init__(self, response: ConsumerGroupHeartbeatResponse) -> None:
+    def __init__(self, response: Response) -> None:
         self._response = response
         self._bodies: dict[int, bytes] = {}
 

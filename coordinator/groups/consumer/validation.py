@@ -22,10 +22,10 @@ def check(
     """Raises Refused with Kafka's error and words."""
     epoch = request.member_epoch
     if api_version >= 1 or epoch > 0 or epoch == LEAVING:
-        _not_blank(request.member_id, "MemberId")
-    _not_blank(request.group_id, "GroupId")
-    _not_blank(request.instance_id, "InstanceId")
-    _not_blank(request.rack_id, "RackId")
+        refuse_blank(request.member_id, "MemberId")
+    refuse_blank(request.group_id, "GroupId")
+    refuse_blank(request.instance_id, "InstanceId")
+    refuse_blank(request.rack_id, "RackId")
     if epoch == JOINING:
         if request.rebalance_timeout_ms == -1:
             raise Refused(
@@ -49,6 +49,7 @@ def check(
         raise Refused(ErrorCode.UNSUPPORTED_ASSIGNOR, text)
 
 
-def _not_blank(value: str | None, name: str) -> None:
+def refuse_blank(value: str | None, name: str) -> None:
+    """Raises Refused for a text that is given and has nothing in it."""
     if value is not None and not value.strip(_BLANK):
         raise Refused(ErrorCode.INVALID_REQUEST, f"{name} can't be empty.")

@@ -39,6 +39,7 @@ from .offsets import (
     OffsetsRemoved,
     PendingOffsetsEnded,
 )
+from .share import ShareEvent
 
 __all__ = [
     "DATED",
@@ -70,6 +71,7 @@ __all__ = [
     "PendingOffsetsEnded",
     "RebalanceStarted",
     "Removal",
+    "ShareEvent",
     "StoredMember",
 ]
 
@@ -98,6 +100,7 @@ Event = (
     | GroupUnloaded
     | GroupLoaded
     | ConsumerEvent
+    | ShareEvent
 )
 
 #: The events that Kafka writes down; a load folds only these (PST-1, PST-5, ERR-7).
@@ -112,6 +115,7 @@ DURABLE: frozenset[type] = frozenset(
         OffsetsRemoved,
         GroupDeleted,
         *get_args(ConsumerEvent),
+        *get_args(ShareEvent),
     }
 ) - {AssignmentFailed}
 #: The events that are folded at the instant that the wall clock of the broker's host tells: it

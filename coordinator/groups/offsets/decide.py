@@ -29,6 +29,7 @@ from ...wire.messages.txn_offset_commit import (
     TxnOffsetCommitResponseTopic,
 )
 from ..append_errors import client_operation_error
+from ..classic.model import ClassicGroup
 from ..config import GroupConfig
 from ..consumer.model import ConsumerMembership
 from ..consumer.offsets import PartitionCheck, check_commit
@@ -131,6 +132,7 @@ def decide_commit(
         )
         error = error or _first_refused(request.topics, check, config)
     else:
+        assert isinstance(membership, ClassicGroup), "nobody commits to a share group"
         error = membership.refuse_commit(request.member_id, request.group_instance_id, epoch)
     if error:
         return Decision(reply=commit_response(request, error))
@@ -172,6 +174,7 @@ def decide_transactional_commit(
         )
         error = error or _first_refused(request.topics, check, config)
     else:
+        assert isinstance(membership, ClassicGroup), "nobody commits to a share group"
         error = membership.refuse_transactional_commit(
             request.member_id, request.group_instance_id, request.generation_id_or_member_epoch
         )

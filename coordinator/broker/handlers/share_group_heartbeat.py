@@ -1,0 +1,33 @@
+"""ShareGroupHeartbeat (key 76), v1: a member of a share group joins, stays or leaves (KIP-932,
+SH-HB-*)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...errors import ErrorCode
+from ...wire.messages.share_group_heartbeat import (
+    ShareGroupHeartbeatRequest,
+    ShareGroupHeartbeatResponse,
+)
+from ..share_environment import is_enabled
+
+if TYPE_CHECKING:
+    from ..call import Call, Result
+    from ..core import Broker
+
+
+def handle(broker: Broker, call: Call) -> Result:
+    """Answered at once."""
+    request = call.message
+    assert isinstance(request, ShareGroupHeartbeatRequest)
+    if not is_enabled(broker):
+        broker.unserved.refused(
+            broker.log, call, "ShareGroupHeartbeat", "is refused, because share.version is 0"
+        )
+        return ShareGroupHeartbeatResponse(error_code=ErrorCode.UNSUPPORTED_VERSION)
+    renewed = broker.coordinator.renew_share(request, call.client_id, call.client_host, call.now)
+    if renewed is not None:
+        seen = broker.log is not None or broker.interceptors
+        return renewed.response if seen else renewed.kept
+    return broker.coordinate(call, request)

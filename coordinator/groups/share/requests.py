@@ -1,0 +1,38 @@
+"""What comes out of the decisions about a share group: plain values.
+
+A share partition may be given to members only when the share coordinator keeps state for it. A
+decision therefore names what it is to be asked, as an `Initialization`; whoever carries the
+decision out asks, and brings the answer back with `initializing.answered`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ...wire.schema import Response
+from ..events.consumer import TopicPartitions
+from ..events.share import ShareEvent
+
+
+class Initialization(NamedTuple):
+    """What the share coordinator is to be asked: to make the state of these share partitions.
+    `state_epoch` is the group's epoch (SH-HB-2)."""
+
+    group_id: str
+    state_epoch: int
+    topics: tuple[TopicPartitions, ...]
+
+
+class Decision(NamedTuple):
+    """What is proposed for one request, or for a session that ended.
+
+    `events` are folded first, then the sessions are set (None: they end) and the reply goes out,
+    then the share coordinator is asked for `initialize`. `checked_version`: with which version of
+    the topics the group was compared.
+    """
+
+    events: tuple[ShareEvent, ...] = ()
+    reply: Response | None = None
+    sessions: tuple[tuple[str, int | None], ...] = ()
+    checked_version: int | None = None
+    initialize: Initialization | None = None
