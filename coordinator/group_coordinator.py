@@ -42,7 +42,7 @@ from .wire.schema import Response
 
 if TYPE_CHECKING:
     from .groups.share.model import Renewal as ShareRenewal
-    from .groups.share.requests import Initialization
+    from .groups.share.requests import StateRequest
 
 __all__ = ["GroupCoordinator", "LoggedEvent", "Outcome"]
 
@@ -249,10 +249,10 @@ class GroupCoordinator(Partitions):
         return effects.outcome()
 
     def share_state_answered(
-        self, asked: Initialization, error: ErrorCode, now: int, cause: int | None = None
+        self, asked: StateRequest, error: ErrorCode, now: int, cause: int | None = None
     ) -> Outcome:
-        """The share coordinator made the state of share partitions that it was asked for, or could
-        not (SH-HB-2)."""
+        """The share coordinator did what it was asked, or could not; who waits for the state of
+        share partitions is told (SH-HB-2)."""
         effects, shard = Effects(now, cause), self._index.get(asked.group_id)
         if shard is not None:
             shard.share.answered(asked, error, effects)

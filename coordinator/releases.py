@@ -207,7 +207,7 @@ def _newest() -> Release:
             "group.version": Feature(lowest=0, highest=1, finalized=1),
             "kraft.version": Feature(lowest=0, highest=1),
             "metadata.version": Feature(lowest=7, highest=33, finalized=33),
-            "share.version": Feature(lowest=0, highest=2),
+            "share.version": Feature(lowest=0, highest=2, finalized=2),
             "streams.version": Feature(lowest=0, highest=1),
             "transaction.version": Feature(lowest=0, highest=2, finalized=2),
             "eligible.leader.replicas.version": Feature(lowest=0, highest=1, finalized=1),
@@ -279,7 +279,7 @@ _4_3 = _before(
         93: None,
         94: None,
     },
-    features={"share.version": Feature(lowest=0, highest=1)},
+    features={"share.version": Feature(lowest=0, highest=1, finalized=1)},
     behaviours=BEHAVIOURS,
     broker_settings=Settings(
         without=frozenset(

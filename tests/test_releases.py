@@ -140,8 +140,8 @@ class TestTable:
             for release in RELEASES.values()
         }
         assert levels == {
-            "4.4": {"metadata.version": (7, 33, 33), "share.version": (0, 2, 0)},
-            "4.3": {"metadata.version": (7, 30, 30), "share.version": (0, 1, 0)},
+            "4.4": {"metadata.version": (7, 33, 33), "share.version": (0, 2, 2)},
+            "4.3": {"metadata.version": (7, 30, 30), "share.version": (0, 1, 1)},
         }
 
     def test_settings(self) -> None:

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 from ..cluster.controller import Controller
 from ..cluster.events import PartitionChanged, TopicCreated, TopicDeleted
 from ..cluster.model import CONSUMER_OFFSETS, TRANSACTION_STATE
-from ..errors import ErrorCode
 from ..groups.requests import Request, RequestContext
 from ..interceptors import Interceptors
 from ..shards.journal import Effects
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
     from ..event_log import EventLog
     from ..group_coordinator import GroupCoordinator, Outcome
     from ..groups.requests import Reply
-    from ..groups.share.requests import Initialization
+    from ..groups.share.requests import StateRequest
     from ..interceptors import InterceptorError
     from ..security.security import Security
     from ..storage.producers import ProducerIds
@@ -125,7 +124,7 @@ class Broker(FreshNames):
         self.parked: dict[int, Waiting] = {}
         self._transactions: Transactions | None = None
         self._shares: Shares | None = None
-        self._initializations: deque[Initialization] = deque()
+        self.share_states: deque[StateRequest] = deque()
         """What the share coordinator is to be asked, once the answers before it are sent."""
         self.next_token: Callable[[], int] = count(1).__next__
         """Gives a token never given before. Only requests of clients take one, in their order."""
@@ -157,8 +156,8 @@ class Broker(FreshNames):
             self.gate.begin()
         effects = Effects(call.now, call.cause)
         response = self.coordinator.serve(message, context, effects)
-        if effects.initializations:
-            self._initializations.extend(effects.initializations)
+        if effects.share_states:
+            self.share_states.extend(effects.share_states)
         if effects.replies or self.gate is not None:
             return self._reply(effects.replies, call.token, response, call.now)
         return response
@@ -170,6 +169,7 @@ class Broker(FreshNames):
             call.version, call.client_id, call.client_host, "", call.token, call.cause
         )
         outcome = yield from self.coordinator.handle_in_slices(Request(context, message), call.now)
+        self.share_states.extend(outcome.share_states)
         mine = self._reply(outcome.replies, call.token, None, call.now)
         assert mine is not None
         return mine
@@ -416,17 +416,21 @@ class Broker(FreshNames):
         points end with it."""
         while self._resumable:
             self._resumable.popleft().resume(now)
-        while self._initializations:
-            self._initialize(self._initializations.popleft(), now)
+        while self.share_states:
+            self._ask_share_coordinator(self.share_states.popleft(), now)
         if self._transactions is not None and self._transactions.unfinished:
             self._end_transactions(self._transactions, now)
         self._woken = 0
         if self.log is not None:
             self._flush_log(now)
 
-    def _initialize(self, asked: Initialization, now: int) -> None:
-        """Let the state of share partitions be made, and their group be told (SH-HB-2)."""
-        self.send_replies(self.coordinator.share_state_answered(asked, ErrorCode.NONE, now), now)
+    def _ask_share_coordinator(self, asked: StateRequest, now: int) -> None:
+        """Let the state of share partitions be made or deleted, and the group that waits for it be
+        told (SH-HB-2)."""
+        from .shares.of_groups import carry_out  # at first use, so that start-up does not load it
+
+        error = carry_out(self.shares, asked, now)
+        self.send_replies(self.coordinator.share_state_answered(asked, error, now), now)
 
     @property
     def log_is_blocked(self) -> bool:

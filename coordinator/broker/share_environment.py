@@ -13,15 +13,9 @@ from .consumer_environment import Assigning, ClusterTopics, Settings, user_assig
 if TYPE_CHECKING:
     from ..cluster import Cluster
     from ..configs.broker_configs import BrokerConfigs
-    from .core import Broker
 
 BUILT_IN = ("simple",)
 """The names of the assignors of share groups there are."""
-
-
-def is_enabled(broker: Broker) -> bool:
-    """Whether share groups are served: share.version is 1 or more."""
-    return broker.cluster.features.get("share.version", 0) > 0
 
 
 def assignor(configs: BrokerConfigs) -> Assigning:

@@ -14,7 +14,7 @@ from ..groups.requests import Reply
 from .availability import AvailabilityEvent
 
 if TYPE_CHECKING:
-    from ..groups.share.requests import Initialization
+    from ..groups.share.requests import StateRequest
 
 CoordinatorEvent = ev.Event | AvailabilityEvent
 
@@ -33,7 +33,7 @@ class Outcome(NamedTuple):
 
     events: tuple[tuple[str | None, CoordinatorEvent], ...] = ()
     replies: tuple[Reply, ...] = ()
-    initializations: tuple[Initialization, ...] = ()
+    share_states: tuple[StateRequest, ...] = ()
 
 
 class EventSink(Protocol):
@@ -60,15 +60,15 @@ class Effects:
     """What one call brings about, in order. `now` and `cause` (the log's number of the
     request, None: time passed) are those of the call."""
 
-    __slots__ = ("cause", "events", "initializations", "now", "replies")
+    __slots__ = ("cause", "events", "now", "replies", "share_states")
 
     def __init__(self, now: int, cause: int | None = None) -> None:
         self.now = now
         self.cause = cause
         self.events: list[tuple[str | None, CoordinatorEvent]] = []
         self.replies: list[Reply] = []
-        self.initializations: list[Initialization] = []
+        self.share_states: list[StateRequest] = []
 
     def outcome(self) -> Outcome:
         """What the caller gets."""
-        return Outcome(tuple(self.events), tuple(self.replies), tuple(self.initializations))
+        return Outcome(tuple(self.events), tuple(self.replies), tuple(self.share_states))

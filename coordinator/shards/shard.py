@@ -517,7 +517,7 @@ class Shard:
             if membership is not None:
                 self.consumer.stop_timers(group.group_id, membership)
             elif group.share is not None:
-                self.share.stop_timers(group)
+                self.share.ended(group, kind is ev.GroupDeleted, effects)
             self.end(group.group_id)
         if kind in ev.DURABLE:
             self.durable.append(at, group.group_id, event)

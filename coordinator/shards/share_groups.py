@@ -25,7 +25,7 @@ from ..groups.share.environment import ShareEnvironment
 from ..groups.share.heartbeat import decide_heartbeat, decide_leave, session_ended
 from ..groups.share.model import Renewal, ShareMembership
 from ..groups.share.renewal import renewal
-from ..groups.share.requests import Decision, Initialization
+from ..groups.share.requests import Decision, Deletion, StateRequest
 from ..wire.messages.join_group import JoinGroupRequest
 from ..wire.messages.leave_group import LeaveGroupRequest
 from ..wire.messages.offset_commit import OffsetCommitRequest
@@ -155,10 +155,13 @@ class ShareGroups:
 
     # -- what the share coordinator says
 
-    def answered(self, asked: Initialization, error: ErrorCode, effects: Effects) -> None:
-        """The share coordinator made the state of share partitions, or could not."""
+    def answered(self, asked: StateRequest, error: ErrorCode, effects: Effects) -> None:
+        """The share coordinator made the state of share partitions, or could not. Nobody waits for a
+        deletion."""
         group = self.host.groups.get(asked.group_id)
-        if group is None or group.share is None or not self.host.writable():
+        if group is None or group.share is None or isinstance(asked, Deletion):
+            return
+        if not self.host.writable():
             return  # it is asked again when the group is heard of
         event = initializing.answered(
             group.share, asked.topics, initialized=not error, now=effects.now
@@ -187,9 +190,12 @@ class ShareGroups:
         for member_id in group.share.members:
             self.host.timers.arm((_SESSION, group.group_id, member_id), now + timeout_ms)
 
-    def stop_timers(self, group: Group) -> None:
-        """The group is gone from here."""
+    def ended(self, group: Group, deleted: bool, effects: Effects) -> None:
+        """The group is gone from here; `deleted`: for good, and the state of its share partitions
+        goes with it (SH-DEL-1)."""
         assert group.share is not None
+        if deleted and (topics := initializing.all_known(group.share)):
+            effects.share_states.append(Deletion(group.group_id, topics))
         for member_id in group.share.members:
             self.host.timers.cancel((_SESSION, group.group_id, member_id))
 
@@ -217,5 +223,5 @@ class ShareGroups:
         if decision.checked_version is not None:
             membership.checked_version = decision.checked_version
         if decision.initialize is not None:
-            effects.initializations.append(decision.initialize)
+            effects.share_states.append(decision.initialize)
         return decision.reply

@@ -15,7 +15,7 @@ DIVERGENCES: dict[str, Divergence] = {
         "in force is what is served",
         {
             _feature(name, highest, highest): _feature(name, highest, 0)
-            for name, highest in (("share.version", 2), ("streams.version", 1))
+            for name, highest in (("streams.version", 1),)
         },
     ),
 }

@@ -66,6 +66,23 @@ PROFILES: Final[dict[str, dict[str, str]]] = {
         "group.consumer.assignment.interval.ms": "0",
         "offsets.topic.num.partitions": "4",
     },
+    "shares": {
+        "group.initial.rebalance.delay.ms": "0",
+        "offsets.topic.num.partitions": "4",
+        "share.coordinator.state.topic.num.partitions": "4",
+        "share.coordinator.snapshot.update.records.per.snapshot": "5",
+        "group.share.assignment.interval.ms": "0",
+        "group.share.min.record.lock.duration.ms": "1000",
+        "group.share.min.session.timeout.ms": "1000",
+        "group.share.min.heartbeat.interval.ms": "100",
+    },
+    "share_limits": {
+        "group.initial.rebalance.delay.ms": "0",
+        "offsets.topic.num.partitions": "4",
+        "share.coordinator.state.topic.num.partitions": "4",
+        "group.share.assignment.interval.ms": "0",
+        "group.share.max.size": "2",
+    },
     "clients": {
         "group.initial.rebalance.delay.ms": "0",
         "offsets.topic.num.partitions": "4",

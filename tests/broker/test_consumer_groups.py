@@ -13,7 +13,6 @@ from coordinator.wire.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
     ConsumerGroupHeartbeatResponse,
 )
-from coordinator.wire.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
 from coordinator.wire.messages.streams_group_describe import StreamsGroupDescribeRequest
 from coordinator.wire.messages.update_features import FeatureUpdateKey, UpdateFeaturesRequest
 from tests.broker.driver import Client, Driver
@@ -63,9 +62,8 @@ def test_without_the_protocol_consumer_groups_are_not_served() -> None:
     assert client.ask(HELLO, 1).error_code == ErrorCode.UNSUPPORTED_VERSION  # type: ignore[attr-defined]
 
 
-def test_share_and_streams_groups_are_refused_at_once() -> None:
+def test_streams_groups_are_refused_at_once() -> None:
     client = Driver().client()
-    assert client.ask(ShareGroupHeartbeatRequest(group_id="g", member_id="m"), 1).error_code == 35  # type: ignore[attr-defined]
     rows = client.ask(StreamsGroupDescribeRequest(group_ids=["g", "h"]), 0).groups  # type: ignore[attr-defined]
     assert [(row.group_id, row.error_code) for row in rows] == [("g", 35), ("h", 35)]
 

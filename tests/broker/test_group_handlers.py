@@ -363,7 +363,7 @@ class TestFindCoordinator:
     def test_share_keys_in_v6(self, client: Client) -> None:
         answer = self.find(client, 6, 2, "g:4L6g3nShT-eMCtK--X86sw:0", "g:x:1", "g")
         assert [(row.error_code, row.error_message) for row in answer.coordinators] == [
-            (15, ""),
+            (0, ""),
             (42, ""),
             (42, ""),
         ]
@@ -506,6 +506,7 @@ class TestApiVersions:
             "eligible.leader.replicas.version": 1,
             "group.version": 1,
             "metadata.version": 33,
+            "share.version": 2,
             "transaction.version": 2,
         }
         assert [row.name for row in self.ask(client, 3).supported_features] == ["metadata.version"]

@@ -131,6 +131,7 @@ def test_a_client_of_a_switched_off_feature_is_named_once() -> None:
     """A share consumer is refused as Kafka refuses it with share.version 0, and people are told who
     it was."""
     driver = LoggedDriver()
+    driver.broker.cluster.set_feature("share.version", 0)
     told: list[str] = []
     driver.broker.unserved.tell = told.append
     for _ in range(2):

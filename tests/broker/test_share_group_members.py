@@ -28,12 +28,6 @@ class Everything:
         }
 
 
-def served(driver: Driver) -> Client:
-    """A client of a broker whose share.version is 1."""
-    driver.broker.cluster.set_feature("share.version", 1)
-    return driver.client()
-
-
 def beat(client: Client, member: str, epoch: int, *names: str) -> Any:
     """One heartbeat."""
     request = ShareGroupHeartbeatRequest(
@@ -52,6 +46,7 @@ def given(answer: Any) -> list[list[int]]:
 
 def test_share_version_0_switches_share_groups_off() -> None:
     driver = Driver(["jobs:2"])
+    driver.broker.cluster.set_feature("share.version", 0)
     client = driver.client()
     assert beat(client, "a", 0, "jobs").error_code == 35
     [row] = client.ask(ShareGroupDescribeRequest(group_ids=["g"]), 1).groups  # type: ignore[attr-defined]
@@ -62,7 +57,7 @@ def test_share_version_0_switches_share_groups_off() -> None:
 def test_a_member_joins_is_given_partitions_stays_and_leaves(make: Callable[[], Driver]) -> None:
     """SH-HB-2: the share coordinator answers after the join was answered."""
     driver = make()
-    client = served(driver)
+    client = driver.client()
     joined = beat(client, "a", 0, "orders")
     assert (joined.member_epoch, given(joined)) == (2, [])
     driver.pass_time(1_000)  # the assignment interval
@@ -85,7 +80,7 @@ def test_a_member_joins_is_given_partitions_stays_and_leaves(make: Callable[[], 
 def test_a_silent_member_goes() -> None:
     """SH-HB-4, SH-CFG-1: after the group's own session timeout."""
     driver = Driver(["jobs:2"], {"group.share.min.session.timeout.ms": "6000"})
-    client = served(driver)
+    client = driver.client()
     driver.broker.cluster.group_configs["g"] = {"share.session.timeout.ms": "7000"}
     beat(client, "a", 0, "jobs")
     driver.pass_time(6_999)
@@ -102,7 +97,7 @@ def test_a_users_assignor() -> None:
             "group.share.assignment.interval.ms": "0",
         },
     )
-    client = served(driver)
+    client = driver.client()
     beat(client, "a", 0, "jobs")
     assert given(beat(client, "a", 2)) == given(beat(client, "b", 0, "jobs")) == [[0, 1]]
 

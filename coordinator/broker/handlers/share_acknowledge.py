@@ -39,10 +39,7 @@ def handle(broker: Broker, call: Call) -> ShareAcknowledgeResponse:
         broker.unserved.refused(
             broker.log, call, "ShareAcknowledge", "is refused, because share.version is 0"
         )
-        return ShareAcknowledgeResponse(
-            error_code=ErrorCode.UNSUPPORTED_VERSION,
-            error_message=ErrorCode.UNSUPPORTED_VERSION.message,
-        )
+        return ShareAcknowledgeResponse(error_code=ErrorCode.UNSUPPORTED_VERSION)
     error = why_not(broker, request.group_id, request.member_id)
     if error:
         return ShareAcknowledgeResponse(error_code=error)

@@ -34,10 +34,7 @@ def handle(broker: Broker, call: Call) -> ShareFetchResponse | None:
         broker.unserved.refused(
             broker.log, call, "ShareFetch", "is refused, because share.version is 0"
         )
-        return ShareFetchResponse(
-            error_code=ErrorCode.UNSUPPORTED_VERSION,
-            error_message=ErrorCode.UNSUPPORTED_VERSION.message,
-        )
+        return ShareFetchResponse(error_code=ErrorCode.UNSUPPORTED_VERSION)
     error = why_not(broker, request.group_id, request.member_id) or _contradicts_itself(request)
     if error:
         return ShareFetchResponse(error_code=error)

@@ -12,7 +12,7 @@ from ...wire.messages.share_group_describe import (
     ShareGroupDescribeResponse,
 )
 from ..call import Sliced
-from ..share_environment import is_enabled
+from ..shares.service import is_enabled
 
 if TYPE_CHECKING:
     from ..call import Call, Result

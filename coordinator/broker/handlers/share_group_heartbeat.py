@@ -5,12 +5,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...cluster.model import SHARE_GROUP_STATE
 from ...errors import ErrorCode
 from ...wire.messages.share_group_heartbeat import (
     ShareGroupHeartbeatRequest,
     ShareGroupHeartbeatResponse,
 )
-from ..share_environment import is_enabled
+from ..shares.service import is_enabled
+from ..topics import ensure_internal_topic
 
 if TYPE_CHECKING:
     from ..call import Call, Result
@@ -30,4 +32,7 @@ def handle(broker: Broker, call: Call) -> Result:
     if renewed is not None:
         seen = broker.log is not None or broker.interceptors
         return renewed.response if seen else renewed.kept
-    return broker.coordinate(call, request)
+    response = broker.coordinate(call, request)
+    if broker.share_states:  # the share coordinator is to be asked
+        ensure_internal_topic(broker, SHARE_GROUP_STATE, call)
+    return response

@@ -11,10 +11,12 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from ...common.slices import ITEMS_A_STEP, Slices
 from ...errors import ErrorCode
 from ...share_states.decide import Decision, Written
 from ...share_states.model import NO_COUNT, NO_OFFSET, ShareState, ShareStateKey, StateBatch
 from ...wire.messages import API_KEYS
+from ..call import Sliced
 from ..shares.service import is_enabled
 
 if TYPE_CHECKING:
@@ -69,14 +71,23 @@ _APIS: dict[int, tuple[str, str, Ask]] = {
 }
 
 
-def handle(broker: Broker, call: Call) -> Result:
-    """Answered at once."""
+def handle(broker: Broker, call: Call) -> Sliced:
+    """Answered at once, in slices: a request may name very many partitions."""
+    return Sliced(_handle(broker, call))
+
+
+def _handle(broker: Broker, call: Call) -> Slices[Result]:
     request: Any = call.message
     messages: Any = import_module(type(call.message).__module__)
     kind, what, ask = _APIS[messages.KEY]
     served = is_enabled(broker)
     rows: dict[bytes, dict[int, Any]] = {}
+    seen = 0
     for topic in request.topics if request.group_id else ():
+        seen += 1 + len(topic.partitions)
+        if seen >= ITEMS_A_STEP:
+            seen = 0
+            yield
         of_topic = rows.setdefault(topic.topic_id, {})
         for of in topic.partitions:
             if of.partition in of_topic:

@@ -153,6 +153,11 @@ def _without(
     )
 
 
+def all_known(group: ShareMembership) -> tuple[TopicPartitions, ...]:
+    """All share partitions of which the share coordinator keeps state, or may."""
+    return told(_known(group, [*group.initialized, *group.initializing]))
+
+
 def is_assignment_pending(group: ShareMembership) -> bool:
     """Whether partitions that were initialised are in nobody's target, so that a new one is due
     (SH-HB-2)."""

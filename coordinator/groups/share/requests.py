@@ -23,6 +23,17 @@ class Initialization(NamedTuple):
     topics: tuple[TopicPartitions, ...]
 
 
+class Deletion(NamedTuple):
+    """What the share coordinator is to be asked when a group is deleted: to forget the state of all
+    its share partitions (SH-DEL-1)."""
+
+    group_id: str
+    topics: tuple[TopicPartitions, ...]
+
+
+StateRequest = Initialization | Deletion
+
+
 class Decision(NamedTuple):
     """What is proposed for one request, or for a session that ended.
 

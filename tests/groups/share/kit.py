@@ -75,7 +75,7 @@ class ShareWorld(LoggedWorld):
 
     def _take(self, outcome: Outcome) -> None:
         super()._take(outcome)
-        self.asked += outcome.initializations
+        self.asked += outcome.share_states
         if not self.manual:
             self.initialize()
 

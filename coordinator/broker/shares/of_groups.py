@@ -1,0 +1,37 @@
+"""What share groups ask of the share coordinator: to make the state of share partitions, and to forget
+all of a group that is deleted (SH-HB-2, SH-DEL-1).
+
+It translates between the groups' words and the stored states; the rules are in `groups.share` and
+`share_states`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ...errors import ErrorCode
+from ...groups.share.requests import Deletion, StateRequest
+from ...share_states.model import NO_OFFSET, ShareStateKey
+
+if TYPE_CHECKING:
+    from .service import Shares
+
+_DELETED: Final = "its group was deleted"
+
+
+def carry_out(shares: Shares, asked: StateRequest, now: int) -> ErrorCode:
+    """Do what is asked; the first error there is."""
+    keys = [
+        ShareStateKey(asked.group_id, of.topic_id, partition)
+        for of in asked.topics
+        for partition in of.partitions
+    ]
+    if isinstance(asked, Deletion):
+        group_id = asked.group_id
+        shares.partitions.close_where(lambda one: one.key.group_id == group_id, _DELETED, now, None)
+        decisions = [shares.states.delete(key, now) for key in keys]
+    else:
+        decisions = [
+            shares.states.initialize(key, asked.state_epoch, NO_OFFSET, now) for key in keys
+        ]
+    return next((of.error for of in decisions if of.error), ErrorCode.NONE)
