@@ -41,37 +41,21 @@ class Refused(NamedTuple):
     message: str
 
 
-def check_ranges(
-    ranges: Sequence[Acknowledged], *, renewing: bool, renewal_known: bool
-) -> Refused | None:
-    """What can be seen of ranges by themselves (SH-ACK-3). `renewing`: the request says that it
-    renews locks; `renewal_known`: its version knows how to."""
+def are_wrong(ranges: Sequence[Acknowledged], *, renewing: bool, renewal_known: bool) -> bool:
+    """Whether it can be seen of ranges by themselves that they are wrong (SH-ACK-3); Kafka has no
+    text for it. `renewing`: the request says that it renews locks; `renewal_known`: its version
+    knows how to."""
+    allowed = _KNOWN if renewing and renewal_known else _KNOWN - {RENEW}
     behind = -1
     for of in ranges:
-        wrong = _wrong_range(of, behind) or _wrong_types(of, renewing, renewal_known)
-        if wrong:
-            return Refused(ErrorCode.INVALID_REQUEST, wrong)
+        if not behind <= of.first_offset <= of.last_offset or not of.types:
+            return True
+        if len(of.types) not in (1, of.last_offset - of.first_offset + 1):
+            return True
+        if not allowed.issuperset(of.types):
+            return True
         behind = of.last_offset
-    return None
-
-
-def _wrong_range(of: Acknowledged, behind: int) -> str:
-    if of.first_offset > of.last_offset:
-        return f"Acknowledgement batch offsets are invalid: {of.first_offset}-{of.last_offset}"
-    if of.first_offset < behind:
-        return f"Acknowledgement batches are out of order or overlap at {of.first_offset}"
-    if not of.types:
-        return "Acknowledge types cannot be empty"
-    if len(of.types) > 1 and len(of.types) != of.last_offset - of.first_offset + 1:
-        return f"{len(of.types)} acknowledge types for {of.first_offset}-{of.last_offset}"
-    return ""
-
-
-def _wrong_types(of: Acknowledged, renewing: bool, renewal_known: bool) -> str:
-    kinds = set(of.types)
-    if not kinds <= (_KNOWN if renewal_known else _KNOWN - {RENEW}):
-        return "Invalid acknowledge type"
-    return "" if renewing or RENEW not in kinds else "Renew acknowledgements are not announced"
+    return False
 
 
 _KNOWN = frozenset({*ENDS_IN, RENEW})
@@ -87,7 +71,7 @@ def acknowledge(
 ) -> ev.RecordsAcknowledged | Refused | None:
     """The event, or why there is none; None: everything in the request is long done with.
 
-    Ranges were looked at by `check_ranges`.
+    Ranges were looked at by `are_wrong`.
     """
     records: list[ev.AcknowledgedRange] = []
     behind = -1

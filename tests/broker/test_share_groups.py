@@ -171,10 +171,15 @@ class TestPartitions:
         ] == [(driver.t.id, 7, 3), (b"\xab" * 16, 0, 100)]
 
     def test_not_initialized(self, driver: ShareDriver) -> None:
-        """Nothing is answered of a share partition whose state is not initialized."""
+        """SH-FT-1: -1, once the fetch has waited."""
         driver.records(1)
         stranger = driver.member("b", "other")
-        assert partitions(stranger.ask(stranger.request(0))) == {}
+        stranger.client.send(stranger.request(0, wait=500), 2)
+        driver.pass_time(499)
+        assert stranger.client.answers() == []
+        driver.pass_time(1)
+        (answer,) = stranger.client.answers()
+        assert partitions(stranger.took(answer))[0].error_code == ErrorCode.UNKNOWN_SERVER_ERROR
 
     def test_where_a_group_begins(self, driver: ShareDriver) -> None:
         """SH-OFF-2: latest unless the group says otherwise; by_duration, 78 if nothing is young."""
@@ -241,11 +246,15 @@ class TestAcknowledging:
         assert answer.error_code == ErrorCode.INVALID_REQUEST
 
     def test_with_a_fetch(self, driver: ShareDriver, member: Member) -> None:
-        """SH-SES-3: acknowledgements are taken first, so what is released comes with the answer."""
+        """SH-ACK-1: what is released comes with a fetch that waits, or with the next one."""
         member.fetch(0)
         answer = member.ask(member.request(acks=((0, 3, ACCEPT), (4, 4, RELEASE))))
         assert partitions(answer)[0].acknowledge_error_code == 0
-        assert given(answer) == {0: [(4, 4, 2)]}
+        assert given(answer) == {}
+        assert member.fetch() == {0: [(4, 4, 2)]}
+        assert given(member.ask(member.request(acks=((4, 4, RELEASE),), wait=500))) == {
+            0: [(4, 4, 3)]
+        }
         answer = member.ask(member.request(acks=((0, 20, ACCEPT),)))
         assert partitions(answer)[0].acknowledge_error_code == ErrorCode.INVALID_REQUEST
 
@@ -301,12 +310,23 @@ class TestWhatIsStored:
         assert member.said((2, 2, ACCEPT)) == ErrorCode.INVALID_RECORD_STATE
 
     def test_a_state_that_begins_anew(self, driver: ShareDriver, member: Member) -> None:
-        """SH-OFF-3: a leader whose state was altered is refused at its next write (6), and begins
-        at the altered offset then."""
+        """SH-OFF-3: a leader whose state was altered begins at the altered offset."""
         member.fetch(0)
         initialize(driver, start=5, epoch=7)
-        assert member.said((0, 0, ACCEPT)) == ErrorCode.NOT_LEADER_OR_FOLLOWER
+        assert member.said((0, 0, ACCEPT)) == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         assert member.fetch() == {0: [(5, 7, 1)]}
+
+    def test_a_leader_that_is_fenced(self, driver: ShareDriver, member: Member) -> None:
+        """SH-ST-2: its write is refused (6), and nothing changes; it begins with what is stored."""
+        member.fetch(0)
+        state = driver.broker.shares.states.states[ShareStateKey("g", driver.t.id, 0)]
+        state.state_epoch = 9
+        answer = member.acknowledge((0, 0, ACCEPT))
+        (partition,) = answer.responses[0].partitions
+        assert partition.error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
+        assert partition.error_message.startswith("Error in write state RPC. The coordinator")
+        assert partition.current_leader.leader_id == 1
+        assert member.fetch() == {0: [(0, 7, 1)]}
 
     def test_a_topic_that_is_gone(self, driver: ShareDriver, member: Member) -> None:
         """Its share partitions go with it."""

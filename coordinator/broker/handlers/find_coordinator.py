@@ -86,9 +86,9 @@ def _is_share_key(key: str) -> bool:
     """A share partition's key is group:topic id:partition; the topic id has 22 characters of
     URL-safe base64, the partition is a number as Java reads it. The group may hold colons."""
     group, topic_id, partition = ["", "", "", *key.rsplit(":", 2)][-3:]
-    return bool(group and _TOPIC_ID.fullmatch(topic_id) and _NUMBER.fullmatch(partition)) and (
-        -(1 << 31) <= int(partition) < 1 << 31
-    )
+    return bool(
+        group.strip() and _TOPIC_ID.fullmatch(topic_id) and _NUMBER.fullmatch(partition)
+    ) and (-(1 << 31) <= int(partition) < 1 << 31)
 
 
 _TOPIC_ID = re.compile(r"[A-Za-z0-9_-]{22}")

@@ -1,8 +1,9 @@
 """ShareFetch (key 78), v1-2: a member of a share group acknowledges records, and is given others
 (KIP-932). v2: exactly as many as asked for, and locks that are renewed (KIP-1222).
 
-Acknowledgements that come with it are taken first (SH-SES-3); in a session's first request there may
-be none. A request that renews locks reads nothing, so its limits must be 0 (SH-ACK-2).
+Acknowledgements that come with it are taken when it was read: what they release comes with a fetch
+that waits, or with the next one (SH-ACK-1). In a session's first request there may be none. A request
+that renews locks reads nothing, so its limits must be 0 (SH-ACK-2).
 """
 
 from __future__ import annotations
@@ -46,14 +47,14 @@ def handle(broker: Broker, call: Call) -> ShareFetchResponse | None:
         return ShareFetchResponse(error_code=session)
     if request.share_acquire_mode not in (_BATCH_OPTIMIZED, EXACT):
         return ShareFetchResponse(error_code=ErrorCode.UNKNOWN_SERVER_ERROR)
-    said = take(broker.shares, call, key, request.topics, renewing=request.is_renew_ack)
-    wanted = session.in_turn(request.share_session_epoch)
-    if request.share_session_epoch == FINAL_EPOCH:
+    ends = request.share_session_epoch == FINAL_EPOCH
+    reads = not (ends or request.is_renew_ack)
+    wanted = session.in_turn(request.share_session_epoch) if reads else []
+    operation = ShareFetchOperation(broker, broker.shares, call, session, wanted)
+    operation.begin()
+    operation.said = take(broker.shares, call, key, request.topics, renewing=request.is_renew_ack)
+    if ends:
         broker.shares.end_session(key, SESSION_CLOSED, call.now, call.cause)
-        wanted = []
-    if request.is_renew_ack:
-        wanted = []
-    operation = ShareFetchOperation(broker, broker.shares, call, session, wanted, said)
     response = operation.answer_now()
     if response is None:
         broker.parked_fetches.park(operation)
@@ -66,7 +67,6 @@ def _contradicts_itself(request: ShareFetchRequest) -> ErrorCode:
         request.min_bytes,
         request.max_bytes,
         request.max_records,
-        request.batch_size,
     )
     acknowledges = any(
         of.acknowledgement_batches for topic in request.topics for of in topic.partitions

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from ...errors import ErrorCode
-from ...share_partitions.acknowledge import Acknowledged, Refused, check_ranges
+from ...share_partitions.acknowledge import Acknowledged, Refused, are_wrong
 from ...share_partitions.states import RENEW
 
 if TYPE_CHECKING:
@@ -92,12 +92,12 @@ def _take(
     found = shares.find(at)
     if isinstance(found, ErrorCode):
         return Refused(found, "")
-    refused = check_ranges(ranges, renewing=renewing, renewal_known=call.version >= RENEWS_SINCE)
-    if refused is not None:
-        return refused
+    if are_wrong(ranges, renewing=renewing, renewal_known=call.version >= RENEWS_SINCE):
+        return Refused(ErrorCode.INVALID_REQUEST, "")
     if not shares.settings(key.group_id).may_renew and any(RENEW in of.types for of in ranges):
         return Refused(ErrorCode.INVALID_RECORD_STATE, NOT_RENEWED)
     partition = shares.opened(key.group_id, found)
     if partition is None:
-        return Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "")
+        error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        return Refused(error, error.message)
     return shares.partitions.acknowledge(partition, key.member_id, ranges, call.now, call.cause)

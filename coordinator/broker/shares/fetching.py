@@ -9,7 +9,7 @@ that come, locks that end and acknowledgements wake it. Does not depend on sessi
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from ...errors import ErrorCode
@@ -48,20 +48,22 @@ class _Open(NamedTuple):
 
 
 class ShareFetchOperation:
-    """One fetch. `said`: what became of the acknowledgements that came with it, by partition."""
+    """One fetch. `begin` reads what can be read at once, before acknowledgements that come with it
+    are taken; then `answer_now` answers, or says that it is to wait."""
 
     __slots__ = (
+        "_answers",
         "_broker",
         "_call",
-        "_listed",
+        "_leaders",
         "_request",
-        "_said",
         "_session",
         "_settings",
         "_shares",
         "_wanted",
         "deadline_ms",
         "partitions",
+        "said",
         "token",
     )
 
@@ -72,7 +74,6 @@ class ShareFetchOperation:
         call: Call,
         session: ShareSession,
         wanted: list[At],
-        said: dict[At, Refused | None],
     ) -> None:
         request = call.message
         assert isinstance(request, ShareFetchRequest)
@@ -83,7 +84,10 @@ class ShareFetchOperation:
         self._request = request
         self._session = session
         self._wanted = wanted
-        self._said = said
+        self.said: dict[At, Refused | None] = {}
+        """What became of the acknowledgements that came with it, by partition."""
+        self._answers: dict[At, PartitionData] | None = None
+        self._leaders: set[int] = set()
         self._shares = shares
         self._settings = shares.settings(session.key.group_id)
         self.partitions = tuple(
@@ -92,12 +96,18 @@ class ShareFetchOperation:
             if not isinstance(found := shares.find(at), ErrorCode)
         )
 
-    def answer_now(self) -> ShareFetchResponse | None:
-        """The answer, or None if there is reason to wait."""
+    def begin(self) -> None:
+        """Read, if there is enough, or no time to wait."""
         waits = self._request.max_wait_ms > 0 and bool(self.partitions)
-        return (
-            None if waits and not self._is_ready(self._call.now) else self._response(self._call.now)
-        )
+        if not waits or self._is_ready(self._call.now):
+            self._answers = self._read_all(self._call.now)
+
+    def answer_now(self) -> ShareFetchResponse | None:
+        """The answer, or None if there is reason to wait: of acknowledgements that came with it
+        there may be none left."""
+        if self._answers is None and not self._is_ready(None):
+            return None
+        return self._response(self._call.now)
 
     def ready(self, woken: tuple[str, int] | None = None) -> bool:
         """Whether waiting is over."""
@@ -119,10 +129,7 @@ class ShareFetchOperation:
             if now is None:
                 partition = self._shares.opened(self._session.key.group_id, found)
             else:
-                opening = self._open(found, now)
-                if opening[1]:
-                    return True
-                partition = opening[0]
+                partition, _ = self._open(found, now)
             if partition is None or not self._may_take(partition):
                 continue
             some = True
@@ -154,37 +161,24 @@ class ShareFetchOperation:
         return opening.partition, opening.error
 
     def _response(self, now: int) -> ShareFetchResponse:
-        answers: dict[At, PartitionData] = {}
-        ready: list[_Open] = []
-        leaders: set[int] = set()
-        for at in self._wanted:
-            found = self._shares.find(at)
-            if isinstance(found, ErrorCode):
-                answers[at] = self._refused(at, found, leaders)
-                continue
-            partition, error = self._open(found, now)
-            if error:
-                answers[at] = self._refused(at, error, leaders)
-            elif partition is not None and self._may_take(partition):
-                ready.append(_Open(at, found, partition))
-        self._read_all(ready, answers, now)
-        for at, refused in self._said.items():
+        answers = self._read_all(now) if self._answers is None else self._answers
+        for at, refused in self.said.items():
             data = answers.setdefault(at, PartitionData(partition_index=at[1], records=b""))
             if refused is not None:
                 data.acknowledge_error_code = refused.error
                 data.acknowledge_error_message = refused.message or None
-                self._point_to_leader(at, refused.error, data, leaders)
+                self._point_to_leader(at, refused.error, data)
         return ShareFetchResponse(
             acquisition_lock_timeout_ms=self._settings.lock_duration_ms,
             responses=by_topic(answers),
-            node_endpoints=endpoints(self._broker, self._call, leaders, NodeEndpoint),
+            node_endpoints=endpoints(self._broker, self._call, self._leaders, NodeEndpoint),
         )
 
-    def _read_all(self, ready: list[_Open], answers: dict[At, PartitionData], now: int) -> None:
-        """Records of each partition, as far as bytes and records go."""
-        if not ready:
-            return
-        share = max(1, self._request.max_bytes // len(ready))
+    def _read_all(self, now: int) -> dict[At, PartitionData]:
+        """The partitions' answers: records of each, as far as bytes and records go."""
+        answers: dict[At, PartitionData] = {}
+        ready = list(self._ready_ones(answers, now))
+        share = max(1, self._request.max_bytes // len(ready)) if ready else 0
         left = self._request.max_records
         whole = True
         for one in ready:
@@ -198,6 +192,20 @@ class ShareFetchOperation:
                 answers[one.at] = data
                 if newly:
                     self._session.partitions[one.at] = False
+        return answers
+
+    def _ready_ones(self, answers: dict[At, PartitionData], now: int) -> Iterator[_Open]:
+        """Partitions from which something can be taken; `answers` gets those that are refused."""
+        for at in self._wanted:
+            found = self._shares.find(at)
+            if isinstance(found, ErrorCode):
+                answers[at] = self._refused(at, found)
+                continue
+            partition, error = self._open(found, now)
+            if error:
+                answers[at] = self._refused(at, error)
+            elif partition is not None and self._may_take(partition):
+                yield _Open(at, found, partition)
 
     def _read(
         self, one: _Open, data: PartitionData, share: int, left: int, now: int, *, whole: bool
@@ -237,18 +245,16 @@ class ShareFetchOperation:
         ]
         return sum(of.last_offset - of.first_offset + 1 for of in given)
 
-    def _refused(self, at: At, error: ErrorCode, leaders: set[int]) -> PartitionData:
+    def _refused(self, at: At, error: ErrorCode) -> PartitionData:
         data = PartitionData(partition_index=at[1], error_code=error, records=b"")
-        self._point_to_leader(at, error, data, leaders)
+        self._point_to_leader(at, error, data)
         return data
 
-    def _point_to_leader(
-        self, at: At, error: ErrorCode, data: PartitionData, leaders: set[int]
-    ) -> None:
+    def _point_to_leader(self, at: At, error: ErrorCode, data: PartitionData) -> None:
         leader = leader_of(self._broker, at, error)
         if leader is not None:
             data.current_leader = LeaderIdAndEpoch(leader_id=leader[0], leader_epoch=leader[1])
-            leaders.add(leader[0])
+            self._leaders.add(leader[0])
 
 
 def by_topic(answers: dict[At, PartitionData]) -> list[ShareFetchableTopicResponse]:

@@ -45,7 +45,7 @@ UNKNOWN_SERVER_ERROR."""
 
 
 class Opening(NamedTuple):
-    """A share partition that is open, or why it is not; neither: nothing is stored of it yet."""
+    """A share partition that is open, or why it is not."""
 
     partition: SharePartition | None
     error: ErrorCode = ErrorCode.NONE
@@ -81,8 +81,6 @@ class SharePartitions:
             return Opening(None, ErrorCode.UNKNOWN_SERVER_ERROR)
         at = ShareStateKey(group_id, topic_id, found.index)
         decision, state = self._states.read(at, found.leader_epoch, now, cause)
-        if decision.error is ErrorCode.INVALID_REQUEST:
-            return Opening(None)  # nobody has initialized it: members are told so when it is done
         if state is None:
             return Opening(None, _PERSISTED_AS.get(decision.error, ErrorCode.UNKNOWN_SERVER_ERROR))
         start = state.start_offset if state.start_offset != NO_OFFSET else None
@@ -279,7 +277,7 @@ class SharePartitions:
         error = _PERSISTED_AS.get(decision.error, ErrorCode.UNKNOWN_SERVER_ERROR)
         if error is ErrorCode.NOT_LEADER_OR_FOLLOWER:  # somebody else leads, or the state is anew
             self.close(key, "its state is fenced", now, cause)
-        return acknowledging.Refused(error, decision.message)
+        return acknowledging.Refused(error, f"Error in write state RPC. {decision.message}")
 
     def _fold(
         self, partition: SharePartition, event: ev.Event, now: int, cause: int | None = None

@@ -29,7 +29,10 @@ class Batches(NamedTuple):
     aborted: list[Span]
 
     def holding(self, first: int, last: int) -> bytes:
-        """The bytes of the batches that hold offsets of this range."""
+        """The bytes of the batches that hold offsets of this range; of all of them as they were
+        read, with the beginning of the next one."""
+        if first <= self.spans[0].last_offset and last >= self.spans[-1].first_offset:
+            return self.data
         start, end = len(self.data), 0
         before = 0
         for span, at in zip(self.spans, self.ends, strict=True):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ...errors import ErrorCode
 from ...share_partitions.model import SharePartition, SharePartitionKey
 from ...share_partitions.release import CONNECTION_LOST
+from ...share_states.model import ShareStateKey
 from .partitions import SharePartitions
 from .sessions import At, SessionKey, ShareSession, ShareSessions
 from .settings import SettingsOfGroups
@@ -36,6 +37,7 @@ class Shares:
         self.sessions = ShareSessions()
         self._broker = broker
         self._lost: list[str] = []
+        self.states.begun_anew = self._begun_anew
 
     # -- partitions
 
@@ -55,6 +57,16 @@ class Shares:
     def opened(self, group_id: str, found: Partition) -> SharePartition | None:
         """A share partition, if it is open."""
         return self.partitions.open_ones.get(SharePartitionKey(group_id, found.topic, found.index))
+
+    def _begun_anew(self, key: ShareStateKey, now: int, cause: int | None) -> None:
+        """What was stored is altered, or deleted: the share partition begins with what there is
+        now."""
+        self.partitions.close_where(
+            lambda one: (one.key.group_id, one.topic_id, one.key.partition) == key,
+            "its state was altered",
+            now,
+            cause,
+        )
 
     # -- sessions
 

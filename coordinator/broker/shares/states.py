@@ -9,6 +9,7 @@ translate.
 from __future__ import annotations
 
 from base64 import urlsafe_b64encode
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ...cluster.internal_topics import partition_for
@@ -41,6 +42,8 @@ class ShareStates:
 
     def __init__(self, broker: ShareHost) -> None:
         self.states: dict[ShareStateKey, ShareState] = {}
+        self.begun_anew: Callable[[ShareStateKey, int, int | None], None] = lambda *_: None
+        """Told of each state that does not go on from what it was."""
         self._broker = broker
 
     # -- what groups and leaders ask; `cause`: the log's number of the request behind it
@@ -143,6 +146,13 @@ class ShareStates:
 
     def _write(self, key: ShareStateKey, event: ev.Event, now: int, cause: int | None) -> None:
         broker = self._broker
+        known = self.states.get(key)
+        begins_anew = (
+            isinstance(event, ev.ShareStateSnapshotted)
+            and known is not None
+            and event.batches == ()
+            and known.state_epoch != event.state_epoch
+        )
         if broker.log is not None:
             topic = broker.cluster.topics_by_id.get(key.topic_id)
             name = "" if topic is None else topic.name
@@ -153,6 +163,8 @@ class ShareStates:
             self.states.pop(key, None)
         else:
             evolve(self.states.setdefault(key, ShareState()), event)
+        if isinstance(event, ev.ShareStateDeleted) or begins_anew:
+            self.begun_anew(key, now, cause)
 
     def _append(self, key: ShareStateKey, event: ev.Event, now: int) -> None:
         """The record of an event, in the partition that holds the state."""

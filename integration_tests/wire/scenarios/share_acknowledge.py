@@ -1,0 +1,225 @@
+"""ShareAcknowledge (KIP-932), and acknowledgements that come with a fetch: what they make of
+records, and what is wrong with them (SH-ACK-*)."""
+
+from __future__ import annotations
+
+from integration_tests.wire.recorder import Session
+from integration_tests.wire.registry import scenario
+from integration_tests.wire.sharing import ACCEPT, PROFILE, REJECT, RELEASE, RENEW, Shared
+
+GAP = 0
+_LEAST, _MOST = -(1 << 63), (1 << 63) - 1
+
+
+@scenario(PROFILE)
+def every_type(s: Session) -> None:
+    """One for a range, one for each offset; what is stored after each."""
+    shared = Shared(s, 5, 3)
+    a = shared.sharer()
+    a.begin(0)
+    a.acknowledge((0, 1, ACCEPT))
+    shared.state()
+    a.acknowledge((2, 2, RELEASE), (3, 3, REJECT), (4, 4, GAP))
+    shared.state()
+    a.fetch()
+    a.acknowledge((2, 2, ACCEPT), (5, 7, ACCEPT, RELEASE, REJECT))
+    shared.state()
+    a.fetch()
+    a.acknowledge((6, 6, ACCEPT))
+    shared.state()
+    a.fetch()
+
+
+@scenario(PROFILE)
+def with_a_fetch(s: Session) -> None:
+    """They are taken first: what is released comes with the answer."""
+    shared = Shared(s, 5)
+    a = shared.sharer()
+    a.begin(0)
+    a.fetch(acks=((0, 3, ACCEPT), (4, 4, RELEASE)))
+    a.fetch(acks=((0, 9, ACCEPT),))
+    a.fetch(acks=((4, 4, ACCEPT),))
+    a.link.ask("ShareFetch", 2, **a.fields(0, acks=((0, 0, ACCEPT),), share_session_epoch=0))
+    a.fetch()
+
+
+@scenario(PROFILE)
+def wrong_ranges(s: Session) -> None:
+    """Reversed, without types, with too few, unknown ones, out of order, overlapping."""
+    shared = Shared(s, 5, 3)
+    a = shared.sharer()
+    a.begin(0)
+    for acks in (
+        ((3, 2, ACCEPT),),
+        ((0, 2),),
+        ((0, 2, ACCEPT, ACCEPT),),
+        ((0, 2, ACCEPT, ACCEPT, ACCEPT, ACCEPT),),
+        ((0, 2, 5),),
+        ((0, 2, -1),),
+        ((0, 2, 127),),
+        ((0, 2, RENEW),),
+        ((4, 5, ACCEPT), (0, 1, ACCEPT)),
+        ((0, 3, ACCEPT), (2, 5, ACCEPT)),
+        ((0, 3, ACCEPT), (3, 5, ACCEPT)),
+        ((0, 1, ACCEPT), (0, 1, ACCEPT)),
+    ):
+        a.acknowledge(*acks)
+    a.acknowledge((0, 7, ACCEPT))
+
+
+@scenario(PROFILE)
+def far_away_ranges(s: Session) -> None:
+    """Offsets up to the ends of 64 bits."""
+    shared = Shared(s, 5, 3)
+    a = shared.sharer()
+    a.begin(0)
+    for acks in (
+        ((0, 8, ACCEPT),),
+        ((8, 9, ACCEPT),),
+        ((7, _MOST, ACCEPT),),
+        ((_MOST, _MOST, ACCEPT),),
+        ((_LEAST, _MOST, ACCEPT),),
+        ((_LEAST, -1, ACCEPT),),
+        ((-1, -1, ACCEPT),),
+        ((-1, 0, ACCEPT),),
+        ((1 << 62, (1 << 62) + 5, GAP),),
+    ):
+        a.acknowledge(*acks)
+    a.acknowledge((0, 4, ACCEPT))
+    a.acknowledge((-1, 2, ACCEPT))
+    a.acknowledge((0, 2, ACCEPT))
+    a.acknowledge((0, 4, RELEASE))
+    a.acknowledge((3, 6, ACCEPT))
+    a.acknowledge((7, 7, ACCEPT))
+    a.acknowledge((0, 7, ACCEPT))
+    a.acknowledge((8, 8, ACCEPT))
+
+
+@scenario(PROFILE)
+def records_of_others(s: Session) -> None:
+    """What another member holds, what nobody holds, what is done with."""
+    shared = Shared(s, 3, 3, 3)
+    a, b = shared.sharer("a"), shared.sharer("b")
+    a.begin(0, max_records=3)
+    b.begin(0, max_records=3)
+    a.acknowledge((3, 5, ACCEPT))
+    a.acknowledge((0, 5, ACCEPT))
+    a.acknowledge((6, 6, ACCEPT))
+    b.acknowledge((3, 4, RELEASE))
+    b.acknowledge((3, 5, ACCEPT))
+    b.acknowledge((4, 4, ACCEPT))
+    a.acknowledge((0, 0, ACCEPT))
+    a.acknowledge((0, 2, ACCEPT))
+    a.acknowledge((1, 1, ACCEPT))
+
+
+@scenario(PROFILE)
+def unknown_partitions(s: Session) -> None:
+    """Partitions that are unknown, never read, or named without a range."""
+    shared = Shared(s, 2, partitions=2)
+    a = shared.sharer()
+    a.begin(0)
+    a.acknowledge((0, 0, ACCEPT), partition=1)
+    a.acknowledge((0, 0, ACCEPT), partition=7)
+    a.acknowledge()
+    a.acknowledge(topics=[])
+    a.acknowledge(topics=[{"topic_id": "ab" * 16, "partitions": [a.part(0, (0, 0, ACCEPT))]}])
+    a.acknowledge(topics=[{"topic_id": "00" * 16, "partitions": [a.part(0, (0, 0, ACCEPT))]}])
+    a.acknowledge((0, 1, ACCEPT))
+
+
+@scenario(PROFILE)
+def deliveries_are_limited(s: Session) -> None:
+    """After the limit a release archives; a limit of 2 gives whole batches to the end."""
+    shared = Shared(s, 2, 1, settings={"share.delivery.count.limit": "2"})
+    a = shared.sharer()
+    a.begin(0)
+    a.acknowledge((0, 2, RELEASE))
+    a.fetch()
+    a.acknowledge((0, 1, RELEASE), (2, 2, REJECT))
+    a.fetch()
+    shared.state()
+
+
+@scenario(PROFILE)
+def smaller_and_smaller_portions(s: Session) -> None:
+    """From half the limit on a batch comes by itself and in halves; the last delivery is a
+    record's own (SH-FT-8)."""
+    shared = Shared(s, 8, 3)
+    a = shared.sharer()
+    a.begin(0, max_records=8)
+    a.fetch()
+    for _ in range(2):
+        a.acknowledge((0, 10, RELEASE))
+        a.fetch()
+    a.acknowledge((0, 7, RELEASE))
+    for _ in range(3):
+        a.fetch()
+    a.acknowledge((0, 7, RELEASE))
+    for _ in range(9):
+        a.fetch()
+    shared.state()
+
+
+@scenario(PROFILE)
+def sessions_that_end_count_as_deliveries(s: Session) -> None:
+    """A record is archived when its last holder's session closes."""
+    shared = Shared(s, 1, settings={"share.delivery.count.limit": "3"})
+    a = shared.sharer()
+    for _ in range(3):
+        a.begin(0)
+        a.close()
+    a.begin(0, max_wait_ms=0)
+    shared.state()
+
+
+@scenario(PROFILE)
+def renewals(s: Session) -> None:
+    """With the flag, at version 2, and without any limit in a fetch."""
+    shared = Shared(s, 4)
+    a = shared.sharer()
+    a.begin(0)
+    a.acknowledge((0, 1, RENEW), is_renew_ack=True)
+    a.acknowledge((0, 1, RENEW), (2, 3, ACCEPT), is_renew_ack=True)
+    a.acknowledge((0, 0, RENEW))
+    a.acknowledge((0, 0, RENEW), version=1)
+    a.acknowledge((0, 0, ACCEPT), is_renew_ack=True)
+    none = {"max_wait_ms": 0, "min_bytes": 0, "max_bytes": 0, "max_records": 0, "batch_size": 0}
+    for name in none:
+        a.link.ask(
+            "ShareFetch",
+            2,
+            **(a.fields(acks=((1, 1, RENEW),), is_renew_ack=True) | none | {name: 1}),
+        )
+    a.fetch(acks=((1, 1, RENEW),), is_renew_ack=True, **none)
+    a.fetch(acks=((1, 1, ACCEPT),), is_renew_ack=True, **none)
+    a.fetch()
+
+
+@scenario(PROFILE)
+def renewals_that_are_not_enabled(s: Session) -> None:
+    """share.renew.acknowledge.enable=false."""
+    shared = Shared(s, 2, settings={"share.renew.acknowledge.enable": "false"})
+    a = shared.sharer()
+    a.begin(0)
+    a.acknowledge((0, 1, RENEW), is_renew_ack=True)
+    a.acknowledge((0, 0, ACCEPT), (1, 1, RENEW), is_renew_ack=True)
+    a.acknowledge((0, 1, ACCEPT), is_renew_ack=True)
+
+
+@scenario(PROFILE)
+def pieces_of_batches_in_flight(s: Session) -> None:
+    """A batch of the log that came into flight in one piece is acknowledged in many."""
+    shared = Shared(s, 10)
+    a, b = shared.sharer("a"), shared.sharer("b")
+    a.begin(0)
+    a.acknowledge((0, 0, ACCEPT), (2, 2, ACCEPT), (4, 4, REJECT), (6, 6, RELEASE), (8, 8, GAP))
+    shared.state()
+    b.begin(0)
+    b.acknowledge((6, 6, ACCEPT))
+    a.acknowledge((1, 9, ACCEPT))
+    a.acknowledge((1, 1, ACCEPT), (3, 3, ACCEPT), (5, 5, ACCEPT))
+    shared.state()
+    a.acknowledge((7, 7, RELEASE), (9, 9, RELEASE))
+    b.fetch()
+    shared.state()

@@ -1,0 +1,196 @@
+"""ShareFetch (KIP-932): which records a member is given, how many, and how long it waits
+(SH-FT-*)."""
+
+from __future__ import annotations
+
+from integration_tests.wire.recorder import Session
+from integration_tests.wire.registry import scenario
+from integration_tests.wire.sharing import ACCEPT, PROFILE, RELEASE, Shared, configure, initialize
+
+_STRANGER, _ZERO = "ab" * 16, "00" * 16
+
+
+@scenario(PROFILE)
+def whole_batches(s: Session) -> None:
+    """max_records is reached by whole batches; a doubled delivery counts up."""
+    shared = Shared(s, 5, 3, 2)
+    a = shared.sharer()
+    a.begin(0, max_records=3)
+    a.fetch(max_records=4)
+    a.fetch(max_records=0)
+    a.acknowledge((1, 2, RELEASE), (6, 6, RELEASE))
+    a.fetch(max_records=1)
+    a.fetch()
+
+
+@scenario(PROFILE)
+def exactly_so_many(s: Session) -> None:
+    """share_acquire_mode 1; another mode than 0 and 1 fails, and the session is a request
+    further."""
+    shared = Shared(s, 5, 3, 2)
+    a = shared.sharer()
+    a.begin(0, max_records=3, share_acquire_mode=1)
+    a.fetch(max_records=3, share_acquire_mode=1)
+    a.fetch(max_records=3, share_acquire_mode=1)
+    a.fetch(max_records=9)
+    a.fetch(share_acquire_mode=2)
+    a.epoch += 1
+    a.fetch()
+
+
+@scenario(PROFILE)
+def pieces_of_batch_size(s: Session) -> None:
+    """Acquired records are told in pieces of batch_size or more, each of whole batches."""
+    shared = Shared(s, 2, 2, 3, 1, 1, 6)
+    a = shared.sharer()
+    a.begin(0, batch_size=3)
+    a.close()
+    a.begin(0, batch_size=1)
+    a.close()
+    a.begin(0, batch_size=0)
+
+
+@scenario(PROFILE)
+def version_1(s: Session) -> None:
+    """Without acquire mode and renewals."""
+    shared = Shared(s, 2, 2)
+    a = shared.sharer()
+    a.begin(0, version=1, max_records=1)
+    a.fetch(version=1, acks=((0, 0, ACCEPT), (1, 1, RELEASE)))
+    a.acknowledge((1, 3, ACCEPT), version=1)
+
+
+@scenario(PROFILE)
+def bytes_are_shared_out(s: Session) -> None:
+    """Less than a batch means one batch at a time, of the first partition that has any."""
+    shared = Shared(s, 1, 1, partitions=2)
+    shared.produce(1, 1, partition=1)
+    a = shared.sharer()
+    a.begin(0, max_bytes=1)
+    a.fetch(max_bytes=1)
+    a.fetch(max_bytes=1)
+    a.fetch(1, max_bytes=200, max_wait_ms=900)
+
+
+@scenario(PROFILE)
+def waits_for_records(s: Session) -> None:
+    """Until there are any, and for so many bytes."""
+    shared = Shared(s)
+    a = shared.sharer()
+    a.begin(0, max_wait_ms=600)
+    a.link.send("ShareFetch", 2, **a.fields(max_wait_ms=10_000))
+    a.link.silent()
+    shared.produce(2)
+    a.took(a.link.expect())
+    a.link.send("ShareFetch", 2, **a.fields(max_wait_ms=10_000, min_bytes=100))
+    a.link.silent()
+    shared.produce(1)
+    a.link.silent()
+    shared.produce(1)
+    a.took(a.link.expect())
+
+
+@scenario(PROFILE)
+def waits_in_vain(s: Session) -> None:
+    """An answer without records comes when the time is over; none is needed for no bytes."""
+    shared = Shared(s)
+    a = shared.sharer()
+    a.begin(0, max_wait_ms=600)
+    a.link.send("ShareFetch", 2, **a.fields(max_wait_ms=900))
+    a.link.silent()
+    a.took(a.link.expect())
+    a.fetch(min_bytes=0, max_wait_ms=10_000)
+
+
+@scenario(PROFILE)
+def unknown_partitions(s: Session) -> None:
+    """3 and 100 at each fetch, and the rest is served."""
+    shared = Shared(s, 2)
+    a = shared.sharer()
+    for index in (7, -1):
+        a.begin(0, index)
+        a.link.send("ShareFetch", 2, **a.fields())
+        a.took(a.link.expect())
+        a.close()
+    for topic_id in (_STRANGER, _ZERO):
+        topics = [{"topic_id": topic_id, "partitions": [a.part(1)]}]
+        a.begin(0, topics=topics)
+        a.fetch()
+
+
+@scenario(PROFILE)
+def nothing_is_initialized(s: Session) -> None:
+    """-1 after the wait, for each partition; with a group of no name at once."""
+    shared = Shared(s, 1)
+    a = shared.sharer()
+    stranger = s.name("stranger")
+    a.link.ask("ShareFetch", 2, **a.fields(0, group_id=stranger, max_wait_ms=600))
+    a.epoch = 1
+    a.fetch(group_id=stranger, max_wait_ms=600)
+    initialize(s, stranger, shared.topic, 0)
+    a.fetch(group_id=stranger, max_wait_ms=600)
+
+
+@scenario(PROFILE)
+def where_a_group_begins(s: Session) -> None:
+    """Latest by default; an initialized start offset counts before that."""
+    shared = Shared(s, 2, 2)
+    late, given = s.name("late"), s.name("given")
+    initialize(s, late, shared.topic, 0)
+    initialize(s, given, shared.topic, 0, start=1)
+    a, b = shared.sharer("a"), shared.sharer("b")
+    shared.group = late
+    a.begin(0, max_wait_ms=600)
+    shared.produce(1)
+    a.fetch(max_wait_ms=10_000)
+    shared.group = given
+    b.begin(0)
+
+
+@scenario(PROFILE)
+def by_duration(s: Session) -> None:
+    """The first record that is younger; 78 where there is none."""
+    shared = Shared(s, 2)
+    late = s.name("late")
+    configure(s, late, {"share.auto.offset.reset": "by_duration:PT1H"})
+    initialize(s, late, shared.topic, 0)
+    shared.group = late
+    a = shared.sharer()
+    a.begin(0, max_wait_ms=600)
+    a.fetch(max_wait_ms=600)
+
+
+@scenario(PROFILE)
+def limits_of_what_is_in_flight(s: Session) -> None:
+    """share.partition.max.record.locks: a batch that goes over comes whole, then nothing new; an
+    acknowledgement at the start makes room."""
+    shared = Shared(s, 60, 60, 5, settings={"share.partition.max.record.locks": "100"})
+    a, b = shared.sharer("a"), shared.sharer("b")
+    a.begin(0, max_records=60)
+    a.fetch()
+    b.begin(0, max_wait_ms=600)
+    a.acknowledge((61, 61, RELEASE))
+    b.fetch(max_wait_ms=10_000)
+    b.link.send("ShareFetch", 2, **b.fields(max_wait_ms=10_000))
+    b.link.silent()
+    a.acknowledge((0, 59, ACCEPT))
+    b.took(b.link.expect())
+
+
+@scenario(PROFILE)
+def deleted_records(s: Session) -> None:
+    """The log starts behind what is available: it is delivered to nobody."""
+    shared = Shared(s, 5, 3)
+    a = shared.sharer()
+    a.begin(0, max_records=1)
+    a.acknowledge((0, 4, RELEASE))
+    s.stage().ask_quietly(
+        "DeleteRecords",
+        2,
+        topics=[{"name": shared.topic, "partitions": [{"partition_index": 0, "offset": 5}]}],
+        timeout_ms=5_000,
+    )
+    a.fetch()
+    a.fetch(max_wait_ms=10_000)
+    a.acknowledge((5, 7, ACCEPT))
+    shared.state()
