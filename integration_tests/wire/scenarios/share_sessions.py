@@ -124,7 +124,11 @@ def strange_names(s: Session) -> None:
     ]
     for other in strange:
         a.link.ask("ShareFetch", 2, **(a.fields(0, max_wait_ms=900) | other))
-        said = {"group_id": shared.group, "member_id": a.member_id, "share_session_epoch": 3}
+        said: dict[str, Any] = {
+            "group_id": shared.group,
+            "member_id": a.member_id,
+            "share_session_epoch": 3,
+        }
         a.link.ask("ShareAcknowledge", 2, **({**said, "topics": []} | other))
 
 
