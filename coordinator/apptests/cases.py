@@ -45,17 +45,18 @@ from . import findings
 from .disturbing import (
     commits_fail,
     coordinator_of,
-    news_withheld,
     rebalance,
     verify_rest,
     verify_stayed,
     wait_hit,
 )
 from .record_cases import RECORDS, RecordCases
+from .sessions import postpone_sessions
 from .skipping import needs, needs_commits, needs_processed
 from .transaction_cases import TransactionCases
 from .under_test import PARTITIONS, PATIENCE_S, ApplicationUnderTest
 from .verdict import DUPLICATES
+from .withheld_news import news_withheld
 
 
 class NotJudgedWarning(UserWarning):
@@ -133,25 +134,20 @@ class ConsumerCases(RecordCases, TransactionCases):
         """A rebalance while records wait: what goes to the other member is its own, until it comes
         back."""
         app.start()
-        with ExitStack() as news:
+        with ExitStack() as until_told:
             if getattr(app.application, "postpone_work", None) is not None:
                 self._produce_and_postpone(app)
-                held = None
+                news = None
             # it is to hear of the rebalance in the middle of its work, not at its next heartbeat
             # some seconds later
             else:
-                held = news.enter_context(news_withheld(app))
+                news = until_told.enter_context(news_withheld(app))
             with app.peer() as peer:
-                if held is not None:
+                if news is not None:
                     app.wait(findings.BLOCKS, "nobody saw the other member", peers=1)
                     before = len(app.processed() or ())
-                    app.produce(RECORDS)
-                    if not app.not_judged:
-                        app.wait_until(
-                            lambda: len(app.processed() or ()) > before,
-                            "the application processed nothing",
-                        )
-                    held.release()
+                    with news.told_at_work(lambda: len(app.processed() or ()) > before):
+                        app.produce(RECORDS)
                 what = "the application did not rejoin when another member came"
                 app.wait(findings.BLOCKS, what, state="Stable", peers=1, assigned="all")
                 with app.others_own(peer):
@@ -166,11 +162,10 @@ class ConsumerCases(RecordCases, TransactionCases):
         the other member's, processed or not."""
         needs_processed(app)
         app.start()
-        with news_withheld(app) as held, app.peer() as peer:
+        with news_withheld(app) as news, app.peer() as peer:
             app.wait(findings.BLOCKS, "nobody saw the other member", peers=1)
-            app.produce(RECORDS)
-            app.wait_fetched()
-            held.release()
+            with news.told_at_work(app.has_fetched):
+                app.produce(RECORDS)
             what = "the application did not rejoin when another member came"
             app.wait(findings.BLOCKS, what, state="Stable", peers=1, assigned="all")
             with app.others_own(peer):
@@ -368,6 +363,7 @@ class ConsumerCases(RecordCases, TransactionCases):
         app.wait_done()
         mark = app.kafka.mark()
         app.stop()
+        postpone_sessions(app, app.patience_s)  # however long its start takes
         app.start()
         app.group.verify().rebalances(0, since=mark)
         name = app.member().instance_id or ""

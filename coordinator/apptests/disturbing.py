@@ -8,14 +8,14 @@ another member, stand for it.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Set
-from contextlib import contextmanager
+from collections.abc import Set
 from typing import TYPE_CHECKING
 
 from ..control.in_process_requests import ControlError
 from . import findings, identities
 from .findings import Finding
 from .refused_heartbeats import connections, refused_for_good
+from .sessions import held_at_most_s, postpone_sessions
 from .under_test import PARTITIONS, PATIENCE_S, ApplicationError, ApplicationUnderTest
 
 if TYPE_CHECKING:
@@ -120,16 +120,6 @@ def rebalance(app: ApplicationUnderTest, reason: str) -> None:
             raise ApplicationError([found, *app.findings()]) from None
 
 
-@contextmanager
-def news_withheld(app: ApplicationUnderTest) -> Iterator[FaultHandle]:
-    """It hears of no rebalance until what this gives is released, at the end of the block at the
-    latest: its heartbeat is held."""
-    api = "ConsumerGroupHeartbeat" if app.speaks_consumer else "Heartbeat"
-    with app.kafka.hold(api, group=app.application.group, times=1, may_miss=True) as held:
-        wait_hit(app, held, "the application sends no heartbeats")
-        yield held
-
-
 def wait_hit(
     app: ApplicationUnderTest, fault: FaultHandle, what: str, name: str = findings.NO_RECOVERY
 ) -> None:
@@ -162,18 +152,29 @@ def verify_stayed(app: ApplicationUnderTest, *, since: int) -> None:
 
 def waits_for_commits(app: ApplicationUnderTest, wait_s: float) -> bool:
     """Whether it processes nothing more while one of its commits is not answered, for so many
-    seconds.
+    seconds in all; a commit waits for a part of its member's session at most.
 
     An application that commits asynchronously, or leaves commits to its library, goes on; it is
     told of no error either.
     """
+    until = time.monotonic() + wait_s
+    while True:
+        most_s = held_at_most_s(app, min(wait_s, max(until - time.monotonic(), 0.0)))
+        if not _waits_for_commit(app, most_s):
+            return False
+        if time.monotonic() >= until:
+            return True
+
+
+def _waits_for_commit(app: ApplicationUnderTest, most_s: float) -> bool:
     mark = app.kafka.mark()
     with app.kafka.hold(
         "OffsetCommit", group=app.application.group, times=1, may_miss=True
     ) as held:
         app.produce(PARTITIONS)
         wait_hit(app, held, "the application commits nothing")
-        before, until = len(app.processed() or ()), time.monotonic() + wait_s
+        postpone_sessions(app, most_s)
+        before, until = len(app.processed() or ()), time.monotonic() + most_s
         app.produce(10 * PARTITIONS)
         while len(app.processed() or ()) <= before:
             if time.monotonic() > until:

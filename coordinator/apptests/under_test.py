@@ -85,7 +85,8 @@ class ApplicationUnderTest:
         self._at_most = duplicates
         self._excused: object = None
         self.told = Told()
-        self._peer_clients = set[str]()
+        self.peer_clients = set[str]()
+        """Client ids of the test's own members."""
         if application.topic not in self._topics():
             kafka.create_topic(application.topic, partitions)
         self._watch = CommitWatch(kafka, application.group, self._count)
@@ -182,7 +183,7 @@ class ApplicationUnderTest:
     def members(self) -> list[MemberSnapshot]:
         """The application's own members: all but the peers of this test."""
         return [
-            member for member in self.group.members if member.client_id not in self._peer_clients
+            member for member in self.group.members if member.client_id not in self.peer_clients
         ]
 
     def member(self) -> MemberSnapshot:
@@ -216,7 +217,7 @@ class ApplicationUnderTest:
         clients = identities.clients_that_joined(
             self.kafka.events(group=self.application.group, since=mark)
         )
-        return not clients <= self._peer_clients
+        return not clients <= self.peer_clients
 
     def stop(self) -> None:
         """Stop it in good order."""
@@ -295,7 +296,7 @@ class ApplicationUnderTest:
         self.disturbances += 2
         config = {"enable.auto.commit": "false", **options.pop("config", {})}
         with self.group.peer([self.application.topic], config=config, **options) as peer:
-            self._peer_clients.add(peer.client_id)
+            self.peer_clients.add(peer.client_id)
             try:
                 yield peer
             except BaseException:
@@ -417,18 +418,14 @@ class ApplicationUnderTest:
                 )
             time.sleep(0.005)
 
-    def wait_fetched(self) -> None:
-        """Wait until it has fetched all that was written to its partitions, for a moment at most:
-        one that is paused does not."""
-        ends, until = self._ends(), time.monotonic() + A_MOMENT_S
+    def has_fetched(self) -> bool:
+        """Whether it has fetched all that was written to its partitions; of one that is paused it
+        does not."""
+        ends = self._ends()
         mine = [
             place for member in self.members() for place in member.assignment or () if place in ends
         ]
-        while (
-            any(self._watch.fetched.get(place, 0) < ends[place] for place in mine)
-            and time.monotonic() < until
-        ):
-            time.sleep(0.005)
+        return all(self._watch.fetched.get(place, 0) >= ends[place] for place in mine)
 
     def wait_shared(self, peers: int = 1) -> GroupSnapshot:
         """Wait until the application and so many peers share the partitions, and every member has

@@ -193,6 +193,40 @@ class KafkaPython(Small):
                 consumer.commit({place: kafka.OffsetAndMetadata(record.offset + 1, "", -1)})
 
 
+class CommitsEveryTurn(Small):
+    """Right: kafka-python, a commit after each poll, also of nothing new: while a heartbeat waits on
+    the same connection, it stands still."""
+
+    def __init__(self, settings: dict[str, Any] | None = None) -> None:
+        super().__init__()
+        self.settings = settings or {"heartbeat_interval_ms": 100}
+
+    def live(self) -> None:
+        consumer = kafka.KafkaConsumer(
+            self.topic,
+            bootstrap_servers=self.bootstrap_servers,
+            group_id=self.group,
+            client_id="billing",
+            enable_auto_commit=False,
+            auto_offset_reset="earliest",
+            **self.settings,
+        )
+        try:
+            consumer.partitions_for_topic(self.topic)
+            while not self.ending.is_set():
+                for records in consumer.poll(timeout_ms=50).values():
+                    for record in records:
+                        self.work(record.topic, record.partition, record.offset)
+                self.commit(consumer)
+        finally:
+            consumer.close(autocommit=False)
+
+    def commit(self, consumer: Any) -> None:
+        if not self.killed:
+            with suppress(CommitFailedError, RebalanceInProgressError):
+                consumer.commit()
+
+
 RIGHT: tuple[type[Small], ...] = (
     CommitsEach,
     StoresOffsets,
@@ -201,6 +235,7 @@ RIGHT: tuple[type[Small], ...] = (
     Static,
     NewProtocol,
     KafkaPython,
+    CommitsEveryTurn,
 )
 
 
