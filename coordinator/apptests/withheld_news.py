@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from ..broker.core import Broker
     from ..wire.schema import Message
 
+_REMOVED = ("MemberRemoved", "ConsumerMemberRemoved")
 _WITHHELD = "a ready test withholds the news of a rebalance"
 _LATER = "a ready test lets it hear of a rebalance when it is at work"
 
@@ -45,6 +46,7 @@ class WithheldNews:
 
     def __init__(self, app: ApplicationUnderTest, others: Collection[str]) -> None:
         self._app = app
+        self._began: int | None = None
         self._doors = [
             _Door(broker, app.application.group, others) for broker in app.kafka.brokers.values()
         ]
@@ -56,16 +58,27 @@ class WithheldNews:
             for door in self._doors:
                 door.broker.interceptors.insert(0, door)
 
+        self._began = self._app.kafka.mark()
         self._app.kafka.run(begin)
 
     def end(self) -> None:
-        """Withhold nothing any more; a heartbeat that waits goes on."""
+        """Withhold nothing any more; a heartbeat that waits goes on. Members that lost their place
+        meanwhile lost it by this."""
 
         def end() -> None:
             for door in self._doors:
                 door.end(self._app.kafka.server.now())
 
-        self._app.kafka.run(end)
+        app, since, self._began = self._app, self._began, None
+        if since is None:
+            return
+        lines = app.kafka.events(group=app.application.group, since=since)
+        app.kafka.run(end)
+        app.told.removed |= {
+            line["member"]
+            for line in lines
+            if line["type"] in _REMOVED and line["reason"] != "left"
+        }
 
     @contextmanager
     def told_at_work(self, done: Callable[[], bool]) -> Iterator[None]:
@@ -189,18 +202,10 @@ class _Door:
 
 @contextmanager
 def news_withheld(app: ApplicationUnderTest) -> Iterator[WithheldNews]:
-    """It hears of no rebalance until `told_at_work`, at the end of the block at the latest. Members
-    that lose their place meanwhile lose it by this."""
-    news, mark = WithheldNews(app, app.peer_clients), app.kafka.mark()
+    """It hears of no rebalance until `told_at_work`, at the end of the block at the latest."""
+    news = WithheldNews(app, app.peer_clients)
     news.begin()
     try:
         yield news
     finally:
         news.end()
-        removed = {
-            line["member"]
-            for kind in ("MemberRemoved", "ConsumerMemberRemoved")
-            for line in app.kafka.events(kind, group=app.application.group, since=mark)
-            if line["reason"] != "left"
-        }
-        app.told.removed |= removed

@@ -62,6 +62,11 @@ class ClientLinks:
         for client_id in client_ids:
             self.cut(client_id)
 
+    @property
+    def cut_off(self) -> tuple[str, ...]:
+        """The clients whose links are cut."""
+        return tuple(self._held)
+
     def cut(self, client_id: str) -> None:
         """Let nothing pass between a client and this broker any more."""
         if not self._held:

@@ -57,9 +57,11 @@ class EventPattern:
 
     def matches(self, line: Line) -> bool:
         """Is this line meant?"""
-        return line["seq"] >= self.since and all(
-            line.get(name) == value for name, value in self.wanted.items()
-        )
+        return line["seq"] >= self.since and self.fits(line)
+
+    def fits(self, line: Line) -> bool:
+        """Is it such a line, whenever it was written?"""
+        return all(line.get(name) == value for name, value in self.wanted.items())
 
     def __str__(self) -> str:
         what = ", ".join(f"{name} {value}" for name, value in self.wanted.items())
@@ -129,6 +131,14 @@ def timed_out(
     text = f"{pattern} did not come within {timeout:g} s"
     if found:
         text += f"; {found} did"
+    before = [line for line in lines if line["seq"] < pattern.since and pattern.fits(line)]
+    if before:
+        text += (
+            f"; it had come before, {len(before)} times, last"
+            if len(before) > 1
+            else "; it had come before"
+        )
+        text += f" as line {before[-1]['seq']} at {before[-1]['at_ms']} ms: give since= a mark() from before that"
     wanted = pattern.wanted
     about = [line for line in since if pattern.group is None or line.get("group") == pattern.group]
     near = [line for line in since if line["type"] == pattern.kind and not pattern.matches(line)]

@@ -21,10 +21,13 @@ from .snapshots import CommittedOffset, GroupSnapshot, MemberSnapshot, TopicPart
 if TYPE_CHECKING:
     from ..broker.core import Broker
     from ..shards.shard import Shard
+    from ..storage.partition_log import PartitionLog
 
 Acted = Callable[[str, str, TopicPartition, int], bool]
 """(client id, member id, partition, since) -> whether that member fetched or committed there since.
 """
+LogOf = Callable[[TopicPartition], "PartitionLog | None"]
+"""The log of a partition as its readers have it: its leader's; None: there is no such partition."""
 Heard = Callable[[str, str], bool]
 """(group id, member id) -> whether that member has sent a heartbeat since it was told what it has.
 """
@@ -36,6 +39,7 @@ def snapshot(
     now: int,
     acted: Acted,
     connected: Callable[[str], bool],
+    log_of: LogOf,
     heard: Heard = lambda *_: False,
 ) -> GroupSnapshot:
     """The group as it is now; `Dead` if there is none. `connected`: whether a connection of a
@@ -83,7 +87,7 @@ def snapshot(
         str(group.state),
         members=tuple(members),
         committed=committed,
-        lag={} if membership.protocol_type == "share" else _lag(broker, committed, assigned),
+        lag={} if membership.protocol_type == "share" else _lag(log_of, committed, assigned),
         at_ms=now,
         coordinator=broker.node_id,
         **about,
@@ -210,17 +214,17 @@ def _topics(subscription: bytes) -> tuple[str, ...]:
 
 
 def _lag(
-    broker: Broker,
+    log_of: LogOf,
     committed: Mapping[TopicPartition, CommittedOffset],
     assigned: set[TopicPartition],
 ) -> dict[TopicPartition, int]:
     """Records behind the end: from what is committed; where nothing is, from the log start."""
     lag = {}
     for key in sorted(assigned | committed.keys()):
-        found = broker.cluster.partition(*key)
-        if found is not None:
-            start = committed[key].offset if key in committed else found.log.log_start_offset
-            lag[key] = max(found.log.high_watermark - start, 0)
+        log = log_of(key)
+        if log is not None:
+            start = committed[key].offset if key in committed else log.log_start_offset
+            lag[key] = max(log.high_watermark - start, 0)
     return lag
 
 

@@ -22,6 +22,7 @@ from ..wire.messages.offset_commit import (
 from . import arguments, operations
 from .group_properties import GroupLooks
 from .in_process_requests import ControlError, check
+from .in_vain import reasons
 from .injection.engine import Active
 from .injection.fault_board import FaultHandle
 from .snapshots import GroupSnapshot, TopicPartition
@@ -132,10 +133,13 @@ class GroupHandle(GroupLooks):
                 session.watch_activity()
             if expectation.heard:
                 session.watch_heartbeats()
-            return session.waits.begin(
+            wait = session.waits.begin(
                 lambda: expectation.unmet(session.group(self.group_id), session.partitions_of),
                 lambda: session.group(self.group_id),
             )
+            if not session.group(self.group_id).exists:
+                session.look_on(wait)
+            return wait
 
         return self._run(begin)
 
@@ -146,10 +150,16 @@ class GroupHandle(GroupLooks):
 
         def look() -> WaitTimeoutError:
             self._session.waits.end(future)
+            onlooker = self._session.onlookers.pop(future, None)
+            if onlooker is not None:
+                onlooker.end()
             seen = self._session.group(self.group_id)
             missing = expectation.unmet(seen, self._session.partitions_of)
             text = f"group {self.group_id!r} did not come to {expectation} within {timeout:g} s: {'; '.join(missing) or 'it has now'}."
-            return WaitTimeoutError(f"{text}\nSeen: {seen}.")
+            why = reasons(self._session, self.group_id, expectation, seen, onlooker)
+            return WaitTimeoutError(
+                "\n".join([text, f"Seen: {seen}.", *(f"{each}." for each in why)])
+            )
 
         return self._run(look)
 

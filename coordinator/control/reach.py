@@ -18,6 +18,8 @@ from .waiting import WaitBoard
 if TYPE_CHECKING:
     from ..broker.core import Broker
     from ..cluster import Partition
+    from ..storage.partition_log import PartitionLog
+    from .snapshots import TopicPartition
 
 
 class Reach:
@@ -76,6 +78,18 @@ class Reach:
         found = self.any_broker().controller.cluster.partition(topic, index)
         leader = None if found is None else self.running_broker(found.leader)
         return leader or self.any_broker()
+
+    def log_of(self, partition: TopicPartition) -> PartitionLog | None:
+        """The log of a partition as its readers know it: that of its leader, whatever that does;
+        without one that of the replica that has most. None: there is no such partition."""
+        brokers = {broker.node_id: broker for broker in self.brokers()}
+        found = next(iter(brokers.values())).controller.cluster.partition(*partition)
+        if found is None:
+            return None
+        nodes = [found.leader] if found.leader in brokers else found.replicas
+        own = [brokers[node].cluster.partition(*partition) for node in nodes if node in brokers]
+        logs = [each.log for each in own if each is not None]
+        return max(logs, key=lambda log: log.high_watermark, default=None)
 
     def coordinator_of(self, group_id: str) -> Broker | None:
         """The broker that clients find as a group's coordinator, if it runs and knows of it. The

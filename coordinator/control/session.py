@@ -4,7 +4,7 @@ of them is asked for."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..cluster.model import INTERNAL_TOPICS
 from .clock import Clock
@@ -17,8 +17,11 @@ from .reach import Reach
 from .snapshots import GroupSnapshot, TopicPartition
 from .waits.activity import Activity
 from .waits.heartbeats import Heartbeats
+from .waits.onlooker import Onlooker
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from ..broker.core import Broker
     from .faults import Fault
     from .injection.engine import Active
@@ -33,7 +36,8 @@ class KitSession(Reach):
     `brokers`: all there are, `running` says which of them run; `clock`: the emulator's; `clients`: client ids with an open
     connection; `own`: member ids of peers of this emulator, with the partitions that each took
     over; `paused`: those of them that stand still; `disconnect` closes all connections; `on_loop`:
-    whether who calls holds up the brokers meanwhile.
+    whether who calls holds up the brokers meanwhile; `failed_peers`: of a group, by client id, the
+    peers that ended by a fault, and by which.
     """
 
     def __init__(
@@ -47,15 +51,19 @@ class KitSession(Reach):
         paused: Callable[[], set[str]],
         disconnect: Callable[[], None],
         on_loop: Callable[[], bool],
+        failed_peers: Callable[[str], dict[str, str]],
     ) -> None:
         super().__init__(brokers, running, clock.now)
         self.clock = clock
         self.paused = paused
         self.disconnect = disconnect
         self.on_loop = on_loop
+        self.failed_peers = failed_peers
         self.faults = FaultBoard(brokers, seed)
         self.records: Records | None = None
-        self._clients = clients
+        self.onlookers: dict[Future[Any], Onlooker] = {}
+        """Who looks on while somebody waits for a group that does not exist."""
+        self.clients = clients
         self._own = own
         self._activity: dict[int, tuple[Broker, Activity]] = {}
         self._heartbeats: dict[int, tuple[Broker, Heartbeats]] = {}
@@ -78,7 +86,7 @@ class KitSession(Reach):
 
     def group(self, group_id: str) -> GroupSnapshot:
         """The group as it is now."""
-        clients, own = self._clients(), self._own()
+        clients, own = self.clients(), self._own()
 
         def acted(client_id: str, member_id: str, partition: TopicPartition, since_ms: int) -> bool:
             if member_id in own:
@@ -93,7 +101,9 @@ class KitSession(Reach):
         heard = (
             (lambda *_: False) if watched is None or watched[0] is not broker else watched[1].heard
         )
-        return snapshot(broker, group_id, self.now(), acted, clients.__contains__, heard)
+        return snapshot(
+            broker, group_id, self.now(), acted, clients.__contains__, self.log_of, heard
+        )
 
     def add_fault(self, fault: Fault) -> Active:
         """Put a fault in force. Raises FaultError for one that no request can meet, such as that of
@@ -132,6 +142,19 @@ class KitSession(Reach):
                 self._activity[broker.node_id] = (broker, activity)
                 broker.interceptors.insert(0, activity)
 
+    def look_on(self, wait: Future[Any]) -> None:
+        """See what clients ask for until a wait is over."""
+        if wait.done():
+            return
+        onlooker = self.onlookers[wait] = Onlooker(self.brokers())
+
+        def end(wait: Future[Any]) -> None:
+            onlooker.end()
+            if not wait.cancelled():
+                self.onlookers.pop(wait, None)
+
+        wait.add_done_callback(end)
+
     def watch_heartbeats(self) -> None:
         """From now on see which members send heartbeats."""
         for broker in self.brokers():
@@ -151,7 +174,9 @@ class KitSession(Reach):
         """How many members a group can have: by the setting of its protocol, by either as long as
         it has none."""
         broker = self.serving(group_id)
-        kind = snapshot(broker, group_id, self.now(), lambda *_: False, lambda _: False)
+        kind = snapshot(
+            broker, group_id, self.now(), lambda *_: False, lambda _: False, lambda _: None
+        )
         names = {"classic": "group.max.size", "consumer": "group.consumer.max.size"}
         known = [names[kind.type]] if kind.members and kind.type in names else list(names.values())
         return max(broker.configs.get_int(name) for name in known)

@@ -359,22 +359,26 @@ class Emulator(LoopKit):
         `topics`: a list of names. `pattern`: instead, a regular expression that whole names must
         match. `config`: settings by Kafka's names; `partition.assignment.strategy` also takes
         classes. A fault ends the peer unless `keep_going`. `protocol`: classic or consumer
-        (KIP-848). What is not said is what the group's members have in common: their protocol and
-        their assignors. Raises MemberConfigError, FleetError, ControlError for what cannot be. Safe
+        (KIP-848). What is not said fits the group: the protocol of its members, and all assignors
+        that there are, those that they have in common first. Raises MemberConfigError, FleetError, ControlError for what cannot be. Safe
         from any thread.
         """
         from ..control.arguments import settings_of
         from ..members import MemberConfig
         from ..members.live import PeerHandle
-        from .session import fitting, new_fleet
+        from .session import fitting, last_assignor, new_fleet
 
         given = {
             "group.id": group,
             **({} if protocol is None else {"group.protocol": protocol}),
             **settings_of(config),
         }
+
+        def last_used() -> str | None:
+            return None if self._log is None else last_assignor(self._log_lines(), group)
+
         asked = MemberConfig.from_properties(
-            self.run(lambda: fitting(self.brokers.values(), group, given)) | given
+            self.run(lambda: fitting(self.brokers.values(), group, given, last_used)) | given
         )
         if self._fleet is None:
             self._fleet = self.run(lambda: new_fleet(self.servers, self.seed, self._log))

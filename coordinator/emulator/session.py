@@ -7,7 +7,7 @@ first asks for something.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ..members.live.recorder import Callback
     from ..net.server import Server
 
-_STRATEGY = "partition.assignment.strategy"
+_STRATEGY, COOPERATIVE = "partition.assignment.strategy", "cooperative-sticky"
 _KINDS = {
     "assigned": "PartitionsAssigned",
     "revoked": "PartitionsRevoked",
@@ -76,6 +76,15 @@ def new_session(
                 protocol.end()
                 protocol.transport.abort()
 
+    def failed(group_id: str) -> dict[str, str]:
+        running = fleet()
+        peers = () if running is None else running.failed
+        return {
+            peer.client_id: str(peer.fault)
+            for peer in peers
+            if peer.member.config.group_id == group_id
+        }
+
     session = KitSession(
         brokers,
         running,
@@ -86,6 +95,7 @@ def new_session(
         paused,
         disconnect,
         on_loop,
+        failed,
     )
     server.group[0].observers.append(session.waits.look)
     return session
@@ -138,31 +148,51 @@ def log_of(log: EventLog | None) -> EventLog:
 
 
 def fitting(
-    brokers: Iterable[Broker], group_id: str, given: Mapping[str, object]
+    brokers: Iterable[Broker],
+    group_id: str,
+    given: Mapping[str, object],
+    last_used: Callable[[], str | None] = lambda: None,
 ) -> dict[str, object]:
-    """The settings with which a peer fits into a group that has members: its protocol, the
-    assignors that all of them offer.
+    """The settings with which a peer fits into a group: the protocol of its members, and all
+    assignors of ours, those that its members have in common first.
 
-    Nothing where the settings given say so themselves, and where no assignor of ours is among them.
+    Where all of them offer cooperative-sticky alone it does so, too, for then they speak the
+    cooperative protocol. In a group without members the assignor that it used last comes first.
+    Nothing where the settings given say so themselves, and where members have no assignor of ours
+    in common.
     """
     membership = next(
         (m for m in (_membership(broker, group_id) for broker in brokers) if m is not None), None
     )
     if isinstance(membership, ConsumerMembership) and membership.members:
         return {} if "group.protocol" in given else {"group.protocol": "consumer"}
-    if (
-        not isinstance(membership, ClassicGroup)
-        or _STRATEGY in given
-        or given.get("group.protocol", "classic") != "classic"
-    ):
+    if _STRATEGY in given or given.get("group.protocol", "classic") != "classic":
         return {}
-    offered = [[name for name, _ in member.protocols] for member in membership]
-    common = [
-        name
-        for name in (offered[0] if offered else ())
-        if name in BUILT_IN_NAMES and all(name in names for names in offered)
-    ]
-    return {_STRATEGY: ",".join(common)} if common else {}
+    members = list(membership) if isinstance(membership, ClassicGroup) else []
+    offered = [[name for name, _ in member.protocols] for member in members]
+    if offered:
+        first = [
+            name
+            for name in offered[0]
+            if name in BUILT_IN_NAMES and all(name in names for names in offered)
+        ]
+        if not first:
+            return {}
+        if first == [COOPERATIVE]:
+            return {_STRATEGY: COOPERATIVE}
+    else:
+        used = last_used()
+        first = [used] if used in BUILT_IN_NAMES else []
+    return {_STRATEGY: ",".join(dict.fromkeys([*first, *BUILT_IN_NAMES]))}
+
+
+def last_assignor(lines: Sequence[Mapping[str, Any]], group_id: str) -> str | None:
+    """The assignor that a group used last, by the event log."""
+    for line in reversed(lines):
+        if line["type"] == "GenerationStarted" and line.get("group") == group_id:
+            name: str | None = line["protocol_name"]
+            return name
+    return None
 
 
 def refusal_explained(brokers: Iterable[Broker], group_id: str, config: MemberConfig) -> str:

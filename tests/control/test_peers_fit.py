@@ -7,9 +7,11 @@ from collections.abc import Iterator
 
 import pytest
 
+from assignors.registry import BUILT_IN_NAMES
 from coordinator import Emulator
 from coordinator.configs.broker_configs import ConfigError
 from coordinator.members.live import PeerError
+from tests.testing.applications import application_class
 
 _STRATEGY = "partition.assignment.strategy"
 
@@ -73,3 +75,68 @@ def test_a_topic_that_a_client_misspells_is_not_made() -> None:
         match=r"auto_create_topics=False: .* auto.create.topics.enable is; give one of them",
     ):
         Emulator(config={"auto.create.topics.enable": True}, auto_create_topics=False)
+
+
+class TestGroupsWithoutMembers:
+    """Whoever comes next is let in: a peer offers all assignors, and what the group used last comes
+    first."""
+
+    def test_members_of_each_assignor_come_to_a_peer(self, kafka: Emulator) -> None:
+        for name in BUILT_IN_NAMES:
+            with kafka.peer("g", ["orders"]) as peer:
+                peer.wait_stable()
+                config = {_STRATEGY: name, "heartbeat.interval.ms": 50}
+                with kafka.peer("g", ["orders"], config=config) as other:
+                    other.wait_stable(members=2)
+                    assert kafka.group("g").snapshot().assignor == name
+
+    @pytest.mark.parametrize("name", BUILT_IN_NAMES)
+    def test_the_one_that_the_group_used_last_comes_first(self, kafka: Emulator, name: str) -> None:
+        with kafka.peer("g", ["orders"], config={_STRATEGY: name}) as first:
+            first.wait_stable()
+        with kafka.peer("g", ["orders"]) as peer:
+            peer.wait_stable()
+            assert kafka.group("g").snapshot().assignor == name
+
+    @pytest.mark.parametrize(
+        ("library", "assignor"),
+        [("aiokafka", "roundrobin"), ("confluent-kafka", "range"), ("kafka-python", "range")],
+    )
+    def test_applications_come_to_a_peer_leave_and_come_back(
+        self, kafka: Emulator, library: str, assignor: str, request: pytest.FixtureRequest
+    ) -> None:
+        settings = {}
+        if library == "aiokafka":  # its default
+            from aiokafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
+
+            settings = {"partition_assignment_strategy": [RoundRobinPartitionAssignor]}
+        application, group = application_class(library)(settings=settings), kafka.group("billing")
+        request.addfinalizer(application.stop)
+        kafka.produce("orders", ["x"] * 4)
+        with kafka.peer("billing", ["orders"], config={"heartbeat.interval.ms": 50}) as peer:
+            peer.wait_stable()
+            for _ in range(2):
+                application.start(kafka.bootstrap_servers)
+                seen = group.wait(state="Stable", members=2, assigned="all")
+                assert seen.assignor == assignor
+                application.stop()
+                assert application.error is None
+                group.wait(state="Stable", members=1, assigned="all")
+        application.start(kafka.bootstrap_servers)
+        group.wait(state="Stable", members=1, assigned="all")
+        application.stop()
+        assert application.error is None
+        with kafka.peer("billing", ["orders"]) as peer:
+            peer.wait_stable()
+            assert group.snapshot().assignor == assignor
+
+    def test_members_of_the_cooperative_protocol_get_a_peer_of_it(self, kafka: Emulator) -> None:
+        config = {_STRATEGY: "cooperative-sticky", "heartbeat.interval.ms": 50}
+        with kafka.peer("g", ["orders"], config=config) as first:
+            first.wait_stable()
+            with kafka.peer("g", ["orders"]) as second:
+                second.wait_stable(members=2)
+                kept = {(tp.topic, tp.partition) for tp in first.owned}
+                assert len(kept) == 2
+            revoked = [back.partitions for back in first.callbacks if back.kind == "revoked"]
+            assert [len(partitions) for partitions in revoked] == [2]  # what moved, not all

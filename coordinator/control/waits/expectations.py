@@ -22,7 +22,7 @@ STATES = (*dict.fromkeys(PHASES.values()),)
 """The states of groups, classic and KIP-848, as Kafka spells them."""
 
 ALL = "all"
-_REBALANCING = ("PreparingRebalance", "CompletingRebalance")
+_REBALANCING = ("PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling")
 
 
 class ExpectationError(ValueError):
@@ -104,6 +104,18 @@ class GroupExpectation:
             raise ExpectationError(
                 f"a group that is {self.state} has no members: {self.members} cannot be"
             )
+        if self.state in _REBALANCING and self.members == 0:
+            raise ExpectationError(f"a group without members is Empty, not {self.state}")
+        if self.state in _REBALANCING and self.assigned is not None:
+            raise ExpectationError(
+                f"assigned: while a group is {self.state} what its members have is not in force; leave assigned out, or wait for Stable"
+            )
+        if self.heard and self.state not in (None, "Stable", "Empty", "Dead"):
+            raise ExpectationError(
+                f"heard: it is asked of a Stable group, and {self.state} is waited for; leave one of them out"
+            )
+        if isinstance(self.assigned, Mapping):
+            self._check_owners(self.assigned)
         if self.state == "Stable" and self.members == 0:
             raise ExpectationError("a group without members is Empty, not Stable")
         if self.state in ("Empty", "Dead") or self.members == 0:
@@ -112,6 +124,22 @@ class GroupExpectation:
                     raise ExpectationError(
                         f"a group without members has nobody who is assigned anything, or acts on it: leave {name} out"
                     )
+
+    def _check_owners(self, assigned: Mapping[str, Iterable[TopicPartition | str]]) -> None:
+        """Raise ExpectationError for a partition with two owners, and for more members than there
+        are to be."""
+        owners: dict[TopicPartition, str] = {}
+        for name, rows in assigned.items():
+            for partition in map(partition_of, rows):
+                owner = owners.setdefault(partition, name)
+                if owner != name:
+                    raise ExpectationError(
+                        f"assigned: {_text(partition)} is to be {owner}'s and {name}'s; a partition has one owner"
+                    )
+        if self.members is not None and len(assigned) > self.members:
+            raise ExpectationError(
+                f"assigned names {len(assigned)} members ({', '.join(assigned)}), and members is {self.members}"
+            )
 
     @property
     def is_empty(self) -> bool:

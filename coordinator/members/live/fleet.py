@@ -74,6 +74,8 @@ class Fleet:
         self.routes = dict(routes or {})
         self.connecting = asyncio.Semaphore(_CONNECTING_AT_ONCE)
         self.peers: dict[Peer, None] = {}
+        self.failed: list[Peer] = []
+        """Those that ended by a fault, in the order of their ends."""
         self.bootstrap = Bootstrap(
             parse_addresses(bootstrap_servers), self.loop, self.buffer, client_id, CONNECT_TIMEOUT_S
         )
@@ -257,6 +259,8 @@ class Fleet:
     def gone(self, peer: Peer) -> None:
         """A peer has ended."""
         self.peers.pop(peer, None)
+        if peer.fault is not None:
+            self.failed.append(peer)
         self._deadlines.cancel(peer)
         self.changed(peer)
 

@@ -75,11 +75,14 @@ class VirtualKafka(LoopKit):
         return int(self._clock.now_s * 1000)
 
     async def until(self, condition: Callable[[], bool], timeout_s: float = 60.0) -> None:
-        """Let virtual time pass until something holds. Raises TimeoutError."""
+        """Let virtual time pass until something holds, at most so many virtual seconds. Raises
+        TimeoutError."""
         deadline = self._clock.now_s + timeout_s
         while not condition():
             if self._clock.now_s >= deadline:
-                raise TimeoutError(f"it does not hold after {timeout_s:g} virtual seconds")
+                raise TimeoutError(
+                    f"it does not hold after {timeout_s:g} virtual seconds; until(..., timeout_s=...) waits longer"
+                )
             await asyncio.sleep(0.01)
 
     def peer(self, *_: object, **__: object) -> Any:
@@ -123,6 +126,7 @@ class VirtualKafka(LoopKit):
             set,
             self.drop_connections,
             lambda: True,
+            lambda _: {},
         )
         self._observers.append(session.waits.look)
         return session

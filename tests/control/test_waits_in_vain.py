@@ -1,0 +1,209 @@
+"""Waits that cannot come about are refused at once; those that end in vain say what stood in the
+way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from coordinator import Emulator
+from coordinator.control.waiting import WaitTimeoutError
+from coordinator.control.waits.expectations import ExpectationError, GroupExpectation
+from coordinator.testing.virtual import virtual_kafka
+
+_STRATEGY = "partition.assignment.strategy"
+
+
+@pytest.fixture
+def kafka() -> Iterator[Emulator]:
+    with Emulator({"orders": 4}, remember=10_000, seed=5, auto_create_topics=False) as running:
+        yield running
+
+
+@pytest.fixture
+def cluster() -> Iterator[Emulator]:
+    settings = {"broker.session.timeout.ms": 300, "default.replication.factor": 1}
+    with Emulator({"orders": 3}, settings, brokers=3, remember=10_000, seed=3) as running:
+        yield running
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ({"state": "PreparingRebalance", "assigned": "all"}, "is not in force"),
+        ({"state": "CompletingRebalance", "assigned": "all"}, "is not in force"),
+        ({"state": "Reconciling", "assigned": "all"}, "is not in force"),
+        ({"state": "Assigning", "assigned": {"a": ["orders-0"]}}, "is not in force"),
+        ({"state": "CompletingRebalance", "heard": True}, "it is asked of a Stable group"),
+        ({"state": "PreparingRebalance", "heard": True}, "it is asked of a Stable group"),
+        ({"state": "Reconciling", "heard": True}, "it is asked of a Stable group"),
+        ({"state": "PreparingRebalance", "members": 0}, "is Empty, not PreparingRebalance"),
+        (
+            {"assigned": {"a": ["orders-0"], "b": [("orders", 0)]}},
+            "orders-0 is to be a's and b's; a partition has one owner",
+        ),
+        (
+            {"members": 1, "assigned": {"a": ["orders-0"], "b": ["orders-1"]}},
+            r"assigned names 2 members \(a, b\), and members is 1",
+        ),
+    ],
+)
+def test_what_cannot_be_is_refused_at_once(words: dict[str, Any], said: str) -> None:
+    with pytest.raises(ExpectationError, match=said):
+        GroupExpectation(**words)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        {"state": "Stable", "assigned": "all", "heard": True},
+        {"state": "PreparingRebalance", "members": 2},
+        {"members": 2, "assigned": {"a": ["orders-0"], "b": ["orders-1"]}},
+        {"members": 2, "assigned": {"a": ["orders-0", "orders-0"]}},
+    ],
+)
+def test_what_can_be_is_not(words: dict[str, Any]) -> None:
+    GroupExpectation(**words)
+
+
+class TestLines:
+    def test_one_that_had_come_before_is_told(self, kafka: Emulator) -> None:
+        with kafka.peer("billing", ["orders"]) as peer:
+            peer.wait_stable()
+        with pytest.raises(
+            WaitTimeoutError, match=r"it had come before as line .* give since="
+        ) as told:
+            kafka.wait_for("MemberRemoved", group="billing", timeout=0.05)
+        (line,) = kafka.events("MemberRemoved")
+        assert f"line {line['seq']} at {line['at_ms']} ms" in str(told.value)
+
+    def test_one_that_never_came_is_not(self, kafka: Emulator) -> None:
+        with pytest.raises(WaitTimeoutError) as told:
+            kafka.wait_for("MemberRemoved", group="billing", timeout=0.05)
+        assert "before" not in str(told.value)
+
+
+class TestPartitions:
+    def test_lag_of_a_partition_that_another_broker_holds_is_its_leaders(
+        self, cluster: Emulator
+    ) -> None:
+        group = cluster.group("billing")
+        group.commit({("orders", index): 0 for index in range(3)})
+        cluster.produce("orders", ["x"] * 9)
+        assert group.lag == {("orders", index): 3 for index in range(3)}
+        with pytest.raises(WaitTimeoutError, match="it is 9 records behind"):
+            group.wait(lag=0, timeout=0.05)
+
+    def test_no_leader(self, cluster: Emulator) -> None:
+        group = cluster.group("billing")
+        group.commit({("orders", index): 0 for index in range(3)})
+        cluster.produce("orders", ["x"] * 9)
+        led = cluster.run(
+            lambda: {
+                p.leader: p.index
+                for p in cluster.brokers[1].controller.cluster.topics["orders"].partitions
+            }
+        )
+        away = next(node for node in led if node != group.coordinator)
+        with (
+            cluster.stop_broker(away, how="crash"),
+            pytest.raises(WaitTimeoutError) as told,
+        ):
+            group.wait(lag=0, timeout=1)
+        assert f"orders-{led[away]} has no leader that runs" in str(told.value)
+        assert f"replicas: {away}" in str(told.value)
+
+    def test_a_leader_that_is_cut_off(self, cluster: Emulator) -> None:
+        with cluster.peer("billing", ["orders"], config={"client.id": "app"}) as peer:
+            peer.wait_stable()
+            group = cluster.group("billing")
+            group.wait(assigned="all", members=1)
+            cluster.produce("orders", ["x"] * 3)
+            leader = cluster.run(
+                lambda: cluster.brokers[1].controller.cluster.topics["orders"].partitions[0].leader
+            )
+            with (
+                cluster.cut_client("app", leader),
+                pytest.raises(
+                    WaitTimeoutError,
+                    match=f"orders-0: client app is cut off from its leader, broker {leader}",
+                ),
+            ):
+                group.wait(lag=0, timeout=0.05)
+
+    def test_a_group_without_a_coordinator(self, cluster: Emulator) -> None:
+        group = cluster.group("billing")
+        group.commit({("orders", 0): 0})
+        for node in (1, 2, 3):
+            cluster.stop_broker(node, how="pause")
+        with pytest.raises(WaitTimeoutError, match="no broker runs"):
+            group.wait(state="Stable", timeout=0.05)
+
+
+class TestClients:
+    def test_who_names_another_group_is_told(self, kafka: Emulator) -> None:
+        library = pytest.importorskip("kafka")
+        consumer = library.KafkaConsumer(
+            "orders", bootstrap_servers=kafka.bootstrap_servers, group_id="biling", client_id="app"
+        )
+        try:
+            future = kafka.group("billing").begin_wait(GroupExpectation(state="Stable"))
+            consumer.poll(timeout_ms=500)
+            told = str(
+                kafka.group("billing").timed_out(GroupExpectation(state="Stable"), future, 1)
+            )
+        finally:
+            consumer.close()
+        assert "group 'billing' does not exist" in told
+        assert "client 'app' asked for" in told
+        assert "it named group 'biling'" in told
+        assert "JoinGroup" in told
+
+    def test_who_asks_for_a_topic_that_there_is_not_is_told(self, kafka: Emulator) -> None:
+        library = pytest.importorskip("kafka")
+        consumer = library.KafkaConsumer(
+            "ordrs", bootstrap_servers=kafka.bootstrap_servers, group_id=None, client_id="app"
+        )
+        try:
+            future = kafka.group("billing").begin_wait(GroupExpectation(state="Stable"))
+            consumer.poll(timeout_ms=500)
+            told = str(
+                kafka.group("billing").timed_out(GroupExpectation(state="Stable"), future, 1)
+            )
+        finally:
+            consumer.close()
+        assert "it asked for 'ordrs', which there is not" in told
+
+    def test_nobody(self, kafka: Emulator) -> None:
+        with pytest.raises(WaitTimeoutError, match="no client is connected"):
+            kafka.group("billing").wait(state="Stable", timeout=0.02)
+
+    def test_nothing_is_left_that_looks_on(self, kafka: Emulator) -> None:
+        with pytest.raises(WaitTimeoutError):
+            kafka.group("billing").wait(state="Stable", timeout=0.02)
+        future = kafka.group("billing").begin_wait(GroupExpectation(state="Stable"))
+        with kafka.peer("billing", ["orders"]) as peer:
+            peer.wait_stable()
+            future.result(30)
+        assert kafka.run(lambda: list(kafka.broker.interceptors)) == []
+        assert kafka._session.onlookers == {}
+
+    def test_a_peer_that_has_ended_is_named_with_its_reason(self, kafka: Emulator) -> None:
+        config = {_STRATEGY: "sticky", "client.id": "app"}
+        with kafka.peer("billing", ["orders"], config=config) as first:
+            first.wait_stable()
+            kafka.peer("billing", ["orders"], config={_STRATEGY: "range", "client.id": "late"})
+            with pytest.raises(WaitTimeoutError) as told:
+                kafka.group("billing").wait(members=2, timeout=0.5)
+        assert "peer late has ended: " in str(told.value)
+        assert "the peer offers range; in group 'billing' app offers sticky" in str(told.value)
+
+
+async def test_virtual_time_names_its_limit() -> None:
+    async with virtual_kafka({"orders": 1}) as kafka:
+        with pytest.raises(
+            TimeoutError, match=r"after 60 virtual seconds; until\(\.\.\., timeout_s="
+        ):
+            await kafka.until(lambda: False)
