@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .journal import Journal
     from .restoring import Snapshot
     from .session import KitSession
+    from .share_groups import ShareGroupHandle
     from .verification import Verification
     from .waiting import LoopFuture, WaitTimeoutError
 
@@ -71,6 +72,15 @@ class Kit(TopicKit, ClusterKit, FaultWords["FaultHandle"]):
         return GroupHandle(
             self.run, self._done, self._session, group_id, self.verify, peer, self.timeline
         )
+
+    def share_group(self, group_id: str) -> ShareGroupHandle:
+        """A share group (KIP-932), there or not yet: its records, waits for them, and what can be
+        done to them."""
+        from . import arguments
+        from .share_groups import ShareGroupHandle
+
+        arguments.group(group_id)
+        return ShareGroupHandle(self.run, self._done, self._session, group_id)
 
     def groups(self) -> list[str]:
         """The ids of all groups, sorted."""

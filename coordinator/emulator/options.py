@@ -140,7 +140,26 @@ def read_configs(
     texts = _texts("config", config or {})
     if auto_create_topics is not None:
         texts[_AUTO_CREATE] = _text(_AUTO_CREATE, auto_create_topics)
+    if not kafka_defaults:
+        _lower_bounds(texts)
     return BrokerConfigs(texts, kafka_defaults=kafka_defaults, node_id=node_id, release=release)
+
+
+def _lower_bounds(texts: dict[str, str]) -> None:
+    """Share groups in tests are quick: what is asked for is allowed, too, unless its lower bound is
+    given."""
+    for name in ("heartbeat.interval.ms", "record.lock.duration.ms", "session.timeout.ms"):
+        asked, bound = texts.get(f"group.share.{name}", ""), f"group.share.min.{name}"
+        if asked.isdecimal() and bound not in texts and int(asked) < _LEAST[name]:
+            texts[bound] = asked
+
+
+_LEAST = {
+    "heartbeat.interval.ms": 5_000,
+    "record.lock.duration.ms": 15_000,
+    "session.timeout.ms": 45_000,
+}
+"""Kafka's lower bounds."""
 
 
 def read_release(kafka_version: str | None) -> Release:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from ..event_log.reader import Line
 from ..history.consumer_groups import ConsumerGroup
+from ..history.share_records import ShareRecords
 from ..history.timeline import Timeline
-from . import consumer_story
+from . import consumer_story, share_story
 
 
 class Sentences:
@@ -14,6 +15,10 @@ class Sentences:
     def consumer_event(self, group: ConsumerGroup | None, line: Line, *, new: bool) -> str:
         """As of `Words`."""
         return consumer_story.sentence(group, line, new=new)
+
+    def share_event(self, known: ShareRecords, line: Line) -> str:
+        """As of `Words`."""
+        return share_story.sentence(known, line)
 
 
 def told_timeline(*, details: bool = False) -> Timeline:

@@ -32,6 +32,7 @@ from .epochs import Epochs
 from .inferred_owners import Ownership
 from .outside_groups import OutsideGroups
 from .refusals import Refusals
+from .share_records import ShareRecords
 from .steps import Steps
 from .views import (
     Change,
@@ -75,6 +76,9 @@ class Words(Protocol):
         """An event of a consumer group, after it; None if the group is classic from now on. `new`:
         its member was none before."""
 
+    def share_event(self, known: ShareRecords, line: Line) -> str:
+        """What becomes of the records of a share group; "" if it goes without saying."""
+
 
 class Timeline:
     """All groups of a log. `feed` it line by line. `details`: keep each request and answer that
@@ -87,6 +91,7 @@ class Timeline:
     def __init__(self, *, details: bool = False, words: Words | None = None) -> None:
         self._words = words
         self._consumer_groups = ConsumerGroups()
+        self._share_known = ShareRecords()
         self.header: Line = {}
         self.numbers = LineNumbers("log")
         self.groups: dict[str, GroupView] = {}
@@ -127,6 +132,8 @@ class Timeline:
             self._callback(line)
         elif kind == "FaultInjected":
             self._refusals.met(self.groups.get(line.get("group", "")), line)
+        elif stream == "share":
+            self._share_records(line)
         elif stream == "group" and kind in _FOLDS:
             group = self.groups.get(line["group"])
             if group is None:
@@ -136,6 +143,22 @@ class Timeline:
                     self._steps.group_came(group)
             _FOLDS[kind](self, group, line)
             group.generation = line.get("generation", group.generation)
+
+    def _share_member(self, group: GroupView, line: Line) -> None:
+        self._share_known.see(line)
+
+    def _share_records(self, line: Line) -> None:
+        """What becomes of a share group's records, as far as there is something to say."""
+        self._share_known.see(line)
+        self._lines.pop(line["seq"], None)
+        group = self.groups.get(line["group"])
+        if group is None or self._words is None:
+            return
+        said = self._words.share_event(self._share_known, line)
+        if said:
+            member = line.get("member")
+            names = [printable(self._share_known.name(line["group"], member))] if member else []
+            group.note(line, names).sentence = said
 
     def chain(self, seq: int | None) -> list[Line]:
         """A line and its causes, back to what came from outside, but `_MOST_CAUSES` at most: chains
@@ -612,6 +635,7 @@ _FOLDS: dict[str, Callable[[Timeline, GroupView, Line], None]] = {
     "GroupDeleted": Timeline._gone,
     "GroupUnloaded": Timeline._gone,
     "GroupLoaded": Timeline._loaded,
+    "ShareMemberSubscribed": Timeline._share_member,
     **dict.fromkeys(
         (
             *(KINDS - {"GroupDeleted"}),

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from ..control.faults import Fault
     from ..control.groups import GroupHandle
     from ..control.injection.fault_board import FaultHandle
+    from ..control.share_groups import ShareGroupHandle
+    from ..control.share_records import ShareSnapshot
     from ..control.snapshots import GroupSnapshot
     from ..emulator.embedded import Emulator
 
@@ -35,6 +37,10 @@ class AsyncKafka(FaultWords["AsyncFault"]):
     def group(self, group_id: str) -> AsyncGroup:
         """A group, there or not yet."""
         return AsyncGroup(self._kafka.group(group_id))
+
+    def share_group(self, group_id: str) -> AsyncShareGroup:
+        """A share group, there or not yet."""
+        return AsyncShareGroup(self._kafka.share_group(group_id))
 
     def add_fault(self, fault: Fault) -> AsyncFault:
         """See `Kit.add_fault`; `fail`, `delay` and the other words build one and do this."""
@@ -105,6 +111,30 @@ class AsyncGroup:
     def lose(self, name: str) -> AsyncFault:
         """See `GroupHandle.lose`."""
         return AsyncFault(self._group.lose(name))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._group, name)
+
+
+class AsyncShareGroup:
+    """A share group as an asynchronous test holds it."""
+
+    def __init__(self, group: ShareGroupHandle) -> None:
+        self._group = group
+
+    async def wait(self, *, timeout: float | None = None, **expected: Any) -> ShareSnapshot:
+        """See `ShareGroupHandle.wait`."""
+        from ..control.waits.share_expectations import ShareExpectation
+
+        seconds = _seconds(timeout)
+        expectation = ShareExpectation(**expected)
+        future = self._group.begin_wait(expectation)
+        try:
+            async with asyncio.timeout(seconds):
+                found: ShareSnapshot = await asyncio.wrap_future(future)
+        except TimeoutError:
+            raise self._group.timed_out(expectation, future, seconds) from None
+        return found
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._group, name)

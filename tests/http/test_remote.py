@@ -14,6 +14,7 @@ from coordinator.control.faults import FaultError
 from coordinator.control.groups import GroupHandle
 from coordinator.control.in_process_requests import ControlError
 from coordinator.control.journal import Exchange, Journal
+from coordinator.control.share_groups import ShareGroupHandle
 from coordinator.control.waiting import WaitTimeoutError
 from coordinator.control.waits.expectations import ExpectationError
 from coordinator.errors import ErrorCode
@@ -23,6 +24,7 @@ from coordinator.http.remote.faults import RemoteFault
 from coordinator.http.remote.groups import RemoteGroup
 from coordinator.http.remote.journal import RemoteExchange, RemoteJournal
 from coordinator.http.remote.peers import RemotePeer
+from coordinator.http.remote.shares import RemoteShareGroup
 from coordinator.members.live import PeerHandle
 
 _FAST = {"heartbeat.interval.ms": 50}
@@ -68,6 +70,7 @@ def public(kind: type) -> set[str]:
             },
         ),
         (GroupHandle, RemoteGroup, {"begin_wait", "timed_out"}),
+        (ShareGroupHandle, RemoteShareGroup, {"begin_wait", "timed_out"}),
         (Journal, RemoteJournal, set()),
         (Exchange, RemoteExchange, set()),
         (

@@ -19,6 +19,7 @@ from ...share_partitions import release as releasing
 from ...share_partitions.acquire import Read, Wanted, acquire
 from ...share_partitions.evolve import evolve
 from ...share_partitions.model import SharePartition, SharePartitionKey
+from ...share_partitions.runs import Condition, Run, Runs
 from ...share_partitions.start import start_after
 from ...share_partitions.states import STATES, RecordState
 from ...share_states.decide import Written
@@ -44,6 +45,10 @@ _PERSISTED_AS = {
 UNKNOWN_SERVER_ERROR."""
 
 
+_TELL_OF_RECORDS = (ev.RecordsAcknowledged, ev.RecordsReleased, ev.RecordsArchived)
+MOST = (1 << 63) - 1
+
+
 class Opening(NamedTuple):
     """A share partition that is open, or why it is not."""
 
@@ -59,6 +64,9 @@ class SharePartitions:
     ) -> None:
         self.open_ones: dict[SharePartitionKey, SharePartition] = {}
         self.settings = settings
+        self._done: dict[SharePartitionKey, Runs] = {}
+        """What became of records that are done with, whether or not their share partition is open:
+        for those who look."""
         self._broker = broker
         self._states = states
         self._locks: Deadlines[SharePartitionKey] = Deadlines()
@@ -111,6 +119,11 @@ class SharePartitions:
             self._locks.cancel(key)
             self._fold(partition, ev.SharePartitionClosed(reason), now, cause)
 
+    def forget(self, chosen: Callable[[SharePartitionKey], bool]) -> None:
+        """Nothing is known of records any more that were done with."""
+        for key in [key for key in self._done if chosen(key)]:
+            del self._done[key]
+
     def close_where(
         self, chosen: Callable[[SharePartition], bool], reason: str, now: int, cause: int | None
     ) -> None:
@@ -118,6 +131,19 @@ class SharePartitions:
         for partition in list(self.open_ones.values()):
             if chosen(partition):
                 self.close(partition.key, reason, now, cause)
+
+    def known(
+        self, group_id: str, topic: str, index: int, first: int = 0, last: int = MOST
+    ) -> Iterator[Run]:
+        """Records of a partition that a group has come to, those that are done with first."""
+        key = SharePartitionKey(group_id, topic, index)
+        partition = self.open_ones.get(key)
+        done = self._done.get(key)
+        start = last + 1 if partition is None else partition.start_offset
+        if done is not None and first < start:
+            yield from done.between(first, min(last, start - 1))
+        if partition is not None:
+            yield from partition.runs.between(max(first, start), last)
 
     # -- what members do
 
@@ -175,12 +201,13 @@ class SharePartitions:
         reason: str,
         now: int,
         cause: int | None = None,
-    ) -> None:
-        """Take back all that a member holds."""
+    ) -> int:
+        """Take back all that a member holds; how many records that were."""
         limit = self.settings(partition.key.group_id).delivery_limit
         event = releasing.release(partition, member_id, reason, limit)
-        if event is not None:
-            self._released(partition, (event,), now, cause)
+        events = () if event is None else (event,)
+        self._released(partition, events, now, cause)
+        return _count(events)
 
     def give_back(
         self,
@@ -191,11 +218,11 @@ class SharePartitions:
         now: int,
         cause: int | None = None,
     ) -> int:
-        """Take back records, whoever holds them; how many ranges were."""
+        """Take back records, whoever holds them; how many they were."""
         limit = self.settings(partition.key.group_id).delivery_limit
         events = releasing.give_back(partition, first, last, reason, limit)
         self._released(partition, events, now, cause)
-        return sum(len(event.records) for event in events)
+        return _count(events)
 
     def log_start_moved(self, partition: SharePartition, log_start: int, now: int) -> None:
         """The log does not reach as far back as the share partition: it starts later now."""
@@ -287,10 +314,22 @@ class SharePartitions:
             of = None if self._broker.replication is None else self._broker.node_id
             log.share_event(*partition.key, event, now, cause, of)
         evolve(partition, event)
+        if isinstance(event, _TELL_OF_RECORDS):
+            done = [
+                (of.first_offset, of.last_offset, Condition(state, of.delivery_count))
+                for of in event.records
+                if (state := RecordState(of.state)).final
+            ]
+            if done:
+                self._done.setdefault(partition.key, Runs()).change(done)
 
     def _wake(self, partition: SharePartition, now: int) -> None:
         key = partition.key
         self._broker.parked_fetches.wake(key.topic, key.partition, now)
+
+
+def _count(events: Iterable[ev.RecordsReleased]) -> int:
+    return sum(of.last_offset - of.first_offset + 1 for event in events for of in event.records)
 
 
 def _opened(

@@ -67,6 +67,10 @@ class Shares:
             now,
             cause,
         )
+        topic = self._broker.cluster.topics_by_id.get(key.topic_id)
+        if topic is not None:
+            at = SharePartitionKey(key.group_id, topic.name, key.partition)
+            self.partitions.forget(lambda known: known == at)
 
     # -- sessions
 
@@ -122,3 +126,4 @@ class Shares:
         self.partitions.close_where(
             lambda one: one.key.topic == topic, "its topic was deleted", now, cause
         )
+        self.partitions.forget(lambda key: key.topic == topic)

@@ -57,7 +57,7 @@ class ShareStates:
         cause: int | None = None,
     ) -> Decision:
         """Begin the state of a share partition anew; start offset -1: its leader finds out."""
-        return self._carry_out(
+        decision = self._carry_out(
             key,
             decide.decide_initialize(
                 self.states.get(key),
@@ -71,6 +71,7 @@ class ShareStates:
             now,
             cause,
         )
+        return self._begun_anew(key, decision, now, cause)
 
     def read(
         self, key: ShareStateKey, leader_epoch: int, now: int, cause: int | None = None
@@ -111,7 +112,7 @@ class ShareStates:
 
     def delete(self, key: ShareStateKey, now: int, cause: int | None = None) -> Decision:
         """Forget the state of a share partition."""
-        return self._carry_out(
+        decision = self._carry_out(
             key,
             decide.decide_delete(
                 self.states.get(key), key.topic_id, key.partition, known=self._known(key)
@@ -119,6 +120,7 @@ class ShareStates:
             now,
             cause,
         )
+        return self._begun_anew(key, decision, now, cause)
 
     def summary(self, key: ShareStateKey) -> tuple[Decision, ShareState | None]:
         """The state, for who only looks at it."""
@@ -131,6 +133,13 @@ class ShareStates:
         return decision, None if decision.error else self.states.get(key)
 
     # -- writing
+
+    def _begun_anew(
+        self, key: ShareStateKey, decision: Decision, now: int, cause: int | None
+    ) -> Decision:
+        if decision.event is not None and not decision.error:
+            self.begun_anew(key, now, cause)
+        return decision
 
     def _carry_out(
         self, key: ShareStateKey, decision: Decision, now: int, cause: int | None
@@ -146,13 +155,6 @@ class ShareStates:
 
     def _write(self, key: ShareStateKey, event: ev.Event, now: int, cause: int | None) -> None:
         broker = self._broker
-        known = self.states.get(key)
-        begins_anew = (
-            isinstance(event, ev.ShareStateSnapshotted)
-            and known is not None
-            and event.batches == ()
-            and known.state_epoch != event.state_epoch
-        )
         if broker.log is not None:
             topic = broker.cluster.topics_by_id.get(key.topic_id)
             name = "" if topic is None else topic.name
@@ -163,8 +165,6 @@ class ShareStates:
             self.states.pop(key, None)
         else:
             evolve(self.states.setdefault(key, ShareState()), event)
-        if isinstance(event, ev.ShareStateDeleted) or begins_anew:
-            self.begun_anew(key, now, cause)
 
     def _append(self, key: ShareStateKey, event: ev.Event, now: int) -> None:
         """The record of an event, in the partition that holds the state."""

@@ -21,6 +21,7 @@ Call = Callable[["Client", argparse.Namespace], Any]
 Tell = Callable[[Any], str]
 _NOUNS = {
     "group": "consumer groups: look, wait, act on members",
+    "share": "share groups: their records, locks and sessions",
     "peer": "the simulated members that were started here",
     "fault": "faults of requests: put in force, wait until met, release, end",
     "topic": "topics and their records",
@@ -35,6 +36,7 @@ _PLACES: dict[str, tuple[type, str]] = {
     "fault": (int, "its number"),
     "snapshot": (int, "its number"),
     "partition": (int, "its number"),
+    "offset": (int, "of a record"),
 }
 """Of names in paths: which type, and what is meant."""
 

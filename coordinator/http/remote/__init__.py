@@ -37,6 +37,7 @@ from .snapshots import RemoteSnapshot, number_of
 if TYPE_CHECKING:
     from ...control.verification import Verification
     from .journal import RemoteJournal
+    from .shares import RemoteShareGroup
 
 T = TypeVar("T")
 _ALL = 10**9
@@ -162,6 +163,13 @@ class RemoteKit(ClusterKit, FaultWords["RemoteFault"]):
         """See `Kit.group`."""
         arguments.group(group_id)
         return RemoteGroup(self._caller, group_id, self.verify, self.peer)
+
+    def share_group(self, group_id: str) -> RemoteShareGroup:
+        """See `Kit.share_group`."""
+        from .shares import RemoteShareGroup
+
+        arguments.group(group_id)
+        return RemoteShareGroup(self._caller, group_id)
 
     groups = far(
         Kit.groups,

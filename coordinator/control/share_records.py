@@ -1,0 +1,76 @@
+"""Records of a share group as a test sees them, and the group that has them: plain values read off
+the brokers at one instant, the same for every way in.
+
+Owns the shapes and how they read as text. They hold nothing of the brokers: what is looked at may
+be kept, compared, sent as JSON and rebuilt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+STATES: Final = ("Available", "Acquired", "Acknowledged", "Archived", "Unread")
+"""The states of a record, as KIP-932 spells them; Unread: the group has not come to it yet."""
+
+
+class ShareRecord(NamedTuple):
+    """One record as a share group reads it. `holder`: the client id (else the member id) of who
+    holds it, `time_left_ms`: until its lock ends; None of a record that nobody holds."""
+
+    topic: str
+    partition: int
+    offset: int
+    state: str
+    delivery_count: int
+    holder: str | None = None
+    time_left_ms: int | None = None
+
+    def __str__(self) -> str:
+        held = "" if self.holder is None else f", held by {self.holder} for {self.time_left_ms} ms"
+        times = f"{self.delivery_count} time{'' if self.delivery_count == 1 else 's'}"
+        return f"{self.topic}-{self.partition}@{self.offset}: {self.state}, delivered {times}{held}"
+
+
+class ShareSnapshot(NamedTuple):
+    """How many records of a share group are in which state, over all partitions that it reads.
+
+    `most_deliveries`: the highest delivery count among those that are not done with; `lag`: records
+    behind the end that are not done with; `starts`: by "topic-partition" where each share partition
+    starts.
+    """
+
+    group_id: str
+    group_state: str
+    members: int
+    available: int = 0
+    acquired: int = 0
+    acknowledged: int = 0
+    archived: int = 0
+    most_deliveries: int = 0
+    lag: int = 0
+    starts: Mapping[str, int] = {}
+
+    def __str__(self) -> str:
+        return (
+            f"share group {self.group_id!r} is {self.group_state} with {self.members} "
+            f"member{'' if self.members == 1 else 's'}; records: {self.available} available, "
+            f"{self.acquired} acquired, {self.acknowledged} acknowledged, {self.archived} archived, "
+            f"delivered {self.most_deliveries} times at most, {self.lag} behind"
+        )
+
+
+def to_plain(seen: ShareRecord | ShareSnapshot) -> dict[str, Any]:
+    """As JSON, with the text."""
+    plain = seen._asdict()
+    return plain | {"text": str(seen)}
+
+
+def record_from_plain(plain: Mapping[str, Any]) -> ShareRecord:
+    """What `to_plain` made of a record."""
+    return ShareRecord(**{name: plain[name] for name in ShareRecord._fields})
+
+
+def snapshot_from_plain(plain: Mapping[str, Any]) -> ShareSnapshot:
+    """What `to_plain` made of a group's records."""
+    return ShareSnapshot(**{name: plain[name] for name in ShareSnapshot._fields})

@@ -1,0 +1,123 @@
+"""What becomes of the records of share groups (KIP-932), in plain sentences: which locks ended, what
+was released, rejected or given up, and why a record came again.
+
+Wording only: what is known is `coordinator.history.share_records`. What goes as it should (a record
+is acquired for the first time, and accepted) is not told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from ..event_log.reader import Line
+from ..history.share_records import ShareRecords
+from .words import listed, printable
+
+_LOCK_ENDED = "the lock ended"
+_DONE_OF_THEM = {"release": "released", "reject": "rejected", "gap": "says that there are no"}
+
+
+def sentence(known: ShareRecords, line: Line) -> str:
+    """A line of stream `share` as a sentence, after `known` has seen it; "" if it goes without
+    saying."""
+    match line["type"]:
+        case "RecordsReleased":
+            return _released(known, line)
+        case "RecordsAcknowledged":
+            return _acknowledged(known, line)
+        case "RecordsAcquired":
+            return _came_again(known, line)
+        case "RecordsArchived" if line["records"]:
+            return (
+                f"{_records(line['records'])} of {_place(line)} are delivered to nobody: "
+                f"{printable(line['reason'])}."
+            )
+    return ""
+
+
+def _released(known: ShareRecords, line: Line) -> str:
+    who = printable(known.name(line["group"], line["member"]))
+    if line["reason"] == _LOCK_ENDED:
+        why = f"the lock of {who} on {_place(line)} ended"
+    else:
+        why = f"{who} lost what it held of {_place(line)}: {printable(line['reason'])}"
+    return f"{why}: {'; '.join(_outcomes(line['records']))}."
+
+
+def _outcomes(records: Iterable[dict[str, Any]]) -> Iterator[str]:
+    available = [of for of in records if of["state"] == "Available"]
+    archived = [of for of in records if of["state"] == "Archived"]
+    if available:
+        yield f"{_records(available)} can be delivered again"
+    if archived:
+        times = max(of["delivery_count"] for of in archived)
+        yield f"{_records(archived)} is given up after {times} deliveries"
+
+
+def _acknowledged(known: ShareRecords, line: Line) -> str:
+    clauses = []
+    for kind, verb in _DONE_OF_THEM.items():
+        said = [of for of in line["records"] if of["acknowledgement"] == kind]
+        if said:
+            clauses.append(f"{verb} {_records(said)}")
+    if not clauses:
+        return ""
+    given_up = [
+        of
+        for of in line["records"]
+        if of["acknowledgement"] == "release" and of["state"] == "Archived"
+    ]
+    more = (
+        f"; {_records(given_up)} is given up after {given_up[0]['delivery_count']} deliveries"
+        if given_up
+        else ""
+    )
+    who = printable(known.name(line["group"], line["member"]))
+    return f"{who} {listed(clauses)} of {_place(line)}{more}."
+
+
+def _came_again(known: ShareRecords, line: Line) -> str:
+    again = [of for of in line["records"] if of["delivery_count"] > 1]
+    if not again:
+        return ""
+    who = printable(known.name(line["group"], line["member"]))
+    counts = sorted({of["delivery_count"] for of in again})
+    nth = f"for the {_nth(counts[0])} time" if len(counts) == 1 else f"up to {counts[-1]} times"
+    return (
+        f"{who} was given {_records(again)} of {_place(line)} {nth}{_because(known, line, again)}."
+    )
+
+
+def _because(known: ShareRecords, line: Line, again: list[dict[str, Any]]) -> str:
+    before = known.given_back_by(line, again[0]["first_offset"])
+    if before is None:
+        return ""
+    who = printable(known.name(before["group"], before["member"]))
+    if before["type"] == "RecordsAcknowledged":
+        return f", because {who} released it"
+    if before["reason"] == _LOCK_ENDED:
+        return f", because the lock of {who} had ended"
+    return f", because {who} lost it: {printable(before['reason'])}"
+
+
+def _records(records: Iterable[dict[str, Any]]) -> str:
+    spans = [
+        str(of["first_offset"])
+        if of["first_offset"] == of["last_offset"]
+        else f"{of['first_offset']} to {of['last_offset']}"
+        for of in records
+    ]
+    return (
+        f"record {listed(spans)}"
+        if len(spans) == 1 and " " not in spans[0]
+        else f"records {listed(spans)}"
+    )
+
+
+def _place(line: Line) -> str:
+    return f"{printable(line['topic'])}-{line['partition']}"
+
+
+def _nth(count: int) -> str:
+    return {2: "2nd", 3: "3rd"}.get(count, f"{count}th")

@@ -1,0 +1,65 @@
+"""Records that share groups have in flight (KIP-932), as far as somebody wants to know why one came
+again: who is who, and by what each record was given back last.
+
+Does not know how many records there are, nor what is stored of them.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import NamedTuple
+
+from ..event_log.reader import Line
+
+_MOST_KEPT = 1_000
+"""Of so many ranges of a partition it is known why they were given back: the latest."""
+
+Key = tuple[str, str, int]
+
+
+class GivenBack(NamedTuple):
+    """Records that came back, and the line that says how."""
+
+    first: int
+    last: int
+    line: Line
+
+
+class ShareRecords:
+    """Names of members, and what came back of each share partition. `see` each line of the streams
+    `group` and `share`."""
+
+    def __init__(self) -> None:
+        self._clients: dict[str, dict[str, str]] = {}
+        self._back: dict[Key, deque[GivenBack]] = {}
+
+    def see(self, line: Line) -> None:
+        """The next line."""
+        match line["type"]:
+            case "ShareMemberSubscribed":
+                self._clients.setdefault(line["group"], {})[line["member"]] = line["client_id"]
+            case "RecordsReleased" | "RecordsAcknowledged":
+                back = self._back.setdefault(key_of(line), deque(maxlen=_MOST_KEPT))
+                back.extend(
+                    GivenBack(of["first_offset"], of["last_offset"], line)
+                    for of in line["records"]
+                    if of["state"] == "Available"
+                )
+            case "SharePartitionClosed":
+                self._back.pop(key_of(line), None)
+
+    def name(self, group: str, member: str) -> str:
+        """A member's client id; its member id where that is not known."""
+        return self._clients.get(group, {}).get(member) or member
+
+    def given_back_by(self, line: Line, offset: int) -> Line | None:
+        """The line by which a record came back before this one."""
+        for of in reversed(self._back.get(key_of(line), ())):
+            if of.first <= offset <= of.last:
+                return of.line
+        return None
+
+
+def key_of(line: Line) -> Key:
+    """Whose records a line is about."""
+    return line["group"], line["topic"], line["partition"]

@@ -1,0 +1,56 @@
+"""A share group at the other end of a control port."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...control import arguments
+from ...control.share_groups import ShareGroupHandle, setting_text
+from ...control.share_records import ShareSnapshot, record_from_plain, snapshot_from_plain
+from ...control.waits.share_expectations import ShareExpectation
+from .calls import Caller, far
+
+
+def _expected(timeout: float, **words: Any) -> None:
+    """What is waited for, checked here."""
+    arguments.seconds("timeout", timeout)
+    ShareExpectation(**words)
+
+
+def _settings(settings: Mapping[str, object]) -> dict[str, Any]:
+    arguments.mapping("settings", settings, '{"share.auto.offset.reset": "earliest"}')
+    return {"settings": {name: setting_text(value) for name, value in settings.items()}}
+
+
+class RemoteShareGroup:
+    """As `ShareGroupHandle`."""
+
+    def __init__(self, caller: Caller, group_id: str) -> None:
+        self._caller = caller
+        self.group_id = group_id
+        self._at = {"group": group_id}
+
+    def snapshot(self) -> ShareSnapshot:
+        """See `ShareGroupHandle.snapshot`."""
+        return snapshot_from_plain(self._caller("share_describe", **self._at))
+
+    wait = far(
+        ShareGroupHandle.wait,
+        "share_wait",
+        check=_expected,
+        read=lambda _, shown: snapshot_from_plain(shown),
+    )
+    record = far(
+        ShareGroupHandle.record, "share_record", read=lambda _, shown: record_from_plain(shown)
+    )
+    records = far(
+        ShareGroupHandle.records,
+        "share_records",
+        read=lambda _, shown: [record_from_plain(row) for row in shown["records"]],
+    )
+    configure = far(ShareGroupHandle.configure, "share_configure", check=_settings)
+    expire_locks = far(ShareGroupHandle.expire_locks, "share_expire")
+    release = far(ShareGroupHandle.release, "share_release")
+    end_session = far(ShareGroupHandle.end_session, "share_end_session")
+    move_start = far(ShareGroupHandle.move_start, "share_move_start")
