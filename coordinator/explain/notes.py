@@ -3,7 +3,9 @@ only."""
 
 from __future__ import annotations
 
+from ..history.deeds import KINDS as DEEDS
 from ..history.views import Note
+from . import deeds
 from .lost_offsets import made_again, removed
 from .refused import refusal, times
 from .words import printable
@@ -14,6 +16,8 @@ def told(note: Note) -> str:
     line = note.line
     if note.sentence:
         return note.sentence
+    if note.kind in DEEDS:
+        return deeds.told(note)
     match note.kind:
         case "MemberReplaced":
             instance = printable(line["group_instance_id"])
@@ -35,8 +39,17 @@ def told(note: Note) -> str:
         case "GroupDeleted":
             return f"The group was deleted ({printable(line['reason'])})."
         case "GroupUnloaded":
-            return "The coordinator gave the group up; parked requests were told so."
+            return _unloaded(note)
         case "GroupLoaded":
-            return f"A coordinator loaded the group as {line['state']} in generation {line['generation']}; all sessions began anew."
+            who = "A coordinator" if "broker" not in line else f"Broker {line['broker']}"
+            return f"{who} loaded the group as {line['state']} in generation {line['generation']}; all sessions began anew."
         case kind:
             return f"{printable(kind)}."
+
+
+def _unloaded(note: Note) -> str:
+    broker = note.line.get("broker")
+    if note.moved:
+        return f"Broker {broker} gave up its copy of the group, which another broker coordinates by now."
+    who = "The coordinator" if broker is None else f"Broker {broker}"
+    return f"{who} gave the group up; parked requests were told so."

@@ -3,7 +3,8 @@ only."""
 
 from __future__ import annotations
 
-from ..history.views import Departed, Note
+from ..history.views import Note
+from .deeds import went_through
 from .detail import api_name
 from .words import counted, instant, listed, partitions, printable
 
@@ -22,7 +23,7 @@ def refusal(note: Note) -> str:
             f"{refused}, because of an injected fault ({printable(note.injected)}).{_ghost(note)}"
         )
     if note.departed is not None:
-        return f"{refused}{_rule(errors)}. {_departed(note.departed)}"
+        return f"{refused}{_rule(errors)}. {_departed(note)}"
     if "ILLEGAL_GENERATION" in errors and note.members and "generation" in line:
         believes = f" It still consumes {partitions(note.held)}." if note.held else ""
         return f"{refused} (VAL-1 passed, the generation not): it speaks for generation {line['generation']}.{believes}"
@@ -54,7 +55,7 @@ def _in_turn(note: Note, who: str) -> str:
     told = f"{who} was refused {note.times} requests until {instant(note.last_ms)}, in turn: {'; '.join(each)}"
     if note.departed is None:
         return f"{told}."
-    return f"{told}{_rule(note.line['errors'])}. {_departed(note.departed)}"
+    return f"{told}{_rule(note.line['errors'])}. {_departed(note)}"
 
 
 def _offers(note: Note) -> str:
@@ -93,8 +94,10 @@ def _rule(errors: list[str]) -> str:
     return ""
 
 
-def _departed(departed: Departed) -> str:
+def _departed(note: Note) -> str:
     """Who this was, and what it may still believe: the definition of a zombie."""
+    departed = note.departed
+    assert departed is not None
     since = f"at {instant(departed.at_ms)}"
     if departed.reason == "left":
         return f"It had left {since}."
@@ -103,6 +106,8 @@ def _departed(departed: Departed) -> str:
         if departed.reason == "replaced"
         else f"removed {since} ({printable(departed.reason)})"
     )
+    clause = went_through(note.trouble)
+    before = f", while {clause}" if clause else ""
     if not departed.held:
-        return f"It was {how}, and owned nothing then."
-    return f"It is a zombie: {how}, it still believes that it owns {partitions(departed.held)} of generation {departed.generation}."
+        return f"It was {how}{before}, and owned nothing then."
+    return f"It is a zombie: {how}{before}, it still believes that it owns {partitions(departed.held)} of generation {departed.generation}."

@@ -10,6 +10,7 @@ from ..errors import ErrorCode
 from ..history.blobs import Partitions, both
 from ..history.views import Awaited, Change, Pause, Rebalance, Share
 from .connect import config_change
+from .deeds import went_through
 from .words import counted, duration, instant, listed, partitions, printable
 
 _APIS = {
@@ -100,7 +101,7 @@ def removal(change: Change) -> str:
         case "left":
             return f"{who} left" + (f' (saying "{printable(detail)}")' if detail else "")
         case "session expired":
-            return f"{who} expired after {_silence(detail)} of silence{_last_sign(change)}"
+            return f"{who} expired after {_silence(detail)} of silence{_last_sign(change)}{_trouble(change)}"
         case "first join never completed":
             return f"{who} expired: its first join was not completed within {_silence(detail)}"
         case "did not rejoin in time":
@@ -111,6 +112,12 @@ def removal(change: Change) -> str:
             return f"{who} found the group full (group.max.size) and {_were(change)} removed"
         case reason:
             return f"{who} {_were(change)} removed ({printable(reason)})"
+
+
+def _trouble(change: Change) -> str:
+    """What the member that expired was going through."""
+    clause = went_through(change.note.get("trouble"))
+    return f": {clause}" if clause else ""
 
 
 def _were(change: Change) -> str:

@@ -7,8 +7,10 @@ requests are not logged (heartbeats) by client and API.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ..event_log.reader import Line
-from .views import GroupView, MemberView, Note
+from .views import GroupView, MemberView, Note, Trouble
 
 _MOST_TURNS = 8
 """Refusals of one client that take turns are looked for among so many notes."""
@@ -16,9 +18,11 @@ _ROUTINE = frozenset({"MEMBER_ID_REQUIRED", "REBALANCE_IN_PROGRESS"})
 
 
 class Refusals:
-    """Follows the lines of a log that are about refusals and faults."""
+    """Follows the lines of a log that are about refusals and faults. `trouble`: what a client had
+    gone through at an instant."""
 
-    def __init__(self) -> None:
+    def __init__(self, trouble: Callable[[str, int], Trouble | None]) -> None:
+        self._trouble = trouble
         self._injected: dict[tuple[object, ...], str] = {}
 
     def met(self, group: GroupView | None, line: Line) -> None:
@@ -71,6 +75,8 @@ class Refusals:
             injected,
         )
         note.client = client
+        if departed is not None:
+            note.trouble = self._trouble(client or departed.client_id, departed.at_ms)
         if "INCONSISTENT_GROUP_PROTOCOL" in line["errors"] and "offered" in line:
             note.protocol_type = group.protocol_type
             for view in group.members.values():

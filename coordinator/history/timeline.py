@@ -28,6 +28,8 @@ from .blobs import (
     subscription,
 )
 from .consumer_groups import BEGINNINGS, KINDS, ConsumerGroups
+from .deeds import KINDS as DEEDS
+from .deeds import Deeds
 from .epochs import Epochs
 from .inferred_owners import Ownership
 from .outside_groups import OutsideGroups
@@ -101,8 +103,9 @@ class Timeline:
         self._deleted: dict[str, tuple[int, list[GroupView]]] = {}
         self.clocks_ahead_ms: dict[int, int] = {}
         self._ownership: dict[str, Ownership] = {}
-        self._refusals = Refusals()
         self.outside_groups = OutsideGroups()
+        self._deeds = Deeds(_reads)
+        self._refusals = Refusals(self._deeds.trouble)
         self._steps = Steps(self._lines) if details else None
         self.partitions: dict[str, int] = {}
         """How many partitions each topic has."""
@@ -118,16 +121,14 @@ class Timeline:
             self._lines[line["seq"]] = line
         if stream == "cluster" and kind in _ABOUT_TOPICS:
             self._topic(line)
-        elif kind == "JumpClock":
-            self.clocks_ahead_ms[line["broker"]] = (
-                self.clocks_ahead_ms.get(line["broker"], 0) + line["by_ms"]
-            )
         elif stream == "wire":
             if "group" not in line:
                 self.outside_groups.follow(line)
             self._wire(line)
             if self._steps is None and line.get("api") in _ABOUT_OFFSETS and kind != "RequestSeen":
                 self._lines.pop(line["cause"], None)
+        elif kind in DEEDS:
+            self._deed(line)
         elif stream == "member":
             self._callback(line)
         elif kind == "FaultInjected":
@@ -142,6 +143,10 @@ class Timeline:
                 if self._steps is not None:
                     self._steps.group_came(group)
             _FOLDS[kind](self, group, line)
+            broker = line.get("broker", group.coordinator)
+            if kind != "GroupUnloaded" and broker != group.coordinator:
+                group.handed_over = (group.coordinator, line["at_ms"])
+                group.coordinator = broker
             group.generation = line.get("generation", group.generation)
 
     def _share_member(self, group: GroupView, line: Line) -> None:
@@ -206,6 +211,8 @@ class Timeline:
 
     def _callback(self, line: Line) -> None:
         """A member's own word on what its application was told."""
+        if line["type"] == "MemberStarted":
+            self._deeds.started(line)
         group = self.groups.get(line.get("group", ""))
         member = group.members.get(line.get("member", "")) if group is not None else None
         if (
@@ -259,6 +266,7 @@ class Timeline:
         member = group.member(line["member"])
         member.client_id, member.client_host = line["client_id"], line["client_host"]
         member.group_instance_id = line["group_instance_id"]
+        group.clients.add(member.client_id)
         group.protocol_type, group.leader = line["protocol_type"], group.name(line["leader"])
         self._subscribes(group, member, line)
         self._change(group, line, [member.name])
@@ -336,6 +344,7 @@ class Timeline:
         )
         note: dict[str, Any] = {
             "last_sign": last_sign(group, member, line),
+            "trouble": self._deeds.trouble(member.client_id, line["at_ms"]),
             "led": group.leader == member.name,
         }
         group.leader = group.name(line["leader"])
@@ -351,7 +360,12 @@ class Timeline:
         rebalance."""
         had = member.pause.partitions if member.pause is not None else member.held
         group.departed[member.member_id] = Departed(
-            member.name, line["at_ms"], reason, member.held, member.held_generation
+            member.name,
+            line["at_ms"],
+            reason,
+            member.held,
+            member.held_generation,
+            client_id=member.client_id,
         )
         self._ownership[group.group].removed(member, line["at_ms"])
         return had
@@ -532,6 +546,8 @@ class Timeline:
     def _consumers(self, group: GroupView, line: Line) -> None:
         before, kind = group.consumer, line["type"]
         member = line.get("member")
+        if kind == "ConsumerMemberSubscribed":
+            group.clients.add(line["client_id"])
         new = before is None or kind in BEGINNINGS or member not in before.members
         if kind in KINDS:
             group.consumer = self._consumer_groups.see(line)
@@ -553,6 +569,12 @@ class Timeline:
         note = group.note(line)
         note.clock_ahead_ms = self.clocks_ahead_ms.get(broker, 0) if isinstance(broker, int) else 0
 
+    def _deed(self, line: Line) -> None:
+        if line["type"] == "JumpClock":
+            ahead_ms = self.clocks_ahead_ms.get(line["broker"], 0)
+            self.clocks_ahead_ms[line["broker"]] = ahead_ms + line["by_ms"]
+        self._deeds.follow(self.groups.values(), line)
+
     def _topic(self, line: Line) -> None:
         """A topic came, grew or went; one that groups read when it went may come again."""
         topic, kind = line["topic"], line["type"]
@@ -571,7 +593,10 @@ class Timeline:
                 group.note(line).deleted_ms = deleted_ms
 
     def _gone(self, group: GroupView, line: Line) -> None:
-        current = group.current
+        current, broker = group.current, line.get("broker")
+        if line["type"] == "GroupUnloaded" and group.coordinator not in (None, broker):
+            group.note(line).moved = True  # its next coordinator has loaded it already
+            return
         if current is not None and current.ended_ms is None:
             self._end(current, line["at_ms"], "lost")
         if line["type"] == "GroupDeleted":

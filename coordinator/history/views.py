@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from .consumer_groups import ConsumerGroup
@@ -64,6 +64,14 @@ class MemberView:
     tells: bool = False  # its own callbacks are in the log, so that nothing has to be inferred
 
 
+class Trouble(NamedTuple):
+    """What a client went through: the line's type, since when, until when (None: it goes on)."""
+
+    kind: str
+    since_ms: int
+    until_ms: int | None = None
+
+
 @dataclass(slots=True)
 class Departed:
     """A member id that is no member any more, and what whoever bears it may still believe."""
@@ -74,6 +82,7 @@ class Departed:
     held: Partitions
     generation: int  # in which it was given what it held
     told: bool = False  # a note has said so
+    client_id: str = ""
 
 
 @dataclass(slots=True)
@@ -217,6 +226,10 @@ class Note:
     tally: dict[tuple[str, tuple[str, ...]], int] = field(
         default_factory=dict
     )  # refusals of one client that take turns: how often each, by API and errors
+    coordinates: bool = False  # a verb: it was done to the broker that coordinates the group
+    broker: int | None = None  # of several: which one a load or an unload is about
+    moved: bool = False  # an unload: another broker coordinates the group already
+    trouble: Trouble | None = None  # a refusal: what its client had gone through before
     clock_ahead_ms: int = 0  # offsets expired: how far the broker's wall clock had jumped
     deleted_ms: int = 0  # a topic was made again: when the one before was deleted
     client: str = ""  # the client id of a refused request's sender, if it is known
@@ -242,6 +255,9 @@ class GroupView:
     leader: str | None = None
     assignor: str | None = None
     protocol_type: str | None = None
+    coordinator: int | None = None  # of several brokers: the one that spoke for it last
+    handed_over: tuple[int | None, int] = (None, 0)  # its coordinator before, and until when
+    clients: set[str] = field(default_factory=set)  # client ids of all who were ever members
     members: dict[str, MemberView] = field(default_factory=dict)
     entries: list[Rebalance | Note] = field(default_factory=list)
     current: Rebalance | None = None  # the last rebalance

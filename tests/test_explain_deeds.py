@@ -1,0 +1,123 @@
+"""`explain` tells what was done on purpose: verbs of brokers, links and members, and what a member
+went through that was removed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from coordinator.explain.notes import told
+from coordinator.explain.output import as_text, timeline_of
+from coordinator.history.deeds import KINDS
+from coordinator.history.views import Note
+from coordinator.verbs import ROWS
+from tests.event_log.kit import LoggedWorld, wants
+
+SHORT: dict[str, Any] = {"session_ms": 6000, "rebalance_ms": 10_000, "protocols": wants("orders")}
+
+
+def world() -> LoggedWorld:
+    """A group of a and b, Stable; the client ids are a and b."""
+    w = LoggedWorld()
+    w.enter("a", **SHORT)
+    w.enter("b", **SHORT)
+    w.join("a", **SHORT)
+    w.share(a={"orders": (0,)}, b={"orders": (1,)})
+    return w
+
+
+def fault(w: LoggedWorld, kind: str, **fields: object) -> None:
+    w.log_file.append("fault", kind, at_ms=w.now, **fields)
+
+
+def test_a_member_that_stood_still_and_woke_as_a_zombie() -> None:
+    w = world()
+    w.advance(1000)
+    w.heartbeat("b")
+    fault(w, "PauseMember", client="b")
+    for _ in range(3):
+        w.advance(3000)
+        w.heartbeat("a")
+    fault(w, "MemberResumed", client="b")
+    text = w.text()
+    assert "1.000 s  The host of b stands still." in text
+    assert "10.000 s  The host of b goes on." in text
+    assert "expired after 6 s of silence" in text
+    assert "): its host stood still since 1.000 s" in text
+
+
+def test_what_another_process_of_the_same_name_went_through_is_over() -> None:
+    w = world()
+    w.log_file.append("member", "MemberCrashed", at_ms=w.now, client="b")
+    w.log_file.append("member", "MemberStarted", at_ms=w.now, client="b")
+    for _ in range(3):
+        w.advance(3000)
+        w.heartbeat("a")
+    assert "The process of b was killed." in w.text()
+    assert "): its process" not in w.text()
+
+
+def test_verbs_concern_the_groups_that_they_touch() -> None:
+    w = world()
+    fault(w, "PauseMember", client="somebody else")
+    fault(w, "CreatePartitions", topic="payments", partitions=3)
+    assert not any(isinstance(entry, Note) for entry in w.view().entries)
+    fault(w, "CreatePartitions", topic="orders", partitions=3)
+    fault(w, "CutLink", one=1, other=2)
+    assert [entry.kind for entry in w.view().entries if isinstance(entry, Note)] == [
+        "CreatePartitions",
+        "CutLink",
+    ]
+
+
+def lines(*rows: dict[str, Any]) -> list[dict[str, Any]]:
+    """Lines of a log; those that name no stream are of group g."""
+    of_group = {"stream": "group", "group": "g"}
+    return [
+        {"seq": seq, "at_ms": 1000, "cause": None, **(row if "stream" in row else of_group | row)}
+        for seq, row in enumerate([{"type": "GroupCreated", "broker": 1}, *rows])
+    ]
+
+
+JOINED = {
+    "type": "MemberJoined",
+    "member": "a",
+    "client_id": "a",
+    "client_host": "",
+    "group_instance_id": None,
+    "protocol_type": "consumer",
+    "leader": "a",
+    "protocols": [],
+    "broker": 1,
+}
+UNLOADED = {"type": "GroupUnloaded", "broker": 1, "error": 16}
+LOADED = {"type": "GroupLoaded", "broker": 2, "state": "Stable", "generation": 1}
+STOPPED = {"stream": "fault", "type": "StopBroker", "broker": 1, "how": "crash"}
+
+
+def text_of(*rows: dict[str, Any]) -> list[str]:
+    timeline = timeline_of(lines(*rows))
+    told = "\n".join(as_text(timeline, timeline.groups.values()))
+    return [line.split("s  ", 1)[1] for line in told.splitlines() if " s  " in line]
+
+
+def test_who_crashed_that_it_coordinated_the_group_and_who_took_over() -> None:
+    """The line of a verb is written when it is done; it is told before what came of it."""
+    assert text_of(JOINED, UNLOADED, STOPPED, LOADED)[-3:] == [
+        "Broker 1 stops (crash), which coordinates the group.",
+        "Broker 1 gave the group up; parked requests were told so.",
+        "Broker 2 loaded the group as Stable in generation 1; all sessions began anew.",
+    ]
+
+
+def test_a_former_coordinator_gives_its_copy_up_late() -> None:
+    rows = text_of(JOINED, LOADED, UNLOADED)
+    assert rows[-1].startswith("Broker 1 gave up its copy of the group, which another broker")
+    timeline = timeline_of(lines(JOINED, LOADED, UNLOADED))
+    assert timeline.groups["g"].state == "Stable"
+
+
+def test_every_verb_has_a_sentence_with_the_fields_of_its_line() -> None:
+    for kind in KINDS & ROWS.keys():
+        line = {name: f"<{name}>" for name in ROWS[kind].logged}
+        note = Note(0, 0, kind, 0, [], {"type": kind, **line})
+        assert "any" not in told(note).split(), kind
