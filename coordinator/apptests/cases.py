@@ -26,6 +26,7 @@ is missing:
 | `flaky` | the value of a record whose processing fails the first time |
 | `keeps_offsets` | true: it keeps its offsets itself and may commit none; that everything is processed is awaited instead |
 | `transactional_id`, with `output_topic` | it consumes, processes and produces in transactions: `transaction_cases` |
+| `commits_late` | true: it does not commit before it loses partitions; what was not committed may come again at each rebalance |
 | `poison` | the value of a record that can never be processed, and has to be passed by |
 """
 
@@ -55,7 +56,6 @@ from .sessions import postpone_sessions
 from .skipping import needs, needs_commits, needs_processed
 from .transaction_cases import TransactionCases
 from .under_test import PARTITIONS, PATIENCE_S, ApplicationUnderTest
-from .verdict import DUPLICATES
 from .withheld_news import news_withheld
 
 
@@ -66,12 +66,16 @@ class NotJudgedWarning(UserWarning):
 class ConsumerCases(RecordCases, TransactionCases):
     """To be inherited by a test class of yours, with a fixture `kafka_app_under_test`.
 
-    `patience_s`: how long the application may take for what is awaited; `duplicates`: how many
-    records may be processed again for each disturbance; `partitions`: of its topic.
+    `patience_s`: how long the application may take for what is awaited; `partitions`: of its topic.
+    `duplicates_clean`: how many records may be processed again for each disturbance that leaves it
+    time to commit; `duplicates_death`: for each death, by default those that it had fetched and not
+    committed then. `duplicates`, which is deprecated, overrules both.
     """
 
     patience_s: ClassVar[float] = PATIENCE_S
-    duplicates: ClassVar[int] = DUPLICATES
+    duplicates: ClassVar[int | None] = None
+    duplicates_clean: ClassVar[int] = 0
+    duplicates_death: ClassVar[int | None] = None
     partitions: ClassVar[int] = PARTITIONS
 
     @pytest.fixture
@@ -83,6 +87,8 @@ class ConsumerCases(RecordCases, TransactionCases):
             partitions=self.partitions,
             patience_s=self.patience_s,
             duplicates=self.duplicates,
+            duplicates_clean=self.duplicates_clean,
+            duplicates_death=self.duplicates_death,
         )
         reservations = ""
         try:
@@ -251,14 +257,15 @@ class ConsumerCases(RecordCases, TransactionCases):
         app.start()
         app.produce(RECORDS)
         app.wait_done()
-        app.application.fail_listener()
-        with app.peer():
-            # It may have failed and left before anybody looks.
-            app.wait_until(
-                lambda: len(app.group.members) > len(app.members()) or not app.members(),
-                "the other member does not join",
-            )
-        self._recovered_or_ended(app)
+        with app.fails_by_itself():
+            app.application.fail_listener()
+            with app.peer():
+                # It may have failed and left before anybody looks.
+                app.wait_until(
+                    lambda: len(app.group.members) > len(app.members()) or not app.members(),
+                    "the other member does not join",
+                )
+            self._recovered_or_ended(app)
         app.verify()
 
     # -- losses

@@ -116,13 +116,15 @@ class RecordCases:
         needs(app, attribute)
         app.start()
         app.disturbances += 1
-        app.produce(RECORDS // 2)
-        app.kafka.produce(app.application.topic, [getattr(app.application, attribute)], partition=0)
-        app.produce(RECORDS // 2)
-        ends = app.kafka.end_offsets(app.application.topic)
-        others = {(app.application.topic, index): end for index, end in ends.items() if index}
-        if others:
-            app.wait_reached(others, "other partitions than that of the bad record")
-        app.produce(RECORDS // 2)
-        app.wait_done()
+        with app.fails_by_itself():
+            app.produce(RECORDS // 2)
+            bad = getattr(app.application, attribute)
+            app.kafka.produce(app.application.topic, [bad], partition=0)
+            app.produce(RECORDS // 2)
+            ends = app.kafka.end_offsets(app.application.topic)
+            others = {(app.application.topic, index): end for index, end in ends.items() if index}
+            if others:
+                app.wait_reached(others, "other partitions than that of the bad record")
+            app.produce(RECORDS // 2)
+            app.wait_done()
         app.verify()

@@ -21,7 +21,9 @@ pytest.
 
 from __future__ import annotations
 
+import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -35,7 +37,7 @@ from .findings import Finding, Processed, TopicPartition
 from .holders import Written
 from .losses import Handover, OthersCommit
 from .refused_heartbeats import connections
-from .verdict import DUPLICATES, Evidence, Told, all_findings, reservations, why_not
+from .verdict import Evidence, Repeats, Told, all_findings, reservations, why_not
 
 if TYPE_CHECKING:
     from ..control.groups import GroupHandle
@@ -55,8 +57,10 @@ class ApplicationUnderTest:
     """One application and the emulator that it works with. Raises TypeError for an object that is
     no application: what it lacks.
 
-    `patience_s`: how long it may take for anything that is awaited; `duplicates`: how many records
-    may be processed again for each disturbance.
+    `patience_s`: how long it may take for anything that is awaited. `duplicates_clean`: how many
+    records may be processed again for each disturbance that leaves it time to commit;
+    `duplicates_death`: for each death, by default those that it had fetched and not committed then.
+    `duplicates`, which is deprecated: for each disturbance, whatever it is.
     """
 
     def __init__(
@@ -66,7 +70,9 @@ class ApplicationUnderTest:
         *,
         partitions: int = PARTITIONS,
         patience_s: float = PATIENCE_S,
-        duplicates: int = DUPLICATES,
+        duplicates: int | None = None,
+        duplicates_clean: int = 0,
+        duplicates_death: int | None = None,
     ) -> None:
         for name in ("start", "stop", "kill"):
             if not callable(getattr(application, name, None)):
@@ -82,7 +88,13 @@ class ApplicationUnderTest:
         self.application = application
         self.patience_s = patience_s
         self.running = False
-        self._at_most = duplicates
+        if duplicates is not None:
+            warnings.warn(
+                "duplicates is one number for all disturbances: give duplicates_clean and duplicates_death, or neither",
+                DeprecationWarning,
+                stacklevel=2,
+            )
+        self._repeats = Repeats(clean=duplicates_clean, death=duplicates_death, any=duplicates)
         self._excused: object = None
         self.told = Told()
         self.peer_clients = set[str]()
@@ -261,6 +273,7 @@ class ApplicationUnderTest:
         self.disturbances += 1
         self.running = False
         self.told.stops.append(self.kafka.mark())
+        self.told.killed.append(self.kafka.mark())
         clients = {member.client_id for member in self.members()}
         cuts = [
             self.kafka.fail(api, "UNKNOWN_MEMBER_ID", client_id=client, may_miss=True)
@@ -276,6 +289,15 @@ class ApplicationUnderTest:
             for cut in cuts:
                 cut.remove()
             self._watch.dying -= clients
+
+    @contextmanager
+    def fails_by_itself(self) -> Iterator[None]:
+        """In the block it fails by itself, as it was told to: what it has not committed may come
+        again."""
+        began = self.kafka.mark()
+        self.told.by_itself.append((began, sys.maxsize))
+        yield
+        self.told.by_itself[-1] = (began, self.kafka.mark())
 
     def remove_members(self, reason: str) -> None:
         """Take all its members out of the group, as a coordinator does whose patience with them is
@@ -521,7 +543,8 @@ class ApplicationUnderTest:
             records=self._records(),
             ends=self._ends(),
             keeps_offsets=self.keeps_offsets,
-            duplicates=self._at_most,
+            repeats=self._repeats,
+            commits_late=bool(getattr(self.application, "commits_late", False)),
             told=self.told,
             transactional_id=getattr(self.application, "transactional_id", None) or None,
             asked_first=dict(self._watch.asked_first),

@@ -14,7 +14,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..control.snapshots import GroupSnapshot, MemberSnapshot, TopicPartition, partitions_text
-from . import findings, identities, losses, repeats
+from . import explained, findings, identities, losses, repeats
 from .findings import CommitSeen, Finding, Line, Processed
 from .holders import Holders, Written
 from .late_joins import late_joins
@@ -27,9 +27,17 @@ learns of its topic."""
 LEAVES = 3
 """So often members may leave or expire while it runs; twice as often for each disturbance more: of
 several consumers each may."""
-DUPLICATES = 120
-"""Records that may be processed again for each disturbance: what a case writes between two of them.
-"""
+
+
+@dataclass(kw_only=True, slots=True, frozen=True)
+class Repeats:
+    """How many records may be processed again: for each disturbance that leaves the application
+    time to commit (`clean`), for each `death` (None: what was fetched and not committed then, by the
+    event log); `any`, if it is set, for each disturbance whatever it is, and nothing else counts."""
+
+    clean: int = 0
+    death: int | None = None
+    any: int | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -39,7 +47,8 @@ class Told:
     `starts`: marks of the log, from before each start; `stops`: those from when it was stopped or
     killed; `written`: where partitions ended when records were to be written; `noted`: findings of
     the test itself; `peers`: member ids of the test's own members; `dead`: those of processes that
-    were killed; `removed`: those that the test took out of the group.
+    were killed; `removed`: those that the test took out of the group; `killed`: marks from when it
+    was killed; `by_itself`: from when to when it was to fail by itself.
     """
 
     disturbances: int = 0
@@ -53,6 +62,8 @@ class Told:
     peers: set[str] = field(default_factory=set)
     dead: set[str] = field(default_factory=set)
     removed: set[str] = field(default_factory=set)
+    killed: list[int] = field(default_factory=list)
+    by_itself: list[tuple[int, int]] = field(default_factory=list)
 
     def running(self) -> list[tuple[int, int]]:
         """From which line of the log to which it ran, for each start."""
@@ -76,7 +87,8 @@ class Evidence:
     told: Told
     transactional_id: str | None = None
     keeps_offsets: bool = False
-    duplicates: int = DUPLICATES
+    repeats: Repeats = Repeats()
+    commits_late: bool = False
     asked_first: Mapping[TopicPartition, int] = field(default_factory=dict)
 
     @property
@@ -139,7 +151,7 @@ def all_findings(seen: Evidence) -> list[Finding]:
         early += [] if seen.transactional_id else findings.beyond(seen.commits, seen.ends)
         found += early + told.noted + stale + _of_processing(seen, seen.processed, early, holders)
         found += [finding for finding in lost if finding not in stale]
-        found += findings.duplicates(seen.processed, seen.duplicates * told.disturbances)
+        found += _repeated(seen, seen.processed)
     found += findings.restless(lines, seen.group, 0, RESTLESS * (2 + told.disturbances))
     return [*dict.fromkeys(found)]
 
@@ -164,6 +176,33 @@ def _of_processing(
     found += losses.foreign(processed, seen.told.handovers)
     found += losses.began_below(processed, seen.told.others)
     return found + repeats.processed_again(processed, seen.commits, seen.lines, holders)
+
+
+def _repeated(seen: Evidence, processed: Sequence[Processed]) -> list[Finding]:
+    told, most = seen.told, seen.repeats
+    if most.any is not None:
+        return findings.duplicates(processed, most.any * told.disturbances)
+    if len(set(processed)) == len(processed):
+        return []
+    known = explained.Broken(
+        told.peers,
+        told.removed | told.dead,
+        told.killed,
+        told.starts,
+        told.by_itself,
+        seen.commits_late,
+    )
+    holders = seen.holders()
+    return explained.unexplained(
+        processed,
+        seen.commits,
+        seen.lines,
+        explained.breaks(seen.lines, seen.group, known),
+        told.written,
+        clean=most.clean * told.disturbances,
+        death=most.death,
+        by_itself=lambda place: holders.went_back_by_itself(place, None),
+    )
 
 
 def reservations(seen: Evidence) -> str:

@@ -61,7 +61,7 @@ func TestHandsOverCleanly(t *testing.T) {
 
 	// A simulated member: a rebalance without a second consumer.
 	peer := k.call("POST", "/peers", map[string]any{"group": "billing", "topics": []string{"orders"}, "config": map[string]any{"heartbeat.interval.ms": 100}})
-	path := "/peers/" + string(mustJSON(t, peer["peer"]))
+	path := "/peers/" + string(mustJSON(t, peer["peer_id"]))
 	k.wait("billing", map[string]any{"state": "Stable", "members": 2, "assigned": "all", "generation_above": first["generation"]})
 	k.call("POST", path+"/stop", nil)
 	k.wait("billing", map[string]any{"state": "Stable", "members": 1, "assigned": "all"})
@@ -88,7 +88,7 @@ func TestACommitThatFailsIsTriedAgain(t *testing.T) {
 	start(t, k.bootstrapServers())
 	k.wait("billing", map[string]any{"state": "Stable", "members": 1})
 	k.call("POST", "/topics/orders/records", map[string]any{"values": []string{"coffee"}, "partition": 0})
-	k.call("POST", "/faults/"+string(mustJSON(t, fault["number"]))+"/wait", nil)
+	k.call("POST", "/faults/"+string(mustJSON(t, fault["fault_id"]))+"/wait", nil)
 	k.call("POST", "/topics/orders/records", map[string]any{"values": []string{"tea"}, "partition": 0})
 	k.wait("billing", map[string]any{"committed": map[string]int{"orders-0": 2}})
 }

@@ -7,12 +7,14 @@ import re
 import shlex
 import subprocess
 from pathlib import Path
+from urllib.parse import parse_qsl
 
 import pytest
 
 from coordinator import Emulator
 from coordinator.cli import main
 from coordinator.http.client import Client
+from coordinator.http.operation import Operation
 from coordinator.http.serving import opened
 from coordinator.http.table import all_operations
 
@@ -81,3 +83,48 @@ def test_curl_itself_is_understood(project_root: Path) -> None:
         except FileNotFoundError:
             pytest.skip("no curl here")
     assert json.loads(done.stdout) == {"done": True}
+
+
+def asked(line: str) -> tuple[str, str, dict[str, object] | None]:
+    method, path, *body = line.split(" ", 2)
+    return method, path, json.loads(body[0]) if body else None
+
+
+def test_the_page_has_a_body_for_each_operation(project_root: Path) -> None:
+    page = (project_root / "docs" / "control.md").read_text()
+    one, several, shares = blocks(page, "http")
+    seen = {read(line).name for line in shares.splitlines()}  # they need clients: not run here
+    for lines, brokers in ((one, 1), (several, 3)):
+        with (
+            Emulator({"orders": 4}, brokers=brokers, remember=10_000, seed=1) as kafka,
+            opened(kafka) as port,
+        ):
+            client = Client(port.url)
+            for line in lines.splitlines():
+                seen.add(read(line).name)
+                method, path, body = asked(line)
+                given = json.dumps(body or {}).encode() if method == "POST" else None
+                client.call(method, path, given)
+    assert set(all_operations()) - seen == {"ca"}  # of a listener with TLS
+
+
+def read(line: str) -> Operation:
+    """The operation that a line asks for. Its body, or its query, is one that it takes."""
+    method, path, body = asked(line)
+    where, _, query = path.partition("?")
+    entry = next(
+        each
+        for each in all_operations().values()
+        if each.method == method and fits(each.path, where)
+    )
+    if method == "POST":
+        if body is not None:
+            entry.read_body(body)
+    else:
+        entry.read_query(dict(parse_qsl(query)))
+    return entry
+
+
+def fits(pattern: str, path: str) -> bool:
+    names = re.sub(r"\{\w+\}", "[^/]+", pattern)
+    return re.fullmatch(names, path) is not None

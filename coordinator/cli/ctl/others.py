@@ -42,7 +42,7 @@ def _peer(client: Client, args: argparse.Namespace) -> Any:
     started = ask(client, table["peer_start"], args)
     if args.no_wait:
         return started
-    path = table["peer_wait"].address({"peer": started["peer"]})
+    path = table["peer_wait"].address({"peer_id": started["peer_id"]})
     return client.ask("POST", path, {"timeout": args.timeout})
 
 

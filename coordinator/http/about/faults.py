@@ -78,7 +78,8 @@ def _whose(name: str) -> str:
 
 
 FAULT = object_of(
-    number=NUMBER,
+    fault_id=NUMBER,
+    number=NUMBER | {"deprecated": True, "description": "fault_id by its older name"},
     text=TEXT,
     fault=fault_schema(),
     in_force=FLAG,
@@ -90,8 +91,8 @@ FAULT = object_of(
 
 
 def numbered(fault: dict[str, Any]) -> str:
-    """A fault as text: its number, by which `ctl fault` knows it, and what it does."""
-    return f"{fault['number']}: {fault['text']}"
+    """A fault as text: its id, by which `ctl fault` knows it, and what it does."""
+    return f"{fault['fault_id']}: {fault['text']}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +121,7 @@ def fault_add(port: Port, body: Raw) -> Any:
     "GET",
     "/faults",
     answer=object_of(faults=list_of(FAULT)),
-    tell=each("faults", "{number}: {text}"),
+    tell=each("faults", "{fault_id}: {text}"),
 )
 def fault_list(port: Port, body: Any) -> Any:
     """The faults in force."""
@@ -145,16 +146,16 @@ def fault_clear(port: Port, body: Any) -> Any:
     return {"done": True}
 
 
-@operation("GET", "/faults/{fault}", answer=FAULT)
-def fault_describe(port: Port, body: Any, fault: str) -> Any:
+@operation("GET", "/faults/{fault_id}", answer=FAULT)
+def fault_describe(port: Port, body: Any, fault_id: str) -> Any:
     """One fault: how many requests it selected (seen), met (hits) and keeps back (held)."""
-    return shown(port.fault(fault))
+    return shown(port.fault(fault_id))
 
 
-@operation("POST", "/faults/{fault}/wait", body=Hits, answer=FAULT, waits=True)
-async def fault_wait(port: Port, body: Hits, fault: str) -> Any:
+@operation("POST", "/faults/{fault_id}/wait", body=Hits, answer=FAULT, waits=True)
+async def fault_wait(port: Port, body: Hits, fault_id: str) -> Any:
     """Wait until so many requests have met it. Status 409 when the time is over."""
-    handle, timeout = port.fault(fault), timeout_of(body.timeout)
+    handle, timeout = port.fault(fault_id), timeout_of(body.timeout)
     future = handle.begin_hit(body.hits)
     if not await until(future, timeout):
         future.cancel()
@@ -162,22 +163,23 @@ async def fault_wait(port: Port, body: Hits, fault: str) -> Any:
     return shown(handle)
 
 
-@operation("POST", "/faults/{fault}/release", body=Release, answer=object_of(released=NUMBER))
-def fault_release(port: Port, body: Release, fault: str) -> Any:
+@operation("POST", "/faults/{fault_id}/release", body=Release, answer=object_of(released=NUMBER))
+def fault_release(port: Port, body: Release, fault_id: str) -> Any:
     """Let requests go on that it holds back; answers how many did."""
-    return {"released": port.fault(fault).release(body.count)}
+    return {"released": port.fault(fault_id).release(body.count)}
 
 
-@operation("DELETE", "/faults/{fault}", answer=DONE)
-def fault_remove(port: Port, body: Any, fault: str) -> Any:
+@operation("DELETE", "/faults/{fault_id}", answer=DONE)
+def fault_remove(port: Port, body: Any, fault_id: str) -> Any:
     """End it; requests that it holds back go on."""
-    port.fault(fault).remove()
+    port.fault(fault_id).remove()
     return {"done": True}
 
 
 def shown(fault: FaultHandle) -> dict[str, Any]:
     """A fault as it is told."""
     return {
+        "fault_id": fault.number,
         "number": fault.number,
         "text": str(fault),
         "fault": f.to_plain(fault.fault),

@@ -13,7 +13,8 @@ from ..shapes import HIDDEN, told
 from ..telling import columns
 
 _PEER = object_of(
-    peer=NUMBER,
+    peer_id=NUMBER,
+    peer=NUMBER | {"deprecated": True, "description": "peer_id by its older name"},
     group=TEXT,
     client_id=TEXT,
     member_id=TEXT,
@@ -33,7 +34,7 @@ def _state(peer: dict[str, Any]) -> str:
 
 _PEERS = columns(
     "peers",
-    PEER="peer",
+    PEER="peer_id",
     GROUP="group",
     CLIENT_ID="client_id",
     STATE=_state,
@@ -115,17 +116,17 @@ def peer_list(port: Port, body: Any) -> Any:
     return {"peers": [_shown(peer) for peer in port.peers()]}
 
 
-@operation("GET", "/peers/{peer}", answer=_PEER, tell=told_peer)
-def peer_describe(port: Port, body: Any, peer: str) -> Any:
-    """A peer, by its number or its client id."""
-    return _shown(port.peer(peer))
+@operation("GET", "/peers/{peer_id}", answer=_PEER, tell=told_peer)
+def peer_describe(port: Port, body: Any, peer_id: str) -> Any:
+    """A peer, by its id or its client id."""
+    return _shown(port.peer(peer_id))
 
 
-@operation("POST", "/peers/{peer}/wait", body=Settled, answer=_PEER, waits=True, tell=told_peer)
-async def peer_wait(port: Port, body: Settled, peer: str) -> Any:
+@operation("POST", "/peers/{peer_id}/wait", body=Settled, answer=_PEER, waits=True, tell=told_peer)
+async def peer_wait(port: Port, body: Settled, peer_id: str) -> Any:
     """Wait until it is settled in a generation: with its part of the assignment, and no reason to
     join again."""
-    found = port.peer(peer)
+    found = port.peer(peer_id)
     await found.handle.stable(
         timeout_of(body.timeout), members=body.members, after_generation=body.after_generation
     )
@@ -142,8 +143,8 @@ _ORDERS = {
 
 
 def _order(name: str, told: str) -> Callable[..., Any]:
-    def give(port: Port, body: Any, peer: str) -> Any:
-        found = port.peer(peer)
+    def give(port: Port, body: Any, peer_id: str) -> Any:
+        found = port.peer(peer_id)
         getattr(found.handle, name)()
         return _shown(found)
 
@@ -152,40 +153,40 @@ def _order(name: str, told: str) -> Callable[..., Any]:
 
 
 for _name, _told in _ORDERS.items():
-    operation("POST", f"/peers/{{peer}}/{_name}", answer=_PEER, tell=told_peer)(
+    operation("POST", f"/peers/{{peer_id}}/{_name}", answer=_PEER, tell=told_peer)(
         _order(_name, _told)
     )
 
 
-@operation("POST", "/peers/{peer}/seek", body=Seek, answer=_PEER, tell=told_peer)
-def peer_seek(port: Port, body: Seek, peer: str) -> Any:
+@operation("POST", "/peers/{peer_id}/seek", body=Seek, answer=_PEER, tell=told_peer)
+def peer_seek(port: Port, body: Seek, peer_id: str) -> Any:
     """Let it pretend to have read up to an offset of a partition that it owns."""
-    found = port.peer(peer)
+    found = port.peer(peer_id)
     found.handle.seek(body.topic, body.partition, body.offset)
     return _shown(found)
 
 
-@operation("POST", "/peers/{peer}/commit", answer=_PEER, waits=True, tell=told_peer)
-async def peer_commit(port: Port, body: Any, peer: str) -> Any:
+@operation("POST", "/peers/{peer_id}/commit", answer=_PEER, waits=True, tell=told_peer)
+async def peer_commit(port: Port, body: Any, peer_id: str) -> Any:
     """Let it commit all its positions, and wait for the answer."""
-    found = port.peer(peer)
+    found = port.peer(peer_id)
     await found.handle.commit()
     return _shown(found)
 
 
-@operation("POST", "/peers/{peer}/crash", answer=DONE)
-def peer_crash(port: Port, body: Any, peer: str) -> Any:
+@operation("POST", "/peers/{peer_id}/crash", answer=DONE)
+def peer_crash(port: Port, body: Any, peer_id: str) -> Any:
     """Let it die without a word; the group notices when its session runs out."""
-    found = port.peer(peer)
+    found = port.peer(peer_id)
     found.handle.crash()
     port.forget_peer(found)
     return {"done": True}
 
 
-@operation("POST", "/peers/{peer}/stop", body=Leave, answer=DONE)
-async def peer_stop(port: Port, body: Leave, peer: str) -> Any:
+@operation("POST", "/peers/{peer_id}/stop", body=Leave, answer=DONE)
+async def peer_stop(port: Port, body: Leave, peer_id: str) -> Any:
     """Let it leave the group and end."""
-    found = port.peer(peer)
+    found = port.peer(peer_id)
     found.handle.stop(leave=body.leave)
     await found.handle.left()
     port.forget_peer(found)
@@ -195,6 +196,7 @@ async def peer_stop(port: Port, body: Leave, peer: str) -> Any:
 def _shown(peer: ControlPeer) -> dict[str, Any]:
     handle = peer.handle
     return {
+        "peer_id": peer.number,
         "peer": peer.number,
         "group": peer.group,
         "client_id": handle.client_id,

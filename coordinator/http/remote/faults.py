@@ -17,9 +17,9 @@ class RemoteFault:
 
     def __init__(self, caller: Caller, shown: Mapping[str, Any]) -> None:
         self._caller = caller
-        self.number = int(shown["number"])
+        self.number = int(shown["fault_id"])
         self.fault: Fault = from_plain(shown["fault"])
-        self._at = {"fault": self.number}
+        self._at = {"fault_id": self.number}
 
     def now(self) -> Any:
         """As it is told now."""

@@ -25,7 +25,7 @@ class RemotePeer:
 
     def __init__(self, caller: Caller, shown: Mapping[str, Any]) -> None:
         self._caller = caller
-        self._at = {"peer": shown["peer"]}
+        self._at = {"peer_id": shown["peer_id"]}
         self._client_id = str(shown["client_id"])
 
     def now(self) -> Any:

@@ -68,7 +68,7 @@ class OrdersTest {
                     {"state": "Stable", "members": 1, "assigned": "all", "committed": {"orders-0": 2}}""");
             // A simulated member: a rebalance without a second consumer.
             var peer = kafka.post("/peers", """
-                    {"group": "billing", "topics": ["orders"], "config": {"heartbeat.interval.ms": 100}}""").get("peer");
+                    {"group": "billing", "topics": ["orders"], "config": {"heartbeat.interval.ms": 100}}""").get("peer_id");
             kafka.post("/groups/billing/wait", "{\"state\": \"Stable\", \"members\": 2, \"assigned\": \"all\"}");
             kafka.post("/peers/" + peer + "/stop", "{}");
             kafka.post("/groups/billing/wait", "{\"state\": \"Stable\", \"members\": 1, \"assigned\": \"all\"}");
@@ -87,7 +87,7 @@ class OrdersTest {
             kafka.post("/groups/billing/wait", "{\"state\": \"Stable\", \"members\": 1}");
             kafka.post("/topics/orders/records", "{\"values\": [\"coffee\"], \"partition\": 0}");
             kafka.post("/groups/billing/wait", "{\"committed\": {\"orders-0\": 1}}");
-            assertEquals(1, kafka.get("/faults/" + fault.get("number")).get("hits").asInt());
+            assertEquals(1, kafka.get("/faults/" + fault.get("fault_id")).get("hits").asInt());
             assertEquals(List.of("coffee"), application.processed);
         }
     }
