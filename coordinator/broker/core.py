@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from .commit_gate import CommitGate
     from .fetch_sessions import FetchSessions
     from .parked_fetches import ParkedFetches
+    from .shares.host import SharePeers
     from .shares.service import Shares
     from .transactions import Cooperation, Transactions
 
@@ -124,6 +125,8 @@ class Broker(FreshNames):
         self.parked: dict[int, Waiting] = {}
         self._transactions: Transactions | None = None
         self._shares: Shares | None = None
+        self.share_peers: SharePeers | None = None
+        """The brokers that keep states of share partitions; None: there is no other."""
         self.share_states: deque[StateRequest] = deque()
         """What the share coordinator is to be asked, once the answers before it are sent."""
         self.next_token: Callable[[], int] = count(1).__next__

@@ -21,6 +21,7 @@ from ..broker.commit_gate import CommitGate
 from ..broker.core import Broker
 from ..broker.lane import uncollected
 from ..broker.parked_fetches import ParkedFetches
+from ..broker.shares.host import SharePeers
 from ..cluster import CONSUMER_OFFSETS, BrokerNode, Cluster
 from ..cluster import events as ev
 from ..cluster.controller import Controller
@@ -108,6 +109,9 @@ class Brokers:
         self._progress_ms: dict[tuple[str, int], int] = {}
         self.brokers: dict[int, Broker] = {}
         self.transactions = SharedTransactions(self.brokers, self.network, self.log)
+        self.share_peers = SharePeers(
+            lambda one, other: self.brokers[other] if self.network.reaches(one, other) else None
+        )
         for each in self.configs.values():
             each.on_change(self.replication.mark_all)  # throttles may have changed
         self.coordinators = Coordinators(self.transactions, self.images, self.log)
@@ -182,6 +186,7 @@ class Brokers:
         )
         broker.replication = self.replication
         broker.cooperation = self.transactions
+        broker.share_peers = self.share_peers
         broker.gate = CommitGate(
             answer=broker.answer,
             timeout_ms=lambda topic, call: _write_timeout_ms(broker, topic, call),

@@ -11,6 +11,7 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from typing import TYPE_CHECKING, Any
 
+from ..groups.consumer.validation import LEAVING
 from ..wire.messages.delete_groups import DeleteGroupsRequest, DeleteGroupsResponse
 from ..wire.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberIdentity
 from ..wire.messages.offset_commit import (
@@ -18,6 +19,10 @@ from ..wire.messages.offset_commit import (
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
     OffsetCommitResponse,
+)
+from ..wire.messages.share_group_heartbeat import (
+    ShareGroupHeartbeatRequest,
+    ShareGroupHeartbeatResponse,
 )
 from . import arguments, operations
 from .group_properties import GroupLooks
@@ -186,11 +191,19 @@ class GroupHandle(GroupLooks):
         return self._peer(self.group_id, topics, config=config, **options)
 
     def remove(self, name: str, reason: str = "removed by a test") -> None:
-        """Take a member out, as an administrator does (LeaveGroup): it learns of it by
-        UNKNOWN_MEMBER_ID. Raises LookupError."""
+        """Take a member out, as an administrator does (LeaveGroup; of a share group by a heartbeat
+        that leaves): it learns of it by UNKNOWN_MEMBER_ID. Raises LookupError."""
 
         def leave(broker: Broker) -> Steps[None]:
-            member = self._session.group(self.group_id).member(name)
+            group = self._session.group(self.group_id)
+            member = group.member(name)
+            if group.type == "share":
+                leaves = ShareGroupHeartbeatRequest(
+                    group_id=self.group_id, member_id=member.member_id, member_epoch=LEAVING
+                )
+                left = yield from asked(self._session, broker, leaves, ShareGroupHeartbeatResponse)
+                check(left.error_code, f"{member.name} cannot be removed")
+                return
             identity = MemberIdentity(
                 member_id=member.member_id, group_instance_id=member.instance_id, reason=reason
             )

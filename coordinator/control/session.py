@@ -177,7 +177,11 @@ class KitSession(Reach):
         kind = snapshot(
             broker, group_id, self.now(), lambda *_: False, lambda _: False, lambda _: None
         )
-        names = {"classic": "group.max.size", "consumer": "group.consumer.max.size"}
+        names = {
+            "classic": "group.max.size",
+            "consumer": "group.consumer.max.size",
+            "share": "group.share.max.size",
+        }
         known = [names[kind.type]] if kind.members and kind.type in names else list(names.values())
         return max(broker.configs.get_int(name) for name in known)
 

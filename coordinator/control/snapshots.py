@@ -96,7 +96,8 @@ class GroupSnapshot(NamedTuple):
         if not self.exists:
             return f"group {self.group_id!r} does not exist"
         count = len(self.members)
-        text = f"group {self.group_id!r} is {self.state} in {'epoch' if self.type == 'consumer' else 'generation'} {self.generation}"
+        number = "generation" if self.type == "classic" else "epoch"
+        text = f"group {self.group_id!r} is {self.state} in {number} {self.generation}"
         text += f" with {count} member{'' if count == 1 else 's'}"
         if self.members:
             text += ": " + "; ".join(_told(member) for member in self.members)

@@ -95,7 +95,7 @@ def _handle(broker: Broker, call: Call) -> Slices[Result]:
             key = ShareStateKey(request.group_id, topic.topic_id, of.partition)
             decision, state = (
                 ask(broker, call, key, of)
-                if served
+                if served and broker.shares.states.serves(key)
                 else (Decision(None, ErrorCode.NOT_COORDINATOR), None)
             )
             of_topic[of.partition] = _row(messages, kind, what, of.partition, decision, state)

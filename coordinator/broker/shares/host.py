@@ -1,8 +1,12 @@
-"""What share groups need of the broker that they belong to (`Broker` is one)."""
+"""What share groups need of the broker that they belong to (`Broker` is one), and how brokers reach
+each other that keep the states of share partitions."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
+
+from ...share_states.model import ShareState, ShareStateKey
 
 if TYPE_CHECKING:
     from ...cluster import Cluster
@@ -45,8 +49,30 @@ class ShareHost(Protocol):
         """The wall clock of the driver's zero, in milliseconds since 1970."""
 
     @property
+    def share_peers(self) -> SharePeers | None:
+        """The brokers that keep states of share partitions; None: there is no other."""
+
+    @property
     def parked_fetches(self) -> ParkedFetches:
         """Fetches that wait for records."""
 
     def answer(self, token: int, response: Message, now: int) -> None:
         """Answer a parked request."""
+
+
+class SharePeers:
+    """All brokers of a cluster. The states of share partitions belong to the partitions of
+    `__share_group_state`, not to who leads them: whoever leads one finds them.
+
+    `reached`: (who asks, whom) -> a broker; None: it cannot be asked now.
+    """
+
+    def __init__(self, reached: Callable[[int, int], ShareHost | None]) -> None:
+        self.states: dict[ShareStateKey, ShareState] = {}
+        """Those that are initialized."""
+        self.reached = reached
+
+
+def alone(broker: ShareHost) -> SharePeers:
+    """A broker that is the only one."""
+    return SharePeers(lambda _, node: broker if node == broker.node_id else None)

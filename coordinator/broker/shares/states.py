@@ -1,9 +1,9 @@
-"""The share coordinator of one broker: the stored states of share partitions, and their records in
-`__share_group_state`.
+"""The share coordinator as one broker reaches it: the stored states of share partitions, and their
+records in `__share_group_state`.
 
-Owns which partition of that topic holds a share partition's state, and the order of a write: the
-event is logged, its record appended, and then it counts. Does not depend on requests; handlers
-translate.
+Owns which partition of that topic holds a share partition's state, and the order of a write at the
+broker that leads it: the event is logged, its record appended, and then it counts. Does not depend
+on requests; handlers translate.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from ...share_states.records import record
 from ...storage.append_checks import LogConfig
 from ...storage.record_codec import build_batch
 from ...storage.records import parse_header
+from .host import alone
 
 if TYPE_CHECKING:
     from ...share_states.decide import Decision, Written
@@ -38,10 +39,12 @@ def coordinator_key(key: ShareStateKey) -> str:
 
 
 class ShareStates:
-    """The states that a broker keeps. `states` holds those that are initialized."""
+    """The states, as a broker asks for them, be it that another one leads their partition. `states`
+    holds those that are initialized."""
 
     def __init__(self, broker: ShareHost) -> None:
-        self.states: dict[ShareStateKey, ShareState] = {}
+        self._peers = broker.share_peers or alone(broker)
+        self.states = self._peers.states
         self.begun_anew: Callable[[ShareStateKey, int, int | None], None] = lambda *_: None
         """Told of each state that does not go on from what it was."""
         self._broker = broker
@@ -124,10 +127,9 @@ class ShareStates:
 
     def summary(self, key: ShareStateKey) -> tuple[Decision, ShareState | None]:
         """The state, for who only looks at it."""
-        error = self._unserved()
         decision = (
-            decide.refused(error)
-            if error
+            decide.refused(ErrorCode.NOT_COORDINATOR)
+            if self._leader(key) is None
             else decide.decide_summary(self.states.get(key), key.partition, known=self._known(key))
         )
         return decision, None if decision.error else self.states.get(key)
@@ -144,32 +146,33 @@ class ShareStates:
     def _carry_out(
         self, key: ShareStateKey, decision: Decision, now: int, cause: int | None
     ) -> Decision:
-        error = self._unserved()
-        if error:
-            return decide.refused(error)
+        leader = self._leader(key)
+        if leader is None:
+            return decide.refused(ErrorCode.NOT_COORDINATOR)
         if decision.event is not None:
             if self._broker.log_is_blocked:
                 return decide.refused(ErrorCode.NOT_COORDINATOR)
-            self._write(key, decision.event, now, cause)
+            self._write(leader, key, decision.event, now, cause)
         return decision
 
-    def _write(self, key: ShareStateKey, event: ev.Event, now: int, cause: int | None) -> None:
-        broker = self._broker
+    def _write(
+        self, broker: ShareHost, key: ShareStateKey, event: ev.Event, now: int, cause: int | None
+    ) -> None:
+        """At the broker that leads the state's partition."""
         if broker.log is not None:
             topic = broker.cluster.topics_by_id.get(key.topic_id)
             name = "" if topic is None else topic.name
             of = None if broker.replication is None else broker.node_id
             broker.log.share_event(key.group_id, name, key.partition, event, now, cause, of)
-        self._append(key, event, now)
+        self._append(broker, key, event, now)
         if isinstance(event, ev.ShareStateDeleted):
             self.states.pop(key, None)
         else:
             evolve(self.states.setdefault(key, ShareState()), event)
 
-    def _append(self, key: ShareStateKey, event: ev.Event, now: int) -> None:
+    def _append(self, broker: ShareHost, key: ShareStateKey, event: ev.Event, now: int) -> None:
         """The record of an event, in the partition that holds the state."""
-        broker = self._broker
-        index = partition_for(broker.configs, SHARE_GROUP_STATE, coordinator_key(key))
+        index = self._index(key)
         partition = broker.cluster.partition(SHARE_GROUP_STATE, index)
         assert partition is not None
         wall_ms = self._wall_ms(now)
@@ -186,9 +189,22 @@ class ShareStates:
             broker.replication.run(now)
         broker.parked_fetches.wake(SHARE_GROUP_STATE, index, now)
 
-    def _unserved(self) -> ErrorCode:
-        there = SHARE_GROUP_STATE in self._broker.cluster.topics
-        return ErrorCode.NONE if there else ErrorCode.NOT_COORDINATOR
+    def serves(self, key: ShareStateKey) -> bool:
+        """Whether this broker is the coordinator of a share partition's state."""
+        return self._leader(key) is self._broker
+
+    def _leader(self, key: ShareStateKey) -> ShareHost | None:
+        """The broker that leads the state's partition, if it knows that it does and can be asked."""
+        broker, index = self._broker, self._index(key)
+        known = broker.cluster.partition(SHARE_GROUP_STATE, index)
+        if known is None:
+            return None
+        leader = self._peers.reached(broker.node_id, known.leader)
+        own = None if leader is None else leader.cluster.partition(SHARE_GROUP_STATE, index)
+        return leader if own is not None and own.leader == known.leader else None
+
+    def _index(self, key: ShareStateKey) -> int:
+        return partition_for(self._broker.configs, SHARE_GROUP_STATE, coordinator_key(key))
 
     def _known(self, key: ShareStateKey) -> bool:
         topic = self._broker.cluster.topics_by_id.get(key.topic_id)

@@ -36,7 +36,8 @@ class GroupExpectation:
 
     `members`: exactly so many; `generation_above`: the generation (group epoch) is higher;
     `assigned` (never while the group rebalances): "all" (every partition of the topics that members
-    subscribe to has exactly one owner) or, by member, its partitions as (topic, index) or
+    subscribe to has exactly one owner; in a share group one or more, and every member is at the group's
+    epoch) or, by member, its partitions as (topic, index) or
     "topic-index"; `committed`: offsets at least as high, by partition; `lag`: at most so many
     records behind, over all partitions; `acted`: every member fetched from or committed for each
     partition it was given; `heard`, which proves less: in a Stable group every member has sent a
@@ -238,7 +239,13 @@ def _not_all_assigned(
         if unowned:
             missing.append(f"nobody has {partitions_text(unowned)}")
     twice = tuple(partition for partition, members in owners.items() if len(members) > 1)
-    if twice:
+    if group.type == "share":
+        missing += [
+            f"{member.name} has not heard of epoch {group.generation} yet"
+            for member in group.members
+            if member.epoch != group.generation
+        ]
+    elif twice:
         missing.append(f"more than one member has {partitions_text(twice)}")
     return missing
 

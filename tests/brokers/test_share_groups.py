@@ -1,0 +1,175 @@
+"""Share groups on several brokers (KIP-932): the group at its coordinator, the records at the leaders
+of their partitions, and the states wherever the partitions of __share_group_state are led."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from coordinator.control.cluster import StopBroker
+from coordinator.errors import ErrorCode
+from coordinator.wire.messages.find_coordinator import FindCoordinatorRequest
+from coordinator.wire.messages.read_share_group_state import (
+    PartitionData,
+    ReadShareGroupStateRequest,
+    ReadStateData,
+)
+from coordinator.wire.messages.share_acknowledge import (
+    AcknowledgementBatch,
+    AcknowledgePartition,
+    AcknowledgeTopic,
+    ShareAcknowledgeRequest,
+)
+from coordinator.wire.messages.share_fetch import FetchPartition, FetchTopic, ShareFetchRequest
+from coordinator.wire.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
+from tests.broker.driver import Client
+from tests.brokers.desk import Cluster, produce
+
+CONFIG = {
+    "group.share.assignment.interval.ms": "0",
+    "share.coordinator.state.topic.num.partitions": "4",
+    "share.coordinator.state.topic.min.isr": "1",
+}
+
+
+def coordinator_of(cluster: Cluster, kind: int, key: str) -> int:
+    """The id of the broker that coordinates a key."""
+    request = FindCoordinatorRequest(key_type=kind, coordinator_keys=[key])
+    for _ in range(3):  # the topic behind it is made first
+        [row] = cluster.client(1).ask(request, 6).coordinators  # type: ignore[attr-defined]
+        cluster.settle()
+        if not row.error_code:
+            return int(row.node_id)
+    raise AssertionError(row)
+
+
+def beat(client: Client, epoch: int, *names: str) -> Any:
+    """A heartbeat of the only member."""
+    return client.ask(
+        ShareGroupHeartbeatRequest(
+            group_id="g",
+            member_id="m",
+            member_epoch=epoch,
+            subscribed_topic_names=list(names) or None,
+        ),
+        1,
+    )
+
+
+def joined(topics: int = 3) -> tuple[Cluster, Client]:
+    """A cluster with a record in each partition, and a group whose only member has them all."""
+    cluster = Cluster((f"orders:{topics}",), CONFIG)
+    for runtime in cluster.runtime.brokers.values():
+        runtime.cluster.group_configs["g"] = {"share.auto.offset.reset": "earliest"}
+    for index in range(topics):
+        leader = cluster.partition(index).leader
+        cluster.client(leader).ask(produce(index=index), 9)
+    client = cluster.client(coordinator_of(cluster, 0, "g"))
+    assert beat(client, 0, "orders").member_epoch == 2
+    answer = beat(client, 2)
+    for _ in range(3):  # until __share_group_state, made for this, is led
+        if answer.assignment is None:
+            cluster.pass_time(100)
+            answer = beat(client, answer.member_epoch)
+    [of] = answer.assignment.topic_partitions
+    assert of.partitions == list(range(topics))
+    return cluster, client
+
+
+def fetch(cluster: Cluster, client: Client, index: int, epoch: int = 0) -> list[Any]:
+    """What the member acquires of a partition at a broker."""
+    answer = client.ask(
+        ShareFetchRequest(
+            group_id="g",
+            member_id="m",
+            share_session_epoch=epoch,
+            max_wait_ms=0,
+            min_bytes=0,
+            max_bytes=1_000_000,
+            max_records=10,
+            batch_size=10,
+            topics=[
+                FetchTopic(
+                    topic_id=cluster.truth.topics["orders"].id,
+                    partitions=[FetchPartition(partition_index=index)],
+                )
+            ],
+        ),
+        1,
+    )
+    [[partition]] = [topic.partitions for topic in answer.responses]  # type: ignore[attr-defined]
+    assert partition.error_code == ErrorCode.NONE
+    return [
+        (of.first_offset, of.last_offset, of.delivery_count) for of in partition.acquired_records
+    ]
+
+
+def test_every_leader_serves_its_partitions_to_the_group() -> None:
+    """SH-HB-2: the states are made where their partitions are led, and each leader finds them."""
+    cluster, _ = joined()
+    leaders = {index: cluster.partition(index).leader for index in range(3)}
+    assert len(set(leaders.values())) == 3
+    for index, leader in leaders.items():
+        assert fetch(cluster, cluster.client(leader), index) == [(0, 0, 1)]
+
+
+def test_a_state_is_read_at_the_broker_that_leads_its_partition_only() -> None:
+    cluster, _ = joined(1)
+    topic = cluster.truth.topics["orders"]
+    key = f"g:{_text(topic.id)}:0"
+    node = coordinator_of(cluster, 2, key)
+    request = ReadShareGroupStateRequest(
+        group_id="g",
+        topics=[ReadStateData(topic_id=topic.id, partitions=[PartitionData(partition=0)])],
+    )
+    errors = {
+        at: cluster.client(at).ask(request, 0).results[0].partitions[0].error_code  # type: ignore[attr-defined]
+        for at in (1, 2, 3)
+    }
+    assert errors == {
+        at: ErrorCode.NONE if at == node else ErrorCode.NOT_COORDINATOR for at in (1, 2, 3)
+    }
+
+
+def test_what_was_acknowledged_outlives_leader_and_share_coordinator() -> None:
+    """SH-SES-3: an accepted record is never given again, whoever leads its partition then."""
+    cluster, _ = joined(1)
+    topic = cluster.truth.topics["orders"]
+    leader = cluster.partition().leader
+    client = cluster.client(leader)
+    assert fetch(cluster, client, 0) == [(0, 0, 1)]
+    said = client.ask(
+        ShareAcknowledgeRequest(
+            group_id="g",
+            member_id="m",
+            share_session_epoch=1,
+            topics=[
+                AcknowledgeTopic(
+                    topic_id=topic.id,
+                    partitions=[
+                        AcknowledgePartition(
+                            partition_index=0,
+                            acknowledgement_batches=[
+                                AcknowledgementBatch(
+                                    first_offset=0, last_offset=0, acknowledge_types=[1]
+                                )
+                            ],
+                        )
+                    ],
+                )
+            ],
+        ),
+        1,
+    )
+    assert said.responses[0].partitions[0].error_code == ErrorCode.NONE  # type: ignore[attr-defined]
+    cluster.do(StopBroker(leader, "crash"))
+    cluster.pass_time(5_000)
+    other = cluster.partition().leader
+    assert other not in (leader, -1)
+    cluster.client(other).ask(produce(b"y"), 9)
+    assert fetch(cluster, cluster.client(other), 0) == [(1, 1, 1)]
+
+
+def _text(topic_id: bytes) -> str:
+    from base64 import urlsafe_b64encode
+
+    return urlsafe_b64encode(topic_id).decode().rstrip("=")
