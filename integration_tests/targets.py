@@ -20,7 +20,9 @@ from typing import Final, Protocol
 
 from coordinator import Emulator
 from integration_tests.java_broker import KEEPS_RECORDS, JavaBroker
+from integration_tests.wire import secured
 from integration_tests.wire.registry import PROFILES
+from integration_tests.wire.secured import SecuredEmulator, SecuredJavaBroker
 from tools import kafka_jars
 
 LOCAL_IMAGE: Final = "local/kafka:4.4.0"
@@ -64,7 +66,9 @@ class EmulatorTarget:
         with self._lock:
             if profile not in self._running:
                 self._running[profile] = self._stack.enter_context(
-                    Emulator(config=PROFILES[profile], kafka_version=self._kafka_version)
+                    SecuredEmulator(self._kafka_version)
+                    if profile == secured.PROFILE
+                    else Emulator(config=PROFILES[profile], kafka_version=self._kafka_version)
                 )
             return self._running[profile].bootstrap_servers
 
@@ -118,7 +122,10 @@ class KafkaTarget:
         """`host:port` of the profile's broker, once all that were begun are ready."""
         self.begin([profile])
         wait(list(self._starting.values()))
-        return self._starting[profile].result().bootstrap_servers
+        broker = self._starting[profile].result()
+        if isinstance(broker, SecuredJavaBroker):
+            return broker.addresses
+        return broker.bootstrap_servers
 
     def logs(self) -> str:
         """The ends of all brokers' logs, each under its profile's name."""
@@ -134,7 +141,11 @@ class KafkaTarget:
                 future.result().stop()
 
     def _start(self, profile: str, config: Mapping[str, str]) -> RealBroker:
-        broker = self._brokers[profile] = new_broker(self.kind, config)
+        broker = self._brokers[profile] = (
+            SecuredJavaBroker().start()
+            if profile == secured.PROFILE
+            else new_broker(self.kind, config)
+        )
         return broker
 
 

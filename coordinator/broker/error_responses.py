@@ -185,7 +185,7 @@ def refuse(api: str, message: Request, version: int, error: int, chosen: Chosen)
     ):
         return _refuse_nested(nested, message, error, chosen)
     if listed is not None:
-        return _refuse_listed(listed, message, error, chosen)
+        return refuse_listed(listed, message, error, chosen)
     if not chosen(_whole(message)):
         return None
     return _all(_top_level(message, version, error))
@@ -329,7 +329,8 @@ def copied(value: Any, /, **changes: Any) -> Any:
 # ----------------------------------------------------------------------------------------------------------
 
 
-def _refuse_listed(shape: Listed, message: Request, error: int, chosen: Chosen) -> Refusal | None:
+def refuse_listed(shape: Listed, message: Request, error: int, chosen: Chosen) -> Refusal | None:
+    """`refuse` for an API that answers for each entry of one list."""
     kind = response_type(message.api_key)
     entry_kind = _elem(kind, shape.response_entries)
     asked = getattr(message, shape.entries) or []
@@ -404,7 +405,7 @@ def _refuse_offset_fetch(
     """One error a group; before version 8 at the top, in version 1 on each partition (OF-6)."""
     kind: Any = response_type(message.api_key)
     if version >= _FETCHES_GROUPS:
-        return _refuse_listed(
+        return refuse_listed(
             Listed("groups", "group_id", "groups", "group_id", _GROUP), message, error, chosen
         )
     if not chosen(_whole(message)):
@@ -478,7 +479,7 @@ def _refuse_find(
         listed = Listed(
             "coordinator_keys", None, "coordinators", "key", about, others=tuple(nowhere.items())
         )
-        return _refuse_listed(listed, message, error, chosen)
+        return refuse_listed(listed, message, error, chosen)
     key: dict[str, Any] = {about: message.key}
     if not chosen(Place(**key)):
         return None
@@ -510,13 +511,13 @@ def _refuse_delete_topics(
 ) -> Refusal | None:
     """From version 6 on topics are named by name or id, before that by name."""
     if version >= _DELETES_BY_ID:
-        return _refuse_listed(
+        return refuse_listed(
             Listed("topics", "name", "responses", "name", _TOPIC, ("topic_id",)),
             message,
             error,
             chosen,
         )
-    return _refuse_listed(
+    return refuse_listed(
         Listed("topic_names", None, "responses", "name", _TOPIC), message, error, chosen
     )
 

@@ -102,6 +102,10 @@ HONOURED_BY_SEVERAL = frozenset(
     }
 )
 
+OF_SECURITY = ("super.users", "allow.everyone.if.no.acl.found")
+OF_LISTENERS = "listener.name."
+# Settings of the authorizer and of single listeners: Kafka takes them and does not show them.
+
 # Settings of the group coordinator that have nothing to act on here: writes take no time.
 IDLE = frozenset({"group.coordinator.append.linger.ms", "offsets.commit.timeout.ms"})
 
@@ -202,6 +206,8 @@ class BrokerConfigs:
             "node.id": str(node_id),
             "process.roles": "broker,controller",
         }
+        self.security: dict[str, str] = {}
+        """What is given of the authorizer and of single listeners; passwords may be in it."""
         self.one_of_several = False
         self.reassignment_controller = "kraft"
         self.dynamic: dict[str, str] = {}
@@ -243,6 +249,7 @@ class BrokerConfigs:
         other = BrokerConfigs(kafka_defaults=True, node_id=node_id, release=self.release)
         other.one_of_several = True
         other.reassignment_controller = self.reassignment_controller
+        other.security = dict(self.security)
         other.static = {**self.static, "broker.id": str(node_id), "node.id": str(node_id)}
         for name, text in (values or {}).items():
             other.set(name, text)
@@ -258,6 +265,9 @@ class BrokerConfigs:
                     f"{name}={text}: give kraft, as Kafka {self.release} does it, or zookeeper, as the older controller did"
                 )
             self.reassignment_controller = text
+            return
+        if name in OF_SECURITY or name.startswith(OF_LISTENERS):
+            self.security[name] = text
             return
         defs = broker_defs(self.release)
         known = defs.get(name) or internal_defs(self.release).get(name)

@@ -9,7 +9,7 @@ pays nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import Future, wait
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from functools import partial
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from .cluster_kit import ClusterKit
 from .injection.fault_words import FaultWords, milliseconds
+from .security_kit import SecurityKit
 from .thread_calls import DEFAULT_TIMEOUT_S
 from .topic_kit import TopicKit
 
@@ -40,7 +41,7 @@ DEFAULT_GRACE_S = 5.0
 """How long `advance` waits, in real time, for living members that a rebalance awaits."""
 
 
-class Kit(TopicKit, ClusterKit, FaultWords["FaultHandle"]):
+class Kit(TopicKit, ClusterKit, SecurityKit, FaultWords["FaultHandle"]):
     """Methods of a running emulator for tests."""
 
     _kit: KitSession | None = None
@@ -58,6 +59,16 @@ class Kit(TopicKit, ClusterKit, FaultWords["FaultHandle"]):
         if self._kit is None:
             self._kit = self.run(self._new_session)
         return self._kit
+
+    # -- rights, passwords, certificates
+    # -------------------------------------------------------------------------------
+
+    def secure(self, verb: str, words: Mapping[str, Any]) -> dict[str, Any]:
+        """Carry out one of `access.VERBS`; what it answers."""
+        from .access import carry_out
+
+        session = self._session
+        return self.run(lambda: carry_out(session.any_broker(), session.now(), verb, words))
 
     # -- groups
     # --------------------------------------------------------------------------------------------------------

@@ -76,7 +76,8 @@ class Emulator(LoopKit):
 
     `brokers`: how many, with the ids 1, 2, ...; each listens one port further on than the one
     before. `security`: what listeners without a name of their own speak, such as "SASL_SSL";
-    `users`: names and passwords of who may log in (docs/security.md). `racks`: one for each.
+    `users`: names and passwords of who may log in; `acls`: who may do what, `super_users`: who may do
+    everything (docs/security.md). `racks`: one for each.
     `broker_config`: settings of single brokers, by id. With several
     brokers `broker` and `coordinator` mean none of them.
 
@@ -108,6 +109,8 @@ class Emulator(LoopKit):
         kafka_version: str | None = None,
         security: str | None = None,
         users: Mapping[str, str] | None = None,
+        acls: Sequence[str | Mapping[str, Any]] = (),
+        super_users: Sequence[str] = (),
     ) -> None:
         emulator_options.check_kinds(
             seed=seed, node_id=node_id, log=log, remember=remember, racks=racks
@@ -133,10 +136,12 @@ class Emulator(LoopKit):
         )
         self.configs = self._broker_configs[0]
         self._security: SecurityOptions | None = None
-        if emulator_options.asks_for_security(users, self._listen, self.configs):
+        if emulator_options.asks_for_security(users, acls, super_users, self._listen, self.configs):
             from .security_options import read_security  # a start without does not load it
 
-            self._security = read_security(users, self._listen, self._advertise, self.configs)
+            self._security = read_security(
+                users, self._listen, self._advertise, self.configs, acls, super_users
+            )
         self._guard: Guard | None = None
         try:
             check_endpoints(

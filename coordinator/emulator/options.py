@@ -171,7 +171,7 @@ def read_release(kafka_version: str | None) -> Release:
 
 
 _SECURITY_PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
-_PROTOCOL_MAP = "listener.security.protocol.map"
+_OF_SECURITY = ("listener.security.protocol.map", "authorizer.class.name")
 
 
 def read_protocol(security: Any) -> str:
@@ -184,10 +184,14 @@ def read_protocol(security: Any) -> str:
     return cast("str", security)
 
 
-def asks_for_security(users: Any, endpoints: Sequence[Endpoint], configs: BrokerConfigs) -> bool:
+def asks_for_security(
+    users: Any, acls: Any, super_users: Any, endpoints: Sequence[Endpoint], configs: BrokerConfigs
+) -> bool:
     """Whether a listener may ask something of clients: what of, `security_options` reads."""
     plain = all(endpoint.name.upper() not in _SECURITY_PROTOCOLS[1:] for endpoint in endpoints)
-    return users is not None or not plain or _PROTOCOL_MAP in configs.static
+    given = users is not None or acls != () or super_users != ()
+    of_configs = configs.security or not configs.static.keys().isdisjoint(_OF_SECURITY)
+    return given or not plain or bool(of_configs)
 
 
 def check_kinds(*, seed: Any, node_id: Any, log: Any, remember: Any, racks: Any) -> None:

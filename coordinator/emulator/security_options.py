@@ -8,9 +8,11 @@ what is wrong and what would be right. Does not depend on a running emulator.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..security.acls import Acl, AclError, read_acl
 from ..security.listeners import ListenerSecurity, SecurityProtocol
 from .client_config import DEFAULT_MECHANISM, Access
 from .options import EmulatorError
@@ -24,25 +26,33 @@ _MAP = "listener.security.protocol.map"
 _MECHANISMS = "sasl.enabled.mechanisms"
 _KEYSTORE, _KEYSTORE_TYPE = "ssl.keystore.location", "ssl.keystore.type"
 _TRUSTSTORE, _TRUSTSTORE_TYPE = "ssl.truststore.location", "ssl.truststore.type"
+_CLIENT_AUTH, _REAUTH, _JAAS = "ssl.client.auth", "connections.max.reauth.ms", "sasl.jaas.config"
+_OF_LISTENERS = (_MECHANISMS, _REAUTH, _JAAS, _CLIENT_AUTH)
+"""What can be said of a single listener: as `listener.name.NAME.SETTING`, the second and third also
+of one mechanism."""
+_AUTHORIZER = "authorizer.class.name"
+_STANDARD = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
+_JAAS_USER = re.compile(r'\buser_([^\s=]+)\s*=\s*"((?:[^"\\]|\\.)*)"')
 _NAMES = ", ".join(SecurityProtocol)
 
 
-class SecurityOptions:
-    """What listeners are to ask of clients."""
+class Authorization(NamedTuple):
+    """Who may do what, as options say it."""
 
-    def __init__(
-        self,
-        listeners: Mapping[str, ListenerSecurity],
-        users: Mapping[str, str],
-        keystore: str | None,
-        truststore: str | None,
-        hosts: Sequence[str],
-    ) -> None:
-        self.listeners = listeners
-        self.users = users
-        self._keystore = keystore
-        self._truststore = truststore
-        self._hosts = hosts
+    acls: tuple[Acl, ...]
+    super_users: frozenset[str]
+    allow_everyone: bool
+
+
+class SecurityOptions(NamedTuple):
+    """What listeners are to ask of clients. `authorization` None: everybody may do everything."""
+
+    listeners: Mapping[str, ListenerSecurity]
+    users: Mapping[str, str]
+    keystore: str | None
+    truststore: str | None
+    hosts: Sequence[str]
+    authorization: Authorization | None = None
 
     @property
     def authenticating(self) -> frozenset[str]:
@@ -65,15 +75,21 @@ class SecurityOptions:
         from ..net.guard import Guard
         from ..security.security import Security
 
-        security = Security(self.listeners, self.users, secrets.token_bytes)
+        authorizer = None
+        if self.authorization is not None:
+            from ..security.authorizer import Authorizer
+
+            acls, super_users, allow_everyone = self.authorization
+            authorizer = Authorizer(acls, super_users, allow_everyone=allow_everyone)
+        security = Security(self.listeners, self.users, secrets.token_bytes, authorizer)
         if not any(each.protocol.has_tls for each in self.listeners.values()):
             return Guard(security)
         from ..net.certificates import CertificateError, PemFiles, ThrowAwayCertificates
 
         try:
-            if self._keystore is not None:
-                return Guard(security, PemFiles(self._keystore, None, self._truststore))
-            return Guard(security, ThrowAwayCertificates(self._hosts))
+            if self.keystore is not None:
+                return Guard(security, PemFiles(self.keystore, None, self.truststore))
+            return Guard(security, ThrowAwayCertificates(self.hosts))
         except CertificateError as error:
             raise EmulatorError(str(error)) from None
 
@@ -83,41 +99,129 @@ def read_security(
     endpoints: Iterable[Endpoint],
     advertised: Iterable[Endpoint],
     configs: BrokerConfigs,
+    acls: Any = (),
+    super_users: Any = (),
 ) -> SecurityOptions | None:
     """What the listeners ask of clients; None: nothing. Raises EmulatorError."""
     endpoints = list(endpoints)
     protocols = _protocols(endpoints, configs)
-    if users is None and all(each is SecurityProtocol.PLAINTEXT for each in protocols.values()):
+    own = _own_settings(protocols, configs)
+    authorization = read_authorization(acls, super_users, configs)
+    in_the_clear = all(each is SecurityProtocol.PLAINTEXT for each in protocols.values())
+    passwords = _users(users) | _users_of_jaas(own)
+    if users is None and not passwords and in_the_clear and authorization is None:
         return None
-    passwords = _users(users)
     with_sasl = [name for name, protocol in protocols.items() if protocol.has_sasl]
     if passwords and not with_sasl:
         raise EmulatorError(
             f"users: nobody logs in at {', '.join(map(str, endpoints))}; give security='SASL_PLAINTEXT' or security='SASL_SSL'"
         )
-    if with_sasl and users is None:
+    if with_sasl and users is None and not passwords:
         raise EmulatorError(
             f"the listener {with_sasl[0]} asks who a client is, and there are no users: give users={{'billing': 'secret'}}, say"
         )
-    mechanisms = _mechanisms(configs)
-    client_auth = configs.get_str("ssl.client.auth")
-    lifetime_ms = configs.get("connections.max.reauth.ms")
-    assert isinstance(lifetime_ms, int)
     listeners = {
-        name: ListenerSecurity(
-            name,
-            protocol,
-            mechanisms if protocol.has_sasl else (),
-            dict.fromkeys(mechanisms, lifetime_ms) if lifetime_ms > 0 else {},
-            client_auth if protocol is SecurityProtocol.SSL else "none",
-        )
-        for name, protocol in protocols.items()
+        name: _listener(name, protocol, own[name], configs) for name, protocol in protocols.items()
     }
     keystore, truststore = _store(configs, _KEYSTORE, _KEYSTORE_TYPE), None
     if keystore is not None:
         truststore = _store(configs, _TRUSTSTORE, _TRUSTSTORE_TYPE)
     hosts = [each.host for each in (*endpoints, *advertised) if each.host not in ("0.0.0.0", "::")]
-    return SecurityOptions(listeners, passwords, keystore, truststore, hosts)
+    return SecurityOptions(listeners, passwords, keystore, truststore, hosts, authorization)
+
+
+def read_authorization(acls: Any, super_users: Any, configs: BrokerConfigs) -> Authorization | None:
+    """Who may do what; None: everybody everything, as without an authorizer. Raises
+    EmulatorError."""
+    class_name = configs.static.get(_AUTHORIZER, "")
+    given = [*_several("acls", acls)], [*_several("super_users", super_users)]
+    of_configs = [each for each in configs.security.get("super.users", "").split(";") if each]
+    if not any(given) and not of_configs and not class_name:
+        return None
+    if class_name not in ("", _STANDARD):
+        raise EmulatorError(f"{_AUTHORIZER}={class_name}: there is {_STANDARD} alone")
+    people = [*given[1], *map(str.strip, of_configs)]
+    for person in people:
+        if not isinstance(person, str) or ":" not in person:
+            raise EmulatorError(f"super_users: {person!r} is no principal; write User:{person}")
+    try:
+        read = tuple(read_acl(each) for each in given[0])
+    except AclError as error:
+        raise EmulatorError(f"acls: {error}") from None
+    everyone = configs.security.get("allow.everyone.if.no.acl.found", "false").strip().lower()
+    if everyone not in ("true", "false"):
+        raise EmulatorError(f"allow.everyone.if.no.acl.found={everyone}: write true or false")
+    return Authorization(read, frozenset(people), everyone == "true")
+
+
+def _several(option: str, given: Any) -> list[Any]:
+    if isinstance(given, str | Mapping):
+        return [given]
+    if not isinstance(given, Iterable):
+        raise EmulatorError(f"{option}={given!r}: give a list of texts")
+    return list(given)
+
+
+def _own_settings(names: Iterable[str], configs: BrokerConfigs) -> dict[str, dict[str, str]]:
+    """The settings of each listener, without their prefix. Raises EmulatorError for those of a
+    listener that there is not, and for such as nothing depends on here."""
+    names = list(names)
+    own: dict[str, dict[str, str]] = {name: {} for name in names}
+    by_prefix = {f"listener.name.{name.lower()}.": name for name in names}
+    for setting, text in configs.security.items():
+        if not setting.startswith("listener.name."):
+            continue
+        prefix = next((each for each in by_prefix if setting.startswith(each)), None)
+        if prefix is None:
+            raise EmulatorError(f"{setting}: the listeners are called {', '.join(names)}")
+        rest = setting.removeprefix(prefix)
+        if not rest.endswith(_OF_LISTENERS):
+            raise EmulatorError(
+                f"{setting}: of single listeners there are {', '.join(_OF_LISTENERS)}"
+            )
+        own[by_prefix[prefix]][rest] = text
+    return own
+
+
+def _listener(
+    name: str, protocol: SecurityProtocol, own: Mapping[str, str], configs: BrokerConfigs
+) -> ListenerSecurity:
+    if not protocol.has_sasl:
+        auth = own.get(_CLIENT_AUTH, configs.get_str(_CLIENT_AUTH))
+        if auth not in ("none", "requested", "required"):
+            raise EmulatorError(
+                f"listener {name}: {_CLIENT_AUTH}={auth}: write none, requested or required"
+            )
+        is_ssl = protocol is SecurityProtocol.SSL
+        return ListenerSecurity(name, protocol, client_auth=auth if is_ssl else "none")
+    mechanisms = _mechanisms(own.get(_MECHANISMS, configs.static.get(_MECHANISMS)))
+    everywhere = str(configs.get(_REAUTH))
+    lifetimes = {
+        mechanism: _number(
+            name,
+            own.get(f"{mechanism.lower()}.{_REAUTH}", own.get(_REAUTH, everywhere)),
+        )
+        for mechanism in mechanisms
+    }
+    return ListenerSecurity(name, protocol, mechanisms, lifetimes)
+
+
+def _number(listener: str, text: str) -> int:
+    if not text.strip().isdecimal():
+        raise EmulatorError(
+            f"listener {listener}: {_REAUTH}={text}: a number of milliseconds is meant"
+        )
+    return int(text)
+
+
+def _users_of_jaas(own: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """The users that JAAS lines of PLAIN name: user_NAME="PASSWORD"."""
+    found: dict[str, str] = {}
+    for settings in own.values():
+        text = settings.get(f"plain.{_JAAS}", "")
+        for name, password in _JAAS_USER.findall(text):
+            found[name] = re.sub(r"\\(.)", r"\1", password)
+    return found
 
 
 def _protocols(
@@ -161,19 +265,19 @@ def _users(users: Any) -> dict[str, str]:
     return dict(users)
 
 
-def _mechanisms(configs: BrokerConfigs) -> tuple[str, ...]:
+def _mechanisms(given: str | None) -> tuple[str, ...]:
     from ..security.security import KNOWN_MECHANISMS
 
-    if _MECHANISMS not in configs.static:
+    if given is None:
         return KNOWN_MECHANISMS
-    given = tuple(configs.get_list(_MECHANISMS))
-    for name in given:
+    names = tuple(filter(None, map(str.strip, given.split(","))))
+    for name in names:
         if name not in KNOWN_MECHANISMS:
             kerberos = " (there is no Kerberos here)" if name == "GSSAPI" else ""
             raise EmulatorError(
                 f"{_MECHANISMS}: {name} cannot be had{kerberos}; there are {', '.join(KNOWN_MECHANISMS)}"
             )
-    return given
+    return names
 
 
 def _store(configs: BrokerConfigs, location: str, kind: str) -> str | None:

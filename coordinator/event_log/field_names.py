@@ -12,6 +12,9 @@ from ..verbs import ROWS
 FIELD_NAMES: Final = frozenset(
     (
         "acks",
+        "acl",
+        "acl_deleted_ms",
+        "acls",
         "action",
         "added",
         "adding",
@@ -66,6 +69,7 @@ FIELD_NAMES: Final = frozenset(
         "group_instance_id",
         "groups",
         "held",
+        "host",
         "how",
         "initialized",
         "initializing",
@@ -97,6 +101,7 @@ FIELD_NAMES: Final = frozenset(
         "offered",
         "offset",
         "offsets",
+        "operation",
         "parked",
         "partition",
         "partition_epoch",

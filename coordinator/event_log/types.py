@@ -89,6 +89,7 @@ TYPES: Final[dict[str, tuple[str, ...]]] = {
         "ConnectionRefused",
         "Authenticated",
         "AuthenticationFailed",
+        "AuthorizationRefused",
         "TopicAutoCreated",
         "ApiNotServed",
         "InternalTopicRead",
@@ -119,6 +120,8 @@ TYPES: Final[dict[str, tuple[str, ...]]] = {
         "ReplicasReordered",
         "FeatureChanged",
         "ConfigChanged",
+        "AclsCreated",
+        "AclsDeleted",
     ),
     "member": (
         "PartitionsAssigned",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..history.outside_groups import Tried
+from .rights import asked, why_refused
 from .words import instant, listed, printable
 
 
@@ -19,6 +20,13 @@ def told(tried: Tried) -> str:
     match line["type"]:
         case "ConnectionRefused":
             return f"Connections from a client{where} were closed{times} {when}: {printable(line['why'])}."
+        case "AuthenticationFailed":
+            who = printable(line.get("principal") or "A client")
+            by = f" by {printable(line['mechanism'])}" if line.get("mechanism") else ""
+            return f"{who}{where} could not log in{by}{times} {when}: {printable(line['why'])}."
+        case "AuthorizationRefused":
+            client = f", client {printable(line['client'])}" if line.get("client") else ""
+            return f"{printable(line['principal'])}{where}{client} was refused {asked(line)}{times} {when}: {why_refused(line)}."
         case "InternalTopicRead":
             return (
                 f"Client {printable(line['client'])}{where} reads {printable(line['topic'])} {when}, which has no records here: "

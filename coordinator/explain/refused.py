@@ -6,6 +6,7 @@ from __future__ import annotations
 from ..history.views import Note
 from .deeds import went_through
 from .detail import api_name
+from .rights import why_refused
 from .words import counted, instant, listed, partitions, printable
 
 _MOST_OFFERS = 4
@@ -27,6 +28,10 @@ def refusal(note: Note) -> str:
     if "ILLEGAL_GENERATION" in errors and note.members and "generation" in line:
         believes = f" It still consumes {partitions(note.held)}." if note.held else ""
         return f"{refused} (VAL-1 passed, the generation not): it speaks for generation {line['generation']}.{believes}"
+    if "unauthorised" in line:
+        return (
+            f"{who} was refused {api_name(line)}{times(note)}: {why_refused(line['unauthorised'])}."
+        )
     if "offered" in line:
         return f"{refused}: {_offers(note)}."
     return f"{refused}."
@@ -53,6 +58,8 @@ def _in_turn(note: Note, who: str) -> str:
         for (api, errors), count in note.tally.items()
     ]
     told = f"{who} was refused {note.times} requests until {instant(note.last_ms)}, in turn: {'; '.join(each)}"
+    if "unauthorised" in note.line:
+        return f"{told}: {why_refused(note.line['unauthorised'])}."
     if note.departed is None:
         return f"{told}."
     return f"{told}{_rule(note.line['errors'])}. {_departed(note)}"

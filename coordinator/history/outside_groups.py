@@ -1,5 +1,6 @@
 """Clients that never reached a group: they spoke another protocol than the listener (TLS, SASL,
-HTTP), or read a topic that has no records here. Each kind is counted once for each client.
+HTTP), could not log in, may not do what they ask for, or read a topic that has no records here.
+Each kind is counted once for each client.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from dataclasses import dataclass, field
 
 from ..event_log.reader import Line
 
+_NO_SASL = "ILLEGAL_SASL_STATE"
 _SASL = frozenset({"sasl_handshake", "sasl_authenticate"})
 
 
@@ -26,13 +28,20 @@ class OutsideGroups:
 
     def __init__(self) -> None:
         self.found: dict[tuple[str, ...], Tried] = {}
+        self._told: set[str] = set()  # why logins failed, and their connections ended
 
     def follow(self, line: Line) -> None:
         """Fold a line of stream `wire`."""
         match line["type"]:
-            case "ConnectionRefused":
+            case "ConnectionRefused" if line["why"] not in self._told:
                 key: tuple[str, ...] = ("ConnectionRefused", line["why"])
-            case "RequestRefused" if line.get("api") in _SASL:
+            case "AuthenticationFailed":
+                self._told.add(line["why"])
+                key = ("AuthenticationFailed", line.get("principal") or "", line["why"])
+            case "AuthorizationRefused":
+                about = (line["api"], line["operation"], line["resource"], line["name"])
+                key = ("AuthorizationRefused", line["principal"], *about)
+            case "RequestRefused" if line.get("api") in _SASL and _NO_SASL in line["errors"]:
                 key = ("RequestRefused", line.get("client", ""))
             case "InternalTopicRead":
                 key = ("InternalTopicRead", line["client"], line["topic"])

@@ -71,6 +71,11 @@ _UNASKED = frozenset({"expired", "topic deleted"})
 """Why offsets go although no client asked for it."""
 
 
+def _is_about(unauthorised: Line, errors: set[str]) -> bool:
+    """Is this why a request was refused?"""
+    return f"{unauthorised['resource'].upper()}_AUTHORIZATION_FAILED" in errors
+
+
 class Words(Protocol):
     """Sentences for what can be said only while it happens."""
 
@@ -103,6 +108,7 @@ class Timeline:
         self._deleted: dict[str, tuple[int, list[GroupView]]] = {}
         self.clocks_ahead_ms: dict[int, int] = {}
         self._ownership: dict[str, Ownership] = {}
+        self._unauthorised: Line | None = None  # the last right that somebody had not
         self.outside_groups = OutsideGroups()
         self._deeds = Deeds(_reads)
         self._refusals = Refusals(self._deeds.trouble)
@@ -122,7 +128,9 @@ class Timeline:
         if stream == "cluster" and kind in _ABOUT_TOPICS:
             self._topic(line)
         elif stream == "wire":
-            if "group" not in line:
+            if "group" not in line or (
+                kind == "AuthorizationRefused" and line["group"] not in self.groups
+            ):
                 self.outside_groups.follow(line)
             self._wire(line)
             if self._steps is None and line.get("api") in _ABOUT_OFFSETS and kind != "RequestSeen":
@@ -178,6 +186,9 @@ class Timeline:
     # ------------------------------------------------------------------------------------------------
 
     def _wire(self, line: Line) -> None:
+        if line["type"] == "AuthorizationRefused":
+            self._unauthorised = line
+            return
         group = self.groups.get(line.get("group", ""))
         errors, injected = self._refusals.errors(line)
         if self._steps is not None:
@@ -197,6 +208,9 @@ class Timeline:
             if kind == "RequestRefused" and errors:
                 seen = self._lines.get(line["cause"]) if line["cause"] is not None else line
                 client = str((seen or line).get("client", ""))
+                why = self._unauthorised
+                if why is not None and why.get("group") == line["group"] and _is_about(why, errors):
+                    line = {**line, "unauthorised": why}
                 self._refusals.refused(group, member, line, injected, client)
 
     def _answered(self, group: GroupView, member: MemberView, line: Line) -> None:

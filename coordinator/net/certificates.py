@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -100,6 +101,19 @@ class ThrowAwayCertificates:
                 _trust(context, self.ca_file)
             self._contexts[client_auth] = context
         return self._contexts[client_auth]
+
+    def rotate(self) -> None:
+        """Show new handshakes another certificate."""
+        self._server = self._authority.issue_cert(*self._names)
+        self._contexts.clear()
+
+    def expire(self) -> None:
+        """Show new handshakes one whose time is over."""
+        over = datetime.now(UTC) - timedelta(hours=1)
+        self._server = self._authority.issue_cert(
+            *self._names, not_before=over - timedelta(days=1), not_after=over
+        )
+        self._contexts.clear()
 
     def close(self) -> None:
         """Remove the files."""

@@ -34,6 +34,7 @@ class Guard:
     def __init__(self, security: Security, certificates: Certificates | None = None) -> None:
         self.security = security
         self.certificates = certificates
+        security.certificates = certificates
 
     @property
     def authenticating(self) -> frozenset[str]:

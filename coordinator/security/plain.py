@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .login import BadLogin, ForeignAuthorizationId, LoginRefused
+from .login import ForeignAuthorizationId, LoginRefused
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,10 +23,10 @@ class PlainServer:
         self._is_right = is_right
 
     def evaluate(self, token: bytes) -> bytes:
-        """Nothing, for a user with the right password. Raises LoginRefused, BadLogin."""
-        parts = token.decode("utf-8", "replace").split("\0", _MOST_PARTS)
+        """Nothing, for a user with the right password. Raises LoginRefused."""
+        parts = token.decode("utf-8", "replace").split("\0", _MOST_PARTS - 1)
         if len(parts) != 3:
-            raise BadLogin
+            raise LoginRefused(f"Invalid SASL/PLAIN response: expected 3 tokens, got {len(parts)}")
         authorization_id, user, password = parts
         if not user:
             raise LoginRefused("Authentication failed: username not specified")

@@ -10,6 +10,7 @@ from __future__ import annotations
 from enum import Enum, auto
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..common.java_hash import in_hash_order, java_hash
 from .login import BadLogin, BrokenExchange, LoginRefused
 
 if TYPE_CHECKING:
@@ -70,11 +71,12 @@ class Login:
         self._ends_at: int | None = None
         self._renewed_at: int | None = None
         self._logged_in_by = ""
+        security.began(self)
 
     @property
     def mechanisms(self) -> tuple[str, ...]:
-        """What clients may log in by."""
-        return self._listener.mechanisms
+        """What clients may log in by, in the order in which Kafka tells it (HM-2)."""
+        return tuple(in_hash_order(self._listener.mechanisms, java_hash))
 
     def handshake(self, mechanism: str, version: int) -> bool:
         """A client chooses a mechanism. False: it is none of the listener's (SASL-4)."""
@@ -103,13 +105,15 @@ class Login:
             return self._failed(str(refused), str(refused))
         except BadLogin:
             self.claimed = exchange.user
-            text = f"Authentication failed during {self._doing} due to invalid credentials with SASL mechanism {self.mechanism}"
-            return self._failed(text, text)
+            return self._failed(self._bad, self._bad)
         except BrokenExchange as broken:
             self.claimed = exchange.user
             return self._failed(None, str(broken), delayed=False)
         if not exchange.complete:
             return Passed(answer)
+        if self._security.is_denied(exchange.user):
+            self.claimed = exchange.user
+            return self._failed(self._bad, f"{self._bad} (asked for by the testing kit)")
         principal = f"{USER}:{exchange.user}"
         if self.renewing and principal != self.principal:
             self.claimed = exchange.user
@@ -133,8 +137,9 @@ class Login:
         return Failed(text, why, delayed)
 
     @property
-    def _doing(self) -> str:
-        return "re-authentication" if self.renewing else "authentication"
+    def _bad(self) -> str:
+        doing = "re-authentication" if self.renewing else "authentication"
+        return f"Authentication failed during {doing} due to invalid credentials with SASL mechanism {self.mechanism}"
 
     # -- a session that lasts for a while
     # ------------------------------------------------------------------------------
@@ -154,6 +159,11 @@ class Login:
         self.renewing = True
         self.stage = Stage.HANDSHAKE
         return True
+
+    @property
+    def is_done(self) -> bool:
+        """Is somebody logged in?"""
+        return self.stage is Stage.DONE
 
     def expire(self, now: int) -> None:
         """Let the session end now."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from hmac import compare_digest
 from typing import TYPE_CHECKING, Final, Protocol
+from weakref import WeakSet
 
 from .listeners import PLAIN, ListenerSecurity
 from .plain import PlainServer
@@ -17,6 +18,7 @@ from .scram import MECHANISMS, ScramServer
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from .authorizer import Authorizer
     from .scram import Credential, Mechanism
 
 KNOWN_MECHANISMS: Final = (PLAIN, *MECHANISMS)
@@ -36,6 +38,19 @@ class Credentials(Protocol):
         """Let a user log in with a password."""
 
 
+class Session(Protocol):
+    """A connection's login (`sasl.Login`)."""
+
+    principal: str
+
+    @property
+    def is_done(self) -> bool:
+        """Is somebody logged in?"""
+
+    def expire(self, now: int) -> None:
+        """Let it end now."""
+
+
 class Security:
     """Users and listeners. Whoever makes brokers calls `keep_credentials`."""
 
@@ -44,11 +59,19 @@ class Security:
         listeners: Mapping[str, ListenerSecurity],
         users: Mapping[str, str],
         draw: Callable[[int], bytes],
+        authorizer: Authorizer | None = None,
     ) -> None:
         self.listeners = dict(listeners)
         self.passwords = dict(users)
         self.draw = draw
+        self.authorizer = authorizer
+        """None: everybody may do everything."""
+        self.certificates: object | None = None
+        """What servers show, where a listener speaks TLS; the driver's."""
+        self._first_passwords = dict(users)
         self._credentials: Credentials | None = None
+        self._logins: WeakSet[Session] = WeakSet()
+        self._denied: dict[str | None, int] = {}
 
     def keep_credentials(self, credentials: Credentials) -> None:
         """Where the cluster keeps credentials of SCRAM; the users of options have theirs there."""
@@ -71,6 +94,44 @@ class Security:
     def new_salt(self) -> bytes:
         """A salt that nobody had before."""
         return self.draw(_SALT_BYTES)
+
+    # -- what changes while clients run
+    # ----------------------------------------------------------------------------
+
+    def set_password(self, user: str, password: str) -> None:
+        """Let a user log in with another password; connections that are open live on (SCRAM-5)."""
+        self.passwords[user] = password
+        if self._credentials is not None:
+            self._credentials.set_password(user, password, self.new_salt)
+
+    def restore_password(self, user: str) -> None:
+        """Let the password of the start be right again."""
+        if user in self._first_passwords:
+            self.set_password(user, self._first_passwords[user])
+
+    def began(self, login: Session) -> None:
+        """A connection may log in."""
+        self._logins.add(login)
+
+    def expire(self, principal: str, now: int) -> int:
+        """Let the sessions of somebody be over; how many there were."""
+        mine = [each for each in self._logins if each.principal == principal and each.is_done]
+        for login in mine:
+            login.expire(now)
+        return len(mine)
+
+    def deny(self, user: str | None, times: int) -> None:
+        """Refuse so many more logins of a user (None: of anybody)."""
+        self._denied[user] = times
+
+    def is_denied(self, user: str) -> bool:
+        """Whether this login is to be refused: it counts."""
+        for who in (user, None):
+            left = self._denied.get(who, 0)
+            if left:
+                self._denied[who] = left - 1
+                return True
+        return False
 
     def _is_right(self, user: str, password: str) -> bool:
         right = self.passwords.get(user)

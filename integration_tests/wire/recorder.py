@@ -43,6 +43,7 @@ LEAST_SILENCE_MS = 250
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _ADDRESS = re.compile(r"^/[0-9a-f.:]+$")
 _WINDOW = re.compile(r"within \[-?\d+, -?\d+\]")  # of time stamps, around the present
+_DUMP = re.compile(r"^Request Request\(.* needs \w+ permission\.$")  # REF-14
 _ZERO_ID = "0" * 32
 
 
@@ -101,6 +102,7 @@ class Names:
         value = re.sub(rf"(~\d+)?-{self.nonce}", "", value)
         value = _UUID.sub(lambda found: "<" + self.of("id", found.group()) + ">", value)
         value = _WINDOW.sub("within [...]", value)
+        value = _DUMP.sub("Cluster authorization failed.", value)
         for base64_id, name in self.topic_ids.items():
             value = value.replace(base64_id, name)
         return value
@@ -434,6 +436,7 @@ def await_coordinator(address: str, codec: Codec) -> None:
     Raises AssertionError after a minute. Without it a fresh broker would be played to before its
     offsets topic is there.
     """
+    address = address.partition(",")[0]
     for _ in range(600):
         connection = RawConnection(address, codec)
         connection.send("FindCoordinator", 4, {"coordinator_keys": ["any"], "key_type": 0})

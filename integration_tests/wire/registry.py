@@ -88,6 +88,7 @@ PROFILES: Final[dict[str, dict[str, str]]] = {
         "offsets.topic.num.partitions": "4",
         "group.min.session.timeout.ms": "500",
     },
+    "security": {},  # integration_tests.wire.secured
 }
 """The settings that differ from Kafka's defaults, by profile: stock, tight limits, quick clean-up,
 the client matrix."""

@@ -75,6 +75,11 @@ class SecuredClient(Client):
             close=self._close,
         )
 
+    def lines(self, kind: str) -> list[dict[str, Any]]:
+        """The lines of the broker's log of a type."""
+        assert isinstance(self.driver, SecuredDriver)
+        return self.driver.lines(kind)
+
     def handshake(self, mechanism: str, version: int = 1) -> SaslHandshakeResponse:
         """SaslHandshake."""
         answer = self.ask(SaslHandshakeRequest(mechanism=mechanism), version)

@@ -7,6 +7,33 @@ from pathlib import Path
 
 import pytest
 
+CONFTEST = """
+import threading
+import pytest
+from confluent_kafka import Consumer
+
+
+@pytest.fixture
+def start_my_app():
+    ended, threads = threading.Event(), []
+
+    def start(**config):
+        def run():
+            consumer = Consumer({**config, "group.id": "billing", "heartbeat.interval.ms": 100})
+            consumer.subscribe(["orders"])
+            while not ended.is_set():
+                consumer.poll(0.1)
+            consumer.close()
+
+        threads.append(threading.Thread(target=run))
+        threads[-1].start()
+
+    yield start
+    ended.set()
+    for thread in threads:
+        thread.join()
+"""
+
 pytest_plugins = ["pytester"]
 
 
@@ -14,6 +41,7 @@ def test_the_blocks_of_the_page_pass(pytester: pytest.Pytester, project_root: Pa
     page = (project_root / "docs" / "security.md").read_text()
     blocks = re.findall(r"^```python\n# (\w+)\.py\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     pytester.makepyfile(**dict(blocks))
+    pytester.makeconftest(CONFTEST)
     result = pytester.runpytest_subprocess(
         "-p", "no:cacheprovider", "-p", "no:xdist", "-W", "ignore", timeout=240
     )

@@ -24,7 +24,7 @@ from coordinator.wire.messages.sasl_handshake import SaslHandshakeRequest, SaslH
 from tests.security.driver import USERS, SecuredDriver
 
 DELAY_MS = 100  # Kafka's default of connection.failed.authentication.delay.ms
-ALL = ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]
+ALL = ["PLAIN", "SCRAM-SHA-512", "SCRAM-SHA-256"]  # in the order of a java.util.HashSet
 VERSIONS = ApiVersionsRequest(client_software_name="test", client_software_version="1")
 
 
@@ -204,9 +204,10 @@ WRONG_PLAIN = {
     b"\0alice\0": "Authentication failed: password not specified",
     b"bob\0alice\0alice-secret": "Authentication failed: Client requested an authorization id that is different from username",
     b"Alice\0alice\0alice-secret": "Authentication failed: Client requested an authorization id that is different from username",
-    b"\0alice": "Authentication failed during authentication due to invalid credentials with SASL mechanism PLAIN",
-    b"\0alice\0alice-secret\0": "Authentication failed during authentication due to invalid credentials with SASL mechanism PLAIN",
-    b"": "Authentication failed during authentication due to invalid credentials with SASL mechanism PLAIN",
+    b"\0alice": "Invalid SASL/PLAIN response: expected 3 tokens, got 2",
+    b"\0alice\0alice-secret\0": "Invalid SASL/PLAIN response: expected 3 tokens, got 4",
+    b"\0alice\0alice-secret\0\0\0": "Invalid SASL/PLAIN response: expected 3 tokens, got 4",
+    b"": "Invalid SASL/PLAIN response: expected 3 tokens, got 1",
     b"\0alice\0\xff\xfe": "Authentication failed: Invalid username or password",
 }
 

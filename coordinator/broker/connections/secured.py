@@ -9,7 +9,7 @@ pay for none of this.
 from __future__ import annotations
 
 from struct import Struct
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ...common.printable import shortened
 from ...errors import ErrorCode
@@ -30,8 +30,9 @@ if TYPE_CHECKING:
     from ...security.listeners import ListenerSecurity
     from ...security.security import Security
     from ...wire.schema import Message
-    from ..call import Call
+    from ..call import Call, Encoded
     from ..core import Broker
+    from . import wire_log
 
 _SIZE = Struct(">i")
 _KEY = Struct(">h")
@@ -42,7 +43,7 @@ _AUTHENTICATE: Final = SaslAuthenticateRequest.api_key
 class SecuredConnection(Connection):
     """One client's connection; `principal` is who it is, "" before it is logged in."""
 
-    __slots__ = ("_dies_of", "_security", "login", "principal")
+    __slots__ = ("_complete", "_dies_of", "_security", "_super", "login", "principal")
 
     def __init__(
         self,
@@ -67,6 +68,8 @@ class SecuredConnection(Connection):
         self._security = security
         self.login = Login(security, settings) if settings.protocol.has_sasl else None
         self.principal = "" if self.login is not None else ANONYMOUS
+        self._super = settings.internal
+        self._complete: Callable[[Any], Any] | None = None  # what refusals make of the answer
         self._dies_of = ""  # closed as soon as the refusal that is held back was sent
 
     @property
@@ -161,7 +164,7 @@ class SecuredConnection(Connection):
             if login is not None and api.key == _HANDSHAKE and login.renews(call.now):
                 self._handshake(login, api, call, correlation_id)
                 return
-            super()._ask(api, call, correlation_id)
+            self._ask_if_allowed(api, call, correlation_id)
         elif api.key == _HANDSHAKE and login.stage is Stage.HANDSHAKE:
             self._handshake(login, api, call, correlation_id)
         elif api.key == _AUTHENTICATE and login.stage is Stage.TOKENS:
@@ -174,6 +177,43 @@ class SecuredConnection(Connection):
             )
             why = f"{apis.title(api.key)} while SaslAuthenticate is expected"
             self._fail(Failed("", why), response, (api, call, correlation_id), call.now)
+
+    def _ask_if_allowed(self, api: apis.Api, call: Call, correlation_id: int) -> None:
+        """Ask the handler for as much as the client may do."""
+        authorizer = self._security.authorizer
+        if authorizer is None or self._super or self.principal in authorizer.super_users:
+            super()._ask(api, call, correlation_id)
+            return
+        from ..authorization.asking import Asker
+        from ..authorization.deciding import decide
+
+        host = self.peer.rpartition(":")[0]
+        verdict = decide(Asker(authorizer, self.principal, host, self._broker, call))
+        if verdict is None:
+            super()._ask(api, call, correlation_id)
+        elif verdict.answer is not None:
+            self._handled(api, call, correlation_id, verdict.answer, call.now)
+        else:
+            if verdict.message is not None:
+                self._complete = verdict.complete
+                super()._ask(api, call._replace(message=verdict.message), correlation_id)
+            if verdict.close:
+                self._refuse(verdict.close, call.now)
+
+    def _respond(
+        self,
+        api: apis.Api,
+        call: Call,
+        correlation_id: int,
+        response: Message | Encoded | None,
+        now: int,
+        body: bytes | Exception | None = None,
+        errors: wire_log.Errors | None = None,
+    ) -> None:
+        if self._complete is not None and body is None:
+            complete, self._complete = self._complete, None
+            response = complete(response)
+        super()._respond(api, call, correlation_id, response, now, body, errors)
 
     def _handshake(self, login: Login, api: apis.Api, call: Call, correlation_id: int) -> None:
         message = call.message

@@ -29,12 +29,17 @@ _NOUNS = {
     "snapshot": "the whole emulator as it was: take, list, restore, forget",
     "journal": "requests of clients and their answers: look, count, forget",
     "events": "the event log: list lines, or wait for them",
+    "acl": "who may do what: list rules, make and delete them",
+    "user": "who logs in: passwords, and sessions that end",
+    "login": "logins that are refused",
+    "certificate": "what new TLS handshakes are shown",
 }
 _PLACES: dict[str, tuple[type, str]] = {
     "member": (str, "its member id, client id, instance id, or a beginning that only one has"),
     "peer": (str, "its number or its client id"),
     "fault": (int, "its number"),
     "snapshot": (int, "its number"),
+    "user": (str, "its name"),
     "partition": (int, "its number"),
     "offset": (int, "of a record"),
 }

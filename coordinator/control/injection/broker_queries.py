@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from ...broker.error_responses import Place
+from ...broker.fetched import fetched
 
 if TYPE_CHECKING:
     from ...broker.core import Broker
+    from ...broker.error_responses import Place
     from ...wire.messages.fetch import FetchRequest
 
 
@@ -36,28 +37,5 @@ class BrokerSurroundings:
         return None if topic is None else topic.name
 
     def fetched(self, message: FetchRequest) -> list[Place]:
-        """The partitions that a Fetch reads: those it names, and for an incremental one the rest of
-        its session (KIP-227)."""
-        places = [
-            self._place(topic.topic or topic.topic_id, row.partition)
-            for topic in message.topics
-            for row in topic.partitions
-        ]
-        session = (
-            self._broker.fetch_sessions.get(message.session_id)
-            if message.session_epoch > 0
-            else None
-        )
-        if session is not None:
-            gone = {
-                (topic.topic or topic.topic_id, index)
-                for topic in message.forgotten_topics_data
-                for index in topic.partitions
-            }
-            places += [self._place(*key) for key in session.partitions if key not in gone]
-        return list(dict.fromkeys(places))
-
-    def _place(self, topic: str | bytes, partition: int) -> Place:
-        if isinstance(topic, str):
-            return Place(topic, None, partition)
-        return Place(self.topic_name(topic), topic, partition)
+        """The partitions that a Fetch reads."""
+        return fetched(self._broker, message)

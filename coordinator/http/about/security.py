@@ -1,4 +1,4 @@
-"""Security: what clients are given to get in."""
+"""Security: what clients are given to get in; rights, passwords and certificates."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..operation import operation
-from ..plain import TEXT, object_of
+from ..plain import DONE, NUMBER, TEXT, list_of, object_of
 from ..port import Port
 from ..shapes import told
 
@@ -45,3 +45,91 @@ def ca(port: Port, body: Any) -> Any:
     emulator's machine. /ca.pem answers the certificate alone."""
     path = port.kafka.ca_file
     return {"file": path, "pem": Path(path).read_text()}
+
+
+_ACLS = object_of(acls=list_of(TEXT))
+
+
+def _lines(answer: Any) -> str:
+    return "\n".join(answer["acls"])
+
+
+@dataclass(frozen=True, slots=True)
+class Rights:
+    """ACLs."""
+
+    acls: list[Any] = told('such as ["User:billing may Read topic orders"]')
+
+
+@dataclass(frozen=True, slots=True)
+class Password:
+    """A user's new password."""
+
+    password: str = told("the new one")
+
+
+@dataclass(frozen=True, slots=True)
+class Denied:
+    """Logins to be refused."""
+
+    user: str | None = told("of this user; without it of anybody", None)
+    times: int = told("how many; 0: no more", 1)
+
+
+@operation("GET", "/acls", answer=_ACLS, tell=_lines)
+def acl_list(port: Port, body: Any) -> Any:
+    """The ACLs in force, as sentences."""
+    return {"acls": port.kafka.acls()}
+
+
+@operation("POST", "/acls/grant", body=Rights, answer=_ACLS, tell=_lines)
+def acl_grant(port: Port, body: Rights) -> Any:
+    """Make ACLs; answers those that are new."""
+    return port.kafka.secure("grant", {"acls": body.acls})
+
+
+@operation("POST", "/acls/revoke", body=Rights, answer=_ACLS, tell=_lines)
+def acl_revoke(port: Port, body: Rights) -> Any:
+    """Delete ACLs, which have to be in force."""
+    return port.kafka.secure("revoke", {"acls": body.acls})
+
+
+@operation("POST", "/users/{user}/password", body=Password, answer=DONE)
+def user_password(port: Port, body: Password, user: str) -> Any:
+    """Let a user log in with another password. Open connections live on."""
+    port.kafka.secure("rotate_password", {"user": user, "password": body.password})
+    return {"done": True}
+
+
+@operation("POST", "/users/{user}/password/restore", answer=DONE)
+def user_restore(port: Port, body: Any, user: str) -> Any:
+    """Let the password be right again that a user had at the start."""
+    port.kafka.secure("restore_password", {"user": user})
+    return {"done": True}
+
+
+@operation("POST", "/users/{user}/expire", answer=object_of(sessions=NUMBER))
+def user_expire(port: Port, body: Any, user: str) -> Any:
+    """Let the sessions of a user be over; answers how many there were."""
+    return port.kafka.secure("expire_session", {"user": user})
+
+
+@operation("POST", "/logins/deny", body=Denied, answer=DONE)
+def login_deny(port: Port, body: Denied) -> Any:
+    """Refuse the next logins as if the password were wrong."""
+    port.kafka.secure("deny_authentication", {"user": body.user, "times": body.times})
+    return {"done": True}
+
+
+@operation("POST", "/certificate/expire", answer=DONE)
+def certificate_expire(port: Port, body: Any) -> Any:
+    """Show new handshakes a certificate whose time is over."""
+    port.kafka.secure("expire_certificate", {})
+    return {"done": True}
+
+
+@operation("POST", "/certificate/rotate", answer=DONE)
+def certificate_rotate(port: Port, body: Any) -> Any:
+    """Show new handshakes another certificate of the same authority."""
+    port.kafka.secure("rotate_certificate", {})
+    return {"done": True}

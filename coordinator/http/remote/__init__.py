@@ -24,6 +24,7 @@ from ...control.faults import Fault, to_plain
 from ...control.in_process_requests import ControlError
 from ...control.injection.fault_words import FaultWords, milliseconds
 from ...control.kit import Kit
+from ...control.security_kit import SecurityKit
 from ...control.topics import ReadRecord, Written
 from ...members.subscription import topic_names
 from ..client import Client
@@ -75,7 +76,21 @@ def _kept(keep_topics: Iterable[str]) -> dict[str, Any]:
     return {"keep_topics": arguments.listed("topics to keep", keep_topics)}
 
 
-class RemoteKit(ClusterKit, FaultWords["RemoteFault"]):
+_SECURE = {
+    "acls": "acl_list",
+    "deny_authentication": "login_deny",
+    "expire_certificate": "certificate_expire",
+    "expire_session": "user_expire",
+    "grant": "acl_grant",
+    "restore_password": "user_restore",
+    "revoke": "acl_revoke",
+    "rotate_certificate": "certificate_rotate",
+    "rotate_password": "user_password",
+}
+"""The operation of each verb of security."""
+
+
+class RemoteKit(ClusterKit, SecurityKit, FaultWords["RemoteFault"]):
     """An emulator by its control port. `url`: such as http://127.0.0.1:8080; `token`: if it needs
     one. Safe from any thread."""
 
@@ -125,6 +140,10 @@ class RemoteKit(ClusterKit, FaultWords["RemoteFault"]):
             name: mine if value == self._their_ca_file else value
             for name, value in settings.items()
         }
+
+    def secure(self, verb: str, words: Mapping[str, Any]) -> dict[str, Any]:
+        """See `Kit.secure`."""
+        return dict(self._caller(_SECURE[verb], **words))
 
     # -- topics and records
     # --------------------------------------------------------------------------------------------

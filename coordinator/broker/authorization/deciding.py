@@ -1,0 +1,24 @@
+"""Whether a request may be done: the checks of the table in their order, or what an API does
+otherwise."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .. import apis
+from .by_table import by_table
+from .special import SPECIAL
+from .table import CHECKS
+
+if TYPE_CHECKING:
+    from .asking import Asker
+    from .verdicts import Verdict
+
+
+def decide(asker: Asker) -> Verdict | None:
+    """What becomes of a request; None: it may be done as it is."""
+    api = apis.title(type(asker.call.message).api_key)
+    special = SPECIAL.get(api)
+    if special is not None:
+        return special(asker)
+    return by_table(asker, api, CHECKS.get(api, ()))

@@ -1,0 +1,184 @@
+"""Groups and their offsets: what is hidden, left out, and shown (REF-5, REF-6, REF-15)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+from ...errors import ErrorCode
+from ...security.acls import Operation
+from ...wire.messages.offset_fetch import OffsetFetchRequest
+from ..authorized import NOT_ASKED
+from ..error_responses import copied, refuse, topic_place
+from .by_table import by_table
+from .shapes import whole_refusal
+from .table import CHECKS, CLUSTER, GROUP, TOPIC
+from .verdicts import Verdict, refused
+
+if TYPE_CHECKING:
+    from .asking import Asker
+
+_O = Operation
+_FETCHES_GROUPS = 8
+
+
+def offset_fetch(asker: Asker) -> Verdict | None:
+    """The group's error at its place, topics that are hidden 29, or left out of all."""
+    message, version = asker.call.message, asker.call.version
+    assert isinstance(message, OffsetFetchRequest)
+    error = ErrorCode.GROUP_AUTHORIZATION_FAILED
+    refusal = refuse(
+        "OffsetFetch",
+        message,
+        version,
+        error,
+        lambda place: asker.is_refused(_O.DESCRIBE, GROUP, place.group or ""),
+    )
+    if refusal is not None and refusal.rest is None:
+        return refused(refusal.complete(None))
+    rest: Any = message if refusal is None else refusal.rest
+    asked = rest.groups if version >= _FETCHES_GROUPS else [rest]
+    hidden: list[dict[str, Any]] = []
+    kept = []
+    for group in asked:
+        topics = group.topics
+        refused_here = {_key(topic): topic for topic in topics or () if _hides(asker, topic)}
+        hidden.append(refused_here)
+        if refused_here:
+            group = copied(
+                group, topics=[each for each in topics if _key(each) not in refused_here]
+            )
+        kept.append(group)
+    everything = any(group.topics is None for group in asked)
+    if refusal is None and not any(hidden) and not everything:
+        return None
+
+    def complete(answer: Any) -> Any:
+        rows = answer.groups if version >= _FETCHES_GROUPS else [answer]
+        for group, row, lost in zip(asked, rows, hidden, strict=True):
+            if group.topics is None:
+                row.topics = [
+                    each for each in row.topics if asker.may(_O.DESCRIBE, TOPIC, _name(asker, each))
+                ]
+            elif lost and not row.error_code:
+                row.topics = [*row.topics, *(_hidden_offsets(row, each) for each in lost.values())]
+        return answer if refusal is None else refusal.complete(answer)
+
+    if version >= _FETCHES_GROUPS:
+        return Verdict(copied(rest, groups=kept), complete=complete)
+    return Verdict(kept[0], complete=complete)
+
+
+def _key(topic: Any) -> Any:
+    return getattr(topic, "name", "") or topic.topic_id
+
+
+def _name(asker: Asker, topic: Any) -> str:
+    return asker.topic_of(topic_place(topic)) or ""
+
+
+def _hides(asker: Asker, topic: Any) -> bool:
+    name = asker.topic_of(topic_place(topic))
+    return name is not None and asker.is_refused(_O.DESCRIBE, TOPIC, name)
+
+
+def _hidden_offsets(answered: Any, topic: Any) -> Any:
+    """The row of a topic that is hidden."""
+    kind = next(field.elem for field in type(answered).fields if field.name == "topics")
+    row = next(field.elem for field in kind.fields if field.name == "partitions")
+    same = {
+        name: getattr(topic, name)
+        for name in ("name", "topic_id")
+        if hasattr(topic, name) and any(field.name == name for field in kind.fields)
+    }
+    return kind(
+        **same,
+        partitions=[
+            row(
+                partition_index=index,
+                committed_offset=-1,
+                error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED,
+            )
+            for index in topic.partition_indexes
+        ],
+    )
+
+
+def list_groups(asker: Asker) -> Verdict | None:
+    """Never refused: what may not be described is left out (REF-5)."""
+    if asker.may(_O.DESCRIBE, CLUSTER):
+        return None
+
+    def complete(answer: Any) -> Any:
+        return copied(
+            answer,
+            groups=[each for each in answer.groups if asker.may(_O.DESCRIBE, GROUP, each.group_id)],
+        )
+
+    return Verdict(asker.call.message, complete=complete)
+
+
+def described(api: str) -> Callable[[Asker], Verdict | None]:
+    """Descriptions of groups: what may be done to each is shown as it is (KIP-430), and topics
+    that are hidden hide the group (REF-6)."""
+
+    def decided(asker: Asker) -> Verdict | None:
+        verdict = by_table(asker, api, CHECKS[api][:1])
+        if verdict is not None and verdict.message is None:
+            return verdict
+        inner = None if verdict is None else verdict.complete
+
+        def complete(answer: Any) -> Any:
+            for row in answer.groups:
+                if row.authorized_operations != NOT_ASKED:
+                    row.authorized_operations = asker.operations(GROUP, row.group_id)
+            if api != "DescribeGroups":
+                answer = copied(answer, groups=[_shown(asker, row) for row in answer.groups])
+            return answer if inner is None else inner(answer)
+
+        message = asker.call.message if verdict is None else verdict.message
+        return Verdict(message, complete=complete)
+
+    return decided
+
+
+_HIDDEN: Final = "The group has described topic(s) that the client is not authorized to describe."
+
+
+def _shown(asker: Asker, row: Any) -> Any:
+    topics = {
+        each.topic_name
+        for member in row.members
+        for assignment in (member.assignment, getattr(member, "target_assignment", None))
+        if assignment is not None
+        for each in assignment.topic_partitions
+    } | {name for member in row.members for name in member.subscribed_topic_names}
+    if all(asker.may(_O.DESCRIBE, TOPIC, name) for name in topics):
+        return row
+    return type(row)(
+        group_id=row.group_id,
+        error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED,
+        error_message=_HIDDEN,
+        members=[],
+    )
+
+
+def heartbeat(api: str) -> Callable[[Asker], Verdict | None]:
+    """All topics that a heartbeat names have to be seen (REF-6)."""
+
+    def decided(asker: Asker) -> Verdict | None:
+        verdict = by_table(asker, api, CHECKS[api][:1])
+        if verdict is not None:
+            return verdict
+        message: Any = asker.call.message
+        hidden = [
+            name
+            for name in message.subscribed_topic_names or ()
+            if asker.is_refused(_O.DESCRIBE, TOPIC, name)
+        ]
+        if not hidden:
+            return None
+        error = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+        return refused(whole_refusal(api, message, asker.call.version, error))
+
+    return decided

@@ -1,0 +1,252 @@
+"""APIs whose refusals are more than one error in its place: what is hidden, shown, or depends on the
+kind of thing that is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+from ...errors import ErrorCode
+from ...security.acls import Operation
+from ...wire.messages.delete_topics import DeletableTopicResult, DeleteTopicsResponse
+from ...wire.messages.describe_configs import DescribeConfigsRequest
+from ...wire.messages.find_coordinator import FindCoordinatorRequest
+from ...wire.schema import ZERO_UUID
+from ..error_responses import Listed, copied, message_of, refuse, refuse_listed
+from .by_table import by_table
+from .hidden_topics import describe_topic_partitions, metadata
+from .of_groups import described, heartbeat, list_groups, offset_fetch
+from .of_records import add_partitions_to_txn, fetch, init_producer_id, produce
+from .table import CHECKS, CLUSTER, GROUP, TOPIC, TXN
+from .verdicts import Verdict, refused
+
+if TYPE_CHECKING:
+    from ..error_responses import Place
+    from .asking import Asker
+
+_O = Operation
+_BETWEEN_BROKERS = 4
+_DELETES_BY_ID = 6
+_FETCHES_GROUPS = 8
+_BROKER, _GROUP_CONFIGS, _TOPIC_CONFIGS = 4, 32, 2
+_NOT_ASKED = -2147483648
+_ANY_ERROR = ErrorCode.TOPIC_AUTHORIZATION_FAILED  # replaced by that of its resource
+_GROUP_KEY, _TXN_KEY = 0, 1
+
+
+def _find_coordinator(asker: Asker) -> Verdict | None:
+    """By the kind of key (REF-4)."""
+    message, version = asker.call.message, asker.call.version
+    assert isinstance(message, FindCoordinatorRequest)
+    operation, resource = {
+        _GROUP_KEY: (_O.DESCRIBE, GROUP),
+        _TXN_KEY: (_O.DESCRIBE, TXN),
+    }.get(message.key_type, (_O.CLUSTER_ACTION, CLUSTER))
+    check = next(
+        each
+        for each in CHECKS["FindCoordinator"]
+        if (each.operation, each.resource) == (operation, resource)
+    )
+
+    def chosen(place: Place) -> bool:
+        if resource is CLUSTER:
+            return message.key_type == 2 and asker.is_refused(operation, CLUSTER)
+        name = place.group if message.key_type == _GROUP_KEY else place.transactional_id
+        return asker.is_refused(operation, resource, name or "")
+
+    refusal = refuse("FindCoordinator", message, version, check.error, chosen)
+    if refusal is None:
+        return None
+
+    def complete(answer: Any) -> Any:
+        answer = refusal.complete(answer)
+        for row in answer.coordinators:
+            if row.error_code == check.error and resource is not CLUSTER:
+                row.error_message = ""
+        return answer
+
+    if refusal.rest is None:
+        return refused(complete(None))
+    return Verdict(refusal.rest, complete=complete)
+
+
+def _configs(operation: Operation) -> Callable[[Asker], Verdict | None]:
+    """By the type of the resource (REF-12)."""
+
+    def decided(asker: Asker) -> Verdict | None:
+        message = asker.call.message
+        api = type(message).__name__.removesuffix("Request")
+        entries = "results" if isinstance(message, DescribeConfigsRequest) else "responses"
+        resources: list[Any] = message.resources  # type: ignore[attr-defined]
+
+        def error_of(resource: Any) -> ErrorCode | None:
+            kind, name = resource.resource_type, resource.resource_name
+            where = {_TOPIC_CONFIGS: TOPIC, _GROUP_CONFIGS: GROUP}.get(kind, CLUSTER)
+            about = () if where is CLUSTER else (name,)
+            if not asker.is_refused(operation, where, *about):
+                return None
+            return next(each for each in CHECKS[api] if each.resource is where).error
+
+        marks = [error_of(resource) for resource in resources]
+        if not any(marks):
+            return None
+        each = iter(list(marks))
+        shape = Listed(
+            "resources", "resource_name", entries, "resource_name", "topic", ("resource_type",)
+        )
+        refusal = refuse_listed(shape, message, int(_ANY_ERROR), lambda _: next(each) is not None)
+        assert refusal is not None
+
+        def complete(answer: Any) -> Any:
+            answer = refusal.complete(answer)
+            for row, mark in zip(getattr(answer, entries), marks, strict=True):
+                if mark is not None:
+                    untold = row.resource_type == _BROKER and api == "IncrementalAlterConfigs"
+                    row.error_code = int(mark)
+                    row.error_message = None if untold else message_of(mark)
+            return answer
+
+        if refusal.rest is None:
+            return refused(complete(None))
+        return Verdict(refusal.rest, complete=complete)
+
+    return decided
+
+
+def _describe_cluster(asker: Asker) -> Verdict | None:
+    message: Any = asker.call.message
+    if not message.include_cluster_authorized_operations:
+        return None
+
+    def complete(answer: Any) -> Any:
+        seen = asker.may(_O.DESCRIBE, CLUSTER)
+        bits = asker.operations(CLUSTER) if seen else 0
+        return copied(answer, cluster_authorized_operations=bits)
+
+    return Verdict(message, complete=complete)
+
+
+def _create_topics(asker: Asker) -> Verdict | None:
+    """Create on the cluster, or on the topic; configurations are shown to who may see them
+    (REF-11)."""
+    anywhere = asker.may(_O.CREATE, CLUSTER)
+    verdict = None if anywhere else by_table(asker, "CreateTopics", CHECKS["CreateTopics"][:1])
+    if verdict is not None and verdict.message is None:
+        return refused(_told(verdict.answer))
+    inner = None if verdict is None else verdict.complete
+
+    def complete(answer: Any) -> Any:
+        for row in answer.topics:
+            if row.error_code or asker.may(_O.DESCRIBE_CONFIGS, TOPIC, row.name):
+                continue
+            row.num_partitions = row.replication_factor = -1
+            row.configs = []
+            row.topic_config_error_code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+        return answer if inner is None else _told(inner(answer))
+
+    message = asker.call.message if verdict is None else verdict.message
+    return Verdict(message, complete=complete)
+
+
+def _told(answer: Any) -> Any:
+    for row in answer.topics:
+        if row.error_code == ErrorCode.TOPIC_AUTHORIZATION_FAILED:
+            row.error_message = "Authorization failed."
+    return answer
+
+
+def _delete_topics(asker: Asker) -> Verdict | None:
+    """What there is not is told to who may describe it; by id the name is given back only to those
+    (ACL-1)."""
+    message: Any = asker.call.message
+    topics, by_id = asker.broker.cluster.topics, asker.broker.cluster.topics_by_id
+    by_state = asker.call.version >= _DELETES_BY_ID
+    entries = message.topics if by_state else message.topic_names
+    error = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+    rest, lost = [], []
+    for entry in entries:
+        name = entry.name if by_state else entry
+        if name is None:
+            known = by_id.get(entry.topic_id)
+            hidden = known is not None and asker.is_refused(_O.DELETE, TOPIC, known.name)
+            seen = hidden and known is not None and asker.may(_O.DESCRIBE, TOPIC, known.name)
+            shown = known.name if seen and known is not None else None
+        else:
+            shown = name
+            hidden = not asker.may(_O.DELETE, TOPIC, name) and (
+                name in topics or not asker.may(_O.DESCRIBE, TOPIC, name)
+            )
+            if hidden:
+                asker.is_refused(_O.DELETE, TOPIC, name)
+        if hidden:
+            topic_id = entry.topic_id if by_state else ZERO_UUID
+            text = message_of(error)
+            lost.append(
+                DeletableTopicResult(
+                    name=shown, topic_id=topic_id, error_code=error, error_message=text
+                )
+            )
+        else:
+            rest.append(entry)
+    if not lost:
+        return None
+
+    def complete(answer: Any) -> Any:
+        return copied(answer, responses=[*lost, *answer.responses])
+
+    if not rest:
+        return refused(DeleteTopicsResponse(responses=lost))
+    field = "topics" if by_state else "topic_names"
+    return Verdict(copied(message, **{field: rest}), complete=complete)
+
+
+def _list_transactions(asker: Asker) -> Verdict | None:
+    def complete(answer: Any) -> Any:
+        seen = [
+            each
+            for each in answer.transaction_states
+            if asker.may(_O.DESCRIBE, TXN, each.transactional_id)
+        ]
+        return copied(answer, transaction_states=seen)
+
+    return Verdict(asker.call.message, complete=complete)
+
+
+def _describe_transactions(asker: Asker) -> Verdict | None:
+    verdict = by_table(asker, "DescribeTransactions", CHECKS["DescribeTransactions"][:1])
+    if verdict is not None and verdict.message is None:
+        return verdict
+    inner = None if verdict is None else verdict.complete
+
+    def complete(answer: Any) -> Any:
+        for row in answer.transaction_states:
+            row.topics = [each for each in row.topics if asker.may(_O.DESCRIBE, TOPIC, each.topic)]
+        return answer if inner is None else inner(answer)
+
+    message = asker.call.message if verdict is None else verdict.message
+    return Verdict(message, complete=complete)
+
+
+SPECIAL: Final[dict[str, Callable[[Asker], Verdict | None]]] = {
+    "AddPartitionsToTxn": add_partitions_to_txn,
+    "AlterConfigs": _configs(_O.ALTER_CONFIGS),
+    "ConsumerGroupDescribe": described("ConsumerGroupDescribe"),
+    "ConsumerGroupHeartbeat": heartbeat("ConsumerGroupHeartbeat"),
+    "CreateTopics": _create_topics,
+    "DeleteTopics": _delete_topics,
+    "DescribeCluster": _describe_cluster,
+    "DescribeConfigs": _configs(_O.DESCRIBE_CONFIGS),
+    "DescribeGroups": described("DescribeGroups"),
+    "DescribeTopicPartitions": describe_topic_partitions,
+    "DescribeTransactions": _describe_transactions,
+    "Fetch": fetch,
+    "FindCoordinator": _find_coordinator,
+    "IncrementalAlterConfigs": _configs(_O.ALTER_CONFIGS),
+    "InitProducerId": init_producer_id,
+    "ListGroups": list_groups,
+    "ListTransactions": _list_transactions,
+    "Metadata": metadata,
+    "OffsetFetch": offset_fetch,
+    "Produce": produce,
+    "ShareGroupHeartbeat": heartbeat("ShareGroupHeartbeat"),
+}

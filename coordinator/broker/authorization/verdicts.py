@@ -1,0 +1,36 @@
+"""What becomes of a request that may not, or not wholly, be done; and how refusals of several checks
+are put together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from ...wire.schema import Message, Request
+    from ..call import Encoded
+
+Complete = Callable[[Any], Any]
+"""Makes the whole answer of the handler's; it is given None where the handler was asked nothing."""
+
+
+class Verdict(NamedTuple):
+    """`message`: what the handler is asked, None: nothing, and `answer` is sent. `complete`: what is
+    made of the handler's answer. `close`: why the connection is closed afterwards, "": it is not."""
+
+    message: Request | None
+    answer: Message | Encoded | None = None
+    complete: Complete | None = None
+    close: str = ""
+
+
+def refused(answer: Message | Encoded) -> Verdict:
+    """Nothing is done."""
+    return Verdict(None, answer)
+
+
+def in_turn(completes: Sequence[Complete], answer: Any) -> Any:
+    """What several checks make of an answer, the last one first."""
+    for complete in reversed(completes):
+        answer = complete(answer)
+    return answer

@@ -1,0 +1,409 @@
+"""Requests of a user with some rights, by the bytes of a connection (ACL-1, ACL-2, ACL-7, ACL-9,
+REF-1, REF-2, REF-4 to REF-6, REF-11 to REF-13, REF-15). Beside a real Kafka they are played in
+integration_tests/wire/scenarios/rights.py."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from coordinator.errors import ErrorCode
+from coordinator.security.acls import read_acl
+from coordinator.security.authorizer import Authorizer
+from coordinator.storage.record_codec import build_batch
+from coordinator.wire.messages.add_partitions_to_txn import (
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnTopic,
+)
+from coordinator.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
+from coordinator.wire.messages.create_acls import AclCreation, CreateAclsRequest
+from coordinator.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from coordinator.wire.messages.delete_acls import DeleteAclsFilter, DeleteAclsRequest
+from coordinator.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
+from coordinator.wire.messages.describe_client_quotas import DescribeClientQuotasRequest
+from coordinator.wire.messages.describe_configs import (
+    DescribeConfigsRequest,
+    DescribeConfigsResource,
+)
+from coordinator.wire.messages.describe_topic_partitions import (
+    DescribeTopicPartitionsRequest,
+    TopicRequest,
+)
+from coordinator.wire.messages.elect_leaders import ElectLeadersRequest, TopicPartitions
+from coordinator.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
+from coordinator.wire.messages.find_coordinator import FindCoordinatorRequest
+from coordinator.wire.messages.list_groups import ListGroupsRequest
+from coordinator.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
+from coordinator.wire.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from coordinator.wire.messages.produce import (
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
+)
+from tests.security.driver import SecuredClient, SecuredDriver
+
+NOT_ASKED = -2147483648
+TOPIC, GROUP, CLUSTER = (
+    ErrorCode.TOPIC_AUTHORIZATION_FAILED,
+    ErrorCode.GROUP_AUTHORIZATION_FAILED,
+    ErrorCode.CLUSTER_AUTHORIZATION_FAILED,
+)
+
+
+def driver(*rights: str) -> SecuredDriver:
+    made = SecuredDriver(["t:1", "u:1"])
+    made.security.authorizer = Authorizer(
+        [read_acl(f"User:alice may {right}") for right in rights], ["User:bob"]
+    )
+    return made
+
+
+def alice(*rights: str) -> SecuredClient:
+    client = driver(*rights).client()
+    client.log_in("alice")
+    return client
+
+
+def ask(client: SecuredClient, request: Any, version: int) -> Any:
+    return client.ask(request, version)
+
+
+def named(*names: str, auto: bool = False) -> MetadataRequest:
+    return MetadataRequest(
+        topics=[MetadataRequestTopic(name=name) for name in names], allow_auto_topic_creation=auto
+    )
+
+
+def codes(answer: Any) -> dict[str, int]:
+    return {topic.name: topic.error_code for topic in answer.topics}
+
+
+class TestMetadata:
+    def test_names_are_hidden_and_of_all_left_out(self) -> None:
+        """ACL-1."""
+        client = alice("Describe topic t")
+        assert codes(ask(client, named("t", "u", "none", "bad name"), 9)) == {
+            "t": 0,
+            "u": TOPIC,
+            "none": TOPIC,
+            "bad name": TOPIC,
+        }
+        assert codes(ask(client, MetadataRequest(topics=None), 9)) == {"t": 0}
+        assert codes(ask(client, MetadataRequest(topics=[]), 0)) == {"t": 0}
+        assert codes(ask(client, named("u"), 0)) == {"u": TOPIC}
+
+    def test_a_new_right_is_seen_at_once(self) -> None:
+        made = driver("Describe topic t")
+        client = made.client()
+        client.log_in("alice")
+        for _ in range(2):
+            assert codes(ask(client, MetadataRequest(topics=None), 9)) == {"t": 0}
+        assert made.security.authorizer is not None
+        made.security.authorizer.add([read_acl("User:alice may Read topic u")])
+        assert codes(ask(client, MetadataRequest(topics=None), 9)) == {"t": 0, "u": 0}
+        other = made.client()
+        other.log_in("bob")
+        assert len(codes(ask(other, MetadataRequest(topics=None), 9))) == 3
+
+    def test_ids_tell(self) -> None:
+        """ACL-1."""
+        made = driver()
+        client = made.client()
+        client.log_in("alice")
+        there, none = made.broker.cluster.topics["t"].id, b"\x07" * 16
+        asked = [MetadataRequestTopic(topic_id=each, name=None) for each in (there, none)]
+        answer = ask(client, MetadataRequest(topics=asked), 12)
+        assert {(each.topic_id, each.name, each.error_code) for each in answer.topics} == {
+            (there, None, TOPIC),
+            (none, None, ErrorCode.UNKNOWN_TOPIC_ID),
+        }
+
+    @pytest.mark.parametrize(
+        ("rights", "code", "made"),
+        [
+            (("Create topic new",), TOPIC, False),
+            (("Create cluster",), TOPIC, False),
+            (("Describe topic new",), TOPIC, False),
+            (("Describe topic new", "Create topic new"), 3, True),
+            (("Describe topic new", "Create cluster"), 3, True),
+        ],
+    )
+    def test_topics_made_by_asking(self, rights: tuple[str, ...], code: int, made: bool) -> None:
+        """ACL-2."""
+        client = alice(*rights)
+        assert codes(ask(client, named("new", auto=True), 9)) == {"new": code}
+        assert ("new" in client.driver.broker.cluster.topics) is made
+
+    def test_operations_are_those_that_are_allowed(self) -> None:
+        """REF-15."""
+        client = alice("Read topic t", "Describe cluster")
+        request = named("t")
+        request.include_topic_authorized_operations = True
+        request.include_cluster_authorized_operations = True
+        answer = ask(client, request, 9)
+        assert answer.topics[0].topic_authorized_operations == 1 << 3 | 1 << 8
+        assert answer.cluster_authorized_operations == 1 << 8
+        assert ask(client, named("t"), 9).topics[0].topic_authorized_operations == NOT_ASKED
+        client = alice("Read topic t")
+        assert ask(client, request, 9).cluster_authorized_operations == 0
+        shown = ask(client, DescribeTopicPartitionsRequest(topics=[TopicRequest(name="t")]), 0)
+        assert shown.topics[0].topic_authorized_operations == 1 << 3 | 1 << 8
+
+
+def produce(acks: int, *names: str) -> ProduceRequest:
+    records = build_batch([b"v"])
+    return ProduceRequest(
+        acks=acks,
+        timeout_ms=1_000,
+        topic_data=[
+            TopicProduceData(
+                name=name, partition_data=[PartitionProduceData(index=0, records=records)]
+            )
+            for name in names
+        ],
+    )
+
+
+class TestRecords:
+    def test_what_is_refused_closes_who_waits_for_nothing(self) -> None:
+        """REF-2: the other topic's records are kept."""
+        client = alice("Write topic t")
+        client.send(produce(0, "t", "u"), 9)
+        assert client.closed is not None and not client.writes
+        ends = [
+            client.driver.broker.cluster.topics[name].partitions[0].log.log_end_offset
+            for name in ("t", "u")
+        ]
+        assert ends == [1, 0]
+
+    def test_each_topic_by_itself(self) -> None:
+        client = alice("Write topic t")
+        answer = ask(client, produce(1, "t", "u"), 9)
+        assert {each.name: each.partition_responses[0].error_code for each in answer.responses} == {
+            "t": 0,
+            "u": TOPIC,
+        }
+
+    def test_a_fetch_session_keeps_what_is_refused(self) -> None:
+        made = driver("Read topic t")
+        client = made.client()
+        client.log_in("alice")
+        asked = [FetchTopic(topic=name, partitions=[FetchPartition(partition=0)]) for name in "tu"]
+        first = ask(client, FetchRequest(session_epoch=0, topics=asked), 12)
+        shown = {each.topic: each.partitions[0].error_code for each in first.responses}
+        assert shown == {"t": 0, "u": TOPIC}
+        again = ask(
+            client, FetchRequest(session_id=first.session_id, session_epoch=1, topics=[]), 12
+        )
+        assert {each.topic for each in again.responses} == {"u"}
+        assert made.security.authorizer is not None
+        made.security.authorizer.remove([read_acl("User:alice may Read topic t")], made.now)
+        again = ask(
+            client, FetchRequest(session_id=first.session_id, session_epoch=2, topics=[]), 12
+        )
+        assert {each.topic for each in again.responses} == {"t", "u"}
+
+    def test_a_transaction_wants_all_or_nothing(self) -> None:
+        """REF-1."""
+        request = AddPartitionsToTxnRequest(
+            v3_and_below_transactional_id="x",
+            v3_and_below_topics=[
+                AddPartitionsToTxnTopic(name=name, partitions=[0]) for name in ("t", "u")
+            ],
+        )
+
+        def told(client: SecuredClient) -> list[int]:
+            answer = ask(client, request, 3)
+            return [
+                each.results_by_partition[0].partition_error_code
+                for each in answer.results_by_topic_v3_and_below
+            ]
+
+        assert told(alice("Write topic t")) == [53, 53]
+        assert told(alice("Write transactional_id x", "Write topic t")) == [
+            ErrorCode.OPERATION_NOT_ATTEMPTED,
+            TOPIC,
+        ]
+        answer = ask(alice("Write topic t"), AddPartitionsToTxnRequest(), 5)
+        assert answer.error_code == CLUSTER
+
+
+class TestGroups:
+    def test_lists_leave_out(self) -> None:
+        """REF-5."""
+        made = driver("Read group g")
+        admin = made.client()
+        admin.log_in("bob")
+        for group in ("g", "h"):
+            rows = [OffsetCommitRequestPartition(partition_index=0, committed_offset=1)]
+            commit = OffsetCommitRequest(
+                group_id=group,
+                generation_id_or_member_epoch=-1,
+                topics=[OffsetCommitRequestTopic(name="t", partitions=rows)],
+            )
+            admin.ask(commit, 8)
+        client = made.client()
+        client.log_in("alice")
+        assert [each.group_id for each in ask(client, ListGroupsRequest(), 4).groups] == ["g"]
+        assert len(ask(admin, ListGroupsRequest(), 4).groups) == 2
+
+    def test_commits_and_their_topics(self) -> None:
+        client = alice("Read group g", "Read topic t")
+        rows = [OffsetCommitRequestPartition(partition_index=0, committed_offset=1)]
+        commit = OffsetCommitRequest(
+            group_id="g",
+            generation_id_or_member_epoch=-1,
+            topics=[OffsetCommitRequestTopic(name=name, partitions=rows) for name in ("t", "u")],
+        )
+        shown = [
+            (each.name, each.partitions[0].error_code) for each in ask(client, commit, 8).topics
+        ]
+        assert shown == [("u", TOPIC), ("t", 0)]
+        (line,) = client.lines("AuthorizationRefused")
+        assert (line["principal"], line["operation"], line["name"]) == ("User:alice", "Read", "u")
+        assert line["group"] == "g" and line["api"] == "offset_commit"
+
+    def test_texts_of_find_coordinator(self) -> None:
+        """REF-4."""
+        answer = ask(alice(), FindCoordinatorRequest(coordinator_keys=["g"], key_type=0), 4)
+        row = answer.coordinators[0]
+        assert (row.error_code, row.error_message, row.port) == (GROUP, "", -1)
+        answer = ask(alice(), FindCoordinatorRequest(key="g", key_type=0), 3)
+        assert (answer.error_code, answer.error_message) == (GROUP, "Group authorization failed.")
+
+    def test_a_heartbeat_names_what_it_may_describe(self) -> None:
+        """REF-6."""
+        beat = ConsumerGroupHeartbeatRequest(
+            group_id="g",
+            member_id="m" * 22,
+            member_epoch=0,
+            rebalance_timeout_ms=10_000,
+            subscribed_topic_names=["t", "u"],
+            topic_partitions=[],
+        )
+        assert ask(alice("Describe topic t"), beat, 1).error_code == GROUP
+        assert ask(alice("Read group g", "Describe topic t"), beat, 1).error_code == TOPIC
+        rights = ("Read group g", "Describe topic t", "Describe topic u")
+        assert ask(alice(*rights), beat, 1).error_code == 0
+
+
+class TestAdministration:
+    def test_topics_are_made_and_their_configurations_hidden(self) -> None:
+        """REF-11."""
+        request = CreateTopicsRequest(
+            topics=[
+                CreatableTopic(name=name, num_partitions=1, replication_factor=1)
+                for name in ("new", "bad name")
+            ],
+            timeout_ms=1_000,
+        )
+        client = alice("Create topic new")
+        rows = {each.name: each for each in ask(client, request, 7).topics}
+        assert (rows["bad name"].error_code, rows["bad name"].error_message) == (
+            TOPIC,
+            "Authorization failed.",
+        )
+        new = rows["new"]
+        assert (new.error_code, new.num_partitions, new.configs) == (0, -1, [])
+        assert new.topic_config_error_code == TOPIC
+        assert "new" in client.driver.broker.cluster.topics
+
+    def test_topics_that_are_deleted(self) -> None:
+        """ACL-1."""
+        made = driver("Describe topic t", "Describe topic none")
+        client = made.client()
+        client.log_in("alice")
+        t, u = (made.broker.cluster.topics[name].id for name in "tu")
+        states = [DeleteTopicState(name=None, topic_id=each) for each in (t, u)]
+        rows = ask(client, DeleteTopicsRequest(topics=states, timeout_ms=1_000), 6).responses
+        assert [(each.name, each.error_code) for each in rows] == [("t", TOPIC), (None, TOPIC)]
+        request = DeleteTopicsRequest(topic_names=["none", "hidden"], timeout_ms=1_000)
+        assert {each.name: each.error_code for each in ask(client, request, 5).responses} == {
+            "none": ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+            "hidden": TOPIC,
+        }
+
+    def test_configurations_by_their_kind(self) -> None:
+        """REF-12."""
+        request = DescribeConfigsRequest(
+            resources=[
+                DescribeConfigsResource(resource_type=kind, resource_name=name)
+                for kind, name in ((2, "t"), (4, "1"), (32, "g"))
+            ]
+        )
+        answer = ask(alice(), request, 4)
+        assert [each.error_code for each in answer.results] == [TOPIC, CLUSTER, GROUP]
+        answer = ask(alice("AlterConfigs cluster"), request, 4)
+        assert [each.error_code for each in answer.results] == [TOPIC, 0, GROUP]
+
+    def test_of_the_cluster(self) -> None:
+        """REF-13."""
+        request = ElectLeadersRequest(
+            topic_partitions=[TopicPartitions(topic="t", partitions=[0, 1])]
+        )
+        answer = ask(alice("Describe cluster"), request, 2)
+        rows = answer.replica_election_results[0].partition_result
+        assert answer.error_code == CLUSTER
+        assert [each.error_code for each in rows] == [CLUSTER, CLUSTER]
+        quotas = ask(alice("Describe cluster"), DescribeClientQuotasRequest(), 1)
+        assert (quotas.error_code, quotas.entries) == (CLUSTER, None)
+
+    def test_acls(self) -> None:
+        """ACL-7, ACL-9."""
+        made = driver()
+        client, admin = made.client(), made.client()
+        client.log_in("alice")
+        admin.log_in("bob")
+        good = AclCreation(
+            resource_type=2,
+            resource_name="t",
+            principal="User:alice",
+            host="*",
+            operation=3,
+            permission_type=3,
+        )
+        refused = ask(client, CreateAclsRequest(creations=[good, good]), 3)
+        assert [each.error_code for each in refused.results] == [CLUSTER, CLUSTER]
+        bad = AclCreation(
+            resource_type=2,
+            resource_name="",
+            principal="User:alice",
+            host="*",
+            operation=3,
+            permission_type=3,
+        )
+        answer = ask(admin, CreateAclsRequest(creations=[bad, good, good]), 3)
+        assert [each.error_code for each in answer.results] == [42, 0, 0]
+        match = AclCreation(
+            resource_type=2,
+            resource_name="t",
+            resource_pattern_type=2,
+            principal="User:alice",
+            host="*",
+            operation=4,
+            permission_type=3,
+        )
+        answer = ask(admin, CreateAclsRequest(creations=[good, match]), 3)
+        assert [each.error_code for each in answer.results] == [-1, -1]
+        assert codes(ask(client, named("t"), 9)) == {"t": 0}
+        anything = DeleteAclsFilter(
+            resource_type_filter=1,
+            resource_name_filter=None,
+            pattern_type_filter=1,
+            principal_filter=None,
+            host_filter=None,
+            operation=1,
+            permission_type=1,
+        )
+        answer = ask(admin, DeleteAclsRequest(filters=[anything, anything]), 3)
+        assert [len(each.matching_acls) for each in answer.filter_results] == [1, 1]
+        assert codes(ask(client, named("t"), 9)) == {"t": TOPIC}
+        assert [line["type"] for line in made.log.events() if "acls" in line] == [
+            "AclsCreated",
+            "AclsDeleted",
+        ]

@@ -1,0 +1,177 @@
+"""Rights while clients run: the verbs, the events, the sentence that explains a refusal."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from coordinator import Emulator
+from coordinator.broker.apis import SERVED, title
+from coordinator.broker.authorization.table import CHECKS, as_markdown
+from coordinator.control.in_process_requests import ControlError
+from coordinator.emulator.embedded import EmulatorError
+
+pytest.importorskip("confluent_kafka")
+pytest.importorskip("kafka")
+from confluent_kafka import Consumer, KafkaError
+from kafka import KafkaConsumer
+
+PATIENCE_S = 120
+ACLS = ["User:billing may Read topic orders", "User:billing may Read group billing"]
+
+
+class Application:
+    """Consumes until it may no more."""
+
+    def __init__(self, **config: object) -> None:
+        self.why: KafkaError | None = None
+        self._stop = threading.Event()
+        self._consumer = Consumer(
+            {
+                **config,
+                "group.id": "billing",
+                "session.timeout.ms": 1500,
+                "heartbeat.interval.ms": 100,
+            }
+        )
+        self._consumer.subscribe(["orders"])
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+
+    def _run(self) -> None:
+        while not self._stop.is_set() and self.why is None:
+            record = self._consumer.poll(0.1)
+            if record is not None and record.error() is not None:
+                self.why = record.error()
+        self._consumer.close()
+
+    def stopped_because_of(self, code: int) -> bool:
+        self._thread.join(PATIENCE_S)
+        return self.why is not None and self.why.code() == code
+
+    def stop(self) -> None:
+        self._stop.set()
+        self._thread.join(PATIENCE_S)
+
+
+@pytest.mark.kafka(
+    topics={"orders": 6}, security="SASL_SSL", users={"billing": "secret"}, acls=ACLS
+)
+def test_a_right_is_taken_away(kafka_emulator: Emulator) -> None:
+    kafka = kafka_emulator
+    app = Application(**kafka.client_config("confluent-kafka", user="billing"))
+    try:
+        group = kafka.group("billing")
+        group.wait(state="Stable", members=1)
+        mark = kafka.mark()
+        kafka.revoke("User:billing may Read group billing")
+        [line, *_] = kafka.wait_for("AuthorizationRefused", group="billing", since=mark)
+        assert line["principal"] == "User:billing" and line["operation"] == "Read"
+        assert app.stopped_because_of(KafkaError.GROUP_AUTHORIZATION_FAILED)
+        told = kafka.explain("billing")
+        deleted = f"{line['acl_deleted_ms'] / 1000:.3f}".rstrip("0")
+        assert "no ACL allows User:billing Read on group billing" in told
+        assert "the one that did was deleted at" in told
+        assert deleted.partition(".")[0] in told
+        assert "secret" not in told
+    finally:
+        app.stop()
+
+
+@pytest.fixture
+def guarded() -> Iterator[Emulator]:
+    with Emulator(
+        {"orders": 1, "other": 1},
+        security="SASL_PLAINTEXT",
+        users={"billing": "secret", "root": "secret"},
+        acls=ACLS,
+        super_users=["User:root"],
+        remember=10_000,
+    ) as kafka:
+        yield kafka
+
+
+class TestVerbs:
+    def test_a_grant_is_undone_at_the_end_of_the_block(self, guarded: Emulator) -> None:
+        new = "User:billing may Write topic orders"
+        with guarded.grant(new, ACLS[0]):
+            assert guarded.acls() == [*ACLS, new]
+        assert guarded.acls() == ACLS
+
+    def test_a_revocation_is_undone_at_the_end_of_the_block(self, guarded: Emulator) -> None:
+        with guarded.revoke(ACLS[0]) as change:
+            assert guarded.acls() == ACLS[1:]
+            assert ACLS[0] in repr(change)
+        assert sorted(guarded.acls()) == sorted(ACLS)
+        kinds = [each["type"] for each in guarded.events(stream="cluster")]
+        assert [each for each in kinds if each.startswith("Acls")] == ["AclsDeleted", "AclsCreated"]
+
+    def test_what_cannot_be(self, guarded: Emulator) -> None:
+        with pytest.raises(ControlError, match=r"no such ACL is in force.*there are: User:billing"):
+            guarded.revoke("User:billing may Write topic orders")
+        with pytest.raises(ControlError, match="is no operation"):
+            guarded.grant("User:billing may Eat topic orders")
+        with Emulator() as kafka:
+            with pytest.raises(ControlError, match=r"give acls=\[...\]"):
+                kafka.grant("User:billing may Read topic orders")
+            with pytest.raises(ControlError, match="nobody logs in here"):
+                kafka.rotate_password("a", "b")
+
+    def test_the_kit_is_never_refused(self, guarded: Emulator) -> None:
+        guarded.create_topic("new", partitions=1)
+        guarded.produce("orders", [b"x"])
+        with guarded.peer("any", topics=["orders"]) as peer:
+            peer.wait_stable()
+        assert not guarded.events("AuthorizationRefused")
+
+
+class TestTable:
+    def test_every_api_that_is_served_is_in_it_or_asks_for_nothing(self) -> None:
+        free = {
+            "ApiVersions",
+            "CreateDelegationToken",
+            "DescribeDelegationToken",
+            "ExpireDelegationToken",
+            "RenewDelegationToken",
+            "SaslAuthenticate",
+            "SaslHandshake",
+        }
+        assert {title(key) for key in SERVED} - free == set(CHECKS)
+
+    def test_the_docs_have_it(self, project_root: object) -> None:
+        from pathlib import Path
+
+        page = Path(str(project_root), "docs", "security.md").read_text()
+        assert as_markdown() in page
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"acls": ["nonsense"]}, "acls: 'nonsense'"),
+        ({"acls": 5}, "give a list"),
+        ({"super_users": ["root"]}, "write User:root"),
+        ({"config": {"authorizer.class.name": "mine"}}, "there is org.apache.kafka"),
+        (
+            {"acls": ACLS, "config": {"allow.everyone.if.no.acl.found": "perhaps"}},
+            "write true or false",
+        ),
+        (
+            {"config": {"listener.name.other.sasl.enabled.mechanisms": "PLAIN"}},
+            "listeners are called",
+        ),
+    ],
+)
+def test_options_that_cannot_be(options: dict[str, object], told: str) -> None:
+    with pytest.raises(EmulatorError, match=told):
+        Emulator(**options)  # type: ignore[arg-type]
+
+
+def test_an_authorizer_without_logins_knows_anonymous() -> None:
+    with Emulator({"orders": 1}, acls=["User:ANONYMOUS may Describe topic orders"]) as kafka:
+        consumer = KafkaConsumer(bootstrap_servers=kafka.bootstrap_servers)
+        with contextlib.closing(consumer):
+            assert consumer.topics() == {"orders"}
