@@ -128,10 +128,6 @@ class Timeline:
         if stream == "cluster" and kind in _ABOUT_TOPICS:
             self._topic(line)
         elif stream == "wire":
-            if "group" not in line or (
-                kind == "AuthorizationRefused" and line["group"] not in self.groups
-            ):
-                self.outside_groups.follow(line)
             self._wire(line)
             if self._steps is None and line.get("api") in _ABOUT_OFFSETS and kind != "RequestSeen":
                 self._lines.pop(line["cause"], None)
@@ -186,10 +182,12 @@ class Timeline:
     # ------------------------------------------------------------------------------------------------
 
     def _wire(self, line: Line) -> None:
+        group = self.groups.get(line.get("group", ""))
+        if "group" not in line or (group is None and line["type"] == "AuthorizationRefused"):
+            self.outside_groups.follow(line)
         if line["type"] == "AuthorizationRefused":
             self._unauthorised = line
             return
-        group = self.groups.get(line.get("group", ""))
         errors, injected = self._refusals.errors(line)
         if self._steps is not None:
             self._steps.wire(group, line, injected)
