@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 from coordinator.explain.notes import told
+from coordinator.explain.output import timeline_of
 from coordinator.explain.sentences import why
 from coordinator.explain.words import counted, duration, listed, partitions, ranges
-from coordinator.history.names import short_name
+from coordinator.history.names import consumer_name, short_name
 from coordinator.history.views import Note
 from tests.event_log.kit import LoggedWorld, wants
+from tests.frozen.store import stored_log
 
 GOLDEN = Path(__file__).parent / "vectors" / "event_log" / "long_story.jsonl"
 SHORT: dict[str, Any] = {"session_ms": 6000, "rebalance_ms": 10_000, "protocols": wants("orders")}
@@ -391,3 +394,21 @@ def test_words() -> None:
     assert ranges([3, 1, 2, 7, 9, 10]) == "1-3, 7, 9-10"
     assert partitions({"t": (), "u": (1,)}) == "u 1"
     assert counted("member", [str(n) for n in range(9)]) == "9 members (0, 1, 2, ...)"
+
+
+def test_members_of_the_consumer_protocol_are_called_by_their_client_ids() -> None:
+    """Their ids are random UUIDs of their own (KIP-848)."""
+    uuid = "RiF5D91HT6iC1AEEcvAOTw"
+    assert consumer_name("app", uuid, []) == "app-RiF5"
+    assert consumer_name("app", uuid, ["app-RiF5"]) == "app-RiF5D"
+    assert consumer_name("", uuid, []) == uuid
+    assert consumer_name("app", "member-one", []) == "member-one"
+
+
+def test_a_group_epoch_says_how_long_it_took() -> None:
+    log = stored_log("rolling_deploy_dynamic-consumer")
+    timeline = timeline_of(json.loads(line) for line in log.splitlines())
+    told_of = [told(note) for note in timeline.groups["app"].entries if isinstance(note, Note)]
+    settled = [text for text in told_of if "With that all have reached epoch" in text]
+    assert settled
+    assert settled[0].endswith("after it began.")

@@ -6,28 +6,48 @@ Wording only: what is known of a group is `coordinator.history.consumer_groups`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from typing import Final
 
 from ..event_log.reader import Line
 from ..history.blobs import Partitions, both, minus, numbers_of
 from ..history.consumer_groups import ConsumerGroup, by_topic
-from .words import listed, partitions, printable
+from ..history.views import GroupView
+from .words import duration, listed, partitions, printable
 
 _MOST_TOLD: Final = 5
 
 
-def sentence(group: ConsumerGroup | None, line: Line, *, new: bool) -> str:
+def sentence(group: GroupView, line: Line, *, new: bool) -> str:
     """An event of a consumer group, as `coordinator.history.timeline.Words` has it."""
     if line["type"] == "ConsumerMemberSubscribed":
-        return _subscribed(line, new=new)
-    tell = _OF_GROUP.get(line["type"])
-    if tell is not None:
-        return tell(group or ConsumerGroup(0), line)
-    return _OF_LINE[line["type"]](line)
+        told = _subscribed(group, line, new=new)
+    else:
+        told = _TELL[line["type"]](group, line)
+    return f"{told}{_settled(group, line)}"
 
 
-def _created(line: Line) -> str:
+def with_names(group: GroupView, text: str) -> str:
+    """A reason in Kafka's words, its member ids being names."""
+    parts = _WORD.split(text)
+    return printable("".join(group.names.get(part, part) for part in parts))
+
+
+def _settled(group: GroupView, line: Line) -> str:
+    """That all members have reached the group's epoch, and how long it took."""
+    last = group.epochs.views[-1] if group.epochs is not None and group.epochs.views else None
+    if last is None or last.stable_ms is None or last.settled_by != line["seq"]:
+        return ""
+    took = duration(last.stable_ms - last.started_ms)
+    return f" With that all have reached epoch {last.epoch}, {took} after it began."
+
+
+def _who(group: GroupView, member: str) -> str:
+    return group.name(member) or ""
+
+
+def _created(group: GroupView, line: Line) -> str:
     instead = (
         ", in the place of an empty classic group; its offsets stay"
         if line["replaced_classic"]
@@ -36,23 +56,23 @@ def _created(line: Line) -> str:
     return f"The group is a consumer group (KIP-848) from now on{instead}."
 
 
-def _reset(line: Line) -> str:
+def _reset(group: GroupView, line: Line) -> str:
     return "The empty consumer group became an empty classic group; its offsets stay."
 
 
-def _upgraded(line: Line) -> str:
+def _upgraded(group: GroupView, line: Line) -> str:
     return (
         f"The classic group became a consumer group at epoch {line['group_epoch']}, because a member of the consumer protocol joined; "
-        f"kept is what {_names(line['members'])} had."
+        f"kept is what {_names(group, line['members'])} had."
     )
 
 
-def _downgraded(line: Line) -> str:
+def _downgraded(group: GroupView, line: Line) -> str:
     return f"The group became a classic group in generation {line['generation']}, because all who are left use the classic protocol."
 
 
-def _subscribed(line: Line, *, new: bool) -> str:
-    who = printable(line["member"])
+def _subscribed(group: GroupView, line: Line, *, new: bool) -> str:
+    who = _who(group, line["member"])
     wanted = [printable(topic) for topic in line["topics"]]
     if line["topic_regex"]:
         wanted.append(f"what matches {printable(line['topic_regex'])}")
@@ -61,22 +81,22 @@ def _subscribed(line: Line, *, new: bool) -> str:
     return f"Member {who} {verb} subscribes to {listed(wanted) or 'nothing'}."
 
 
-def _replaced(line: Line) -> str:
+def _replaced(group: GroupView, line: Line) -> str:
     old, new = line["replaced"], line["member"]
     instance = printable(line["subscription"]["group_instance_id"] or "")
-    return f"Static member {instance} came back as {printable(new)} and keeps what {printable(old)} had."
+    return f"Static member {instance} came back as {_who(group, new)} and keeps what {_who(group, old)} had."
 
 
-def _removed(line: Line) -> str:
+def _removed(group: GroupView, line: Line) -> str:
     member = line["member"]
-    return f"Member {printable(member)} is no longer in the group ({printable(line['reason'])})."
+    return f"Member {_who(group, member)} is no longer in the group ({printable(line['reason'])})."
 
 
-def _bumped(line: Line) -> str:
-    return f"The group went to epoch {line['group_epoch']}: {printable(line['reason'])}."
+def _bumped(group: GroupView, line: Line) -> str:
+    return f"The group went to epoch {line['group_epoch']}: {with_names(group, line['reason'])}."
 
 
-def _assigned(line: Line) -> str:
+def _assigned(group: GroupView, line: Line) -> str:
     changed = {target["member_id"]: by_topic(target["topics"]) for target in line["targets"]}
     if line["assignor"] is None and not line["targets"]:
         return f"Nobody is left in epoch {line['assignment_epoch']}: there is nothing to assign."
@@ -86,18 +106,19 @@ def _assigned(line: Line) -> str:
     if len(changed) > _MOST_TOLD:
         return f"{begun}: it differs for {len(changed)} members."
     told = [
-        f"{printable(member)} is to have {partitions(target)}" for member, target in changed.items()
+        f"{_who(group, member)} is to have {partitions(target)}"
+        for member, target in changed.items()
     ]
     return f"{begun}: {listed(told) or 'nothing changes'}."
 
 
-def _failed(line: Line) -> str:
+def _failed(group: GroupView, line: Line) -> str:
     who, why = printable(line["assignor"]), printable(line["failure"])
     return f"Assignor {who} failed ({why}); nothing changed, and the request was refused."
 
 
-def _reconciled(group: ConsumerGroup, line: Line) -> str:
-    member, who, epoch = line["member"], printable(line["member"]), line["member_epoch"]
+def _reconciled(group: GroupView, line: Line) -> str:
+    member, who, epoch = line["member"], _who(group, line["member"]), line["member_epoch"]
     has, revoking = by_topic(line["held"]), by_topic(line["revoking"])
     if line["state"] == "stable" and epoch >= 0:
         return f"Member {who} is at epoch {epoch} and has {partitions(has)}, which is all it is to have."
@@ -108,15 +129,16 @@ def _reconciled(group: ConsumerGroup, line: Line) -> str:
     return f"Member {who} is at epoch {epoch} with {partitions(has)} and waits for {_awaited(group, member)}."
 
 
-def _awaited(group: ConsumerGroup, member: str) -> str:
+def _awaited(view: GroupView, member: str) -> str:
     """What a member of its target is still held by others, and by whom since which epoch."""
+    group = view.consumer or ConsumerGroup(0)
     missing = minus(group.target(member), _having(group, member))
     waits = []
     for other, seen in group.members.items():
         held = {} if other == member else both(missing, _having(group, other))
         if held:
             waits.append(
-                f"{partitions(held)}, which {printable(other)} has yet to revoke (it is at epoch {seen.epoch})"
+                f"{partitions(held)}, which {_who(view, other)} has yet to revoke (it is at epoch {seen.epoch})"
             )
     return listed(waits) or partitions(missing)
 
@@ -127,25 +149,24 @@ def _having(group: ConsumerGroup, member: str) -> Partitions:
     return {} if seen is None else numbers_of((*seen.held, *seen.revoking))
 
 
-def _resolved(line: Line) -> str:
+def _resolved(group: GroupView, line: Line) -> str:
     topics = [printable(topic) for topic in line["topics"]]
     shown = listed(topics) if len(topics) <= _MOST_TOLD else f"{len(topics)} topics"
     return f"The expression {printable(line['regex'])} matches {shown or 'no topic'}."
 
 
-def _forgotten(line: Line) -> str:
+def _forgotten(group: GroupView, line: Line) -> str:
     return f"Nobody subscribes to the expression {printable(line['regex'])} any more."
 
 
-def _names(members: Iterable[str]) -> str:
-    names = [printable(member) for member in members]
+def _names(group: GroupView, members: Iterable[str]) -> str:
+    names = [_who(group, member) for member in members]
     return listed(names) if len(names) <= _MOST_TOLD else f"{len(names)} members"
 
 
-_OF_GROUP: Final[dict[str, Callable[[ConsumerGroup, Line], str]]] = {
-    "ConsumerMemberReconciled": _reconciled
-}
-_OF_LINE: Final[dict[str, Callable[[Line], str]]] = {
+_WORD: Final = re.compile(r"([^ ,;:()]+)")
+_TELL: Final[dict[str, Callable[[GroupView, Line], str]]] = {
+    "ConsumerMemberReconciled": _reconciled,
     "ConsumerGroupCreated": _created,
     "MembershipReset": _reset,
     "ConsumerGroupUpgraded": _upgraded,

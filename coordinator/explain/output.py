@@ -12,6 +12,7 @@ from ..history.timeline import Timeline
 from ..history.views import Change, GroupView, MemberView, Note, Pause, Rebalance, Share
 from . import outside
 from .connect import connect_plain, connect_work
+from .consumer_story import with_names
 from .detail import sentence
 from .notes import told
 from .sentences import (
@@ -251,7 +252,7 @@ def as_plain(
                         for entry in selected(group, generation)
                         if isinstance(entry, Rebalance)
                     ],
-                    *[_epoch(epoch) for epoch in _epochs(group, generation)],
+                    *[_epoch(group, epoch) for epoch in _epochs(group, generation)],
                 ],
                 "notes": [
                     _told(timeline, entry, _note)
@@ -327,15 +328,16 @@ def _epochs(group: GroupView, generation: int | None) -> list[EpochView]:
     return [epoch for epoch in every if generation in (None, epoch.epoch)]
 
 
-def _epoch(view: EpochView) -> dict[str, Any]:
+def _epoch(group: GroupView, view: EpochView) -> dict[str, Any]:
     """An epoch with the fields of a classic rebalance, those that it does not have being null or
-    empty; names are member ids."""
+    empty."""
+    reason = with_names(group, view.reason)
     return {
         "seq": view.seq,
         "generation": view.epoch,
         "outcome": view.outcome,
-        "why": f"The group went to epoch {view.epoch} because {printable(view.reason)}.",
-        "because": printable(view.reason),
+        "why": f"The group went to epoch {view.epoch} because {reason}.",
+        "because": reason,
         "started_ms": view.started_ms,
         "join_phase_ms": None,
         "stable_ms": view.stable_ms,
@@ -344,14 +346,14 @@ def _epoch(view: EpochView) -> dict[str, Any]:
         "initial_delay_ms": 0,
         "leader": None,
         "assignor": view.assignor,
-        "members": [target.member for target in view.targets],
+        "members": [group.name(target.member) for target in view.targets],
         "trigger": None,
         "changes": [],
         "causes": [_cause(line) for line in view.causes],
         "assigned_ms": view.assigned_ms,
         "assignments": [
             {
-                "name": target.member,
+                "name": group.name(target.member),
                 "member_id": target.member,
                 "partitions": target.partitions,
                 "added": target.added,

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from ..event_log.reader import Line
-from ..history.consumer_groups import ConsumerGroup
 from ..history.share_records import ShareRecords
 from ..history.timeline import Timeline
+from ..history.views import GroupView
 from . import consumer_story, share_story
 
 
 class Sentences:
     """The words of a timeline."""
 
-    def consumer_event(self, group: ConsumerGroup | None, line: Line, *, new: bool) -> str:
+    def consumer_event(self, group: GroupView, line: Line, *, new: bool) -> str:
         """As of `Words`."""
         return consumer_story.sentence(group, line, new=new)
 

@@ -43,6 +43,7 @@ class EpochView:
     assignor: str | None = None
     assigned_ms: int | None = None
     stable_ms: int | None = None
+    settled_by: int = -1  # the number of the line by which all had reached it
     ended_ms: int | None = None
     targets: list[Target] = field(default_factory=list)
 
@@ -89,7 +90,7 @@ class Epochs:
             and current.stable_ms is None
             and current.outcome != "empty"
         ):
-            self._settle(current, line["at_ms"], state)
+            self._settle(current, line, state)
 
     def _end(self, at_ms: int) -> None:
         """The last epoch is over, whether it came to an end or not."""
@@ -114,13 +115,13 @@ class Epochs:
         ]
 
     @staticmethod
-    def _settle(current: EpochView, at_ms: int, state: str) -> None:
+    def _settle(current: EpochView, line: Line, state: str) -> None:
         if state == "Empty":
             current.outcome = "empty"
         elif current.assigned_ms is not None:
             current.outcome = "stable" if state == "Stable" else "reconciling"
             if state == "Stable":
-                current.stable_ms = at_ms
+                current.stable_ms, current.settled_by = line["at_ms"], line["seq"]
 
 
 def _without(some: Partitions, others: Partitions) -> Partitions:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from ..common.printable import printable
 from ..event_log.reader import Line, LineNumbers
@@ -48,9 +48,6 @@ from .views import (
 )
 from .waits import awaited, last_sign
 
-if TYPE_CHECKING:
-    from .consumer_groups import ConsumerGroup
-
 _NOBODYS_CAUSE = frozenset(
     {
         "OffsetsCommitted",
@@ -79,9 +76,8 @@ def _is_about(unauthorised: Line, errors: set[str]) -> bool:
 class Words(Protocol):
     """Sentences for what can be said only while it happens."""
 
-    def consumer_event(self, group: ConsumerGroup | None, line: Line, *, new: bool) -> str:
-        """An event of a consumer group, after it; None if the group is classic from now on. `new`:
-        its member was none before."""
+    def consumer_event(self, group: GroupView, line: Line, *, new: bool) -> str:
+        """An event of a consumer group, after it. `new`: its member was none before."""
 
     def share_event(self, known: ShareRecords, line: Line) -> str:
         """What becomes of the records of a share group; "" if it goes without saying."""
@@ -129,8 +125,6 @@ class Timeline:
             self._topic(line)
         elif stream == "wire":
             self._wire(line)
-            if self._steps is None and line.get("api") in _ABOUT_OFFSETS and kind != "RequestSeen":
-                self._lines.pop(line["cause"], None)
         elif kind in DEEDS:
             self._deed(line)
         elif stream == "member":
@@ -140,18 +134,23 @@ class Timeline:
         elif stream == "share":
             self._share_records(line)
         elif stream == "group" and kind in _FOLDS:
-            group = self.groups.get(line["group"])
-            if group is None:
-                group = self.groups[line["group"]] = GroupView(line["group"], line["at_ms"])
-                self._ownership[line["group"]] = Ownership()
-                if self._steps is not None:
-                    self._steps.group_came(group)
-            _FOLDS[kind](self, group, line)
-            broker = line.get("broker", group.coordinator)
-            if kind != "GroupUnloaded" and broker != group.coordinator:
-                group.handed_over = (group.coordinator, line["at_ms"])
-                group.coordinator = broker
-            group.generation = line.get("generation", group.generation)
+            self._group(line)
+
+    def _group(self, line: Line) -> None:
+        """An event of a group, new ones included."""
+        group = self.groups.get(line["group"])
+        if group is None:
+            group = self.groups[line["group"]] = GroupView(line["group"], line["at_ms"])
+            self._ownership[line["group"]] = Ownership()
+            if self._steps is not None:
+                self._steps.group_came(group)
+        kind = line["type"]
+        _FOLDS[kind](self, group, line)
+        broker = line.get("broker", group.coordinator)
+        if kind != "GroupUnloaded" and broker != group.coordinator:
+            group.handed_over = (group.coordinator, line["at_ms"])
+            group.coordinator = broker
+        group.generation = line.get("generation", group.generation)
 
     def _share_member(self, group: GroupView, line: Line) -> None:
         self._share_known.see(line)
@@ -182,12 +181,19 @@ class Timeline:
     # ------------------------------------------------------------------------------------------------
 
     def _wire(self, line: Line) -> None:
-        group = self.groups.get(line.get("group", ""))
-        if "group" not in line or (group is None and line["type"] == "AuthorizationRefused"):
+        refused = line["type"] == "AuthorizationRefused"
+        if "group" not in line or (refused and line["group"] not in self.groups):
             self.outside_groups.follow(line)
-        if line["type"] == "AuthorizationRefused":
+        if refused:
             self._unauthorised = line
             return
+        self._request(line)
+        about_offsets = line.get("api") in _ABOUT_OFFSETS
+        if self._steps is None and about_offsets and line["type"] != "RequestSeen":
+            self._lines.pop(line["cause"], None)
+
+    def _request(self, line: Line) -> None:
+        group = self.groups.get(line.get("group", ""))
         errors, injected = self._refusals.errors(line)
         if self._steps is not None:
             self._steps.wire(group, line, injected)
@@ -559,7 +565,7 @@ class Timeline:
         before, kind = group.consumer, line["type"]
         member = line.get("member")
         if kind == "ConsumerMemberSubscribed":
-            group.clients.add(line["client_id"])
+            group.introduce(line["member"], line["client_id"])
         new = before is None or kind in BEGINNINGS or member not in before.members
         if kind in KINDS:
             group.consumer = self._consumer_groups.see(line)
@@ -569,8 +575,8 @@ class Timeline:
         if group.epochs is None:
             group.epochs = Epochs()
         group.epochs.follow(line, group.state, self.chain)
-        note = group.note(line, [printable(member)] if member else [])
-        note.sentence = self._words.consumer_event(group.consumer, line, new=new)
+        note = group.note(line, [group.name(member) or ""] if member else [])
+        note.sentence = self._words.consumer_event(group, line, new=new)
 
     def _offsets_removed(self, group: GroupView, line: Line) -> None:
         """Offsets that a group loses unasked are told: those that expired, and those of a topic

@@ -18,7 +18,7 @@ from ..event_log.reader import Line
 from ..wire.connect_protocol import ConnectWork, Worker
 from ..wire.consumer_protocol import Subscription
 from .blobs import Partitions
-from .names import short_name
+from .names import consumer_name, short_name
 
 
 @dataclass(slots=True)
@@ -293,6 +293,13 @@ class GroupView:
             name = self.names[member_id] = short_name(member_id, self.names_taken)
             self.names_taken.add(name)
         return self.names[member_id]
+
+    def introduce(self, member_id: str, client_id: str) -> None:
+        """A member of the consumer protocol came."""
+        self.clients.add(client_id)
+        if member_id not in self.names:
+            name = self.names[member_id] = consumer_name(client_id, member_id, self.names_taken)
+            self.names_taken.add(name)
 
     def member(self, member_id: str) -> MemberView:
         """A member; one that the log did not introduce is made up from its id."""
