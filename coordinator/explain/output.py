@@ -125,6 +125,11 @@ def _summary(group: GroupView) -> str:
     if (known := group.consumer) is not None:
         members = f"{len(known.members)} member{'' if len(known.members) == 1 else 's'}"
         return f"group {printable(group.group)}: {state} in group epoch {known.epoch}, target of epoch {known.assignment_epoch}, {members}"
+    if group.share is not None:
+        members = f"{len(group.share.members)} member{'' if len(group.share.members) == 1 else 's'}"
+        return (
+            f"group {printable(group.group)}: {state} in group epoch {group.share.epoch}, {members}"
+        )
     if group.given_up_as:
         parts[0] += " when the coordinator gave it up"
     if state not in ("Empty", "Dead") and group.members:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from ..event_log.reader import Line
+from ..history.share_groups import ShareGroup
 from ..history.share_records import ShareRecords
 from ..history.timeline import Timeline
 from ..history.views import GroupView
-from . import consumer_story, share_story
+from . import consumer_story, share_group_story, share_story
 
 
 class Sentences:
@@ -15,6 +16,10 @@ class Sentences:
     def consumer_event(self, group: GroupView, line: Line, *, new: bool) -> str:
         """As of `Words`."""
         return consumer_story.sentence(group, line, new=new)
+
+    def share_group_event(self, group: ShareGroup, line: Line) -> str:
+        """As of `Words`."""
+        return share_group_story.sentence(group, line)
 
     def share_event(self, known: ShareRecords, line: Line) -> str:
         """As of `Words`."""

@@ -34,6 +34,8 @@ from .epochs import Epochs
 from .inferred_owners import Ownership
 from .outside_groups import OutsideGroups
 from .refusals import Refusals
+from .share_groups import KINDS as SHARE_KINDS
+from .share_groups import ShareGroup
 from .share_records import ShareRecords
 from .steps import Steps
 from .views import (
@@ -78,6 +80,9 @@ class Words(Protocol):
 
     def consumer_event(self, group: GroupView, line: Line, *, new: bool) -> str:
         """An event of a consumer group, after it. `new`: its member was none before."""
+
+    def share_group_event(self, group: ShareGroup, line: Line) -> str:
+        """An event of a share group, before it; "" if it goes without saying."""
 
     def share_event(self, known: ShareRecords, line: Line) -> str:
         """What becomes of the records of a share group; "" if it goes without saying."""
@@ -152,8 +157,22 @@ class Timeline:
             group.coordinator = broker
         group.generation = line.get("generation", group.generation)
 
-    def _share_member(self, group: GroupView, line: Line) -> None:
-        self._share_known.see(line)
+    def _sharers(self, group: GroupView, line: Line) -> None:
+        """An event of a share group. It is told before the group has seen it: what is new is to be
+        seen then."""
+        known = group.share
+        if known is None:
+            known = group.share = ShareGroup()
+        if line["type"] == "ShareMemberSubscribed":
+            group.clients.add(line["client_id"])
+            self._share_known.see(line)
+        said = "" if self._words is None else self._words.share_group_event(known, line)
+        member = line.get("member")
+        names = [printable(self._share_known.name(line["group"], member))] if member else []
+        known.see(line)
+        group.state = known.state()
+        if said:
+            group.note(line, names).sentence = said
 
     def _share_records(self, line: Line) -> None:
         """What becomes of a share group's records, as far as there is something to say."""
@@ -619,6 +638,7 @@ class Timeline:
             self._end(current, line["at_ms"], "lost")
         if line["type"] == "GroupDeleted":
             self._consumer_groups.see(line)
+            group.share = None
             group.members, group.leader = {}, None
             self._ownership[group.group].clear()
         else:
@@ -678,7 +698,7 @@ _FOLDS: dict[str, Callable[[Timeline, GroupView, Line], None]] = {
     "GroupDeleted": Timeline._gone,
     "GroupUnloaded": Timeline._gone,
     "GroupLoaded": Timeline._loaded,
-    "ShareMemberSubscribed": Timeline._share_member,
+    **dict.fromkeys(SHARE_KINDS, Timeline._sharers),
     **dict.fromkeys(
         (
             *(KINDS - {"GroupDeleted"}),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from .consumer_groups import ConsumerGroup
     from .epochs import Epochs
+    from .share_groups import ShareGroup
 
 from ..event_log.reader import Line
 from ..wire.connect_protocol import ConnectWork, Worker
@@ -248,6 +249,7 @@ class GroupView:
     state: str = "Empty"
     consumer: ConsumerGroup | None = None  # what is known of it as a consumer group (KIP-848)
     epochs: Epochs | None = None  # its rebalances as a consumer group
+    share: ShareGroup | None = None  # what is known of it as a share group (KIP-932)
     given_up_as: str = (
         ""  # its state when a coordinator gave it up, while it is Dead for that reason
     )

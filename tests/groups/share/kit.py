@@ -102,6 +102,13 @@ class ShareWorld(LoggedWorld):
         self.epochs[who] = 0
         return self.beat(who, **{"subscribed_topic_names": list(topics), **fields})
 
+    def ask_as(self, client: str, member: str, *topics: str) -> Call:
+        """A join of a member whose client has another name."""
+        request = ShareGroupHeartbeatRequest(
+            group_id=self.group_id, member_id=member, subscribed_topic_names=list(topics)
+        )
+        return self.ask(client, request, 1)
+
     def bye(self, who: str) -> Call:
         """Leave."""
         return self.beat(who, member_epoch=-1)

@@ -1,0 +1,68 @@
+"""What explain tells of share groups (KIP-932): members, epochs, and when partitions could be
+given."""
+
+from __future__ import annotations
+
+from coordinator.errors import ErrorCode
+from tests.event_log.test_share_story import a_story_of_a_share_group
+from tests.groups.share.kit import ShareWorld
+
+
+def told(w: ShareWorld) -> list[str]:
+    """The sentences of the group, in order."""
+    return [note.sentence for note in w.view().entries if note.sentence]  # type: ignore[union-attr]
+
+
+def test_a_member_joins_waits_for_its_partitions_and_goes() -> None:
+    w = ShareWorld(jobs=3, manual=True)
+    w.hello("a", "jobs")
+    w.initialize()
+    w.beat("a")
+    w.bye("a")
+    assert told(w) == [
+        "The group is a share group (KIP-932) from now on.",
+        "a joined as member a and subscribes to jobs.",
+        "The group went to epoch 2: a changed its subscription.",
+        "Assignor simple computed the target of epoch 2: a is to have nothing.",
+        "a is at epoch 2 and has nothing.",
+        "The share coordinator is asked to make the state of jobs 0-2.",
+        "The state of jobs 0-2 is made: members can be given them.",
+        "The group went to epoch 3: share partitions were initialized.",
+        "Assignor simple computed the target of epoch 3: a is to have jobs 0-2.",
+        "a is at epoch 3 and has jobs 0-2.",
+        "a left the group.",
+        "The group went to epoch 4: a left.",
+        "Nobody is left in epoch 4: there is nothing to assign.",
+    ]
+    assert "group g: Empty in group epoch 4, 0 members" in w.text()
+
+
+def test_a_session_that_ends_and_a_state_that_is_not_made() -> None:
+    w = ShareWorld(jobs=1, manual=True, session_ms=10_000)
+    w.hello("a", "jobs")
+    w.initialize(ErrorCode.NOT_COORDINATOR)
+    w.advance(10_000)
+    sentences = told(w)
+    assert (
+        "The share coordinator did not make the state of jobs 0; it is asked again with the next heartbeat."
+        in sentences
+    )
+    assert "a is no longer in the group (session expired)." in sentences
+
+
+def test_members_of_one_client_id_are_told_apart() -> None:
+    w = ShareWorld(jobs=2)
+    for member in ("m-1", "m-2"):
+        w.epochs[member] = 0
+        w.ask_as("worker", member, "jobs")
+    sentences = told(w)
+    assert "worker joined as member m-1 and subscribes to jobs." in sentences
+    assert any("m-1 is to have" in sentence for sentence in sentences)
+
+
+def test_a_whole_story_has_a_sentence_for_each_change() -> None:
+    """Nothing of it is left out, and nothing is told with a word that is none."""
+    sentences = told(a_story_of_a_share_group())
+    assert len(sentences) > 25
+    assert "b subscribes to jobs and mail from now on." in sentences
+    assert "The state of jobs 0-3 is gone." in sentences
