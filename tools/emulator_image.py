@@ -38,6 +38,10 @@ PACKAGES = (
     "h11",
     "idna",
     "typing-extensions",  # the control port, and what it stands on
+    "trustme",
+    "cryptography",
+    "cffi",
+    "pycparser",  # certificates of a throw-away authority (the extra `security`)
 )
 EXAMPLE = ROOT / "examples" / "orders"
 EXAMPLE_PACKAGES = ("kafka-python",)

@@ -55,6 +55,7 @@ OURS = (
     "COORDINATOR_TOPICS",
 )
 _PROTOCOL_MAP = "KAFKA_LISTENER_SECURITY_PROTOCOL_MAP"
+_PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 _CONTROLLER = "CONTROLLER"
 _EVERYWHERE = "PLAINTEXT://0.0.0.0:9092"
 _HERE = "PLAINTEXT://127.0.0.1:9092"
@@ -163,7 +164,8 @@ def _listeners(
     """The listeners for clients, and the addresses to advertise for them. Raises UsageError."""
     listeners = client_listeners(environ, allow_remote=allow_remote)
     names = [endpoint.name for endpoint in listeners]
-    _check_protocols(environ.get(_PROTOCOL_MAP, ""), names)
+    for name in names:
+        protocol_of(environ, name)
     of_controllers = _of_controllers(environ)
     advertised = _endpoints(
         "KAFKA_ADVERTISED_LISTENERS", environ.get("KAFKA_ADVERTISED_LISTENERS", "")
@@ -219,30 +221,27 @@ def _endpoints(variable: str, text: str) -> list[Endpoint]:
     return endpoints
 
 
-def _check_protocols(protocol_map: str, names: list[str]) -> None:
-    """Every listener for clients must be PLAINTEXT. A listener that is not in the map is called by
-    its protocol, or is wrong."""
-    protocols = (
-        {name: name for name in ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")}
-        if not protocol_map.strip()
-        else {}
-    )
-    for item in _items(protocol_map):
-        name, colon, protocol = item.partition(":")
+def protocol_of(environ: Mapping[str, str], name: str) -> str:
+    """What a listener speaks. One that is not in the map is called by its protocol, or is wrong.
+    Raises UsageError."""
+    given = environ.get(_PROTOCOL_MAP, "")
+    protocols = {each: each for each in _PROTOCOLS} if not given.strip() else {}
+    for item in _items(given):
+        listener, colon, protocol = item.partition(":")
         if not colon or not protocol.strip():
             raise UsageError(
                 f"{_PROTOCOL_MAP}: {item!r} is no pair; write LISTENER:PROTOCOL, such as PLAINTEXT:PLAINTEXT"
             )
-        protocols[name.strip().upper()] = protocol.strip().upper()
-    for name in names:
-        if name not in protocols:
-            raise UsageError(
-                f"{_PROTOCOL_MAP}: it says nothing of the listener {name}; add {name}:PLAINTEXT"
-            )
-        if protocols[name] != "PLAINTEXT":
-            raise UsageError(
-                f"{_PROTOCOL_MAP}: the listener {name} is to speak {protocols[name]}; only PLAINTEXT is spoken here: write {name}:PLAINTEXT"
-            )
+        protocols[listener.strip().upper()] = protocol.strip().upper()
+    if name not in protocols:
+        raise UsageError(
+            f"{_PROTOCOL_MAP}: it says nothing of the listener {name}; add {name}:PLAINTEXT"
+        )
+    if protocols[name] not in _PROTOCOLS:
+        raise UsageError(
+            f"{_PROTOCOL_MAP}: the listener {name} is to speak {protocols[name]}; it is one of {', '.join(_PROTOCOLS)}"
+        )
+    return protocols[name]
 
 
 def _check_roles(environ: Mapping[str, str], settings: Settings) -> None:
@@ -338,10 +337,13 @@ def _release(where: str, name: str | None) -> Release:
 def _read_config(variable: str, value: str, settings: Settings, release: Release) -> None:
     """One broker configuration, checked as Kafka does at start. An unknown one is ignored, as Kafka
     does."""
-    from coordinator.configs.broker_configs import broker_defs
+    from coordinator.configs.broker_configs import OF_LISTENERS, OF_SECURITY, broker_defs
     from coordinator.configs.definitions import ConfigException
 
     name = config_name(variable)
+    if name in OF_SECURITY or name.startswith(OF_LISTENERS):
+        settings.configs[name] = value
+        return
     defs = broker_defs(release)
     known = defs.get(name)
     if known is None:

@@ -72,7 +72,7 @@ def run(args: Namespace) -> int:
     host, port = address_of(args)
     shown = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     try:
-        apis = ask(host, port, args.timeout)
+        apis = ask(host, port, args.timeout, tls=_speaks_tls(args))
     except NotHealthy as error:
         print(f"{shown}: {error}", file=sys.stderr)
         return 1
@@ -80,11 +80,11 @@ def run(args: Namespace) -> int:
     return 0
 
 
-def ask(host: str, port: int, timeout_s: float) -> int:
+def ask(host: str, port: int, timeout_s: float, *, tls: bool = False) -> int:
     """How many APIs the broker there serves. Raises NotHealthy; takes at most about `timeout_s`."""
     deadline = time.monotonic() + timeout_s
     try:
-        with socket.create_connection((host, port), timeout=timeout_s) as connection:
+        with _connected(host, port, timeout_s, tls=tls) as connection:
             # ApiVersions version 0: every broker knows it, and its header has no tagged fields.
             body = struct.pack(">hhih", 18, 0, _CORRELATION_ID, len(_CLIENT_ID)) + _CLIENT_ID
             connection.sendall(struct.pack(">i", len(body)) + body)
@@ -103,6 +103,31 @@ def ask(host: str, port: int, timeout_s: float) -> int:
     if error:
         raise NotHealthy(f"it answers ApiVersions with error {error}")
     return int(apis)
+
+
+def _connected(host: str, port: int, timeout_s: float, *, tls: bool) -> socket.socket:
+    """A connection. Whose certificate it is does not matter: nothing is told."""
+    connection = socket.create_connection((host, port), timeout=timeout_s)
+    if not tls:
+        return connection
+    import ssl
+
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    try:
+        return context.wrap_socket(connection)
+    except OSError:
+        connection.close()
+        raise
+
+
+def _speaks_tls(args: Namespace) -> bool:
+    """Whether the listener that the environment names does."""
+    if args.address is not None or not args.from_environment:
+        return False
+    from .environment import client_listeners, protocol_of
+
+    return "SSL" in protocol_of(os.environ, client_listeners(os.environ)[0].name).split("_")
 
 
 def _receive(connection: socket.socket, count: int, deadline: float) -> bytes:

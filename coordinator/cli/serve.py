@@ -153,6 +153,28 @@ def add_parser(subparsers: Subparsers) -> None:
         metavar="PORT",
         help="also show the groups in a browser (docs/lessons.md)",
     )
+    add(
+        "--user",
+        action="append",
+        default=[],
+        metavar="NAME:PASSWORD",
+        help="who may log in at a listener with SASL (docs/security.md); repeatable",
+    )
+    add("--users-file", metavar="PATH", help="the same, one NAME:PASSWORD a line")
+    add(
+        "--acl",
+        action="append",
+        default=[],
+        metavar="SENTENCE",
+        help="an access rule, such as 'User:billing may Read topic orders'; repeatable",
+    )
+    add(
+        "--super-user",
+        action="append",
+        default=[],
+        metavar="PRINCIPAL",
+        help="who may do everything, such as User:root; repeatable",
+    )
     add("--seed", type=int, metavar="N", help="draw every id from this seed")
     add("--node-id", type=int, metavar="N", help=f"the broker's id (default {DEFAULT_NODE_ID})")
     add(
@@ -336,6 +358,9 @@ def _emulator(args: argparse.Namespace) -> Emulator:
             cluster_id=args.cluster_id,
             brokers=1 if args.brokers is None else args.brokers,
             racks=[rack.strip() or None for rack in args.racks.split(",")] if args.racks else (),
+            users=_users(args),
+            acls=args.acl,
+            super_users=args.super_user,
             remember=REMEMBERED_LINES if args.control and not args.log else 0,
             **bounds,
         )
@@ -343,6 +368,29 @@ def _emulator(args: argparse.Namespace) -> Emulator:
         raise UsageError(f"--topic: {error}") from None
     except EmulatorError as error:
         raise UsageError(str(error)) from None
+
+
+def _users(args: argparse.Namespace) -> dict[str, str] | None:
+    """Names and passwords; None if no option says any. Raises UsageError."""
+    rows = [("--user", row) for row in args.user]
+    if args.users_file is not None:
+        try:
+            with open(args.users_file) as file:
+                lines = [line.rstrip("\n") for line in file]
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"--users-file {args.users_file}: {error}") from None
+        rows += [
+            (f"--users-file, line {number}", line)
+            for number, line in enumerate(lines, 1)
+            if line.strip() and not line.startswith("#")
+        ]
+    users = {}
+    for where, row in rows:
+        name, colon, password = row.partition(":")
+        if not colon or not name or not password:
+            raise UsageError(f"{where}: write NAME:PASSWORD, such as billing:secret")
+        users[name] = password
+    return users if rows else None
 
 
 def _control_port(args: argparse.Namespace, emulator: Emulator) -> ControlPort | None:

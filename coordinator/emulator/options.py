@@ -189,7 +189,7 @@ def asks_for_security(
 ) -> bool:
     """Whether a listener may ask something of clients: what of, `security_options` reads."""
     plain = all(endpoint.name.upper() not in _SECURITY_PROTOCOLS[1:] for endpoint in endpoints)
-    given = users is not None or acls != () or super_users != ()
+    given = users is not None or bool(acls) or bool(super_users)
     of_configs = configs.security or not configs.static.keys().isdisjoint(_OF_SECURITY)
     return given or not plain or bool(of_configs)
 

@@ -33,6 +33,7 @@ of one mechanism."""
 _AUTHORIZER = "authorizer.class.name"
 _STANDARD = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
 _JAAS_USER = re.compile(r'\buser_([^\s=]+)\s*=\s*"((?:[^"\\]|\\.)*)"')
+_USERS = "users={'billing': 'secret'} (--user billing:secret)"
 _NAMES = ", ".join(SecurityProtocol)
 
 
@@ -118,7 +119,7 @@ def read_security(
         )
     if with_sasl and users is None and not passwords:
         raise EmulatorError(
-            f"the listener {with_sasl[0]} asks who a client is, and there are no users: give users={{'billing': 'secret'}}, say"
+            f"the listener {with_sasl[0]} asks who a client is, and there are no users: give {_USERS}, say"
         )
     listeners = {
         name: _listener(name, protocol, own[name], configs) for name, protocol in protocols.items()

@@ -196,10 +196,9 @@ _MAP = "KAFKA_LISTENER_SECURITY_PROTOCOL_MAP"
             {"KAFKA_ADVERTISED_LISTENERS": "OUTSIDE://h:1"},
             ["KAFKA_ADVERTISED_LISTENERS", "OUTSIDE://h:1", "are PLAINTEXT"],
         ),
-        ({"KAFKA_LISTENERS": "SSL://h:1"}, [_MAP, "the listener SSL", "only PLAINTEXT"]),
         (
-            {"KAFKA_LISTENERS": "IN://h:1", _MAP: "IN:SASL_SSL"},
-            [_MAP, "SASL_SSL", "write IN:PLAINTEXT"],
+            {"KAFKA_LISTENERS": "IN://h:1", _MAP: "IN:TLS"},
+            [_MAP, "the listener IN", "TLS", "one of PLAINTEXT, SSL"],
         ),
         ({"KAFKA_LISTENERS": "IN://h:1"}, [_MAP, "add IN:PLAINTEXT"]),
         ({_MAP: "PLAINTEXT"}, [_MAP, "'PLAINTEXT' is no pair"]),

@@ -17,6 +17,7 @@ from .by_table import by_table
 from .hidden_topics import describe_topic_partitions, metadata
 from .of_groups import described, heartbeat, list_groups, offset_fetch
 from .of_records import add_partitions_to_txn, fetch, init_producer_id, produce
+from .of_shares import of_topics, offsets_described
 from .table import CHECKS, CLUSTER, GROUP, TOPIC, TXN
 from .verdicts import Verdict, refused
 
@@ -229,14 +230,17 @@ def _describe_transactions(asker: Asker) -> Verdict | None:
 
 SPECIAL: Final[dict[str, Callable[[Asker], Verdict | None]]] = {
     "AddPartitionsToTxn": add_partitions_to_txn,
+    "AlterShareGroupOffsets": of_topics("AlterShareGroupOffsets"),
     "AlterConfigs": _configs(_O.ALTER_CONFIGS),
     "ConsumerGroupDescribe": described("ConsumerGroupDescribe"),
     "ConsumerGroupHeartbeat": heartbeat("ConsumerGroupHeartbeat"),
     "CreateTopics": _create_topics,
+    "DeleteShareGroupOffsets": of_topics("DeleteShareGroupOffsets"),
     "DeleteTopics": _delete_topics,
     "DescribeCluster": _describe_cluster,
     "DescribeConfigs": _configs(_O.DESCRIBE_CONFIGS),
     "DescribeGroups": described("DescribeGroups"),
+    "DescribeShareGroupOffsets": offsets_described,
     "DescribeTopicPartitions": describe_topic_partitions,
     "DescribeTransactions": _describe_transactions,
     "Fetch": fetch,
@@ -248,5 +252,8 @@ SPECIAL: Final[dict[str, Callable[[Asker], Verdict | None]]] = {
     "Metadata": metadata,
     "OffsetFetch": offset_fetch,
     "Produce": produce,
+    "ShareAcknowledge": of_topics("ShareAcknowledge"),
+    "ShareFetch": of_topics("ShareFetch"),
+    "ShareGroupDescribe": described("ShareGroupDescribe"),
     "ShareGroupHeartbeat": heartbeat("ShareGroupHeartbeat"),
 }

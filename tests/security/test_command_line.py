@@ -1,0 +1,159 @@
+"""Listeners, users and rights of `serve` and of the image's environment."""
+
+from __future__ import annotations
+
+import argparse
+import ssl
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from coordinator import Emulator
+from coordinator.cli import CommandParser, UsageError, environment, health, serve
+
+
+def made(*words: str) -> Emulator:
+    parser = CommandParser()
+    serve.add_parser(parser.add_subparsers(dest="command"))
+    args = parser.parse_args(["serve", *words])
+    serve._take_log_options(args)
+    return serve._emulator(args)
+
+
+class TestServe:
+    def test_users_and_rights(self, tmp_path: Path) -> None:
+        (tmp_path / "users").write_text("# people\n\nmy:pass:word\n")
+        emulator = made(
+            *("--listen", "SASL_PLAINTEXT://127.0.0.1:0", "--user", "billing:secret"),
+            *("--users-file", str(tmp_path / "users")),
+            *("--acl", "User:billing may Read topic orders", "--super-user", "User:my"),
+        )
+        with emulator as kafka:
+            assert kafka.acls() == ["User:billing may Read topic orders"]
+            assert (
+                kafka.client_config("kafka-python", user="my")["sasl_plain_password"] == "pass:word"
+            )
+            told = "\n".join(serve.describe(kafka))
+            assert "SASL_PLAINTEXT://127.0.0.1:" in told
+            assert "secret" not in told and "pass:word" not in told
+
+    @pytest.mark.parametrize(
+        ("words", "told"),
+        [
+            (("--user", "billing"), "--user: write NAME:PASSWORD"),
+            (("--users-file", "/none/such"), "--users-file /none/such"),
+            (("--user", "a:b"), "nobody logs in at"),
+            (("--listen", "SASL_SSL://127.0.0.1:0"), "--user billing:secret"),
+            (("--acl", "nonsense"), "acls: 'nonsense'"),
+            (("--listen", "SSL://0.0.0.0:9093", "--advertise", "SSL://h:1"), "--allow-remote"),
+        ],
+    )
+    def test_what_cannot_be(self, words: tuple[str, ...], told: str) -> None:
+        with pytest.raises(UsageError, match=told):
+            made(*words)
+
+    def test_beyond_loopback_with_logins_alone(self) -> None:
+        made(
+            *("--listen", "SASL_SSL://0.0.0.0:9093", "--advertise", "SASL_SSL://localhost:9093"),
+            *("--user", "billing:secret"),
+        )
+
+
+ENVIRONMENT = {
+    "KAFKA_LISTENERS": "CLIENTS://127.0.0.1:0,INSIDE://127.0.0.1:0,CONTROLLER://:9093",
+    "KAFKA_LISTENER_SECURITY_PROTOCOL_MAP": "CLIENTS:SASL_PLAINTEXT,INSIDE:PLAINTEXT,CONTROLLER:PLAINTEXT",
+    "KAFKA_SASL_ENABLED_MECHANISMS": "PLAIN,SCRAM-SHA-512",
+    "KAFKA_LISTENER_NAME_CLIENTS_PLAIN_SASL_JAAS_CONFIG": (
+        'org.apache.kafka.common.security.plain.PlainLoginModule required username="x" password="y" '
+        'user_billing="sec\\"ret" user_root="r";'
+    ),
+    "KAFKA_LISTENER_NAME_CLIENTS_SCRAM___SHA___512_SASL_JAAS_CONFIG": (
+        "org.apache.kafka.common.security.scram.ScramLoginModule required;"
+    ),
+    "KAFKA_LISTENER_NAME_CLIENTS_PLAIN_CONNECTIONS_MAX_REAUTH_MS": "5000",
+    "KAFKA_AUTHORIZER_CLASS_NAME": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+    "KAFKA_SUPER_USERS": "User:root;User:ANONYMOUS",
+    "KAFKA_ALLOW_EVERYONE_IF_NO_ACL_FOUND": "false",
+}
+
+
+def test_the_environment_of_the_image() -> None:
+    settings = environment.read(ENVIRONMENT)
+    assert settings.warnings == []
+    emulator = Emulator(config=settings.configs, listen=settings.listen)
+    with emulator as kafka:
+        assert list(kafka.endpoints) == ["CLIENTS", "INSIDE"]
+        config = kafka.client_config("java", user="billing")
+        assert config["security.protocol"] == "SASL_PLAINTEXT"
+        assert config["bootstrap.servers"] == kafka.bootstrap_servers
+        assert config["sasl.mechanism"] == "SCRAM-SHA-512"
+        assert 'password="sec\\"ret"' in config["sasl.jaas.config"]
+        inside = kafka.client_config("java", listener="INSIDE")
+        assert list(inside) == ["bootstrap.servers"]
+        assert inside["bootstrap.servers"] != kafka.bootstrap_servers
+        assert kafka.acls() == []
+        assert "sec\\" not in "\n".join(serve.describe(kafka))
+
+
+class TestHealth:
+    @pytest.fixture
+    def args(self) -> argparse.Namespace:
+        return argparse.Namespace(address=None, from_environment=True, timeout=60.0)
+
+    @pytest.fixture
+    def over_tls(self) -> Iterator[tuple[str, int]]:
+        with Emulator(security="SSL") as kafka:
+            host, _, port = kafka.bootstrap_servers.rpartition(":")
+            yield host, int(port)
+
+    def test_a_listener_with_tls(
+        self,
+        args: argparse.Namespace,
+        over_tls: tuple[str, int],
+        monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str],
+    ) -> None:
+        host, port = over_tls
+        monkeypatch.setenv("KAFKA_LISTENERS", f"SSL://{host}:{port}")
+        assert health.run(args) == 0
+        assert "healthy" in capsys.readouterr().out
+        monkeypatch.setenv("KAFKA_LISTENERS", f"PLAINTEXT://{host}:{port}")
+        assert health.run(args) == 1
+
+    def test_one_that_asks_for_a_login(
+        self, args: argparse.Namespace, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with Emulator(security="SASL_PLAINTEXT", users={"a": "b"}, remember=100) as kafka:
+            monkeypatch.setenv("KAFKA_LISTENERS", f"SASL_PLAINTEXT://{kafka.bootstrap_servers}")
+            assert health.run(args) == 0
+            assert not kafka.events("AuthenticationFailed")
+
+    def test_a_port_in_the_clear_asked_over_tls(self) -> None:
+        with Emulator() as kafka:
+            host, _, port = kafka.bootstrap_servers.rpartition(":")
+            with pytest.raises(health.NotHealthy):
+                health.ask(host, int(port), 60, tls=True)
+        assert ssl.OPENSSL_VERSION
+
+
+def test_answers_name_the_listener_that_was_asked() -> None:
+    from integration_tests.wire.codec import TableCodec
+    from integration_tests.wire.raw import RawConnection
+
+    listeners = ["PLAINTEXT://127.0.0.1:0", "SASL_PLAINTEXT://127.0.0.1:0"]
+    with Emulator(listen=listeners, users={"a": "b"}) as kafka:
+        for name, (host, port) in kafka.endpoints.items():
+            connection = RawConnection(f"{host}:{port}", TableCodec())
+            if name == "SASL_PLAINTEXT":
+                connection.send("SaslHandshake", 1, {"mechanism": "PLAIN"})
+                connection.receive()
+                connection.send("SaslAuthenticate", 2, {"auth_bytes": b"\0a\0b".hex()})
+                connection.receive()
+            connection.send("Metadata", 9, {"topics": []})
+            assert [each["port"] for each in connection.receive()[1]["brokers"]] == [port]
+            connection.send("FindCoordinator", 4, {"coordinator_keys": ["g"], "key_type": 0})
+            assert connection.receive()[1]["coordinators"][0]["port"] == port
+            connection.send("DescribeCluster", 1, {"endpoint_type": 1})
+            assert [each["port"] for each in connection.receive()[1]["brokers"]] == [port]
+            connection.close()
