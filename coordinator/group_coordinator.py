@@ -8,7 +8,7 @@ clocks or sockets.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
 from .common.slices import Slices, whole
@@ -41,6 +41,7 @@ from .wire.schema import Request as RequestMessage
 from .wire.schema import Response
 
 if TYPE_CHECKING:
+    from .groups.events.consumer import TopicPartitions
     from .groups.share.model import Renewal as ShareRenewal
     from .groups.share.requests import StateRequest
 
@@ -256,6 +257,24 @@ class GroupCoordinator(Partitions):
         effects, shard = Effects(now, cause), self._index.get(asked.group_id)
         if shard is not None:
             shard.share.answered(asked, error, effects)
+        return effects.outcome()
+
+    def share_offsets_set(
+        self, group_id: str, topics: Collection[TopicPartitions], now: int, cause: int | None
+    ) -> Outcome:
+        """Somebody set where a share group starts (SH-OFF-3). Raises Refused."""
+        effects = Effects(now, cause)
+        self.partition_shard(self.partition_for(group_id)).share.offsets_set(
+            group_id, topics, effects
+        )
+        return effects.outcome()
+
+    def share_offsets_deleted(
+        self, group_id: str, topic_ids: Collection[bytes], now: int, cause: int | None
+    ) -> Outcome:
+        """Nothing is kept of topics for a share group any more (SH-OFF-3). Raises Refused."""
+        effects = Effects(now, cause)
+        self._index[group_id].share.offsets_deleted(group_id, topic_ids, effects)
         return effects.outcome()
 
     def generation_not_stored(self, request: SyncGroupRequest, now: int) -> Outcome:

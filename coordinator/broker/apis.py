@@ -137,9 +137,9 @@ SERVED: dict[int, Served] = {
     87: Served("read_share_group_state_summary", _SHARE_STATE),
     88: Served("streams_group_heartbeat", _NOT_SERVED),
     89: Served("streams_group_describe", _NOT_SERVED),
-    90: Served("describe_share_group_offsets", _NOT_SERVED),
-    91: Served("alter_share_group_offsets", _NOT_SERVED),
-    92: Served("delete_share_group_offsets", _NOT_SERVED),
+    90: Served("describe_share_group_offsets"),
+    91: Served("alter_share_group_offsets"),
+    92: Served("delete_share_group_offsets"),
     93: Served("streams_group_topology_description_update", _NOT_SERVED),
     94: Served("unregister_controller"),
 }

@@ -16,7 +16,8 @@ from ..groups.consumer.heartbeat import Caller
 from ..groups.consumer.requests import Refused
 from ..groups.consumer.validation import JOINING
 from ..groups.events import GroupCreated
-from ..groups.events.share import ShareGroupCreated
+from ..groups.events.consumer import TopicPartitions
+from ..groups.events.share import ShareGroupCreated, ShareTargetAssigned
 from ..groups.group import Group
 from ..groups.refusals import refusal
 from ..groups.requests import RequestContext
@@ -42,6 +43,7 @@ from .journal import Effects
 from .timers import TimerKind
 
 _SESSION: Final = int(TimerKind.SHARE_SESSION)
+_NEW_GROUP_EPOCH: Final = 1
 _REFUSED: Final[dict[type, ErrorCode]] = {
     JoinGroupRequest: ErrorCode.INCONSISTENT_GROUP_PROTOCOL,
     OffsetCommitRequest: ErrorCode.GROUP_ID_NOT_FOUND,
@@ -173,6 +175,35 @@ class ShareGroups:
         """Topics of these names are gone, and what was kept of their share partitions with them."""
         assert group.share is not None
         event = initializing.gone(group.share, names, self.environment.topics)
+        if event is not None:
+            self.host.fold(group, event, effects)
+
+    # -- offsets that are set by hand
+
+    def offsets_set(
+        self, group_id: str, topics: Collection[TopicPartitions], effects: Effects
+    ) -> None:
+        """Somebody set where a group starts; a group that there is not is made (SH-OFF-3). Raises
+        Refused if nothing can be written."""
+        self._refuse_unwritable(True)
+        group = self.host.groups.get(group_id)
+        before = None
+        if group is None:
+            group, before = self.create(group_id, "commit", effects)
+            nobody = ShareTargetAssigned(_NEW_GROUP_EPOCH, None, ())
+            before = self.host.fold(group, nobody, effects, before)
+        assert group.share is not None
+        event = initializing.added(group.share, topics, effects.now)
+        self.host.fold(group, event, effects, before)
+
+    def offsets_deleted(
+        self, group_id: str, topic_ids: Collection[bytes], effects: Effects
+    ) -> None:
+        """Nothing is kept of these topics any more. Raises Refused if nothing can be written."""
+        self._refuse_unwritable(True)
+        group = self.host.groups[group_id]
+        assert group.share is not None
+        event = initializing.forgotten(group.share, topic_ids)
         if event is not None:
             self.host.fold(group, event, effects)
 

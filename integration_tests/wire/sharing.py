@@ -4,7 +4,7 @@ of its own, and their session's epochs go on by themselves."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from integration_tests.wire import batches
 from integration_tests.wire.consumers import topics
@@ -124,10 +124,18 @@ class Shared:
         return Sharer(self, label)
 
 
+class Work(Protocol):
+    """What a member works on: the topic with this id, for this group."""
+
+    s: Session
+    id: str
+    group: str
+
+
 class Sharer:
     """One member with its share session."""
 
-    def __init__(self, shared: Shared, label: str) -> None:
+    def __init__(self, shared: Work, label: str) -> None:
         self.shared = shared
         self.link: Link = shared.s.connect(label, client_id=label)
         self.member_id = f"member-{label}"

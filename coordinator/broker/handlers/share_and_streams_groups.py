@@ -1,5 +1,5 @@
-"""Share groups (keys 76, 77, 90-92, KIP-932) and streams groups (88, 89, 93, KIP-1071), which are not
-served here.
+"""Streams groups (keys 88, 89, 93, KIP-1071), which are not served here, and share groups (76, 77,
+90-92, KIP-932) while share.version is 0.
 
 Answered as a Kafka broker answers whose share.version and streams.version are 0: UNSUPPORTED_VERSION
 (35), so that a share consumer or a streams application fails at once with Kafka's text.

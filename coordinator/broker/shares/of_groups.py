@@ -32,6 +32,9 @@ def carry_out(shares: Shares, asked: StateRequest, now: int) -> ErrorCode:
         decisions = [shares.states.delete(key, now) for key in keys]
     else:
         decisions = [
-            shares.states.initialize(key, asked.state_epoch, NO_OFFSET, now) for key in keys
+            shares.states.initialize(
+                key, asked.state_epoch, 0 if key.topic_id in asked.grown else NO_OFFSET, now
+            )
+            for key in keys
         ]
     return next((of.error for of in decisions if of.error), ErrorCode.NONE)

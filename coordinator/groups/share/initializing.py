@@ -59,7 +59,8 @@ def wanted(
         both = of.partitions if before is None else of.partitions | before.partitions
         initializing[topic_id] = of._replace(partitions=both)
     event = _recorded(Change.INITIALIZING, new, initializing, group.initialized, group)
-    return Wanted(event, Initialization(group.group_id, group_epoch, event.topics))
+    grown = frozenset(new.keys() & group.initialized.keys())
+    return Wanted(event, Initialization(group.group_id, group_epoch, event.topics, grown))
 
 
 def answered(
@@ -89,6 +90,20 @@ def answered(
             done[topic_id] = of_topic._replace(partitions=both)
     change = Change.INITIALIZED if initialized else Change.REFUSED
     return _recorded(change, known, initializing, done, group)
+
+
+def added(
+    group: ShareMembership, topics: Collection[TopicPartitions], now: int
+) -> SharePartitionsRecorded:
+    """The share coordinator has state for partitions that the group did not ask for: somebody set
+    their offsets (SH-OFF-3)."""
+    known = {of.topic_id: StatePartitions(of.topic, frozenset(of.partitions), now) for of in topics}
+    done = dict(group.initialized)
+    for topic_id, of_topic in known.items():
+        before = done.get(topic_id)
+        both = of_topic.partitions if before is None else of_topic.partitions | before.partitions
+        done[topic_id] = of_topic._replace(partitions=both)
+    return _recorded(Change.INITIALIZED, known, group.initializing, done, group)
 
 
 def deleting(

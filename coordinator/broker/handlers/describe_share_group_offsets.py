@@ -1,0 +1,106 @@
+"""DescribeShareGroupOffsets (key 90), v0-1: where share groups start, and how far they are behind
+(KIP-932; v1: lag, KIP-1226).
+
+Without topics all are told of which the group has state. A partition that its topic does not have
+is told UNKNOWN_TOPIC_OR_PARTITION; Kafka never answers such a request.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...errors import ErrorCode
+from ...share_states.model import NO_OFFSET, ShareStateKey
+from ...wire.messages.describe_share_group_offsets import (
+    DescribeShareGroupOffsetsRequest,
+    DescribeShareGroupOffsetsRequestGroup,
+    DescribeShareGroupOffsetsResponse,
+    DescribeShareGroupOffsetsResponseGroup,
+    DescribeShareGroupOffsetsResponsePartition,
+    DescribeShareGroupOffsetsResponseTopic,
+)
+from ..call import Sliced, row_by_row
+from ..share_offsets import membership, not_served, start_and_lag
+from ..shares.service import is_enabled
+from . import share_and_streams_groups
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from ..call import Call, Result
+    from ..core import Broker
+
+_ZERO_ID = bytes(16)
+
+
+def handle(broker: Broker, call: Call) -> Result | Sliced:
+    """Answered at once, one entry a group."""
+    request = call.message
+    assert isinstance(request, DescribeShareGroupOffsetsRequest)
+    if not is_enabled(broker):
+        return share_and_streams_groups.handle(broker, call)
+    return row_by_row(
+        request.groups,
+        lambda group: _group(broker, group),
+        lambda groups: DescribeShareGroupOffsetsResponse(groups=groups),
+    )
+
+
+def _group(
+    broker: Broker, asked: DescribeShareGroupOffsetsRequestGroup
+) -> DescribeShareGroupOffsetsResponseGroup:
+    group_id = asked.group_id
+    row = DescribeShareGroupOffsetsResponseGroup(group_id=group_id)
+    if asked.topics is None:
+        refused = not_served(broker, group_id) if group_id else None
+        if refused is not None:
+            row.error_code, row.error_message = refused
+            return row
+        known = membership(broker, group_id)
+        wanted = (
+            {} if known is None else {of.topic: of.partitions for of in known.initialized.values()}
+        )
+        row.topics = list(_topics(broker, group_id, wanted))
+        return row
+    if asked.topics and not group_id:
+        error = ErrorCode.UNKNOWN_SERVER_ERROR
+        row.error_code, row.error_message = error, error.message
+        return row
+    named: dict[str, set[int]] = {}
+    for topic in asked.topics:
+        named.setdefault(topic.topic_name, set()).update(topic.partitions)
+    row.topics = list(_topics(broker, group_id, named))
+    return row
+
+
+def _topics(
+    broker: Broker, group_id: str, wanted: Mapping[str, Iterable[int]]
+) -> Iterable[DescribeShareGroupOffsetsResponseTopic]:
+    for name, indexes in wanted.items():
+        topic = broker.cluster.topics.get(name)
+        topic_id = _ZERO_ID if topic is None else topic.id
+        count = None if topic is None else len(topic.partitions)
+        yield DescribeShareGroupOffsetsResponseTopic(
+            topic_name=name,
+            topic_id=topic_id,
+            partitions=[
+                _partition(broker, ShareStateKey(group_id, topic_id, index), count)
+                for index in sorted(indexes)
+            ],
+        )
+
+
+def _partition(
+    broker: Broker, key: ShareStateKey, count: int | None
+) -> DescribeShareGroupOffsetsResponsePartition:
+    """One partition; `count`: how many its topic has, None: there is no such topic."""
+    row = DescribeShareGroupOffsetsResponsePartition(partition_index=key.partition)
+    row.start_offset = NO_OFFSET
+    if count is None:
+        return row
+    if not 0 <= key.partition < count:
+        error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        row.error_code, row.error_message = error, error.message
+        return row
+    row.start_offset, row.leader_epoch, row.lag = start_and_lag(broker, key)
+    return row

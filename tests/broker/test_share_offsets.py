@@ -1,0 +1,186 @@
+"""Where share groups start, as tools see and set it. Expected values are what a Kafka 4.4.0 broker
+answered."""
+
+from __future__ import annotations
+
+import pytest
+
+from coordinator.errors import ErrorCode
+from coordinator.share_states.model import ShareStateKey
+from coordinator.wire.messages.alter_share_group_offsets import (
+    AlterShareGroupOffsetsRequest,
+    AlterShareGroupOffsetsRequestPartition,
+    AlterShareGroupOffsetsRequestTopic,
+    AlterShareGroupOffsetsResponse,
+)
+from coordinator.wire.messages.delete_share_group_offsets import (
+    DeleteShareGroupOffsetsRequest,
+    DeleteShareGroupOffsetsRequestTopic,
+    DeleteShareGroupOffsetsResponse,
+)
+from coordinator.wire.messages.describe_share_group_offsets import (
+    DescribeShareGroupOffsetsRequest,
+    DescribeShareGroupOffsetsRequestGroup,
+    DescribeShareGroupOffsetsRequestTopic,
+    DescribeShareGroupOffsetsResponse,
+)
+from coordinator.wire.messages.share_group_heartbeat import (
+    ShareGroupHeartbeatRequest,
+    ShareGroupHeartbeatResponse,
+)
+from tests.broker.driver import Client
+from tests.broker.shares import ShareDriver, initialize
+
+Seen = dict[int, tuple[int, int]]
+UNKNOWN = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
+class Tool:
+    """Who asks and sets."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+
+    def describe(self, group: str = "g", *indexes: int) -> Seen:
+        """By partition: start and lag; no partitions named: all there are."""
+        topics = [DescribeShareGroupOffsetsRequestTopic(topic_name="t", partitions=list(indexes))]
+        asked = DescribeShareGroupOffsetsRequestGroup(
+            group_id=group, topics=topics if indexes else None
+        )
+        answer = self.client.ask(DescribeShareGroupOffsetsRequest(groups=[asked]), 1)
+        assert isinstance(answer, DescribeShareGroupOffsetsResponse)
+        assert not answer.groups[0].error_code
+        return {
+            of.partition_index: (of.start_offset, of.lag)
+            for topic in answer.groups[0].topics
+            for of in topic.partitions
+        }
+
+    def alter(
+        self, *rows: tuple[int, int], group: str = "g", topic: str = "t"
+    ) -> AlterShareGroupOffsetsResponse:
+        """Set (partition, offset) pairs."""
+        partitions = [
+            AlterShareGroupOffsetsRequestPartition(partition_index=index, start_offset=offset)
+            for index, offset in rows
+        ]
+        of_topic = AlterShareGroupOffsetsRequestTopic(topic_name=topic, partitions=partitions)
+        answer = self.client.ask(
+            AlterShareGroupOffsetsRequest(group_id=group, topics=[of_topic]), 0
+        )
+        assert isinstance(answer, AlterShareGroupOffsetsResponse)
+        return answer
+
+    def delete(self, group: str = "g", topic: str = "t") -> DeleteShareGroupOffsetsResponse:
+        """Forget a topic."""
+        topics = [DeleteShareGroupOffsetsRequestTopic(topic_name=topic)]
+        answer = self.client.ask(DeleteShareGroupOffsetsRequest(group_id=group, topics=topics), 0)
+        assert isinstance(answer, DeleteShareGroupOffsetsResponse)
+        return answer
+
+    def heartbeat(self, epoch: int, group: str = "g") -> int:
+        """Of a member; its epoch afterwards."""
+        answer = self.client.ask(
+            ShareGroupHeartbeatRequest(
+                group_id=group, member_id="m", member_epoch=epoch, subscribed_topic_names=["t"]
+            ),
+            1,
+        )
+        assert isinstance(answer, ShareGroupHeartbeatResponse)
+        assert not answer.error_code
+        return answer.member_epoch
+
+
+@pytest.fixture
+def driver() -> ShareDriver:
+    driver = ShareDriver()
+    driver.records(8)
+    initialize(driver, group="other")
+    return driver
+
+
+@pytest.fixture
+def tool(driver: ShareDriver) -> Tool:
+    return Tool(driver.client("127.0.0.1:tool"))
+
+
+def test_start_and_lag(driver: ShareDriver, tool: Tool) -> None:
+    """SH-OFF-3: the lag leaves out what is done with above the start."""
+    initialize(driver)
+    assert tool.describe("g", 2, 0, 0) == {0: (-1, -1), 2: (-1, -1)}
+    assert tool.describe("g", 7) == {7: (-1, -1)}
+    assert tool.describe() == {}, "the group itself was never told"
+    member = driver.member()
+    member.fetch(0)
+    member.said((1, 2, 1))
+    assert tool.describe("g", 0) == {0: (0, 6)}
+    member.said((0, 0, 1))
+    assert tool.describe("g", 0) == {0: (0, 5)}, "what is stored: SH-OFF-1"
+
+
+def test_an_offset_that_is_set(driver: ShareDriver, tool: Tool) -> None:
+    """SH-OFF-3: it makes the group, the last of a partition counts, and members start there."""
+    answer = tool.alter((0, 9), (0, 5), (7, 1))
+    (rows,) = (of.partitions for of in answer.responses)
+    assert [row.error_code for row in rows] == [0, 0, UNKNOWN]
+    assert tool.describe() == {0: (5, 3)}
+    assert driver.member().fetch(0) == {0: [(5, 7, 1)]}
+    group = driver.broker.coordinator.groups["g"]
+    assert group.share is not None
+    assert (group.share.group_epoch, group.share.assignment_epoch) == (1, 1)
+    tool.alter((0, -5))
+    assert tool.describe() == {0: (-5, 13)}
+
+
+def test_nothing_known_makes_no_group(driver: ShareDriver, tool: Tool) -> None:
+    """SH-OFF-3"""
+    assert tool.alter((0, 1), topic="nope").responses[0].partitions[0].error_code == UNKNOWN
+    assert "g" not in driver.broker.coordinator.groups
+    refused = tool.alter((-1, 1))
+    assert refused.error_code == ErrorCode.UNKNOWN_SERVER_ERROR
+    assert refused.error_message is not None
+    assert refused.error_message.startswith("Initialize share group parameters has invalid part")
+    assert "g" not in driver.broker.coordinator.groups
+
+
+def test_a_topic_that_is_forgotten(driver: ShareDriver, tool: Tool) -> None:
+    """SH-OFF-3: its state is gone, the group stays."""
+    tool.alter((0, 3), (1, 0))
+    assert tool.delete(topic="nope").responses[0].error_code == UNKNOWN
+    assert not tool.delete().responses[0].error_code
+    assert tool.describe() == {}
+    assert ShareStateKey("g", driver.t.id, 0) not in driver.broker.shares.states.states
+    again = tool.delete().responses[0]
+    assert (again.error_code, again.error_message) == (
+        UNKNOWN,
+        "There is no offset information to delete.",
+    )
+
+
+def test_groups_that_may_not_be_changed(driver: ShareDriver, tool: Tool) -> None:
+    """SH-OFF-3: those with members, of another type, or that there are not."""
+    assert tool.alter(group="").error_code == ErrorCode.INVALID_GROUP_ID
+    assert tool.delete(group="").error_code == ErrorCode.INVALID_GROUP_ID
+    assert tool.delete(group="none").error_message == "Group none not found."
+    epoch = tool.heartbeat(0)
+    assert tool.alter((0, 1)).error_code == ErrorCode.NON_EMPTY_GROUP
+    assert tool.delete().error_code == ErrorCode.NON_EMPTY_GROUP
+    assert set(tool.describe()) == {0, 1, 2}
+    tool.heartbeat(-1)
+    assert epoch
+    assert not tool.alter((0, 1)).error_code
+
+
+def test_a_topic_that_grows(driver: ShareDriver, tool: Tool) -> None:
+    """SH-OFF-2: its new partitions are read from 0; so are those of a topic of which one has been
+    set."""
+    tool.alter((0, 3))
+    tool.heartbeat(0)
+    assert tool.describe() == {0: (3, 5), 1: (0, 0), 2: (0, 0)}
+
+
+def test_while_share_groups_are_off(driver: ShareDriver, tool: Tool) -> None:
+    """SH-OFF-3, CF-1: unsupported."""
+    driver.broker.cluster.set_feature("share.version", 0)
+    assert tool.alter((0, 1)).error_code == ErrorCode.UNSUPPORTED_VERSION
+    assert tool.delete().error_code == ErrorCode.UNSUPPORTED_VERSION
