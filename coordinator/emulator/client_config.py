@@ -27,6 +27,8 @@ class Access(NamedTuple):
     user: str
     password: str
     ca_file: str | None
+    certificate: str | None = None
+    """A file with the client's own certificate and key."""
 
 
 def _dotted(access: Access) -> dict[str, Any]:
@@ -42,6 +44,11 @@ def _dotted(access: Access) -> dict[str, Any]:
         }
     if access.ca_file is not None:
         given["ssl.ca.location"] = access.ca_file
+    if access.certificate is not None:
+        given |= {
+            "ssl.certificate.location": access.certificate,
+            "ssl.key.location": access.certificate,
+        }
     return given
 
 
@@ -62,6 +69,8 @@ def _java(access: Access) -> dict[str, Any]:
         }
     if access.ca_file is not None:
         given |= {"ssl.truststore.type": "PEM", "ssl.truststore.location": access.ca_file}
+    if access.certificate is not None:
+        given |= {"ssl.keystore.type": "PEM", "ssl.keystore.location": access.certificate}
     return given
 
 
@@ -78,6 +87,8 @@ def _underscored(access: Access) -> dict[str, Any]:
         }
     if access.ca_file is not None:
         given["ssl_cafile"] = access.ca_file
+    if access.certificate is not None:
+        given |= {"ssl_certfile": access.certificate, "ssl_keyfile": access.certificate}
     return given
 
 
@@ -109,7 +120,10 @@ def with_ssl_context(config: Mapping[str, Any]) -> dict[str, Any]:
     if path is not None:
         import ssl
 
-        given["ssl_context"] = ssl.create_default_context(cafile=path)
+        context = given["ssl_context"] = ssl.create_default_context(cafile=path)
+        certificate = given.pop("ssl_certfile", None)
+        if certificate is not None:
+            context.load_cert_chain(certificate, given.pop("ssl_keyfile", None))
     return given
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..security.acls import Acl, AclError, read_acl
 from ..security.listeners import ListenerSecurity, SecurityProtocol
+from ..security.principals import MappingError, read_rules
 from .client_config import DEFAULT_MECHANISM, Access
 from .options import EmulatorError
 
@@ -27,7 +28,8 @@ _MECHANISMS = "sasl.enabled.mechanisms"
 _KEYSTORE, _KEYSTORE_TYPE = "ssl.keystore.location", "ssl.keystore.type"
 _TRUSTSTORE, _TRUSTSTORE_TYPE = "ssl.truststore.location", "ssl.truststore.type"
 _CLIENT_AUTH, _REAUTH, _JAAS = "ssl.client.auth", "connections.max.reauth.ms", "sasl.jaas.config"
-_OF_LISTENERS = (_MECHANISMS, _REAUTH, _JAAS, _CLIENT_AUTH)
+_MAPPING = "ssl.principal.mapping.rules"
+_OF_LISTENERS = (_MECHANISMS, _REAUTH, _JAAS, _CLIENT_AUTH, _MAPPING)
 """What can be said of a single listener: as `listener.name.NAME.SETTING`, the second and third also
 of one mechanism."""
 _AUTHORIZER = "authorizer.class.name"
@@ -193,8 +195,13 @@ def _listener(
             raise EmulatorError(
                 f"listener {name}: {_CLIENT_AUTH}={auth}: write none, requested or required"
             )
-        is_ssl = protocol is SecurityProtocol.SSL
-        return ListenerSecurity(name, protocol, client_auth=auth if is_ssl else "none")
+        if protocol is not SecurityProtocol.SSL:
+            return ListenerSecurity(name, protocol)
+        try:
+            rules = read_rules(own.get(_MAPPING, configs.get_str(_MAPPING)))
+        except MappingError as error:
+            raise EmulatorError(f"listener {name}: {_MAPPING}: {error}") from None
+        return ListenerSecurity(name, protocol, client_auth=auth, mapping_rules=rules)
     mechanisms = _mechanisms(own.get(_MECHANISMS, configs.static.get(_MECHANISMS)))
     everywhere = str(configs.get(_REAUTH))
     lifetimes = {
@@ -304,9 +311,11 @@ def access(
     know."""
     settings = ListenerSecurity(listener) if options is None else options.listeners[listener]
     passwords = {} if guard is None else guard.security.passwords
+    certificates = None if guard is None else guard.certificates
+    certificate = None
     if not settings.protocol.has_sasl:
         if user is not None:
-            raise EmulatorError(f"user={user!r}: nobody logs in at the listener {listener}")
+            certificate = _certificate_of(certificates, settings, user)
     elif user not in passwords:
         raise EmulatorError(
             f"user={user!r}: the listener {listener} wants one of {', '.join(passwords) or 'no users at all'}"
@@ -319,7 +328,6 @@ def access(
         raise EmulatorError(
             f"mechanism={mechanism!r}: the listener {listener} takes {', '.join(settings.mechanisms)}"
         )
-    certificates = None if guard is None else guard.certificates
     has_tls = settings.protocol.has_tls and certificates is not None
     return Access(
         servers,
@@ -328,4 +336,18 @@ def access(
         user or "",
         passwords.get(user or "", ""),
         certificates.ca_file if has_tls and certificates is not None else None,
+        certificate,
     )
+
+
+def _certificate_of(certificates: Any, settings: ListenerSecurity, user: str) -> str:
+    """A certificate that says who a client is. Raises EmulatorError where none is looked at."""
+    if settings.client_auth == "none":
+        raise EmulatorError(
+            f"user={user!r}: nobody logs in at the listener {settings.name}; with ssl.client.auth=required clients have certificates"
+        )
+    if not hasattr(certificates, "client_file"):
+        raise EmulatorError(
+            f"user={user!r}: clients' certificates are of your own authority: give the client its file yourself"
+        )
+    return str(certificates.client_file(user))

@@ -89,6 +89,7 @@ class ThrowAwayCertificates:
         self.ca_file = str(Path(self._folder.name, "ca.pem"))
         self._authority.cert_pem.write_to_path(self.ca_file)
         self._server = self._authority.issue_cert(*self._names)
+        self._clients: dict[str, str] = {}
         self._contexts: dict[str, ssl.SSLContext] = {}
 
     def context(self, listener: ListenerSecurity) -> ssl.SSLContext:
@@ -101,6 +102,18 @@ class ThrowAwayCertificates:
                 _trust(context, self.ca_file)
             self._contexts[client_auth] = context
         return self._contexts[client_auth]
+
+    def client_file(self, name: str) -> str:
+        """A certificate of a client with this common name, and its key, in one PEM file."""
+        path = Path(self._folder.name, f"client-{len(self._clients)}.pem")
+        if name not in self._clients:
+            made = self._authority.issue_cert(
+                common_name=name, organization_name="coordinator", organization_unit_name="tests"
+            )
+            path.write_bytes(_pkcs8(made.private_key_pem.bytes()) + made.cert_chain_pems[0].bytes())
+            path.chmod(0o600)
+            self._clients[name] = str(path)
+        return self._clients[name]
 
     def rotate(self) -> None:
         """Show new handshakes another certificate."""
@@ -148,6 +161,14 @@ def _trust(context: ssl.SSLContext, authority: str) -> None:
 
 def _reason(error: ssl.SSLError) -> str:
     return (error.reason or str(error)).lower().replace("_", " ")
+
+
+def _pkcs8(key: bytes) -> bytes:
+    """A key in the form that Java reads too."""
+    from cryptography.hazmat.primitives import serialization as to
+
+    private = to.load_pem_private_key(key, None)
+    return private.private_bytes(to.Encoding.PEM, to.PrivateFormat.PKCS8, to.NoEncryption())
 
 
 def _trustme() -> Any:

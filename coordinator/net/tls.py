@@ -10,13 +10,14 @@ from.
 from __future__ import annotations
 
 import ssl
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
 from ..broker.connections.secured import SecuredConnection
 from .secured import SecuredProtocol
 
 if TYPE_CHECKING:
     from ..security.listeners import ListenerSecurity
+    from ..security.principals import Subject
     from ..security.security import Security
     from .server import Server
 
@@ -93,6 +94,11 @@ class TlsProtocol(SecuredProtocol):
 
     def _greet(self) -> None:
         """The handshake is done: who is it?"""
+        subject = (self._tls.getpeercert() or {}).get("subject")
+        if subject:
+            connection = self.connection
+            assert isinstance(connection, SecuredConnection)
+            connection.showed_certificate(cast("Subject", subject), self._server.now())
 
     def _read(self, now: int) -> None:
         """Hand on what has been decrypted; `SSLWantReadError` ends it."""
@@ -129,8 +135,3 @@ class TlsProtocol(SecuredProtocol):
                 pass
             self._send()
         super().end()
-
-    @property
-    def peer_certificate(self) -> dict[str, Any] | None:
-        """What the client showed, checked against the listener's authorities."""
-        return self._tls.getpeercert()

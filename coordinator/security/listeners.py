@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final, NamedTuple
 
+from .principals import Rule
+
 PLAIN: Final = "PLAIN"
 """A mechanism: the password as it is."""
 
@@ -39,6 +41,8 @@ class ListenerSecurity(NamedTuple):
     max_reauth_ms: Mapping[str, int] = {}
     client_auth: str = "none"
     """ssl.client.auth: none, requested or required."""
+    mapping_rules: tuple[Rule, ...] = (Rule(),)
+    """What becomes of the name in a client's certificate."""
     internal: bool = False
     """For the testing kit's own clients: they are a super user."""
 

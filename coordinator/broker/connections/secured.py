@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ...common.printable import shortened
 from ...errors import ErrorCode
 from ...interceptors import Answer
+from ...security.principals import distinguished_name, principal_of
 from ...security.sasl import ANONYMOUS, Failed, Login, Passed, Stage
 from ...wire.framing import read_request_header
 from ...wire.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ...security.listeners import ListenerSecurity
+    from ...security.principals import Subject
     from ...security.security import Security
     from ...wire.schema import Message
     from ..call import Call, Encoded
@@ -43,7 +45,15 @@ _AUTHENTICATE: Final = SaslAuthenticateRequest.api_key
 class SecuredConnection(Connection):
     """One client's connection; `principal` is who it is, "" before it is logged in."""
 
-    __slots__ = ("_complete", "_dies_of", "_security", "_super", "login", "principal")
+    __slots__ = (
+        "_complete",
+        "_dies_of",
+        "_security",
+        "_settings",
+        "_super",
+        "login",
+        "principal",
+    )
 
     def __init__(
         self,
@@ -66,6 +76,7 @@ class SecuredConnection(Connection):
             close=close,
         )
         self._security = security
+        self._settings = settings
         self.login = Login(security, settings) if settings.protocol.has_sasl else None
         self.principal = "" if self.login is not None else ANONYMOUS
         self._super = settings.internal
@@ -249,6 +260,32 @@ class SecuredConnection(Connection):
         response = None if result.text is None else refused
         self._fail(result, response, (api, call, correlation_id), call.now)
 
+    def showed_certificate(self, subject: Subject, now: int) -> None:
+        """A client's certificate says who it is, where nothing else does (TLS-2)."""
+        if self.login is not None:
+            return
+        principal = principal_of(subject, self._settings.mapping_rules)
+        if principal is None:
+            why = f"no rule of ssl.principal.mapping.rules is about {distinguished_name(subject)}"
+            self._note("AuthenticationFailed", now, mechanism="TLS", why=why)
+            self._refuse(why, now)
+            return
+        self.principal = principal
+        self._note("Authenticated", now, principal=principal, mechanism="TLS")
+
+    def _note(self, kind: str, now: int, **fields: Any) -> None:
+        log = self._broker.log
+        if log is not None and log.writable:
+            log.append(
+                "wire",
+                kind,
+                at_ms=now,
+                **fields,
+                listener=self.listener,
+                client=self.client_id,
+                peer=self.peer,
+            )
+
     def fail(self, why: str, now: int) -> None:
         """What came is no TLS: close."""
         self._refuse(why, now)
@@ -260,18 +297,7 @@ class SecuredConnection(Connection):
         if login.stage is not Stage.DONE:
             return
         self.principal = login.principal
-        log = self._broker.log
-        if log is not None and log.writable:
-            log.append(
-                "wire",
-                "Authenticated",
-                at_ms=now,
-                principal=login.principal,
-                mechanism=login.mechanism,
-                listener=self.listener,
-                client=self.client_id,
-                peer=self.peer,
-            )
+        self._note("Authenticated", now, principal=login.principal, mechanism=login.mechanism)
 
     def _fail(
         self,
@@ -284,19 +310,13 @@ class SecuredConnection(Connection):
         login = self.login
         assert login is not None
         login.stage = Stage.FAILED
-        log = self._broker.log
-        if log is not None and log.writable:
-            log.append(
-                "wire",
-                "AuthenticationFailed",
-                at_ms=now,
-                principal=f"User:{shortened(login.claimed)}" if login.claimed else None,
-                mechanism=login.mechanism or None,
-                listener=self.listener,
-                client=self.client_id,
-                peer=self.peer,
-                why=failed.why,
-            )
+        self._note(
+            "AuthenticationFailed",
+            now,
+            principal=f"User:{shortened(login.claimed)}" if login.claimed else None,
+            mechanism=login.mechanism or None,
+            why=failed.why,
+        )
         delay = self._broker.configs.get_int("connection.failed.authentication.delay.ms")
         self._flush()
         if not failed.delayed or (not delay and response is None):
