@@ -7,6 +7,7 @@ from typing import Any
 
 from coordinator.explain.notes import told
 from coordinator.explain.output import as_text, timeline_of
+from coordinator.explain.sentences import why
 from coordinator.history.deeds import KINDS
 from coordinator.history.views import Note
 from coordinator.verbs import ROWS
@@ -121,3 +122,39 @@ def test_every_verb_has_a_sentence_with_the_fields_of_its_line() -> None:
         line = {name: f"<{name}>" for name in ROWS[kind].logged}
         note = Note(0, 0, kind, 0, [], {"type": kind, **line})
         assert "any" not in told(note).split(), kind
+
+
+def test_a_member_that_joins_again_says_why() -> None:
+    """KIP-800; and what of its metadata is another than before."""
+    w = world()
+    other = wants("orders", owned={"orders": (0,)})
+    w.join("a", **(SHORT | {"protocols": other}))
+    (seen,) = [
+        line for line in w.log_file.events() if line["seq"] == w.last().trigger.line["cause"]
+    ]
+    seen["reason"] = "it was asked to"
+    lines = [seen if line["seq"] == seen["seq"] else line for line in w.log_file.events()]
+    (rebalance,) = timeline_of(iter(lines)).groups["g"].rebalances[-1:]
+    assert (
+        'because leader a-9e37 joined again with changed metadata (owned partitions) (saying "it was asked to")'
+        in why(rebalance)
+    )
+
+
+def test_a_leader_that_joins_again_for_partitions_that_nobody_has_yet() -> None:
+    """Even if its metadata was older in a rebalance between."""
+    w = world()
+    w.log_file.append("cluster", "PartitionsAdded", at_ms=w.now, topic="orders", partitions=3)
+    w.enter("c", **SHORT)
+    for name in "ab":
+        w.join(name, **SHORT)
+    w.share(a={"orders": (0,)}, b={"orders": (1,)}, c={})
+    assert "joined; members" in why(w.last())
+    w.join("a", **SHORT)
+    grown = "because topic orders grew to 3 partitions and leader a-9e37, which saw it, asked to"
+    assert grown in why(w.last())
+    for name in "bc":
+        w.join(name, **SHORT)
+    w.share(a={"orders": (0,)}, b={"orders": (1,)}, c={"orders": (2,)})
+    w.join("a", **SHORT)
+    assert "grew" not in why(w.last())

@@ -57,6 +57,12 @@ def _joined(rebalance: Rebalance, trigger: Change) -> str:
 
 
 def _rejoined(rebalance: Rebalance, trigger: Change) -> str:
+    """A member asked to join again, with the reason that it gives itself (KIP-800)."""
+    said = trigger.note.get("said")
+    return _joined_again(trigger) + (f' (saying "{printable(said)}")' if said else "")
+
+
+def _joined_again(trigger: Change) -> str:
     note, who = (
         trigger.note,
         f"{'leader' if trigger.note.get('leads') else 'member'} {trigger.members[0]}",
@@ -79,7 +85,8 @@ def _rejoined(rebalance: Rebalance, trigger: Change) -> str:
     if note.get("given_up"):
         return f"{who} gave up {partitions(note['given_up'])} and joined again, so that others can have them (cooperative rebalancing)"
     if trigger.line["changed"]:
-        return f"{who} joined again with changed metadata"
+        what = f" ({listed(note['changed'])})" if note.get("changed") else ""
+        return f"{who} joined again with changed metadata{what}"
     return f"{who} asked to join again with the same subscription, which is how a leader has partitions assigned anew"
 
 

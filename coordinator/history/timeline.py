@@ -8,7 +8,7 @@ Lines of unknown types are passed over.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, Protocol
 
@@ -66,6 +66,12 @@ _ABOUT_OFFSETS = frozenset({"offset_fetch", "offset_commit"})
 """Requests that bring about no rebalance."""
 _ABOUT_TOPICS = frozenset({"TopicCreated", "PartitionsAdded", "TopicDeleted"})
 _MOST_CAUSES = 64
+_SAID = (
+    ("owned partitions", "owned_partitions"),
+    ("user data", "user_data"),
+    ("rack", "rack_id"),
+)
+"""What else a subscription says beside its topics."""
 _UNASKED = frozenset({"expired", "topic deleted"})
 """Why offsets go although no client asked for it."""
 
@@ -105,7 +111,7 @@ class Timeline:
         self.groups: dict[str, GroupView] = {}
         self.end_ms = 0
         self._lines: dict[int, Line] = {}
-        self._grown: list[Line] = []
+        self._grown: dict[str, None] = {}
         self._deleted: dict[str, tuple[int, list[GroupView]]] = {}
         self.clocks_ahead_ms: dict[int, int] = {}
         self._ownership: dict[str, Ownership] = {}
@@ -329,7 +335,11 @@ class Timeline:
             "topics_added": sorted(set(after.topics) - set(before.topics)),
             "topics_dropped": sorted(set(before.topics) - set(after.topics)),
             "given_up": minus(by_topic(before.owned_partitions), by_topic(after.owned_partitions)),
-            "owned_changed": before.owned_partitions != after.owned_partitions,
+            "changed": [
+                what
+                for what, attribute in _SAID
+                if getattr(before, attribute) != getattr(after, attribute)
+            ],
         }
 
     def _works(self, member: MemberView, line: Line) -> dict[str, Any]:
@@ -346,14 +356,12 @@ class Timeline:
         member = group.member(line["member"])
         note = self._subscribes(group, member, line)
         topics = member.subscription.topics if member.subscription is not None else ()
-        last = group.current
-        grown: dict[str, int] = {}
-        for growth in reversed(self._grown):
-            if last is None or growth["seq"] < last.seq:
-                break
-            if growth["topic"] in topics:
-                grown.setdefault(growth["topic"], growth["partitions"])
-        note["grown"] = list(reversed(grown.items()))
+        note["grown"] = [
+            (topic, self.partitions[topic])
+            for topic in self._grown
+            if topic in topics and 0 < group.given.get(topic, 0) < self.partitions[topic]
+        ]
+        note["said"] = self._lines.get(line["cause"], {}).get("reason")
         note["leads"] = member.name == group.leader
         self._change(group, line, [member.name], note)
 
@@ -522,6 +530,7 @@ class Timeline:
         group.rearmed = (line["at_ms"], "the answer to its SyncGroup")
         current.stored_ms, current.outcome, current.shares = line["at_ms"], "stable", shares
         current.share_by_id = {share.member_id: share for share in shares}
+        group.given = _counts(share.partitions or {} for share in shares)
         wanted = {
             topic
             for member in group.members.values()
@@ -622,7 +631,7 @@ class Timeline:
             return
         self.partitions[topic] = line["partitions"]
         if kind == "PartitionsAdded":
-            self._grown.append(line)
+            self._grown[topic] = None
             return
         deleted_ms, groups = self._deleted.pop(topic, (0, []))
         for group in groups:
@@ -658,6 +667,15 @@ class Timeline:
         }
         group.rearmed = (line["at_ms"], "the loading of the group")
         group.note(line)
+
+
+def _counts(shares: Iterable[Partitions]) -> dict[str, int]:
+    """How many partitions of each topic are given."""
+    counts: dict[str, int] = {}
+    for share in shares:
+        for topic, numbers in share.items():
+            counts[topic] = counts.get(topic, 0) + len(numbers)
+    return counts
 
 
 def _reads(group: GroupView, topic: str) -> bool:

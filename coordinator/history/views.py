@@ -270,6 +270,9 @@ class GroupView:
     pending_gone: tuple[int, str, str] | None = (
         None  # the last pending id that was taken back: when, its name, why
     )
+    given: dict[str, int] = field(
+        default_factory=dict
+    )  # how many partitions of each topic the last generation gave to members
     stored: frozenset[str] = (
         frozenset()
     )  # the members that a coordinator which loads the group will find

@@ -281,7 +281,9 @@ class _FieldsByType(dict[type, _Fields]):
                 if hasattr(kind, name)
             ),
             own=tuple(
-                name for name in ("group_instance_id", "transactional_id") if hasattr(kind, name)
+                name
+                for name in ("group_instance_id", "reason", "transactional_id")
+                if hasattr(kind, name)
             ),
         )
         return fields
