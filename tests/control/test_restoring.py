@@ -201,7 +201,7 @@ class TestGroups:
         group.verify().single_owner().no_stale_commit().revoked_before_assigned()
         told = kafka.explain("billing")
         assert "The group was deleted (a snapshot is restored)." in told
-        assert "A coordinator loaded the group as Stable" in told
+        assert " loaded the group as Stable" in told
         assert " for -" not in told
         (line,) = kafka.events("SnapshotRestored")
         assert (line["topics"], line["groups"]) == (["orders"], ["billing"])
