@@ -233,6 +233,28 @@ class ConsumerCases(RecordCases, TransactionCases):
         verify_stayed(app, since=mark)
         app.verify()
 
+    def test_a_refused_commit_is_made_again(self, app: ApplicationUnderTest) -> None:
+        """A commit is refused as a rebalance overtakes it, and nothing new comes after its record.
+        It is made again, or the record is read again, before it is stopped or by then."""
+        needs_commits(app, instead="test_the_offsets_of_a_transaction_are_refused")
+        needs_processed(app)
+        app.start()
+        app.produce(RECORDS)
+        app.wait_done()
+        app.disturbances += 1
+        with commits_fail(app, times=1) as refused:
+            app.produce(1)
+            wait_hit(app, refused, "the application commits nothing")
+        rebalance(app, "a commit was overtaken")
+        app.wait_alone()
+        app.wait_a_moment(app.is_done)
+        app.stop_and_leave()
+        app.verify_committed(findings.FORGETS)
+        app.start()
+        app.produce(RECORDS)
+        app.wait_done()
+        app.verify()
+
     def test_assignors_are_mixed(self, app: ApplicationUnderTest) -> None:
         """A rolling deploy changes the assignor: another member offers a second one beside the
         group's."""

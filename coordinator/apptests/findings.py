@@ -12,6 +12,8 @@ lines of the event log. Names of findings:
 | commit beyond the end | an offset is committed behind the end of its partition: what is written next is never read |
 | commit behind processing | everything is processed, and what is committed stays below it: it will be processed again |
 | stops without committing | it was stopped in good order and had not committed all that it had processed |
+| takes a refused commit for done | a commit was refused, nothing new came, and it was not made again, nor when it was stopped |
+| works on after its stop | it processed more when it had been stopped: a worker of it lives on |
 | ignores what is committed | it began below the offset that another member had committed before it got the partition |
 | processed again after its commit | a record was processed once more although an offset beyond it was committed |
 | too many duplicates | more records were processed again than the disturbances of the test explain |
@@ -64,6 +66,8 @@ NO_RECOVERY = "does not recover"
 BEYOND = "commit beyond the end"
 BEHIND = "commit behind processing"
 NOT_COMMITTED = "stops without committing"
+FORGETS = "takes a refused commit for done"
+WORKS_ON = "works on after its stop"
 IGNORES_COMMITTED = "ignores what is committed"
 RESTLESS = "rebalances without cause"
 STOPS_READING = "stops reading"

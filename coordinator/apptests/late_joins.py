@@ -59,6 +59,28 @@ def late_joins(lines: Iterable[Line], group: str, others: Collection[str]) -> li
     return [finding for member, finding in found.items() if member not in others]
 
 
+def left_too_late(lines: Iterable[Line], group: str) -> list[Finding]:
+    """Members that were stopped, and whose LeaveGroup came when their session had ended already.
+    `lines`: from the stop on."""
+    expired: dict[str, Line] = {}
+    found = []
+    for line in lines:
+        if line.get("group") != group:
+            continue
+        if line["type"] in _REMOVED and line["reason"] == "session expired":
+            expired[line["member"]] = line
+        elif line.get("api") == "leave_group" and line.get("member") in expired:
+            gone = expired.pop(line["member"])
+            left, ended = when(line["seq"], line["at_ms"]), when(gone["seq"], gone["at_ms"])
+            text = (
+                f"it was stopped, and {line['member']} left{left} when its session had ended{ended}"
+            )
+            found.append(
+                Finding(BLOCKS, f"{text}: it blocks in its listener, or as it closes its consumer")
+            )
+    return found
+
+
 def _joined(
     member: str, told: Line, join: Line, allowed_ms: int, found: dict[str, Finding]
 ) -> None:

@@ -16,6 +16,20 @@ from .findings import SWALLOWED, Finding, Line, when
 if TYPE_CHECKING:
     from ..emulator.embedded import Emulator
 
+_PASSING = frozenset(
+    {
+        "COORDINATOR_LOAD_IN_PROGRESS",
+        "COORDINATOR_NOT_AVAILABLE",
+        "ILLEGAL_GENERATION",
+        "MEMBER_ID_REQUIRED",
+        "NOT_COORDINATOR",
+        "REBALANCE_IN_PROGRESS",
+        "STALE_MEMBER_EPOCH",
+        "UNKNOWN_MEMBER_ID",
+        "UNSTABLE_OFFSET_COMMIT",
+    }
+)
+"""Errors after which a client asks again, or joins again."""
 FATAL = frozenset(
     {
         "UNRELEASED_INSTANCE_ID",
@@ -50,6 +64,28 @@ def refused_for_good(lines: Iterable[Line], group: str) -> dict[str, Line]:
             if FATAL.intersection(line["errors"]):
                 found[line["member"]] = line
     return found
+
+
+def sits(lines: Iterable[Line], group: str, members: Collection[str]) -> list[Finding]:
+    """Members that have asked for nothing since a request of theirs was refused with an error that
+    no retry mends: their application neither ended nor went on."""
+    last: dict[str, Line] = {}
+    for line in lines:
+        member = line.get("member") or ""
+        if line.get("group") != group or member not in members:
+            continue
+        if line["type"] == "RequestRefused" and not _PASSING.intersection(line["errors"]):
+            last[member] = line
+        elif line["type"] == "RequestSeen":
+            last.pop(member, None)
+    return [
+        Finding(
+            SWALLOWED,
+            f"{line['api']} of {member} was refused with {line['errors'][0]}{when(line['seq'], line['at_ms'])}; "
+            "since then it has asked for nothing, and it is in its group still: its application neither ends nor goes on",
+        )
+        for member, line in last.items()
+    ]
 
 
 def connections(kafka: Emulator) -> set[str]:

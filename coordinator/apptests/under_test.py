@@ -35,6 +35,7 @@ from .commit_watch import CommitWatch
 from .findings import ApplicationError as ApplicationError
 from .findings import Finding, Processed, TopicPartition
 from .holders import Written
+from .late_joins import left_too_late
 from .losses import Handover, OthersCommit
 from .refused_heartbeats import connections
 from .verdict import Evidence, Repeats, Told, all_findings, reservations, why_not
@@ -96,6 +97,7 @@ class ApplicationUnderTest:
             )
         self._repeats = Repeats(clean=duplicates_clean, death=duplicates_death, any=duplicates)
         self._excused: object = None
+        self._done_at_stop = 0
         self.told = Told()
         self.peer_clients = set[str]()
         """Client ids of the test's own members."""
@@ -236,6 +238,7 @@ class ApplicationUnderTest:
         self.running = False
         self.told.stops.append(self.kafka.mark())
         self.application.stop()
+        self._done_at_stop = self._count()
 
     def start_again(self) -> None:
         """Start it after it ended with an error of its own, as what runs it would; that error is no
@@ -256,15 +259,24 @@ class ApplicationUnderTest:
             self.group.verify().left_cleanly()
         except AssertionError as error:  # a time-out is one
             text = f"it was stopped, and did not close its consumer: {error}"
-            raise ApplicationError(
-                [*self.findings(), Finding(findings.DOES_NOT_LEAVE, text)]
-            ) from None
+            late = left_too_late(
+                self.kafka.events(since=self.told.stops[-1]), self.application.group
+            )
+            found = late or [Finding(findings.DOES_NOT_LEAVE, text)]
+            raise ApplicationError([*self.findings(), *found]) from None
 
-    def verify_committed(self) -> None:
-        """It was stopped in good order: what it processed is committed. Raises ApplicationError."""
+    def verify_committed(self, name: str = findings.NOT_COMMITTED) -> None:
+        """It was stopped in good order: what it processed is committed, or a finding has this name;
+        and it has processed nothing more. Raises ApplicationError."""
         if not self.keeps_offsets and (processed := self.processed()) is not None:
             starts = dict.fromkeys(self._records(), 0)
-            self.told.noted += findings.not_committed(processed, self._committed(), starts)
+            lost = findings.not_committed(processed, self._committed(), starts)
+            if lost and len(processed) > self._done_at_stop:
+                topic, index, offset = processed[self._done_at_stop]
+                more = len(processed) - self._done_at_stop
+                text = f"it was stopped, and has processed {more} more records since, from {topic}-{index} offset {offset} on: a worker of it lives on"
+                self.told.noted.append(Finding(findings.WORKS_ON, text))
+            self.told.noted += [finding._replace(name=name) for finding in lost]
         self.verify()
 
     def kill(self) -> None:
@@ -438,6 +450,12 @@ class ApplicationUnderTest:
                         Finding(name, f"{what} within {self.patience_s:g} s"),
                     ]
                 )
+            time.sleep(0.005)
+
+    def wait_a_moment(self, condition: Callable[[], bool]) -> None:
+        """Wait for something that comes at once if it comes at all; nothing is judged by it."""
+        until = time.monotonic() + A_MOMENT_S
+        while not condition() and time.monotonic() < until:
             time.sleep(0.005)
 
     def has_fetched(self) -> bool:

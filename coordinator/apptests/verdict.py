@@ -19,7 +19,7 @@ from .findings import CommitSeen, Finding, Line, Processed
 from .holders import Holders, Written
 from .late_joins import late_joins
 from .losses import Handover, OthersCommit
-from .refused_heartbeats import goes_on
+from .refused_heartbeats import goes_on, sits
 
 RESTLESS = 8
 """So many rebalances while something is awaited are explained; kafka-python needs several when it
@@ -236,7 +236,9 @@ def why_not(
     `members`: its own; `offsets`: a commit was awaited; `acted`: that it reads; `still`: it
     processed nothing more for a while; `connected`: the addresses of all clients.
     """
-    found = goes_on(seen.lines, seen.group, {member.member_id for member in members}, connected)
+    own = {member.member_id for member in members}
+    found = goes_on(seen.lines, seen.group, own, connected)
+    found += [] if found else sits(seen.lines, seen.group, own)
     found += findings.restless(seen.lines, seen.group, mark, RESTLESS)
     if not members:
         found += identities.nobody(seen.commits, seen.lines, seen.group, seen.told.peers)

@@ -239,6 +239,14 @@ RIGHT: tuple[type[Small], ...] = (
 )
 
 
+class ForgetsRefusedCommits(KafkaPython):
+    """Takes a refused commit for done: kafka-python reads on from where it was."""
+
+
+class ForgetsRefusedCooperatively(Cooperative):
+    """The same: what a member keeps through a rebalance is not read again."""
+
+
 class CommitsFirst(CommitsEach):
     """Commits before it processes."""
 

@@ -9,7 +9,7 @@ import pytest
 
 from coordinator.apptests import findings as f
 from coordinator.apptests.findings import Line
-from coordinator.apptests.late_joins import SLACK_MS, late_joins
+from coordinator.apptests.late_joins import SLACK_MS, late_joins, left_too_late
 
 ALLOWED_MS = 1000
 
@@ -69,3 +69,27 @@ def test_who_was_removed_for_it_is_named() -> None:
             True,
         )
     assert late_joins([removed("left"), removed("session expired")], "g", ()) == []
+
+
+def test_who_left_when_its_session_had_ended_blocked_in_its_listener() -> None:
+    expired = {
+        "type": "MemberRemoved",
+        "group": "g",
+        "member": "app",
+        "reason": "session expired",
+        "seq": 4,
+        "at_ms": 2000,
+    }
+    leaves = {
+        "type": "RequestSeen",
+        "api": "leave_group",
+        "group": "g",
+        "member": "app",
+        "seq": 5,
+        "at_ms": 3000,
+    }
+    (found,) = left_too_late([expired, leaves], "g")
+    assert (found.name, "blocks in its listener" in found.text) == (f.BLOCKS, True)
+    assert left_too_late([expired], "g") == []
+    assert left_too_late([leaves], "g") == []
+    assert left_too_late([expired, leaves], "another") == []

@@ -16,7 +16,7 @@ from confluent_kafka import KafkaException
 from coordinator import Emulator
 from coordinator.apptests import findings as f
 from coordinator.apptests.cases import ConsumerCases
-from coordinator.apptests.refused_heartbeats import FATAL, goes_on
+from coordinator.apptests.refused_heartbeats import FATAL, goes_on, sits
 from coordinator.apptests.under_test import ApplicationError, ApplicationUnderTest
 from tests.testing import small_applications as small
 
@@ -119,3 +119,17 @@ def test_only_a_member_that_is_connected_and_was_refused_for_good_goes_on() -> N
     ):
         assert error not in FATAL
         assert not goes_on([{**REFUSED, "errors": [error]}], "billing", {"m"}, {"here"})
+
+
+def test_who_asks_for_nothing_after_an_error_for_good_is_told_to_sit() -> None:
+    def line(seq: int, kind: str, **fields: object) -> dict[str, object]:
+        about = {"seq": seq, "type": kind, "at_ms": seq, "group": "g", "member": "app"}
+        return {**about, **fields}
+
+    refused = line(1, "RequestRefused", api="offset_commit", errors=["GROUP_AUTHORIZATION_FAILED"])
+    (found,) = sits([refused], "g", {"app"})
+    assert (found.name, "offset_commit of app" in found.text) == (f.SWALLOWED, True)
+    assert sits([refused, line(2, "RequestSeen", api="join_group")], "g", {"app"}) == []
+    assert sits([refused], "g", {"peer"}) == []
+    passing = line(1, "RequestRefused", api="offset_commit", errors=["REBALANCE_IN_PROGRESS"])
+    assert sits([passing], "g", {"app"}) == []

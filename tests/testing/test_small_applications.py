@@ -32,6 +32,7 @@ EVERYTHING, STOPS, COMES = (
     "test_it_stops_in_the_middle_of_its_work",
     "test_another_member_comes_and_goes",
 )
+FORGOTTEN = "test_a_refused_commit_is_made_again"
 WAITS = "test_another_member_gets_what_waits"
 OVERTAKEN, SHARED_WORK = (
     "test_a_rebalance_overtakes_a_commit",
@@ -54,6 +55,8 @@ CASES: dict[type[small.Small], tuple[str, set[str], float]] = {
     small.DoesNotClose: (STOPS, {f.DOES_NOT_LEAVE}, 5.0),
     small.SharesItsInstance: (EVERYTHING, {f.SHARED}, 20.0),
     small.SwallowsErrors: ("test_commits_are_refused_for_good", {f.SWALLOWED}, 3.0),
+    small.ForgetsRefusedCommits: (FORGOTTEN, {f.FORGETS}, PATIENCE_S),
+    small.ForgetsRefusedCooperatively: (FORGOTTEN, {f.FORGETS}, PATIENCE_S),
     small.CommitsThePoll: (EVERYTHING, {f.AHEAD}, PATIENCE_S),
     transactions.AnswersWithoutOffsets: (EVERYTHING, {f.OUTSIDE}, PATIENCE_S),
     transactions.DrawsItsTransactionalId: (EVERYTHING, {f.OTHER_ID}, PATIENCE_S),
