@@ -274,7 +274,8 @@ class ApplicationUnderTest:
             if lost and len(processed) > self._done_at_stop:
                 topic, index, offset = processed[self._done_at_stop]
                 more = len(processed) - self._done_at_stop
-                text = f"it was stopped, and has processed {more} more records since, from {topic}-{index} offset {offset} on: a worker of it lives on"
+                where = f"from {topic}-{index} offset {offset} on"
+                text = f"it was stopped, and has processed {more} more records since, {where}: a worker of it lives on"
                 self.told.noted.append(Finding(findings.WORKS_ON, text))
             self.told.noted += [finding._replace(name=name) for finding in lost]
         self.verify()

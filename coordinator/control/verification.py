@@ -14,6 +14,7 @@ from ..history.rebalance_counts import BEGUN
 from ..judges import Judge, Judgement, judge
 from ..judges.commits import CommitsStayWithinAssignment, CommitsStayWithinGeneration
 from ..judges.ownership import RevokedBeforeAssigned, SingleOwner
+from ..judges.transactional_offsets import TransactionsStayWithinAssignment
 from . import arguments
 from .snapshots import GroupSnapshot, TopicPartition
 from .unprocessed import processed_twice, unprocessed
@@ -82,9 +83,11 @@ class Verification:
 
     def no_stale_commit(self) -> Self:
         """No member committed, or tried to commit, after it had lost its generation, nor for
-        partitions that it was not given."""
+        partitions that it was not given; nor did a transaction commit offsets of partitions that
+        its member had lost, which Kafka takes (`no_transaction_after_losing`)."""
         self._judged(CommitsStayWithinGeneration)
         self._judged(CommitsStayWithinAssignment)
+        self._judged(TransactionsStayWithinAssignment)
         for line in self._refusals("offset_commit", "txn_offset_commit"):
             stale = _STALE.intersection(line["errors"])
             if stale:

@@ -3,6 +3,8 @@ back only when somebody asked."""
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from ..history.blobs import Partitions, assignment, by_topic, subscription
 from ..history.consumer_groups import CHANGES, ConsumerGroup
 from .base import Judge, KnowsConsumerGroups, Line
@@ -174,8 +176,12 @@ class _Stored:
         if self._places is None:
             read = subscription(self._subscription)
             owned = set() if read is None else _flat(by_topic(read.owned_partitions))
-            self._places = owned | _flat(assignment(self._assignment) or {})
+            self._places = owned | self.assigned()
         return self._places
+
+    def assigned(self) -> set[tuple[str, int]]:
+        """The partitions that it was given."""
+        return _flat(assignment(self._assignment) or {})
 
 
 class CommitsStayWithinAssignment(KnowsConsumerGroups):
@@ -191,6 +197,8 @@ class CommitsStayWithinAssignment(KnowsConsumerGroups):
     )
     needs = frozenset({"group"})
     looks_at = CHANGES | {"GenerationStored", "MemberRejoined", "OffsetsCommitted"}
+    event: ClassVar[str] = "OffsetsCommitted"
+    """The type of the lines that tell of commits."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -214,7 +222,7 @@ class CommitsStayWithinAssignment(KnowsConsumerGroups):
             given = self._given.get(group, {})
             if line["member"] in given:
                 given[line["member"]].rejoined()
-        elif kind == "OffsetsCommitted" and line.get("member"):
+        elif kind == self.event and line.get("member"):
             places = self._given_to(group, line["member"])
             if places is None:
                 return

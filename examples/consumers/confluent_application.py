@@ -22,6 +22,10 @@ OVERTAKEN = frozenset(
 """Errors of a commit that a rebalance overtook."""
 
 
+KEPT = (KafkaError.REBALANCE_IN_PROGRESS, KafkaError.STALE_MEMBER_EPOCH)
+"""Those after which the partitions may be the member's still: the commit is due again."""
+
+
 class ConfluentApplication(ConsumerApplication):
     """Consumes with a `Consumer` of confluent-kafka."""
 
@@ -82,7 +86,7 @@ class ConfluentApplication(ConsumerApplication):
                     raise KafkaException(row.error)
         except KafkaException as failure:
             error = failure.args[0]
-            may_succeed = error.retriable() or error.code() == KafkaError.REBALANCE_IN_PROGRESS
+            may_succeed = error.retriable() or error.code() in KEPT
             self.refused(
                 failure,
                 offsets if may_succeed else None,
