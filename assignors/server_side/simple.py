@@ -97,8 +97,28 @@ def _share(
                 holders[partition] += 1
             if len(kept[member_id]) < quotas[member_id]:
                 unfilled.append(member_id)
+    if unfilled:
+        wanting = [one for one in partitions for _ in range(sharing - holders[one])]
+        _swap_in([m for m in unfilled for _ in range(quotas[m] - len(kept[m]))], wanting, kept)
     for member_id in members:
         given[member_id].extend(kept[member_id])
+
+
+def _swap_in(
+    unfilled: Iterable[str],
+    wanting: Iterable[_Partition],
+    kept: Mapping[str, dict[_Partition, None]],
+) -> None:
+    """Members that have too few have the partitions already that want one more: another member takes
+    such a partition, and gives one of its own for it."""
+    for member_id, partition in zip(unfilled, wanting, strict=True):
+        mine = kept[member_id]
+        for other in kept.values():
+            spare = next((one for one in other if one not in mine), None)
+            if partition not in other and spare is not None:
+                del other[spare]
+                other[partition] = mine[spare] = None
+                break
 
 
 def _quotas(
@@ -116,6 +136,8 @@ def _kept(
 ) -> dict[_Partition, None]:
     """What a member keeps of what it has: first what fewest others have. What it gives up has a
     holder less."""
+    if len(held) <= quota and all(holders[partition] <= sharing for partition in held):
+        return dict.fromkeys(held)
     kept: dict[_Partition, None] = {}
     for partition in sorted(held, key=lambda one: holders[one]):
         if len(kept) < quota and holders[partition] <= sharing:

@@ -33,6 +33,10 @@ Heard = Callable[[str, str], bool]
 """
 
 
+Reads = Callable[[str, str, TopicPartition], bool]
+"""(group id, member id, partition) -> whether a share session of that member has the partition."""
+
+
 def snapshot(
     broker: Broker,
     group_id: str,
@@ -41,6 +45,7 @@ def snapshot(
     connected: Callable[[str], bool],
     log_of: LogOf,
     heard: Heard = lambda *_: False,
+    reads: Reads = lambda *_: False,
 ) -> GroupSnapshot:
     """The group as it is now; `Dead` if there is none. `connected`: whether a connection of a
     client id is open."""
@@ -62,7 +67,7 @@ def snapshot(
             "waiting_for": _waiting_for(membership, members, now),
         }
     elif isinstance(membership, ShareMembership):
-        members = _share_members(broker, shard, membership, connected)
+        members = _share_members(broker, shard, membership, connected, reads)
         about = {
             "type": "share",
             "generation": membership.group_epoch,
@@ -158,26 +163,33 @@ def _consumer_members(
 
 
 def _share_members(
-    broker: Broker, shard: Shard, group: ShareMembership, connected: Callable[[str], bool]
+    broker: Broker,
+    shard: Shard,
+    group: ShareMembership,
+    connected: Callable[[str], bool],
+    reads: Reads,
 ) -> list[MemberSnapshot]:
     """Members of a share group: their assignment is what they were told that they have."""
     timeout_ms = shard.share.environment.settings(group.group_id).session_timeout_ms
-    return [
-        MemberSnapshot(
-            member.member_id,
-            member.client_id,
-            member.client_host,
-            None,
-            tuple(sorted(member.topics)),
-            _named(broker, member.held),
-            _last_seen(shard, group.group_id, member.member_id, timeout_ms),
-            None,
-            True,
-            connected(member.client_id),
-            member.member_epoch,
+    members = []
+    for member in group.in_java_order():
+        held = _named(broker, member.held)
+        members.append(
+            MemberSnapshot(
+                member.member_id,
+                member.client_id,
+                member.client_host,
+                None,
+                tuple(sorted(member.topics)),
+                held,
+                _last_seen(shard, group.group_id, member.member_id, timeout_ms),
+                None,
+                all(reads(group.group_id, member.member_id, partition) for partition in held),
+                connected(member.client_id),
+                member.member_epoch,
+            )
         )
-        for member in group.in_java_order()
-    ]
+    return members
 
 
 def _named(broker: Broker, held: Mapping[bytes, Iterable[int]]) -> tuple[TopicPartition, ...]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
+from ..broker.shares.sessions import SessionKey
 from ..cluster.model import INTERNAL_TOPICS
 from .clock import Clock
 from .faults import FaultError
@@ -102,8 +103,29 @@ class KitSession(Reach):
             (lambda *_: False) if watched is None or watched[0] is not broker else watched[1].heard
         )
         return snapshot(
-            broker, group_id, self.now(), acted, clients.__contains__, self.log_of, heard
+            broker,
+            group_id,
+            self.now(),
+            acted,
+            clients.__contains__,
+            self.log_of,
+            heard,
+            self._reads,
         )
+
+    def _reads(self, group_id: str, member_id: str, partition: TopicPartition) -> bool:
+        """Whether a share session of a member, at whichever broker, has a partition."""
+        topic, index = partition
+        for broker in self.brokers():
+            found = broker.cluster.topics.get(topic)
+            session = broker.shares.sessions.get(SessionKey(group_id, member_id))
+            if (
+                found is not None
+                and session is not None
+                and (found.id, index) in session.partitions
+            ):
+                return True
+        return False
 
     def add_fault(self, fault: Fault) -> Active:
         """Put a fault in force. Raises FaultError for one that no request can meet, such as that of

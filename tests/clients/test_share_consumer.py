@@ -54,7 +54,7 @@ def test_members_come_are_given_partitions_and_go(brokers: int) -> None:
         kafka.create_topic("jobs", 4)
         group = kafka.group("workers")
         with worker(kafka, "worker-1"):
-            alone = group.wait(state="Stable", members=1, assigned="all")
+            alone = group.wait(state="Stable", members=1, assigned="all", acted=True, heard=True)
             assert (alone.type, alone.assignor) == ("share", "simple")
             with worker(kafka, "worker-2"):
                 both = group.wait(members=2, assigned="all")

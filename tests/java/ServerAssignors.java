@@ -15,12 +15,13 @@ import java.util.StringTokenizer;
 import java.util.ArrayList;
 
 import org.apache.kafka.common.Uuid;
-import org.apache.kafka.coordinator.group.api.assignor.ConsumerGroupPartitionAssignor;
 import org.apache.kafka.coordinator.group.api.assignor.GroupSpec;
 import org.apache.kafka.coordinator.group.api.assignor.MemberAssignment;
+import org.apache.kafka.coordinator.group.api.assignor.PartitionAssignor;
 import org.apache.kafka.coordinator.group.api.assignor.SubscribedTopicDescriber;
 import org.apache.kafka.coordinator.group.api.assignor.SubscriptionType;
 import org.apache.kafka.coordinator.group.assignor.RangeAssignor;
+import org.apache.kafka.coordinator.group.assignor.SimpleAssignor;
 import org.apache.kafka.coordinator.group.assignor.UniformAssignor;
 import org.apache.kafka.coordinator.group.modern.Assignment;
 import org.apache.kafka.coordinator.group.modern.GroupSpecImpl;
@@ -32,8 +33,8 @@ import org.apache.kafka.coordinator.group.modern.MemberSubscriptionAndAssignment
  * The words of a line: see tests/assignors/server_cases.py.
  */
 public final class ServerAssignors {
-    private static final Map<String, ConsumerGroupPartitionAssignor> ASSIGNORS =
-        Map.of("uniform", new UniformAssignor(), "range", new RangeAssignor());
+    private static final Map<String, PartitionAssignor> ASSIGNORS =
+        Map.of("uniform", new UniformAssignor(), "range", new RangeAssignor(), "simple", new SimpleAssignor());
 
     public static void main(String[] args) throws Exception {
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
@@ -55,7 +56,7 @@ public final class ServerAssignors {
     }
 
     private static String answer(StringTokenizer words) throws Exception {
-        ConsumerGroupPartitionAssignor assignor = ASSIGNORS.get(words.nextToken());
+        PartitionAssignor assignor = ASSIGNORS.get(words.nextToken());
         SubscriptionType type = words.nextToken().equals("1") ? SubscriptionType.HOMOGENEOUS : SubscriptionType.HETEROGENEOUS;
         Map<Uuid, Integer> sizes = new HashMap<>();
         for (int n = number(words); n > 0; n--) {

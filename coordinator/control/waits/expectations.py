@@ -40,7 +40,7 @@ class GroupExpectation:
     epoch) or, by member, its partitions as (topic, index) or
     "topic-index"; `committed`: offsets at least as high, by partition; `lag`: at most so many
     records behind, over all partitions; `acted`: every member fetched from or committed for each
-    partition it was given; `heard`, which proves less: in a Stable group every member has sent a
+    partition it was given, in a share group asks for its records; `heard`, which proves less: in a Stable group every member has sent a
     heartbeat since it was told what it has.
     """
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from ...wire.messages.heartbeat import HeartbeatRequest
+from ...wire.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
 from ...wire.messages.sync_group import SyncGroupRequest
 
 if TYPE_CHECKING:
@@ -23,7 +24,12 @@ class Heartbeats:
     at one broker."""
 
     api_keys = frozenset(
-        {ConsumerGroupHeartbeatRequest.api_key, HeartbeatRequest.api_key, SyncGroupRequest.api_key}
+        {
+            ConsumerGroupHeartbeatRequest.api_key,
+            HeartbeatRequest.api_key,
+            ShareGroupHeartbeatRequest.api_key,
+            SyncGroupRequest.api_key,
+        }
     )
 
     def __init__(self) -> None:

@@ -60,7 +60,7 @@ def update_target(
     known = group.targets
     for member_id in asked.members:
         target, before = answer.get(member_id, _NOTHING), known.get(member_id)
-        if target is not before and not _equal(target, before):
+        if target is not before and not is_same(target, before):
             targets.append(ev.Target(member_id, told(target, environment.topics)))
     mine = {
         topic_id: tuple(partitions)
@@ -89,7 +89,8 @@ def told(target: Mapping[bytes, Sequence[int]], topics: Topics) -> tuple[ev.Topi
     )
 
 
-def _equal(target: Mapping[bytes, Sequence[int]], known: Partitions | None) -> bool:
+def is_same(target: Mapping[bytes, Sequence[int]], known: Partitions | None) -> bool:
+    """Whether a target is what is known already, in whatever order."""
     if target == known:
         return True
     if known is None or target.keys() != known.keys():

@@ -11,7 +11,7 @@ from ..consumer.environment import AssignmentInput, AssignorFailed, SubscribedMe
 from ..consumer.java_order import name_order, timeline_order
 from ..consumer.requests import Refused
 from ..consumer.subscription import existing
-from ..consumer.target import told
+from ..consumer.target import is_same, told
 from ..events import share as ev
 from ..events.consumer import AssignmentFailed, Target
 from .environment import ShareEnvironment
@@ -44,10 +44,11 @@ def update_target(
     except AssignorFailed as failure:
         event = AssignmentFailed(group_epoch, environment.assignor.name, str(failure))
         raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR, event=event) from None
+    known = group.targets
     targets = tuple(
-        Target(member_id, told(answer.get(member_id, NOTHING), environment.topics))
+        Target(member_id, told(target, environment.topics))
         for member_id in asked.members
-        if _sets(answer.get(member_id, NOTHING)) != _sets(group.targets.get(member_id))
+        if not is_same(target := answer.get(member_id, NOTHING), known.get(member_id))
     )
     mine = {t: tuple(numbers) for t, numbers in answer.get(new.member_id, NOTHING).items()}
     name = environment.assignor.name
@@ -90,10 +91,3 @@ def _asked(
     homogeneous = all(count == len(members) for count in subscribers.values())
     assignable = {topic_id: of.partitions for topic_id, of in group.initialized.items()}
     return AssignmentInput(specs, sizes, homogeneous, assignable=assignable)
-
-
-def _sets(
-    partitions: Partitions | Mapping[bytes, object] | None,
-) -> dict[bytes, frozenset[int]] | None:
-    """Partitions without their order; None: there is no target yet, which is news."""
-    return None if partitions is None else {t: frozenset(p) for t, p in partitions.items()}  # type: ignore[call-overload]
