@@ -191,6 +191,52 @@ def test_a_worker_that_is_killed_loses_only_its_bin(
     assert pq.read_table(tmp_path / "out" / "tables" / "metrics", partitioning=None).num_rows == 12
 
 
+@pytest.mark.parametrize("when", ["a file is begun", "a file is whole", "one is renamed"])
+def test_a_worker_that_is_killed_while_it_writes(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    """The half files of the dead are nobody's, and the sweep is whole; it can be asked for again."""
+    sweep = a_sweep(tmp_path, SWEEP.replace('keep = "tables"', 'keep = "metrics"'))
+    deaths = tmp_path / "deaths"
+    deaths.mkdir()
+    simulate = sweeping._simulate_bins
+
+    def deadly(batches: Iterable[Any], **about: Any) -> Iterator[Any]:
+        from coordinator.pipeline.spark import parquet
+
+        def die(where: str) -> None:
+            if where == when and not (deaths / "one").exists():
+                (deaths / "one").touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        write, replace = parquet.TableWriter._write, os.replace
+
+        def dying_write(self: Any, name: str) -> None:
+            write(self, name)
+            die("a file is begun")
+
+        def dying_replace(old: Any, new: Any) -> None:
+            die("a file is whole")
+            replace(old, new)
+            die("one is renamed")
+
+        parquet.TableWriter._write = dying_write  # type: ignore[method-assign]
+        parquet.os.replace = dying_replace  # type: ignore[attr-defined]
+        try:
+            yield from simulate(batches, **about)
+        finally:
+            parquet.TableWriter._write = write  # type: ignore[method-assign]
+            parquet.os.replace = replace  # type: ignore[attr-defined]
+
+    monkeypatch.setattr(sweeping, "_simulate_bins", deadly)
+    done = run_sweep(spark, sweep, tmp_path / "out")
+    assert (deaths / "one").exists()
+    assert done.by_status == {"ok": 12}
+    assert not list((tmp_path / "out" / "tables").glob("*/chunk=*/.*"))
+    monkeypatch.undo()
+    assert run_sweep(spark, sweep, tmp_path / "out").before == 12
+
+
 def test_logs_that_a_sweep_keeps_are_logs(
     spark: Any, swept: tuple[Sweep, Path], tmp_path: Path
 ) -> None:

@@ -72,6 +72,10 @@ class Panel:
         """For each stream and type of lines, who looks at them."""
         self._at_ms = 0
         self._over = False
+        self.gaps = 0
+        """Places where lines are missing from the log."""
+        self._found_whole: list[int] = []
+        """How many findings each judge had when the first line was missing."""
         self._sit([kind() for kind in judges])
 
     def see(self, line: Line) -> None:
@@ -90,6 +94,13 @@ class Panel:
                 self._show(counted, counted["stream"], counted["type"])
         else:
             self._show(line, stream, kind)
+
+    def gap(self) -> None:
+        """Lines before the next one are missing: what is found from here on may have begun in
+        them."""
+        self.gaps += 1
+        if self.gaps == 1:
+            self._found_whole = [len(one.findings) for one in self._sitting]
 
     def _show(self, line: Line, stream: str, kind: str) -> None:
         shown = self._shown.get((stream, kind))
@@ -133,10 +144,14 @@ class Panel:
                 one.passed(self._at_ms)
             for one in self._sitting:
                 one.finish()
-        for one in self._sitting:
+        for number, one in enumerate(self._sitting):
+            found = one.findings[: self._found_whole[number]] if self.gaps else one.findings
             missing = sorted(one.needs - self._streams - streams)
-            findings = tuple(finding for finding in one.findings if finding.seq >= since)
-            if missing:
+            findings = tuple(finding for finding in found if finding.seq >= since)
+            if not findings and len(one.findings) > len(found) and not missing:
+                why = f"the beginning of what it found is not in this log ({self._gaps_told()})"
+                yield Verdict(one.name, one.promise, Judgement.NOT_JUDGED, (), why)
+            elif missing:
                 why = f"the log has no stream {' and no stream '.join(missing)}"
                 yield Verdict(one.name, one.promise, Judgement.NOT_JUDGED, (), why)
             else:
@@ -146,6 +161,9 @@ class Panel:
                     Judgement.BROKEN if findings else Judgement.KEPT,
                     findings,
                 )
+
+    def _gaps_told(self) -> str:
+        return f"{self.gaps} gap{'' if self.gaps == 1 else 's'}"
 
 
 def judge(

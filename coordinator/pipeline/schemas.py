@@ -74,7 +74,9 @@ _TABLES = (
         rebalances int: rebalances that began, group epochs of consumer groups (KIP-848) included
         completed_rebalances int: rebalances of classic groups that went from CompletingRebalance to Stable
         complete bool: the log ends with RunEnded or CoordinatorStopped
-        damage string?: what could not be told at the end, because a line in quarantine had left its traces; null: nothing"""
+        damage string?: what could not be told at the end, because a line in quarantine had left its traces; null: nothing
+        gaps int: places where lines are missing by their numbers, or in quarantine; what judges find after the first is not judged
+        missing int: how many lines are missing there"""
         ),
         "run_id",
     ),

@@ -165,7 +165,9 @@ class _PieceFold:
             times = self._names[name] = self._names.get(name, self._earlier) + 1
             self._earlier = 0
             self._run_id = f"{self._log}#{name}" + (f"~{times}" if times > 1 else "")
-            self._fold = RunFold(self._run_id, self._log, self._emit, about=self._about)
+            self._fold = RunFold(
+                self._run_id, self._log, self._emit, about=self._about, numbered=True
+            )
 
     def _nothing(self, text: Text) -> None:
         if text.text.strip():

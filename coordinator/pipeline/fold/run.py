@@ -43,7 +43,8 @@ class RunFold:
     `emit` takes a table's name and a row of it. `about` may say which `scenario` and `settings`
     (JSON) a simulation had. `judges` are those of the tables, `beside` those who are only asked by
     `verdicts`. `tables`: those whose rows are emitted; what no row of them needs is not looked at.
-    `also`: others that see the lines.
+    `also`: others that see the lines. `numbered`: every line has the number after that of the one
+    before, unless lines are missing; else that is not looked at.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class RunFold:
         beside: Sequence[JudgeMaker] = (),
         tables: Collection[str] = TABLES,
         also: Sequence[Observer] = (),
+        numbered: bool = False,
     ) -> None:
         self.run_id = run_id
         self._log = log
@@ -88,11 +90,15 @@ class RunFold:
         self._completions = Completions()
         self.end_ms = 0
         self.lines = 0
+        self._numbered = numbered
+        self._next = self._gaps = self._missing = 0
 
     def feed(self, line: Line) -> None:
         """Fold one line. Raises one of UNFIT for a line that lacks what its type has; it is no
         event then, and emits nothing."""
         self._staged.clear()
+        if self._numbered:
+            self._number(line["seq"])
         self._history.see(line)
         stream, kind, at_ms = line["stream"], line["type"], line["at_ms"]
         seeing = self._seeing.get(stream)
@@ -120,6 +126,14 @@ class RunFold:
             self._flush()
         if row:
             self._sink("events", row)
+
+    def _number(self, seq: int) -> None:
+        """Are there lines between the last one and this?"""
+        if seq > self._next:
+            self._gaps += 1
+            self._missing += seq - self._next
+            self._verdicts.gap()
+        self._next = max(self._next, seq + 1)
 
     def _event(self, line: Line) -> Row:
         get = line.get
@@ -172,6 +186,8 @@ class RunFold:
                 self._completed,
                 self._complete,
                 "; ".join(damage) or None,
+                self._gaps,
+                self._missing,
             ),
         )
         if self._counts:

@@ -28,6 +28,10 @@ class Verdicts(Observer):
         """One line."""
         self._panel.see(line)
 
+    def gap(self) -> None:
+        """Lines before the next one are missing."""
+        self._panel.gap()
+
     def finish(self) -> None:
         """The verdicts."""
         for verdict in islice(self._panel.verdicts(), self._of_tables):

@@ -138,6 +138,7 @@ def _done(folder: Path) -> dict[str, int]:
     """What each finished cell cost, after everything that belongs to no finished chunk is
     removed."""
     whole = _chunks(folder)
+    _remove_half_files(folder / "tables")
     for path in (folder / "tables").glob("*/chunk=*"):
         if int(path.name.removeprefix("chunk=")) not in whole:
             shutil.rmtree(path, ignore_errors=True)
@@ -148,6 +149,13 @@ def _done(folder: Path) -> dict[str, int]:
         ).to_pylist():
             found[row["cell_id"]] = row["cpu_ms"]
     return found
+
+
+def _remove_half_files(tables: Path) -> None:
+    """A worker that was killed while it wrote leaves files under hidden names, also in a chunk that
+    another one finished since."""
+    for path in tables.glob("*/chunk=*/.*"):
+        path.unlink(missing_ok=True)
 
 
 def _weights(left: Sequence[Cell], every: Sequence[Cell], done: dict[str, int]) -> list[float]:
@@ -222,6 +230,7 @@ def simulate_bin(
 def _finish(folder: Path, every: Sequence[Cell], before: int) -> Swept:
     """Check that each cell has exactly one row, and say that the sweep is whole."""
     tables = folder / "tables"
+    _remove_half_files(tables)
     found: list[dict[str, Any]] = []
     for path in sorted((tables / "cells").glob("chunk=*/cells.parquet")):
         found.extend(
