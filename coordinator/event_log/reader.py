@@ -35,6 +35,10 @@ _HEADER_MARK: Final = f'"{HEADER_TYPE}"'
 _HEADER_BYTES: Final = _HEADER_MARK.encode()
 
 
+_NO_UTF8: Final = "\ufffd"
+"""What bytes that are no UTF-8 are read as. The log itself is ASCII."""
+
+
 class LogError(ValueError):
     """Something that is no event log: where, what stands there, what would be right."""
 
@@ -208,6 +212,8 @@ class Parser:
         self.number += 1
         if not text.strip():
             return None
+        if not text.isascii() and _NO_UTF8 in text:
+            raise self._error("bytes that are no UTF-8: the line is damaged")
         try:
             line = loads(text)
         except ValueError as error:

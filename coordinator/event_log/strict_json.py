@@ -15,6 +15,7 @@ MOST_LEVELS: Final = 32
 """How deep objects and arrays of a line may stand within each other. The emulator's own lines have
 four levels."""
 
+_BYTE_ORDER_MARK: Final = "\ufeff"
 _INT_BOUND: Final = 1 << 63
 _FLAT: Final = bytes.maketrans(b"123456789E", b"000000000e")
 """All digits become 0: whether there is a long number is then a search for one text, the cheapest
@@ -28,7 +29,9 @@ _LARGE: Final = re.compile(
 
 
 def loads(text: str) -> Any:
-    """What a line holds. Raises ValueError."""
+    """What a line holds; a byte order mark before it is none of it. Raises ValueError."""
+    if text.startswith(_BYTE_ORDER_MARK):
+        text = text[1:]
     try:
         if text.count("[") + text.count("{") > MOST_LEVELS and _levels(text) > MOST_LEVELS:
             raise ValueError(f"more than {MOST_LEVELS} levels of nesting")

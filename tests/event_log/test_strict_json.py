@@ -95,7 +95,6 @@ def test_a_text_of_digits_is_no_number(text: str, monkeypatch: pytest.MonkeyPatc
         '{"a"}',
         "{'a':1}",
         '{"a":1,}',
-        "\ufeff{}",
         '{"a":"\n"}',
     ],
 )

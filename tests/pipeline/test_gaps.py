@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from random import Random
 
 import pytest
 
+from coordinator.event_log.reader import LogError, read
 from coordinator.judges.base import Judge, Judgement, Line
 from coordinator.judges.judging import Panel
+from coordinator.pipeline.plain import tables_of
 
 from .kit import folded, rows, simulated
 
@@ -61,3 +64,25 @@ def test_what_was_found_before_the_first_gap_counts() -> None:
     panel.see(line | {"seq": 9, "type": "GroupCreated"})
     (verdict,) = panel.verdicts()
     assert (verdict.judgement, [f.seq for f in verdict.findings]) == (Judgement.BROKEN, [1])
+
+
+def test_bytes_that_are_no_utf8_are_in_quarantine(tmp_path: Path) -> None:
+    lines = simulated("crash_loop").encode().splitlines(keepends=True)
+    path = tmp_path / "run.jsonl"
+    path.write_bytes(
+        b"".join([*lines[:30], lines[30][:40] + b"\xff\xfe" + lines[30][40:], *lines[31:]])
+    )
+    tables, counts = tables_of([str(path)])
+    assert counts.quarantined == 1
+    (row,) = rows(tables, "quarantine")
+    assert (row["line"], "no UTF-8" in row["reason"]) == (31, True)
+    with pytest.raises(LogError, match="line 31: bytes that are no UTF-8"):
+        list(read(path))
+
+
+def test_a_byte_order_mark_is_no_part_of_the_log(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    path.write_text(simulated("crash_loop"), encoding="utf-8-sig")
+    tables, counts = tables_of([str(path)])
+    assert (counts.quarantined, counts.runs) == (0, 1)
+    assert len(list(read(path))) == len(rows(tables, "events"))
