@@ -27,7 +27,7 @@ def told(note: Note) -> str:
             )
         case "PendingMemberRemoved":
             return f"Member id {note.members[0]} was taken back before it joined ({printable(line['reason'])})."
-        case "RequestRefused":
+        case "RequestRefused" | "AuthorizationRefused":
             return refusal(note)
         case "FaultInjected":
             who = f"client {printable(str(line.get('client') or ''))}"

@@ -64,6 +64,8 @@ _NOBODYS_CAUSE = frozenset(
 """Types of lines that no rebalance goes back to; nor does any to what members and records say."""
 _ABOUT_OFFSETS = frozenset({"offset_fetch", "offset_commit"})
 """Requests that bring about no rebalance."""
+_FINDS = "find_coordinator"
+"""Its answers name no group: what it is refused is told of who asked."""
 _ABOUT_TOPICS = frozenset({"TopicCreated", "PartitionsAdded", "TopicDeleted"})
 _MOST_CAUSES = 64
 _SAID = (
@@ -211,6 +213,11 @@ class Timeline:
             self.outside_groups.follow(line)
         if refused:
             self._unauthorised = line
+            group = self.groups.get(line.get("group", ""))
+            if group is not None and line["api"] == _FINDS:
+                errors_of = [f"{line['resource'].upper()}_AUTHORIZATION_FAILED"]
+                told = {**line, "errors": errors_of, "unauthorised": line}
+                self._refusals.refused(group, None, told, "", str(line.get("client", "")))
             return
         self._request(line)
         about_offsets = line.get("api") in _ABOUT_OFFSETS
