@@ -1,9 +1,9 @@
 """Kafka Streams on the emulator and on a real broker: its own assignor and topics under the classic
 protocol, exactly once or not.
 
-And what is told to those whose group protocols are not served here: an application with
-`group.protocol=streams`, a share consumer. Both fail at once with the text of Kafka's own clients
-(docs/divergences.md).
+And what is told to an application with `group.protocol=streams`, which is not served here: it fails
+at once with the text of Kafka's own clients (docs/divergences.md). Java's share consumer, which takes
+what it is given and leaves the rest to the next one, is beside it.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def on_kafka(
     libraries: Path, pool: ThreadPoolExecutor, on_emulator: Said, kafka: KafkaTarget
 ) -> Said:
     """What it prints on a real broker."""
-    runs = [Run("classic", guarantee) for guarantee in GUARANTEES]
+    runs = [*(Run("classic", guarantee) for guarantee in GUARANTEES), Run("share")]
     return begun(pool, libraries, kafka, runs)
 
 
@@ -126,6 +126,14 @@ def test_the_streams_protocol_is_refused_at_once(on_emulator: Said) -> None:
     assert line.startswith(f"{UNSUPPORTED}The cluster does not support the STREAMS group protocol")
 
 
-def test_a_share_consumer_is_refused_at_once(on_emulator: Said) -> None:
-    (line,) = on_emulator[Run("share")].result()
-    assert line.startswith(f"{UNSUPPORTED}The cluster does not support the share group protocol.")
+TAKEN = ["[a 1, b 1, c 1]", "[d 1]"]
+"""What Java's share consumers print: the records of each, with their delivery counts."""
+
+
+def test_a_share_consumer_is_given_what_nobody_has_accepted(on_emulator: Said) -> None:
+    """SH-HB-2, SH-ACK-1: what the first one accepted does not come again."""
+    assert on_emulator[Run("share")].result() == TAKEN
+
+
+def test_a_share_consumer_on_a_real_broker(on_kafka: Said) -> None:
+    assert on_kafka[Run("share")].result() == TAKEN

@@ -11,12 +11,14 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AlterConfigOp;
+import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.KafkaShareConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
-import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.common.serialization.StringDeserializer;
 import org.apache.kafka.common.serialization.StringSerializer;
@@ -28,7 +30,8 @@ import org.apache.kafka.streams.state.Stores;
 
 /**
  * A word count in two instances, one of which is closed midway: Words ADDRESS GROUP_PROTOCOL PROCESSING_GUARANTEE.
- * With the protocol "streams" one instance is started, with "share" a share consumer; what each fails with is printed.
+ * With the protocol "streams" one instance is started, and what it fails with is printed; with "share" two share consumers, one after
+ * the other, and what each was given.
  */
 public class Words {
     private static final long LIMIT_S = 240;
@@ -96,19 +99,37 @@ public class Words {
         streams.close(Duration.ofSeconds(LIMIT_S));
     }
 
-    private static void share(String name) {
-        Map<String, Object> properties = Map.of("bootstrap.servers", address, "group.id", name,
+    private static void share(String name) throws Exception {
+        topics(name);
+        try (Admin admin = Admin.create(Map.<String, Object>of("bootstrap.servers", address))) {
+            AlterConfigOp earliest = new AlterConfigOp(new ConfigEntry("share.auto.offset.reset", "earliest"), AlterConfigOp.OpType.SET);
+            admin.incrementalAlterConfigs(Map.of(new ConfigResource(ConfigResource.Type.GROUP, name), List.of(earliest))).all().get();
+        }
+        taken(name, "a", "b", "c");
+        taken(name, "d");
+    }
+
+    /** What a share consumer gets of values that were just sent, and accepts. */
+    private static void taken(String name, String... values) throws Exception {
+        Map<String, Object> writes = Map.of("bootstrap.servers", address, "key.serializer", StringSerializer.class.getName(),
+            "value.serializer", StringSerializer.class.getName());
+        try (KafkaProducer<String, String> producer = new KafkaProducer<>(writes)) {
+            for (String value : values) {
+                producer.send(new ProducerRecord<>(name + "-in", value, value)).get();
+            }
+        }
+        Map<String, Object> reads = Map.of("bootstrap.servers", address, "group.id", name,
             "key.deserializer", StringDeserializer.class.getName(), "value.deserializer", StringDeserializer.class.getName());
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(LIMIT_S);
-        try (KafkaShareConsumer<String, String> consumer = new KafkaShareConsumer<>(properties)) {
-            consumer.subscribe(List.of(name));
-            while (System.nanoTime() < end) {
-                consumer.poll(Duration.ofMillis(100));
+        List<String> got = new ArrayList<>();
+        try (KafkaShareConsumer<String, String> consumer = new KafkaShareConsumer<>(reads)) {
+            consumer.subscribe(List.of(name + "-in"));
+            while (got.size() < values.length && System.nanoTime() < end) {
+                consumer.poll(Duration.ofMillis(100)).forEach(record -> got.add(record.value() + " " + record.deliveryCount().orElse((short) 0)));
             }
-            System.out.println("no failure");
-        } catch (KafkaException failure) {
-            System.out.println(failure);
+            consumer.commitSync();
         }
+        System.out.println(new TreeSet<>(got));
     }
 
     private static void count(String name, String protocol, String guarantee) throws Exception {

@@ -57,6 +57,7 @@ MAINS = {
     "kafka-log-dirs": _T + "LogDirsCommand",
     "kafka-metadata-quorum": _T + "MetadataQuorumCommand",
     "kafka-reassign-partitions": _T + "reassign.ReassignPartitionsCommand",
+    "kafka-share-groups": _T + "consumer.group.ShareGroupCommand",
     "kafka-topics": _T + "TopicCommand",
     "kafka-transactions": _T + "TransactionsCommand",
 }
