@@ -15,6 +15,7 @@ from .options import EmulatorError
 if TYPE_CHECKING:
     from ..security.listeners import SecurityProtocol
 
+OAUTHBEARER: Final = "OAUTHBEARER"
 DEFAULT_MECHANISM: Final = "SCRAM-SHA-512"
 
 
@@ -36,7 +37,13 @@ def _dotted(access: Access) -> dict[str, Any]:
     given: dict[str, Any] = {"bootstrap.servers": access.servers}
     if access.protocol != "PLAINTEXT":
         given["security.protocol"] = str(access.protocol)
-    if access.protocol.has_sasl:
+    if access.protocol.has_sasl and access.mechanism == OAUTHBEARER:
+        given |= {
+            "sasl.mechanism": OAUTHBEARER,
+            "enable.sasl.oauthbearer.unsecure.jwt": True,
+            "sasl.oauthbearer.config": f"principal={access.user}",
+        }
+    elif access.protocol.has_sasl:
         given |= {
             "sasl.mechanism": access.mechanism,
             "sasl.username": access.user,
@@ -56,7 +63,13 @@ def _java(access: Access) -> dict[str, Any]:
     given: dict[str, Any] = {"bootstrap.servers": access.servers}
     if access.protocol != "PLAINTEXT":
         given["security.protocol"] = str(access.protocol)
-    if access.protocol.has_sasl:
+    if access.protocol.has_sasl and access.mechanism == OAUTHBEARER:
+        module = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule"
+        given |= {
+            "sasl.mechanism": OAUTHBEARER,
+            "sasl.jaas.config": f"{module} required unsecuredLoginStringClaim_sub={_quoted(access.user)};",
+        }
+    elif access.protocol.has_sasl:
         package = "org.apache.kafka.common.security"
         module = (
             f"{package}.plain.PlainLoginModule"
@@ -79,6 +92,10 @@ def _underscored(access: Access) -> dict[str, Any]:
     given: dict[str, Any] = {"bootstrap_servers": access.servers}
     if access.protocol != "PLAINTEXT":
         given["security_protocol"] = str(access.protocol)
+    if access.protocol.has_sasl and access.mechanism == OAUTHBEARER:
+        raise EmulatorError(
+            "OAUTHBEARER of kafka-python and aiokafka wants a provider of tokens, an object of your own: sasl_oauth_token_provider"
+        )
     if access.protocol.has_sasl:
         given |= {
             "sasl_mechanism": access.mechanism,

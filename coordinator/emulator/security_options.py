@@ -119,7 +119,8 @@ def read_security(
         raise EmulatorError(
             f"users: nobody logs in at {', '.join(map(str, endpoints))}; give security='SASL_PLAINTEXT' or security='SASL_SSL'"
         )
-    if with_sasl and users is None and not passwords:
+    by_token = "OAUTHBEARER" in configs.static.get(_MECHANISMS, "")
+    if with_sasl and users is None and not passwords and not by_token:
         raise EmulatorError(
             f"the listener {with_sasl[0]} asks who a client is, and there are no users: give {_USERS}, say"
         )
@@ -274,16 +275,16 @@ def _users(users: Any) -> dict[str, str]:
 
 
 def _mechanisms(given: str | None) -> tuple[str, ...]:
-    from ..security.security import KNOWN_MECHANISMS
+    from ..security.security import ALL_MECHANISMS, KNOWN_MECHANISMS
 
     if given is None:
         return KNOWN_MECHANISMS
     names = tuple(filter(None, map(str.strip, given.split(","))))
     for name in names:
-        if name not in KNOWN_MECHANISMS:
+        if name not in ALL_MECHANISMS:
             kerberos = " (there is no Kerberos here)" if name == "GSSAPI" else ""
             raise EmulatorError(
-                f"{_MECHANISMS}: {name} cannot be had{kerberos}; there are {', '.join(KNOWN_MECHANISMS)}"
+                f"{_MECHANISMS}: {name} cannot be had{kerberos}; there are {', '.join(ALL_MECHANISMS)}"
             )
     return names
 
@@ -316,14 +317,12 @@ def access(
     if not settings.protocol.has_sasl:
         if user is not None:
             certificate = _certificate_of(certificates, settings, user)
-    elif user not in passwords:
+    elif user not in passwords and (user is None or "OAUTHBEARER" not in settings.mechanisms):
         raise EmulatorError(
             f"user={user!r}: the listener {listener} wants one of {', '.join(passwords) or 'no users at all'}"
         )
-    mechanism = mechanism or next(
-        (each for each in (DEFAULT_MECHANISM, *settings.mechanisms) if each in settings.mechanisms),
-        "",
-    )
+    wanted = (DEFAULT_MECHANISM, *settings.mechanisms) if user in passwords else ("OAUTHBEARER",)
+    mechanism = mechanism or next((each for each in wanted if each in settings.mechanisms), "")
     if settings.protocol.has_sasl and mechanism not in settings.mechanisms:
         raise EmulatorError(
             f"mechanism={mechanism!r}: the listener {listener} takes {', '.join(settings.mechanisms)}"

@@ -46,6 +46,7 @@ class Guard:
     def watch_over(self, broker: Broker) -> None:
         """A broker was made, or was started again."""
         broker.security = self.security
+        self.security.epoch_ms = broker.epoch_ms
         self.security.keep_credentials(broker.cluster.scram_credentials)
 
     def close(self) -> None:

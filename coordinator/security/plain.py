@@ -18,6 +18,7 @@ class PlainServer:
 
     user = ""
     complete = False
+    ends_at_s: float | None = None
 
     def __init__(self, is_right: Callable[[str, str], bool]) -> None:
         self._is_right = is_right

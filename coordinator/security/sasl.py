@@ -96,7 +96,7 @@ class Login:
                     None,
                     f"a session that began with {self._logged_in_by} cannot be renewed with {self.mechanism}",
                 )
-            self._exchange = self._security.exchange(self.mechanism)
+            self._exchange = self._security.exchange(self.mechanism, now)
         exchange = self._exchange
         try:
             answer = exchange.evaluate(data)
@@ -120,15 +120,18 @@ class Login:
             before, after = self.principal.replace(":", ".", 1), principal.replace(":", ".", 1)
             text = f"Cannot change principals during re-authentication from {before}: {after}"
             return self._failed(text, text)
-        return Passed(answer, self._logged_in(principal, now))
+        return Passed(answer, self._logged_in(principal, now, exchange.ends_at_s))
 
-    def _logged_in(self, principal: str, now: int) -> int:
+    def _logged_in(self, principal: str, now: int, ends_at_s: float | None) -> int:
         self.principal = principal
         self._logged_in_by = self.mechanism
         self._exchange = None
         self.renewing = False
         self.stage = Stage.DONE
         lifetime_ms = self._listener.max_reauth_ms.get(self.mechanism, 0)
+        if ends_at_s is not None:  # OAUTH-3
+            left_ms = max(0, int(ends_at_s * 1000) - self._security.epoch_ms - now)
+            lifetime_ms = min(lifetime_ms, left_ms) if lifetime_ms else left_ms
         self._ends_at = now + lifetime_ms if lifetime_ms else None
         return lifetime_ms
 

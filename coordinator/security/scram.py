@@ -94,6 +94,7 @@ class ScramServer:
 
     user = ""
     complete = False
+    ends_at_s: float | None = None
 
     def __init__(
         self,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from weakref import WeakSet
 
 from .listeners import PLAIN, ListenerSecurity
+from .oauthbearer import OAUTHBEARER, OAuthBearerServer
 from .plain import PlainServer
 from .scram import MECHANISMS, ScramServer
 
@@ -22,10 +23,12 @@ if TYPE_CHECKING:
     from .scram import Credential, Mechanism
 
 KNOWN_MECHANISMS: Final = (PLAIN, *MECHANISMS)
+"""Those that users with a password log in by."""
+ALL_MECHANISMS: Final = (*KNOWN_MECHANISMS, OAUTHBEARER)
 _NONCE_BYTES = 18
 _SALT_BYTES = 18
 
-Exchange = PlainServer | ScramServer
+Exchange = PlainServer | ScramServer | OAuthBearerServer
 
 
 class Credentials(Protocol):
@@ -66,6 +69,8 @@ class Security:
         self.draw = draw
         self.authorizer = authorizer
         """None: everybody may do everything."""
+        self.epoch_ms = 0
+        """The wall clock at the zero of `now`; the driver's."""
         self.certificates: object | None = None
         """What servers show, where a listener speaks TLS; the driver's."""
         self._first_passwords = dict(users)
@@ -85,8 +90,10 @@ class Security:
         """What a listener asks of its clients."""
         return self.listeners.get(name) or ListenerSecurity(name)
 
-    def exchange(self, mechanism: str) -> Exchange:
+    def exchange(self, mechanism: str, now: int) -> Exchange:
         """The server's end of a login."""
+        if mechanism == OAUTHBEARER:
+            return OAuthBearerServer((self.epoch_ms + now) / 1000)
         if mechanism == PLAIN:
             return PlainServer(self._is_right)
         return ScramServer(MECHANISMS[mechanism], self._find, self.draw(_NONCE_BYTES).hex())

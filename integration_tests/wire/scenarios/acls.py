@@ -36,7 +36,7 @@ def described(s: Session, label: str, **filters: Any) -> None:
     s.say(label, [answer["error_code"], answer["error_message"], sorted(rows, key=str)])
 
 
-@scenario("security")
+@scenario("security", since="4.4")
 def made(s: Session) -> None:
     """Each on its own; what is no value, no name, no principal, no block (ACL-5, ACL-7)."""
     user, name = new_user(s, "u"), s.name("t")
@@ -153,7 +153,7 @@ def may(link: Link, name: str, label: str) -> None:
     link.session.say(label, [answer["error_code"], answer["topic_authorized_operations"]])
 
 
-@scenario("security")
+@scenario("security", since="4.4")
 def meanings(s: Session) -> None:
     """Patterns, implied operations, denials, hosts, other people (ACL-3 to ACL-6)."""
     user, other = new_user(s, "u"), s.name("v")

@@ -1,0 +1,104 @@
+"""OAUTHBEARER (RFC 7628) with unsecured tokens, as Kafka's OAuthBearerSaslServer and its unsecured
+validator take them.
+
+A token is two parts of JSON and no signature; whoever writes one is who it says. A refused token is
+answered with JSON, and the refusal itself comes after the client's 0x01 (OAUTH-1). Told the wall
+clock; does not depend on brokers.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from typing import Any, Final, TypeGuard
+
+from .login import BadLogin, BrokenExchange, LoginRefused
+
+OAUTHBEARER: Final = "OAUTHBEARER"
+_NAME = r"(?:[\x01-\x2b\x2d-\x3c\x3e-\x7f]|=2C|=3D)+"
+_FIRST: Final = re.compile(
+    rf"n,(?:a=(?P<authorization>{_NAME}))?,\x01(?P<pairs>(?:[A-Za-z]+=[\x21-\x7e \t\r\n]+\x01)*)\x01"
+)
+_AUTH: Final = re.compile(r"(?P<scheme>\w+)[ ]+(?P<token>[-_.a-zA-Z0-9]+)")
+_INVALID: Final = '{"status":"invalid_token"}'
+_SKEW_S: Final = 1
+_ACKNOWLEDGED: Final = b"\x01"
+
+
+class OAuthBearerServer:
+    """The server's end of one login. `now_s`: the wall clock, in seconds."""
+
+    user = ""
+    complete = False
+    ends_at_s: float | None = None
+    """When the token, and with it the session, is over."""
+
+    def __init__(self, now_s: float) -> None:
+        self._now_s = now_s
+        self._refused = ""
+
+    def evaluate(self, token: bytes) -> bytes:
+        """The answer to a message. Raises LoginRefused, BadLogin, BrokenExchange."""
+        if self._refused:
+            if token == _ACKNOWLEDGED:
+                raise LoginRefused(self._refused)
+            raise BadLogin
+        read = _FIRST.fullmatch(token.decode("utf-8", "replace"))
+        if read is None:
+            raise BadLogin
+        pairs = dict(pair.split("=", 1) for pair in read["pairs"].split("\x01") if pair)
+        auth = _AUTH.fullmatch(pairs.get("auth", ""))
+        if auth is None:
+            raise BadLogin
+        if auth["scheme"].lower() != "bearer":
+            raise BrokenExchange("a scheme other than Bearer")
+        claims = _claims(auth["token"])
+        user, until = claims.get("sub"), claims.get("exp")
+        since = claims.get("iat", self._now_s)
+        if (
+            not isinstance(user, str)
+            or not user
+            or not _is_number(until)
+            or until <= self._now_s
+            or not _is_number(since)
+            or since > self._now_s + _SKEW_S
+        ):
+            self._refused = _INVALID
+            return _INVALID.encode()
+        asked = read["authorization"]
+        if asked not in (None, user):
+            raise LoginRefused(
+                f"Authentication failed: Client requested an authorization id ({asked}) that is different from the token's "
+                f"principal name ({user})"
+            )
+        self.user, self.ends_at_s = user, float(until)
+        self.complete = True
+        return b""
+
+
+def _is_number(value: Any) -> TypeGuard[float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _claims(token: str) -> dict[str, Any]:
+    """What an unsecured token says; nothing for what is none."""
+    parts = token.split(".")
+    if len(parts) != 3 or parts[2]:
+        return {}
+    try:
+        header, claims = (json.loads(urlsafe_b64decode(part + "==")) for part in parts[:2])
+    except ValueError:
+        return {}
+    if not isinstance(header, dict) or not isinstance(claims, dict) or header.get("alg") != "none":
+        return {}
+    return claims
+
+
+def unsecured_token(claims: dict[str, Any]) -> str:
+    """A token that says this, without a signature."""
+
+    def part(value: dict[str, Any]) -> str:
+        return urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
+
+    return f"{part({'alg': 'none'})}.{part(claims)}."
