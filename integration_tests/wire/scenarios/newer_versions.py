@@ -257,7 +257,7 @@ def many_partitions_at_once(s: Session) -> None:
         )
 
 
-@scenario()
+@scenario(since="4.4")
 def sizes_of_compressed_records(s: Session) -> None:
     """REC-44-1: a record that comes out of a compressed batch is no larger than
     max.decompressed.message.bytes."""
