@@ -25,6 +25,8 @@ def reset(session: KitSession, keep_topics: Collection[str]) -> None:
     for name in kept:
         topics.topic_of(broker, name)
     session.faults.forget(now)
+    if broker.security is not None:
+        broker.security.reset()
     for group_id in sorted(session.group_ids()):
         broker = session.serving(group_id)
         members = [

@@ -51,6 +51,7 @@ class Authorizer:
         self.version = 0
         """Grows with each change."""
         self.add(acls)
+        self._first = dict(self._acls)
 
     @property
     def acls(self) -> list[Acl]:
@@ -79,6 +80,12 @@ class Authorizer:
         self._deleted = [*self._deleted, *((acl, now) for acl in gone)][-_MOST_DELETED:]
         self._changed()
         return gone
+
+    def reset(self) -> None:
+        """Let the ACLs of the start be in force again, and no others."""
+        self._acls = dict(self._first)
+        self._deleted.clear()
+        self._changed()
 
     def _changed(self) -> None:
         self.version += 1

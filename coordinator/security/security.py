@@ -116,6 +116,14 @@ class Security:
         if user in self._first_passwords:
             self.set_password(user, self._first_passwords[user])
 
+    def reset(self) -> None:
+        """Let users, rights and logins be as at the start. Certificates stay."""
+        for user in self.passwords:
+            self.restore_password(user)
+        self._denied.clear()
+        if self.authorizer is not None:
+            self.authorizer.reset()
+
     def began(self, login: Session) -> None:
         """A connection may log in."""
         self._logins.add(login)

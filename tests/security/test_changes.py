@@ -117,6 +117,16 @@ class TestPasswords:
             kafka.expire_certificate()
 
 
+def test_reset_brings_back_the_start(kafka: Emulator, logins: Logins) -> None:
+    kafka.rotate_password("billing", "second-secret")
+    kafka.deny_authentication(times=5)
+    kafka.grant("User:billing may Read group g")
+    kafka.revoke("User:billing may Read topic orders")
+    kafka.reset()
+    assert kafka.acls() == ["User:billing may Read topic orders"]
+    assert logins()[1] == 0
+
+
 class TestCertificates:
     def test_new_handshakes_are_shown_another(self) -> None:
         with Emulator(["orders"], security="SSL") as kafka:

@@ -136,6 +136,30 @@ def _response(broker: Broker, call: Call, request: MetadataRequest) -> MetadataR
     )
 
 
+def of_topics(
+    broker: Broker, call: Call, request: MetadataRequest, topics: Iterable[Topic]
+) -> MetadataResponse:
+    """The answer that tells of these topics."""
+    response = _response(broker, call, request)
+    response.topics += _rows(broker, call, topics, NOT_ASKED)
+    return response
+
+
+def _rows(
+    broker: Broker, call: Call, topics: Iterable[Topic], bits: int
+) -> list[MetadataResponseTopic]:
+    return [
+        MetadataResponseTopic(
+            name=topic.name,
+            topic_id=topic.id,
+            is_internal=topic.internal,
+            topic_authorized_operations=bits,
+            partitions=[_partition(broker, call, partition) for partition in topic.partitions],
+        )
+        for topic in topics
+    ]
+
+
 def _find(
     broker: Broker, call: Call, asked: _Asked, response: MetadataResponse, operations: bool
 ) -> Slices[list[str]]:
@@ -164,16 +188,7 @@ def _find(
         if broker.configs.release.has("META-44-1"):
             names = yield from copied_to_java(names)
         unknown = [name for name in names if name not in cluster.topics]
-    response.topics += [
-        MetadataResponseTopic(
-            name=topic.name,
-            topic_id=topic.id,
-            is_internal=topic.internal,
-            topic_authorized_operations=bits,
-            partitions=[_partition(broker, call, partition) for partition in topic.partitions],
-        )
-        for topic in found
-    ]
+    response.topics += _rows(broker, call, found, bits)
     for count, name in enumerate(unknown, 1):
         if not count % ITEMS_A_STEP:
             yield
