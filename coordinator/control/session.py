@@ -79,7 +79,8 @@ class KitSession(Reach):
                 broker.coordinator.partition_for(group_id)
             ):
                 return broker
-        return self.any_broker()
+        running = [broker for broker in self.brokers() if self.is_up(broker)]
+        return (running or self.brokers())[0]
 
     def group_ids(self) -> Iterable[str]:
         """All groups that are served."""

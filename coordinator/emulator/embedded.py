@@ -16,7 +16,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from os import PathLike
 from random import Random, SystemRandom
@@ -49,6 +49,8 @@ if TYPE_CHECKING:
     from ..members.live import Fleet, PeerHandle
     from ..net.cluster_server import ClusterServer
     from ..net.guard import Guard
+    from ..net.lone_broker import LoneBroker
+    from ..verbs.brokers import How
     from .security_options import SecurityOptions
 
 __all__ = ["ConfigError", "Emulator", "EmulatorError"]
@@ -158,6 +160,7 @@ class Emulator(LoopKit):
             raise EmulatorError(str(error)) from None
         self._server: Server | None = None
         self._cluster: ClusterServer | None = None
+        self._lone: LoneBroker | None = None
         self._log: EventLog | None = None
         self._fleet: Fleet | None = None
         self._started = False
@@ -254,7 +257,9 @@ class Emulator(LoopKit):
 
     def is_running(self, broker: int) -> bool:
         """Whether a broker is neither stopped nor paused."""
-        return self._cluster is None or self._cluster.brokers.network.running(broker)
+        if self._cluster is not None:
+            return self._cluster.brokers.network.running(broker)
+        return self._lone is None or self._lone.state.value == "running"
 
     @property
     def servers(self) -> Mapping[int, Server]:
@@ -337,15 +342,82 @@ class Emulator(LoopKit):
         then listens, one that was stopped does not (on the emulator's loop: soon after)."""
         cluster = self._cluster
         if cluster is None:
-            raise EmulatorError(
-                f"{verb}: there is one broker only; for verbs of a cluster give brokers=3, say"
-            )
+            return self._control_alone(verb)
         from ..control.cluster import perform
 
         inverse = self.run(lambda: perform(cluster.hosts, verb, cluster.now()))
         if self._loop_thread != get_ident():
             cluster.wait_until_listening()
         return inverse
+
+    def _control_alone(self, verb: Verb) -> Verb:
+        """Stop or start the only broker."""
+        from ..control.restarts import perform_alone
+        from ..net.lone_broker import LoneBroker
+
+        server = self.server
+        host = self._lone = self._lone or LoneBroker(server)
+        inverse = self.run(lambda: perform_alone(host, server.broker, verb, server.now()))
+        if self._loop_thread != get_ident():
+            asyncio.run_coroutine_threadsafe(host.settled(), server.loop).result()
+        return inverse
+
+    def restart(
+        self,
+        broker: int | None = None,
+        *,
+        how: How = "controlled",
+        config: Mapping[str, object] | None = None,
+    ) -> None:
+        """Stop a broker (without an id: the only one) and start it again; `config`: settings that
+        it then has, over those it had, as in a rolling restart: `kafka.restart(config={...})`.
+
+        Raises ConfigError for settings that Kafka would not start with, or does not read at a
+        start, ClusterError for a broker that does not run; then nothing has changed. Safe from any
+        thread.
+        """
+        for step in self._restarting(broker, how, config):
+            step()
+
+    async def awaited_restart(
+        self,
+        broker: int | None = None,
+        *,
+        how: How = "controlled",
+        config: Mapping[str, object] | None = None,
+    ) -> None:
+        """As `restart`, on any loop: it ends when the broker listens again."""
+        for step in self._restarting(broker, how, config):
+            step()
+            if self._lone is not None:
+                await self._lone.settled()
+
+    def _restarting(
+        self, broker: int | None, how: How, config: Mapping[str, object] | None
+    ) -> Iterator[Callable[[], object]]:
+        from ..control.restarts import read_settings
+        from ..verbs.brokers import StartBroker, StopBroker
+
+        nodes = list(self.brokers)
+        if (broker is None and len(nodes) > 1) or broker not in (None, *nodes):
+            raise EmulatorError(
+                f"broker={broker}: say which one is meant: {', '.join(map(str, nodes))}"
+            )
+        if how not in ("controlled", "crash"):
+            raise EmulatorError(
+                f"how={how!r}: controlled or crash; a paused process keeps its settings"
+            )
+        node = nodes[0] if broker is None else broker
+        configs = self._broker_configs[nodes.index(node)]
+        texts = self.run(lambda: read_settings(configs, config or {}))
+
+        def set_all() -> None:
+            for name, text in texts.items():
+                configs.set(name, text)
+
+        yield lambda: self.control(StopBroker(node, how))
+        yield lambda: self.run(set_all)
+        yield lambda: self.control(StartBroker(node))
 
     def peer(
         self,
@@ -514,7 +586,12 @@ class Emulator(LoopKit):
             brokers = list(self.brokers.values())
             server, self._server = self._server, None
             cluster, self._cluster = self._cluster, None
+            lone, self._lone = self._lone, None
+            if lone is not None:
+                await lone.settled()
             await (cluster or server).stop()
+            if lone is not None:
+                lone.close()
             self.interceptor_errors = [
                 error for broker in brokers for error in broker.interceptor_errors
             ]

@@ -182,13 +182,18 @@ def test_what_is_no_verb(plain: dict[str, Any], why: str) -> None:
     assert str(refused.value).startswith(why)
 
 
-def test_one_broker_has_no_verbs() -> None:
+def test_one_broker_can_be_stopped_and_started_only() -> None:
     with Emulator() as kafka:
-        with pytest.raises(
-            EmulatorError,
-            match="there is one broker only; for verbs of a cluster give brokers=3, say",
-        ):
-            kafka.stop_broker(1)
+        with pytest.raises(ClusterError, match="there is one broker only, which can be stopped"):
+            kafka.move_coordinator("billing", to=1)
+        with pytest.raises(ClusterError, match="there is no broker 2: the broker is 1"):
+            kafka.stop_broker(2)
+        with pytest.raises(ClusterError, match="broker 1 is running, not stopped"):
+            kafka.start_broker(1)
+        with pytest.raises(ClusterError, match="a broker is stopped by one of controlled, crash"):
+            kafka.stop_broker(1, how="softly")  # type: ignore[arg-type]
+        with kafka.stop_broker(1), pytest.raises(ClusterError, match="is stopped, not running"):
+            kafka.stop_broker(1, how="pause")
 
 
 def test_several_brokers_have_no_only_one() -> None:

@@ -230,7 +230,7 @@ class TestAddresses:
         ),
         ("/topics/orders/records", {"values": [{"base64": "?"}]}, 400, "'?' is no base64"),
         ("/topics/orders/partitions/x/truncate", {}, 400, "'x' is no partition"),
-        ("/brokers/control", {"verb": "StopBroker", "broker": 2}, 409, "there is one broker only"),
+        ("/brokers/control", {"verb": "StopBroker", "broker": 2}, 409, "there is no broker 2"),
         ("/advance", {"seconds": -1}, 400, "a number from 0 on"),
         ("/events/wait", {}, 400, "wait for which event?"),
         (

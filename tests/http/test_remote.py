@@ -31,6 +31,7 @@ _FAST = {"heartbeat.interval.ms": 50}
 _OF_ITS_LOOP = {
     "advancing",
     "awaited",
+    "awaited_restart",
     "begin_wait_for",
     "fallen_due",
     "produce_when_ready",

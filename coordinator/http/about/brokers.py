@@ -4,7 +4,7 @@ inverse."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ...verbs import ROWS
 from ...verbs.brokers import VERBS
@@ -14,6 +14,9 @@ from ..plain import DONE, FLAG, NUMBER, TEXT, list_of, object_of
 from ..port import Port
 from ..shapes import told
 from ..telling import columns
+
+if TYPE_CHECKING:
+    from ...verbs.brokers import How
 
 
 def verb_schema() -> dict[str, Any]:
@@ -54,6 +57,17 @@ class Shard:
     partition: int | None = told("one partition; without it all", None)
 
 
+@dataclass(frozen=True, slots=True)
+class Restart:
+    """A restart."""
+
+    broker: int | None = told("the id of a broker; the only one if left out", None)
+    how: str = told("controlled or crash", "controlled")
+    config: dict[str, str | int | float | bool] = told(
+        "settings that it then has, over those it had", {}
+    )
+
+
 @operation(
     "GET",
     "/brokers",
@@ -90,6 +104,13 @@ def broker_control(port: Port, body: Raw) -> Any:
 
     inverse = port.kafka.control(cluster.from_plain(body.plain))
     return {"inverse": None if inverse is None else cluster.to_plain(inverse)}
+
+
+@operation("POST", "/brokers/restart", body=Restart, answer=DONE, command="broker restart")
+async def broker_restart(port: Port, body: Restart) -> Any:
+    """Stop a broker and start it again, with other settings if need be, as in a rolling restart."""
+    await port.kafka.awaited_restart(body.broker, how=cast("How", body.how), config=body.config)
+    return {"done": True}
 
 
 @operation("POST", "/coordinator/unload", body=Shard, answer=DONE, command="broker unload")

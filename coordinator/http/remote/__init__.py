@@ -37,6 +37,7 @@ from .snapshots import RemoteSnapshot, number_of
 
 if TYPE_CHECKING:
     from ...control.verification import Verification
+    from ...verbs.brokers import How
     from .journal import RemoteJournal
     from .shares import RemoteShareGroup
 
@@ -306,6 +307,16 @@ class RemoteKit(ClusterKit, SecurityKit, FaultWords["RemoteFault"]):
                 f"there is no broker {broker}; there are: {', '.join(map(str, rows))}"
             )
         return bool(rows[broker])
+
+    def restart(
+        self,
+        broker: int | None = None,
+        *,
+        how: How = "controlled",
+        config: Mapping[str, object] | None = None,
+    ) -> None:
+        """See `Emulator.restart`."""
+        self._caller("broker_restart", broker=broker, how=how, config=arguments.settings_of(config))
 
     def unload_coordinator(self, partition: int | None = None) -> None:
         """See `Emulator.unload_coordinator`."""

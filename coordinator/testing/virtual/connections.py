@@ -42,6 +42,7 @@ class MemoryTransport(asyncio.Transport):
         self._closing = False
         self._reading = True
         self._kept: list[bytes] = []
+        self._frozen: list[bytes] | None = None  # what comes while the broker's process is paused
         self._latest = loop.time()
         self.connection = Connection(
             broker,
@@ -113,9 +114,21 @@ class MemoryTransport(asyncio.Transport):
         self._loop.call_at(self._latest, action)
 
     def _to_broker(self, data: bytes) -> None:
-        if not self.connection.closed:
+        if self._frozen is not None:
+            self._frozen.append(data)
+        elif not self.connection.closed:
             self.connection.receive(data, self._now())
             self._settle()
+
+    def freeze(self) -> None:
+        """The broker's process is paused: nothing is read."""
+        self._frozen = self._frozen or []
+
+    def thaw(self) -> None:
+        """The broker's process goes on with what came meanwhile."""
+        frozen, self._frozen = self._frozen or [], None
+        for data in frozen:
+            self._to_broker(data)
 
     def _lost_by_client(self) -> None:
         if not self.connection.closed:

@@ -14,10 +14,11 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from os import PathLike
 from random import Random
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...broker.build import topic_options
-from ...cluster_runtime import Brokers, ClusterOptions
+from ...cluster.network import HostState
+from ...cluster_runtime import Brokers, ClusterOptions, Hosts
 from ...configs.broker_configs import BrokerConfigs
 from ...control.session import KitSession
 from ...emulator.loop_kit import LoopKit
@@ -25,6 +26,9 @@ from ...emulator.options import EmulatorError
 from ...event_log import EventLog
 from .connections import MemoryTransport
 from .time import RealIo, VirtualTime
+
+if TYPE_CHECKING:
+    from ...verbs.brokers import How, Verb
 
 T = TypeVar("T")
 EPOCH_S = 1_700_000_000
@@ -58,6 +62,9 @@ class VirtualKafka(LoopKit):
         self._number = 0
         self._timer: asyncio.TimerHandle | None = None
         self._observers: list[Callable[[], None]] = []
+        self._hosts = Hosts(brokers)
+        self._listening = set(brokers.brokers)
+        brokers.hosts_changed = self._host_changed
         for node in brokers.brokers:
             brokers.set_endpoints(node, {"PLAINTEXT": (f"broker-{node}", _PORT)})
         self.settle()
@@ -90,6 +97,50 @@ class VirtualKafka(LoopKit):
         raise EmulatorError(
             "peers live on sockets, which virtual time has not: use consumers of your client library, or the simulator"
         )
+
+    def control(self, verb: Verb) -> Verb | None:
+        """Carry out a verb of `coordinator.control.cluster`, and answer its inverse."""
+        from ...control.cluster import perform
+
+        return self.run(lambda: perform(self._hosts, verb, self.now_ms))
+
+    def restart(
+        self,
+        broker: int = 1,
+        *,
+        how: How = "controlled",
+        config: Mapping[str, object] | None = None,
+    ) -> None:
+        """Stop a broker and start it again, with these settings over those it had. See
+        `Emulator.restart`."""
+        from ...control.restarts import read_settings
+        from ...verbs.brokers import StartBroker, StopBroker
+
+        if broker not in self.brokers.configs:
+            raise EmulatorError(
+                f"there is no broker {broker}: the brokers are {', '.join(map(str, self.brokers.configs))}"
+            )
+        configs = self.brokers.configs[broker]
+        texts = read_settings(configs, config or {})
+        self.control(StopBroker(broker, how))
+        for name, text in texts.items():
+            configs.set(name, text)
+        self.control(StartBroker(broker))
+
+    def _host_changed(self, node: int, state: HostState) -> None:
+        """A broker stopped, was paused, or goes on: what becomes of its connections."""
+        mine = [each for each in self._connections if each.broker.node_id == node]
+        if state is HostState.STOPPED:
+            self._listening.discard(node)
+            for connection in mine:
+                connection.reset()
+        elif state is HostState.PAUSED:
+            for connection in mine:
+                connection.freeze()
+        else:
+            self._listening.add(node)
+            for connection in mine:
+                self._loop.call_soon(connection.thaw)
 
     def drop_connections(self) -> None:
         """End all connections, as a network does that breaks."""
@@ -182,6 +233,8 @@ class VirtualKafka(LoopKit):
                 "the brokers under virtual time have plain listeners only: leave security_protocol at PLAINTEXT"
             )
         await asyncio.sleep(self._latency_s)
+        if node not in self._listening:
+            raise ConnectionRefusedError(f"broker {node} does not run")
         protocol = factory()
         self._number += 1
         transport = MemoryTransport(
@@ -195,6 +248,8 @@ class VirtualKafka(LoopKit):
             lambda ended: self._connections.pop(ended, None),
         )
         self._connections[transport] = None
+        if not self.brokers.network.running(node):
+            transport.freeze()
         protocol.connection_made(transport)
         return transport, protocol
 
