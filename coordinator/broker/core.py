@@ -261,7 +261,7 @@ class Broker(FreshNames):
         group = self.coordinator.groups.get(group_id)
         return (
             len(group.members)
-            if group is not None and group.consumer is not None and str(group.state) == "Stable"
+            if group is not None and not group.is_classic and str(group.state) == "Stable"
             else 0
         )
 

@@ -28,12 +28,14 @@ _OURS = "kafka_server_group_coordinator_metrics_"
 _YAMMER = "kafka_coordinator_group_groupmetadatamanager_"
 _CLASSIC = ("PreparingRebalance", "CompletingRebalance", "Stable", "Dead", "Empty")
 _CONSUMER = ("Empty", "Assigning", "Reconciling", "Stable", "Dead")
+_SHARE = ("Empty", "Stable", "Dead")
 _COUNTS = {
     "offset_commit_count": "committed offsets, those of transactions as they are written",
     "offset_expiration_count": "offsets that expired",
     "offset_deletion_count": "offsets that were deleted, expired ones left out",
     "group_completed_rebalance_count": "rebalances of classic groups that went from CompletingRebalance to Stable",
     "consumer_group_rebalance_count": "new assignments of KIP-848 groups: their group epoch rose",
+    "share_group_rebalance_count": "new assignments of share groups: their group epoch rose",
 }
 _TYPE = re.compile(r'"type":"(\w+)"')
 _STATES = {Leadership.LED: "active", Leadership.LOADING: "loading"}
@@ -42,6 +44,7 @@ _COUNTED = STATE_TYPES | {
     "OffsetsPending",
     "OffsetsRemoved",
     "GroupEpochBumped",
+    "ShareGroupEpochBumped",
 }
 
 
@@ -61,6 +64,8 @@ class Counts:
             self.values["group_completed_rebalance_count"] += completed
         elif kind == "GroupEpochBumped":
             self.values["consumer_group_rebalance_count"] += 1
+        elif kind == "ShareGroupEpochBumped":
+            self.values["share_group_rebalance_count"] += 1
         elif kind in ("OffsetsCommitted", "OffsetsPending"):
             self.values["offset_commit_count"] += len(line["offsets"])
         elif kind == "OffsetsRemoved":
@@ -95,13 +100,15 @@ class Metrics:
     def exposition(self) -> str:
         """All metrics, at this instant."""
         groups = [self._kafka.group(name).snapshot() for name in self._kafka.groups()]
-        classic = Counter(group.state for group in groups if group.type != "consumer")
-        consumer = Counter(group.state for group in groups if group.type == "consumer")
+        classic, consumer, share = (
+            Counter(group.state for group in groups if group.type == kind)
+            for kind in ("classic", "consumer", "share")
+        )
         lines = _gauge(
             _OURS + "group_count",
             "groups by protocol",
             "protocol",
-            {"classic": classic.total(), "consumer": consumer.total()},
+            {"classic": classic.total(), "consumer": consumer.total(), "share": share.total()},
         )
         lines += _gauge(
             _OURS + "classic_group_count",
@@ -114,6 +121,12 @@ class Metrics:
             "KIP-848 groups by state",
             "state",
             {state.lower(): consumer[state] for state in _CONSUMER},
+        )
+        lines += _gauge(
+            _OURS + "share_group_count",
+            "share groups by state",
+            "state",
+            {state.lower(): share[state] for state in _SHARE},
         )
         lines += _gauge(
             _OURS + "num_partitions",

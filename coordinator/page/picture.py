@@ -100,7 +100,13 @@ class Picture:
         return {
             "group": group.name,
             "name": printable(group.name),
-            "protocol": "consumer" if view is not None and view.consumer is not None else "classic",
+            "protocol": "classic"
+            if view is None
+            else "consumer"
+            if view.consumer is not None
+            else "share"
+            if view.share is not None
+            else "classic",
             "states": group.state.until(end_ms),
             "numbers": group.number.until(end_ms),
             "brokers": group.broker.until(end_ms),

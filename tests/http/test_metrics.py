@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from coordinator.http.metrics import Counts
+from coordinator import Emulator
+from coordinator.http.metrics import Counts, Metrics
+from tests.http.sharing import Sharer
 from tests.shipped import lines_of, log_text
 
 
@@ -34,3 +36,21 @@ def test_groups_that_were_completing_when_counting_began_are_known() -> None:
         counts.see(stored)
     assert late.values["group_completed_rebalance_count"] == 0
     assert early.values["group_completed_rebalance_count"] == 1
+
+
+def test_share_groups_have_a_protocol_states_and_epochs_of_their_own() -> None:
+    with Emulator(remember=1_000, config={"group.share.assignment.interval.ms": 0}) as kafka:
+        kafka.create_topic("jobs", 1)
+        metrics = Metrics(kafka)
+        member = Sharer(kafka.bootstrap_servers, "workers", "worker", "jobs")
+        member.join()
+        told = metrics.exposition()
+        member.leave()
+        metrics.close()
+    for line in (
+        'group_count{protocol="classic"} 0',
+        'group_count{protocol="share"} 1',
+        'share_group_count{state="stable"} 1',
+        "share_group_rebalance_count 2",
+    ):
+        assert f"kafka_server_group_coordinator_metrics_{line}\n" in told
