@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from ..net.guard import Guard
     from ..net.lone_broker import LoneBroker
     from ..verbs.brokers import How
+    from .client_config import Access
     from .security_options import SecurityOptions
 
 __all__ = ["ConfigError", "Emulator", "EmulatorError"]
@@ -162,7 +163,8 @@ class Emulator(LoopKit):
         self._cluster: ClusterServer | None = None
         self._lone: LoneBroker | None = None
         self._log: EventLog | None = None
-        self._fleet: Fleet | None = None
+        self._fleets: dict[str | None, Fleet] = {}
+        """The peers of each user; None: those of the testing kit itself."""
         self._started = False
         self._loop_thread = 0
         self._thread: Thread | None = None
@@ -226,17 +228,21 @@ class Emulator(LoopKit):
         `bootstrap_servers` names unless said. Raises EmulatorError for what cannot be.
         """
         from .client_config import config_for
-        from .security_options import access
 
         name = listener or self._first_listener
         if name not in [each.name for each in self._listen]:
             raise EmulatorError(
                 f"listener={listener!r}: there are {', '.join(each.name for each in self._listen)}"
             )
-        return config_for(
-            library,
-            access(self._security, self._guard, self._servers_at(name), name, user, mechanism),
-        )
+        return config_for(library, self._access(user, name, mechanism))
+
+    def _access(
+        self, user: str | None, listener: str | None = None, mechanism: str | None = None
+    ) -> Access:
+        from .security_options import access
+
+        name = listener or self._first_listener
+        return access(self._security, self._guard, self._servers_at(name), name, user, mechanism)
 
     @property
     def brokers(self) -> Mapping[int, Broker]:
@@ -429,6 +435,7 @@ class Emulator(LoopKit):
         listener: RebalanceListener | None = None,
         keep_going: bool = False,
         protocol: str | None = None,
+        user: str | None = None,
     ) -> PeerHandle:
         """A live member of a group here, on its way in: `with kafka.peer("billing",
         topics=["orders"]) as peer: peer.wait_stable()`.
@@ -437,7 +444,8 @@ class Emulator(LoopKit):
         match. `config`: settings by Kafka's names; `partition.assignment.strategy` also takes
         classes. A fault ends the peer unless `keep_going`. `protocol`: classic or consumer
         (KIP-848). What is not said fits the group: the protocol of its members, and all assignors
-        that there are, those that they have in common first. Raises MemberConfigError, FleetError, ControlError for what cannot be. Safe
+        that there are, those that they have in common first. `user`: who it logs in as, at the first
+        listener that asks; without one it may do everything. Raises MemberConfigError, FleetError, ControlError for what cannot be. Safe
         from any thread.
         """
         from ..control.arguments import settings_of
@@ -457,9 +465,13 @@ class Emulator(LoopKit):
         asked = MemberConfig.from_properties(
             self.run(lambda: fitting(self.brokers.values(), group, given, last_used)) | given
         )
-        if self._fleet is None:
-            self._fleet = self.run(lambda: new_fleet(self.servers, self.seed, self._log))
-        fleet = self._fleet
+        if user not in self._fleets:
+            entry = None if user is None else self._access(user)
+            name = self._first_listener
+            self._fleets[user] = self.run(
+                lambda: new_fleet(self.servers, self.seed, self._log, entry, name)
+            )
+        fleet = self._fleets[user]
         return PeerHandle(
             fleet,
             lambda: fleet.peer(
@@ -485,7 +497,7 @@ class Emulator(LoopKit):
             self.is_running,
             lambda: self._loop_thread == get_ident(),
             self.seed,
-            lambda: self._fleet,
+            self._fleets.values,
         )
 
     def _log_lines(self) -> list[dict[str, Any]]:
@@ -576,9 +588,9 @@ class Emulator(LoopKit):
 
     async def stop(self) -> None:
         """Answer what is parked, close every connection, forget everything."""
-        if self._fleet is not None:
-            fleet, self._fleet = self._fleet, None
+        for fleet in self._fleets.values():
             fleet.abandon()
+        self._fleets.clear()
         if self._kit is not None:
             kit, self._kit = self._kit, None
             kit.waits.fail_all(EmulatorError("the emulator has stopped"))

@@ -30,7 +30,9 @@ if TYPE_CHECKING:
     from ..members.live import Fleet
     from ..members.live.peer import Peer
     from ..members.live.recorder import Callback
+    from ..members.live.wire import Entry
     from ..net.server import Server
+    from .client_config import Access
 
 _STRATEGY, COOPERATIVE = "partition.assignment.strategy", "cooperative-sticky"
 _KINDS = {
@@ -46,7 +48,7 @@ def new_session(
     running: Callable[[int], bool],
     on_loop: Callable[[], bool],
     seed: int,
-    fleet: Callable[[], Fleet | None],
+    fleets: Callable[[], Iterable[Fleet]],
 ) -> KitSession:
     """A kit's session; its waits are looked at after every piece of work of the servers."""
 
@@ -56,8 +58,7 @@ def new_session(
         }
 
     def own_members() -> dict[str, frozenset[tuple[str, int]]]:
-        running = fleet()
-        peers = () if running is None else running.peers
+        peers = [peer for fleet in fleets() for peer in fleet.peers]
         return {
             peer.member_id: frozenset((tp.topic, tp.partition) for tp in peer.owned)
             for peer in peers
@@ -65,10 +66,7 @@ def new_session(
         }
 
     def paused() -> set[str]:
-        running = fleet()
-        return (
-            set() if running is None else {peer.member_id for peer in running.peers if peer.paused}
-        )
+        return {peer.member_id for fleet in fleets() for peer in fleet.peers if peer.paused}
 
     def disconnect() -> None:
         for each in server.group:
@@ -77,8 +75,7 @@ def new_session(
                 protocol.transport.abort()
 
     def failed(group_id: str) -> dict[str, str]:
-        running = fleet()
-        peers = () if running is None else running.failed
+        peers = [peer for fleet in fleets() for peer in fleet.failed]
         return {
             peer.client_id: str(peer.fault)
             for peer in peers
@@ -233,12 +230,16 @@ def _membership(
     return None if shard is None else shard.groups[group_id].membership
 
 
-def own_routes(servers: Mapping[int, Server]) -> dict[tuple[str, int], tuple[str, int]]:
+def own_routes(
+    servers: Mapping[int, Server], listener: str | None = None
+) -> dict[tuple[str, int], tuple[str, int]]:
     """Where clients in this process connect, by what brokers advertise on their first listener:
     that may not be reached from here."""
     routes = {}
     for server in servers.values():
         endpoint = server.own_endpoint or server.endpoints[0]
+        if listener is not None:
+            endpoint = next(each for each in server.endpoints if each.name == listener)
         host = {"": "127.0.0.1", "localhost": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(
             endpoint.host, endpoint.host
         )
@@ -256,14 +257,20 @@ def own_addresses(routes: Mapping[tuple[str, int], tuple[str, int]]) -> str:
     )
 
 
-def new_fleet(servers: Mapping[int, Server], seed: int, log: EventLog | None) -> Fleet:
+def new_fleet(
+    servers: Mapping[int, Server],
+    seed: int,
+    log: EventLog | None,
+    access: Access | None = None,
+    listener: str = "",
+) -> Fleet:
     """Peers of these brokers. They connect to where each listens: what it advertises to clients may
-    not be reached from here."""
+    not be reached from here. `access`: as whom, at this listener; None: as the testing kit."""
     from ..members.live import Fleet
 
-    routes = own_routes(servers)
+    routes = own_routes(servers, listener if access is not None else None)
     addresses = own_addresses(routes)
-    fleet = Fleet(addresses, seed=seed, routes=routes)
+    fleet = Fleet(addresses, seed=seed, routes=routes, entry=_entry(access))
     explained: set[MemberFault] = set()
 
     def explain(peer: Peer) -> None:
@@ -284,6 +291,28 @@ def new_fleet(servers: Mapping[int, Server], seed: int, log: EventLog | None) ->
     if log is not None:
         fleet.on_callback = callback_logger(log, next(iter(servers.values())).now)
     return fleet
+
+
+def _entry(access: Access | None) -> Entry | None:
+    """How a peer gets in."""
+    if access is None:
+        return None
+    from ..members.live.wire import Entry
+    from ..members.login import Credentials
+    from .client_config import OAUTHBEARER
+
+    tls = None
+    if access.ca_file is not None:
+        import ssl
+
+        tls = ssl.create_default_context(cafile=access.ca_file)
+        if access.certificate is not None:
+            tls.load_cert_chain(access.certificate)
+    if not access.protocol.has_sasl:
+        return Entry(tls)
+    if access.mechanism == OAUTHBEARER:
+        raise EmulatorError(f"user={access.user!r}: peers log in with a password; there is none")
+    return Entry(tls, Credentials(access.mechanism, access.user, access.password))
 
 
 def callback_logger(log: EventLog, now: Callable[[], int]) -> Callable[[Peer, Callback], None]:

@@ -20,12 +20,18 @@ from ..wire.messages import response_type
 from ..wire.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from ..wire.messages.metadata import MetadataRequest, MetadataResponse
 from ..wire.messages.produce import ProduceRequest
+from ..wire.messages.sasl_authenticate import (
+    SaslAuthenticateRequest,
+    SaslAuthenticateResponse,
+)
+from ..wire.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 from ..wire.primitives import WireError
 from ..wire.schema import Request, Response
 from .requests import Ranges, Unsupported, choose, fit, lift
 
 if TYPE_CHECKING:
     from .group_member import Heartbeat
+    from .login import Login
 
 _SIZE = Struct(">i")
 _INT16 = Struct(">h")
@@ -33,6 +39,10 @@ _HEAD = Struct(">ihhi")  # size, key, version, correlation id
 _PRODUCE: Final = ProduceRequest.api_key
 _METADATA: Final = MetadataRequest.api_key
 _API_VERSIONS: Final = ApiVersionsRequest.api_key
+_HANDSHAKE: Final = SaslHandshakeRequest.api_key
+_AUTHENTICATE: Final = SaslAuthenticateRequest.api_key
+_OF_ITS_OWN: Final = (_API_VERSIONS, _HANDSHAKE, _AUTHENTICATE)
+"""Requests that a channel makes by itself."""
 _MOST_ANSWER_BYTES: Final = 256 << 20
 SOFTWARE_NAME: Final = "kafka-group-coordinator"
 _ASKED_VERSION: Final = 4
@@ -71,6 +81,7 @@ class Channel:
         "_headers",
         "_heartbeats",
         "_highest",
+        "_login",
         "_ranges",
         "_sized",
         "_version",
@@ -80,10 +91,15 @@ class Channel:
     )
 
     def __init__(
-        self, client_id: str, software_version: str, highest: Mapping[int, int] | None = None
+        self,
+        client_id: str,
+        software_version: str,
+        highest: Mapping[int, int] | None = None,
+        login: Login | None = None,
     ) -> None:
         """`highest`: the highest version of an API that this client speaks, where it is lower than
-        `requests.OURS`."""
+        `requests.OURS`. `login`: what it does first, where the broker asks who it is."""
+        self._login = login
         self._highest = highest or {}
         self._heartbeats: tuple[tuple[str, str], tuple[int, int]] | None = None
         self._sized: tuple[Request, int] | None = None
@@ -106,7 +122,7 @@ class Channel:
     def ask(self, message: Request, context: Any) -> None:
         """Send a request; its answer comes with `context`. Raises Unsupported (WireError) for what
         this broker cannot be told."""
-        if self._ranges is None:
+        if self._ranges is None or self._login is not None:
             self._waiting.append((message, context))
             return
         version = choose(message, self._ranges)
@@ -132,7 +148,7 @@ class Channel:
     def unanswered(self) -> list[Any]:
         """The contexts of all that was asked and will not be answered, when the connection is
         gone."""
-        contexts = [context for key, _, context in self._asked.values() if key != _API_VERSIONS]
+        contexts = [context for key, _, context in self._asked.values() if key not in _OF_ITS_OWN]
         return contexts + [context for _, context in self._waiting]
 
     @property
@@ -223,6 +239,9 @@ class Channel:
             self.metadata, response = _metadata(data[pos:], version)
         else:
             response = response_type(key).decode(version, data, pos)
+        if key in _OF_ITS_OWN:
+            self._logs_in(response, answers)
+            return
         answers.append((context, lift(response, version)))
 
     def _greeted(
@@ -240,6 +259,37 @@ class Channel:
                 key: (low, min(high, self._highest.get(key, high)))
                 for key, (low, high) in self._ranges.items()
             }
+        if self._login is not None:
+            self._put(_HANDSHAKE, 1, SaslHandshakeRequest(mechanism=self._login.mechanism), None)
+            return
+        self._send_waiting(answers)
+
+    def _logs_in(
+        self, response: Response, answers: list[tuple[Any, Response | Unsupported]]
+    ) -> None:
+        """The login goes on, or is done. Raises WireError if it is refused."""
+        login = self._login
+        assert login is not None
+        if isinstance(response, SaslHandshakeResponse):
+            if response.error_code:
+                there = ", ".join(response.mechanisms)
+                raise WireError(f"the broker has no {login.mechanism}; it has {there}")
+            said: bytes | None = login.first
+        else:
+            assert isinstance(response, SaslAuthenticateResponse)
+            if response.error_code:
+                raise WireError(f"the login was refused: {response.error_message}")
+            try:
+                said = login.answered(response.auth_bytes)
+            except ValueError as error:
+                raise WireError(str(error)) from None
+        if said is not None:
+            self._put(_AUTHENTICATE, 2, SaslAuthenticateRequest(auth_bytes=said), None)
+            return
+        self._login = None
+        self._send_waiting(answers)
+
+    def _send_waiting(self, answers: list[tuple[Any, Response | Unsupported]]) -> None:
         waiting, self._waiting = self._waiting, []
         for message, context in waiting:
             try:

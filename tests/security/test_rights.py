@@ -175,3 +175,46 @@ def test_an_authorizer_without_logins_knows_anonymous() -> None:
         consumer = KafkaConsumer(bootstrap_servers=kafka.bootstrap_servers)
         with contextlib.closing(consumer):
             assert consumer.topics() == {"orders"}
+
+
+class TestPeers:
+    """Members of ours that log in."""
+
+    @pytest.mark.parametrize("security", ["SASL_PLAINTEXT", "SASL_SSL"])
+    @pytest.mark.parametrize("protocol", ["classic", "consumer"])
+    def test_one_acts_as_its_user(self, security: str, protocol: str) -> None:
+        with Emulator(
+            {"orders": 2}, security=security, users={"billing": "secret"}, acls=ACLS, remember=1_000
+        ) as kafka:
+            with kafka.peer(
+                "billing", topics=["orders"], user="billing", protocol=protocol
+            ) as peer:
+                peer.wait_stable()
+                assert kafka.group("billing").wait(members=1, assigned="all")
+            principals = {line["principal"] for line in kafka.events("Authenticated")}
+            assert principals == {"User:billing"}
+
+    def test_one_is_refused(self, guarded: Emulator) -> None:
+        with guarded.peer("other", topics=["orders"], user="billing", keep_going=True):
+            [line, *_] = guarded.wait_for("AuthorizationRefused", group="other", since=0)
+        assert line["principal"] == "User:billing"
+
+    def test_a_password_that_changed(self, guarded: Emulator) -> None:
+        with guarded.deny_authentication(times=1):
+            with guarded.peer(
+                "billing", topics=["orders"], user="billing", keep_going=True
+            ) as peer:
+                guarded.wait_for("AuthenticationFailed", principal="User:billing", since=0)
+                peer.wait_stable()
+
+    def test_by_its_certificate(self) -> None:
+        config = {"ssl.client.auth": "required"}
+        name = "User:CN=billing,OU=tests,O=coordinator"
+        acls = [f'"{name}" may Read topic orders', f'"{name}" may Read group billing']
+        with Emulator({"orders": 2}, security="SSL", config=config, acls=acls) as kafka:
+            with kafka.peer("billing", topics=["orders"], user="billing") as peer:
+                peer.wait_stable()
+
+    def test_who_is_nobody(self, guarded: Emulator) -> None:
+        with pytest.raises(EmulatorError, match="wants one of billing, root"):
+            guarded.peer("g", topics=["orders"], user="nobody")

@@ -60,6 +60,7 @@ class NewPeer:
     config: dict[str, str | int | float | bool] = told("a consumer's settings by Kafka's names", {})
     keep_going: bool = told("a fault does not end it", False)
     protocol: str | None = told("classic or consumer (KIP-848)", None)
+    user: str | None = told("who it logs in as; without one it may do everything", None)
     listener: Any = told(
         "a listener of rebalances is Python code: it cannot be given over HTTP", None, HIDDEN
     )
@@ -106,6 +107,7 @@ def peer_start(port: Port, body: NewPeer) -> Any:
         config=body.config,
         keep_going=body.keep_going,
         protocol=body.protocol,
+        user=body.user,
     )
     return _shown(port.add_peer(body.group, handle))
 

@@ -207,6 +207,7 @@ class RemoteKit(ClusterKit, SecurityKit, FaultWords["RemoteFault"]):
         listener: object = None,
         keep_going: bool = False,
         protocol: str | None = None,
+        user: str | None = None,
     ) -> RemotePeer:
         """See `Emulator.peer`. A listener cannot be given: what the peer was told stands in the
         log's stream `member`."""
@@ -222,6 +223,7 @@ class RemoteKit(ClusterKit, SecurityKit, FaultWords["RemoteFault"]):
             config=arguments.settings_of(config),
             keep_going=keep_going,
             protocol=protocol,
+            user=user,
         )
         return RemotePeer(self._caller, shown)
 

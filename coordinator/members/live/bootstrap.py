@@ -17,7 +17,7 @@ from ...wire.primitives import WireError
 from ...wire.schema import Request, Response
 from ..cluster_view import ClusterView
 from ..requests import Unsupported
-from .wire import Wire
+from .wire import Entry, Wire
 
 Done = Callable[["Response | None"], None]
 GotView = Callable[["ClusterView | None"], None]
@@ -51,7 +51,9 @@ class Bootstrap:
         buffer: memoryview,
         client_id: str,
         timeout_s: float,
+        entry: Entry | None = None,
     ) -> None:
+        self._entry = entry
         self._addresses = list(addresses)
         self._loop = loop
         self._buffer = buffer
@@ -131,7 +133,9 @@ class Bootstrap:
         if self._closed:
             return
         if self._wire is None:
-            self._wire = Wire(self._client_id, self._buffer, self._answered, self._lost)
+            self._wire = Wire(
+                self._client_id, self._buffer, self._answered, self._lost, self._entry
+            )
             self._connecting = self._loop.create_task(self._connect(self._wire))
         try:
             self._wire.ask(message, done)

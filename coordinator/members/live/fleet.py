@@ -22,6 +22,7 @@ from .bootstrap import Bootstrap, parse_addresses
 from .gate import Gate
 from .peer import CONNECT_TIMEOUT_S, Peer, PeerError
 from .recorder import Callback
+from .wire import Entry
 
 _RECEIVE_BUFFER_BYTES = 1 << 18
 _CONNECTING_AT_ONCE = 256
@@ -61,9 +62,12 @@ class Fleet:
         client_id: str = "peers",
         close_timeout_ms: int = 5_000,
         routes: Mapping[tuple[str, int], tuple[str, int]] | None = None,
+        entry: Entry | None = None,
     ) -> None:
         """`routes`: where to connect instead, by host and port that brokers advertise: theirs may
-        not be reached from here."""
+        not be reached from here. `entry`: how brokers are got into, where they ask for more than a
+        connection."""
+        self.entry = entry
         self.loop = asyncio.get_running_loop()
         self.random = Random(seed)
         self.identities = Random()
@@ -77,7 +81,12 @@ class Fleet:
         self.failed: list[Peer] = []
         """Those that ended by a fault, in the order of their ends."""
         self.bootstrap = Bootstrap(
-            parse_addresses(bootstrap_servers), self.loop, self.buffer, client_id, CONNECT_TIMEOUT_S
+            parse_addresses(bootstrap_servers),
+            self.loop,
+            self.buffer,
+            client_id,
+            CONNECT_TIMEOUT_S,
+            entry,
         )
         self._zero = self.loop.time()
         self._deadlines: Deadlines[Peer] = Deadlines()

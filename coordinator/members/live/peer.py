@@ -41,7 +41,7 @@ from ..requests import Unsupported
 from ..states import MemberState
 from .gate import Gate
 from .recorder import Callback, Recorder
-from .wire import Wire
+from .wire import Entry, Wire
 
 if TYPE_CHECKING:
     from ..cluster_view import ClusterView
@@ -67,6 +67,7 @@ class PeerDriver(Protocol):
     connecting: asyncio.Semaphore
     close_timeout_ms: int
     routes: dict[tuple[str, int], tuple[str, int]]
+    entry: Entry | None
     bootstrap: Bootstrap
 
     def now(self) -> int:
@@ -337,7 +338,11 @@ class Peer:
             self._hang_up()
             self._wire_node = node
             self._wire = Wire(
-                self.client_id, self._fleet.buffer, self._on_answer_or_fault, self._on_lost
+                self.client_id,
+                self._fleet.buffer,
+                self._on_answer_or_fault,
+                self._on_lost,
+                self._fleet.entry,
             )
             self._connecting = self._fleet.loop.create_task(self._connect(self._wire, node))
         try:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Callable
-from typing import Any
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from coordinator.version import __version__
 
@@ -18,18 +19,50 @@ from ...wire.schema import Request, Response
 from ..channel import Channel
 from ..requests import Unsupported
 
+if TYPE_CHECKING:
+    from ssl import SSLContext
+
+    from ..login import Credentials, Login
+
+_NONCE_BYTES = 18
 Answered = Callable[[Any, "Response | Unsupported"], None]
 Lost = Callable[["Wire", list[Any], str], None]
+
+
+class Entry(NamedTuple):
+    """How a client gets in: over TLS, as somebody."""
+
+    tls: SSLContext | None = None
+    credentials: Credentials | None = None
+
+    def login(self) -> Login | None:
+        """Of one connection."""
+        if self.credentials is None:
+            return None
+        from ..login import Login
+
+        return Login(self.credentials, token_hex(_NONCE_BYTES))
 
 
 class Wire(asyncio.BufferedProtocol):
     """A connection; `answered` is told each answer with its context, `lost` the end, once, with the
     contexts left unanswered."""
 
-    __slots__ = ("_answered", "_buffer", "_ended", "_lost", "_why", "channel", "transport")
+    __slots__ = ("_answered", "_buffer", "_ended", "_lost", "_tls", "_why", "channel", "transport")
 
-    def __init__(self, client_id: str, buffer: memoryview, answered: Answered, lost: Lost) -> None:
-        self.channel = Channel(client_id, __version__)
+    def __init__(
+        self,
+        client_id: str,
+        buffer: memoryview,
+        answered: Answered,
+        lost: Lost,
+        entry: Entry | None = None,
+    ) -> None:
+        """`entry`: how it gets in, where the broker asks for more than a connection."""
+        self._tls = None if entry is None else entry.tls
+        self.channel = Channel(
+            client_id, __version__, login=None if entry is None else entry.login()
+        )
         self.transport: Any = None  # asyncio.Transport; uvloop's has no base class in common
         self._buffer = buffer
         self._answered = answered
@@ -42,7 +75,9 @@ class Wire(asyncio.BufferedProtocol):
     ) -> None:
         """Open the connection. Raises OSError (TimeoutError included)."""
         async with asyncio.timeout(timeout_s):
-            await loop.create_connection(lambda: self, host, port)
+            await loop.create_connection(
+                lambda: self, host, port, ssl=self._tls, server_hostname=host if self._tls else None
+            )
 
     @property
     def is_open(self) -> bool:
