@@ -6,6 +6,8 @@ keeps. Sessions and parked requests are soft state and are left out. (b) After e
 unloaded and loaded, the live groups equal a load of the events, which folds the durable ones alone.
 (c) Of several brokers that write a log, the log gives back the cluster, the groups that each broker
 serves, and the transactional ids that their coordinators know.
+(d) What share groups have in flight at each broker, and what the share coordinator keeps of it,
+equals a replay of their events.
 
 The fixture `log_is_the_truth` in conftest does this for every test; `@pytest.mark.unjudged` is for
 tests that break the coordinator on purpose. test_log_judge.py plants bugs to show that the judge
@@ -20,15 +22,20 @@ from typing import Any
 
 import pytest
 
+from coordinator.broker.shares.partitions import SharePartitions
+from coordinator.broker.shares.service import Shares
+from coordinator.broker.shares.states import ShareStates
 from coordinator.cluster import Cluster
 from coordinator.cluster_runtime import Brokers
 from coordinator.event_log.replay_brokers import ReplayedBrokers
+from coordinator.event_log.replay_shares import ReplayedShares
 from coordinator.group_coordinator import GroupCoordinator, LoggedEvent
 from coordinator.groups import events as ev
 from coordinator.groups.evolve import evolve
 from coordinator.groups.group import Group
 from coordinator.shards.availability import PartitionsEmptied
 from coordinator.shards.shard import Shard
+from coordinator.share_partitions.model import SharePartitionKey
 
 Groups = dict[str, dict[str, object]]
 _DURABLE = ev.DURABLE
@@ -44,6 +51,9 @@ class Recorder:
         other index gets such an id."""
         self.derived = 0
         self.clusters: list[Brokers] = []
+        self.shares: list[tuple[SharePartitions, ShareStates, ReplayedShares]] = []
+        """The share partitions of each broker, and what their events lead to. Brokers that share
+        the states share what leads to them."""
 
     def judge(self) -> None:
         """Compare. Raises AssertionError."""
@@ -52,6 +62,8 @@ class Recorder:
             if events and coordinator._durable is None:
                 judge_replay(coordinator, events)
                 judge_load(coordinator, events)
+        for live, states, replayed in self.shares:
+            judge_shares(id(live), live, states, replayed)
         for cluster in self.clusters:
             log = cluster.log
             if (
@@ -102,6 +114,10 @@ def judge_brokers(cluster: Brokers, lines: list[dict[str, Any]]) -> None:
     assert registrations(cluster.controller.cluster) == registrations(replayed.cluster), (
         "the log gives another cluster than there was"
     )
+    shares = ReplayedShares(lines)
+    for node, broker in cluster.brokers.items():
+        if broker._shares is not None:
+            judge_shares(node, broker.shares.partitions, broker.shares.states, shares)
     for node, broker in cluster.brokers.items():
         again = replayed.coordinators.get(node) or GroupCoordinator(config)
         live, told = serving(broker.coordinator), serving(again)
@@ -117,6 +133,19 @@ def judge_brokers(cluster: Brokers, lines: list[dict[str, Any]]) -> None:
                 assert one.snapshot() == found[name], (
                     f"the log gives another {name} than broker {node} knows"
                 )
+
+
+def judge_shares(
+    node: int, live: SharePartitions, states: ShareStates, replayed: ReplayedShares
+) -> None:
+    """(d) The events of share partitions give back those that are open, and what is stored."""
+    again = replayed.open_ones.get(node, {})
+    assert {key: of.snapshot() for key, of in live.open_ones.items()} == {
+        key: of.snapshot() for key, of in again.items()
+    }, "a replay of the log has other records in flight than share groups have"
+    assert {key: of.snapshot() for key, of in states.states.items()} == {
+        key: of.snapshot() for key, of in replayed.states.items()
+    }, "a replay of the log has other states of share partitions than there are"
 
 
 def serving(coordinator: GroupCoordinator) -> Groups:
@@ -229,6 +258,29 @@ def recording() -> Iterator[Recorder]:
 
             return classmethod(derived)
 
+        open_shares, fold, keep = Shares.__init__, SharePartitions._fold, ShareStates._write
+        replays: dict[int, ReplayedShares] = {}
+
+        def opened(self: Shares, broker: Any) -> None:
+            open_shares(self, broker)
+            replayed = replays.setdefault(id(self.states.states), ReplayedShares())
+            recorder.shares.append((self.partitions, self.states, replayed))
+
+        def folded_one(self: SharePartitions, partition: Any, event: Any, *rest: Any) -> None:
+            replayed = replays.get(id(self._states.states))
+            if replayed is not None:  # brokers that outlive a test were made in another
+                replayed.fold(id(self), partition.key, event)
+            fold(self, partition, event, *rest)
+
+        def kept_one(self: ShareStates, broker: Any, key: Any, event: Any, *rest: Any) -> None:
+            replayed = replays.get(id(self.states))
+            if replayed is not None:
+                replayed.fold(0, SharePartitionKey(key.group_id, "", key.partition), event)
+            keep(self, broker, key, event, *rest)
+
+        patch.setattr(Shares, "__init__", opened)
+        patch.setattr(SharePartitions, "_fold", folded_one)
+        patch.setattr(ShareStates, "_write", kept_one)
         begin = Brokers.__init__
 
         def begun(self: Brokers, *args: Any, **kwargs: Any) -> None:

@@ -8,11 +8,16 @@ from typing import Any
 
 import pytest
 
+from coordinator.broker.shares.partitions import SharePartitions
+from coordinator.broker.shares.states import ShareStates
 from coordinator.groups import events as ev
 from coordinator.groups.offsets import evolve as offsets
 from coordinator.shards.availability import PartitionsUnloaded
 from coordinator.shards.durable import DurableEvents, _CompactedEvents
 from coordinator.shards.shard import Shard
+from coordinator.share_partitions import events as sev
+from coordinator.share_partitions.evolve import evolve as evolve_share
+from tests.broker.shares import LOCK_MS, ShareDriver, initialize
 from tests.groups.callers import subscribe
 from tests.groups.kit import World
 from tests.log_judge import recording
@@ -177,3 +182,49 @@ BUGS: dict[str, Plant] = {
 @pytest.mark.parametrize("name", BUGS)
 def test_the_judge_finds(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not judged(BUGS[name], monkeypatch), f"nobody noticed: {name}"
+
+
+def share_story() -> None:
+    """Records that a share group holds, gives back and is done with."""
+    driver = ShareDriver()
+    initialize(driver)
+    driver.records(5)
+    member = driver.member()
+    member.fetch(0)
+    member.said((0, 1, 1), (2, 2, 2))
+    driver.pass_time(LOCK_MS)
+
+
+def _locks_that_end_in_silence(patch: pytest.MonkeyPatch) -> None:
+    fold = SharePartitions._fold
+
+    def folded(self: SharePartitions, partition: Any, event: Any, *rest: Any) -> None:
+        if isinstance(event, sev.RecordsReleased):
+            evolve_share(partition, event)
+        else:
+            fold(self, partition, event, *rest)
+
+    patch.setattr(SharePartitions, "_fold", folded)
+
+
+def _a_state_that_is_not_told(patch: pytest.MonkeyPatch) -> None:
+    keep = ShareStates._write
+
+    def kept(self: ShareStates, broker: Any, key: Any, event: Any, *rest: Any) -> None:
+        keep(self, broker, key, event, *rest)
+        self.states[key].write_ms += 1
+
+    patch.setattr(ShareStates, "_write", kept)
+
+
+@pytest.mark.parametrize("plant", [None, _locks_that_end_in_silence, _a_state_that_is_not_told])
+def test_the_judge_sees_share_groups(plant: Plant | None) -> None:
+    with recording() as recorder, pytest.MonkeyPatch.context() as patch:
+        if plant is not None:
+            plant(patch)
+        share_story()
+        if plant is None:
+            recorder.judge()
+        else:
+            with pytest.raises(AssertionError, match="a replay of the log has other"):
+                recorder.judge()

@@ -194,6 +194,8 @@ class Broker(FreshNames):
                 self._shares.topic_deleted(event.topic, now, cause)
             self.parked_fetches.wake_topic(event.topic, now)
         elif isinstance(event, PartitionChanged):
+            if self._shares is not None:
+                self._shares.partition_changed(event.topic, event.partition, now, cause)
             self.parked_fetches.wake(event.topic, event.partition, now)
 
     @property

@@ -91,7 +91,7 @@ class Kit(TopicKit, ClusterKit, SecurityKit, FaultWords["FaultHandle"]):
         from .share_groups import ShareGroupHandle
 
         arguments.group(group_id)
-        return ShareGroupHandle(self.run, self._done, self._session, group_id)
+        return ShareGroupHandle(self.run, self._done, self._session, group_id, self.verify)
 
     def groups(self) -> list[str]:
         """The ids of all groups, sorted."""

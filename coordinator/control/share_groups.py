@@ -6,13 +6,13 @@ instant. It builds the data of this package and applies it between two requests.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from typing import TYPE_CHECKING, Any
 
 from ..broker.shares.sessions import SessionKey
-from ..share_partitions.release import LOCK_ENDED
+from ..share_partitions.release import TEST_ENDED
 from ..share_states.model import ShareStateKey
 from ..wire.messages.incremental_alter_configs import (
     AlterableConfig,
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .session import KitSession
     from .steps import Done, Steps
     from .thread_calls import Runner
+    from .verification import Verification
 
 _GROUP, _SET = 32, 0
 DEFAULT_MOST = 1_000
@@ -44,8 +45,16 @@ class ShareGroupHandle:
     """One share group of a running emulator. The same object serves before the group exists and
     after it is gone."""
 
-    def __init__(self, run: Runner, done: Done, session: KitSession, group_id: str) -> None:
+    def __init__(
+        self,
+        run: Runner,
+        done: Done,
+        session: KitSession,
+        group_id: str,
+        verify: Callable[..., Verification],
+    ) -> None:
         self._run = run
+        self._verify = verify
         self._done = done
         self._session = session
         self.group_id = group_id
@@ -71,6 +80,11 @@ class ShareGroupHandle:
         return self._run(
             lambda: share_views.records(self._session, self.group_id, topic, partition, most)
         )
+
+    def verify(self, *, since: int = 0) -> Verification:
+        """Assertions about what happened to the group, from a `mark` on: each raises AssertionError
+        with the offending lines."""
+        return self._verify(self.group_id, since=since)
 
     # -- waiting
 
@@ -181,7 +195,7 @@ class ShareGroupHandle:
                 low = one.start_offset if offset is None else offset
                 high = one.next_offset - 1 if offset is None else offset
                 given_back += broker.shares.partitions.give_back(
-                    one, low, high, LOCK_ENDED, self._session.now()
+                    one, low, high, TEST_ENDED, self._session.now()
                 )
             if not given_back:
                 seen = share_views.snapshot(self._session, self.group_id)

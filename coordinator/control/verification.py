@@ -14,6 +14,13 @@ from ..history.rebalance_counts import BEGUN
 from ..judges import Judge, Judgement, judge
 from ..judges.commits import CommitsStayWithinAssignment, CommitsStayWithinGeneration
 from ..judges.ownership import RevokedBeforeAssigned, SingleOwner
+from ..judges.sharing import (
+    DeliveriesAreCounted,
+    DoneStaysDone,
+    LocksLast,
+    NothingBeforeStart,
+    OneHolder,
+)
 from ..judges.transactional_offsets import TransactionsStayWithinAssignment
 from . import arguments
 from .snapshots import GroupSnapshot, TopicPartition
@@ -61,7 +68,7 @@ class Verification:
         self._group = group
         self._since = since
         self._records = records
-        self._streams = frozenset({"group", "wire"})
+        self._streams = frozenset({"group", "wire", "share"})
 
     @classmethod
     def of_log(cls, group_id: str, lines: Sequence[Line]) -> Self:
@@ -96,6 +103,30 @@ class Verification:
                     line,
                 )
         return self
+
+    # -- promises of share groups
+    # ---------------------------------------------------------------------------------------------
+
+    def done_stays_done(self) -> Self:
+        """No record that was accepted, rejected or given up was delivered again."""
+        return self._judged(DoneStaysDone)
+
+    def one_holder(self) -> Self:
+        """No record was in two members' hands at a time, and nobody acknowledged what another
+        held."""
+        return self._judged(OneHolder)
+
+    def deliveries_are_counted(self) -> Self:
+        """Each delivery of a record counted one more, and none was above the limit."""
+        return self._judged(DeliveriesAreCounted)
+
+    def nothing_before_start(self) -> Self:
+        """No record before the start offset was delivered, and that went on only."""
+        return self._judged(NothingBeforeStart)
+
+    def locks_last(self) -> Self:
+        """Each lock ended when its time was over, or with its member's word or session."""
+        return self._judged(LocksLast)
 
     def _judged(self, kind: type[Judge]) -> Self:
         self._known()

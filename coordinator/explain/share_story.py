@@ -14,7 +14,7 @@ from ..event_log.reader import Line
 from ..history.share_records import ShareRecords
 from .words import listed, printable
 
-_LOCK_ENDED = "the lock ended"
+_LOCK_ENDED = frozenset({"the lock ended", "a test ended the lock"})
 _DONE_OF_THEM = {"release": "released", "reject": "rejected", "gap": "says that there are no"}
 
 
@@ -38,7 +38,7 @@ def sentence(known: ShareRecords, line: Line) -> str:
 
 def _released(known: ShareRecords, line: Line) -> str:
     who = printable(known.name(line["group"], line["member"]))
-    if line["reason"] == _LOCK_ENDED:
+    if line["reason"] in _LOCK_ENDED:
         why = f"the lock of {who} on {_place(line)} ended"
     else:
         why = f"{who} lost what it held of {_place(line)}: {printable(line['reason'])}"
@@ -96,7 +96,7 @@ def _because(known: ShareRecords, line: Line, again: list[dict[str, Any]]) -> st
     who = printable(known.name(before["group"], before["member"]))
     if before["type"] == "RecordsAcknowledged":
         return f", because {who} released it"
-    if before["reason"] == _LOCK_ENDED:
+    if before["reason"] in _LOCK_ENDED:
         return f", because the lock of {who} had ended"
     return f", because {who} lost it: {printable(before['reason'])}"
 

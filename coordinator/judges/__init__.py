@@ -12,5 +12,6 @@ from __future__ import annotations
 
 from .base import Finding, Judge, Judgement, Verdict
 from .judging import ALL, Panel, judge
+from .sharing import OF_SHARE_GROUPS
 
-__all__ = ["ALL", "Finding", "Judge", "Judgement", "Panel", "Verdict", "judge"]
+__all__ = ["ALL", "OF_SHARE_GROUPS", "Finding", "Judge", "Judgement", "Panel", "Verdict", "judge"]

@@ -63,6 +63,9 @@ class Judge:
     """What Kafka promises, exceptions included, as a sentence."""
     needs: ClassVar[frozenset[str]] = frozenset({"group"})
     """The streams that have to be in the log."""
+    unasked: ClassVar[bool] = False
+    """Whether nothing is said where such a stream is missing, not even that it was not judged: of
+    what most runs do not have."""
     looks_at: ClassVar[frozenset[str] | None] = None
     """The types of lines that it looks at: others it need not be shown, and it says the same. None:
     all."""

@@ -23,6 +23,7 @@ from .records import (
 )
 from .requests import AnsweredOnce
 from .sessions import SessionsEnd
+from .sharing import OF_SHARE_GROUPS
 from .timeouts import TimeoutsEnd
 from .transactions import OnlyCommittedIsRead, PipelinesWriteOnce
 
@@ -147,6 +148,8 @@ class Panel:
         for number, one in enumerate(self._sitting):
             found = one.findings[: self._found_whole[number]] if self.gaps else one.findings
             missing = sorted(one.needs - self._streams - streams)
+            if missing and one.unasked:
+                continue
             findings = tuple(finding for finding in found if finding.seq >= since)
             if not findings and len(one.findings) > len(found) and not missing:
                 why = f"the beginning of what it found is not in this log ({self._gaps_told()})"
@@ -174,12 +177,12 @@ def judge(
     since: int = 0,
     streams: frozenset[str] | None = None,
 ) -> list[Verdict]:
-    """What each judge says of a log, all judges by default. `judges`, `group`, `streams`: as of
-    Panel.
+    """What each judge says of a log; by default all judges, and those of share groups if the log
+    has any. `judges`, `group`, `streams`: as of Panel.
 
     `since`: findings before this line do not count (what came before is seen all the same).
     """
-    panel = Panel(judges or ALL, group=group, streams=streams)
+    panel = Panel(judges or (*ALL, *OF_SHARE_GROUPS), group=group, streams=streams)
     for line in lines:
         panel.see(line)
     return list(panel.verdicts(since))

@@ -12,6 +12,7 @@ from .start import start_after
 from .states import RecordState, after_release
 
 LOCK_ENDED = "the lock ended"
+TEST_ENDED = "a test ended the lock"
 SESSION_CLOSED = "the session was closed"
 CONNECTION_LOST = "the connection was lost"
 

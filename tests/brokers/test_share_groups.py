@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from coordinator.control.cluster import StopBroker
+from coordinator.control.cluster import MoveLeader, StopBroker
 from coordinator.errors import ErrorCode
 from coordinator.wire.messages.find_coordinator import FindCoordinatorRequest
 from coordinator.wire.messages.read_share_group_state import (
@@ -167,6 +167,22 @@ def test_what_was_acknowledged_outlives_leader_and_share_coordinator() -> None:
     assert other not in (leader, -1)
     cluster.client(other).ask(produce(b"y"), 9)
     assert fetch(cluster, cluster.client(other), 0) == [(1, 1, 1)]
+
+
+def test_a_leader_that_leads_no_longer_forgets_what_is_in_flight() -> None:
+    """SH-SPSO-1, SH-FC-1: who held it does so no longer, and the next leader gives it anew."""
+    cluster, _ = joined(1)
+    leader = cluster.partition().leader
+    assert fetch(cluster, cluster.client(leader), 0) == [(0, 0, 1)]
+    other = next(node for node in (1, 2, 3) if node != leader)
+    cluster.do(MoveLeader("orders", 0, other))
+    cluster.pass_time(100)
+    assert cluster.partition().leader == other
+    assert not cluster.runtime.brokers[leader].shares.partitions.open_ones
+    assert fetch(cluster, cluster.client(other), 0) == [(0, 0, 1)]
+    cluster.do(MoveLeader("orders", 0, leader))
+    cluster.pass_time(100)
+    assert fetch(cluster, cluster.client(leader), 0, epoch=1) == [(0, 0, 1)]
 
 
 def _text(topic_id: bytes) -> str:

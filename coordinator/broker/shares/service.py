@@ -121,6 +121,22 @@ class Shares:
                 self.end_session(key, CONNECTION_LOST, now)
         self.partitions.tick(now)
 
+    def partition_changed(self, topic: str, index: int, now: int, cause: int | None) -> None:
+        """Somebody else may lead a partition now: what groups had in flight of it is forgotten
+        here."""
+        found = self._broker.cluster.partition(topic, index)
+        epoch = None
+        if found is not None and found.leader == self._broker.node_id:
+            epoch = found.leader_epoch
+        self.partitions.close_where(
+            lambda one: (
+                (one.key.topic, one.key.partition) == (topic, index) and one.leader_epoch != epoch
+            ),
+            "another leader was elected",
+            now,
+            cause,
+        )
+
     def topic_deleted(self, topic: str, now: int, cause: int | None) -> None:
         """A topic is gone, and what groups had in flight of it."""
         self.partitions.close_where(

@@ -123,7 +123,8 @@ class Check:
     """One assertion. Its words are those of `GroupHandle.verify()`."""
 
     check: str = told(
-        "single_owner, revoked_before_assigned, no_stale_commit, rebalances, left_cleanly, committed, no_gaps, exactly_once"
+        "single_owner, revoked_before_assigned, no_stale_commit, rebalances, left_cleanly, committed, no_gaps, exactly_once; "
+        "of share groups: done_stays_done, one_holder, deliveries_are_counted, nothing_before_start, locks_last"
     )
     exactly: int | None = told("rebalances: exactly so many", None)
     at_least: int | None = told("rebalances: at least so many", None)
@@ -320,6 +321,11 @@ CHECKS: dict[str, tuple[set[str], bool, Callable[[Verification, Check], object]]
         True,
         lambda v, c: v.exactly_once(_rows(c), beginning=_beginning(c)),
     ),
+    "done_stays_done": (set(), False, lambda v, c: v.done_stays_done()),
+    "one_holder": (set(), False, lambda v, c: v.one_holder()),
+    "deliveries_are_counted": (set(), False, lambda v, c: v.deliveries_are_counted()),
+    "nothing_before_start": (set(), False, lambda v, c: v.nothing_before_start()),
+    "locks_last": (set(), False, lambda v, c: v.locks_last()),
 }
 """The checks: their words, whether one is needed, and what is called."""
 

@@ -189,7 +189,7 @@ class RemoteKit(ClusterKit, SecurityKit, FaultWords["RemoteFault"]):
         from .shares import RemoteShareGroup
 
         arguments.group(group_id)
-        return RemoteShareGroup(self._caller, group_id)
+        return RemoteShareGroup(self._caller, group_id, self.verify)
 
     groups = far(
         Kit.groups,

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from ...control import arguments
 from ...control.share_groups import ShareGroupHandle, setting_text
 from ...control.share_records import ShareSnapshot, record_from_plain, snapshot_from_plain
 from ...control.waits.share_expectations import ShareExpectation
 from .calls import Caller, far
+
+if TYPE_CHECKING:
+    from ...control.verification import Verification
 
 
 def _expected(timeout: float, **words: Any) -> None:
@@ -26,14 +29,19 @@ def _settings(settings: Mapping[str, object]) -> dict[str, Any]:
 class RemoteShareGroup:
     """As `ShareGroupHandle`."""
 
-    def __init__(self, caller: Caller, group_id: str) -> None:
+    def __init__(self, caller: Caller, group_id: str, verify: Callable[..., Verification]) -> None:
         self._caller = caller
+        self._verify = verify
         self.group_id = group_id
         self._at = {"group": group_id}
 
     def snapshot(self) -> ShareSnapshot:
         """See `ShareGroupHandle.snapshot`."""
         return snapshot_from_plain(self._caller("share_describe", **self._at))
+
+    def verify(self, *, since: int = 0) -> Verification:
+        """See `ShareGroupHandle.verify`."""
+        return self._verify(self.group_id, since=since)
 
     wait = far(
         ShareGroupHandle.wait,

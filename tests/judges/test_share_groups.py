@@ -1,0 +1,167 @@
+"""The judges of share groups pass an honest run, and each catches bugs that it alone catches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from coordinator.broker.shares import partitions
+from coordinator.event_log import EventLog
+from coordinator.judges import OF_SHARE_GROUPS, judge
+from coordinator.judges.sharing import Spans
+from coordinator.share_partitions import acknowledge, evolve, release
+from coordinator.share_partitions import events as ev
+from coordinator.share_partitions.states import RecordState
+from tests.broker.shares import LOCK_MS, ShareDriver, initialize
+
+ACCEPT, RELEASE, REJECT, RENEW = 1, 2, 3, 4
+
+
+class Run:
+    """A share group that reads two topics' records, with a log."""
+
+    def __init__(self, **of_group: str) -> None:
+        self.driver = ShareDriver(**of_group)
+        self.log = EventLog(seed=1)
+        self.driver.broker.log = self.log
+        initialize(self.driver)
+        self.driver.records(4, 4)
+        self.a, self.b = self.driver.member("a"), self.driver.member("b")
+
+    def leader_change(self) -> None:
+        """What is in flight is forgotten."""
+        partitions = self.driver.broker.shares.partitions
+        partitions.close_where(lambda _: True, "another leads", self.driver.now, None)
+
+    def wait(self, ms: int = LOCK_MS) -> None:
+        """Time passes."""
+        self.driver.pass_time(ms)
+
+    def play(self) -> None:
+        """A life with all that there is."""
+        a, b = self.a, self.b
+        a.fetch(0)
+        b.fetch(0)
+        b.said((0, 0, ACCEPT))
+        a.said((0, 1, ACCEPT), (2, 2, RELEASE), (3, 3, REJECT))
+        b.fetch()
+        self.wait()
+        b.fetch()
+        self.wait(1_000)
+        b.said((4, 4, RENEW), renew=True)
+        b.said((2, 2, ACCEPT))
+        self.wait(LOCK_MS + 2_000)
+        b.said((4, 4, REJECT))
+        a.fetch()
+        a.said((6, 6, ACCEPT))
+        self.leader_change()
+        self.driver.records(3)
+        for _ in range(6):
+            a.fetch()
+            self.wait()
+            self.leader_change()
+
+    def broken(self) -> set[str]:
+        """The judges that find something."""
+        found = judge(list(self.log.events()), OF_SHARE_GROUPS)
+        return {of.judge for of in found if of.findings}
+
+
+def test_an_honest_run() -> None:
+    """SH-ACK-1, SH-SES-3, SH-SPSO-1: all promises are kept; of other logs nothing is said."""
+    run = Run()
+    run.play()
+    kinds = {line["type"] for line in run.log.events()}
+    assert {"RecordsAcquired", "RecordsAcknowledged", "RecordsReleased"} <= kinds
+    assert run.broken() == set()
+    names = {verdict.judge for verdict in judge(list(run.log.events()))}
+    assert {of.name for of in OF_SHARE_GROUPS} < names
+    assert not any(of.judge == "one_holder" for of in judge([]))
+
+
+def test_offsets_that_are_set_excuse_what_comes_again() -> None:
+    """SH-OFF-3"""
+    run = Run()
+    run.a.fetch(0)
+    run.a.said((0, 7, ACCEPT))
+    initialize(run.driver, start=2, epoch=1)
+    assert run.a.fetch() == {0: [(2, 7, 1)]}
+    assert run.broken() == set()
+
+
+def stored_records_are_not_loaded(patch: pytest.MonkeyPatch) -> None:
+    opened = partitions._opened
+    patch.setattr(partitions, "_opened", lambda *args: opened(*args)._replace(records=()))
+
+
+def accepted_records_are_not_noted(patch: pytest.MonkeyPatch) -> None:
+    patch.setitem(
+        evolve._FOLDS, ev.RecordsAcquired, lambda partition, event: None
+    )  # and so nobody holds them
+
+
+def anybody_acknowledges(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(acknowledge, "_refuse", lambda *_: None)
+
+
+def the_limit_is_forgotten(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(release, "after_release", lambda count, limit: RecordState.AVAILABLE)
+
+
+def counts_are_lost_at_load(patch: pytest.MonkeyPatch) -> None:
+    opened = partitions._opened
+
+    def forgetful(*args: Any) -> Any:
+        event = opened(*args)
+        return event._replace(records=tuple(of._replace(delivery_count=0) for of in event.records))
+
+    patch.setattr(partitions, "_opened", forgetful)
+
+
+def the_start_goes_back(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(release, "start_after", lambda *_: 0)
+
+
+def locks_end_early(patch: pytest.MonkeyPatch) -> None:
+    expire = release.expire
+    patch.setattr(release, "expire", lambda of, now, limit: expire(of, now + 5_000, limit))
+
+
+def locks_never_end(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(partitions.SharePartitions, "next_deadline", lambda self: None)
+
+
+@pytest.mark.parametrize(
+    ("bug", "judges"),
+    [
+        (stored_records_are_not_loaded, "done_stays_done"),
+        (accepted_records_are_not_noted, "one_holder"),
+        (anybody_acknowledges, "one_holder"),
+        (the_limit_is_forgotten, "deliveries_are_counted"),
+        (counts_are_lost_at_load, "deliveries_are_counted"),
+        (the_start_goes_back, "nothing_before_start"),
+        (locks_end_early, "locks_last"),
+        (locks_never_end, "locks_last"),
+    ],
+)
+def test_a_bug_is_found(
+    bug: Callable[[pytest.MonkeyPatch], None], judges: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each planted bug is seen by the judge of the promise that it breaks."""
+    bug(monkeypatch)
+    run = Run()
+    run.play()
+    assert judges in run.broken()
+
+
+def test_ranges() -> None:
+    spans: Spans[int] = Spans()
+    spans.put(0, 9, 1)
+    spans.put(3, 4, 2)
+    assert list(spans.within(2, 6)) == [(2, 2, 1), (3, 4, 2), (5, 6, 1)]
+    spans.put(2, 5, None)
+    assert list(spans.within(0, 100)) == [(0, 1, 1), (6, 9, 1)]
+    spans.put(1, 20, 3)
+    assert list(spans.within(0, 100)) == [(0, 0, 1), (1, 20, 3)]
