@@ -8,10 +8,10 @@ drawn here.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from base64 import b64decode, b64encode
 from functools import cached_property
-from hashlib import new, pbkdf2_hmac
 from hmac import compare_digest, digest
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -80,12 +80,12 @@ class Credential:
         """The stored key, and the server's key."""
         hash_name, secret = self.mechanism.hash_name, self._salted()
         client_key = digest(secret, b"Client Key", hash_name)
-        return new(hash_name, client_key).digest(), digest(secret, b"Server Key", hash_name)
+        return hashlib.new(hash_name, client_key).digest(), digest(secret, b"Server Key", hash_name)
 
 
 def salted(mechanism: Mechanism, password: str, salt: bytes, iterations: int) -> bytes:
     """The salted password, as AlterUserScramCredentials carries it."""
-    return pbkdf2_hmac(mechanism.hash_name, password.encode(), salt, iterations)
+    return hashlib.pbkdf2_hmac(mechanism.hash_name, password.encode(), salt, iterations)
 
 
 class ScramServer:
@@ -149,7 +149,7 @@ class ScramServer:
         if len(proof) != len(signature):
             raise BrokenExchange("a proof of the wrong length")  # SCRAM-2
         client_key = _xor(proof, signature)
-        if not compare_digest(new(hash_name, client_key).digest(), stored_key):
+        if not compare_digest(hashlib.new(hash_name, client_key).digest(), stored_key):
             raise BadLogin
         self.complete = True
         return f"v={_text(digest(server_key, message, hash_name))}"
@@ -185,7 +185,7 @@ class ScramClient:
         client_key = digest(secret, b"Client Key", hash_name)
         begun = f"c=biws,r={read['nonce']}"
         message = f"{self._bare},{read[0]},{begun}".encode()
-        signature = digest(new(hash_name, client_key).digest(), message, hash_name)
+        signature = digest(hashlib.new(hash_name, client_key).digest(), message, hash_name)
         self._signature = digest(digest(secret, b"Server Key", hash_name), message, hash_name)
         return f"{begun},p={_text(_xor(client_key, signature))}".encode()
 
