@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from . import Subparsers, UsageError
+from . import Subparsers, UsageError, command_config
 
 if TYPE_CHECKING:
     import asyncio
@@ -43,6 +43,7 @@ def add_parser(subparsers: Subparsers) -> None:
     )
     add = parser.add_argument
     add("--bootstrap", required=True, metavar="HOST:PORT[,...]", help="brokers to ask first")
+    add("--command-config", metavar="FILE", help=command_config.HELP)
     add("--group", required=True, metavar="ID", help="the group to join")
     add("--topics", metavar="NAME[,...]", help="topics to subscribe to")
     add(
@@ -222,7 +223,8 @@ async def _live(args: argparse.Namespace, configs: list[MemberConfig]) -> int:
 
     asked_to_stop = asyncio.Event()
     _stop_on_signals(asyncio.get_running_loop(), asked_to_stop)
-    fleet = Fleet(args.bootstrap, seed=args.seed, client_id=args.client_id)
+    entry = command_config.read(args.command_config)
+    fleet = Fleet(args.bootstrap, seed=args.seed, client_id=args.client_id, entry=entry)
     view = make_view(fleet, args.group)
     topics = None if args.topics is None else _names(args.topics, "--topics")
     status = 0

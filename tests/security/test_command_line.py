@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import argparse
 import ssl
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from coordinator import Emulator
-from coordinator.cli import CommandParser, UsageError, environment, health, serve
+from coordinator.cli import (
+    CommandParser,
+    UsageError,
+    command_config,
+    environment,
+    health,
+    serve,
+)
 
 
 def made(*words: str) -> Emulator:
@@ -157,3 +166,66 @@ def test_answers_name_the_listener_that_was_asked() -> None:
             connection.send("DescribeCluster", 1, {"endpoint_type": 1})
             assert [each["port"] for each in connection.receive()[1]["brokers"]] == [port]
             connection.close()
+
+
+class TestCommandConfig:
+    """`coordinator peers --command-config`, with what Kafka's own tools would be given."""
+
+    @pytest.mark.parametrize(
+        ("security", "mechanism"),
+        [("SASL_SSL", "PLAIN"), ("SASL_SSL", "SCRAM-SHA-512"), ("SASL_PLAINTEXT", "SCRAM-SHA-256")],
+    )
+    def test_a_member_gets_in(
+        self,
+        security: str,
+        mechanism: str,
+        tmp_path: Path,
+    ) -> None:
+        with Emulator({"orders": 2}, security=security, users={"a": 'odd "word'}) as kafka:
+            config = kafka.client_config("java", user="a", mechanism=mechanism)
+            path = tmp_path / "client.properties"
+            path.write_text("# Kafka's own\n" + "".join(f"{k}={v}\n" for k, v in config.items()))
+            peers = subprocess.Popen(
+                [
+                    *(sys.executable, "-m", "coordinator", "peers"),
+                    *("--bootstrap", kafka.bootstrap_servers, "--group", "g"),
+                    *("--topics", "orders", "--command-config", str(path)),
+                ],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+            )
+            try:
+                kafka.group("g").wait(state="Stable", members=1, timeout=120)
+            finally:
+                peers.terminate()
+                told, _ = peers.communicate(timeout=120)
+            assert peers.returncode == 0 and "odd" not in told
+
+    @pytest.mark.parametrize(
+        ("text", "told"),
+        [
+            ("security.protocol=TLS", "it is one of PLAINTEXT, SSL"),
+            ("security.protocol=SASL_SSL", "sasl.mechanism=GSSAPI: there are PLAIN"),
+            ("nonsense", "line 1: write NAME=VALUE"),
+            (
+                "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN",
+                "sasl.jaas.config names no username",
+            ),
+            (
+                "security.protocol=SSL\nssl.truststore.location=/x.jks",
+                "give ssl.truststore.type=PEM",
+            ),
+            (
+                "security.protocol=SSL\nssl.truststore.location=/no.pem\nssl.truststore.type=PEM",
+                "a certificate cannot be read",
+            ),
+        ],
+    )
+    def test_what_cannot_be(self, text: str, told: str, tmp_path: Path) -> None:
+        path = tmp_path / "client.properties"
+        path.write_text(text)
+        with pytest.raises(UsageError, match=told):
+            command_config.read(str(path))
+        with pytest.raises(UsageError, match="--command-config /no/such"):
+            command_config.read("/no/such")

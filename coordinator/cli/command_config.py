@@ -1,0 +1,102 @@
+"""`--command-config FILE`: how a tool gets into a Kafka that asks for more than a connection, as Kafka's
+own tools are told it: a file of properties.
+
+Read are security.protocol, sasl.mechanism and sasl.jaas.config (PLAIN, SCRAM), and PEM files:
+ssl.truststore.location, ssl.keystore.location. What it cannot be is an error that says where and
+what would be right. Opens no connection.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from . import UsageError
+
+if TYPE_CHECKING:
+    from ssl import SSLContext
+
+    from coordinator.members.live.wire import Entry
+
+OPTION: Final = "--command-config"
+HELP: Final = "a file of properties, as Kafka's tools take it: security.protocol, sasl.mechanism, sasl.jaas.config, PEM stores"
+_CREDENTIAL = r'\b{}\s*=\s*"((?:[^"\\]|\\.)*)"'
+
+
+def read(path: str | None) -> Entry | None:
+    """How a client gets in; None: in the clear, as anybody. Raises UsageError."""
+    if path is None:
+        return None
+    from coordinator.members.live.wire import Entry
+    from coordinator.members.login import Credentials
+    from coordinator.security.listeners import SecurityProtocol
+    from coordinator.security.security import KNOWN_MECHANISMS
+
+    given = _properties(path)
+    name = given.get("security.protocol", "PLAINTEXT").upper()
+    if name not in SecurityProtocol.__members__:
+        raise UsageError(
+            f"{OPTION} {path}: security.protocol={name}: it is one of {', '.join(SecurityProtocol)}"
+        )
+    protocol = SecurityProtocol(name)
+    credentials = None
+    if protocol.has_sasl:
+        mechanism = given.get("sasl.mechanism", "GSSAPI")
+        if mechanism not in KNOWN_MECHANISMS:
+            raise UsageError(
+                f"{OPTION} {path}: sasl.mechanism={mechanism}: there are {', '.join(KNOWN_MECHANISMS)}"
+            )
+        user, password = (_credential(path, given, which) for which in ("username", "password"))
+        credentials = Credentials(mechanism, user, password)
+    tls = None
+    if protocol.has_tls:
+        tls = _context(path, given)
+    return Entry(tls, credentials)
+
+
+def _properties(path: str) -> dict[str, str]:
+    try:
+        with open(path) as file:
+            lines = file.read().replace("\\\n", "").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{OPTION} {path}: {error}") from None
+    found = {}
+    for number, line in enumerate(lines, 1):
+        if not line.strip() or line.lstrip().startswith(("#", "!")):
+            continue
+        name, equals, value = line.partition("=")
+        if not equals:
+            raise UsageError(f"{OPTION} {path}, line {number}: write NAME=VALUE")
+        found[name.strip()] = value.strip()
+    return found
+
+
+def _credential(path: str, given: dict[str, str], which: str) -> str:
+    found = re.search(_CREDENTIAL.format(which), given.get("sasl.jaas.config", ""))
+    if found is None:
+        raise UsageError(
+            f'{OPTION} {path}: sasl.jaas.config names no {which}; write MODULE required username="..." password="...";'
+        )
+    return re.sub(r"\\(.)", r"\1", found[1])
+
+
+def _context(path: str, given: dict[str, str]) -> SSLContext:
+    import ssl
+
+    authority, certificate = (
+        given.get(f"ssl.{store}.location") for store in ("truststore", "keystore")
+    )
+    for store, location in (("truststore", authority), ("keystore", certificate)):
+        if location is not None and given.get(f"ssl.{store}.type", "JKS").upper() != "PEM":
+            raise UsageError(
+                f"{OPTION} {path}: ssl.{store}.location: only PEM can be read; give ssl.{store}.type=PEM"
+            )
+    try:
+        context = ssl.create_default_context(cafile=authority)
+        if certificate is not None:
+            context.load_cert_chain(certificate)
+    except OSError as error:
+        raise UsageError(f"{OPTION} {path}: a certificate cannot be read: {error}") from None
+    if given.get("ssl.endpoint.identification.algorithm") == "":
+        context.check_hostname = False
+    return context
