@@ -24,6 +24,7 @@ Behaviour = Literal[
     "PART-44-1",
     "QUO-44-1",
     "REC-44-1",
+    "SH-44-1",
     "V44-7",
 ]
 """What a release does and an older one does not, by the rule that says it (docs/rules.md)."""

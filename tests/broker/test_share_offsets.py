@@ -6,6 +6,7 @@ from __future__ import annotations
 import pytest
 
 from coordinator.errors import ErrorCode
+from coordinator.releases import release_named
 from coordinator.share_states.model import ShareStateKey
 from coordinator.wire.messages.alter_share_group_offsets import (
     AlterShareGroupOffsetsRequest,
@@ -171,12 +172,16 @@ def test_groups_that_may_not_be_changed(driver: ShareDriver, tool: Tool) -> None
     assert not tool.alter((0, 1)).error_code
 
 
-def test_a_topic_that_grows(driver: ShareDriver, tool: Tool) -> None:
-    """SH-OFF-2: its new partitions are read from 0; so are those of a topic of which one has been
+@pytest.mark.parametrize(("release", "new"), [("4.4", (0, 0)), ("4.3", (-1, -1))])
+def test_a_topic_that_grows(
+    driver: ShareDriver, tool: Tool, release: str, new: tuple[int, int]
+) -> None:
+    """SH-44-1: its new partitions are read from 0; so are those of a topic of which one has been
     set."""
+    driver.broker.shares.grown_from_zero = release_named(release).has("SH-44-1")
     tool.alter((0, 3))
     tool.heartbeat(0)
-    assert tool.describe() == {0: (3, 5), 1: (0, 0), 2: (0, 0)}
+    assert tool.describe() == {0: (3, 5), 1: new, 2: new}
 
 
 def test_while_share_groups_are_off(driver: ShareDriver, tool: Tool) -> None:

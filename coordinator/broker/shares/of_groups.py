@@ -31,9 +31,10 @@ def carry_out(shares: Shares, asked: StateRequest, now: int) -> ErrorCode:
         shares.partitions.close_where(lambda one: one.key.group_id == group_id, _DELETED, now, None)
         decisions = [shares.states.delete(key, now) for key in keys]
     else:
+        from_zero = asked.grown if shares.grown_from_zero else ()
         decisions = [
             shares.states.initialize(
-                key, asked.state_epoch, 0 if key.topic_id in asked.grown else NO_OFFSET, now
+                key, asked.state_epoch, 0 if key.topic_id in from_zero else NO_OFFSET, now
             )
             for key in keys
         ]

@@ -37,6 +37,9 @@ class Shares:
         self.sessions = ShareSessions()
         self._broker = broker
         self._lost: list[str] = []
+        self.grown_from_zero = broker.configs.release.has("SH-44-1")
+        """Whether partitions that a topic gains are read from 0, not from where the group resets
+        to."""
         self.states.begun_anew = self._begun_anew
 
     # -- partitions

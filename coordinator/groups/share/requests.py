@@ -17,7 +17,7 @@ from ..events.share import ShareEvent
 class Initialization(NamedTuple):
     """What the share coordinator is to be asked: to make the state of these share partitions.
     `state_epoch` is the group's epoch (SH-HB-2), `grown` are those of the topics of which the group
-    has state already: their new partitions are read from offset 0 (SH-OFF-2)."""
+    has state already: their new partitions are read from offset 0, but in older releases (SH-44-1)."""
 
     group_id: str
     state_epoch: int

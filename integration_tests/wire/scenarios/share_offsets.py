@@ -212,7 +212,7 @@ def a_member_reads_where_it_was_told(s: Session) -> None:
 
 @scenario(PROFILE, since="4.4")
 def a_topic_grows_under_a_share_group(s: Session) -> None:
-    """Its new partition is read from 0, whatever the group's reset says (SH-OFF-2)."""
+    """Its new partition is read from 0, whatever the group's reset says (SH-44-1)."""
     tool = Tool(s, 4)
     configure(s, tool.group, {"share.auto.offset.reset": "latest"})
     m = ShareMember(s, "m", tool.group)
