@@ -22,7 +22,7 @@ class TestVirtualTime:
             assert [row.value for row in kafka.records("orders")] == [b"before", b"after"]
             assert kafka.group("app").committed["orders", 0].offset == 1
 
-    @pytest.mark.parametrize("how", ["crash", "pause"])
+    @pytest.mark.parametrize("how", ["controlled", "crash", "pause"])
     async def test_an_application_comes_back(self, how: Any) -> None:
         aiokafka = pytest.importorskip("aiokafka")
         async with virtual_kafka({"orders": 1}) as kafka:
@@ -39,6 +39,8 @@ class TestVirtualTime:
                 await asyncio.sleep(3)
             await kafka.produce_when_ready("orders", ["after"])
             assert (await asyncio.wait_for(consumer.getone(), 120)).value == b"after"
+            # aiokafka 0.14 looks for no coordinator once it is stopped, and commits for ever
+            await asyncio.sleep(10)
             assert kafka.group("app").state == "Stable"
             await consumer.stop()
 
