@@ -6,7 +6,6 @@ Wording only: what is known of a group is `coordinator.history.consumer_groups`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from typing import Final
 
@@ -14,7 +13,7 @@ from ..event_log.reader import Line
 from ..history.blobs import Partitions, both, minus, numbers_of
 from ..history.consumer_groups import ConsumerGroup, by_topic
 from ..history.views import GroupView
-from .words import duration, listed, partitions, printable
+from .words import duration, listed, partitions, printable, renamed
 
 _MOST_TOLD: Final = 5
 
@@ -30,8 +29,7 @@ def sentence(group: GroupView, line: Line, *, new: bool) -> str:
 
 def with_names(group: GroupView, text: str) -> str:
     """A reason in Kafka's words, its member ids being names."""
-    parts = _WORD.split(text)
-    return printable("".join(group.names.get(part, part) for part in parts))
+    return renamed(text, lambda word: group.names.get(word, word))
 
 
 def _settled(group: GroupView, line: Line) -> str:
@@ -164,7 +162,6 @@ def _names(group: GroupView, members: Iterable[str]) -> str:
     return listed(names) if len(names) <= _MOST_TOLD else f"{len(names)} members"
 
 
-_WORD: Final = re.compile(r"([^ ,;:()]+)")
 _TELL: Final[dict[str, Callable[[GroupView, Line], str]]] = {
     "ConsumerMemberReconciled": _reconciled,
     "ConsumerGroupCreated": _created,

@@ -13,7 +13,7 @@ from typing import Any, Final
 from ..event_log.reader import Line
 from ..history.consumer_groups import by_topic
 from ..history.share_groups import ShareGroup
-from .words import listed, partitions, printable
+from .words import listed, partitions, printable, renamed
 
 _MOST_TOLD: Final = 5
 
@@ -46,7 +46,7 @@ def _removed(group: ShareGroup, line: Line) -> str:
 
 
 def _bumped(group: ShareGroup, line: Line) -> str:
-    return f"The group went to epoch {line['group_epoch']}: {printable(line['reason'])}."
+    return f"The group went to epoch {line['group_epoch']}: {renamed(line['reason'], group.name)}."
 
 
 def _assigned(group: ShareGroup, line: Line) -> str:

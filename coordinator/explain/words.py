@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Final
 
 from ..common.printable import printable as printable
 
@@ -60,3 +62,11 @@ def partitions(by_topic: Mapping[str, Collection[int]]) -> str:
         )
         or "nothing"
     )
+
+
+_WORD: Final = re.compile(r"([^ ,;:()]+)")
+
+
+def renamed(text: str, name: Callable[[str], str]) -> str:
+    """A reason in Kafka's words, its member ids being names."""
+    return printable("".join(map(name, _WORD.split(text))))
