@@ -211,7 +211,7 @@ class DeliveriesAreCounted(_JudgeOfShares):
         elif kind == "RunStarted":
             self._limit((line.get("config") or {}).get(_BROKERS), None)
         elif kind == "ConfigChanged":
-            changes = line["changes"]
+            changes = {name: value for name, _, value in line["changes"]}
             if line["resource"] == "group":
                 self._limit(changes.get(_GROUPS), line["name"])
             else:

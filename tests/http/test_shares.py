@@ -168,3 +168,29 @@ async def test_asynchronous_tests_wait_too(kafka: Emulator, share: Any, worker: 
     with pytest.raises(WaitTimeoutError):
         await group.wait(available=3, timeout=0.05)
     assert group.record("jobs", 0, 0).state == "Acquired"
+
+
+def test_promises_are_judged(kit: Any, share: Any, worker: Sharer) -> None:
+    share.configure({"share.delivery.count.limit": 8})
+    worker.acknowledge((0, 0, ACCEPT), (1, 1, RELEASE))
+    for _ in range(7):
+        worker.fetch()
+        share.expire_locks()
+    share.verify().done_stays_done().one_holder().deliveries_are_counted()
+    share.verify().nothing_before_start().locks_last()
+    with pytest.raises(AssertionError, match="nothing happened to a group 'nobodys'"):
+        kit.share_group("nobodys").verify().one_holder()
+
+
+def test_promises_are_judged_over_http(share: Any, worker: Sharer, client: Client) -> None:
+    names = [
+        "done_stays_done",
+        "one_holder",
+        "deliveries_are_counted",
+        "nothing_before_start",
+        "locks_last",
+    ]
+    worker.acknowledge((0, 1, ACCEPT))
+    told = client.post("/groups/workers/verify", {"checks": [{"check": n} for n in names]})
+    assert told["holds"]
+    assert [row["check"] for row in told["checks"]] == names
