@@ -226,10 +226,16 @@ class Application:
 
 
 def story(
-    hosts: Hosts, agents: Agents, libraries: Iterable[str], mark: str
+    hosts: Hosts,
+    agents: Agents,
+    libraries: Iterable[str],
+    mark: str,
+    seen: dict[str, Transcript] | None = None,
 ) -> dict[str, Transcript]:
     """The three stories, one after the other, with all libraries at once; what each one's members
-    saw. Raises AssertionError."""
+    saw. `seen`: is given that as it grows. Raises AssertionError, and TimeoutError for a client
+    that does not answer."""
+    seen = {} if seen is None else seen
     addresses = hosts.bootstrap_servers.split(",")
     lay_out(addresses)
     libraries = list(libraries)
@@ -251,6 +257,9 @@ def story(
                 lambda library: Application(agents.own(library), hosts, library, mark), libraries
             )
         )
+        seen.update(
+            (library, one.transcript) for library, one in zip(libraries, applications, strict=True)
+        )
         for member in ("A", "B"):
             each(lambda one, member=member: one.enter(member))  # type: ignore[misc]
             each(lambda one, member=member: one.go_on(f"{member} is there"))  # type: ignore[misc]
@@ -260,7 +269,7 @@ def story(
         each(lambda one: one.leave("B"))
         each(lambda one: one.go_on("B left"))
         each(lambda one: one.leave("A"))
-    return {library: one.transcript for library, one in zip(libraries, applications, strict=True)}
+    return seen
 
 
 def record(hosts: Hosts, libraries: list[str], runs: int) -> int:
