@@ -15,17 +15,16 @@ from coordinator import Emulator
 from coordinator.broker.call import Call
 from coordinator.interceptors import Answer, Drop, Verdict
 from coordinator.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
-from integration_tests.test_wire import judge
+from integration_tests.test_wire import RECORDED, judge, judge_plays, judge_record
 from integration_tests.wire.codec import TableCodec
 from integration_tests.wire.compare import difference
 from integration_tests.wire.people import Member
-from integration_tests.wire.record import load
 from integration_tests.wire.recorder import Scenario, Session, Step, complete, play
 from integration_tests.wire.registry import PROFILES, all_scenarios
 from integration_tests.wire.together import Part, play_together
 
 STORY = "sync_heartbeat.heartbeat_in_every_version_and_state"
-RECORD = load()[STORY]
+RECORD = RECORDED[STORY]
 
 
 def played(address: str, **limits: float) -> list[Step]:
@@ -64,6 +63,27 @@ def test_any_changed_missing_or_added_step_is_found(where: int) -> None:
         assert difference(steps, other) is not None
         with pytest.raises(pytest.fail.Exception):
             judge(STORY, steps, other)
+
+
+def test_a_play_alone_decides_what_differs_beside_others() -> None:
+    """A difference that stays is found; one that is gone is named, never forgotten."""
+    right, wrong = RECORD.steps, RECORD.steps[:-1]
+    again: list[str] = []
+    judge_plays(STORY, lambda: (right, right), lambda: (right, wrong), again)
+    assert again == []
+    judge_plays(STORY, lambda: (right, wrong), lambda: (right, right), again)
+    assert again == [STORY]
+    with pytest.raises(pytest.fail.Exception, match="Kafka"):
+        judge_plays(STORY, lambda: (right, wrong), lambda: (right, wrong), again)
+    assert again == [STORY]
+
+
+def test_a_record_that_no_broker_repeats_is_stale() -> None:
+    right, wrong = RECORDED[STORY].steps, RECORDED[STORY].steps[:-1]
+    judge_record(STORY, lambda: right, lambda: wrong)
+    judge_record(STORY, lambda: wrong, lambda: right)
+    with pytest.raises(pytest.fail.Exception, match="the record is stale"):
+        judge_record(STORY, lambda: wrong, lambda: wrong)
 
 
 def test_an_answer_that_never_comes_is_a_difference() -> None:

@@ -191,16 +191,20 @@ def settings_of_groups(s: Session) -> None:
     """CFG-44-2..4: bounds, values that are none, settings that are shown only where they are set."""
     a, group = s.connect(), s.name("g")
 
+    accepted: list[tuple[str, str]] = []
+
     def alter(name: str, value: str) -> None:
         change = {"name": name, "config_operation": 0, "value": value}
-        a.ask(
+        answer = a.ask(
             "IncrementalAlterConfigs",
             1,
             resources=[{"resource_type": GROUP, "resource_name": group, "configs": [change]}],
         )
+        if answer["responses"][0]["error_code"] == 0:
+            accepted.append((name, value))
 
-    def show() -> None:
-        found = a.ask_quietly(
+    def configs() -> list[Plain]:
+        found: list[Plain] = a.ask_quietly(
             "DescribeConfigs",
             4,
             resources=[
@@ -208,9 +212,13 @@ def settings_of_groups(s: Session) -> None:
             ],
             include_synonyms=True,
         )["results"][0]["configs"]
-        s.say("configs", sorted(found, key=lambda entry: str(entry["name"])))
+        return sorted(found, key=lambda entry: str(entry["name"]))
 
-    show()
+    def followed() -> bool:
+        """The broker follows the controller, in order, so the last change shows that all did."""
+        return accepted[-1] in [(entry["name"], entry["value"]) for entry in configs()]
+
+    s.say("configs", configs())
     for name, *values in (
         ("consumer.session.timeout.ms", "2000", "0", "60001", "x"),
         ("share.heartbeat.interval.ms", "4999", "15001"),
@@ -232,7 +240,8 @@ def settings_of_groups(s: Session) -> None:
     ):
         for value in values:
             alter(name, value)
-    show()
+    s.until(followed, f"{accepted[-1]} was never to be seen")
+    s.say("configs", configs())
 
 
 @scenario()
