@@ -22,6 +22,7 @@ ALL = (
     "consumer_groups",
     "page",
     "testing_kit",
+    "virtual_day",
     "simulations",
     "real_broker",
     "ten_tests",

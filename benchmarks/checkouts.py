@@ -21,7 +21,7 @@ class _Checkout:
     """A process that measures pieces in one checkout."""
 
     def __init__(self, script: Path, directory: Path, name: str) -> None:
-        environment = {**os.environ, "PYTHONPATH": str(directory)}
+        environment = {**os.environ, "PYTHONPATH": str(directory), "PYTHONSAFEPATH": "1"}
         self._process = subprocess.Popen(
             [sys.executable, str(script), "--pieces", name],
             stdin=subprocess.PIPE,

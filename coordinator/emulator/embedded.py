@@ -16,7 +16,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from os import PathLike
 from random import Random, SystemRandom
@@ -45,8 +45,7 @@ if TYPE_CHECKING:
     from ..event_log.log_file import LogMode
     from ..group_coordinator import GroupCoordinator
     from ..interceptors import InterceptorError
-    from ..members.effects import RebalanceListener
-    from ..members.live import Fleet, PeerHandle
+    from ..members.live import Fleet
     from ..net.cluster_server import ClusterServer
     from ..net.guard import Guard
     from ..net.lone_broker import LoneBroker
@@ -425,68 +424,24 @@ class Emulator(LoopKit):
         yield lambda: self.run(set_all)
         yield lambda: self.control(StartBroker(node))
 
-    def peer(
-        self,
-        group: str,
-        topics: Iterable[str] | None = None,
-        *,
-        pattern: str | None = None,
-        config: Mapping[str, object] | None = None,
-        listener: RebalanceListener | None = None,
-        keep_going: bool = False,
-        protocol: str | None = None,
-        user: str | None = None,
-    ) -> PeerHandle:
-        """A live member of a group here, on its way in: `with kafka.peer("billing",
-        topics=["orders"]) as peer: peer.wait_stable()`.
+    def _fleet(self, user: str | None) -> Fleet:
+        from .session import new_fleet
 
-        `topics`: a list of names. `pattern`: instead, a regular expression that whole names must
-        match. `config`: settings by Kafka's names; `partition.assignment.strategy` also takes
-        classes. A fault ends the peer unless `keep_going`. `protocol`: classic or consumer
-        (KIP-848). What is not said fits the group: the protocol of its members, and all assignors
-        that there are, those that they have in common first. `user`: who it logs in as, at the first
-        listener that asks; without one it may do everything. Raises MemberConfigError, FleetError, ControlError for what cannot be. Safe
-        from any thread.
-        """
-        from ..control.arguments import settings_of
-        from ..members import MemberConfig
-        from ..members.live import PeerHandle
-        from .session import fitting, last_assignor, new_fleet
-
-        given = {
-            "group.id": group,
-            **({} if protocol is None else {"group.protocol": protocol}),
-            **settings_of(config),
-        }
-
-        def last_used() -> str | None:
-            return None if self._log is None else last_assignor(self._log_lines(), group)
-
-        asked = MemberConfig.from_properties(
-            self.run(lambda: fitting(self.brokers.values(), group, given, last_used)) | given
-        )
         if user not in self._fleets:
-            entry = None if user is None else self._access(user)
-            name = self._first_listener
+            access = None if user is None else self._access(user)
             self._fleets[user] = self.run(
-                lambda: new_fleet(self.servers, self.seed, self._log, entry, name)
+                lambda: new_fleet(self.servers, self.seed, self._log, access, self._first_listener)
             )
-        fleet = self._fleets[user]
-        return PeerHandle(
-            fleet,
-            lambda: fleet.peer(
-                asked, topics=topics, pattern=pattern, listener=listener, keep_going=keep_going
-            ),
-            self._loop_thread,
-            lambda: self._stable_members(group),
-        )
+        return self._fleets[user]
 
-    def _stable_members(self, group: str) -> int:
-        """How many members a group has; 0 while it is not Stable."""
-        return max(
-            (broker.stable_members(group, self.server.now()) for broker in self.brokers.values()),
-            default=0,
-        )
+    def _every_broker(self) -> Collection[Broker]:
+        return self.brokers.values()
+
+    def _instant(self) -> int:
+        return self.server.now()
+
+    def _known_lines(self) -> list[dict[str, Any]]:
+        return [] if self._log is None else self._log_lines()
 
     def _new_session(self) -> KitSession:
         from .session import new_session

@@ -1,27 +1,100 @@
-"""The kit on an event loop: what waits there is awaited, by any loop and thread.
+"""The kit on an event loop: peers that live there, and what waits there is awaited, by any loop and
+thread.
 
-Owns how work in steps is driven without blocking. The steps are those of `control`.
+Owns how a peer is asked for, and how work in steps is driven without blocking. What a peer fits is
+`peers`, which is loaded with the first of them; the steps are those of `control`.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..control.kit import Kit
 from ..control.thread_calls import DEFAULT_TIMEOUT_S
 
 if TYPE_CHECKING:
+    from ..broker.core import Broker
     from ..control.session import KitSession
     from ..control.steps import Steps
     from ..control.topics import Value, Written
+    from ..members.effects import RebalanceListener
+    from ..members.live import Fleet, PeerHandle
 
 T = TypeVar("T")
 
 
 class LoopKit(Kit):
-    """Methods of a running emulator that are awaited."""
+    """Methods of a running emulator that has a loop: peers, which live on it, and what is
+    awaited."""
+
+    _loop_thread: int
+    """The thread of the loop that the peers live on."""
+
+    if TYPE_CHECKING:  # the emulator's own
+
+        def _every_broker(self) -> Collection[Broker]: ...
+        def _fleet(self, user: str | None) -> Fleet: ...
+        def _known_lines(self) -> list[dict[str, Any]]: ...
+        def _instant(self) -> int: ...
+
+    def peer(
+        self,
+        group: str,
+        topics: Iterable[str] | None = None,
+        *,
+        pattern: str | None = None,
+        config: Mapping[str, object] | None = None,
+        listener: RebalanceListener | None = None,
+        keep_going: bool = False,
+        protocol: str | None = None,
+        user: str | None = None,
+    ) -> PeerHandle:
+        """A live member of a group here, on its way in: `with kafka.peer("billing",
+        topics=["orders"]) as peer: peer.wait_stable()`.
+
+        `topics`: a list of names. `pattern`: instead, a regular expression that whole names must
+        match. `config`: settings by Kafka's names; `partition.assignment.strategy` also takes
+        classes. A fault ends the peer unless `keep_going`. `protocol`: classic or consumer
+        (KIP-848). What is not said fits the group: the protocol of its members, and all assignors
+        that there are, those that they have in common first. `user`: who it logs in as, at the first
+        listener that asks; without one it may do everything. Raises MemberConfigError, FleetError, ControlError for what cannot be. Safe
+        from any thread.
+        """
+        from ..control.arguments import settings_of
+        from ..members import MemberConfig
+        from ..members.live import PeerHandle
+        from .peers import fitting, last_assignor
+
+        given = {
+            "group.id": group,
+            **({} if protocol is None else {"group.protocol": protocol}),
+            **settings_of(config),
+        }
+
+        def last_used() -> str | None:
+            return last_assignor(self._known_lines(), group)
+
+        asked = MemberConfig.from_properties(
+            self.run(lambda: fitting(self._every_broker(), group, given, last_used)) | given
+        )
+        fleet = self._fleet(user)
+        return PeerHandle(
+            fleet,
+            lambda: fleet.peer(
+                asked, topics=topics, pattern=pattern, listener=listener, keep_going=keep_going
+            ),
+            self._loop_thread,
+            lambda: self._stable_members(group),
+        )
+
+    def _stable_members(self, group: str) -> int:
+        """How many members a group has; 0 while it is not Stable."""
+        now = self._instant()
+        return max((each.stable_members(group, now) for each in self._every_broker()), default=0)
+
+    # -- what is awaited
 
     async def produce_when_ready(
         self,

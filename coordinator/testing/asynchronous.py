@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from ..control.share_groups import ShareGroupHandle
     from ..control.share_records import ShareSnapshot
     from ..control.snapshots import GroupSnapshot
-    from ..emulator.embedded import Emulator
+    from ..emulator.loop_kit import LoopKit
 
 
 class AsyncKafka(FaultWords["AsyncFault"]):
     """An emulator as an asynchronous test holds it. Whatever is not here is the emulator's own
     (`kafka.produce`, `kafka.peer`)."""
 
-    def __init__(self, kafka: Emulator) -> None:
+    def __init__(self, kafka: LoopKit) -> None:
         self._kafka = kafka
 
     def group(self, group_id: str) -> AsyncGroup:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import os
 import random
+import struct
 import subprocess
 import sys
 import threading
@@ -17,6 +18,7 @@ from typing import Any
 import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRebalanceListener
 
+from coordinator.control.waiting import WaitTimeoutError
 from coordinator.emulator.options import EmulatorError
 from coordinator.judges import Judgement, judge
 from coordinator.testing.virtual import (
@@ -239,5 +241,115 @@ async def test_what_cannot_be_is_refused_in_words(
     monkeypatch.delenv("PYTHONHASHSEED", raising=False)
     with pytest.warns(VirtualKafkaWarning, match="PYTHONHASHSEED is not set"):  # noqa: PT031
         async with virtual_kafka(log=tmp_path / "run.jsonl") as kafka:
-            with pytest.raises(EmulatorError, match="use consumers of your client library"):
-                kafka.peer("g")
+            with pytest.raises(EmulatorError, match="plain listeners only, where nobody logs in"):
+                kafka.peer("g", topics=["t"], user="billing")
+            with pytest.raises(EmulatorError, match=r"await asyncio.sleep\(seconds\) instead"):
+                await kafka.advance(5)
+            with pytest.raises(VirtualTimeError, match="one block at a time"):
+                async with virtual_kafka():
+                    pass
+            assert len(kafka.events("RunStarted")) == 1  # of a log in a file
+
+
+async def test_timers_of_one_instant_fire_in_the_order_in_which_they_were_set() -> None:
+    loop, fired = asyncio.get_running_loop(), list[int]()
+    loop.call_later(3600, fired.append, -1)
+    async with virtual_kafka():
+        when = loop.time() + 1
+        timers = [loop.call_at(when, fired.append, number) for number in range(300)]
+        for timer in timers[100:]:  # so many that they are swept up
+            timer.cancel()
+        await asyncio.sleep(2)
+        assert fired == list(range(100))
+        await asyncio.sleep(3600)
+        assert fired[100:] == [-1]  # one of before the block fires in it, too
+        after = loop.call_later(5, fired.append, 300)
+    assert after.when() - loop.time() < 6  # it has not grown by the hour that passed
+    after.cancel()
+
+
+async def test_answers_come_in_the_order_of_the_requests() -> None:
+    """What two turns of one connection sent, and what is read together, in one order."""
+    asked = 40
+    async with virtual_kafka({"orders": 1}) as kafka:
+        reader, writer = await asyncio.open_connection("broker-1", 9092)
+        for number in range(asked):
+            body = struct.pack(">hhih", 3, 1, number, -1) + struct.pack(">i", 0)  # Metadata v1
+            writer.write(struct.pack(">i", len(body)) + body)
+            if number % 3 == 0:
+                await asyncio.sleep(0)
+        answered = []
+        for _ in range(asked):
+            (size,) = struct.unpack(">i", await reader.readexactly(4))
+            answered.append(struct.unpack(">i", (await reader.readexactly(size))[:4])[0])
+        assert answered == list(range(asked))
+        writer.write(b"\xff\xff\xff\xff")  # no length: the broker closes, after what it answered
+        assert await reader.read() == b""
+        assert kafka.now_ms < 1000
+
+
+class TestPeersAndWaits:
+    async def test_beside_an_unmodified_application(self) -> None:
+        async with virtual_kafka({"orders": 4}, seed=5) as kafka:
+            consumer = AIOKafkaConsumer(
+                "orders",
+                bootstrap_servers=kafka.bootstrap,
+                group_id="app",
+                client_id="mine",
+                max_poll_interval_ms=100_000_000,
+            )
+            await consumer.start()
+            group = kafka.group("app")
+            async with group.peer(["orders"]) as peer:
+                await group.wait(state="Stable", members=2, assigned="all", acted=True)
+                await peer.stable(members=2)
+                assert len(peer.owned) == len(consumer.assignment()) == 2
+                await asyncio.sleep(3600)  # an hour of its heartbeats, too
+                assert len(group.members) == 2
+                peer.pause()
+                before = kafka.now_ms
+                await group.wait(members=1, assigned="all", timeout=120)
+                assert 40_000 < kafka.now_ms - before < 60_000  # its session of 45 s
+                peer.resume()
+                await group.wait(state="Stable", members=2, assigned="all")
+            await group.wait(members=1, assigned={"mine": [f"orders-{n}" for n in range(4)]})
+            removed = await kafka.wait_for("MemberRemoved", group="app", since=0, count=2)
+            assert [line["reason"] for line in removed] == ["session expired", "left"]
+            with kafka.hold("Heartbeat", group="app", times=1) as held:
+                await held.wait_hit()
+                assert held.hits == 1
+            began = kafka.now_ms
+            with pytest.raises(WaitTimeoutError, match="did not come to members=7 within 50 s"):
+                await group.wait(members=7, timeout=50)
+            assert kafka.now_ms - began == pytest.approx(50_000, abs=10)
+            group.verify().single_owner()
+            await consumer.stop()
+
+    async def test_peers_of_both_protocols_are_the_same_in_every_run(self) -> None:
+        async def run() -> list[Any]:
+            async with virtual_kafka({"orders": 4}, seed=5) as kafka:
+                group = kafka.group("app")
+                async with (
+                    group.peer(["orders"], protocol="consumer") as one,
+                    group.peer(["orders"], protocol="consumer"),
+                ):
+                    await group.wait(members=2, assigned="all")
+                    await one.stable(members=2)
+                    assert len(one.owned) == 2
+                async with group.peer(["orders"], config={"session.timeout.ms": 10_000}) as two:
+                    await two.stable()
+                    two.crash()
+                    await group.wait(state="Empty")
+                log: list[Any] = kafka.events()
+                return log
+
+        assert await run() == await run()
+
+    async def test_what_waits_for_them_ends_with_the_block(self) -> None:
+        async with virtual_kafka({"orders": 1}) as kafka:
+            peer = kafka.peer("app", ["orders"])
+            waiting = asyncio.create_task(kafka.group("app").wait(members=3, timeout=10_000))
+            await peer.stable()
+        with pytest.raises(EmulatorError, match="is over"):
+            await waiting
+        assert peer.ended

@@ -166,10 +166,36 @@ class Operation:
 
     def answer_now(self) -> FetchResponse | None:
         """The answer, or None if there is reason to wait."""
+        if self._request.max_wait_ms > 0 and self._min_bytes > 0 and self._is_idle():
+            return None
         answers, size, urgent = self._read_all()
         if self._request.max_wait_ms > 0 and self._asked and size < self._min_bytes and not urgent:
             return None
         return self._response(answers)
+
+    def _is_idle(self) -> bool:
+        """Whether all that is asked for is at its end. Many requests are so; nothing is made for
+        them before their time is over."""
+        partition_of = self._broker.cluster.partition
+        for key, topic, partition in self._asked:
+            found = partition_of(topic, key[1])
+            if found is None or not self._at_end(key, found, partition.wanted):
+                return False
+        return bool(self._asked)
+
+    def _at_end(self, key: Key, found: Partition, wanted: FetchPartition) -> bool:
+        """Whether a consumer stands at the end of a log that this broker leads: it gets no records
+        and no error, and is sent nowhere else."""
+        return (
+            wanted.fetch_offset == found.log.log_end_offset
+            and found.leader == self._broker.node_id
+            and wanted.last_fetched_epoch < 0
+            and wanted.current_leader_epoch in (-1, found.leader_epoch)
+            and self._replica_id < _NO_REPLICA
+            and not self._request.rack_id
+            and found.topic not in WITHOUT_RECORDS
+            and (key[0].__class__ is str or self._broker.cluster.topics[found.topic].id == key[0])
+        )
 
     def ready(self, woken: tuple[str, int] | None = None) -> bool:
         """Whether waiting is over: enough bytes, or a partition that can no longer be read as
@@ -235,6 +261,10 @@ class Operation:
                 and (key[0].__class__ is str or cluster.topics[topic].id == key[0])
             ):
                 continue
+            elif self._at_end(key, found, partition.wanted):
+                aborted: list[AbortedTransaction] | None = [] if self._committed else None
+                answers.append((key, partition, _position_of(found, aborted)))
+                continue
             else:
                 data = self._read(key, found, partition.wanted, left, whole=not total)
             size = len(data.records or b"")
@@ -287,14 +317,7 @@ class Operation:
                     leader_id=found.leader, leader_epoch=found.leader_epoch
                 )
             return data
-        data = PartitionData(
-            partition_index=wanted.partition,
-            high_watermark=log.high_watermark,
-            last_stable_offset=log.last_stable_offset,
-            log_start_offset=log.log_start_offset,
-            aborted_transactions=None,
-            records=b"",
-        )
+        data = _position_of(found, None)
         if diverging is not None:
             data.diverging_epoch = diverging
             return data
@@ -425,6 +448,19 @@ class Operation:
             return []
         host, port = node.endpoints[self._call.listener]
         return [NodeEndpoint(node_id=leader, host=host, port=port, rack=node.rack)]
+
+
+def _position_of(found: Partition, aborted: list[AbortedTransaction] | None) -> PartitionData:
+    """Where a partition's log begins and ends, and no records."""
+    log = found.log
+    return PartitionData(
+        partition_index=found.index,
+        high_watermark=log.high_watermark,
+        last_stable_offset=log.last_stable_offset,
+        log_start_offset=log.log_start_offset,
+        aborted_transactions=aborted,
+        records=b"",
+    )
 
 
 def _aborted(log: PartitionLog, offset: int, size: int) -> list[AbortedTransaction]:

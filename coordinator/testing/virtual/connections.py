@@ -1,18 +1,59 @@
 """Connections in memory: an asyncio protocol on one side, a broker's connection on the other.
 
 Owns the order: what is sent arrives later, in order, after `latency_s` of virtual time. Does not
-depend on what is sent.
+depend on what is sent. Each direction has one timer, which is set for what arrives first.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Callable
-from typing import Any
+from contextvars import copy_context
+from typing import TYPE_CHECKING, Any
 
 from ...broker import data_log
 from ...broker.connections.connection import Connection
 from ...broker.core import Broker
+
+if TYPE_CHECKING:
+    from .turns import Turns
+
+
+class _Way:
+    """What is on its way in one direction, in order."""
+
+    __slots__ = ("_arrived", "_handle", "_items", "_latency_s", "_turns")
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        turns: Turns,
+        latency_s: float,
+        arrived: Callable[[bytes | None], None],
+    ) -> None:
+        self._turns = turns
+        self._latency_s = latency_s
+        self._arrived = arrived
+        self._items: deque[tuple[float, bytes | None]] = deque()
+        self._handle = asyncio.TimerHandle(0, self._arrive, (), loop, copy_context())
+
+    def send(self, data: bytes | None) -> None:
+        """Bytes, or (None) the end."""
+        when = self._turns.time() + self._latency_s
+        items = self._items
+        items.append((when, data))
+        if len(items) == 1:
+            self._turns.set(self._handle, when)
+
+    def _arrive(self) -> None:
+        items, due_by = self._items, self._turns.due_by()
+        try:
+            while items and items[0][0] < due_by:
+                self._arrived(items.popleft()[1])
+        finally:
+            if items:
+                self._turns.set(self._handle, items[0][0])
 
 
 class MemoryTransport(asyncio.Transport):
@@ -21,6 +62,7 @@ class MemoryTransport(asyncio.Transport):
     def __init__(
         self,
         loop: asyncio.AbstractEventLoop,
+        turns: Turns,
         protocol: asyncio.BaseProtocol,
         broker: Broker,
         number: int,
@@ -35,21 +77,21 @@ class MemoryTransport(asyncio.Transport):
         self.broker = broker
         self._loop = loop
         self._protocol: Any = protocol
-        self._latency_s = latency_s
+        self._to_broker = _Way(loop, turns, latency_s, self._reach_broker)
+        self._to_client = _Way(loop, turns, latency_s, self._reach_client)
         self._now = now
         self._settle = settle
         self._ended = ended
         self._closing = False
         self._reading = True
-        self._kept: list[bytes] = []
+        self._kept: list[bytes | None] = []
         self._frozen: list[bytes] | None = None  # what comes while the broker's process is paused
-        self._latest = loop.time()
         self.connection = Connection(
             broker,
             peer=f"{peer[0]}:{peer[1]}",
             client_host="/127.0.0.1",
             listener="PLAINTEXT",
-            write=self._from_broker,
+            write=self._to_client.send,
             close=self._closed_by_broker,
         )
         data_log.opened(broker.log, broker.node_id, self.connection.peer, "PLAINTEXT", now())
@@ -58,8 +100,7 @@ class MemoryTransport(asyncio.Transport):
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
         if not self._closing:
-            sent = bytes(data)
-            self._later(lambda: self._to_broker(sent))
+            self._to_broker.send(bytes(data))
 
     def writelines(self, list_of_data: Any) -> None:
         self.write(b"".join(bytes(each) for each in list_of_data))
@@ -89,7 +130,7 @@ class MemoryTransport(asyncio.Transport):
         self._reading = True
         kept, self._kept = self._kept, []
         for data in kept:
-            self._to_client(data)
+            self._reach_client(data)
 
     def get_protocol(self) -> asyncio.BaseProtocol:
         protocol: asyncio.BaseProtocol = self._protocol
@@ -101,7 +142,7 @@ class MemoryTransport(asyncio.Transport):
     def close(self) -> None:
         if not self._closing:
             self._closing = True
-            self._later(self._lost_by_client)
+            self._to_broker.send(None)
             self._loop.call_soon(self._protocol.connection_lost, None)
 
     def abort(self) -> None:
@@ -109,12 +150,10 @@ class MemoryTransport(asyncio.Transport):
 
     # -- what is on its way
 
-    def _later(self, action: Callable[[], None]) -> None:
-        self._latest = max(self._latest, self._loop.time() + self._latency_s)
-        self._loop.call_at(self._latest, action)
-
-    def _to_broker(self, data: bytes) -> None:
-        if self._frozen is not None:
+    def _reach_broker(self, data: bytes | None) -> None:
+        if data is None:
+            self._lost_by_client()
+        elif self._frozen is not None:
             self._frozen.append(data)
         elif not self.connection.closed:
             self.connection.receive(data, self._now())
@@ -128,7 +167,7 @@ class MemoryTransport(asyncio.Transport):
         """The broker's process goes on with what came meanwhile."""
         frozen, self._frozen = self._frozen or [], None
         for data in frozen:
-            self._to_broker(data)
+            self._reach_broker(data)
 
     def _lost_by_client(self) -> None:
         if not self.connection.closed:
@@ -143,14 +182,13 @@ class MemoryTransport(asyncio.Transport):
             self._settle()
         self._ended(self)
 
-    def _from_broker(self, data: bytes) -> None:
-        self._later(lambda: self._to_client(data))
-
-    def _to_client(self, data: bytes) -> None:
+    def _reach_client(self, data: bytes | None) -> None:
         if self._closing:
             return
         if not self._reading:
             self._kept.append(data)
+        elif data is None:
+            self.reset()
         elif isinstance(self._protocol, asyncio.BufferedProtocol):
             view = memoryview(data)
             while view:
@@ -165,10 +203,10 @@ class MemoryTransport(asyncio.Transport):
     def _closed_by_broker(self, why: str, fault: Exception | None) -> None:
         if fault is not None:
             raise fault
-        self.reset()
+        self._to_client.send(None)  # after the answers that are on their way
 
     def reset(self) -> None:
-        """The broker's side ends the connection."""
+        """The connection ends now; what is on its way is lost."""
         if not self._closing:
             self._closing = True
             if not self.connection.closed:

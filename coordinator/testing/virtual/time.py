@@ -1,26 +1,25 @@
 """Virtual time for a running asyncio event loop, and for what its thread asks of module `time`.
 
-Owns the patches, and puts everything back. Rules: while something is ready the clock creeps (1 us a
-turn, so that a loop that waits for time to pass ends); when nothing is, it jumps to the next timer.
-What would take real time (a thread, an executor, a sleep, a real connection) is refused with the
-frame that asked for it, or (`real_io="wait"`) time stands still until it is done. Does not depend
-on Kafka.
+Owns the patches, and puts everything back; how time passes is `turns`. What would take real time (a
+thread, an executor, a sleep, a real connection) is refused with the frame that asked for it, or
+(`real_io="wait"`) time stands still until it is done. Does not depend on Kafka.
 """
 
 from __future__ import annotations
 
 import asyncio
 import functools
+import itertools
 import random
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Final, Literal
 
+from .turns import Turns
+
 RealIo = Literal["refuse", "wait"]
-_TURN_S: Final = 1e-6
-_LOOK_S: Final = 0.01
 _OWN: Final = (
     "/asyncio/",
     "/coordinator/testing/virtual/",
@@ -33,25 +32,19 @@ class VirtualTimeError(RuntimeError):
     """Something that takes real time was asked for under virtual time. Names what, and where."""
 
 
-class _Task(asyncio.Task[Any]):
-    """A task whose hash is its number, so that sets of tasks are in the same order in every
-    process."""
+def _numbered(kind: type[Any], numbers: Iterator[int]) -> Callable[..., Any]:
+    """A kind of future whose hash is its place among those that were put into a set, so that sets
+    of them are in the same order in every process."""
 
-    def __init__(self, coro: Any, *, number: int, **options: Any) -> None:
-        self._number = number
-        super().__init__(coro, **options)
+    def number(self: Any) -> int:
+        try:
+            given: int = self._number
+        except AttributeError:
+            given = self._number = next(numbers)
+        return given
 
-    def __hash__(self) -> int:
-        return self._number
-
-
-class _Future(asyncio.Future[Any]):
-    def __init__(self, *, number: int, loop: asyncio.AbstractEventLoop) -> None:
-        self._number = number
-        super().__init__(loop=loop)
-
-    def __hash__(self) -> int:
-        return self._number
+    made: Callable[..., Any] = type(kind.__name__, (kind,), {"__hash__": number})
+    return made
 
 
 class VirtualTime:
@@ -61,52 +54,66 @@ class VirtualTime:
     def __init__(
         self, loop: asyncio.AbstractEventLoop, *, seed: int, epoch_s: float, real_io: RealIo
     ) -> None:
-        self.now_s = 0.0
-        """Seconds since the beginning."""
         self._loop: Any = loop
         self._seed = seed
         self._epoch_s = epoch_s
         self._real_io = real_io
         self._thread = threading.get_ident()
-        self._pending = 0
-        self._number = 0
         self._undo: list[Callable[[], None]] = []
         if not hasattr(loop, "_selector"):
             raise VirtualTimeError(
                 f"{type(loop).__name__} cannot be given virtual time: use asyncio's own selector event loop, not uvloop"
             )
+        if "_run_once" in vars(loop):
+            raise VirtualTimeError("the loop has virtual time already: one block at a time")
+        self.turns = Turns(loop)
+        """The loop's, while time is virtual."""
+
+    @property
+    def now_s(self) -> float:
+        """Seconds since the beginning."""
+        return self.turns.now_s
+
+    def set(self, handle: asyncio.TimerHandle, at_s: float) -> None:
+        """Let a handle run so many seconds after the beginning; it may have run before."""
+        turns = self.turns
+        turns.set(handle, at_s + turns.time() - turns.now_s)
 
     # -- on and off
 
     def begin(self) -> None:
         """From now on time is virtual."""
-        zero = time.monotonic()
-        zero_ns = time.monotonic_ns()
-        loop = self._loop
+        turns, loop, epoch_s = self.turns, self._loop, self._epoch_s
+        turns.take_over()
+        self._undo.append(turns.give_back)
         state = random.getstate()
         random.seed(self._seed)
         self._undo.append(lambda: random.setstate(state))
-        self._patch_time("monotonic", lambda: zero + self.now_s)
-        self._patch_time("perf_counter", lambda: zero + self.now_s)
-        self._patch_time("monotonic_ns", lambda: zero_ns + int(self.now_s * 1e9))
-        self._patch_time("time", lambda: self._epoch_s + self.now_s)
-        self._patch_time("time_ns", lambda: int((self._epoch_s + self.now_s) * 1e9))
+        self._patch_time("monotonic", turns.time)
+        self._patch_time("perf_counter", turns.time)
+        self._patch_time("monotonic_ns", lambda: int(turns.time() * 1e9))
+        self._patch_time("time", lambda: epoch_s + turns.now_s)
+        self._patch_time("time_ns", lambda: int((epoch_s + turns.now_s) * 1e9))
         self._patch_time(
             "sleep",
             lambda seconds: self._refuse(f"time.sleep({seconds})", "await asyncio.sleep instead"),
         )
-        self._patch(loop, "time", lambda: zero + self.now_s)
-        self._patch(
-            loop._selector, "select", functools.partial(self._select, loop._selector.select)
-        )
-        self._patch(loop, "create_future", self._future)
+        for name in ("time", "call_soon", "call_later", "call_at"):
+            self._patch(loop, name, getattr(turns, name))
+        numbers = itertools.count(1)
+        task = _numbered(asyncio.Task, numbers)
+        future = functools.partial(_numbered(asyncio.Future, numbers), loop=loop)
+        self._patch(loop, "create_future", future)
         self._patch(
             loop, "run_in_executor", functools.partial(self._run_in_executor, loop.run_in_executor)
         )
         self._patch_start()
         factory = loop.get_task_factory()
-        loop.set_task_factory(self._task)
+        loop.set_task_factory(
+            lambda loop, coroutine, **options: task(coroutine, loop=loop, **options)
+        )
         self._undo.append(lambda: loop.set_task_factory(factory))
+        self._patch(loop, "_run_once", turns.turn)
 
     def end(self) -> None:
         """Time is real again."""
@@ -140,30 +147,6 @@ class VirtualTime:
 
         self._patch(threading.Thread, "start", refuse)
 
-    # -- the loop
-
-    def _select(self, select: Callable[[float | None], Any], timeout: float | None) -> Any:
-        """What the loop does between two turns: see what is ready, and if nothing is, let time
-        pass."""
-        self.now_s += _TURN_S
-        ready = select(0)
-        if ready or timeout == 0:
-            return ready
-        if self._pending:
-            return select(_LOOK_S)  # real work is under way: virtual time stands still
-        if timeout is None:
-            return select(None)  # no timer at all: only something from outside can go on
-        self.now_s += timeout
-        return ready
-
-    def _task(self, loop: asyncio.AbstractEventLoop, coro: Any, **options: Any) -> Any:
-        self._number += 1
-        return _Task(coro, number=self._number, loop=loop, **options)
-
-    def _future(self) -> asyncio.Future[Any]:
-        self._number += 1
-        return _Future(number=self._number, loop=self._loop)
-
     # -- what is real
 
     def _run_in_executor(
@@ -178,17 +161,17 @@ class VirtualTime:
 
     def hold(self, work: Any) -> Any:
         """Let virtual time stand still until a future is done."""
-        self._pending += 1
+        self.turns.pending += 1
         work.add_done_callback(lambda _: self.release())
         return work
 
     def release(self) -> None:
         """Something real is done."""
-        self._pending -= 1
+        self.turns.pending -= 1
 
     def started(self) -> None:
         """Something real has begun."""
-        self._pending += 1
+        self.turns.pending += 1
 
     @property
     def waits_for_real_io(self) -> bool:

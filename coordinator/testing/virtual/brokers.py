@@ -1,0 +1,329 @@
+"""An emulator within a virtual event loop: brokers, their connections in memory, one timer, peers,
+and the kit to look at them.
+
+Owns what drives the brokers, and who may connect. The brokers are those of `Emulator`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Mapping
+from contextvars import copy_context
+from os import PathLike
+from random import Random
+from threading import get_ident
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ...cluster.network import HostState
+from ...cluster_runtime import Brokers, Hosts
+from ...control.session import KitSession
+from ...emulator.loop_kit import LoopKit
+from ...emulator.options import EmulatorError
+from ...event_log import EventLog
+from .connections import MemoryTransport
+from .time import VirtualTime
+
+if TYPE_CHECKING:
+    from ...broker.core import Broker
+    from ...members.live import Fleet
+    from ...verbs.brokers import How, Verb
+
+T = TypeVar("T")
+_PORT = 9092
+_EARLY_MS = 1e-4  # sums of seconds miss a whole millisecond by less
+
+
+class VirtualBrokers(LoopKit):
+    """Brokers under virtual time, with the methods of `Kit`."""
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        clock: VirtualTime,
+        brokers: Brokers,
+        log: EventLog,
+        log_path: str | PathLike[str] | None,
+        seed: int,
+        latency_s: float,
+    ) -> None:
+        self.brokers = brokers
+        self.seed = seed
+        self._loop = loop
+        self._clock = clock
+        self._log = log
+        self._log_path = log_path
+        self._latency_s = latency_s
+        self._connections: dict[MemoryTransport, None] = {}
+        self._number = 0
+        self._loop_thread = get_ident()
+        self._fleets: list[Fleet] = []
+        self._timer = asyncio.TimerHandle(0, self._tick, (), loop, copy_context())
+        self._timer_ms: int | None = None  # for when it is set
+        self._observers: list[Callable[[], None]] = []
+        self._hosts = Hosts(brokers)
+        self._listening = set(brokers.brokers)
+        brokers.hosts_changed = self._host_changed
+        for node in brokers.brokers:
+            brokers.set_endpoints(node, {"PLAINTEXT": (f"broker-{node}", _PORT)})
+        self.settle()
+
+    # -- what an application needs
+
+    @property
+    def bootstrap(self) -> str:
+        """For `bootstrap_servers`."""
+        return ",".join(f"broker-{node}:{_PORT}" for node in self.brokers.brokers)
+
+    @property
+    def now_ms(self) -> int:
+        """Virtual milliseconds since the beginning."""
+        return int(self._clock.now_s * 1000 + _EARLY_MS)
+
+    # -- peers
+
+    def _fleet(self, user: str | None) -> Fleet:
+        from ...emulator.peers import told
+        from ...members.live import Fleet
+
+        if user is not None:
+            raise EmulatorError(
+                f"user={user!r}: the brokers under virtual time have plain listeners only, where nobody logs in"
+            )
+        if not self._fleets:
+            fleet = Fleet(self.bootstrap, seed=self.seed)
+            fleet.identities = Random(f"{self.seed} peers")  # the same in every run
+            self._fleets.append(told(fleet, self._every_broker, self._log, lambda: self.now_ms))
+        return self._fleets[0]
+
+    def _every_broker(self) -> Collection[Broker]:
+        return self.brokers.brokers.values()
+
+    def _known_lines(self) -> list[dict[str, Any]]:
+        return self._log_lines()
+
+    def _instant(self) -> int:
+        return self.now_ms
+
+    # -- brokers that stop
+
+    def control(self, verb: Verb) -> Verb | None:
+        """Carry out a verb of `coordinator.control.cluster`, and answer its inverse."""
+        from ...control.cluster import perform
+
+        return self.run(lambda: perform(self._hosts, verb, self.now_ms))
+
+    def restart(
+        self,
+        broker: int = 1,
+        *,
+        how: How = "controlled",
+        config: Mapping[str, object] | None = None,
+    ) -> None:
+        """Stop a broker and start it again, with these settings over those it had. See
+        `Emulator.restart`."""
+        from ...control.restarts import read_settings
+        from ...verbs.brokers import StartBroker, StopBroker
+
+        if broker not in self.brokers.configs:
+            raise EmulatorError(
+                f"there is no broker {broker}: the brokers are {', '.join(map(str, self.brokers.configs))}"
+            )
+        configs = self.brokers.configs[broker]
+        texts = read_settings(configs, config or {})
+        self.control(StopBroker(broker, how))
+        for name, text in texts.items():
+            configs.set(name, text)
+        self.control(StartBroker(broker))
+
+    def _host_changed(self, node: int, state: HostState) -> None:
+        """A broker stopped, was paused, or goes on: what becomes of its connections."""
+        mine = [each for each in self._connections if each.broker.node_id == node]
+        if state is HostState.STOPPED:
+            self._listening.discard(node)
+            for connection in mine:
+                connection.reset()
+        elif state is HostState.PAUSED:
+            for connection in mine:
+                connection.freeze()
+        else:
+            self._listening.add(node)
+            for connection in mine:
+                self._loop.call_soon(connection.thaw)
+
+    def drop_connections(self) -> None:
+        """End all connections, as a network does that breaks."""
+        for connection in list(self._connections):
+            connection.reset()
+
+    # -- the kit's needs
+
+    def run(self, function: Callable[[], T]) -> T:
+        """Call a function between two requests."""
+        result = function()
+        self.settle()
+        return result
+
+    def mark(self) -> int:
+        """A place in the event log."""
+        return self._log.seq + 1
+
+    def event_log(self) -> EventLog:
+        """The log itself."""
+        return self._log
+
+    def _log_lines(self) -> list[dict[str, Any]]:
+        from ...emulator.session import log_lines
+
+        return log_lines(self._log, self._log_path)
+
+    def _new_session(self) -> KitSession:
+        from ...emulator.peers import PeersSeen
+
+        peers = PeersSeen(lambda: self._fleets)
+        session = KitSession(
+            lambda: list(self.brokers.brokers.values()),
+            self.brokers.network.running,
+            _Clock(self),
+            self.seed,
+            lambda: {each.connection.client_id for each in self._connections},
+            peers.own,
+            peers.paused,
+            self.drop_connections,
+            lambda: True,
+            peers.failed,
+        )
+        self._observers.append(session.waits.look)
+        return session
+
+    # -- the brokers' driver
+
+    def settle(self) -> None:
+        """What follows every piece of work of the brokers."""
+        self.brokers.run_resumable(self.now_ms)
+        self._settled()
+
+    def _settled(self) -> None:
+        """Let connections go on that had done enough in their turn, tell who waits, set the
+        timer."""
+        runtime = self.brokers
+        for broker in runtime.brokers.values():
+            while broker.postponed:
+                broker.next_turn(self.now_ms)
+                runtime.run_resumable(self.now_ms)
+        for look in self._observers:
+            look()
+        deadline = runtime.wake_by()
+        if deadline is not None and (self._timer_ms is None or deadline < self._timer_ms):
+            self._timer_ms = deadline
+            self._clock.set(self._timer, deadline / 1000)
+
+    def _tick(self) -> None:
+        if self._timer_ms is not None and self._timer_ms <= self.now_ms:
+            self._timer_ms = None
+            self.brokers.tick(self.now_ms)
+            self._settled()
+
+    async def connect(
+        self,
+        real: Callable[..., Any],
+        factory: Callable[[], Any],
+        host: Any = None,
+        port: Any = None,
+        **options: Any,
+    ) -> Any:
+        """What `loop.create_connection` does meanwhile."""
+        node = next(
+            (node for node in self.brokers.brokers if host == f"broker-{node}" and port == _PORT),
+            None,
+        )
+        if node is None:
+            if not self._clock.waits_for_real_io:
+                self._clock.refuse_connection(host, port, self.bootstrap)
+            self._clock.started()
+            try:
+                return _held(self._clock, *await real(factory, host, port, **options))
+            finally:
+                self._clock.release()
+        if options.get("ssl"):
+            raise EmulatorError(
+                "the brokers under virtual time have plain listeners only: leave security_protocol at PLAINTEXT"
+            )
+        await asyncio.sleep(self._latency_s)
+        if node not in self._listening:
+            raise ConnectionRefusedError(f"broker {node} does not run")
+        protocol = factory()
+        self._number += 1
+        transport = MemoryTransport(
+            self._loop,
+            self._clock.turns,
+            protocol,
+            self.brokers.brokers[node],
+            self._number,
+            self._latency_s,
+            lambda: self.now_ms,
+            self.settle,
+            lambda ended: self._connections.pop(ended, None),
+        )
+        self._connections[transport] = None
+        if not self.brokers.network.running(node):
+            transport.freeze()
+        protocol.connection_made(transport)
+        return transport, protocol
+
+    def stop(self) -> None:
+        """End everything."""
+        for fleet in self._fleets:
+            fleet.abandon()
+        if self._kit is not None:
+            self._kit.waits.fail_all(EmulatorError("the virtual time of the brokers is over"))
+        self._timer.cancel()
+        self.drop_connections()
+        self._log.flush()
+        self._log.close()
+
+
+class _Clock:
+    """The brokers' clock, which only the loop moves."""
+
+    def __init__(self, kafka: VirtualBrokers) -> None:
+        self._kafka = kafka
+
+    def now(self) -> int:
+        return self._kafka.now_ms
+
+    def next_deadline(self) -> int | None:
+        return self._kafka.brokers.next_deadline()
+
+    def jump(self, duration_ms: int) -> None:
+        raise EmulatorError(
+            "virtual time passes by itself: await asyncio.sleep(seconds) instead of kafka.advance(seconds)"
+        )
+
+    def tick(self) -> None:
+        self._kafka.brokers.tick(self._kafka.now_ms)
+
+
+def _held(clock: VirtualTime, transport: Any, protocol: Any) -> tuple[Any, Any]:
+    """Let time stand still from each write on a real connection until something comes back."""
+    waiting = [False]
+
+    def wait(yes: bool) -> None:
+        if waiting[0] != yes:
+            waiting[0] = yes
+            (clock.started if yes else clock.release)()
+
+    def around(owner: Any, name: str, yes: bool) -> None:
+        inner = getattr(owner, name, None)
+        if inner is None:
+            return
+
+        def call(*arguments: Any) -> Any:
+            wait(yes)
+            return inner(*arguments)
+
+        setattr(owner, name, call)
+
+    around(transport, "write", True)
+    for name in ("data_received", "buffer_updated", "eof_received", "connection_lost"):
+        around(protocol, name, False)
+    return transport, protocol
