@@ -87,6 +87,8 @@ GOES_BACK = "commit goes back"
 KEEPS_BACK = "keeps records back"
 OTHER_INSTANCE = "uses another instance id"
 
+OUTPUT_HEADERS = ("topic", "partition", "offset")
+"""Headers by which a record of an output topic says what it answers, unless told otherwise."""
 _TRANSACTIONS = (
     "ProducerInitialized",
     "PartitionsEnlisted",
@@ -411,18 +413,19 @@ def left_open(lines: Iterable[Line], transactional_id: str) -> list[Finding]:
     ]
 
 
-def of_output(headers: Iterable[tuple[str, bytes | None]], topic: str) -> Processed:
-    """What a record of an output topic says was processed. Raises TypeError if it does not say
-    so."""
+def of_output(
+    headers: Iterable[tuple[str, bytes | None]], topic: str, names: Sequence[str] = OUTPUT_HEADERS
+) -> Processed:
+    """What a record of an output topic says was processed, by headers with these names. Raises
+    TypeError if it does not say so."""
     found = dict(headers)
     try:
-        name, partition, offset = (
-            (found[key] or b"").decode() for key in ("topic", "partition", "offset")
-        )
+        name, partition, offset = ((found[key] or b"").decode() for key in names)
         return name, int(partition), int(offset)
     except (KeyError, ValueError):
         raise TypeError(
-            f"records of {topic} are to have the headers topic, partition and offset; this one has {found}"
+            f"records of {topic} are to have the headers {names[0]}, {names[1]} and {names[2]}; this one has {found}; "
+            "the application's attribute output_headers says other names"
         ) from None
 
 

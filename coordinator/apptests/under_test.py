@@ -11,9 +11,10 @@ processed and committed.
 
 `my_application` has `start(bootstrap_servers)`, `stop()`, `kill()`, and tells what it processed: by
 a method `processed()` that gives (topic, partition, offset) of each record in order, by an
-attribute `output_topic` whose records carry the headers `topic`, `partition` and `offset`, or by
-calls of `kafka.processed(...)`. Without any of them what only they can tell is "not judged". Its
-attributes `topic` and `group` say what it reads, and as whom.
+attribute `output_topic` whose records carry the headers `topic`, `partition` and `offset` (or those
+that an attribute `output_headers` names, in this order), or by calls of `kafka.processed(...)`.
+Without any of them what only they can tell is "not judged". Its attributes `topic` and `group` say
+what it reads, and as whom.
 
 Owns the disturbances; judging is `findings`, its commits are watched by `commit_watch`. It needs no
 pytest.
@@ -24,7 +25,7 @@ from __future__ import annotations
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -85,6 +86,7 @@ class ApplicationUnderTest:
                 raise TypeError(
                     f"{type(application).__name__} is no application under test: its attribute {name} is to say a name"
                 )
+        self._output_headers = _output_headers(application)
         self.kafka = kafka
         self.application = application
         self.patience_s = patience_s
@@ -134,7 +136,7 @@ class ApplicationUnderTest:
             if output not in self._topics():
                 return []
             return [
-                findings.of_output(row.headers, output)
+                findings.of_output(row.headers, output, self._output_headers)
                 for row in self.kafka.records(output, committed=self.transactional)
             ]
         return self.kafka.processed_records or None
@@ -601,3 +603,16 @@ class ApplicationUnderTest:
         self._watch.close()
         if self.running:
             self.stop()
+
+
+def _output_headers(application: Any) -> tuple[str, ...]:
+    """The names of the headers of its output topic. Raises TypeError for what are not three
+    names."""
+    names: Any = getattr(application, "output_headers", findings.OUTPUT_HEADERS)
+    good = not isinstance(names, str) and isinstance(names, Sequence)
+    if not good or len(names) != 3 or not all(isinstance(name, str) and name for name in names):
+        raise TypeError(
+            f"{type(application).__name__}.output_headers is {names!r}: give the names of the headers for topic, partition and offset, "
+            f"such as {findings.OUTPUT_HEADERS}"
+        )
+    return tuple(names)

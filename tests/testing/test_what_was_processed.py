@@ -67,12 +67,24 @@ class TellsByTopic(Application):
         self.kafka.produce(self.output_topic, ["done"], headers=headers)
 
 
+class TellsByOtherHeaders(Application):
+    output_topic = "invoices"
+    output_headers = ("x-source", "x-source-partition", "x-source-offset")
+
+    def note(self, topic: str, partition: int, offset: int) -> None:
+        texts = (topic, str(partition), str(offset))
+        if self.output_topic not in self.kafka.topics():
+            self.kafka.create_topic(self.output_topic, 1)
+        headers = dict(zip(self.output_headers, texts, strict=True)) | {"offset": "no number"}
+        self.kafka.produce(self.output_topic, ["done"], headers=headers)
+
+
 class TellsByHand(Application):
     def note(self, topic: str, partition: int, offset: int) -> None:
         self.kafka.processed(topic, partition, offset)
 
 
-@pytest.fixture(params=[TellsByTopic, TellsByHand])
+@pytest.fixture(params=[TellsByTopic, TellsByOtherHeaders, TellsByHand])
 def app(request: pytest.FixtureRequest, kafka: Emulator) -> Iterator[ApplicationUnderTest]:
     under_test = ApplicationUnderTest(kafka, request.param(kafka), partitions=2)
     under_test.start()
@@ -109,11 +121,19 @@ def test_records_of_the_output_topic_without_the_headers_are_told(kafka: Emulato
     try:
         with pytest.raises(
             TypeError,
-            match="records of invoices are to have the headers topic, partition and offset; this one has",
+            match=r"the headers topic, partition and offset; this one has .* output_headers says other names",
         ):
             under_test.processed()
     finally:
         under_test.close()
+
+
+@pytest.mark.parametrize("names", ["topic", ("topic", "partition"), ("a", "b", 3), ("a", "", "c")])
+def test_header_names_that_are_none_are_refused(kafka: Emulator, names: object) -> None:
+    application = TellsByOtherHeaders(kafka)
+    application.output_headers = names  # type: ignore[assignment]
+    with pytest.raises(TypeError, match="give the names of the headers for topic, partition and"):
+        ApplicationUnderTest(kafka, application)
 
 
 def test_without_any_of_them_the_cases_say_not_judged(kafka: Emulator) -> None:
