@@ -51,19 +51,19 @@ _ONE_BROKER: Mapping[str, object] = {
 }
 
 
-def archive_classes() -> None:
-    """Make the archive of the classes that a broker loads, unless it is there: a start takes half
-    the processor time with it.
+def archive_classes(version: str | None = None) -> None:
+    """Make the archive of the classes that a broker of a release loads, unless it is there: a start
+    takes half the processor time with it.
 
     Making it takes some twenty seconds, so that it pays for whoever starts many brokers. Raises
     NoJavaError, BrokerError.
     """
-    place = _archive()
+    place = _archive(version)
     if place.exists():
         return
     place.parent.mkdir(parents=True, exist_ok=True)
     making = place.with_name(f"{place.name}-making-{os.getpid()}")
-    broker = JavaBroker(options=(f"-XX:ArchiveClassesAtExit={making}",))
+    broker = JavaBroker(options=(f"-XX:ArchiveClassesAtExit={making}",), version=version)
     try:
         broker.start()
         broker.halt(patience_s=ARCHIVE_S)
@@ -73,9 +73,9 @@ def archive_classes() -> None:
         making.rename(place)
 
 
-def _archive() -> Path:
+def _archive(version: str | None) -> Path:
     """Where the archive is: it fits one class path and one set of options."""
-    made_of = hashlib.sha256("\0".join([kafka_jars.class_path(), *_JVM]).encode())
+    made_of = hashlib.sha256("\0".join([kafka_jars.class_path(version), *_JVM]).encode())
     return kafka_jars.POM.parent / "target" / f"broker-{made_of.hexdigest()[:16]}.jsa"
 
 
@@ -84,12 +84,13 @@ class BrokerError(RuntimeError):
 
 
 class JavaBroker:
-    """One Kafka 4.4.0 at `bootstrap_servers`, with any broker configuration, for as long as a
-    `with` lasts.
+    """One Kafka at `bootstrap_servers`, with any broker configuration, for as long as a `with`
+    lasts.
 
-    `node` is its id; `voters` are the controllers of its cluster by node id, as `host:port`, itself
-    among them: by default it is alone. Raises NoJavaError without Java or jars, BrokerError (with
-    the log's end) when it does not become ready within `READY_S`.
+    `version` is its exact release, such as `4.2.2`; the reference unless given. `node` is its id;
+    `voters` are the controllers of its cluster by node id, as `host:port`, itself among them: by
+    default it is alone. Raises NoJavaError without Java or jars, BrokerError (with the log's end)
+    when it does not become ready within `READY_S`.
     """
 
     def __init__(
@@ -100,7 +101,9 @@ class JavaBroker:
         node: int = 1,
         voters: Mapping[int, str] | None = None,
         options: tuple[str, ...] = (),
+        version: str | None = None,
     ) -> None:
+        self._version = version
         self._config = dict(config or {})
         self._fixed_port = port
         self._node = node
@@ -217,10 +220,10 @@ class JavaBroker:
         (self._home / "log4j2.properties").write_text(_LOG4J)
 
     def _java(self, *options: str) -> list[str]:
-        archive = _archive()
+        archive = _archive(self._version)
         shared = options or ((f"-XX:SharedArchiveFile={archive}",) if archive.exists() else ())
         log = f"-Dlog4j2.configurationFile={self._home}/log4j2.properties"
-        return [kafka_jars.java(), *_JVM, *shared, log, "-cp", kafka_jars.class_path()]
+        return [kafka_jars.java(), *_JVM, *shared, log, "-cp", kafka_jars.class_path(self._version)]
 
     def _format(self) -> None:
         command = [

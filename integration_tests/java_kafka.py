@@ -1,7 +1,7 @@
 """A real Kafka without containers until Ctrl-C, to try things with and to compare by hand: one
 broker, or a cluster of three.
 
-python -m integration_tests.java_kafka [--brokers 3] [--port N] [name=value ...]
+python -m integration_tests.java_kafka [--kafka-version 4.2.2] [--brokers 3] [--port N] [name=value ...]
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import threading
 
 from integration_tests.java_broker import KEEPS_RECORDS, BrokerError, JavaBroker
 from integration_tests.java_cluster import BROKERS, JavaCluster
+from tools import kafka_jars
 from tools.kafka_jars import NoJavaError
 
 
@@ -20,7 +21,12 @@ def main(arguments: list[str] | None = None) -> int:
     """Run it until it is interrupted."""
     parser = argparse.ArgumentParser(
         prog="python -m integration_tests.java_kafka",
-        description="A real Kafka 4.4.0 until Ctrl-C.",
+        description="A real Kafka until Ctrl-C: 4.4.0, or another release.",
+    )
+    parser.add_argument(
+        "--kafka-version",
+        metavar="VERSION",
+        help=f"the exact release of a single broker ({kafka_jars.reference()})",
     )
     parser.add_argument(
         "--brokers", type=int, choices=(1, len(BROKERS)), default=1, help="how many (1)"
@@ -35,6 +41,8 @@ def main(arguments: list[str] | None = None) -> int:
         )
     if options.brokers > 1 and options.port is not None:
         parser.error(f"--port {options.port}: is for a single broker; three take free ports")
+    if options.brokers > 1 and options.kafka_version is not None:
+        parser.error(f"--kafka-version {options.kafka_version}: is for a single broker")
     config: dict[str, object] = dict(entry.split("=", 1) for entry in options.config)
     signal.signal(
         signal.SIGTERM, signal.default_int_handler
@@ -44,7 +52,7 @@ def main(arguments: list[str] | None = None) -> int:
         with (
             JavaCluster(config)
             if options.brokers > 1
-            else JavaBroker(alone, port=options.port) as kafka
+            else JavaBroker(alone, port=options.port, version=options.kafka_version) as kafka
         ):
             print(f"ready: {kafka.bootstrap_servers}", flush=True)
             threading.Event().wait()

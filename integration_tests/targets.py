@@ -19,6 +19,8 @@ from threading import Lock
 from typing import Final, Protocol
 
 from coordinator import Emulator
+from coordinator.configs.broker_configs import broker_defs, internal_defs
+from coordinator.releases import NEWEST, release_named
 from integration_tests.java_broker import KEEPS_RECORDS, JavaBroker
 from integration_tests.wire import secured
 from integration_tests.wire.registry import PROFILES
@@ -68,9 +70,17 @@ class EmulatorTarget:
                 self._running[profile] = self._stack.enter_context(
                     SecuredEmulator(self._kafka_version)
                     if profile == secured.PROFILE
-                    else Emulator(config=PROFILES[profile], kafka_version=self._kafka_version)
+                    else Emulator(
+                        config=self._known(PROFILES[profile]), kafka_version=self._kafka_version
+                    )
                 )
             return self._running[profile].bootstrap_servers
+
+    def _known(self, config: Mapping[str, str]) -> dict[str, str]:
+        """The settings that the release knows. Kafka ignores others."""
+        release = NEWEST if self._kafka_version is None else release_named(self._kafka_version)
+        known = {**broker_defs(release), **internal_defs(release)}
+        return {name: value for name, value in config.items() if name in known}
 
     def logs(self) -> str:
         """The emulator writes none."""
@@ -99,11 +109,13 @@ class KafkaTarget:
     """A real broker for each profile that is asked for; `begin` starts several together.
 
     Whoever asks for an address waits for all brokers that were begun: many JVMs that start beside a
-    story slow it down. Raises NoBroker when none can be had.
+    story slow it down. `version` is an exact release other than the reference; its brokers are Java
+    processes. Raises NoBroker when none can be had.
     """
 
-    def __init__(self) -> None:
-        self.kind = real_broker_kind()
+    def __init__(self, version: str | None = None) -> None:
+        self._version = version
+        self.kind = real_broker_kind() if version is None else _java(version)
         self._starting: dict[str, Future[RealBroker]] = {}
         self._brokers: dict[str, RealBroker] = {}
         self._lock = Lock()
@@ -142,18 +154,18 @@ class KafkaTarget:
 
     def _start(self, profile: str, config: Mapping[str, str]) -> RealBroker:
         broker = self._brokers[profile] = (
-            SecuredJavaBroker().start()
+            SecuredJavaBroker(self._version).start()
             if profile == secured.PROFILE
-            else new_broker(self.kind, config)
+            else new_broker(self.kind, config, self._version)
         )
         return broker
 
 
-def new_broker(kind: str, config: Mapping[str, object]) -> RealBroker:
+def new_broker(kind: str, config: Mapping[str, object], version: str | None = None) -> RealBroker:
     """Start a real broker, in a container or as a Java process, and wait until it is ready."""
     config = {**KEEPS_RECORDS, **config}
     if kind == "java":
-        return JavaBroker(config).start()
+        return JavaBroker(config, version=version).start()
     from coordinator.testing.containers import RealKafka
 
     return RealKafka(config=config, image=real_broker_image(), startup_timeout_s=START_S).start()
@@ -173,12 +185,17 @@ def real_broker_kind() -> str:
             return "container"
         if wanted == "container":
             raise NoBroker(no_docker)
+    return _java(None, no_docker or "REAL_BROKER=java")
+
+
+def _java(version: str | None, why: str = "") -> str:
+    """`java`, if plain Java processes of a release can be had. Raises NoBroker."""
     try:
         kafka_jars.java()
-        kafka_jars.jars()
+        kafka_jars.jars(version)
     except kafka_jars.NoJavaError as error:
         raise NoBroker(
-            f"{no_docker or 'REAL_BROKER=java'}; as a plain Java process neither: {error}"
+            f"{why}; as a plain Java process neither: {error}" if why else str(error)
         ) from None
     return "java"
 

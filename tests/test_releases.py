@@ -51,6 +51,7 @@ from coordinator.wire.varints import put_varint
 from tests.broker.driver import Client, Driver
 
 OLD = RELEASES["4.3"]
+THERE_ARE = "4.4, 4.3, 4.2"
 
 
 def ranges(client: Client, version: int) -> dict[int, tuple[int, int]]:
@@ -64,7 +65,14 @@ def ranges(client: Client, version: int) -> dict[int, tuple[int, int]]:
 class TestChosen:
     @pytest.mark.parametrize(
         ("text", "name"),
-        [("4.4", "4.4"), ("4.4.0", "4.4"), ("4.3", "4.3"), ("4.3.1", "4.3"), (" 4.3.0 ", "4.3")],
+        [
+            ("4.4", "4.4"),
+            ("4.4.0", "4.4"),
+            ("4.3", "4.3"),
+            ("4.3.1", "4.3"),
+            (" 4.3.0 ", "4.3"),
+            ("4.2.2", "4.2"),
+        ],
     )
     def test_by_its_name_with_or_without_a_patch_number(self, text: str, name: str) -> None:
         assert release_named(text).name == name
@@ -73,7 +81,9 @@ class TestChosen:
     def test_what_is_none_is_told_which_there_are(self, text: object) -> None:
         with pytest.raises(ReleaseError) as told:
             release_named(text)
-        assert str(told.value) == f"{text!r}: there is no such release here; give one of 4.4, 4.3"
+        assert (
+            str(told.value) == f"{text!r}: there is no such release here; give one of {THERE_ARE}"
+        )
 
     def test_an_embedded_one(self) -> None:
         with Emulator(kafka_version="4.3") as kafka:
@@ -92,7 +102,10 @@ class TestChosen:
     def test_on_the_command_line(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert main(["serve", "--kafka-version", "4.9"]) == 2
         told = capsys.readouterr().err
-        assert "--kafka-version: '4.9': there is no such release here; give one of 4.4, 4.3" in told
+        assert (
+            f"--kafka-version: '4.9': there is no such release here; give one of {THERE_ARE}"
+            in told
+        )
 
     def test_a_configuration_of_another_release(self) -> None:
         with pytest.raises(ConfigError) as told:
@@ -132,16 +145,22 @@ class TestTable:
     def test_features(self) -> None:
         """V44-3."""
         levels = {
-            release.name: {
-                name: (of.lowest, of.highest, of.finalized)
-                for name, of in release.features.items()
-                if name in ("metadata.version", "share.version")
-            }
+            release.name: [
+                (of.lowest, of.highest, of.finalized)
+                if (of := release.features.get(name)) is not None
+                else None
+                for name in (
+                    "metadata.version",
+                    "share.version",
+                    "eligible.leader.replicas.version",
+                )
+            ]
             for release in RELEASES.values()
         }
         assert levels == {
-            "4.4": {"metadata.version": (7, 33, 33), "share.version": (0, 2, 2)},
-            "4.3": {"metadata.version": (7, 30, 30), "share.version": (0, 1, 1)},
+            "4.4": [(7, 33, 33), (0, 2, 2), (0, 1, 1)],
+            "4.3": [(7, 30, 30), (0, 1, 1), (0, 1, 1)],
+            "4.2": [(7, 29, 29), (0, 1, 1), (0, 1, 1)],
         }
 
     def test_settings(self) -> None:
@@ -152,11 +171,28 @@ class TestTable:
             ]
             for release in RELEASES.values()
         }
-        assert counts == {"4.4": [350, 37, 21, 27], "4.3": [340, 33, 17, 17]}
+        assert counts == {
+            "4.4": [350, 37, 21, 27],
+            "4.3": [340, 33, 17, 17],
+            "4.2": [321, 34, 11, 11],
+        }
 
-    def test_the_newest_has_every_behaviour_and_the_oldest_none(self) -> None:
+    def test_the_newest_has_every_behaviour_and_the_oldest_few(self) -> None:
         assert all(NEWEST.has(behaviour) for behaviour in BEHAVIOURS)
-        assert not any(OLD.has(behaviour) for behaviour in BEHAVIOURS)
+        assert {b for b in BEHAVIOURS if RELEASES["4.2"].has(b)} == {
+            "K8-CLS-44-3",
+            "K8-MIG-44-4",
+            "REC-44-1",
+        }, "they were brought to a patch release, and 4.3.1 has none"
+
+    def test_a_setting_that_a_release_does_not_know_has_a_value_that_stands_for_it(self) -> None:
+        """Before 4.3 a group is assigned anew at once."""
+        configs = BrokerConfigs(release=RELEASES["4.2"])
+        assert configs.get_int("group.consumer.assignment.interval.ms") == 0
+        assert not configs.knows("group.consumer.assignment.interval.ms")
+        assert configs.get_int("group.share.delivery.count.limit") == 5
+        with pytest.raises(ConfigError, match=r"is no broker configuration of Kafka 4\.2\.2"):
+            configs.set("group.consumer.assignment.interval.ms", "0")
 
 
 class TestServed:

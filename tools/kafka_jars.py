@@ -1,7 +1,7 @@
 """Kafka's own jars, fetched once by Maven: the broker, its tools, its clients.
 
-Owns where they are (docker/kafka/target, which git ignores, a folder for each content of the pom) and what is said when they cannot
-be had. KAFKA_JARS names a folder that has them already. Several processes may ask at once: one
+Owns where they are (docker/kafka/target, which git ignores, a folder for each content of the pom and each release) and what is said
+when they cannot be had. KAFKA_JARS names a folder that has those of the reference already. Several processes may ask at once: one
 rename wins.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -21,8 +22,11 @@ class NoJavaError(Exception):
     """Java, Maven or the jars cannot be had; the text says what is missing."""
 
 
-def jars() -> Path:
-    """The folder of the jars; they are fetched when need be. Raises NoJavaError."""
+def jars(version: str | None = None) -> Path:
+    """The folder of the jars, of the pom's own release or of another (`4.2.2`); they are fetched
+    when need be. Raises NoJavaError."""
+    if version is not None and version != reference():
+        return fetched(POM, version)
     given = os.environ.get("KAFKA_JARS")
     if given and not any(Path(given).glob("kafka-clients-*.jar")):
         raise NoJavaError(f"KAFKA_JARS={given}: there is no kafka-clients-*.jar in that folder")
@@ -31,19 +35,27 @@ def jars() -> Path:
     return fetched(POM)
 
 
-def fetched(pom: Path) -> Path:
-    """The folder of the jars that a pom names, in `target` beside it; they are fetched when need be.
-    Raises NoJavaError."""
-    libs = pom.parent / "target" / f"libs-{hashlib.sha256(pom.read_bytes()).hexdigest()[:8]}"
+def reference() -> str:
+    """The release that the pom itself names."""
+    found = re.search("<kafka.version>(.+)</kafka.version>", POM.read_text())
+    assert found is not None
+    return found[1]
+
+
+def fetched(pom: Path, version: str | None = None) -> Path:
+    """The folder of the jars that a pom names, in `target` beside it, for its own release of Kafka or
+    for another; they are fetched when need be. Raises NoJavaError."""
+    name = f"libs-{hashlib.sha256(pom.read_bytes()).hexdigest()[:8]}"
+    libs = pom.parent / "target" / (name if version is None else f"{name}-{version}")
     if not libs.exists():
-        _fetch(pom, libs)
+        _fetch(pom, libs, () if version is None else (f"-Dkafka.version={version}",))
     return libs
 
 
-def class_path() -> str:
+def class_path(version: str | None = None) -> str:
     """All jars, sorted: archives of loaded classes are bound to the exact class path. Raises
     NoJavaError."""
-    return os.pathsep.join(sorted(str(jar) for jar in jars().glob("*.jar")))
+    return os.pathsep.join(sorted(str(jar) for jar in jars(version).glob("*.jar")))
 
 
 def java() -> str:
@@ -72,7 +84,7 @@ def _command(name: str, missing: str) -> str:
     return found
 
 
-def _fetch(pom: Path, libs: Path) -> None:
+def _fetch(pom: Path, libs: Path, properties: tuple[str, ...]) -> None:
     maven = _command("mvn", f"no jars in {libs}, and no Maven (mvn) to fetch them")
     making = libs.parent / f"libs-making-{os.getpid()}"
     command = [
@@ -83,6 +95,7 @@ def _fetch(pom: Path, libs: Path) -> None:
         str(pom),
         PLUGIN,
         "-DincludeScope=runtime",
+        *properties,
         f"-DoutputDirectory={making}",
     ]
     done = subprocess.run(command, check=False, capture_output=True, text=True)

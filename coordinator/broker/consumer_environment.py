@@ -140,9 +140,9 @@ def compile_pattern(text: str) -> Pattern:
 def is_enabled(broker: Broker) -> bool:
     """Whether consumer groups are served: group.version is 1 and the protocol is among those
     configured (K8-CFG-2)."""
-    return broker.cluster.features["group.version"] > 0 and "consumer" in broker.configs.get_list(
-        "group.coordinator.rebalance.protocols"
-    )
+    return broker.cluster.features.get(
+        "group.version", 0
+    ) > 0 and "consumer" in broker.configs.get_list("group.coordinator.rebalance.protocols")
 
 
 class Settings:

@@ -241,7 +241,13 @@ def _assignment(broker: Broker, wanted: Wanted) -> list[list[int]]:
 
 def _place(broker: Broker, partitions: int, factor: int) -> list[list[int]]:
     try:
-        return place(partitions, factor, broker.controller.cluster.brokers.values(), broker.random)
+        return place(
+            partitions,
+            factor,
+            broker.controller.cluster.brokers.values(),
+            broker.random,
+            cordons=broker.configs.release.has("PLACE-43-1"),
+        )
     except InvalidReplicationFactor as refused:
         raise Refused(ErrorCode.INVALID_REPLICATION_FACTOR, str(refused)) from None
 

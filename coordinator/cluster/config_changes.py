@@ -13,6 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from enum import IntEnum
+from functools import partial
 from typing import NamedTuple
 
 from ..common.java_hash import in_hash_order, java_hash
@@ -326,11 +327,12 @@ def _check_broker_names(
 ) -> None:
     defs = run_time_defs(configs.release)
     known = {name: defs[_base(name)] for name in values if _base(name) in defs}
-    _refuse(
+    refuse = partial(_refuse, "[{}]" if configs.release.has("CFG-43-2") else "Set({})")
+    refuse(
         "Cannot update these configs dynamically",
         (name for name in known if name in defs and known[name].update == "-"),
     )
-    _refuse(
+    refuse(
         "These security configs can be dynamically updated only per-listener using the listener prefix",
         (name for name in known if name in _BY_LISTENER),
     )
@@ -343,16 +345,20 @@ def _check_broker_names(
         except ConfigException as refused:
             raise ConfigRefused(ErrorCode.INVALID_REQUEST, str(refused)) from None
     if for_all:
-        _refuse(
+        refuse(
             "Cannot update these configs at default cluster level, broker id must be specified",
             (name for name in known if known[name].update == "broker"),
         )
 
 
-def _refuse(what: str, names: Iterable[str]) -> None:
+def _refuse(as_set: str, what: str, names: Iterable[str]) -> None:
+    """Raises ConfigRefused if there are such names; they are told as a Java or a Scala set
+    (CFG-43-2)."""
     listed = sorted(names)
     if listed:
-        raise ConfigRefused(ErrorCode.INVALID_REQUEST, f"{what}: [{', '.join(listed)}]")
+        raise ConfigRefused(
+            ErrorCode.INVALID_REQUEST, f"{what}: {as_set.format(', '.join(listed))}"
+        )
 
 
 def _check_broker_values(values: Mapping[str, str], configs: BrokerConfigs) -> None:

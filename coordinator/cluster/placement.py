@@ -30,21 +30,26 @@ class InvalidReplicationFactor(Exception):
 
 
 def place(
-    partitions: int, replication_factor: int, brokers: Iterable[BrokerNode], rng: RandomSource
+    partitions: int,
+    replication_factor: int,
+    brokers: Iterable[BrokerNode],
+    rng: RandomSource,
+    *,
+    cordons: bool = True,
 ) -> list[list[int]]:
-    """The replicas of each of that many new partitions, preferred leader first. Raises
-    InvalidReplicationFactor."""
+    """The replicas of each of that many new partitions, preferred leader first. `cordons`: log
+    directories can be cordoned, and refusals say so (PLACE-43-1). Raises InvalidReplicationFactor."""
     racks = _Racks(brokers, rng)
     if replication_factor > racks.total:
         raise InvalidReplicationFactor(
             replication_factor,
-            f"The target replication factor of {replication_factor} cannot be reached because only {racks.total} broker(s) are registered "
-            "or some brokers have all their log directories cordoned.",
+            f"The target replication factor of {replication_factor} cannot be reached because only {racks.total} broker(s) are registered"
+            f"{' or some brokers have all their log directories cordoned' if cordons else ''}.",
         )
     if not racks.unfenced:
         raise InvalidReplicationFactor(
             replication_factor,
-            "All brokers are currently fenced, or have all their log directories cordoned.",
+            f"All brokers are currently fenced{', or have all their log directories cordoned' if cordons else ''}.",
         )
     return [racks.place(replication_factor) for _ in range(partitions)]
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import NamedTuple
 
-from ..releases import NEWEST, Release
+from ..releases import NEWEST, RELEASES, Release
 from .definitions import (
     ConfigDef,
     ConfigException,
@@ -133,6 +133,7 @@ BROKER_SYNONYMS = {
     "log.roll.ms": ("log.roll.ms", "log.roll.hours"),
 }
 
+_ELIGIBLE_REPLICAS = "eligible.leader.replicas.version"
 _MINUTE_MS = 60_000
 
 
@@ -141,7 +142,9 @@ def broker_defs(release: Release = NEWEST) -> dict[str, ConfigDef]:
     """All broker configurations of a release by name; the table is read at the first call."""
     from .broker_table import TABLE
 
-    return released(read_table(TABLE), release.broker_settings)
+    return released(read_table(TABLE), release.broker_settings) | read_table(
+        release.broker_settings.more
+    )
 
 
 @cache
@@ -213,7 +216,9 @@ class BrokerConfigs:
         self.dynamic: dict[str, str] = {}
         # A cluster formatted by Kafka has eligible leader replicas, and with them this setting for
         # all brokers.
-        self.dynamic_default: dict[str, str] = {"min.insync.replicas": "1"}
+        self.dynamic_default: dict[str, str] = (
+            {"min.insync.replicas": "1"} if release.finalizes(_ELIGIBLE_REPLICAS) else {}
+        )
         self._on_change: list[Callable[[], None]] = []
         self._values: dict[str, ConfigValue] = {}
         if not kafka_defaults:
@@ -331,8 +336,15 @@ class BrokerConfigs:
         return self.definition(name).default, ConfigSource.DEFAULT
 
     def definition(self, name: str) -> ConfigDef:
-        """What a name means in the release. Raises KeyError for an unknown one."""
-        return run_time_defs(self.release)[name]
+        """What a name means in the release, or stands for where only the newest knows it. Raises
+        KeyError for an unknown one."""
+        defs = run_time_defs(self.release)
+        if name in defs:
+            return defs[name]
+        newest = run_time_defs()[name]
+        return newest._replace(
+            default=self.release.broker_settings.in_place.get(name, newest.default)
+        )
 
     def knows(self, name: str) -> bool:
         """Whether the release has a configuration of that name."""
@@ -462,9 +474,11 @@ def _belongs_elsewhere(name: str) -> str:
 
 
 def _other_release(name: str) -> str:
-    """What to say of a name that the newest release knows, and this one does not; "" of others."""
-    known = name in broker_defs() or name in internal_defs()
-    return f": Kafka {NEWEST} has it" if known else ""
+    """What to say of a name that this release does not know: the newest that does; "" if none."""
+    for release in RELEASES.values():
+        if name in broker_defs(release) or name in internal_defs(release):
+            return f": Kafka {release} has it"
+    return ""
 
 
 def _near(name: str, defs: Mapping[str, ConfigDef]) -> str:

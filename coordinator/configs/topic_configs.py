@@ -113,7 +113,9 @@ SYNONYMS: dict[str, tuple[tuple[str, int], ...]] = {
 @cache
 def topic_defs(release: Release = NEWEST) -> dict[str, ConfigDef]:
     """All topic configurations of a release by name."""
-    return released(read_table(TABLE), release.topic_settings)
+    return released(read_table(TABLE), release.topic_settings) | read_table(
+        release.topic_settings.more
+    )
 
 
 def validate(values: Mapping[str, str], release: Release = NEWEST) -> None:

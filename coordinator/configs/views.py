@@ -86,14 +86,18 @@ def group_entries(
 ) -> list[ConfigEntry]:
     """What is in force for a group with these own values, by name."""
     entries = []
-    shown = group_defs(configs.release)
+    shown, named_by_broker = group_defs(configs.release), configs.release.has("CFG-43-1")
     for name, of in sorted(settable_defs(configs.release).items()):
         if name not in names or (name not in shown and name not in own):
             continue
         behind = broker_synonym(name)
         value = of.parse(own[name] if name in own else default_text(name, configs))
         synonyms = [Synonym(name, show(value), ConfigSource.GROUP)] if name in own else []
-        if behind is None:
+        if not named_by_broker:
+            synonyms = synonyms or [
+                Synonym(name, default_text(name, configs), ConfigSource.DEFAULT)
+            ]
+        elif behind is None:
             synonyms.append(Synonym(name, of.default, ConfigSource.DEFAULT))
         else:
             synonyms += _synonyms(configs, behind, configs.layers())

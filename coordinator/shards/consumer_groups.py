@@ -287,7 +287,9 @@ class ConsumerGroups:
         try:
             reply = self._carry_out(
                 group,
-                classic_members.decide_classic_heartbeat(membership, request, effects.now),
+                classic_members.decide_classic_heartbeat(
+                    membership, request, effects.now, self.environment
+                ),
                 effects,
             )
         except Refused as refused:

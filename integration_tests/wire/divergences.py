@@ -17,5 +17,12 @@ OF_RELEASES: Final[dict[str, dict[str, str]]] = {
         "newer_versions.an_upgrade_of_malformed_members": "Kafka never answers the malformed join; we take it as unreadable",
         "newer_versions.many_partitions_at_once": "Kafka counts the new partitions of all topics together; we each topic's",
     },
+    "4.2": {
+        "consumer_groups.three_members_are_reconciled": "Kafka tells partitions that stay in the order of a larger hash table",
+        "newer_versions.many_partitions_at_once": "Kafka counts the new partitions of all topics together; we each topic's",
+    },
 }
 """What else differs when an older release is emulated."""
+
+ADVERTISED: Final[dict[str, str]] = {"feature streams.version": "streams groups are not served"}
+"""What is advertised differently in any release, by the names of `integration_tests.wire.advertised`."""

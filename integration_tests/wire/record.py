@@ -11,6 +11,7 @@ once.) `python -m integration_tests.record wire` starts the brokers too, and rec
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import sys
 from collections.abc import Callable
@@ -37,11 +38,13 @@ class Recorded(NamedTuple):
 
 
 def load(home: Path = HOME) -> dict[str, Recorded]:
-    """All recorded transcripts by scenario name."""
+    """All recorded transcripts by scenario name; those of older releases are compressed."""
     found: dict[str, Recorded] = {}
-    for path in sorted(home.glob("*.jsonl")):
+    for path in sorted((*home.glob("*.jsonl"), *home.glob("*.jsonl.gz"))):
+        packed = path.suffix == ".gz"
+        whole = gzip.decompress(path.read_bytes()).decode() if packed else path.read_text()
         steps: list[Step] = []
-        for text in path.read_text().splitlines():
+        for text in whole.splitlines():
             entry = json.loads(text)
             if "scenario" in entry:
                 steps = []
@@ -64,8 +67,8 @@ def home_of(release: str) -> Path:
     return GOLDEN / "releases" / release / "wire"
 
 
-def save(recorded: dict[str, Recorded], home: Path = HOME) -> None:
-    """Write them back, one file an area."""
+def save(recorded: dict[str, Recorded], home: Path = HOME, *, packed: bool = False) -> None:
+    """Write them back, one file an area, compressed if asked for."""
     home.mkdir(parents=True, exist_ok=True)
     areas: dict[str, list[str]] = {}
     for name in sorted(recorded):
@@ -73,7 +76,11 @@ def save(recorded: dict[str, Recorded], home: Path = HOME) -> None:
         lines.append(json.dumps({"scenario": name, "nonce": recorded[name].nonce}))
         lines.extend(line(step) for step in recorded[name].steps)
     for area, lines in areas.items():
-        (home / f"{area}.jsonl").write_text("\n".join(lines) + "\n")
+        whole = "\n".join(lines) + "\n"
+        if packed:
+            (home / f"{area}.jsonl.gz").write_bytes(gzip.compress(whole.encode(), mtime=0))
+        else:
+            (home / f"{area}.jsonl").write_text(whole)
 
 
 def record(scenarios: list[Scenario], addresses: Callable[[str], str], home: Path = HOME) -> int:

@@ -57,7 +57,7 @@ class SecuredEmulator(Emulator):
 class SecuredJavaBroker(JavaBroker):
     """A real Kafka with the profile's listeners; `addresses` names all of them."""
 
-    def __init__(self) -> None:
+    def __init__(self, version: str | None = None) -> None:
         ports = [free_port() for _ in range(3)]
         voter = f"127.0.0.1:{free_port()}"
         names = ("PLAINTEXT", "SASL", "REAUTH")
@@ -86,6 +86,7 @@ class SecuredJavaBroker(JavaBroker):
                 "sasl.enabled.mechanisms": ",".join(_MECHANISMS),
             },
             port=ports[0],
+            version=version,
         )
         self._ports = ports
 

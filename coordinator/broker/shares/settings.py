@@ -56,7 +56,7 @@ class SettingsOfGroups:
 
     def _in_force(self, own: Mapping[str, str]) -> ShareSettings:
         def text(name: str) -> str:
-            known = settable_defs(self._configs.release)[f"share.{name}"].default
+            known = settable_defs()[f"share.{name}"].default
             return own.get(f"share.{name}") or known or ""
 
         lock, deliveries, records = (

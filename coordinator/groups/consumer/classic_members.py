@@ -243,16 +243,17 @@ def decide_sync(
 
 
 def decide_classic_heartbeat(
-    group: ConsumerMembership, request: HeartbeatRequest, now: int
+    group: ConsumerMembership, request: HeartbeatRequest, now: int, environment: Environment
 ) -> Decision:
     """Heartbeat of a classic member: it is told to rejoin when there is something to do. Raises
-    Refused (K8-CLS-5)."""
+    Refused (K8-CLS-5, K8-CLS-43-5)."""
     member = _classic_member(
         group, request.member_id, request.group_instance_id, request.generation_id
     )
     assert member.classic is not None
     session = Timer(TimerKind.SESSION, member.member_id, now + member.classic.session_timeout_ms)
-    behind = member.member_epoch < group.assignment_epoch
+    by_target = environment.release.has("K8-CLS-43-5")
+    behind = member.member_epoch < (group.assignment_epoch if by_target else group.group_epoch)
     released = member.state is MemberState.UNRELEASED and not _waits(group, member)
     if not (behind or member.state is MemberState.UNREVOKED or released):
         return Decision(reply=HeartbeatResponse(), timers=(session,))

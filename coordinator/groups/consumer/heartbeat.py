@@ -267,6 +267,8 @@ def subscribe(
     voted = _prefers_another_assignor(group, old, new, environment)
     bump = bump or voted
     epoch = group.group_epoch
+    if group.is_new and not environment.release.has("K8-HB-43-1"):
+        bump, epoch = True, 0
     version = environment.topics.version
     if not bump and group.checked_version == version:
         homogeneous = is_homogeneous(group.regex_members, group.subscribers, len(group.members))

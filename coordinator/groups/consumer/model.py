@@ -227,6 +227,11 @@ class ConsumerMembership:
         self.resolved_version: int | None = None
 
     @property
+    def is_new(self) -> bool:
+        """Whether nobody ever was a member."""
+        return not self.members and self.group_epoch == 1 and self.assignment_epoch == 0
+
+    @property
     def protocol_type(self) -> str:
         """As the members' subscriptions say."""
         return "consumer"

@@ -25,9 +25,10 @@ def check_commit(
     *,
     transactional: bool,
     api_version: int,
+    older_epochs: bool,
 ) -> tuple[ErrorCode, PartitionCheck | None]:
     """Whether a client may commit; with an older epoch that is decided partition by partition, by
-    the check returned."""
+    the check returned. `older_epochs`: such an epoch may be right (K8-OFF-43-1)."""
     if epoch < 0 and not group.members:
         return ErrorCode.NONE, None
     if transactional and epoch == -1 and not member_id and instance_id is None:
@@ -40,7 +41,7 @@ def check_commit(
     if epoch == member.member_epoch:
         return ErrorCode.NONE, None
     stale = stale_error(member, transactional and api_version < _TRANSACTIONAL_EPOCHS_SINCE)
-    if epoch > member.member_epoch:
+    if epoch > member.member_epoch or not older_epochs:
         return stale, None
     return ErrorCode.NONE, lambda topic_id, partition: _check_partition(
         member, epoch, topic_id, partition, stale

@@ -20,7 +20,7 @@ def describe(group: ConsumerMembership, environment: Environment) -> DescribedGr
         group_epoch=group.group_epoch,
         assignment_epoch=group.assignment_epoch,
         assignor_name=group.preferred_assignor() or environment.default_assignor(),
-        members=[_member(group, member, environment.topics) for member in group.in_java_order()],
+        members=[_member(group, member, environment) for member in group.in_java_order()],
     )
 
 
@@ -29,9 +29,13 @@ def not_described(group_id: str, error: ErrorCode, message: str | None = None) -
     return DescribedGroup(group_id=group_id, error_code=error, error_message=message)
 
 
-def _member(group: ConsumerMembership, member: Member, topics: Topics) -> DescribedMember:
+def _member(group: ConsumerMembership, member: Member, environment: Environment) -> DescribedMember:
+    topics = environment.topics
     has: dict[bytes, list[int]] = {}
-    for held in (member.held, member.revoking):
+    shown = (
+        (member.held, member.revoking) if environment.release.has("K8-DSC-43-1") else (member.held,)
+    )
+    for held in shown:
         for topic_id, partitions in held.items():
             has.setdefault(topic_id, []).extend(partitions)
     return DescribedMember(

@@ -129,6 +129,7 @@ def decide_commit(
             epoch,
             transactional=False,
             api_version=context.api_version,
+            older_epochs=_older_epochs(config),
         )
         error = error or _first_refused(request.topics, check, config)
     else:
@@ -171,6 +172,7 @@ def decide_transactional_commit(
             request.generation_id_or_member_epoch,
             transactional=True,
             api_version=context.api_version,
+            older_epochs=_older_epochs(config),
         )
         error = error or _first_refused(request.topics, check, config)
     else:
@@ -224,6 +226,11 @@ class _ErrorRow(Protocol):
 class _AnsweredTopic(Protocol):
     @property
     def partitions(self) -> Iterable[_ErrorRow]: ...
+
+
+def _older_epochs(config: GroupConfig) -> bool:
+    """Whether a member may commit with an epoch that it had before (K8-OFF-43-1)."""
+    return config.consumer is None or config.consumer.release.has("K8-OFF-43-1")
 
 
 def _first_refused(

@@ -211,7 +211,8 @@ def _bump(
         reason = "share partitions were initialized"
     if not reason:
         return _Progress(group.group_epoch, subscribers, None, version)
-    event = ev.ShareGroupEpochBumped(group.group_epoch + 1, new_hash, reason)
+    begins = group.is_new and not environment.release.has("K8-HB-43-1")
+    event = ev.ShareGroupEpochBumped(1 if begins else group.group_epoch + 1, new_hash, reason)
     return _Progress(event.group_epoch, subscribers, event, version)
 
 

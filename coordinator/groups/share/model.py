@@ -115,6 +115,11 @@ class ShareMembership:
         self.checked_version: int | None = None
 
     @property
+    def is_new(self) -> bool:
+        """Whether nobody ever was a member."""
+        return not self.members and self.group_epoch == 1 and self.assignment_epoch == 0
+
+    @property
     def protocol_type(self) -> str:
         """As ListGroups shows it (SH-LST-1)."""
         return "share"

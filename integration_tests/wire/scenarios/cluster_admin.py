@@ -346,7 +346,7 @@ def resources(link: Link, *kinds: int, version: int = 1) -> None:
     link.session.say(f"resources v{version} {kinds}", {**answer, "config_resources": mine})
 
 
-@scenario()
+@scenario(since="4.3")
 def config_resources_listed(s: Session) -> None:
     """Topics and brokers always, groups and subscriptions while something is set; unknown types
     (35)."""

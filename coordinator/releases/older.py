@@ -1,0 +1,226 @@
+"""Older releases, each as what it has otherwise than the one after it.
+
+Rule: every row was seen on a real broker of the exact number (docs/releases.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Final
+
+from .model import Behaviour, Feature, Release, Settings
+from .newest import NEWEST
+
+
+def _settings(
+    newer: Settings,
+    without: str = "",
+    *,
+    back: str = "",
+    different: str = "",
+    more: str = "",
+    in_place: Mapping[str, str] | None = None,
+) -> Settings:
+    """Settings of the release before another one: names that it lacks too, names that it has though
+    the other one lacks them (`back`), and the rest as `Settings` has it."""
+    return Settings(
+        without=newer.without - set(back.split()) | set(without.split()),
+        different=newer.different + different,
+        more=newer.more + more,
+        in_place={**newer.in_place, **(in_place or {})},
+    )
+
+
+def _before(
+    newer: Release,
+    name: str,
+    number: str,
+    *,
+    metadata_version: int,
+    api_versions: Mapping[int, tuple[int, int] | None],
+    features: Mapping[str, Feature | None],
+    without: Iterable[Behaviour] = (),
+    back: Iterable[Behaviour] = (),
+    broker_settings: Settings,
+    topic_settings: Settings,
+    group_settings: Settings,
+) -> Release:
+    """The release before another one, from what it has otherwise: APIs and features (None: not at
+    all), the behaviours that it does not have yet (`without`), and those that it has though the
+    other one lacks them (`back`)."""
+    versions = {
+        key: wanted
+        for key, known in newer.api_versions.items()
+        if (wanted := api_versions.get(key, known)) is not None
+    }
+    levels = {
+        **newer.features,
+        "metadata.version": Feature(
+            lowest=newer.features["metadata.version"].lowest,
+            highest=metadata_version,
+            finalized=metadata_version,
+        ),
+        **features,
+    }
+    return replace(
+        newer,
+        name=name,
+        number=number,
+        api_versions=versions,
+        features={name: level for name, level in levels.items() if level is not None},
+        metadata_versions={
+            level: called
+            for level, called in newer.metadata_versions.items()
+            if level <= metadata_version
+        },
+        behaviours=newer.behaviours - frozenset(without) | frozenset(back),
+        broker_settings=broker_settings,
+        topic_settings=topic_settings,
+        group_settings=group_settings,
+    )
+
+
+_4_3 = _before(
+    NEWEST,
+    "4.3",
+    "4.3.1",
+    metadata_version=30,
+    api_versions={
+        18: (0, 4),
+        28: (0, 5),
+        42: (0, 2),
+        88: (0, 0),
+        89: (0, 0),
+        93: None,
+        94: None,
+    },
+    features={"share.version": Feature(lowest=0, highest=1, finalized=1)},
+    without={
+        "CFG-44-3",
+        "K8-CLS-44-3",
+        "K8-EP-44-1",
+        "K8-MIG-44-4",
+        "K8-TGT-44-2",
+        "META-44-1",
+        "PART-44-1",
+        "QUO-44-1",
+        "REC-44-1",
+        "SH-44-1",
+        "V44-7",
+    },
+    broker_settings=_settings(
+        NEWEST.broker_settings,
+        """
+        errors.deadletterqueue.auto.create.topics.enable
+        errors.deadletterqueue.topic.name.prefix
+        group.consumer.assignor.offload.enable
+        group.share.assignor.offload.enable
+        group.streams.acceptable.recovery.lag
+        group.streams.assignor.offload.enable
+        group.streams.assignors
+        group.streams.max.warmup.replicas
+        group.streams.min.task.offset.interval.ms
+        group.streams.num.warmup.replicas
+        group.streams.rack.aware.assignment.tags
+        group.streams.task.offset.interval.ms
+        group.streams.topology.description.plugin.class
+        log.remote.copy.lag.bytes
+        log.remote.copy.lag.ms
+        max.decompressed.message.bytes
+        sasl.oauthbearer.allow.unverified.audience
+        sasl.oauthbearer.allow.unverified.issuer
+        """,
+    ),
+    topic_settings=_settings(
+        NEWEST.topic_settings,
+        """
+        errors.deadletterqueue.group.enable
+        max.decompressed.message.bytes
+        remote.copy.lag.bytes
+        remote.copy.lag.ms
+        """,
+    ),
+    group_settings=_settings(
+        NEWEST.group_settings,
+        """
+        consumer.assignor.offload.enable
+        errors.deadletterqueue.copy.record.enable
+        errors.deadletterqueue.topic.name
+        share.assignor.offload.enable
+        streams.acceptable.recovery.lag
+        streams.assignor.name
+        streams.assignor.offload.enable
+        streams.num.warmup.replicas
+        streams.rack.aware.assignment.tags
+        streams.task.offset.interval.ms
+        """,
+    ),
+)
+
+_AT_ONCE: Final = {
+    "group.consumer.assignment.interval.ms": "0",
+    "group.share.assignment.interval.ms": "0",
+}
+"""Before 4.3 nobody waits before a group is assigned anew."""
+
+_4_2 = _before(
+    _4_3,
+    "4.2",
+    "4.2.2",
+    metadata_version=29,
+    api_versions={35: (1, 4)},
+    features={},
+    without={
+        "CFG-43-1",
+        "CFG-43-2",
+        "K8-CLS-43-5",
+        "K8-DSC-43-1",
+        "K8-HB-43-1",
+        "K8-OFF-43-1",
+        "PLACE-43-1",
+    },
+    back={"K8-CLS-44-3", "K8-MIG-44-4", "REC-44-1"},
+    broker_settings=_settings(
+        _4_3.broker_settings,
+        """
+        controller.quorum.fetch.max.bytes
+        controller.quorum.fetch.snapshot.max.bytes
+        cordoned.log.dirs
+        follower.fetch.last.tiered.offset.enable
+        group.consumer.assignment.interval.ms
+        group.consumer.max.assignment.interval.ms
+        group.consumer.min.assignment.interval.ms
+        group.coordinator.background.threads
+        group.coordinator.cached.buffer.max.bytes
+        group.share.assignment.interval.ms
+        group.share.max.assignment.interval.ms
+        group.share.max.delivery.count.limit
+        group.share.max.partition.max.record.locks
+        group.share.min.assignment.interval.ms
+        group.share.min.delivery.count.limit
+        group.share.min.partition.max.record.locks
+        group.streams.assignment.interval.ms
+        group.streams.max.assignment.interval.ms
+        group.streams.min.assignment.interval.ms
+        share.coordinator.cached.buffer.max.bytes
+        """,
+        back="max.decompressed.message.bytes",
+        in_place=_AT_ONCE,
+    ),
+    topic_settings=_settings(_4_3.topic_settings, back="max.decompressed.message.bytes"),
+    group_settings=_settings(
+        _4_3.group_settings,
+        """
+        consumer.assignment.interval.ms
+        share.assignment.interval.ms
+        share.delivery.count.limit
+        share.partition.max.record.locks
+        share.renew.acknowledge.enable
+        streams.assignment.interval.ms
+        """,
+    ),
+)
+
+OLDER: Final = (_4_3, _4_2)
+"""The newest first."""

@@ -1,0 +1,216 @@
+"""What releases before 4.3 do otherwise, each by the id of its rule."""
+
+from __future__ import annotations
+
+import pytest
+
+from coordinator.errors import ErrorCode
+from coordinator.releases import RELEASES, Release
+from coordinator.wire.messages.consumer_group_describe import (
+    ConsumerGroupDescribeRequest,
+    ConsumerGroupDescribeResponse,
+)
+from coordinator.wire.messages.consumer_group_heartbeat import TopicPartitions
+from coordinator.wire.messages.create_topics import (
+    CreatableTopic,
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+)
+from coordinator.wire.messages.describe_configs import (
+    DescribeConfigsRequest,
+    DescribeConfigsResource,
+    DescribeConfigsResponse,
+)
+from coordinator.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from coordinator.wire.messages.incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    AlterConfigsResourceResponse,
+    IncrementalAlterConfigsRequest,
+    IncrementalAlterConfigsResponse,
+)
+from coordinator.wire.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+    OffsetCommitResponse,
+)
+from coordinator.wire.messages.share_group_heartbeat import (
+    ShareGroupHeartbeatRequest,
+    ShareGroupHeartbeatResponse,
+)
+from tests.broker.driver import Client, Driver
+from tests.test_releases import beat, classic_join
+
+SINCE, BEFORE = RELEASES["4.3"], RELEASES["4.2"]
+A, B = "a" * 22, "b" * 22
+BOTH = pytest.mark.parametrize("release", [SINCE, BEFORE], ids=str)
+SUBSCRIPTION = bytes.fromhex("0000000000010006" + b"orders".hex() + "ffffffff")
+
+
+def orders(release: Release) -> Client:
+    """A client of a broker of the release with a topic of four partitions, without an interval
+    between assignments."""
+    config = {"group.consumer.assignment.interval.ms": "0"} if release is SINCE else {}
+    return Driver(["orders:4"], config, release=release).client()
+
+
+def described(client: Client) -> dict[str, list[int]]:
+    """What each member of the group is shown to have, of the only topic."""
+    answer = client.ask(ConsumerGroupDescribeRequest(group_ids=["g"]), 1)
+    assert isinstance(answer, ConsumerGroupDescribeResponse)
+    return {
+        member.member_id: [p for of in member.assignment.topic_partitions for p in of.partitions]
+        for member in answer.groups[0].members
+    }
+
+
+def owned(client: Client, *partitions: int) -> list[TopicPartitions]:
+    """Partitions of the only topic, as a heartbeat names them."""
+    topic = client.driver.broker.cluster.topics["orders"]
+    return [TopicPartitions(topic_id=topic.id, partitions=list(partitions))]
+
+
+@pytest.mark.parametrize(("release", "epoch"), [(SINCE, 2), (BEFORE, 1)], ids=str)
+def test_the_first_epoch_of_a_group(release: Release, epoch: int) -> None:
+    """K8-HB-43-1: of share groups, too."""
+    client = orders(release)
+    assert beat(client, A, 0).member_epoch == epoch
+    assert beat(client, A, epoch, topic_partitions=owned(client, 0, 1, 2, 3)).member_epoch == epoch
+    shared = client.ask(
+        ShareGroupHeartbeatRequest(
+            group_id="s", member_id=A, member_epoch=0, subscribed_topic_names=["orders"]
+        ),
+        1,
+    )
+    assert isinstance(shared, ShareGroupHeartbeatResponse)
+    assert shared.member_epoch == epoch
+
+
+@pytest.mark.parametrize(("release", "shown"), [(SINCE, [0, 1, 2, 3]), (BEFORE, [0, 1])], ids=str)
+def test_partitions_that_are_to_be_revoked(release: Release, shown: list[int]) -> None:
+    """K8-DSC-43-1: they are shown as their owner's."""
+    client = orders(release)
+    epoch = beat(client, A, 0).member_epoch
+    beat(client, A, epoch, topic_partitions=owned(client, 0, 1, 2, 3))
+    beat(client, B, 0)
+    beat(client, A, epoch)
+    assert described(client) == {A: shown, B: []}
+
+
+def commit(client: Client, epoch: int, partition: int) -> int:
+    partitions = [OffsetCommitRequestPartition(partition_index=partition, committed_offset=5)]
+    request = OffsetCommitRequest(
+        group_id="g",
+        generation_id_or_member_epoch=epoch,
+        member_id=A,
+        topics=[OffsetCommitRequestTopic(name="orders", partitions=partitions)],
+    )
+    answer = client.ask(request, 9)
+    assert isinstance(answer, OffsetCommitResponse)
+    return answer.topics[0].partitions[0].error_code
+
+
+@pytest.mark.parametrize(
+    ("release", "error"),
+    [(SINCE, ErrorCode.NONE), (BEFORE, ErrorCode.STALE_MEMBER_EPOCH)],
+    ids=str,
+)
+def test_a_commit_with_an_epoch_that_the_member_had(release: Release, error: ErrorCode) -> None:
+    """K8-OFF-43-1, KIP-1251."""
+    client = orders(release)
+    first = beat(client, A, 0).member_epoch
+    beat(client, B, 0)
+    second = beat(client, A, first, topic_partitions=owned(client, 0, 1)).member_epoch
+    assert second == first + 1
+    assert commit(client, second, 0) == ErrorCode.NONE
+    assert commit(client, first, 0) == error
+    assert commit(client, first, 3) == ErrorCode.STALE_MEMBER_EPOCH
+
+
+@pytest.mark.parametrize(
+    ("release", "error"),
+    [(SINCE, ErrorCode.NONE), (BEFORE, ErrorCode.REBALANCE_IN_PROGRESS)],
+    ids=str,
+)
+def test_a_classic_member_while_the_group_is_to_be_assigned(
+    release: Release, error: ErrorCode
+) -> None:
+    """K8-CLS-43-5: it is told to rejoin when there is a target; before 4.3 as soon as the epoch
+    rose."""
+    client = orders(release)
+    beat(client, A, 0)
+    beat(client, B, 0)
+    classic = classic_join(client, "", SUBSCRIPTION).member_id
+    joined = classic_join(client, classic, SUBSCRIPTION)
+    assert joined.error_code == ErrorCode.NONE
+    beat(client, B, -1)
+    request = HeartbeatRequest(
+        group_id="g", generation_id=joined.generation_id, member_id=joined.member_id
+    )
+    answer = client.ask(request, 4)
+    assert isinstance(answer, HeartbeatResponse)
+    assert answer.error_code == error
+
+
+@pytest.mark.parametrize(
+    ("release", "synonyms", "given"),
+    [
+        (SINCE, ["group.consumer.session.timeout.ms"], 2),
+        (BEFORE, ["consumer.session.timeout.ms"], 1),
+    ],
+    ids=str,
+)
+def test_where_a_groups_setting_comes_from(
+    release: Release, synonyms: list[str], given: int
+) -> None:
+    """CFG-43-1: from the broker's setting; before 4.3 defaults have the group's own name, and are
+    not told beside a value of the group."""
+    client = orders(release)
+    name = "consumer.session.timeout.ms"
+
+    def told() -> list[str]:
+        asked = DescribeConfigsResource(
+            resource_type=32, resource_name="g", configuration_keys=[name]
+        )
+        answer = client.ask(DescribeConfigsRequest(resources=[asked], include_synonyms=True), 4)
+        assert isinstance(answer, DescribeConfigsResponse)
+        return [of.name for of in answer.results[0].configs[0].synonyms]
+
+    assert told() == synonyms
+    assert alter(client, 32, "g", name, "50000").error_code == ErrorCode.NONE
+    assert len(told()) == given
+
+
+def alter(
+    client: Client, kind: int, resource: str, name: str, value: str
+) -> AlterConfigsResourceResponse:
+    configs = [AlterableConfig(name=name, config_operation=0, value=value)]
+    changed = AlterConfigsResource(resource_type=kind, resource_name=resource, configs=configs)
+    answer = client.ask(IncrementalAlterConfigsRequest(resources=[changed]), 1)
+    assert isinstance(answer, IncrementalAlterConfigsResponse)
+    return answer.responses[0]
+
+
+@pytest.mark.parametrize(
+    ("release", "names"),
+    [(SINCE, "[auto.create.topics.enable]"), (BEFORE, "Set(auto.create.topics.enable)")],
+    ids=str,
+)
+def test_settings_that_do_not_change_at_run_time(release: Release, names: str) -> None:
+    """CFG-43-2: how they are told."""
+    refused = alter(orders(release), 4, "1", "auto.create.topics.enable", "false")
+    assert refused.error_code == ErrorCode.INVALID_REQUEST
+    assert refused.error_message == f"Cannot update these configs dynamically: {names}"
+
+
+@BOTH
+def test_too_few_brokers_for_a_topic(release: Release) -> None:
+    """PLACE-43-1: before 4.3 no log directory can be cordoned."""
+    topic = CreatableTopic(name="t", num_partitions=1, replication_factor=2)
+    answer = orders(release).ask(CreateTopicsRequest(topics=[topic]), 7)
+    assert isinstance(answer, CreateTopicsResponse)
+    text = answer.topics[0].error_message
+    assert text is not None
+    assert text.startswith("Unable to replicate the partition 2 time(s)")
+    assert ("cordoned" in text) == (release is SINCE)
