@@ -159,7 +159,7 @@ def of_page(log: Lines) -> Numbers:
         "completed rebalances": sum(
             pair == ("CompletingRebalance", "Stable") for each in states for pair in pairwise(each)
         ),
-        "ms without an owner": sum(group["lost_partition_ms"] for group in drawn["groups"]),
+        "ms without an owner": sum(group["unowned_partition_ms"] for group in drawn["groups"]),
     }
     protocols = {group["protocol"] for group in drawn["groups"]}
     if protocols == {"classic"}:

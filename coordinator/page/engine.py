@@ -25,6 +25,7 @@ from ..simulator.run import run_scenario
 from ..version import __version__
 from .acting import ActionError, Plain, in_world, plan, reassignment
 from .copying import CopyError
+from .differing import compared
 from .picture import Picture
 
 MOST_ACTIONS: Final = 50
@@ -168,12 +169,19 @@ def _lose_answer(scenario: Scenario, action: Plain, at_ms: int) -> Scenario:
         {
             "action": "lose_answer",
             "client_id": action["member"],
-            "api": action.get("api", "Heartbeat"),
+            "api": action.get("api", _heartbeat_of(scenario, action["member"])),
             "times": 1,
             "may_miss": True,
         }
     )
     return _fault(scenario, FaultPlan(at_ms, None, request=fault))
+
+
+def _heartbeat_of(scenario: Scenario, member: str) -> str:
+    """The name of the heartbeats that a member sends."""
+    (kind,) = [kind for kind in scenario.members if member in members_of(kind)]
+    consumer = kind.properties.get("group.protocol") == "consumer"
+    return "ConsumerGroupHeartbeat" if consumer else "Heartbeat"
 
 
 def _slow_assignor(scenario: Scenario, action: Plain, at_ms: int) -> Scenario:
@@ -221,10 +229,12 @@ def _one_more(
     *,
     static: bool,
 ) -> Scenario:
-    number = sum(kind.name.startswith(name) for kind in scenario.members)
+    taken = {kind.name for kind in scenario.members}
+    while name in taken:
+        name += "a"
     kind = replace(
         like,
-        name=name + "a" * number,
+        name=name,
         count=1,
         static=static,
         start_ms=(at_ms, at_ms),
@@ -236,14 +246,11 @@ def _one_more(
 def _move_coordinator(scenario: Scenario, action: Plain, at_ms: int) -> Scenario:
     if scenario.brokers < 2:
         raise ActionError("the scenario has one broker; the coordinator can move among two or more")
-    return _fault(
-        scenario,
-        FaultPlan(
-            at_ms,
-            None,
-            verb=verbs.MoveCoordinator(scenario.members[0].group, int(action.get("to", 2))),
-        ),
-    )
+    to = action.get("to", 2)
+    if type(to) is not int or not 1 <= to <= scenario.brokers:
+        raise ActionError(f"to {to!r}: a broker from 1 to {scenario.brokers}")
+    verb = verbs.MoveCoordinator(scenario.members[0].group, to)
+    return _fault(scenario, FaultPlan(at_ms, None, verb=verb))
 
 
 def _reassign(scenario: Scenario, action: Plain, at_ms: int) -> Scenario:
@@ -276,7 +283,7 @@ _opened: dict[str, Picture] = {}
 
 
 def request(text: str) -> str:
-    """Carry out one request: `play`, `open` (a log's text), `steps` (further steps of what was
+    """Carry out one request: `play` (with `beside`: what changed, in sentences), `open` (a log's text), `steps` (further steps of what was
     opened last under a name), `copy` (a group of that as a scenario)."""
     asked = json.loads(text)
     try:
@@ -287,15 +294,24 @@ def request(text: str) -> str:
 
 
 def _play(asked: Plain) -> Plain:
+    """A run; `beside`: what was otherwise in the run that it is compared with."""
+    lines, picture = _played(asked)
+    _opened[asked.get("as", "main")] = picture
+    answer: Plain = {"picture": picture.plain()}
+    if "beside" in asked:
+        _, before = _played({**asked, "settings": (), "actions": (), **asked["beside"]})
+        more = [each for each in asked.get("actions", ()) if each not in asked["beside"]["actions"]]
+        answer["changed"] = compared(before.plain(), answer["picture"], more)
+    if asked.get("log"):
+        answer["log"] = "\n".join(lines) + "\n"
+    return answer
+
+
+def _played(asked: Plain) -> tuple[list[str], Picture]:
     settings, actions, script = (asked.get(name, ()) for name in ("settings", "actions", "script"))
-    lines = play(
-        asked["scenario"], asked.get("name", "scenario"), asked["seed"], settings, actions, script
-    )
-    picture = _opened[asked.get("as", "main")] = picture_of(lines)
-    return {
-        "picture": picture.plain(),
-        **({"log": "\n".join(lines) + "\n"} if asked.get("log") else {}),
-    }
+    name = asked.get("name", "scenario")
+    lines = play(asked["scenario"], name, asked["seed"], settings, actions, script)
+    return lines, picture_of(lines)
 
 
 def _open(asked: Plain) -> Plain:

@@ -20,12 +20,12 @@ _MOST_TEXT: Final = 400
 _MOST_ROWS: Final = 40
 
 
-def fields_of(line: Line) -> list[Row]:
+def fields_of(line: Line, without: frozenset[str] = frozenset()) -> list[Row]:
     """Names and values as text, in the order of the line; at most so many that a person reads
-    them."""
+    them. `without`: keys to leave out."""
     rows: list[Row] = []
     for key, value in line.items():
-        if key in _LEFT_OUT or value is None:
+        if key in _LEFT_OUT or key in without or value is None:
             continue
         if key == "protocols" and isinstance(value, list):
             for row in value:

@@ -16,7 +16,7 @@ from ..event_log.reader import Line
 from ..explain.reassignments import Reassignments
 from ..explain.telling import told_timeline
 from ..history.blobs import Partitions
-from ..history.consumer_groups import ConsumerGroup
+from ..history.consumer_groups import ConsumerGroup, by_topic
 from ..history.views import GroupView, MemberView
 from .copying import Copier
 from .lanes import Key, Lane, Raster
@@ -222,6 +222,10 @@ class Fold:
             own.marks.append((at_ms, _MARKS.get(kind, "event"), line["seq"]))
         if kind not in _QUIET:
             self._members(picture, group, at_ms)
+        if kind == "GenerationStarted":
+            for member in group.members.values():
+                for topic in member.subscription.topics if member.subscription else ():
+                    picture.raster.want(topic, at_ms)
         tell = _EPOCHS.get(kind)
         if tell is not None:
             tell(picture, line)
@@ -382,6 +386,8 @@ class Fold:
                     [] if seen["type"] == "TopicCreated" else self._placed.get(seen["topic"], [])
                 )
                 self._placed[seen["topic"]] = [*placed, *seen.get("replicas", ())]
+                for picture in self.groups.values():
+                    picture.raster.grow(seen["topic"], seen.get("added", ()), seen["at_ms"])
             elif "partition_epoch" in seen and "replicas" in seen:
                 self._moved(seen)
 
@@ -437,8 +443,15 @@ def _consumer_epoch(picture: GroupPicture, line: Line) -> None:
         lane.epoch.set(line["member_epoch"], line["at_ms"])
 
 
+def _targets(picture: GroupPicture, line: Line) -> None:
+    for row in line["targets"]:
+        for topic in by_topic(row["topics"]):
+            picture.raster.want(topic, line["at_ms"])
+
+
 _EPOCHS: Final[dict[str, Callable[[GroupPicture, Line], None]]] = {
-    "ConsumerMemberReconciled": _consumer_epoch
+    "ConsumerMemberReconciled": _consumer_epoch,
+    "TargetAssigned": _targets,
 }
 _MARKS: Final = {
     "MemberRemoved": "removed",

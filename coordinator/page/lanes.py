@@ -8,12 +8,15 @@ coordinator. It does not read the log: `fold` tells it what happened.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 from .tracks import Track
 
 Key = tuple[str, int]
 """A partition: topic and number."""
+OwnerSpan = tuple[int, int, tuple[tuple[int, ...], bool]]
+"""From, to, the owners' lanes, and whether the only one stands still."""
 
 RUNNING: Final = ("consuming", "stopped", "idle", "stalled", "frozen")
 
@@ -91,11 +94,21 @@ class Lane:
 
 
 class Raster:
-    """Partitions over time: who has each, and since when nobody does who once was owned."""
+    """Partitions over time: who has each, and when nobody does although the group reads it."""
 
     def __init__(self) -> None:
         self._tracks: dict[Key, Track[tuple[tuple[int, ...], bool]]] = {}
         self._owners: dict[Key, tuple[int, ...]] = {}
+        self._wanted: dict[str, int] = {}
+        self._grown: dict[Key, int] = {}
+
+    def want(self, topic: str, at_ms: int) -> None:
+        """The group agreed to read a topic: from then on its partitions wait for an owner."""
+        self._wanted.setdefault(topic, at_ms)
+
+    def grow(self, topic: str, numbers: Iterable[int], at_ms: int) -> None:
+        """A topic that is read got these partitions."""
+        self._grown.update(((topic, number), at_ms) for number in numbers)
 
     def add(self, lane: Lane, keys: frozenset[Key], at_ms: int) -> None:
         """A lane has these now, too."""
@@ -118,9 +131,11 @@ class Raster:
 
     def _draw(self, key: Key, lane: Lane, at_ms: int) -> None:
         owners = self._owners[key]
-        self._tracks.setdefault(key, Track()).set(
-            (owners, owners == (lane.index,) and lane.still), at_ms
-        )
+        if key not in self._tracks:
+            self._tracks[key] = Track()
+            since = max(self._wanted.get(key[0], at_ms), self._grown.get(key, 0))
+            self._tracks[key].set(((), False), min(since, at_ms))
+        self._tracks[key].set((owners, owners == (lane.index,) and lane.still), at_ms)
 
     def keep_topics(self, topics: frozenset[str], at_ms: int) -> None:
         """Nobody waits for partitions of topics that are gone."""
@@ -129,8 +144,8 @@ class Raster:
                 track.set(None, at_ms)
 
     def plain(self, end_ms: int) -> list[dict[str, Any]]:
-        """As JSON values: a partition's spans are `[from, to, lanes, still]`; no lane: nobody,
-        after somebody had it."""
+        """As JSON values: a partition's spans are `[from, to, lanes, still]`; no lane: nobody has
+        it, although the group agreed to read it."""
         return [
             {
                 "topic": topic,
@@ -144,20 +159,34 @@ class Raster:
         ]
 
     def lost_ms(self, end_ms: int) -> int:
-        """Milliseconds without an owner, summed over the partitions, from each one's first owner
-        on."""
+        """Milliseconds in which nobody worked on a partition that the group had agreed to read,
+        summed over the partitions: nobody had it, or its only owner stood still."""
         return sum(
             end - begin
             for track in self._tracks.values()
-            for begin, end, (owners, _) in track.until(end_ms)
+            for begin, end, (owners, still) in track.until(end_ms)
+            if still or not owners
+        )
+
+    def unowned_ms(self, end_ms: int) -> int:
+        """The part of that in which nobody had it although somebody had had it."""
+        return sum(
+            end - begin
+            for track in self._tracks.values()
+            for begin, end, (owners, _) in _since_owned(track.until(end_ms))
             if not owners
         )
 
     def still_ms(self, end_ms: int) -> int:
-        """Milliseconds in which the only owner stood still, summed over the partitions."""
+        """The part of that in which the only owner stood still or did not poll."""
         return sum(
             end - begin
             for track in self._tracks.values()
             for begin, end, (_, still) in track.until(end_ms)
             if still
         )
+
+
+def _since_owned(rows: list[OwnerSpan]) -> list[OwnerSpan]:
+    """Without the wait for the first owner."""
+    return rows[1:] if rows and not rows[0][2][0] else rows

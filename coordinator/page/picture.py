@@ -21,6 +21,8 @@ from .saying import Teller
 VERSION: Final = 1
 MOST_STEPS_AT_ONCE: Final = 4000
 """A longer log's sentences are made when they are asked for."""
+_NOT_OF_A_PULSE: Final = frozenset({"fault", "action", "seat", "cause"})
+"""Fields of a request that was only watched: they tell of the watching."""
 _CONTEXT: Final = 2000
 """So many steps before the first one are looked at for what it answers."""
 
@@ -82,17 +84,18 @@ class Picture:
             lane = next(
                 (found for each in groups.values() if (found := each.known(line)) is not None), None
             )
+        pulse = line.get("action") == "observe" and "api" in line
         return {
             "seq": line["seq"],
             "at_ms": line["at_ms"],
             "stream": printable(line["stream"]),
-            "type": printable(line["type"]),
+            "type": printable(str(line["api"] if pulse else line["type"])),
             "group": line.get("group"),
             "lane": lane.index if lane is not None else None,
             "cause": line["cause"],
-            "message": line["stream"] == "wire" or line.get("action") == "observe",
+            "message": line["stream"] == "wire" or pulse,
             "say": say,
-            "fields": fields_of(line),
+            "fields": fields_of(line, _NOT_OF_A_PULSE if pulse else frozenset()),
         }
 
     def _group(self, group: GroupPicture, end_ms: int) -> dict[str, Any]:
@@ -114,5 +117,6 @@ class Picture:
             "lanes": [lane.plain(end_ms) for lane in group.lanes],
             "raster": group.raster.plain(end_ms),
             "lost_partition_ms": group.raster.lost_ms(end_ms),
+            "unowned_partition_ms": group.raster.unowned_ms(end_ms),
             "still_partition_ms": group.raster.still_ms(end_ms),
         }

@@ -10,7 +10,7 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser, Page, Request, expect
 
-from coordinator.page.lessons import slugs
+from coordinator.page.lessons import load, slugs
 from coordinator.page.server import PageServer
 
 from .conftest import PATIENT_MS, accessible
@@ -112,7 +112,7 @@ def test_a_run_is_changed_linked_and_found_again(page: Page, server: PageServer)
     page.locator(".whatif select").first.select_option("kill")
     page.locator(".plot").first.focus()
     page.locator(".whatif select").nth(1).select_option("app-2")
-    page.locator(".whatif button").click()
+    page.locator(".whatif button.run").click()
     branch = page.locator(".branch").first
     expect(branch).to_contain_text("kill its process (app-2)")
     expect(branch.locator("svg.picture")).to_be_visible()
@@ -123,7 +123,7 @@ def test_a_run_is_changed_linked_and_found_again(page: Page, server: PageServer)
         ""
     )  # forks the lesson's run again, beside the first branch
     page.locator(".whatif select").first.select_option("join")
-    page.locator(".whatif button").click()
+    page.locator(".whatif button.run").click()
     second = page.locator(".branch").nth(1)
     expect(second).to_contain_text("let another member join")
     expect(second).not_to_contain_text("kill its process")
@@ -187,11 +187,85 @@ def test_fifty_actions_fit_into_a_link(page: Page, server: PageServer) -> None:
     )
 
 
-def test_a_teacher_sees_no_answer_before_the_class_does(page: Page, server: PageServer) -> None:
+def test_a_teacher_shows_the_answer_when_the_class_is_ready(page: Page, server: PageServer) -> None:
     open_lesson(page, server, "01_leader_dies", "?teach&present")
-    assert page.locator("#answer").is_hidden() and page.locator("#reveal").is_hidden()
+    expect(page.locator("#answer")).to_be_hidden()
     expect(page.locator("svg.picture .future")).to_have_count(1)
     assert page.evaluate("parseFloat(getComputedStyle(document.body).fontSize)") >= 22
+    smallest = """Math.min(...[...document.querySelectorAll("svg.picture text")].map((each) =>
+        parseFloat(getComputedStyle(each).fontSize) * each.getScreenCTM().a))"""
+    assert page.evaluate(smallest) >= 16, "texts of the picture can be read from the last row"
+    page.locator("#reveal").click()
+    expect(page.locator("#answer .aha")).to_be_visible()
+    expect(page.locator(".note.truth")).to_have_count(1)
+
+
+def test_play_on_a_fresh_lesson_plays(page: Page, server: PageServer) -> None:
+    open_lesson(page, server, "01_leader_dies")
+    stands = page.locator(".headline strong").nth(1)
+    expect(stands).to_have_text("6.000 s")
+    page.locator(".controls button", has_text="play").first.click()
+    expect(stands).not_to_have_text("6.000 s")
+    expect(stands).to_have_text("6.000 s")
+
+
+def test_after_the_reveal_the_panel_shows_what_was_asked_about(
+    page: Page, server: PageServer
+) -> None:
+    lesson = load("03_when_does_a_know")
+    open_lesson(page, server, lesson.slug)
+    page.locator("#reveal").click()
+    expect(page.locator(".panel .type").first).to_have_text("RequestRefused")
+    (step,) = [
+        step for step in lesson.plain()["picture"]["steps"] if step["seq"] == lesson.truth_seq
+    ]
+    expect(page.locator(".panel .say").first).to_have_text(step["say"])
+
+
+def test_every_thing_to_try_is_a_button_that_answers(page: Page, server: PageServer) -> None:
+    for slug in ("01_leader_dies", "03_when_does_a_know", "13_no_barrier"):
+        open_lesson(page, server, slug)
+        page.locator("#reveal").click()
+        for each in load(slug).tries:
+            page.locator(f"button[data-try={each.id}]").click()
+            shown = page.locator(".branch", has=page.locator("h2", has_text=each.text))
+            expect(shown.locator(".says")).to_have_text(each.says.strip())
+            expect(shown.locator(".changed")).not_to_be_empty()
+            expect(shown.locator("svg.picture")).to_be_visible()
+    assert accessible(page) == []
+
+
+def test_the_lessons_own_actions_are_left_out_and_what_cannot_be_is_not_offered(
+    page: Page, server: PageServer
+) -> None:
+    open_lesson(page, server, "06_frozen_wakes")
+    page.locator("#reveal").click()
+    offered = page.locator(".whatif select").first.locator("option").all_inner_texts()
+    assert not any(
+        "twin" in each or "coordinator" in each or "reassign" in each for each in offered
+    )
+    page.locator(".own input").uncheck()
+    page.locator(".own button").click()
+    expect(page.locator(".branch .changed")).to_contain_text("The run ends in generation 1")
+    expect(page).to_have_url(re.compile("#r="))
+    link = page.url
+    page.goto("about:blank")
+    page.goto(link)
+    expect(page.locator(".branch .changed")).to_contain_text("The run ends in generation 1")
+
+
+def test_a_run_that_does_not_change_says_why(page: Page, server: PageServer) -> None:
+    open_lesson(page, server, "08_leader_leaves")
+    page.locator("#reveal").click()
+    plot = page.locator(".plot").first
+    plot.focus()
+    page.keyboard.press("End")
+    page.locator(".whatif select").nth(1).wait_for()
+    at_the_end = page.locator(".whatif select").nth(1).locator("option").all_inner_texts()
+    assert at_the_end == ["app-2", "app-3"], "who has left is not offered"
+    page.locator(".whatif select").first.select_option("lose_answer")
+    page.locator(".whatif button.run").click()
+    expect(page.locator(".branch .changed")).to_contain_text("Members and owners are as before")
 
 
 def test_without_webassembly_a_lesson_can_be_stepped_through(
@@ -200,7 +274,7 @@ def test_without_webassembly_a_lesson_can_be_stepped_through(
     page.add_init_script("delete globalThis.WebAssembly")
     open_lesson(page, server, "01_leader_dies")
     page.locator("#reveal").click()
-    page.locator(".whatif button").click()
+    page.locator(".whatif button.run").click()
     expect(page.locator(".problem")).to_contain_text("cannot run the engine")
     expect(page.locator("svg.picture")).to_be_visible()
 

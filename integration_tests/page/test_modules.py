@@ -78,10 +78,11 @@ def test_a_link_says_what_it_was_made_of() -> None:
 
 def test_a_link_keeps_all_branches() -> None:
     earlier = [
-        {"settings": [], "actions": STATE["actions"][:1]},
+        {"settings": [], "actions": STATE["actions"][:1], "without": [0]},
         {"settings": ["members.app.assignor=range"], "actions": []},
     ]
-    state = {**STATE, "earlier": earlier}
+    more = {"kind": "move_coordinator", "at_ms": 9, "to": 1}
+    state = {**STATE, "actions": [*STATE["actions"], more], "earlier": earlier, "without": [1, 2]}
     assert run("url.js", "return m.fromHash(await m.toHash(given));", state) == state
 
 
@@ -106,6 +107,7 @@ def test_a_link_without_predictions_as_older_pages_made_is_read() -> None:
         [0, [], 7],
         [0, [], [7]],
         [0, [], [[[]]]],
+        [0, [], [], ["x"]],
     ],
 )
 def test_a_damaged_link_is_refused(rest: list[Any]) -> None:

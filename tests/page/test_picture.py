@@ -77,7 +77,8 @@ def gaps_ms(lines: list[dict[str, Any]]) -> int:
 def test_what_was_lost_is_the_gaps_in_the_members_own_callbacks(name: str) -> None:
     lines = play(catalogue.text(name), name, 3, ("duration=5m",))
     drawn = picture_of(lines).plain()
-    assert sum(group["lost_partition_ms"] for group in drawn["groups"]) == gaps_ms(lines_of(lines))
+    groups = drawn["groups"]
+    assert sum(group["unowned_partition_ms"] for group in groups) == gaps_ms(lines_of(lines))
 
 
 def test_a_member_that_stood_still_counts_as_long_as_it_did() -> None:
@@ -94,8 +95,25 @@ def test_a_member_that_stood_still_counts_as_long_as_it_did() -> None:
     }
     (span,) = stopped["app-1"]
     assert 19_000 < span[0] < 24_000 < span[1]
-    white = [row for row in group["raster"][0]["spans"] if not row[2]]
+    white = [row for row in group["raster"][0]["spans"][1:] if not row[2]]
     assert sum(end - begin for begin, end, _, _ in white) == span[1] - span[0]
+
+
+def test_what_nobody_works_on_is_lost_with_or_without_an_owner() -> None:
+    """A frozen and a stalled member own their partitions and do nothing with them; partitions that
+    a generation agreed to read wait for their first owner."""
+    for kind in ("freeze", "stall"):
+        (group,) = picture({"kind": kind, "member": "app-2", "at_ms": 20_000, "lasts_ms": 4_000})[
+            "groups"
+        ]
+        held = [row for row in group["raster"] if any(span[3] for span in row["spans"])]
+        assert len(held) == 2, kind
+        assert group["still_partition_ms"] == 4_000 * len(held), kind
+        waits = sum(row["spans"][0][1] - row["spans"][0][0] for row in group["raster"])
+        began = next(begin for begin, _, state in group["states"] if state.startswith("Completing"))
+        assert {row["spans"][0][0] for row in group["raster"]} == {began}
+        assert group["unowned_partition_ms"] == 0 < waits
+        assert group["lost_partition_ms"] == waits + group["still_partition_ms"], kind
 
 
 def test_the_band_tells_states_and_generations() -> None:
@@ -220,7 +238,9 @@ def test_partitions_are_added_and_found_by_the_members() -> None:
     )
     (group,) = picture({"kind": "add_partitions", "at_ms": 20_000, "more": 2}, text=text)["groups"]
     assert len(group["raster"]) == 8
-    assert all(20_000 < row["spans"][0][0] < 40_000 for row in group["raster"][6:])
+    for row in group["raster"][6:]:  # they wait for an owner from the instant they are there
+        assert row["spans"][0][::2] == (20_000, ())
+        assert row["spans"][1][2] and 20_000 < row["spans"][1][0] < 40_000
 
 
 def test_the_coordinator_moves_among_brokers() -> None:

@@ -106,6 +106,9 @@ def build(target: Path) -> None:
         (target / f"{lesson.slug}.json").write_text(
             json.dumps(plain[at], separators=(",", ":")), encoding="ascii"
         )
+        for each in lesson.tries:
+            run = json.dumps(each.run(plain[at]["picture"]), separators=(",", ":"))
+            (target / f"{lesson.slug}.{each.id}.json").write_text(run, encoding="ascii")
     (target / "index.html").write_text(index_page(lessons), encoding="utf-8")
     (target / "open.html").write_text(open_page(), encoding="utf-8")
     (target / "site.json").write_text(

@@ -95,7 +95,11 @@ def lesson_page(lesson: Lesson, svg: str, following: str | None, words: Mapping[
         for option in lesson.options
     )
     right = next(option.text for option in lesson.options if option.id == lesson.answer)
-    tries = "".join(f"<li>{escape(text)}</li>" for text in lesson.tries)
+    tries = "".join(
+        f'<li><button type="button" class="try" data-try="{escape(each.id)}">{escape(each.text)}</button>'
+        f"<noscript><p>{escape(each.says)}</p></noscript></li>"
+        for each in lesson.tries
+    )
     onward = (
         f'<p><a href="{following}.html">The next lesson</a></p>'
         if following
@@ -115,7 +119,7 @@ def lesson_page(lesson: Lesson, svg: str, following: str | None, words: Mapping[
 <p class="aha">{escape(lesson.aha)}</p>
 <p>What many believe: {escape(lesson.misconception)}</p>
 <p>Where it shows: {escape(lesson.shown)}</p>
-{f"<h2>Try</h2><ul>{tries}</ul>" if tries else ""}
+<h2>Try</h2><ul class="tries">{tries}</ul>
 {onward}</details>
 <div id="runs"></div>
 """

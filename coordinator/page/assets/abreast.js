@@ -3,7 +3,7 @@
 import { Component } from "./vendor/preact.mjs";
 import { ask } from "./engine.js";
 import { Stage } from "./stage.js";
-import { html, instant, lostUntil, seconds } from "./view.js";
+import { html, instant, lostUntil, number, seconds } from "./view.js";
 import { told } from "./whatif.js";
 
 /** @typedef {import("./view.js").Picture} Picture
@@ -56,8 +56,9 @@ export class Abreast extends Component {
         const plain = !settings.length && !actions.length;
         pictures.push(plain ? lesson.picture : (await ask({ op: "play", as: `side ${at}`, scenario: lesson.scenario, name: lesson.slug, seed: lesson.seed, actions, settings, script: lesson.script })).picture);
       }
+      const lost = (/** @type {number} */ at) => number(lostUntil(pictures[at].groups[0], Infinity, lesson.window_ms[0]));
       const names = sides.map((settings) => this.name(settings));
-      this.setState({ pictures, ran: { names, actions }, busy: false, spoken: `A, ${names[0]}: ${lostOf(pictures[0])} lost. B, ${names[1]}: ${lostOf(pictures[1])} lost.` });
+      this.setState({ pictures, ran: { names, actions }, busy: false, spoken: `A, ${names[0]}: ${lost(0)} partition-seconds lost. B, ${names[1]}: ${lost(1)} partition-seconds lost.` });
       onSides(sides);
     } catch (error) {
       this.setState({ busy: false, problem: /** @type {Error} */ (error).message, spoken: "" });
@@ -92,21 +93,19 @@ export class Abreast extends Component {
   /** @param {Picture[]} pictures @param {{names: string[], actions: any[]}} ran */
   both(pictures, ran) {
     const { from, to } = this.state, { now, lesson, onCursor } = this.props, groups = pictures.map((each) => each.groups[0]);
-    const rows = /** @type {[string, number[]][]} */ ([["partition-seconds lost, whole run", groups.map((each) => each.lost_partition_ms)], [`partition-seconds lost up to ${instant(now)}`, groups.map((each) => lostUntil(each, now))],
-      ["longest stop of a member", groups.map(longestStop)]]);
+    const rows = /** @type {[string, number[], (ms: number) => string][]} */ ([["partition-seconds lost, whole run", groups.map((each) => lostUntil(each, Infinity, lesson.window_ms[0])), number], [`partition-seconds lost up to ${instant(now)}`, groups.map((each) => lostUntil(each, now, lesson.window_ms[0])), number],
+      ["longest stop of a member", groups.map(longestStop), seconds]]);
     return html`<table class="compare"><caption>A: ${ran.names[0]}. B: ${ran.names[1]}.</caption>
         <thead><tr><th scope="col">what</th><th scope="col">A</th><th scope="col">B</th><th scope="col">B − A</th></tr></thead>
-        <tbody>${rows.map(([what, [a, b]]) => html`<tr><th scope="row">${what}</th><td>${seconds(a)}</td><td>${seconds(b)}</td><td>${b > a ? "+" : b < a ? "−" : ""}${seconds(Math.abs(b - a))}</td></tr>`)}</tbody></table>
+        <tbody>${rows.map(([what, [a, b], say]) => html`<tr><th scope="row">${what}</th><td>${say(a)}</td><td>${say(b)}</td><td>${b > a ? "+" : b < a ? "−" : ""}${say(Math.abs(b - a))}</td></tr>`)}</tbody></table>
       <div class="pair">${pictures.map((picture, at) => html`<div key=${at} class="one"><h3>${"AB"[at]}: ${ran.names[at]}</h3>
-        <${Stage} picture=${picture} now=${Math.min(now, picture.end_ms)} from=${from} to=${to} home=${lesson.window_ms} name=${`${"AB"[at]}: ${ran.names[at]}`}
+        <${Stage} picture=${picture} now=${Math.min(now, picture.end_ms)} from=${from} to=${to} home=${lesson.window_ms} since=${lesson.window_ms[0]} name=${`${"AB"[at]}: ${ran.names[at]}`}
           onCursor=${(/** @type {number} */ ms) => { if (ms !== this.props.now) onCursor(ms); }}
           onWindow=${(/** @type {number} */ begin, /** @type {number} */ end) => this.setState({ from: begin, to: end })}
           notes=${ran.actions.map((action) => ({ kind: /** @type {const} */ ("action"), at_ms: action.at_ms, text: action.kind }))} /></div>`)}</div>`;
   }
 }
 
-/** @param {Picture} picture */
-const lostOf = (picture) => `${picture.groups[0].lost_partition_ms / 1000} partition-seconds`;
 
 /** @param {import("./view.js").Group} group */
 function longestStop(group) {

@@ -6,7 +6,7 @@ import { ask } from "./engine.js";
 import { Predicting } from "./predicting.js";
 import { Stage } from "./stage.js";
 import { fromHash, toHash } from "./url.js";
-import { html, seconds } from "./view.js";
+import { html } from "./view.js";
 import { WhatIf, told } from "./whatif.js";
 
 const TEACH = new URLSearchParams(location.search).has("teach");
@@ -18,7 +18,7 @@ class Lesson extends Component {
     const { lesson } = props;
     /** @type {any} */
     this.state = { revealed: false, guess: null, now: lesson.stop_ms, branches: [], count: 0, busy: false, problem: "", spoken: "",
-      member: lesson.picture.groups[0]?.lanes[0]?.name ?? "", marks: [], sides: null, onto: null, link: "" };
+      member: lesson.picture.groups[0]?.lanes[0]?.name ?? "", marks: [], sides: null, onto: null, link: "", without: [] };
     /** @type {{name: string, settings: string[]}[]} */
     this.choices = [...lesson.choices.slice(0, 1), ...lesson.variants, ...lesson.choices.slice(1)];
   }
@@ -35,6 +35,7 @@ class Lesson extends Component {
       answer.open = true;
       answer.scrollIntoView({ block: "nearest" });
     });
+    for (const each of /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll("button[data-try]"))) each.addEventListener("click", () => this.attempt(each.dataset.try ?? ""));
     this.follow();
     addEventListener("hashchange", () => this.follow());
   }
@@ -47,8 +48,8 @@ class Lesson extends Component {
       if (!shared) return;
       this.setState({ branches: [], onto: null, link: "" });
       if (shared.v !== version) this.setState({ link: `This link was made with version ${shared.v}; this site has ${version}. The run may differ: compare it with what you were told to see.` });
-      const runs = [...(shared.earlier ?? []), shared].filter((each) => each.actions.length || each.settings.length);
-      for (const [at, each] of runs.entries()) await this.branch(runs.length > 1 ? `from the link, ${at + 1}` : "from the link", each.actions, each.settings);
+      const runs = [...(shared.earlier ?? []), shared].filter((each) => each.actions.length || each.settings.length || each.without?.length);
+      for (const [at, each] of runs.entries()) await this.branch(runs.length > 1 ? `from the link, ${at + 1}` : "from the link", each.actions, each.settings, each.without);
       this.setState({ now: Math.max(0, Math.min(shared.now, lesson.picture.end_ms)), marks: shared.marks ?? [], sides: shared.sides ?? null });
     } catch (error) {
       this.setState({ link: `This link is damaged (${/** @type {Error} */ (error).message}): ask for it again, or begin with the lesson as it stands.` });
@@ -56,11 +57,11 @@ class Lesson extends Component {
   }
 
   reveal() {
-    if (this.state.revealed || TEACH) return;
+    if (this.state.revealed) return;
     const { lesson } = this.props, guess = this.state.guess;
     const verdict = document.getElementById("verdict");
     if (verdict) verdict.textContent = guess ? (guess.id === lesson.answer ? "That is what happens." : `You said: ${guess.text}`) : "";
-    this.setState({ revealed: true, now: lesson.truth_ms ?? lesson.stop_ms });
+    this.setState({ revealed: true, now: lesson.truth_ms });
   }
 
   get notes() {
@@ -69,23 +70,44 @@ class Lesson extends Component {
     const notes = [];
     if (guess) notes.push({ kind: "guess", at_ms: lesson.stop_ms, text: "? your prediction", ...lane(guess.lane) });
     const right = lesson.options.find((/** @type {any} */ each) => each.id === lesson.answer);
-    if (revealed && lesson.truth_ms !== null) notes.push({ kind: "truth", at_ms: lesson.truth_ms, text: lesson.truth, ...lane(right?.lane) });
+    if (revealed) notes.push({ kind: "truth", at_ms: lesson.truth_ms, text: lesson.truth, ...lane(right?.lane) });
     return notes;
   }
 
-  /** @param {string} name @param {any[]} actions @param {string[]} settings */
-  async branch(name, actions, settings) {
-    const { lesson } = this.props;
+  /** The lesson's own actions without those that are left out. @param {number[]} without */
+  script(without) {
+    return this.props.lesson.script.filter((/** @type {any} */ _, /** @type {number} */ at) => !without.includes(at));
+  }
+
+  /** @param {string} name @param {any[]} actions @param {string[]} settings @param {number[]} without @param {any} beside the branch that it was made from */
+  async branch(name, actions, settings, without = [], beside = { actions: [], settings: [] }) {
+    const { lesson } = this.props, before = { actions: beside.actions, settings: beside.settings, script: this.script(beside.without ?? []) };
     this.setState({ busy: true, problem: "", spoken: "The engine runs." });
     try {
-      const { picture } = await ask({ op: "play", as: name, scenario: lesson.scenario, name: lesson.slug, seed: lesson.seed, actions, settings, script: lesson.script });
-      const branches = [...this.state.branches, { name, actions, settings, picture }];
-      const more = picture.groups[0].lost_partition_ms - lesson.picture.groups[0].lost_partition_ms;
-      this.setState({ branches, onto: null, count: this.state.count + 1, busy: false, spoken: `${name} is there: ${difference(more)}.` });
+      const { picture, changed } = await ask({ op: "play", as: name, scenario: lesson.scenario, name: lesson.slug, seed: lesson.seed, actions, settings, script: this.script(without), beside: before });
+      this.grown({ name, actions, settings, without, picture, changed });
       return true;
     } catch (error) {
       this.setState({ busy: false, problem: /** @type {Error} */ (error).message, spoken: "" });
       return false;
+    }
+  }
+
+  /** One run more. @param {any} branch */
+  grown(branch) {
+    this.setState({ branches: [...this.state.branches, branch], onto: null, count: this.state.count + 1, busy: false, spoken: `${branch.name} is there. ${branch.changed.join(" ")}` });
+  }
+
+  /** Carry out what the lesson says to try: its run was recorded with the lesson's. @param {string} id */
+  async attempt(id) {
+    const { lesson } = this.props, { text, says, ...run } = lesson.tries.find((/** @type {any} */ each) => each.id === id);
+    if (this.state.branches.some((/** @type {any} */ each) => each.name === text)) return;
+    try {
+      const answer = await fetch(`${lesson.slug}.${id}.json`);
+      this.grown({ ...run, ...await answer.json(), name: text, says });
+      this.share();
+    } catch (error) {
+      this.setState({ problem: `The run could not be loaded (${error}).` });
     }
   }
 
@@ -97,15 +119,16 @@ class Lesson extends Component {
 
   /** @param {any} action */
   async act(action) {
-    const onto = this.onto, actions = [...(onto?.actions ?? []), action], settings = onto?.settings ?? [];
-    if (await this.branch(`branch ${this.state.count + 1}`, actions, settings)) this.share();
+    const onto = this.onto, actions = [...(onto?.actions ?? []), ...(action ? [action] : [])], settings = onto?.settings ?? [];
+    const without = [...new Set([...(onto?.without ?? []), ...this.state.without])];
+    if (await this.branch(`branch ${this.state.count + 1}`, actions, settings, without, onto)) this.share();
   }
 
   /** Put into the address what would show this again: all branches, or the newest alone where all would be too long. */
   async share() {
     const { now, sides, marks, branches } = this.state, { version, lesson } = this.props;
-    const earlier = branches.slice(0, -1), { actions, settings } = branches.at(-1) ?? { actions: [], settings: [] };
-    const newest = { v: version, seed: lesson.seed, settings, actions, now, sides, marks };
+    const earlier = branches.slice(0, -1), { actions, settings, without } = branches.at(-1) ?? { actions: [], settings: [], without: [] };
+    const newest = { v: version, seed: lesson.seed, settings, actions, now, sides, marks, without };
     try {
       const hash = await toHash({ ...newest, earlier }).catch(() => toHash(newest));
       history.replaceState(null, "", hash);
@@ -123,23 +146,23 @@ class Lesson extends Component {
 
   render() {
     const { lesson } = this.props, { revealed, now, marks, link } = this.state, [from, to] = lesson.window_ms;
-    const members = lesson.picture.groups[0]?.lanes.map((/** @type {any} */ lane) => lane.name) ?? [];
     const pick = (/** @type {string} */ name) => this.setState({ member: name });
     return html`<div>
       <${Predicting} picture=${lesson.picture} marks=${marks} revealed=${revealed}
         onMarks=${(/** @type {import("./predict.js").Mark[]} */ next) => this.setState({ marks: next }, () => this.share())}
-        stage=${{ from, to, now, horizon: revealed ? undefined : lesson.stop_ms, notes: this.notes, name: lesson.title, onPick: pick,
+        stage=${{ from, to, now, since: from, seq: lesson.truth_seq, horizon: revealed ? undefined : lesson.stop_ms, notes: this.notes, name: lesson.title, onPick: pick,
           onCursor: (/** @type {number} */ at) => { if (at !== this.state.now) this.setState({ now: at }); }, onKey: (/** @type {KeyboardEvent} */ event) => this.pressed(event) }} />
       ${link && html`<p class="problem" role="alert">${link}</p>`}
-      ${createPortal(this.runs(members, pick), /** @type {Element} */ (document.getElementById("runs")))}
+      ${createPortal(this.runs(pick), /** @type {Element} */ (document.getElementById("runs")))}
     </div>`;
   }
 
-  /** What may be changed, and the runs with something changed, after the answer. @param {string[]} members @param {(name: string) => void} pick */
-  runs(members, pick) {
+  /** What may be changed, and the runs with something changed, after the answer. @param {(name: string) => void} pick */
+  runs(pick) {
     const { lesson } = this.props, { revealed, now, branches, busy, problem, spoken, member, sides } = this.state, [from, to] = lesson.window_ms;
     return html`<div>
-      ${revealed && html`<${WhatIf} members=${members} member=${member} now=${now} busy=${busy} branches=${branches.map((/** @type {any} */ each) => each.name)} onto=${this.onto?.name ?? ""}
+      ${revealed && html`<${WhatIf} offers=${lesson.offers} lanes=${(this.onto?.picture ?? lesson.picture).groups[0].lanes} script=${lesson.script} without=${this.state.without} member=${member} now=${now}
+          onWithout=${(/** @type {number[]} */ without) => this.setState({ without })} busy=${busy} branches=${branches.map((/** @type {any} */ each) => each.name)} onto=${this.onto?.name ?? ""}
           onOnto=${(/** @type {string} */ name) => this.setState({ onto: name })} onPick=${pick} onRun=${(/** @type {any} */ action) => this.act(action)} />
         ${lesson.variants.length > 0 && html`<p class="tools">The same churn with other settings: ${lesson.variants.map((/** @type {any} */ each) => html`
           <button type="button" disabled=${busy} onClick=${async () => { if (await this.branch(each.name, [], each.settings)) this.share(); }}>${each.name}</button>`)}</p>`}`}
@@ -149,17 +172,13 @@ class Lesson extends Component {
         onSides=${(/** @type {any} */ next) => this.setState({ sides: next }, () => this.share())} onCursor=${(/** @type {number} */ at) => this.setState({ now: at })} />`}
       ${branches.map((/** @type {any} */ each, /** @type {number} */ at) => html`<section class="branch" aria-label=${each.name}>
         <h2>${each.name} <button type="button" onClick=${() => this.setState({ branches: branches.filter((/** @type {any} */ other) => other !== each) }, () => this.share())}>remove</button></h2>
-        <p>${difference(each.picture.groups[0].lost_partition_ms - lesson.picture.groups[0].lost_partition_ms)}${each.actions.length ? `; ${each.actions.map(told).join("; ")}` : ""}</p>
-        <${Stage} key=${at} picture=${each.picture} from=${from} to=${to} now=${now} name=${each.name}
+        ${each.says && html`<p class="says">${each.says}</p>`}
+        <p class="changed">${each.changed.join(" ")}</p>
+        ${each.actions.length > 0 && html`<p>${each.actions.map(told).join("; ")}</p>`}
+        <${Stage} key=${at} picture=${each.picture} from=${from} to=${each.window_ms?.[1] ?? to} now=${now} since=${from} name=${each.name}
           notes=${each.actions.map((/** @type {any} */ action) => ({ kind: "action", at_ms: action.at_ms, text: action.kind }))} onPick=${pick} /></section>`)}
     </div>`;
   }
-}
-
-/** @param {number} ms */
-function difference(ms) {
-  if (!ms) return "as many partition-seconds lost as in the lesson's run";
-  return `${seconds(Math.abs(ms))} partition-seconds ${ms > 0 ? "more" : "fewer"} lost than in the lesson's run`;
 }
 
 const place = document.getElementById("stage");

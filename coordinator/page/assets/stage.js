@@ -3,13 +3,13 @@
 import { Component } from "./vendor/preact.mjs";
 import { Drawing, GUTTER, LANE, invert, laneY, layout, scale } from "./draw.js";
 import { Now, Whole, timers } from "./tables.js";
-import { at, html, instant, lostUntil, seconds, stepAt } from "./view.js";
+import { at, html, instant, lostUntil, number, stepAt } from "./view.js";
 
 /** @typedef {import("./view.js").Group} Group
  * @typedef {import("./view.js").Picture} Picture
  * @typedef {import("./view.js").Step} Step
  * @typedef {{at_ms?: number, lane?: number, text: string, kind: "guess"|"truth"|"action"}} Note
- * @typedef {{picture: Picture, group?: string, from?: number, to?: number, now?: number, horizon?: number, notes?: Note[], name?: string,
+ * @typedef {{picture: Picture, group?: string, from?: number, to?: number, now?: number, horizon?: number, notes?: Note[], name?: string, seq?: number, since?: number,
  *   more?: (begin: number, end: number) => Promise<Step[]>, onCursor?: (now: number, group: string) => void, onGroup?: (group: string) => void, onPick?: (lane: string) => void, follow?: boolean,
  *   home?: [number, number], onWindow?: (from: number, to: number) => void, over?: (x: (ms: number) => number, place: ReturnType<typeof layout>, window: import("./draw.js").Window) => any,
  *   onKey?: (event: KeyboardEvent, window: import("./draw.js").Window) => boolean, onMark?: (type: string, spot: Spot) => boolean}} Props
@@ -18,6 +18,8 @@ import { at, html, instant, lostUntil, seconds, stepAt } from "./view.js";
 
 const STILL = typeof matchMedia === "function" && matchMedia("(prefers-reduced-motion: reduce)").matches;
 const CHUNK = 500;
+/** How much larger the picture is on a projector. */
+const PRESENT = 1.9;
 /** The narrowest window: one millisecond is a quarter of it. */
 const NARROWEST_MS = 4;
 let count = 0;
@@ -60,7 +62,8 @@ export class Stage extends Component {
   }
 
   componentDidMount() {
-    this.measure = () => this.setState({ width: Math.max(320, this.root.clientWidth || 960) });
+    const scale = document.body.classList.contains("present") ? PRESENT : 1;
+    this.measure = () => this.setState({ width: Math.max(320, (this.root.clientWidth || 960) / scale) });
     if (typeof ResizeObserver === "function") {
       this.watcher = new ResizeObserver(this.measure);
       this.watcher.observe(this.root);
@@ -76,7 +79,7 @@ export class Stage extends Component {
   /** @param {Props} before */
   componentDidUpdate(before) {
     const props = /** @type {Props} */ (this.props);
-    if (props.now !== undefined && props.now !== before.now && props.now !== this.state.now) this.setState({ now: Math.min(props.now, this.end(props)) });
+    if (props.now !== undefined && props.now !== before.now && props.now !== this.state.now) this.setState({ now: Math.min(props.now, this.end(props)), seq: props.seq ?? null });
     if (before.picture === props.picture && before.from === props.from && before.to === props.to) return;
     const followed = props.follow && this.state.now >= this.end(before);
     const to = before.to !== props.to || this.state.to >= this.last(before) ? props.to ?? this.last(props) : this.state.to;
@@ -173,6 +176,7 @@ export class Stage extends Component {
     this.setState({ playing });
     if (!playing) return;
     const props = /** @type {Props} */ (this.props), speed = (this.state.to - this.state.from) / 20_000;
+    if (this.state.now >= this.end(props)) this.go(Math.min(this.state.from, this.end(props)));
     let before = performance.now();
     const turn = (/** @type {number} */ time) => {
       if (!this.state.playing) return;
@@ -295,18 +299,18 @@ export class Stage extends Component {
     const props = /** @type {Props} */ (this.props), group = this.group, { now, playing, by, spoken, table } = this.state;
     if (!group) return html`<div class="stage" ref=${(/** @type {any} */ root) => { if (root) this.root = root; }}><p class="empty">No group is in this log: none of its clients joined one.</p></div>`;
     const window = this.window, x = scale(window), place = layout(group, props.picture.replicas), step = this.current, horizon = this.end(props);
-    const lost = lostUntil(group, Math.min(now, horizon)), named = props.name ? `: ${props.name}` : "";
+    const lost = lostUntil(group, Math.min(now, horizon), props.since), named = props.name ? `: ${props.name}` : "";
     const label = `${group.name}: states of the coordinator, members and owners of partitions from ${instant(window.from)} to ${instant(Math.min(window.to, horizon))}; a table follows`;
     return html`<div class="stage" ref=${(/** @type {any} */ root) => { if (root) this.root = root; }}>
       ${props.picture.groups.length > 1 && html`<label class="choose">group <select value=${group.group} onChange=${(/** @type {any} */ event) => this.setState({ group: event.target.value }, () => props.onGroup?.(this.state.group))}>
         ${props.picture.groups.map((each) => html`<option value=${each.group}>${each.name}</option>`)}</select></label>`}
-      <p class="headline"><strong class="lost">${seconds(lost)}</strong> partition-seconds lost up to the cursor, at <strong>${instant(now)}</strong></p>
+      <p class="headline"><strong class="lost">${number(lost)}</strong> partition-seconds lost up to the cursor, at <strong>${instant(now)}</strong></p>
       ${props.picture.commits_not_drawn > 0 && html`<p>${props.picture.commits_not_drawn} requests of commits are not drawn in a log this long; step to see them.</p>`}
       <div class="plot" tabindex="0" role="group" aria-label=${`${props.name ?? "picture"}. ${HELP}`} onKeyDown=${(/** @type {any} */ event) => this.key(event)}
           onPointerDown=${(/** @type {any} */ event) => this.point(event)} onPointerMove=${(/** @type {any} */ event) => this.point(event)}
           onPointerUp=${(/** @type {any} */ event) => this.point(event)} onWheel=${(/** @type {any} */ event) => this.wheel(event)}>
         <${Still} group=${group} replicas=${props.picture.replicas} window=${window} label=${label} uid=${this.uid} />
-        <svg class="over" viewBox=${`0 0 ${window.width} ${place.height}`} width=${window.width} height=${place.height} aria-hidden="true">
+        <svg class="over" viewBox=${`0 0 ${window.width} ${place.height}`} aria-hidden="true">
           ${props.over?.(x, place, window)}
           ${(props.notes ?? []).map((note) => noted(note, x, place, window))}
           ${now >= window.from && now <= window.to && html`<line class="cursor" x1=${x(now)} x2=${x(now)} y1="0" y2=${place.height} />`}

@@ -1,7 +1,7 @@
 // @ts-check
 /** What the picture shows, as tables: for readers who do not see it, and at the cursor's instant for everybody. */
 import { WORDS } from "./draw.js";
-import { at, html, instant, letter, lostUntil, seconds } from "./view.js";
+import { at, html, instant, letter, lostUntil, number } from "./view.js";
 
 /** @typedef {import("./view.js").Group} Group */
 
@@ -41,7 +41,7 @@ export function Whole({ group, replicas, horizon }) {
     <table><caption>Members</caption><thead><tr><th scope="col">member</th><th scope="col">does</th><th scope="col">from</th><th scope="col">to</th></tr></thead>
       <tbody>${group.lanes.map((lane) => lane.activity.filter((span) => span[0] <= horizon).map((span) => html`<tr><th scope="row">${lane.name}</th>
         <td>${WORDS[span[2]] ?? span[2]}</td><td>${instant(span[0])}</td><td>${until(span)}</td></tr>`))}</tbody></table>
-    <table><caption>Partitions: ${seconds(lostUntil(group, horizon))} without an owner, summed</caption>
+    <table><caption>Partitions: ${number(lostUntil(group, horizon))} partition-seconds lost</caption>
       <thead><tr><th scope="col">partition</th><th scope="col">owner</th><th scope="col">from</th><th scope="col">to</th></tr></thead>
       <tbody>${group.raster.slice(0, 200).map((row) => row.spans.filter((span) => span[0] <= horizon).map((span) => html`<tr><th scope="row">${row.topic}-${row.partition}</th>
         <td>${span[2].map((each) => group.lanes[each].name).join(" and ") || "nobody"}${span[3] ? ", standing still" : ""}</td>

@@ -1,7 +1,7 @@
 // @ts-check
 /** A run in a link: engine version, seed, settings, timed actions, cursor, two settings side by side and predictions, deflated; never what follows from them. */
 
-/** @typedef {{settings: string[], actions: any[]}} Branch
+/** @typedef {{settings: string[], actions: any[], without?: number[]}} Branch  `without`: which of the lesson's own actions are left out
  * @typedef {Branch & {v: string, seed: number, now: number, sides?: [string[], string[]]|null, marks?: import("./predict.js").Mark[],
  *   earlier?: Branch[]}} Shared
  * `earlier` are the branches beside the newest one, oldest first. */
@@ -25,22 +25,26 @@ async function through(bytes, stream) {
 }
 
 /** @param {any[]} actions */
-const packedActions = (actions) => actions.map((each) => Object.values({ k: each.kind, t: each.at_ms, m: each.member ?? "", l: each.lasts_ms ?? each.down_ms ?? 0, a: each.api ?? "" }));
+const packedActions = (actions) => actions.map(({ kind, at_ms, member = "", lasts_ms, down_ms, api = "", ...more }) => [kind, at_ms, member, lasts_ms ?? down_ms ?? 0, api,
+  ...(Object.keys(more).length ? [more] : [])]);
 
-/** @param {any} settings @param {any} actions @returns {Branch} */
-function branch(settings, actions) {
-  if (!Array.isArray(settings) || !Array.isArray(actions)) throw new Error("damaged");
-  return { settings: settings.map(String), actions: actions.map(([kind, at_ms, member, long, api]) => ({
-    kind, at_ms, ...(member && { member }), ...(long && { [kind === "close" || kind === "kill" ? "down_ms" : "lasts_ms"]: long }), ...(api && { api }) })) };
+/** @param {any} settings @param {any} actions @param {any} without @returns {Branch} */
+function branch(settings, actions, without = []) {
+  if (![settings, actions, without].every(Array.isArray) || !without.every(Number.isSafeInteger)) throw new Error("damaged");
+  return { settings: settings.map(String), ...(without.length && { without }), actions: actions.map((/** @type {any} */ [kind, at_ms, member, long, api, more]) => ({
+    kind, at_ms, ...(member && { member }), ...(long && { [kind === "close" || kind === "kill" ? "down_ms" : "lasts_ms"]: long }), ...(api && { api }), ...more })) };
 }
+
+/** @param {Branch} branch */
+const packed = ({ settings, actions, without = [] }) => [settings, packedActions(actions), ...(without.length ? [without] : [])];
 
 /** The part after "#" of a link. Throws if it would be too long. @param {Shared} state */
 export async function toHash(state) {
-  const actions = packedActions(state.actions), earlier = (state.earlier ?? []).map((each) => [each.settings, packedActions(each.actions)]);
+  const actions = packedActions(state.actions), earlier = (state.earlier ?? []).map(packed), without = state.without ?? [];
   const marks = (state.marks ?? []).map((each) => [KINDS.indexOf(each.kind), each.at_ms, each.to_ms ?? 0, each.lane, each.row ?? ""]);
-  const plain = JSON.stringify([state.v, state.seed, state.settings, actions, state.now, state.sides ?? 0, marks, ...(earlier.length ? [earlier] : [])]);
-  const packed = await through(new TextEncoder().encode(plain), new CompressionStream("deflate-raw"));
-  const text = `#r=${btoa(String.fromCharCode(...packed)).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "")}`;
+  const plain = JSON.stringify([state.v, state.seed, state.settings, actions, state.now, state.sides ?? 0, marks, ...(earlier.length || without.length ? [earlier] : []), ...(without.length ? [without] : [])]);
+  const bytes = await through(new TextEncoder().encode(plain), new CompressionStream("deflate-raw"));
+  const text = `#r=${btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "")}`;
   if (text.length > LONGEST) throw new Error(`a link with ${actions.length} actions would have ${text.length} characters; at most ${LONGEST}`);
   return text;
 }
@@ -51,8 +55,8 @@ export async function fromHash(hash) {
   if (!found && hash.startsWith("#r=")) throw new Error("damaged");
   if (!found) return null;
   const packed = Uint8Array.from(atob(found[1].replaceAll("-", "+").replaceAll("_", "/")), (char) => char.charCodeAt(0));
-  const [v, seed, settings, actions, now, sides = 0, marks = [], earlier = []] = JSON.parse(new TextDecoder().decode(await through(packed, new DecompressionStream("deflate-raw"))));
+  const [v, seed, settings, actions, now, sides = 0, marks = [], earlier = [], without = []] = JSON.parse(new TextDecoder().decode(await through(packed, new DecompressionStream("deflate-raw"))));
   if (typeof v !== "string" || !Number.isSafeInteger(seed) || !Number.isFinite(now) || !isSides(sides) || !Array.isArray(marks) || !Array.isArray(earlier)) throw new Error("damaged");
-  return { v, seed, now, sides: sides || null, marks: marks.map(mark), ...branch(settings, actions),
-    ...(earlier.length && { earlier: earlier.map((each) => branch(each?.[0], each?.[1])) }) };
+  return { v, seed, now, sides: sides || null, marks: marks.map(mark), ...branch(settings, actions, without),
+    ...(earlier.length && { earlier: earlier.map((each) => branch(each?.[0], each?.[1], each?.[2])) }) };
 }

@@ -13,7 +13,7 @@ export const html = htm.bind(h);
  * @typedef {{topic: string, partition: number, spans: [number, number, number[], boolean][]}} Row
  * @typedef {{kind: string, at_ms: number, due_ms: number, until_ms: number|null, seq: number}} Deadline
  * @typedef {{group: string, name: string, protocol: string, states: [number, number, string][], numbers: [number, number, number][],
- *   brokers: [number, number, number][], deadlines: Deadline[], lanes: Lane[], raster: Row[], lost_partition_ms: number,
+ *   brokers: [number, number, number][], deadlines: Deadline[], lanes: Lane[], raster: Row[], lost_partition_ms: number, unowned_partition_ms: number,
  *   still_partition_ms: number}} Group
  * @typedef {{seq: number, at_ms: number, stream: string, type: string, group: string|null, lane: number|null, cause: number|null,
  *   message: boolean, say: string, fields: [string, string][]}} Step
@@ -82,13 +82,19 @@ export function within(spans, from, to) {
   return spans.filter((span) => span[1] > from && span[0] < to);
 }
 
-/** Partition-milliseconds that nobody owned up to an instant. @param {Group} group @param {number} until */
-export function lostUntil(group, until) {
+/** Partition-milliseconds in which nobody worked on a partition, up to an instant: nobody owned it, or its only owner stood still.
+ * @param {Group} group @param {number} until @param {number} since */
+export function lostUntil(group, until, since = 0) {
   let sum = 0;
-  for (const row of group.raster) for (const [from, to, owners] of row.spans) {
-    if (!owners.length && from < until) sum += Math.min(to, until) - from;
+  for (const row of group.raster) for (const [from, to, owners, still] of row.spans) {
+    if (still || !owners.length) sum += Math.max(0, Math.min(to, until) - Math.max(from, since));
   }
   return sum;
+}
+
+/** What was lost, as a number; its unit is partition-seconds. @param {number} ms */
+export function number(ms) {
+  return (ms / 1000).toLocaleString("en", { maximumFractionDigits: 3 });
 }
 
 /** Index of the last step at or before an instant, -1 if none. @param {Step[]} steps @param {number} ms */

@@ -9,13 +9,19 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from typing import Any, Final
 
-from ...event_log.reader import Line, read_lines
+from ...explain.words import duration
+from ...simulator.files.scenario import read_scenario
 from ..choices import choices
+from ..differing import compared
 from ..engine import picture_of, play
+from ..offers import offers
 from .answers import ANSWERS
+from .runs import Run, told
+from .trying import TRIES
 
 SEED: Final = 1
 _KEYS: Final = frozenset(
@@ -31,12 +37,15 @@ _KEYS: Final = frozenset(
         "aha",
         "misconception",
         "shown",
-        "try",
+        "tries",
         "scenario",
         "variants",
         "actions",
     }
 )
+
+
+_OF_A_TRY: Final = frozenset({"id", "text", "without", "actions", "settings", "window_ms", "says"})
 
 
 class LessonError(ValueError):
@@ -54,9 +63,42 @@ class Option:
 
 
 @dataclass(frozen=True, slots=True)
+class Try:
+    """Something to change: what is left out of the lesson's script (by number), what is done
+    instead, under which settings; and what comes of it. `lines`: the log of that run."""
+
+    id: str
+    text: str
+    without: tuple[int, ...]
+    actions: tuple[dict[str, Any], ...]
+    settings: tuple[str, ...]
+    window_ms: tuple[int, int]
+    says: str
+    facts: dict[str, Any]
+    lines: tuple[str, ...]
+
+    def plain(self) -> dict[str, Any]:
+        """As JSON values, without the picture."""
+        return {
+            "id": self.id,
+            "text": self.text,
+            "without": list(self.without),
+            "actions": list(self.actions),
+            "settings": list(self.settings),
+            "window_ms": list(self.window_ms),
+            "says": self.says,
+        }
+
+    def run(self, before: dict[str, Any]) -> dict[str, Any]:
+        """Its picture, and what differs from the picture before."""
+        picture = picture_of(self.lines).plain()
+        return {"picture": picture, "changed": compared(before, picture, self.actions)}
+
+
+@dataclass(frozen=True, slots=True)
 class Lesson:
     """A lesson whose facts are filled in. `answer`: the right option's id. `stop_ms`: until when
-    the picture is shown before the answer."""
+    the picture is shown before the answer; `truth_seq`: the line that was asked about."""
 
     slug: str
     number: int
@@ -68,13 +110,14 @@ class Lesson:
     answer: str
     stop_ms: int
     window_ms: tuple[int, int]
-    truth_ms: int | None
+    truth_ms: int
+    truth_seq: int
     truth: str
     explanation: tuple[str, ...]
     aha: str
     misconception: str
     shown: str
-    tries: tuple[str, ...]
+    tries: tuple[Try, ...]
     variants: tuple[tuple[str, tuple[str, ...]], ...]
     scenario: str
     script: tuple[dict[str, Any], ...]
@@ -97,12 +140,15 @@ class Lesson:
             "stop_ms": self.stop_ms,
             "window_ms": list(self.window_ms),
             "truth_ms": self.truth_ms,
+            "truth_seq": self.truth_seq,
             "truth": self.truth,
+            "tries": [each.plain() for each in self.tries],
             "variants": [
                 {"name": name, "settings": list(settings)} for name, settings in self.variants
             ],
             "choices": choices(self.scenario, self.slug),
             "script": list(self.script),
+            "offers": offers(read_scenario(self.scenario, self.slug)),
             "picture": picture_of(self.lines).plain(),
         }
 
@@ -113,8 +159,9 @@ def slugs() -> list[str]:
     return sorted(name.removesuffix(".toml") for name in there if name.endswith(".toml"))
 
 
+@cache
 def load(slug: str) -> Lesson:
-    """A lesson, played and filled in. Raises LessonError."""
+    """A lesson, played and filled in, once in a process. Raises LessonError."""
     try:
         given = tomllib.loads(
             files(__package__).joinpath(f"{slug}.toml").read_text(encoding="utf-8")
@@ -122,14 +169,65 @@ def load(slug: str) -> Lesson:
     except FileNotFoundError:
         raise LessonError(f"there is no lesson {slug}; they are {', '.join(slugs())}") from None
     wrong = given.keys() ^ _KEYS
-    if wrong - {"variants", "try", "actions"}:
+    if wrong - {"variants", "tries", "actions"}:
         raise LessonError(f"{slug}: keys that are missing or not known: {', '.join(sorted(wrong))}")
-    lines = play(given["scenario"], slug, SEED, script=given.get("actions", ()))
-    facts = ANSWERS[slug](Run(lines))
-    return _filled(slug, given, facts, lines)
+    script, (low, high) = given.get("actions", []), given["window_ms"]
+    lines = play(given["scenario"], slug, SEED, script=script)
+    run = Run(lines, (low, high))
+    usual = _usual(given["scenario"], slug, script)
+    facts = usual | ANSWERS[slug](run)
+    tries = tuple(_tried(slug, given, row, usual, run) for row in given.get("tries", ()))
+    return _filled(slug, given, facts, lines, tries)
 
 
-def _filled(slug: str, given: dict[str, Any], facts: dict[str, Any], lines: list[str]) -> Lesson:
+def _usual(scenario: str, slug: str, script: list[dict[str, Any]]) -> dict[str, Any]:
+    """Facts that every lesson has: what its scenario and its script say."""
+    read = read_scenario(scenario, slug)
+    first = read.members[0].properties
+    return {
+        "do": [told(each) for each in script],
+        "partitions": next(iter(read.topics.values())),
+        "brokers": read.brokers,
+        "delay": duration(read.delay_ms[0]),
+        "duration": duration(read.duration_ms),
+        **{
+            name: duration(int(first.get(key, 0)))
+            for name, key in (
+                ("session", "session.timeout.ms"),
+                ("heartbeat", "heartbeat.interval.ms"),
+                ("poll_interval", "max.poll.interval.ms"),
+                ("commit_interval", "auto.commit.interval.ms"),
+            )
+        },
+    }
+
+
+def _tried(
+    slug: str, given: dict[str, Any], row: dict[str, Any], usual: dict[str, Any], base: Run
+) -> Try:
+    unknown = row.keys() - _OF_A_TRY
+    if unknown:
+        raise LessonError(
+            f"{slug}: a try has keys that are not known: {', '.join(sorted(unknown))}"
+        )
+    without, actions = tuple(row.get("without", ())), tuple(row.get("actions", ()))
+    settings = tuple(row.get("settings", ()))
+    low, high = row.get("window_ms", given["window_ms"])
+    script = [each for at, each in enumerate(given.get("actions", ())) if at not in without]
+    lines = play(given["scenario"], slug, SEED, settings, actions, script)
+    facts = usual | {"act": [told(each) for each in actions]}
+    facts |= TRIES[slug, row["id"]](Run(lines, (low, high)), base)
+    text, says = (row[name].format_map(facts) for name in ("text", "says"))
+    return Try(row["id"], text, without, actions, settings, (low, high), says, facts, tuple(lines))
+
+
+def _filled(
+    slug: str,
+    given: dict[str, Any],
+    facts: dict[str, Any],
+    lines: list[str],
+    tries: tuple[Try, ...],
+) -> Lesson:
     def fill(text: str) -> str:
         return text.strip().format_map(facts)
 
@@ -150,57 +248,17 @@ def _filled(slug: str, given: dict[str, Any], facts: dict[str, Any], lines: list
         facts["answer"],
         given["stop_ms"],
         (low, high),
-        facts.get("truth_ms"),
-        facts.get("truth", ""),
+        facts["truth_ms"],
+        facts["truth_seq"],
+        facts["truth"],
         tuple(fill(part) for part in given["explanation"].strip().split("\n\n")),
         fill(given["aha"]),
         fill(given["misconception"]),
         fill(given["shown"]),
-        tuple(map(fill, given.get("try", ()))),
+        tries,
         tuple((row["name"], tuple(row["settings"])) for row in given.get("variants", ())),
         given["scenario"],
         tuple(given.get("actions", ())),
         facts,
         tuple(lines),
     )
-
-
-class Run:
-    """A played lesson's log, for the functions that compute its facts."""
-
-    def __init__(self, lines: list[str]) -> None:
-        self.lines: list[Line] = list(read_lines((line + "\n" for line in lines), "lesson"))
-        self.picture = picture_of(lines)
-        self.plain = self.picture.plain()
-
-    def all(self, kind: str, **match: Any) -> list[Line]:
-        """The lines of a type whose fields are these; `client` also matches the beginning of a
-        member id."""
-        return [
-            line
-            for line in self.lines
-            if line["type"] == kind
-            and all(_matches(line, key, value) for key, value in match.items())
-        ]
-
-    def first(self, kind: str, *, after_ms: int = -1, **match: Any) -> Line:
-        """The first of them after an instant."""
-        return next(line for line in self.all(kind, **match) if line["at_ms"] > after_ms)
-
-    def activity(self, name: str, doing: str) -> list[tuple[int, int]]:
-        """When a member did something, such as `stopped`."""
-        lane = next(lane for lane in self.plain["groups"][0]["lanes"] if lane["name"] == name)
-        return [(begin, end) for begin, end, does in lane["activity"] if does == doing]
-
-    def owner(self, partition: int, at_ms: int) -> str | None:
-        """The member that owned a partition of the first topic at an instant."""
-        group = self.plain["groups"][0]
-        row = next(row for row in group["raster"] if row["partition"] == partition)
-        span = next((span for span in row["spans"] if span[0] <= at_ms < span[1]), None)
-        return group["lanes"][span[2][0]]["name"] if span is not None and span[2] else None
-
-
-def _matches(line: Line, key: str, value: Any) -> bool:
-    if key == "client":
-        return line.get("client") == value or str(line.get("member", "")).startswith(f"{value}-")
-    return bool(line.get(key) == value)

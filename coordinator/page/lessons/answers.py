@@ -8,22 +8,22 @@ option's id; `truth_ms` and `truth` are what is drawn on the picture when the an
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
-from ...explain.words import duration
+from ...explain.words import duration, listed
+from .runs import client_of, s, summed
 
 if TYPE_CHECKING:
-    from . import Run
+    from ...event_log.reader import Line
+    from .runs import Run
 
 Facts = dict[str, Any]
 
 
-def _s(ms: int) -> str:
-    return f"{ms / 1000:g} s"
-
-
-def _client(member_id: str) -> str:
-    return member_id[:-37]
+def _seen(line: Line, text: str) -> Facts:
+    """The line that the question is about, and what is written beside it on the picture."""
+    return {"truth_ms": line["at_ms"], "truth_seq": line["seq"], "truth": text}
 
 
 def leader_dies(run: Run) -> Facts:
@@ -31,21 +31,23 @@ def leader_dies(run: Run) -> Facts:
     removed = run.first("MemberRemoved")
     second = run.first("GenerationStarted", after_ms=removed["at_ms"])
     stored = run.first("GenerationStored")
-    leader = _client(second["leader"])
+    leader = client_of(second["leader"])
     synced = run.all("MemberSynced", generation=1)
     return {
         "answer": "new-leader"
         if stored["generation"] == 2 and stored["leader"] == second["leader"]
         else "broker",
-        "truth_ms": stored["at_ms"],
-        "truth": f"{leader} assigns",
-        "crash": _s(crash["at_ms"]),
-        "removed": _s(removed["at_ms"]),
+        **_seen(stored, f"{leader} assigns"),
+        "asked": "orders-7",
+        "began": s(run.first("GenerationStarted")["at_ms"]),
+        "second": second["generation"],
+        "crash": s(crash["at_ms"]),
+        "removed": s(removed["at_ms"]),
         "waited": duration(removed["at_ms"] - synced[0]["at_ms"]),
         "leader": leader,
-        "stored": _s(stored["at_ms"]),
+        "stored": s(stored["at_ms"]),
         "owner": run.owner(7, run.lines[-1]["at_ms"] - 1),
-        "old": _client(run.first("GenerationStarted")["leader"]),
+        "old": client_of(run.first("GenerationStarted")["leader"]),
     }
 
 
@@ -59,13 +61,12 @@ def which_number(run: Run) -> Facts:
     left = [line for line in run.all("MemberRemoved") if line["reason"] == "left"]
     return {
         "answer": f"{again[0]['generation']}-{emptied['generation']}",
-        "truth_ms": emptied["at_ms"],
-        "truth": f"Empty, generation {emptied['generation']}",
-        "again": _s(again[0]["at_ms"]),
+        **_seen(emptied, f"Empty, generation {emptied['generation']}"),
+        "again": s(again[0]["at_ms"]),
         "kept": again[0]["generation"],
         "empty": emptied["generation"],
-        "first_left": _s(left[0]["at_ms"]),
-        "last_left": _s(left[-1]["at_ms"]),
+        "first_left": s(left[0]["at_ms"]),
+        "last_left": s(left[-1]["at_ms"]),
         "after_first": left[0]["generation"] + 1,
     }
 
@@ -78,15 +79,19 @@ def when_does_a_know(run: Run) -> Facts:
     before = max(at for at in beats if at < told["at_ms"])
     return {
         "answer": "heartbeat" if told["at_ms"] in beats else "at-once",
-        "truth_ms": told["at_ms"],
-        "truth": "A is told",
-        "joined": _s(joined["at_ms"]),
-        "told": _s(told["at_ms"]),
+        **_seen(told, "A is told"),
+        "joined": s(joined["at_ms"]),
+        "told": s(told["at_ms"]),
         "delay": duration(delay),
-        "before": _s(before),
-        "latest": _s(before + 3000),
-        "stopped": _s(run.activity("app-1", "stopped")[0][0]),
+        "before": s(before),
+        "latest": s(before + _interval(beats)),
+        "stopped": s(run.activity("app-1", "stopped")[0][0]),
     }
+
+
+def _interval(beats: list[int]) -> int:
+    """How far heartbeats are apart while nothing happens."""
+    return min(after - before for before, after in pairwise(beats))
 
 
 def slowest_decides(run: Run) -> Facts:
@@ -95,22 +100,22 @@ def slowest_decides(run: Run) -> Facts:
     started = run.first("GenerationStarted", generation=2)
     longest = max(stops, key=lambda name: stops[name][1] - stops[name][0])
     everybody = all(end > begin for begin, end in stops.values())
-    lost = run.plain["groups"][0]["lost_partition_ms"]
+    end = run.window_ms[1] - 1
+    kept = [row for row in run.held("app-1", run.window_ms[0]) if row in run.held("app-1", end)]
     return {
         "answer": "everyone" if everybody and longest != "app-2" else "slow-one",
-        "truth_ms": started["at_ms"],
-        "truth": "all go on",
-        "stopped": _s(stops["app-1"][0]),
-        "went_on": _s(stops["app-1"][1]),
+        **_seen(started, "all go on"),
+        "stopped": s(stops["app-1"][0]),
+        "went_on": s(stops["app-1"][1]),
         "length": duration(stops["app-1"][1] - stops["app-1"][0]),
         "slow_length": duration(stops["app-2"][1] - stops["app-2"][0]),
-        "resumed": _s(resumed["at_ms"]),
-        "lost": _s(lost),
-        "same": (
-            run.owner(0, 10_000) == run.owner(0, 35_000)
-            and "app-1 has orders-0 and orders-1 before and after"
-        )
-        or "app-1 has others after",
+        "resumed": s(resumed["at_ms"]),
+        "lost": summed(run.lost_ms()),
+        "white": summed(run.lost_ms(still=False)),
+        "busy": summed(run.lost_ms(still=True)),
+        "joined": s(run.first("MemberJoined", client="d-1")["at_ms"]),
+        "rows": listed(kept),
+        "same": f"A has {listed(kept)} before and after",
     }
 
 
@@ -129,8 +134,7 @@ def three_clocks(run: Run) -> Facts:
         "answer": {"app-5": "poll", "app-3": "kill", "app-4": "freeze", "app-2": "close"}[
             order[-1]
         ],
-        "truth_ms": begun["app-5"] + out["app-5"],
-        "truth": "E leaves by itself",
+        **_seen(run.first("MemberRemoved", client="app-5"), "E leaves by itself"),
         "close": duration(out["app-2"]),
         "kill": duration(out["app-3"]),
         "freeze": duration(out["app-4"]),
@@ -154,12 +158,11 @@ def frozen_wakes(run: Run) -> Facts:
     ]
     return {
         "answer": "refused" if not accepted and commit else "accepted",
-        "truth_ms": commit["at_ms"],
-        "truth": "commit refused",
-        "removed": _s(removed),
-        "woke": _s(resumed),
+        **_seen(commit, "commit refused"),
+        "removed": s(removed),
+        "woke": s(resumed),
         "error": commit["errors"][0],
-        "lost": _s(lost),
+        "lost": s(lost),
         "window": duration(lost - resumed),
         "other": run.owner(2, resumed),
     }
@@ -176,17 +179,16 @@ def commit_in_each_half(run: Run) -> Facts:
     wrongly = [line for line in refused if not generation < line["at_ms"] < stored]
     return {
         "answer": "first-only" if first and refused and not second and not wrongly else "both",
-        "truth_ms": refused[0]["at_ms"],
-        "truth": "a commit is refused",
-        "begun": _s(begun),
-        "generation": _s(generation),
-        "stored": _s(stored),
+        **_seen(refused[0], "a commit is refused"),
+        "begun": s(begun),
+        "generation": s(generation),
+        "stored": s(stored),
         "accepted": len(first),
-        "refused_at": _s(refused[0]["at_ms"]),
+        "refused_at": s(refused[0]["at_ms"]),
         "refused_generation": refused[0]["generation"],
         "error": refused[0]["errors"][0],
         "length": duration(stored - generation),
-        "next": _s(next(line["at_ms"] for line in accepted if line["at_ms"] > stored)),
+        "next": s(next(line["at_ms"] for line in accepted if line["at_ms"] > stored)),
     }
 
 
@@ -197,12 +199,14 @@ def leader_leaves(run: Run) -> Facts:
     second = run.first("GenerationStarted", generation=2)
     return {
         "answer": str(kept),
-        "truth_ms": run.first("GenerationStored", generation=2)["at_ms"],
-        "truth": f"{kept} of 9 stay",
+        **_seen(
+            run.first("GenerationStored", generation=2),
+            f"{kept} of {len(run.group['raster'])} stay",
+        ),
         "kept": kept,
-        "leader": _client(second["leader"]),
+        "leader": client_of(second["leader"]),
         "stopped": duration(stops[1] - stops[0]),
-        "lost": _s(run.plain["groups"][0]["lost_partition_ms"]),
+        "lost": summed(run.lost_ms()),
     }
 
 
@@ -221,16 +225,17 @@ def cooperative_one_more(run: Run) -> Facts:
     gave_up = run.first("PartitionsRevoked", after_ms=joined)["at_ms"]
     return {
         "answer": f"{len(later)}-{'moved' if len(revoked) < 12 else 'all'}",
-        "truth_ms": assigned["at_ms"],
-        "truth": "D has its share",
+        **_seen(assigned, "D has its share"),
+        "joined": s(joined),
+        "stayed": len(run.group["raster"]) - len(revoked),
         "generations": len(later),
         "revoked": len(revoked),
         "gap": duration(assigned["at_ms"] - gave_up),
-        "first": _s(later[0]["at_ms"]),
-        "second": _s(later[-1]["at_ms"]),
-        "gave_up": _s(gave_up),
-        "assigned": _s(assigned["at_ms"]),
-        "lost": _s(run.plain["groups"][0]["lost_partition_ms"]),
+        "first": s(later[0]["at_ms"]),
+        "second": s(later[-1]["at_ms"]),
+        "gave_up": s(gave_up),
+        "assigned": s(assigned["at_ms"]),
+        "lost": summed(run.lost_ms()),
     }
 
 
@@ -246,14 +251,14 @@ def static_restart(run: Run) -> Facts:
     )
     return {
         "answer": str(len(generations) - 1),
-        "truth_ms": fenced["at_ms"],
-        "truth": "app-3 is fenced",
+        **_seen(fenced, "app-3 is fenced"),
+        "twin_started": s(run.first("MemberStarted", client="twin-1")["at_ms"]),
         "more": len(generations) - 1,
-        "within": _s(replaced[0]["at_ms"]),
-        "removed": _s(removed["at_ms"]),
-        "back": _s(generations[-1]["at_ms"]),
-        "twin": _s(replaced[-1]["at_ms"]),
-        "fenced": _s(refused["at_ms"]),
+        "within": s(replaced[0]["at_ms"]),
+        "removed": s(removed["at_ms"]),
+        "back": s(generations[-1]["at_ms"]),
+        "twin": s(replaced[-1]["at_ms"]),
+        "fenced": s(refused["at_ms"]),
         "both": duration(
             fenced["at_ms"] - run.first("PartitionsAssigned", client="twin-1")["at_ms"]
         ),
@@ -270,12 +275,12 @@ def ghost_id(run: Run) -> Facts:
         "answer": "ghost"
         if gone["at_ms"] == ghost["deadline_ms"] and assigned["at_ms"] > gone["at_ms"]
         else "at-once",
-        "truth_ms": assigned["at_ms"],
-        "truth": "B is in",
-        "minted": _s(ghost["at_ms"]),
-        "joined": _s(joined["at_ms"]),
-        "gone": _s(gone["at_ms"]),
-        "assigned": _s(assigned["at_ms"]),
+        **_seen(assigned, "B is in"),
+        "started": s(run.first("MemberStarted", client="b-1")["at_ms"]),
+        "minted": s(ghost["at_ms"]),
+        "joined": s(joined["at_ms"]),
+        "gone": s(gone["at_ms"]),
+        "assigned": s(assigned["at_ms"]),
         "waited": duration(assigned["at_ms"] - joined["at_ms"]),
         "stopped": duration(stopped[1] - stopped[0]),
     }
@@ -290,11 +295,10 @@ def rolling_switch(run: Run) -> Facts:
     first = next(line for line in generations if line["protocol_name"] == "cooperative-sticky")
     return {
         "answer": two["protocol_name"],
-        "truth_ms": first["at_ms"],
-        "truth": "cooperative-sticky wins",
+        **_seen(first, "cooperative-sticky wins"),
         "two": two["protocol_name"],
         "last": last["protocol_name"],
-        "first": _s(first["at_ms"]),
+        "first": s(first["at_ms"]),
         "generations": len(generations),
     }
 
@@ -314,16 +318,15 @@ def no_barrier(run: Run) -> Facts:
     ]
     return {
         "answer": "c-waits" if not stops and assigned["at_ms"] > gave_up["at_ms"] else "barrier",
-        "truth_ms": assigned["at_ms"],
-        "truth": "C has its two",
-        "joined": _s(joined["at_ms"]),
+        **_seen(assigned, "C has its two"),
+        "joined": s(joined["at_ms"]),
         "epoch": target["assignment_epoch"],
         "assignor": target["assignor"],
-        "gave_up": _s(gave_up["at_ms"]),
-        "assigned": _s(assigned["at_ms"]),
+        "gave_up": s(gave_up["at_ms"]),
+        "assigned": s(assigned["at_ms"]),
         "waited": duration(assigned["at_ms"] - joined["at_ms"]),
         "gap": duration(assigned["at_ms"] - gave_up["at_ms"]),
-        "lost": _s(run.plain["groups"][0]["lost_partition_ms"]),
+        "lost": summed(run.lost_ms()),
     }
 
 
@@ -334,13 +337,14 @@ def coordinator_moves(run: Run) -> Facts:
     generations = [line["generation"] for line in run.all("GenerationStarted")]
     return {
         "answer": "same" if generations == [1] else "rebalance",
-        "truth_ms": refused[0]["at_ms"],
-        "truth": "NOT_COORDINATOR",
-        "moved": _s(moved),
+        **_seen(refused[0], "NOT_COORDINATOR"),
+        "first_broker": run.first("GenerationStored")["broker"],
+        "to_broker": loaded["broker"],
+        "moved": s(moved),
         "state": loaded["state"],
         "generation": loaded["generation"],
-        "refused": _s(refused[0]["at_ms"]),
-        "lost": _s(run.plain["groups"][0]["lost_partition_ms"]),
+        "refused": s(refused[0]["at_ms"]),
+        "lost": summed(run.lost_ms()),
         "how_many": len(refused),
         **_reassigned(run),
     }
@@ -354,8 +358,8 @@ def _reassigned(run: Run) -> Facts:
     target = [broker for broker in begun["replicas"] if broker not in begun["removing"]]
     return {
         "partition": f"{begun['topic']}-{begun['partition']}",
-        "begun": _s(begun["at_ms"]),
-        "done": _s(done["at_ms"]),
+        "begun": s(begun["at_ms"]),
+        "done": s(done["at_ms"]),
         "took": duration(done["at_ms"] - begun["at_ms"]),
         "ar": _brokers(begun["replicas"]),
         "oar": _brokers(original),

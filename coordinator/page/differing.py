@@ -1,0 +1,142 @@
+"""What a changed run has that the run it was made from has not, in sentences; and why not, if
+nothing changed.
+
+Both runs are given as pictures (see `picture`). Only what a group's members and owners went through
+counts; messages and sessions that came to nothing do not. Depends on pictures alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from ..explain.words import duration, instant, printable
+
+Plain = dict[str, Any]
+_MOST_LANES: Final = 3
+_NO_MATTER: Final = {
+    "commit": "a commit is about offsets: step to it to see what it was told",
+    "move_coordinator": "the new coordinator loads the group as it was stored",
+    "reassign": "which broker keeps a partition is no matter of the group",
+    "add_partitions": "the members have not looked at the topic again before the run ends",
+}
+_SEEN: Final = ("states", "numbers")
+
+
+def compared(before: Plain, after: Plain, actions: Sequence[Plain] = ()) -> list[str]:
+    """Sentences on what differs, the most important first. `actions`: what was done, for the
+    reason why nothing differs."""
+    one, other = before["groups"][0], after["groups"][0]
+    first = _first(one, other)
+    if first is None:
+        return [f"Members and owners are as before, because {_why(before, after, actions)}."]
+    said = [f"Both runs are the same until {instant(first)}."]
+    more = other["lost_partition_ms"] - one["lost_partition_ms"]
+    if more:
+        sums = f"{abs(more) / 1000:g} partition-second{'s' * (abs(more) != 1000)}"
+        said.append(f"{sums} {'more' if more > 0 else 'fewer'} are lost.")
+    else:
+        said.append("As many partition-seconds are lost.")
+    last = [group["numbers"][-1][2] if group["numbers"] else 0 for group in (one, other)]
+    if last[0] != last[1]:
+        word = "group epoch" if other["protocol"] == "consumer" else "generation"
+        said.append(f"The run ends in {word} {last[1]} instead of {last[0]}.")
+    stops = {name: _stopped(other, name) - _stopped(one, name) for name in _names(one, other)}
+    longest = sorted(
+        (name for name, by in stops.items() if by), key=lambda name: -abs(stops[name])
+    )[:_MOST_LANES]
+    said += [
+        f"{printable(name)} stops for {duration(abs(stops[name]))} {'more' if stops[name] > 0 else 'less'}."
+        for name in longest
+    ]
+    return said
+
+
+def _names(*groups: Plain) -> list[str]:
+    return list(dict.fromkeys(lane["name"] for group in groups for lane in group["lanes"]))
+
+
+def _lane(group: Plain, name: str) -> Plain | None:
+    return next((lane for lane in group["lanes"] if lane["name"] == name), None)
+
+
+def _activity(group: Plain, name: str) -> Sequence[Any]:
+    lane = _lane(group, name)
+    return lane["activity"] if lane is not None else ()
+
+
+def _stopped(group: Plain, name: str) -> int:
+    return sum(end - begin for begin, end, does in _activity(group, name) if does == "stopped")
+
+
+def _first(one: Plain, other: Plain) -> int | None:
+    """The first instant at which the two groups differ."""
+    rows: list[tuple[Sequence[Any], Sequence[Any]]] = [(one[name], other[name]) for name in _SEEN]
+    rows += [(_activity(one, name), _activity(other, name)) for name in _names(one, other)]
+    owners = [
+        {
+            (row["topic"], row["partition"]): [
+                (begin, end, [group["lanes"][each]["name"] for each in owned], still)
+                for begin, end, owned, still in row["spans"]
+            ]
+            for row in group["raster"]
+        }
+        for group in (one, other)
+    ]
+    rows += [(owners[0].get(key, ()), owners[1].get(key, ())) for key in owners[0] | owners[1]]
+    found = [at for pair in rows if (at := _parted(*pair)) is not None]
+    return min(found, default=None)
+
+
+def _parted(one: Sequence[Any], other: Sequence[Any]) -> int | None:
+    """When two lists of spans stop being the same."""
+    for mine, theirs in zip(one, other, strict=False):
+        if mine[0] != theirs[0] or tuple(mine[2:]) != tuple(theirs[2:]):
+            return int(min(mine[0], theirs[0]))
+        if mine[1] != theirs[1]:
+            return int(min(mine[1], theirs[1]))
+    if len(one) == len(other):
+        return None
+    longer = max(one, other, key=len)
+    begin: int = longer[min(len(one), len(other))][0]
+    return begin
+
+
+def _why(before: Plain, after: Plain, actions: Sequence[Plain]) -> str:
+    """Why the last action came to nothing."""
+    if not actions:
+        return "nothing was done that was not done before"
+    action = actions[-1]
+    at_ms, name = action["at_ms"], action.get("member")
+    skipped = next(
+        (
+            dict(step["fields"]).get("why")
+            for step in after["steps"]
+            if step["type"] == "FaultSkipped" and step["at_ms"] == at_ms
+        ),
+        None,
+    )
+    if skipped:
+        return str(skipped)
+    lane = _lane(before["groups"][0], name) if name is not None else None
+    if name is not None and lane is None:
+        return f"{printable(name)} never joins in this run"
+    if lane is not None:
+        spans = [(begin, end, does) for begin, end, does in lane["activity"]]
+        doing = next((span for span in spans if span[0] <= at_ms < span[1]), None)
+        if doing is None:
+            ended = [end for _, end, _ in spans if end <= at_ms]
+            return (
+                f"{printable(name)} ended at {instant(max(ended))}"
+                if ended
+                else f"{printable(name)} starts at {instant(spans[0][0])} only"
+                if spans
+                else f"{printable(name)} never runs"
+            )
+        if doing[2] == "frozen":
+            return f"{printable(name)} stands still already, until {instant(doing[1])}"
+    if action["kind"] in ("lose_answer", "slow_assignor"):
+        return f"{printable(str(name))} sends no such request after {instant(at_ms)}"
+    return _NO_MATTER.get(
+        action["kind"], f"what was done at {instant(at_ms)} was over before anybody noticed"
+    )

@@ -1,0 +1,35 @@
+"""Which actions a scenario has a use for, and on whom: what a learner is offered.
+
+An action that could only be refused is left out: a twin of a dynamic member, another broker of one
+broker, a SyncGroup of a member that sends none (KIP-848). Depends on the scenario alone.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ..simulator.files.scenario import MemberKind, Scenario, members_of
+from .engine import ACTIONS, WITHOUT_MEMBER
+
+_SEVERAL_BROKERS: Final = frozenset({"move_coordinator", "reassign"})
+_CLASSIC: Final = frozenset({"slow_assignor", "commit"})
+
+
+def offers(scenario: Scenario) -> dict[str, list[str] | None]:
+    """The actions by kind, with the members that they can befall; None: they befall no member."""
+    found: dict[str, list[str] | None] = {}
+    for kind in ACTIONS:
+        if kind in WITHOUT_MEMBER:
+            if scenario.brokers > 1 or kind not in _SEVERAL_BROKERS:
+                found[kind] = None
+            continue
+        members = [name for row in scenario.members if _fits(kind, row) for name in members_of(row)]
+        if members:
+            found[kind] = members
+    return found
+
+
+def _fits(kind: str, row: MemberKind) -> bool:
+    if kind == "twin":
+        return row.static
+    return kind not in _CLASSIC or row.properties.get("group.protocol") != "consumer"
