@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ..configs.broker_configs import BrokerConfigs
     from ..event_log import EventLog
     from ..shards.journal import EventSink
+    from .shares.host import TopicMaker
 
 _LEGAL_NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 _MOST_PARTITIONS = 100_000
@@ -70,6 +71,17 @@ class TopicOption(NamedTuple):
                 f"topic {self.name}: {self.partitions} partitions; from 1 to {_MOST_PARTITIONS} can be had"
             )
         return self
+
+
+def topic_maker(broker: Broker) -> TopicMaker:
+    """How a broker has the controller make a topic that it needs itself."""
+
+    def make(name: str, configs: Mapping[str, str], now: int, cause: int | None) -> str | None:
+        from .topics import make_for_broker  # at first use, so that start-up does not load it
+
+        return make_for_broker(broker, name, configs, now, cause)
+
+    return make
 
 
 def topic_options(topics: Iterable[str] | Mapping[str, int]) -> list[TopicOption]:
@@ -143,6 +155,7 @@ def build_broker(
         log=log,
         limits=limits,
     )
+    broker.topic_maker = topic_maker(broker)
     drawn = broker.fresh_name()
     cluster.cluster_id = cluster_id or drawn
     offsets = TopicOption(CONSUMER_OFFSETS, configs.get_int("offsets.topic.num.partitions"))

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from .commit_gate import CommitGate
     from .fetch_sessions import FetchSessions
     from .parked_fetches import ParkedFetches
-    from .shares.host import SharePeers
+    from .shares.host import SharePeers, TopicMaker
     from .shares.service import Shares
     from .transactions import Cooperation, Transactions
 
@@ -131,6 +131,8 @@ class Broker(FreshNames):
         """What the share coordinator is to be asked, once the answers before it are sent."""
         self.next_token: Callable[[], int] = count(1).__next__
         """Gives a token never given before. Only requests of clients take one, in their order."""
+        self.topic_maker: TopicMaker | None = None
+        """Has the controller make a topic that a broker itself needs."""
         self._held: list[tuple[int, int]] = []
         self._resumable: deque[Waiting] = deque()
         self.postponed: deque[Waiting] = deque()

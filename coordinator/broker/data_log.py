@@ -8,7 +8,7 @@ records hold.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from ..event_log import EventLog
@@ -19,6 +19,14 @@ if TYPE_CHECKING:
 _HEADER_END = 27
 
 
+class Writer(NamedTuple):
+    """A broker that writes records of its own accord."""
+
+    now: int
+    client_id: str
+    peer: str = ""
+
+
 def on(log: EventLog | None) -> EventLog | None:
     """The log, if it takes lines of this stream now."""
     return log if log is not None and log.data and log.writable else None
@@ -27,14 +35,14 @@ def on(log: EventLog | None) -> EventLog | None:
 def appended(
     log: EventLog | None,
     node: int,
-    call: Call,
+    call: Call | Writer,
     acks: int,
     topic: str,
     partition: int,
     header: BatchHeader,
     base_offset: int,
 ) -> None:
-    """A producer's batch is in a log."""
+    """A batch is in a log, of a producer that asked for it or of a broker."""
     if log is not None and on(log):
         log.append(
             "data",

@@ -141,6 +141,28 @@ def make_automatically(broker: Broker, names: Iterable[str], call: Call) -> None
             _tell_of_automatic(broker, planned, call)
 
 
+def make_for_broker(
+    broker: Broker, name: str, configs: Mapping[str, str], now: int, cause: int | None
+) -> str | None:
+    """Create a topic that a broker needs itself; why not."""
+    wanted = Wanted(name, configs=configs)
+    if not broker.reaches_controller:
+        return "the controller cannot be asked"
+    try:
+        planned = plan(broker, wanted, TopicNames(broker.controller.cluster.topics))
+    except Refused as why:
+        return why.message or why.code.message
+    broker.controller.create_topic(
+        planned.name,
+        topic_id=broker.fresh_uuid(),
+        replicas=planned.assignment,
+        configs=planned.configs,
+        now=now,
+        cause=cause,
+    )
+    return None
+
+
 def _tell_of_automatic(broker: Broker, plan: Plan, call: Call) -> None:
     """Name, once for each topic, the client whose question made it: it may have misspelt a name."""
     if plan.name in broker.auto_created:

@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..broker.build import TopicOption, new_group_coordinator
+from ..broker.build import TopicOption, new_group_coordinator, topic_maker
 from ..broker.client_links import ClientLinks
 from ..broker.commit_gate import CommitGate
 from ..broker.core import Broker
@@ -110,7 +110,11 @@ class Brokers:
         self.brokers: dict[int, Broker] = {}
         self.transactions = SharedTransactions(self.brokers, self.network, self.log)
         self.share_peers = SharePeers(
-            lambda one, other: self.brokers[other] if self.network.reaches(one, other) else None
+            lambda one, other: (
+                self.brokers[other]
+                if other in self.brokers and self.network.reaches(one, other)
+                else None
+            )
         )
         for each in self.configs.values():
             each.on_change(self.replication.mark_all)  # throttles may have changed
@@ -187,6 +191,7 @@ class Brokers:
         broker.replication = self.replication
         broker.cooperation = self.transactions
         broker.share_peers = self.share_peers
+        broker.topic_maker = topic_maker(broker)
         broker.gate = CommitGate(
             answer=broker.answer,
             timeout_ms=lambda topic, call: _write_timeout_ms(broker, topic, call),

@@ -13,6 +13,7 @@ from typing import Any, Literal, Self
 from ..history.rebalance_counts import BEGUN
 from ..judges import Judge, Judgement, judge
 from ..judges.commits import CommitsStayWithinAssignment, CommitsStayWithinGeneration
+from ..judges.dead_letters import DeadLettersComplete
 from ..judges.ownership import RevokedBeforeAssigned, SingleOwner
 from ..judges.sharing import (
     DeliveriesAreCounted,
@@ -127,6 +128,11 @@ class Verification:
     def locks_last(self) -> Self:
         """Each lock ended when its time was over, or with its member's word or session."""
         return self._judged(LocksLast)
+
+    def dead_letters_complete(self) -> Self:
+        """Each record that was given up has one dead letter, where the group has a topic for
+        them."""
+        return self._judged(DeadLettersComplete)
 
     def _judged(self, kind: type[Judge]) -> Self:
         self._known()

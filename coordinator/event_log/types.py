@@ -77,6 +77,7 @@ TYPES: Final[dict[str, tuple[str, ...]]] = {
         "RecordsAcknowledged",
         "RecordsReleased",
         "RecordsArchived",
+        "DeadLettersWritten",
         "SharePartitionClosed",
         "ShareStateSnapshotted",
         "ShareStateUpdated",

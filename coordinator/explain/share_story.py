@@ -15,6 +15,7 @@ from ..history.share_records import ShareRecords
 from .words import listed, printable
 
 _LOCK_ENDED = frozenset({"the lock ended", "a test ended the lock"})
+_GIVEN_UP = frozenset({"Archiving", "Archived"})
 _DONE_OF_THEM = {"release": "released", "reject": "rejected", "gap": "says that there are no"}
 
 
@@ -29,10 +30,10 @@ def sentence(known: ShareRecords, line: Line) -> str:
         case "RecordsAcquired":
             return _came_again(known, line)
         case "RecordsArchived" if line["records"]:
-            return (
-                f"{_records(line['records'])} of {_place(line)} are delivered to nobody: "
-                f"{printable(line['reason'])}."
-            )
+            which = _records(line["records"])
+            verb = "is" if which.startswith("record ") else "are"
+            why = printable(line["reason"])
+            return f"{which} of {_place(line)} {verb} delivered to nobody: {why}."
     return ""
 
 
@@ -47,7 +48,7 @@ def _released(known: ShareRecords, line: Line) -> str:
 
 def _outcomes(records: Iterable[dict[str, Any]]) -> Iterator[str]:
     available = [of for of in records if of["state"] == "Available"]
-    archived = [of for of in records if of["state"] == "Archived"]
+    archived = [of for of in records if of["state"] in _GIVEN_UP]
     if available:
         yield f"{_records(available)} can be delivered again"
     if archived:
@@ -66,7 +67,7 @@ def _acknowledged(known: ShareRecords, line: Line) -> str:
     given_up = [
         of
         for of in line["records"]
-        if of["acknowledgement"] == "release" and of["state"] == "Archived"
+        if of["acknowledgement"] == "release" and of["state"] in _GIVEN_UP
     ]
     more = (
         f"; {_records(given_up)} is given up after {given_up[0]['delivery_count']} deliveries"

@@ -23,6 +23,22 @@ class Offsets:
         self._starts[low:high] = [first]
         self._ends[low:high] = [last + 1]
 
+    @property
+    def empty(self) -> bool:
+        """Whether there are none."""
+        return not self._starts
+
+    def remove(self, first: int, last: int) -> None:
+        """None from `first` to `last`, both included."""
+        low = bisect_right(self._ends, first)
+        high = bisect_right(self._starts, last)
+        if low >= high:
+            return
+        before, behind = self._starts[low], self._ends[high - 1]
+        starts = ([before] if before < first else []) + ([last + 1] if behind > last + 1 else [])
+        ends = ([first] if before < first else []) + ([behind] if behind > last + 1 else [])
+        self._starts[low:high], self._ends[low:high] = starts, ends
+
     def cut(self, end: int) -> None:
         """Nothing from `end` on."""
         keep = bisect_left(self._starts, end)

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Final, Generic, TypeVar
 
 from .base import NEVER, Judge, Line
+from .dead_letters import DeadLettersComplete
 from .intervals import Offsets
 
 _Key = tuple[str, str, int]
@@ -127,7 +128,7 @@ class DoneStaysDone(_JudgeOfShares):
                     )
         else:
             for of in line["records"]:
-                if of["state"] in ("Acknowledged", "Archived"):
+                if of["state"] in ("Acknowledged", "Archiving", "Archived"):
                     self._done.setdefault(key, Offsets()).add(of["first_offset"], of["last_offset"])
 
 
@@ -364,5 +365,6 @@ OF_SHARE_GROUPS: tuple[type[Judge], ...] = (
     DeliveriesAreCounted,
     NothingBeforeStart,
     LocksLast,
+    DeadLettersComplete,
 )
 """Every judge of share groups. Of logs without them they say nothing."""

@@ -16,7 +16,7 @@ from . import events as ev
 from .model import SharePartition
 from .runs import Run
 from .start import start_after
-from .states import ACKNOWLEDGEMENTS, ENDS_IN, RELEASE, RENEW, RecordState, after_release
+from .states import ACKNOWLEDGEMENTS, RENEW, Deliveries, RecordState
 
 NOT_FOUND = "Batch record not found. The request batch offsets are not found in the cache."
 FIRST_PAST = "Batch record not found. The first offset in request is past acquired records."
@@ -58,7 +58,7 @@ def are_wrong(ranges: Sequence[Acknowledged], *, renewing: bool, renewal_known: 
     return False
 
 
-_KNOWN = frozenset({*ENDS_IN, RENEW})
+_KNOWN = frozenset(range(len(ACKNOWLEDGEMENTS)))
 
 
 def acknowledge(
@@ -66,7 +66,7 @@ def acknowledge(
     member_id: str,
     ranges: Sequence[Acknowledged],
     *,
-    delivery_limit: int,
+    deliveries: Deliveries,
     renewed_until_ms: int,
 ) -> ev.RecordsAcknowledged | Refused | None:
     """The event, or why there is none; None: everything in the request is long done with.
@@ -89,7 +89,7 @@ def acknowledge(
             refused = _refuse(partition, run, of, member_id)
             if refused:
                 return refused
-            records += _changed(run, of, delivery_limit)
+            records += _changed(run, of, deliveries)
     if not records:
         return None
     renewed = any(of.state == str(RecordState.ACQUIRED) for of in records)
@@ -135,17 +135,11 @@ def _refuse(
     return Refused(ErrorCode.INVALID_RECORD_STATE, BATCH_NOT_ACQUIRED if whole else NOT_ACQUIRED)
 
 
-def _changed(run: Run, of: Acknowledged, limit: int) -> Iterator[ev.AcknowledgedRange]:
+def _changed(run: Run, of: Acknowledged, deliveries: Deliveries) -> Iterator[ev.AcknowledgedRange]:
     """The run, or what a range says of it, in stretches of one acknowledgement."""
     count = run.condition.delivery_count
     for first, last, kind in _stretches(run, of):
-        state = (
-            RecordState.ACQUIRED
-            if kind == RENEW
-            else after_release(count, limit)
-            if kind == RELEASE
-            else ENDS_IN[kind]
-        )
+        state = deliveries.after(kind, count)
         yield ev.AcknowledgedRange(first, last, ACKNOWLEDGEMENTS[kind], str(state), count)
 
 

@@ -87,6 +87,17 @@ class RecordsArchived(NamedTuple):
     start_offset: int
 
 
+class DeadLettersWritten(NamedTuple):
+    """Dead letters of records are in the group's topic for them, the first at `letter_offset`
+    (KIP-1191)."""
+
+    first_offset: int
+    last_offset: int
+    letter_topic: str
+    letter_partition: int
+    letter_offset: int
+
+
 class SharePartitionClosed(NamedTuple):
     """The leader serves the share partition no longer; what was in flight is forgotten."""
 
@@ -99,5 +110,6 @@ Event = (
     | RecordsAcknowledged
     | RecordsReleased
     | RecordsArchived
+    | DeadLettersWritten
     | SharePartitionClosed
 )

@@ -74,7 +74,9 @@ def _given_up(partition: SharePartition, event: ev.RecordsReleased | ev.RecordsA
     _start_at(partition, event.start_offset)
 
 
-def _closed(partition: SharePartition, event: ev.SharePartitionClosed) -> None:
+def _unchanged(
+    partition: SharePartition, event: ev.DeadLettersWritten | ev.SharePartitionClosed
+) -> None:
     pass
 
 
@@ -91,5 +93,6 @@ _FOLDS: dict[type, Callable[[SharePartition, Any], None]] = {
     ev.RecordsAcknowledged: _acknowledged,
     ev.RecordsReleased: _given_up,
     ev.RecordsArchived: _given_up,
-    ev.SharePartitionClosed: _closed,
+    ev.DeadLettersWritten: _unchanged,
+    ev.SharePartitionClosed: _unchanged,
 }

@@ -9,7 +9,7 @@ from . import events as ev
 from .model import SharePartition
 from .runs import Run
 from .start import start_after
-from .states import RecordState, after_release
+from .states import Deliveries, RecordState
 
 LOCK_ENDED = "the lock ended"
 TEST_ENDED = "a test ended the lock"
@@ -18,7 +18,7 @@ CONNECTION_LOST = "the connection was lost"
 
 
 def release(
-    partition: SharePartition, member_id: str, reason: str, delivery_limit: int
+    partition: SharePartition, member_id: str, reason: str, deliveries: Deliveries
 ) -> ev.RecordsReleased | None:
     """Everything that a member holds is given back; None: it holds nothing."""
     events = _released(
@@ -26,13 +26,13 @@ def release(
         partition.runs,
         lambda run: run.condition.member_id == member_id,
         reason,
-        delivery_limit,
+        deliveries,
     )
     return events[0] if events else None
 
 
 def expire(
-    partition: SharePartition, now: int, delivery_limit: int
+    partition: SharePartition, now: int, deliveries: Deliveries
 ) -> tuple[ev.RecordsReleased, ...]:
     """Records whose lock has ended by now."""
     return _released(
@@ -40,16 +40,16 @@ def expire(
         partition.runs,
         lambda run: run.condition.deadline_ms <= now,
         LOCK_ENDED,
-        delivery_limit,
+        deliveries,
     )
 
 
 def give_back(
-    partition: SharePartition, first: int, last: int, reason: str, delivery_limit: int
+    partition: SharePartition, first: int, last: int, reason: str, deliveries: Deliveries
 ) -> tuple[ev.RecordsReleased, ...]:
     """Records between these offsets, whoever holds them."""
     return _released(
-        partition, partition.runs.between(first, last), lambda run: True, reason, delivery_limit
+        partition, partition.runs.between(first, last), lambda run: True, reason, deliveries
     )
 
 
@@ -70,13 +70,13 @@ def _released(
     runs: Iterable[Run],
     chosen: Callable[[Run], bool],
     reason: str,
-    limit: int,
+    deliveries: Deliveries,
 ) -> tuple[ev.RecordsReleased, ...]:
     """The start offset moves with the last of the events, which end at one instant."""
     found: dict[str, list[ev.RecordRange]] = {}
     for run in runs:
         if run.condition.state is RecordState.ACQUIRED and chosen(run):
-            state = after_release(run.condition.delivery_count, limit)
+            state = deliveries.after_release(run.condition.delivery_count)
             found.setdefault(run.condition.member_id, []).append(
                 ev.RecordRange(run.first, run.last, str(state), run.condition.delivery_count)
             )

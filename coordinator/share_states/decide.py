@@ -14,13 +14,12 @@ from typing import NamedTuple
 from ..errors import ErrorCode
 from . import events as ev
 from .batches import combined
-from .model import ACKNOWLEDGED, ARCHIVED, AVAILABLE, NO_COUNT, NO_OFFSET, ShareState, StateBatch
+from .model import NO_COUNT, NO_OFFSET, ShareState, StateBatch
 
 NEGATIVE_PARTITION = "The partition id cannot be a negative number."
 NEGATIVE_LEADER_EPOCH = "The leader epoch cannot be a negative number."
 NEGATIVE_STATE_EPOCH = "The state epoch cannot be a negative number."
 UNINITIALIZED = "{} operation on uninitialized share partition not allowed."
-_STORED = frozenset({AVAILABLE, ACKNOWLEDGED, ARCHIVED})
 
 
 class Decision(NamedTuple):
@@ -135,8 +134,6 @@ def decide_write(
         return refused(ErrorCode.FENCED_STATE_EPOCH)
     if not known:
         return refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-    if any(one.delivery_state not in _STORED for one in written.batches):
-        return refused(ErrorCode.UNKNOWN_SERVER_ERROR)
     start, complete = state.start_offset, state.complete_count
     if written.start_offset > start:
         start, complete = written.start_offset, written.complete_count

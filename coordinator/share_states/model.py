@@ -7,9 +7,6 @@ from typing import NamedTuple
 NO_OFFSET = -1
 NO_COUNT = -1
 
-AVAILABLE, ACQUIRED, ACKNOWLEDGED, ARCHIVED = 0, 1, 2, 4
-"""Delivery states, by the numbers that Kafka stores. ACQUIRED is never stored."""
-
 
 class StateBatch(NamedTuple):
     """Offsets that are in one state and were delivered equally often."""

@@ -130,3 +130,56 @@ def read(data: str | None) -> list[Any] | None:
     if raw:
         found.append({"bytes_left": len(raw)} if found else {"no batch": raw.hex()})
     return found
+
+
+def records(data: str | None) -> list[Any]:
+    """The records of batches that are not compressed, each with how its batch is counted."""
+    raw, found = bytes.fromhex(data or ""), []
+    while len(raw) >= HEAD.size + BODY.size:
+        base_offset, length, *_ = HEAD.unpack_from(raw)
+        *_, count = BODY.unpack_from(raw, HEAD.size)
+        at = HEAD.size + BODY.size
+        for _ in range(count):
+            size, at = _varint(raw, at)
+            end = at + size
+            _, at = _varint(raw, at + 1)  # behind the attributes: the timestamp's difference
+            delta, at = _varint(raw, at)
+            key, at = _bytes(raw, at)
+            value, at = _bytes(raw, at)
+            headers, at = _varint(raw, at)
+            named = []
+            for _ in range(headers):
+                name, at = _bytes(raw, at)
+                told, at = _bytes(raw, at)
+                named.append([_text(name), _text(told)])
+            found.append(
+                {
+                    "batch": base_offset,
+                    "offset": base_offset + delta,
+                    "key": _text(key),
+                    "value": _text(value),
+                    "headers": named,
+                }
+            )
+            at = end
+        raw = raw[12 + length :]
+    return found
+
+
+def _varint(raw: bytes, at: int) -> tuple[int, int]:
+    number = shift = 0
+    while True:
+        byte = raw[at]
+        number |= (byte & 0x7F) << shift
+        at, shift = at + 1, shift + 7
+        if byte < 0x80:
+            return (number >> 1) ^ -(number & 1), at
+
+
+def _bytes(raw: bytes, at: int) -> tuple[bytes | None, int]:
+    size, at = _varint(raw, at)
+    return (None, at) if size < 0 else (raw[at : at + size], at + size)
+
+
+def _text(value: bytes | None) -> str | None:
+    return None if value is None else value.decode()

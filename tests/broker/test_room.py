@@ -155,7 +155,7 @@ class Broken:
         self._log = log
 
     def __getattr__(self, name: str) -> object:
-        if name == "read":
+        if name in ("read", "high_watermark"):
             raise RuntimeError("broken")
         return getattr(self._log, name)
 

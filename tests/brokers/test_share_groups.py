@@ -3,9 +3,12 @@ of their partitions, and the states wherever the partitions of __share_group_sta
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from coordinator.control.cluster import MoveLeader, StopBroker
+import pytest
+
+from coordinator.control.cluster import MoveLeader, StartBroker, StopBroker
 from coordinator.errors import ErrorCode
 from coordinator.wire.messages.find_coordinator import FindCoordinatorRequest
 from coordinator.wire.messages.read_share_group_state import (
@@ -55,9 +58,9 @@ def beat(client: Client, epoch: int, *names: str) -> Any:
     )
 
 
-def joined(topics: int = 3) -> tuple[Cluster, Client]:
+def joined(topics: int = 3, config: Mapping[str, str] = {}) -> tuple[Cluster, Client]:
     """A cluster with a record in each partition, and a group whose only member has them all."""
-    cluster = Cluster((f"orders:{topics}",), CONFIG)
+    cluster = Cluster((f"orders:{topics}",), {**CONFIG, **config})
     for runtime in cluster.runtime.brokers.values():
         runtime.cluster.group_configs["g"] = {"share.auto.offset.reset": "earliest"}
     for index in range(topics):
@@ -97,7 +100,7 @@ def fetch(cluster: Cluster, client: Client, index: int, epoch: int = 0) -> list[
         1,
     )
     [[partition]] = [topic.partitions for topic in answer.responses]  # type: ignore[attr-defined]
-    assert partition.error_code == ErrorCode.NONE
+    assert partition.error_code == ErrorCode.NONE, partition.error_code
     return [
         (of.first_offset, of.last_offset, of.delivery_count) for of in partition.acquired_records
     ]
@@ -183,6 +186,105 @@ def test_a_leader_that_leads_no_longer_forgets_what_is_in_flight() -> None:
     cluster.do(MoveLeader("orders", 0, leader))
     cluster.pass_time(100)
     assert fetch(cluster, cluster.client(leader), 0, epoch=1) == [(0, 0, 1)]
+
+
+def test_a_state_whose_partition_nobody_leads_cannot_be_had() -> None:
+    """SH-FC-1: the leader of the records is told COORDINATOR_NOT_AVAILABLE by itself."""
+    cluster, _ = joined(1, {"share.coordinator.state.topic.replication.factor": "1"})
+    topic = cluster.truth.topics["orders"]
+    node = coordinator_of(cluster, 2, f"g:{_text(topic.id)}:0")
+    cluster.do(StopBroker(node, "crash"))
+    cluster.pass_time(20_000)
+    leader = cluster.partition().leader
+    assert leader != node
+    with pytest.raises(AssertionError, match=str(int(ErrorCode.COORDINATOR_NOT_AVAILABLE))):
+        fetch(cluster, cluster.client(leader), 0)
+
+
+def rejected(cluster: Cluster) -> Client:
+    """The group's only record was rejected, and has its dead letter to come, in dlq.t; the client of
+    who leads it."""
+    for runtime in cluster.runtime.brokers.values():
+        runtime.cluster.group_configs["g"]["errors.deadletterqueue.topic.name"] = "dlq.t"
+    client = cluster.client(cluster.partition().leader)
+    assert fetch(cluster, client, 0) == [(0, 0, 1)]
+    reject = AcknowledgementBatch(first_offset=0, last_offset=0, acknowledge_types=[3])
+    partition = AcknowledgePartition(partition_index=0, acknowledgement_batches=[reject])
+    topic_id = cluster.truth.topics["orders"].id
+    said = client.ask(
+        ShareAcknowledgeRequest(
+            group_id="g",
+            member_id="m",
+            share_session_epoch=1,
+            topics=[AcknowledgeTopic(topic_id=topic_id, partitions=[partition])],
+        ),
+        1,
+    )
+    assert said.responses[0].partitions[0].error_code == ErrorCode.NONE  # type: ignore[attr-defined]
+    return client
+
+
+def dead_letter_topic(cluster: Cluster, leader: int) -> None:
+    """Topic dlq.t with its only replica at a broker."""
+    cluster.runtime.controller.create_topic(
+        "dlq.t",
+        topic_id=b"d" * 16,
+        replicas=[[leader]],
+        configs={"errors.deadletterqueue.group.enable": "true"},
+        now=cluster.now,
+        cause=None,
+    )
+    cluster.settle()
+
+
+def lines(cluster: Cluster, kind: str) -> list[dict[str, object]]:
+    """The log's lines of a type."""
+    return [line for line in cluster.log.events() if line["type"] == kind]
+
+
+def test_dead_letters_go_to_the_leader_of_their_partition() -> None:
+    """SH-DLQ-1: another broker than that of the records."""
+    cluster, _ = joined(1)
+    other = next(node for node in (1, 2, 3) if node != cluster.partition().leader)
+    dead_letter_topic(cluster, other)
+    rejected(cluster)
+    (line,) = lines(cluster, "DeadLettersWritten")
+    assert line["broker"] == cluster.partition().leader
+    assert cluster.partition(topic="dlq.t", at=other).log.log_end_offset == 1
+
+
+def test_dead_letters_wait_for_a_leader() -> None:
+    """SH-DLQ-4: tried again after 1 s and 2 s, a letter goes to the leader that is back by then."""
+    cluster, _ = joined(1)
+    other = next(node for node in (1, 2, 3) if node != cluster.partition().leader)
+    dead_letter_topic(cluster, other)
+    cluster.do(StopBroker(other, "crash"))
+    cluster.pass_time(20_000)
+    rejected(cluster)
+    begun = cluster.now
+    cluster.pass_time(2_999)
+    cluster.do(StartBroker(other))
+    cluster.pass_time(12_000)
+    (line,) = lines(cluster, "DeadLettersWritten")
+    assert line["at_ms"] == begun + 3_000
+
+
+def test_dead_letters_without_a_leader_are_given_up() -> None:
+    """SH-DLQ-4: after five attempts, 1, 2, 4 and 8 s apart, the record is archived without."""
+    cluster, _ = joined(1)
+    other = next(node for node in (1, 2, 3) if node != cluster.partition().leader)
+    dead_letter_topic(cluster, other)
+    cluster.do(StopBroker(other, "crash"))
+    cluster.pass_time(20_000)
+    rejected(cluster)
+    begun = cluster.now
+    cluster.pass_time(60_000)
+    (line,) = lines(cluster, "RecordsArchived")
+    assert line["at_ms"] == begun + 15_000
+    assert line["reason"] == (
+        "no dead letters were written: dlq.t-0 has no leader that can be asked"
+    )
+    assert lines(cluster, "DeadLettersWritten") == []
 
 
 def _text(topic_id: bytes) -> str:

@@ -177,7 +177,7 @@ def test_promises_are_judged(kit: Any, share: Any, worker: Sharer) -> None:
         worker.fetch()
         share.expire_locks()
     share.verify().done_stays_done().one_holder().deliveries_are_counted()
-    share.verify().nothing_before_start().locks_last()
+    share.verify().nothing_before_start().locks_last().dead_letters_complete()
     with pytest.raises(AssertionError, match="nothing happened to a group 'nobodys'"):
         kit.share_group("nobodys").verify().one_holder()
 
@@ -189,6 +189,7 @@ def test_promises_are_judged_over_http(share: Any, worker: Sharer, client: Clien
         "deliveries_are_counted",
         "nothing_before_start",
         "locks_last",
+        "dead_letters_complete",
     ]
     worker.acknowledge((0, 1, ACCEPT))
     told = client.post("/groups/workers/verify", {"checks": [{"check": n} for n in names]})

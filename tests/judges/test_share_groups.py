@@ -13,7 +13,7 @@ from coordinator.judges import OF_SHARE_GROUPS, judge
 from coordinator.judges.sharing import Spans
 from coordinator.share_partitions import acknowledge, evolve, release
 from coordinator.share_partitions import events as ev
-from coordinator.share_partitions.states import RecordState
+from coordinator.share_partitions.states import Deliveries, RecordState
 from tests.broker.shares import LOCK_MS, ShareDriver, initialize
 
 ACCEPT, RELEASE, REJECT, RENEW = 1, 2, 3, 4
@@ -92,8 +92,8 @@ def test_offsets_that_are_set_excuse_what_comes_again() -> None:
 
 
 def stored_records_are_not_loaded(patch: pytest.MonkeyPatch) -> None:
-    opened = partitions._opened
-    patch.setattr(partitions, "_opened", lambda *args: opened(*args)._replace(records=()))
+    opened = partitions.opened
+    patch.setattr(partitions, "opened", lambda *args: opened(*args)._replace(records=()))
 
 
 def accepted_records_are_not_noted(patch: pytest.MonkeyPatch) -> None:
@@ -107,17 +107,17 @@ def anybody_acknowledges(patch: pytest.MonkeyPatch) -> None:
 
 
 def the_limit_is_forgotten(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(release, "after_release", lambda count, limit: RecordState.AVAILABLE)
+    patch.setattr(Deliveries, "after_release", lambda self, count: RecordState.AVAILABLE)
 
 
 def counts_are_lost_at_load(patch: pytest.MonkeyPatch) -> None:
-    opened = partitions._opened
+    opened = partitions.opened
 
     def forgetful(*args: Any) -> Any:
         event = opened(*args)
         return event._replace(records=tuple(of._replace(delivery_count=0) for of in event.records))
 
-    patch.setattr(partitions, "_opened", forgetful)
+    patch.setattr(partitions, "opened", forgetful)
 
 
 def the_start_goes_back(patch: pytest.MonkeyPatch) -> None:

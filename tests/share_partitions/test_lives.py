@@ -16,10 +16,11 @@ from coordinator.share_partitions.acquire import Read, Wanted, acquire
 from coordinator.share_partitions.events import Span
 from coordinator.share_partitions.evolve import evolve
 from coordinator.share_partitions.model import SharePartition, SharePartitionKey
-from coordinator.share_partitions.states import RecordState
+from coordinator.share_partitions.states import Deliveries, RecordState
 
 ACCEPT, RELEASE, REJECT, RENEW = 1, 2, 3, 4
 LIMIT, LOCK_MS = 5, 30_000
+DELIVERIES = Deliveries(LIMIT)
 Given = list[tuple[int, int, int]]
 
 
@@ -70,7 +71,7 @@ class Life:
             self.partition,
             member,
             rows,
-            delivery_limit=LIMIT,
+            deliveries=DELIVERIES,
             renewed_until_ms=self.now + LOCK_MS,
         )
         if isinstance(event, acknowledging.Refused):
@@ -81,14 +82,14 @@ class Life:
 
     def close_session(self, member: str = "a") -> None:
         """All that a member holds is given back."""
-        event = releasing.release(self.partition, member, "closed", LIMIT)
+        event = releasing.release(self.partition, member, "closed", DELIVERIES)
         if event is not None:
             self.fold(event)
 
     def pass_time(self, ms: int) -> None:
         """Let locks end."""
         self.now += ms
-        self.fold(*releasing.expire(self.partition, self.now, LIMIT))
+        self.fold(*releasing.expire(self.partition, self.now, DELIVERIES))
 
     def states(self) -> list[tuple[int, int, str]]:
         """What is in flight."""

@@ -132,14 +132,6 @@ def test_the_start_never_goes_back(start: int, complete: int, after: tuple[int, 
     assert (kept.state.start_offset, kept.state.complete_count) == after
 
 
-def test_states_that_are_none_are_refused() -> None:
-    """Acquired records are not stored."""
-    kept = Kept()
-    kept.initialize(0, 0)
-    assert kept.write(0, 0, (0, 3, 1, 1)) is ErrorCode.UNKNOWN_SERVER_ERROR
-    assert kept.write(0, 0, (0, 3, 9, 1)) is ErrorCode.UNKNOWN_SERVER_ERROR
-
-
 def test_after_so_many_updates_a_snapshot() -> None:
     """SH-ST-3: share.coordinator.snapshot.update.records.per.snapshot; reads count too."""
     kept = Kept(updates_a_snapshot=2)

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ...common.slices import ITEMS_A_STEP
 from ...errors import ErrorCode
-from ...storage.append_checks import LogConfig
 from ...storage.compression import Budget
 from ...storage.records import (
     PRODUCER_ID_END,
@@ -39,6 +38,7 @@ from ...wire.messages.produce import (
 )
 from .. import data_log
 from ..call import CLOSE, NO_RESPONSE, Sliced, Special
+from ..log_configs import log_config
 from ..transactions import ADDS_PARTITIONS, transaction_support
 from ..waiting.delayed_produce import Appended, DelayedProduce
 
@@ -361,7 +361,7 @@ def _append(
         placed = log.append(
             batch.data,
             batch.header,
-            log_config(broker, topic),
+            log_config(topic),
             leader_epoch=partition.leader_epoch,
             now_ms=broker.epoch_ms + call.now,
             where=f"{topic.name}-{index}",
@@ -390,26 +390,6 @@ def _append(
         log_append_time_ms=placed.timestamp,
         log_start_offset=log.log_start_offset,
     )
-
-
-def log_config(broker: Broker, topic: Topic) -> LogConfig:
-    """A topic's configuration as its logs need it."""
-    known: LogConfig | None = topic.derived.get(LogConfig)
-    if known is not None:
-        return known
-    config = topic.derived[LogConfig] = LogConfig(
-        max_message_bytes=topic.effective_int("max.message.bytes"),
-        append_time=topic.effective("message.timestamp.type") == "LogAppendTime",
-        timestamp_before_max_ms=topic.effective_int("message.timestamp.before.max.ms"),
-        timestamp_after_max_ms=topic.effective_int("message.timestamp.after.max.ms"),
-        compacted="compact" in str(topic.effective("cleanup.policy")),
-        segment_bytes=topic.effective_int("segment.bytes"),
-        producer_id_expiration_ms=broker.configs.get_int("producer.id.expiration.ms"),
-        largest_record=topic.effective_int("max.decompressed.message.bytes")
-        if broker.configs.release.has("REC-44-1")
-        else None,
-    )
-    return config
 
 
 def _error(index: int, code: int) -> PartitionProduceResponse:

@@ -3,7 +3,7 @@ each other that keep the states of share partitions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Protocol
 
 from ...share_states.model import ShareState, ShareStateKey
@@ -15,6 +15,15 @@ if TYPE_CHECKING:
     from ...event_log import EventLog
     from ...wire.schema import Message
     from ..parked_fetches import ParkedFetches
+
+
+class TopicMaker(Protocol):
+    """Has a topic made with the defaults for all that is not given."""
+
+    def __call__(
+        self, name: str, configs: Mapping[str, str], now: int, cause: int | None
+    ) -> str | None:
+        """Why it cannot be made; None: it is made, or will be."""
 
 
 class ShareHost(Protocol):
@@ -51,6 +60,10 @@ class ShareHost(Protocol):
     @property
     def share_peers(self) -> SharePeers | None:
         """The brokers that keep states of share partitions; None: there is no other."""
+
+    @property
+    def topic_maker(self) -> TopicMaker | None:
+        """Has the controller make a topic; None: nobody does."""
 
     @property
     def parked_fetches(self) -> ParkedFetches:

@@ -23,13 +23,16 @@ from ...share_partitions.runs import Condition, Run, Runs
 from ...share_partitions.start import start_after
 from ...share_partitions.states import STATES, RecordState
 from ...share_states.decide import Written
-from ...share_states.model import NO_OFFSET, ShareState, ShareStateKey, StateBatch
+from ...share_states.model import NO_OFFSET, ShareStateKey, StateBatch
+from .dead_letters import DeadLetters
+from .letters import DELIVERED_TOO_OFTEN, REJECTED
+from .opening import duration_ms, opened
 
 if TYPE_CHECKING:
     from ...cluster import Partition
     from ...share_partitions.acknowledge import Acknowledged, Refused
     from .host import ShareHost
-    from .settings import ShareSettings
+    from .settings import SettingsOfGroups
     from .states import ShareStates
 
 _PERSISTED_AS = {
@@ -59,9 +62,7 @@ class Opening(NamedTuple):
 class SharePartitions:
     """The open share partitions of one broker. `settings`: those in force for a group."""
 
-    def __init__(
-        self, broker: ShareHost, states: ShareStates, settings: Callable[[str], ShareSettings]
-    ) -> None:
+    def __init__(self, broker: ShareHost, states: ShareStates, settings: SettingsOfGroups) -> None:
         self.open_ones: dict[SharePartitionKey, SharePartition] = {}
         self.settings = settings
         self._done: dict[SharePartitionKey, Runs] = {}
@@ -70,6 +71,7 @@ class SharePartitions:
         self._broker = broker
         self._states = states
         self._locks: Deadlines[SharePartitionKey] = Deadlines()
+        self._letters = DeadLetters(broker, settings, self)
 
     # -- opening and closing
 
@@ -91,15 +93,29 @@ class SharePartitions:
         decision, state = self._states.read(at, found.leader_epoch, now, cause)
         if state is None:
             return Opening(None, _PERSISTED_AS.get(decision.error, ErrorCode.UNKNOWN_SERVER_ERROR))
+        if any(of.delivery_state not in STATES for of in state.batches):
+            return Opening(None, ErrorCode.UNKNOWN_SERVER_ERROR)  # nobody but a client wrote that
         start = state.start_offset if state.start_offset != NO_OFFSET else None
         if start is None:
             start = self._first_start(group_id, found, now)
         if start is None:
             return Opening(None, ErrorCode.OFFSET_NOT_AVAILABLE)
         partition = SharePartition(key, topic_id)
-        self._fold(partition, _opened(partition, state, start, found.leader_epoch), now, cause)
+        self._fold(partition, opened(partition, state, start, found.leader_epoch), now, cause)
         self.open_ones[key] = partition
+        self._resume_letters(partition, now, cause)
         return Opening(partition)
+
+    def _resume_letters(self, partition: SharePartition, now: int, cause: int | None) -> None:
+        """Records that were on their way to the dead letters when the leader before this one
+        ended: the letters are written (again) (SH-DLQ-5)."""
+        limit = self.settings.deliveries(partition.key.group_id).limit
+        for run in partition.runs:
+            if run.condition.state is RecordState.ARCHIVING:
+                count = run.condition.delivery_count
+                of = ev.RecordRange(run.first, run.last, str(RecordState.ARCHIVING), count)
+                why = DELIVERED_TOO_OFTEN if count >= limit else REJECTED
+                self._letters.send(partition, [of], why, now, cause)
 
     def _first_start(self, group_id: str, found: Partition, now: int) -> int | None:
         """share.auto.offset.reset: where a group begins of which no offset is stored."""
@@ -117,6 +133,7 @@ class SharePartitions:
         partition = self.open_ones.pop(key, None)
         if partition is not None:
             self._locks.cancel(key)
+            self._letters.forget(partition)
             self._fold(partition, ev.SharePartitionClosed(reason), now, cause)
 
     def forget(self, chosen: Callable[[SharePartitionKey], bool]) -> None:
@@ -179,7 +196,7 @@ class SharePartitions:
             partition,
             member_id,
             ranges,
-            delivery_limit=settings.delivery_limit,
+            deliveries=self.settings.deliveries(partition.key.group_id),
             renewed_until_ms=now + settings.lock_duration_ms,
         )
         if event is None or isinstance(event, acknowledging.Refused):
@@ -191,6 +208,9 @@ class SharePartitions:
         self._fold(partition, event, now, cause)
         if event.deadline_ms is not None:
             self._lock(partition.key, event.deadline_ms)
+        for of in event.records:
+            why = REJECTED if of.acknowledgement == "reject" else DELIVERED_TOO_OFTEN
+            self._letters.send(partition, [of], why, now, cause)
         self._wake(partition, now)
         return None
 
@@ -203,8 +223,8 @@ class SharePartitions:
         cause: int | None = None,
     ) -> int:
         """Take back all that a member holds; how many records that were."""
-        limit = self.settings(partition.key.group_id).delivery_limit
-        event = releasing.release(partition, member_id, reason, limit)
+        deliveries = self.settings.deliveries(partition.key.group_id)
+        event = releasing.release(partition, member_id, reason, deliveries)
         events = () if event is None else (event,)
         self._released(partition, events, now, cause)
         return _count(events)
@@ -219,8 +239,8 @@ class SharePartitions:
         cause: int | None = None,
     ) -> int:
         """Take back records, whoever holds them; how many they were."""
-        limit = self.settings(partition.key.group_id).delivery_limit
-        events = releasing.give_back(partition, first, last, reason, limit)
+        deliveries = self.settings.deliveries(partition.key.group_id)
+        events = releasing.give_back(partition, first, last, reason, deliveries)
         self._released(partition, events, now, cause)
         return _count(events)
 
@@ -230,21 +250,46 @@ class SharePartitions:
             return
         self._fold(partition, ev.RecordsArchived("the log starts behind them", (), log_start), now)
 
+    # -- dead letters
+
+    def told(self, partition: SharePartition, event: ev.Event, now: int, cause: int | None) -> None:
+        """Letters were written."""
+        self._fold(partition, event, now, cause)
+
+    def archive(
+        self,
+        partition: SharePartition,
+        records: ev.RecordRange,
+        reason: str,
+        now: int,
+        cause: int | None,
+    ) -> None:
+        """Records have their dead letters, or will have none: they are done with, though the share
+        coordinator may not take it."""
+        self._store(partition, (records,), now, cause)
+        if self.open_ones.get(partition.key) is not partition:
+            return  # another leader has it
+        start = start_after(partition, (records,))
+        self._fold(partition, ev.RecordsArchived(reason, (records,), start), now, cause)
+        self._wake(partition, now)
+
     # -- time
 
     def next_deadline(self) -> int | None:
-        """When the next lock ends."""
-        return self._locks.next()
+        """When the next lock ends, or a dead letter is due."""
+        lock, letters = self._locks.next(), self._letters.next_deadline()
+        return lock if letters is None else letters if lock is None else min(lock, letters)
 
     def tick(self, now: int) -> None:
-        """End the locks whose time is over."""
+        """End the locks whose time is over, and write dead letters."""
         for key in self._locks.due(now):
             partition = self.open_ones[key]
-            limit = self.settings(key.group_id).delivery_limit
-            self._released(partition, releasing.expire(partition, now, limit), now, None)
+            deliveries = self.settings.deliveries(key.group_id)
+            self._released(partition, releasing.expire(partition, now, deliveries), now, None)
             later = releasing.next_deadline(partition)
             if later is not None:
                 self._locks.arm(key, later)
+        self._letters.tick(now)
 
     def _lock(self, key: SharePartitionKey, deadline_ms: int) -> None:
         earlier = self._locks.get(key)
@@ -265,6 +310,7 @@ class SharePartitions:
         for event in events:
             self._store(partition, event.records, now, cause)
             self._fold(partition, event, now, cause)
+            self._letters.send(partition, event.records, DELIVERED_TOO_OFTEN, now, cause)
             told = True
         if told:
             self._wake(partition, now)
@@ -330,41 +376,3 @@ class SharePartitions:
 
 def _count(events: Iterable[ev.RecordsReleased]) -> int:
     return sum(of.last_offset - of.first_offset + 1 for event in events for of in event.records)
-
-
-def _opened(
-    partition: SharePartition, state: ShareState, start: int, leader_epoch: int
-) -> ev.SharePartitionOpened:
-    """What is stored, as the share partition begins with it: behind what is done with."""
-    records = tuple(
-        ev.RecordRange(
-            of.first_offset, of.last_offset, str(STATES[of.delivery_state]), of.delivery_count
-        )
-        for of in state.batches
-        if of.last_offset >= max(start, of.first_offset)
-    )
-    event = ev.SharePartitionOpened(
-        partition.topic_id, start, state.state_epoch, leader_epoch, records
-    )
-    tried = SharePartition(partition.key, partition.topic_id)
-    evolve(tried, event)
-    start = start_after(tried, ())
-    return event._replace(start_offset=start, records=tuple(_from(records, start)))
-
-
-def _from(records: Iterable[ev.RecordRange], start: int) -> Iterator[ev.RecordRange]:
-    for of in records:
-        if of.last_offset >= start:
-            yield of._replace(first_offset=max(start, of.first_offset))
-
-
-def duration_ms(reset: str) -> int:
-    """The duration of `by_duration:`, as java.time.Duration reads it, in milliseconds."""
-    amount, total, units = "", 0.0, {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
-    for letter in reset.partition(":")[2]:
-        if letter in units:
-            total += float(amount.replace(",", ".")) * units[letter]
-            amount = ""
-        elif letter not in "+pt":
-            amount += letter
-    return round(total * 1000)

@@ -12,14 +12,12 @@ from ...share_partitions.release import CONNECTION_LOST
 from ...share_states.model import ShareStateKey
 from .partitions import SharePartitions
 from .sessions import At, SessionKey, ShareSession, ShareSessions
-from .settings import SettingsOfGroups
+from .settings import FEATURE, SettingsOfGroups
 from .states import ShareStates
 
 if TYPE_CHECKING:
     from ...cluster import Partition
     from .host import ShareHost
-
-FEATURE = "share.version"
 
 
 def is_enabled(broker: ShareHost) -> bool:

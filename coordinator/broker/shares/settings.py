@@ -7,11 +7,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...configs.group_configs import settable_defs
+from ...share_partitions.states import Deliveries
 
 if TYPE_CHECKING:
     from ...cluster import Cluster
     from ...configs.broker_configs import BrokerConfigs
 
+FEATURE = "share.version"
+DEAD_LETTERS_SINCE = 2
 _BROKER_KNOWS = (
     "record.lock.duration.ms",
     "delivery.count.limit",
@@ -28,6 +31,9 @@ class ShareSettings(NamedTuple):
     auto_offset_reset: str
     committed_only: bool
     may_renew: bool
+    dead_letter_topic: str
+    """"": records that are given up have no dead letters."""
+    copies_records: bool
 
 
 class SettingsOfGroups:
@@ -50,14 +56,21 @@ class SettingsOfGroups:
             kept = self._kept[group_id] = (own, self._in_force(own))
         return kept[1]
 
+    def deliveries(self, group_id: str) -> Deliveries:
+        """What becomes of records that nobody could process."""
+        known = self(group_id)
+        dead_letters = self._cluster.features.get(FEATURE, 0) >= DEAD_LETTERS_SINCE
+        return Deliveries(known.delivery_limit, dead_letters and bool(known.dead_letter_topic))
+
     def _read_again(self) -> None:
         self._kept.clear()
         self._broker = self._in_force({})
 
     def _in_force(self, own: Mapping[str, str]) -> ShareSettings:
+        known = settable_defs()
+
         def text(name: str) -> str:
-            known = settable_defs()[f"share.{name}"].default
-            return own.get(f"share.{name}") or known or ""
+            return own.get(name) or known[name].default or ""
 
         lock, deliveries, records = (
             self._number(name, own.get(f"share.{name}")) for name in _BROKER_KNOWS
@@ -66,9 +79,11 @@ class SettingsOfGroups:
             lock,
             deliveries,
             records,
-            text("auto.offset.reset"),
-            text("isolation.level").lower() == "read_committed",
-            text("renew.acknowledge.enable").lower() == "true",
+            text("share.auto.offset.reset"),
+            text("share.isolation.level").lower() == "read_committed",
+            text("share.renew.acknowledge.enable").lower() == "true",
+            text("errors.deadletterqueue.topic.name"),
+            text("errors.deadletterqueue.copy.record.enable").lower() == "true",
         )
 
     def _number(self, name: str, own: str | None) -> int:

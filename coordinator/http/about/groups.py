@@ -124,7 +124,7 @@ class Check:
 
     check: str = told(
         "single_owner, revoked_before_assigned, no_stale_commit, rebalances, left_cleanly, committed, no_gaps, exactly_once; "
-        "of share groups: done_stays_done, one_holder, deliveries_are_counted, nothing_before_start, locks_last"
+        "of share groups: done_stays_done, one_holder, deliveries_are_counted, nothing_before_start, locks_last, dead_letters_complete"
     )
     exactly: int | None = told("rebalances: exactly so many", None)
     at_least: int | None = told("rebalances: at least so many", None)
@@ -326,6 +326,7 @@ CHECKS: dict[str, tuple[set[str], bool, Callable[[Verification, Check], object]]
     "deliveries_are_counted": (set(), False, lambda v, c: v.deliveries_are_counted()),
     "nothing_before_start": (set(), False, lambda v, c: v.nothing_before_start()),
     "locks_last": (set(), False, lambda v, c: v.locks_last()),
+    "dead_letters_complete": (set(), False, lambda v, c: v.dead_letters_complete()),
 }
 """The checks: their words, whether one is needed, and what is called."""
 

@@ -48,6 +48,33 @@ def locks_end_for_the_last_time(s: Session) -> None:
 
 
 @scenario(PROFILE, since="4.4")
+def stored_in_another_state(s: Session) -> None:
+    """The share coordinator keeps whatever number a writer gives; the leader cannot begin with one
+    that is no state."""
+    for state in (5, -1):
+        shared = Shared(s, 2)
+        written = {
+            "partition": 0,
+            "state_epoch": 0,
+            "leader_epoch": 0,
+            "start_offset": 0,
+            "delivery_complete_count": 0,
+            "state_batches": [
+                {"first_offset": 0, "last_offset": 0, "delivery_state": state, "delivery_count": 1}
+            ],
+        }
+        s.stage().ask(
+            "WriteShareGroupState",
+            1,
+            group_id=shared.group,
+            topics=[{"topic_id": shared.id, "partitions": [written]}],
+        )
+        shared.sharer(f"of {state}").begin(0, max_wait_ms=500)
+        shared.state()
+        shared.s.names.topic_ids.clear()
+
+
+@scenario(PROFILE, since="4.4")
 def only_what_is_held_ends(s: Session) -> None:
     """Records that were acknowledged before stay so."""
     shared = Shared(s, 4, settings=_SHORT)
