@@ -5,7 +5,8 @@ For every API and every array of its request, tagged fields too, there is a requ
 as long as a MiB allows, once with equal and once with different elements, and one whose elements
 have names of 32,000 bytes; for every API one with as many unknown tagged fields as a MiB holds, in
 its header and behind its body; for those that take a regular expression the worst patterns of 32
-KiB; subscriptions of 120,000 topics, and the conversion of a group whose member names 100,000.
+KiB; configuration values of 32 KiB, patterns of Java's among them, one of them and as many as a MiB
+holds; subscriptions of 120,000 topics, and the conversion of a group whose member names 100,000.
 
 A large request is handled in slices; what counts is the longest time for which one of them holds
 the loop: 100 ms and 100 ms more for each MiB of the request and its answer are allowed (`OVER`
@@ -35,6 +36,11 @@ from coordinator.wire.consumer_protocol import Subscription
 from coordinator.wire.fields import Field, StructType
 from coordinator.wire.framing import frame, request_header, request_header_version
 from coordinator.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
+from coordinator.wire.messages.incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
 from coordinator.wire.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol
 from coordinator.wire.messages.list_transactions import ListTransactionsRequest
 from coordinator.wire.messages.offset_commit import (
@@ -84,6 +90,19 @@ PATTERNS = (
     r"[\pL\pN]",
 )
 """Each is repeated as often as a string holds it."""
+_OF_JAVA = ("(?<!a|b)", "(?:a?)+", "((a|b)*|c)*", r"\Q", "[a&&", "(?x)#", r"\N{", r"\1", "(?>a*)")
+SETTINGS = (
+    (16, "m", "match", "client_id=", (*PATTERNS, *_OF_JAVA)),
+    (16, "m", "match", "", ("client_id=a,", " ", "=")),
+    (16, "m", "interval.ms", "", ("9", "0", "\uff19", " ", "-")),
+    (2, TOPIC, "min.cleanable.dirty.ratio", "", ("9", "0", ".", "0x", "1e", " ")),
+    (2, TOPIC, "min.cleanable.dirty.ratio", "0x1p", ("9",)),
+    (2, TOPIC, "cleanup.policy", "delete", (",delete", ",", " ", " ,")),
+    (2, TOPIC, "leader.replication.throttled.replicas", "", ("0:1,", "9", ":", " ,")),
+    (32, GROUP, "share.auto.offset.reset", "by_duration:PT", ("9", "1S", " ")),
+    (32, GROUP, "consumer.session.timeout.ms", "", ("9", "\u0669", " ")),
+)
+"""A resource's type and name, a setting, how its value begins, and what it is made of then."""
 
 
 class Measured(NamedTuple):
@@ -376,6 +395,33 @@ def patterns(key: int) -> Iterator[tuple[str, Request, int]]:
             yield f"ListTransactions v2 {pattern} x {len(repeated) // len(pattern)}", request, 2
 
 
+def settings(key: int) -> Iterator[tuple[str, Request, int]]:
+    """Configuration values of 32 KiB that are read as something: patterns, numbers, lists, times."""
+    if key != IncrementalAlterConfigsRequest.api_key:
+        return
+    for kind, resource, name, begins, pieces in SETTINGS:
+        for text in pieces:
+            value = begins + text * (PATTERN_BYTES // len(text.encode()))
+            for count in (1, MIB // PATTERN_BYTES):
+                config = AlterableConfig(name=name, config_operation=0, value=value)
+                request = IncrementalAlterConfigsRequest(
+                    resources=[
+                        AlterConfigsResource(
+                            resource_type=kind,
+                            resource_name=f"{resource}{number}" if number else resource,
+                            configs=[config],
+                        )
+                        for number in range(count)
+                    ],
+                    validate_only=True,
+                )
+                yield (
+                    f"IncrementalAlterConfigs v1, {count} times {name}={begins}{text}...",
+                    request,
+                    1,
+                )
+
+
 def subscriptions(key: int) -> Iterator[tuple[str, Request, int]]:
     """Requests of members that subscribe to very many topics, none of which is there."""
     names = [f"n.{number}" for number in range(SUBSCRIBED)]
@@ -500,6 +546,7 @@ def run_all(wanted: list[str], brokers: int = 1) -> Iterator[Measured]:
             long_arrays(stage, key),
             long_names(stage, key),
             patterns(key),
+            settings(key),
             subscriptions(key),
         ):
             for name, request, version in requests:

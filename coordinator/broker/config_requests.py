@@ -40,6 +40,10 @@ _STREAM_NAMES = {
 Response = TypeVar("Response", AlterConfigsResourceResponse, IncrementalResourceResponse)
 
 
+_CHARACTERS_AN_ITEM = 500
+"""So long a value takes as much time as a resource with a short one."""
+
+
 class Alteration(NamedTuple):
     """What a request asks of one resource: its type and name, and the changes."""
 
@@ -59,10 +63,11 @@ def altered(
     """Change each resource on its own, and tell of each. Resources that are named more than once
     are refused. `replace`: AlterConfigs."""
     named = Counter(alteration.resource for alteration in alterations)
-    responses = []
-    for count, (resource, changes) in enumerate(alterations, 1):
-        if not count % ITEMS_A_STEP:
-            call = call._replace(now=(yield))
+    responses, done = [], 0
+    for resource, changes in alterations:
+        done += 1 + sum(len(change.value or "") for change in changes) // _CHARACTERS_AN_ITEM
+        if done >= ITEMS_A_STEP:
+            call, done = call._replace(now=(yield)), 0
         told = response(error_message=None, resource_type=resource[0], resource_name=resource[1])
         try:
             if named[resource] > 1:

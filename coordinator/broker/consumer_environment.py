@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from ..configs.broker_configs import GROUP_TIMES, ConfigError
+from ..configs.definitions import parse_whole, trim
 from ..groups.consumer.environment import (
     AssignmentInput,
     AssignorFailed,
@@ -181,7 +182,8 @@ class Settings:
         get, of_type = self._configs.get_int, f"group.{self._type}"
         if own is None:
             return get(f"{of_type}.{name}")
-        return min(max(int(own), get(f"{of_type}.min.{name}")), get(f"{of_type}.max.{name}"))
+        kept = parse_whole(trim(own)) or 0  # it was checked
+        return min(max(kept, get(f"{of_type}.min.{name}")), get(f"{of_type}.max.{name}"))
 
 
 def assignors(configs: BrokerConfigs) -> dict[str, Assigning]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ..configs.definitions import parse_whole, trim
 from .model import Cluster, Partition
 
 _LEADER, _FOLLOWER = "leader", "follower"
@@ -61,11 +62,12 @@ class Throttles:
     def _rate(self, side: str, broker: int) -> int | None:
         configs, name = self._images[broker].configs, f"{side}.replication.throttled.rate"
         value = configs.dynamic.get(name, configs.dynamic_default.get(name))
-        return max(1, int(value)) if value is not None and value.isdecimal() else None
+        rate = None if value is None else parse_whole(trim(value), 63)
+        return None if rate is None or rate < 0 else max(1, rate)
 
     def _is_named(self, side: str, leader: int, broker: int, partition: Partition) -> bool:
         topic = self._images[leader].topics[partition.topic]
         named = topic.configs.get(f"{side}.replication.throttled.replicas", "")
-        return named.strip() == "*" or f"{partition.index}:{broker}" in [
-            item.strip() for item in named.split(",")
+        return trim(named) == "*" or f"{partition.index}:{broker}" in [
+            trim(item) for item in named.split(",")
         ]

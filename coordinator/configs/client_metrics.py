@@ -4,12 +4,11 @@ shown, and never asked for, as telemetry itself is not served.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from functools import cache
 
 from ..errors import ErrorCode
-from .definitions import ConfigDef, ConfigException, read_table
+from .definitions import ConfigDef, ConfigException, read_table, trim
 
 TABLE = """
 interval.ms int 300000 - -
@@ -64,14 +63,16 @@ def validate(values: Mapping[str, str]) -> None:
 
 
 def _check_pattern(pattern: str) -> None:
-    selector, _, expression = pattern.partition("=")
-    legal = pattern.count("=") == 1 and selector.strip() in _SELECTORS
+    """One of `match`: a selector, an equals sign and a regular expression of Java's. Signs at the
+    end are dropped, as by its String.split."""
+    from ..java_pattern import PatternRefused, check  # at first use
+
+    pair = pattern.rstrip("=").split("=")
     try:
-        re.compile(expression.strip())
-    except (re.error, RecursionError, OverflowError):
-        # Java refuses what is nested too deeply and counts that are too large, in the same words.
-        legal = False
-    if not legal:
+        if len(pair) != 2 or trim(pair[0]) not in _SELECTORS:
+            raise PatternRefused
+        check(trim(pair[1]))
+    except PatternRefused:
         raise SubscriptionRefused(
             ErrorCode.INVALID_CONFIG, f"Illegal client matching pattern: {pattern}"
-        )
+        ) from None

@@ -17,11 +17,16 @@ if TYPE_CHECKING:
 
 ConfigValue: TypeAlias = bool | int | float | str | list[str] | None
 
-_WHOLE = re.compile(r"[+-]?[0-9]+\Z")
+_WHOLE = re.compile(r"[+-]?[\d]+\Z")
 _FRACTION = re.compile(
     r"([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?Infinity|[+-]?NaN)[dDfF]?\Z"
 )
+_HEXADECIMAL = re.compile(
+    r"([+-]?0[xX](?:[0-9a-fA-F]+\.?|[0-9a-fA-F]*\.[0-9a-fA-F]+)[pP][+-]?[0-9]+)[dDfF]?\Z"
+)
 _MOST_DIGITS = 19  # of 63 bits
+_BLANKS = "".join(map(chr, range(0x21)))
+_SPACE = " \t\n\x0b\f\r"
 _THROTTLED = re.compile(r"([0-9]+:[0-9]+)?\Z")
 THROTTLED_FORM = "[partitionId]:[brokerId],[partitionId]:[brokerId],..."
 
@@ -138,41 +143,63 @@ def show(value: ConfigValue) -> str | None:
     return str(value)
 
 
+def trim(text: str) -> str:
+    """Without what Java's String.trim leaves out: characters up to the blank, and no others."""
+    return text.strip(_BLANKS)
+
+
 def parse_whole(text: str, bits: int = 31) -> int | None:
-    """The number that Java's Integer.parseInt (31 bits) or Long.parseLong (63) reads in ASCII
-    digits, or None; any text, in linear time."""
-    if not _WHOLE.match(text):
-        return None
-    digits = text.lstrip("+-").lstrip("0")
+    """The number that Java's Integer.parseInt (31 bits) or Long.parseLong (63) reads, in decimal
+    digits of any script, or None; any text, in linear time."""
+    if not _WHOLE.match(text) or (not text.isascii() and max(text) > "\uffff"):
+        return None  # Java looks at halves of what is beyond
+    digits = text.lstrip("+-")
+    if not digits.isascii():
+        digits = "".join(str(int(digit)) for digit in digits)
+    digits = digits.lstrip("0")
     if len(digits) > _MOST_DIGITS:
         return None
     value = int(digits or "0") * (-1 if text[0] == "-" else 1)
     return value if -(1 << bits) <= value < 1 << bits else None
 
 
+def _parse_double(text: str) -> float | None:
+    """The number that Java's Double.parseDouble reads, or None."""
+    found = _FRACTION.match(text)
+    if found:
+        return float(found.group(1))
+    found = _HEXADECIMAL.match(text)
+    if not found:
+        return None
+    try:
+        return float.fromhex(found.group(1))
+    except OverflowError:
+        return float("-inf" if text[0] == "-" else "inf")
+
+
 def _parse(of: ConfigDef, text: str | None) -> ConfigValue:
     if text is None:
         return None
-    trimmed = text.strip()
+    trimmed = trim(text)
     match of.type:
         case ConfigType.BOOLEAN:
-            if trimmed.lower() not in ("true", "false"):
+            if trimmed.upper() not in ("TRUE", "FALSE"):
                 raise ConfigException.invalid(
                     of.name, text, "Expected value to be either true or false"
                 )
-            return trimmed.lower() == "true"
+            return trimmed.upper() == "TRUE"
         case ConfigType.INT | ConfigType.SHORT | ConfigType.LONG:
             whole = parse_whole(trimmed, _BITS[of.type])
             if whole is None:
                 raise ConfigException.invalid(of.name, text, f"Not a number of type {of.type.name}")
             return whole
         case ConfigType.DOUBLE:
-            found = _FRACTION.match(trimmed)
-            if not found:
+            number = _parse_double(trimmed)
+            if number is None:
                 raise ConfigException.invalid(of.name, text, "Not a number of type DOUBLE")
-            return float(found.group(1))
+            return number
         case ConfigType.LIST:
-            items = [item.strip() for item in trimmed.split(",")] if trimmed else []
+            items = [item.strip(_SPACE) for item in trimmed.split(",")] if trimmed else []
             return (
                 list(dict.fromkeys(items)) if of.allowed.startswith("[") else items
             )  # doubles are dropped, not refused

@@ -13,7 +13,15 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from ..releases import NEWEST, Release
-from .definitions import ConfigDef, ConfigException, read_table, released, show
+from .definitions import (
+    ConfigDef,
+    ConfigException,
+    parse_whole,
+    read_table,
+    released,
+    show,
+    trim,
+)
 
 if TYPE_CHECKING:
     from .broker_configs import BrokerConfigs
@@ -85,10 +93,14 @@ _ASSIGNOR, _TAGS, _DEAD_LETTERS = (
     "streams.rack.aware.assignment.tags",
     "errors.deadletterqueue.topic.name",
 )
+_BY_DURATION = "by_duration:"
 _DURATION = re.compile(
-    r"by_duration:\+?P(?=.)([+-]?\d+D)?(T(?=.)([+-]?\d+H)?([+-]?\d+M)?([+-]?\d+([.,]\d{0,9})?S)?)?\Z",
+    r"([+-]?)P(?=[+-]?[0-9]|T)(?:([+-]?[0-9]+)D)?"
+    r"(?:T(?=[+-]?[0-9])(?:([+-]?[0-9]+)H)?(?:([+-]?[0-9]+)M)?(?:([+-]?[0-9]+)(?:[.,]([0-9]{0,9}))?S)?)?\Z",
     re.IGNORECASE,
 )
+_UNIT_S = (86_400, 3_600, 60, 1)
+_NANOS = 10**9
 
 
 @cache
@@ -125,7 +137,8 @@ def validate(values: Mapping[str, str], broker: BrokerConfigs) -> None:
         if name not in defs:
             raise ConfigException(f"Unknown group config name: {name}")
     typed = {name: of.parse(values[name]) for name, of in defs.items() if name in values}
-    _check_offset_reset(values.get("share.auto.offset.reset"))
+    reset = "share.auto.offset.reset"
+    _check_offset_reset(values.get(reset), typed.get(reset))
     for name in _BOUNDED:
         value = typed.get(name)
         if isinstance(value, int):
@@ -175,7 +188,7 @@ def _check_streams(values: Mapping[str, str], broker: BrokerConfigs) -> None:
                 f"Registered assignors are: [{', '.join(known)}]."
             )
     if tags:
-        keys = [key.strip() for key in tags.split(",")]
+        keys = [trim(key) for key in tags.split(",")]
         if "" in keys:
             raise ConfigException(f"Configuration '{_TAGS}' values must not be empty.")
         if len(set(keys)) < len(keys):
@@ -187,17 +200,39 @@ def _in_force(typed: Mapping[str, object], name: str, broker: BrokerConfigs) -> 
     return value if isinstance(value, int) else broker.get_int(f"group.{name}")
 
 
-def _check_offset_reset(text: str | None) -> None:
+def _check_offset_reset(text: str | None, value: object) -> None:
     name = "share.auto.offset.reset"
-    if text is not None and text not in ("latest", "earliest") and not _is_duration(text):
+    if (
+        isinstance(value, str)
+        and value not in ("latest", "earliest")
+        and duration_ms(value) is None
+    ):
         raise ConfigException.invalid(
             name,
             text,
-            f"Invalid value `{text}` for configuration {name}. The value must be either 'earliest', 'latest' or of the format "
+            f"Invalid value `{value}` for configuration {name}. The value must be either 'earliest', 'latest' or of the format "
             "'by_duration:<PnDTnHnMn.nS>'.",
         )
 
 
-def _is_duration(text: str) -> bool:
-    """Whether it is `by_duration:` and a duration that is not negative."""
-    return "-" not in text and bool(_DURATION.match(text))
+def duration_ms(reset: str) -> int | None:
+    """Milliseconds of `by_duration:` and a duration that is not negative, as java.time.Duration
+    reads it; None: it is none."""
+    prefix, found = reset[: len(_BY_DURATION)], _DURATION.match(reset[len(_BY_DURATION) :])
+    if prefix != _BY_DURATION or found is None:
+        return None
+    sign, *texts, fraction = found.groups()
+    total = 0
+    for text, unit_s in zip(texts, _UNIT_S, strict=True):
+        number = 0 if text is None else parse_whole(text, 63)
+        if number is None or not _is_long(number * unit_s):
+            return None
+        total += number * unit_s
+    nanos = int((fraction or "").ljust(9, "0"))
+    total = total * _NANOS + (-nanos if (texts[-1] or "").startswith("-") else nanos)
+    total = -total if sign == "-" else total
+    return total // (_NANOS // 1000) if total >= 0 and _is_long(total // _NANOS) else None
+
+
+def _is_long(number: int) -> bool:
+    return -(1 << 63) <= number < 1 << 63

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import urlsafe_b64encode
 from typing import Any
 
 import pytest
@@ -90,6 +91,23 @@ def test_another_authorization_id() -> None:
     assert client().token(first(authorization="alice")).error_code == 0
     answer = client().late_token(first(authorization="bob"), DELAY_MS)
     assert answer.error_message is not None and "(bob)" in answer.error_message
+
+
+@pytest.mark.parametrize("until", [1e300, 10**400, float("inf")])
+def test_a_token_that_lasts_for_ever(until: float) -> None:
+    """A number that is too large for a clock is no fault of the broker's."""
+    answer = client(max_reauth_ms=1_000).token(first({"sub": "alice", "exp": until}))
+    assert answer.error_code == 0
+    assert answer.session_lifetime_ms == 1_000
+    assert client().token(first({"sub": "alice", "exp": until})).session_lifetime_ms > 1 << 40
+
+
+@pytest.mark.parametrize("claims", ["[" * 50_000, '{"sub": "a", "exp": ' + "9" * 5_000 + "}"])
+def test_claims_that_no_reader_takes(claims: str) -> None:
+    parts = (urlsafe_b64encode(text.encode()).decode() for text in ('{"alg":"none"}', claims))
+    token = ".".join(part.rstrip("=") for part in parts)
+    answer = client().token(f"n,,\x01auth=Bearer {token}.\x01\x01".encode())
+    assert answer.auth_bytes == b'{"status":"invalid_token"}'
 
 
 @pytest.mark.parametrize(

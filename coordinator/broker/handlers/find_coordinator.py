@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from ...cluster.internal_topics import partition_for
 from ...cluster.model import CONSUMER_OFFSETS, SHARE_GROUP_STATE, TRANSACTION_STATE
+from ...configs.definitions import parse_whole, trim
 from ...errors import ErrorCode
 from ...wire.messages.find_coordinator import (
     Coordinator,
@@ -87,9 +88,8 @@ def _is_share_key(key: str) -> bool:
     URL-safe base64, the partition is a number as Java reads it. The group may hold colons."""
     group, topic_id, partition = ["", "", "", *key.rsplit(":", 2)][-3:]
     return bool(
-        group.strip() and _TOPIC_ID.fullmatch(topic_id) and _NUMBER.fullmatch(partition)
-    ) and (-(1 << 31) <= int(partition) < 1 << 31)
+        trim(group) and _TOPIC_ID.fullmatch(topic_id) and parse_whole(partition) is not None
+    )
 
 
 _TOPIC_ID = re.compile(r"[A-Za-z0-9_-]{22}")
-_NUMBER = re.compile(r"[+-]?[0-9]{1,10}")

@@ -1,5 +1,4 @@
-"""What a share partition begins with at a leader: what is stored of it, and where a group reads from
-of which nothing is (SH-OFF-2)."""
+"""What a share partition begins with at a leader: what is stored of it (SH-OFF-2)."""
 
 from __future__ import annotations
 
@@ -40,15 +39,3 @@ def _from(records: Iterable[ev.RecordRange], start: int) -> Iterator[ev.RecordRa
     for of in records:
         if of.last_offset >= start:
             yield of._replace(first_offset=max(start, of.first_offset))
-
-
-def duration_ms(reset: str) -> int:
-    """The duration of `by_duration:`, as java.time.Duration reads it, in milliseconds."""
-    amount, total, units = "", 0.0, {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
-    for letter in reset.partition(":")[2]:
-        if letter in units:
-            total += float(amount.replace(",", ".")) * units[letter]
-            amount = ""
-        elif letter not in "+pt":
-            amount += letter
-    return round(total * 1000)

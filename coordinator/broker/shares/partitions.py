@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...common.deadlines import Deadlines
+from ...configs.group_configs import duration_ms
 from ...errors import ErrorCode
 from ...share_partitions import acknowledge as acknowledging
 from ...share_partitions import events as ev
@@ -26,7 +27,7 @@ from ...share_states.decide import Written
 from ...share_states.model import NO_OFFSET, ShareStateKey, StateBatch
 from .dead_letters import DeadLetters
 from .letters import DELIVERED_TOO_OFTEN, REJECTED
-from .opening import duration_ms, opened
+from .opening import opened
 
 if TYPE_CHECKING:
     from ...cluster import Partition
@@ -124,7 +125,7 @@ class SharePartitions:
             return log.log_start_offset
         if reset == "latest":
             return log.high_watermark
-        since = self._broker.epoch_ms + now - duration_ms(reset)
+        since = self._broker.epoch_ms + now - (duration_ms(reset) or 0)
         offset = log.first_at_or_after(since).offset
         return None if offset < 0 else offset
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from ...configs.definitions import parse_whole, trim
 from ...configs.group_configs import settable_defs
 from ...share_partitions.states import Deliveries
 
@@ -70,7 +71,7 @@ class SettingsOfGroups:
         known = settable_defs()
 
         def text(name: str) -> str:
-            return own.get(name) or known[name].default or ""
+            return trim(own.get(name) or known[name].default or "")
 
         lock, deliveries, records = (
             self._number(name, own.get(f"share.{name}")) for name in _BROKER_KNOWS
@@ -90,4 +91,5 @@ class SettingsOfGroups:
         get = self._configs.get_int
         if own is None:
             return get(f"group.share.{name}")
-        return min(max(int(own), get(f"group.share.min.{name}")), get(f"group.share.max.{name}"))
+        kept = parse_whole(trim(own)) or 0  # it was checked
+        return min(max(kept, get(f"group.share.min.{name}")), get(f"group.share.max.{name}"))

@@ -1,0 +1,1 @@
+"""Tests of `coordinator.java_pattern`."""
