@@ -140,6 +140,7 @@ fuzz: $(STAMP) $(SPARK_STAMP)
 	$(PY) -m tests.assignors.fuzz
 	$(PY) -m tests.assignors.server_fuzz
 	$(PY) -m tests.re2j.fuzz
+	$(PY) -m tests.java_pattern.fuzz
 	$(PY) -m integration_tests.cluster.lives --count 200
 	$(PY) -m integration_tests.cluster.producer_lives --count 100
 	mkdir -p build

@@ -169,6 +169,7 @@ _AT_FIRST_USE = (
     "coordinator.groups.consumer.heartbeat",
     "coordinator.groups.consumer.target",
     "coordinator.http",
+    "coordinator.java_pattern",
     "coordinator.members",
     "coordinator.page",
     "coordinator.pipeline",

@@ -44,8 +44,7 @@ def load(home: Path = HOME) -> dict[str, Recorded]:
         packed = path.suffix == ".gz"
         whole = gzip.decompress(path.read_bytes()).decode() if packed else path.read_text()
         steps: list[Step] = []
-        for text in filter(None, whole.split("
-")):  # texts hold other line ends
+        for text in filter(None, whole.split("\n")):  # texts hold other line ends
             entry = json.loads(text)
             if "scenario" in entry:
                 steps = []
