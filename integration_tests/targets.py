@@ -19,7 +19,7 @@ from threading import Lock
 from typing import Final, Protocol
 
 from coordinator import Emulator
-from coordinator.configs.broker_configs import broker_defs, internal_defs
+from coordinator.configs.broker_configs import known_settings
 from coordinator.releases import NEWEST, release_named
 from integration_tests.java_broker import KEEPS_RECORDS, JavaBroker
 from integration_tests.wire import secured
@@ -79,8 +79,7 @@ class EmulatorTarget:
     def _known(self, config: Mapping[str, str]) -> dict[str, str]:
         """The settings that the release knows. Kafka ignores others."""
         release = NEWEST if self._kafka_version is None else release_named(self._kafka_version)
-        known = {**broker_defs(release), **internal_defs(release)}
-        return {name: value for name, value in config.items() if name in known}
+        return known_settings(config, release)
 
     def logs(self) -> str:
         """The emulator writes none."""

@@ -1,9 +1,10 @@
-"""What releases before 4.3 do otherwise, each by the id of its rule."""
+"""What releases before 4.3 do otherwise, and those before 4.2 and 4.1, each by the id of its rule."""
 
 from __future__ import annotations
 
 import pytest
 
+from coordinator.configs.broker_configs import broker_defs
 from coordinator.errors import ErrorCode
 from coordinator.releases import RELEASES, Release
 from coordinator.wire.messages.consumer_group_describe import (
@@ -38,6 +39,10 @@ from coordinator.wire.messages.offset_commit import (
 from coordinator.wire.messages.share_group_heartbeat import (
     ShareGroupHeartbeatRequest,
     ShareGroupHeartbeatResponse,
+)
+from coordinator.wire.messages.unregister_broker import (
+    UnregisterBrokerRequest,
+    UnregisterBrokerResponse,
 )
 from tests.broker.driver import Client, Driver
 from tests.test_releases import beat, classic_join
@@ -214,3 +219,92 @@ def test_too_few_brokers_for_a_topic(release: Release) -> None:
     assert text is not None
     assert text.startswith("Unable to replicate the partition 2 time(s)")
     assert ("cordoned" in text) == (release is SINCE)
+
+
+LATER, EARLIER = RELEASES["4.2"], RELEASES["4.1"]
+
+
+def quick(release: Release, **config: str) -> Client:
+    """A client of a broker with a topic of four partitions, without an interval between
+    assignments."""
+    interval = "group.consumer.assignment.interval.ms"
+    known = {interval: "0"} if interval in broker_defs(release) else {}
+    return Driver(["orders:4"], {**known, **config}, release=release).client()
+
+
+@pytest.mark.parametrize(
+    ("release", "error"),
+    [(LATER, ErrorCode.NONE), (EARLIER, ErrorCode.FENCED_MEMBER_EPOCH)],
+    ids=str,
+)
+def test_a_member_that_joins_again(release: Release, error: ErrorCode) -> None:
+    """K8-EP-42-1: right after it joined it may anywhere."""
+    client = quick(release)
+    epoch = beat(client, A, 0).member_epoch
+    assert beat(client, A, 0).error_code == ErrorCode.NONE
+    beat(client, B, 0)
+    assert beat(client, A, epoch, topic_partitions=owned(client, 0, 1)).member_epoch == epoch + 1
+    assert beat(client, A, 0).error_code == error
+
+
+@pytest.mark.parametrize(("release", "further"), [(LATER, 0), (EARLIER, 1)], ids=str)
+def test_a_member_that_has_to_revoke_again(release: Release, further: int) -> None:
+    """K8-REC-42-1: it stays at its epoch."""
+    client = quick(release)
+    epoch = beat(client, A, 0).member_epoch
+    beat(client, B, 0)
+    assert beat(client, A, epoch, topic_partitions=owned(client, 0, 1, 2, 3)).member_epoch == epoch
+    beat(client, "c" * 22, 0)
+    beat(client, "d" * 22, 0)
+    answer = beat(client, A, epoch, topic_partitions=owned(client, 0, 1))
+    assert answer.assignment is not None
+    assert [list(of.partitions) for of in answer.assignment.topic_partitions] == [[0]]
+    assert answer.member_epoch == epoch + further
+
+
+@pytest.mark.parametrize(
+    ("release", "error"),
+    [(LATER, ErrorCode.INCONSISTENT_GROUP_PROTOCOL), (EARLIER, ErrorCode.MEMBER_ID_REQUIRED)],
+    ids=str,
+)
+def test_a_classic_member_while_migration_is_disabled(release: Release, error: ErrorCode) -> None:
+    """K8-MIG-42-1."""
+    client = quick(release, **{"group.consumer.migration.policy": "disabled"})
+    beat(client, A, 0)
+    assert classic_join(client, "", SUBSCRIPTION).error_code == error
+
+
+@pytest.mark.parametrize(
+    ("release", "value", "told"),
+    [
+        (LATER, "delete,", "Configuration 'cleanup.policy' values must not be empty."),
+        (
+            EARLIER,
+            "delete,",
+            "Invalid value  for configuration cleanup.policy: String must be one of: compact, delete",
+        ),
+        (
+            EARLIER,
+            "delete,nope",
+            "Invalid value nope for configuration cleanup.policy: String must be one of: compact, delete",
+        ),
+    ],
+    ids=str,
+)
+def test_values_of_lists(release: Release, value: str, told: str) -> None:
+    """CFG-42-1."""
+    refused = alter(quick(release), 2, "orders", "cleanup.policy", value)
+    assert (refused.error_code, refused.error_message) == (ErrorCode.INVALID_CONFIG, told)
+
+
+@pytest.mark.parametrize(
+    ("release", "text"),
+    [(EARLIER, "Broker ID 7 is not currently registered"), (RELEASES["4.0"], "")],
+    ids=str,
+)
+def test_a_broker_that_is_not_registered(release: Release, text: str) -> None:
+    """BRK-41-1."""
+    answer = quick(release).ask(UnregisterBrokerRequest(broker_id=7), 0)
+    assert isinstance(answer, UnregisterBrokerResponse)
+    assert answer.error_code == ErrorCode.BROKER_ID_NOT_REGISTERED
+    assert answer.error_message == text

@@ -51,7 +51,7 @@ from coordinator.wire.varints import put_varint
 from tests.broker.driver import Client, Driver
 
 OLD = RELEASES["4.3"]
-THERE_ARE = "4.4, 4.3, 4.2"
+THERE_ARE = "4.4, 4.3, 4.2, 4.1, 4.0"
 
 
 def ranges(client: Client, version: int) -> dict[int, tuple[int, int]]:
@@ -72,6 +72,7 @@ class TestChosen:
             ("4.3.1", "4.3"),
             (" 4.3.0 ", "4.3"),
             ("4.2.2", "4.2"),
+            ("4.0.2", "4.0"),
         ],
     )
     def test_by_its_name_with_or_without_a_patch_number(self, text: str, name: str) -> None:
@@ -161,6 +162,8 @@ class TestTable:
             "4.4": [(7, 33, 33), (0, 2, 2), (0, 1, 1)],
             "4.3": [(7, 30, 30), (0, 1, 1), (0, 1, 1)],
             "4.2": [(7, 29, 29), (0, 1, 1), (0, 1, 1)],
+            "4.1": [(7, 27, 27), (0, 1, 0), (0, 1, 1)],
+            "4.0": [(7, 25, 25), None, (0, 1, 0)],
         }
 
     def test_settings(self) -> None:
@@ -175,11 +178,14 @@ class TestTable:
             "4.4": [350, 37, 21, 27],
             "4.3": [340, 33, 17, 17],
             "4.2": [321, 34, 11, 11],
+            "4.1": [316, 33, 10, 10],
+            "4.0": [289, 33, 6, 6],
         }
 
-    def test_the_newest_has_every_behaviour_and_the_oldest_few(self) -> None:
+    def test_the_newest_has_every_behaviour_and_the_oldest_none(self) -> None:
         assert all(NEWEST.has(behaviour) for behaviour in BEHAVIOURS)
-        assert {b for b in BEHAVIOURS if RELEASES["4.2"].has(b)} == {
+        assert not any(RELEASES["4.0"].has(behaviour) for behaviour in BEHAVIOURS)
+        assert {b for b in BEHAVIOURS if RELEASES["4.2"].has(b) and "-44-" in b} == {
             "K8-CLS-44-3",
             "K8-MIG-44-4",
             "REC-44-1",
@@ -193,6 +199,12 @@ class TestTable:
         assert configs.get_int("group.share.delivery.count.limit") == 5
         with pytest.raises(ConfigError, match=r"is no broker configuration of Kafka 4\.2\.2"):
             configs.set("group.consumer.assignment.interval.ms", "0")
+
+    def test_a_setting_that_only_older_ones_know(self) -> None:
+        name = "group.share.max.groups"
+        assert BrokerConfigs({name: "7"}, release=RELEASES["4.0"]).get_int(name) == 7
+        with pytest.raises(ConfigError, match=r"Kafka 4\.0\.2 has it"):
+            BrokerConfigs({name: "7"})
 
 
 class TestServed:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from ..releases import NEWEST, RELEASES, Release
 from .definitions import (
@@ -135,6 +135,7 @@ BROKER_SYNONYMS = {
 
 _ELIGIBLE_REPLICAS = "eligible.leader.replicas.version"
 _MINUTE_MS = 60_000
+V = TypeVar("V")
 
 
 @cache
@@ -162,6 +163,12 @@ def run_time_defs(release: Release = NEWEST) -> dict[str, ConfigDef]:
     from .broker_table import RATES_TABLE
 
     return broker_defs(release) | internal_defs(release) | read_table(RATES_TABLE)
+
+
+def known_settings(settings: Mapping[str, V], release: Release) -> dict[str, V]:
+    """Those that a release knows: for settings that are wished for, not given by somebody."""
+    defs = broker_defs(release) | internal_defs(release)
+    return {name: value for name, value in settings.items() if name in defs}
 
 
 REASSIGNMENT_CONTROLLER = "reassignment.controller"

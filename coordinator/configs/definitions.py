@@ -110,8 +110,8 @@ def read_table(table: str) -> dict[str, ConfigDef]:
 
     default: `null`, `''` for empty text, else the text. allowed: `-` anything, `1..` or `0..5` a
     range, `a|b` one of, `~a|b` one of in any case, `nonempty`, `[a|b]` a list of these (`[]` of
-    anything, `[a|b]!` not empty, `[]?` null allowed), `gzip` and `throttled` two shapes of their
-    own.
+    anything, `[a|b]!` not empty, `[]?` null allowed, `[a|b]*` any number of them, doubles too:
+    CFG-42-1), `gzip` and `throttled` two shapes of their own.
     """
     defs: dict[str, ConfigDef] = {}
     for line in table.split("\n"):
@@ -201,7 +201,9 @@ def _parse(of: ConfigDef, text: str | None) -> ConfigValue:
         case ConfigType.LIST:
             items = [item.strip(_SPACE) for item in trimmed.split(",")] if trimmed else []
             return (
-                list(dict.fromkeys(items)) if of.allowed.startswith("[") else items
+                list(dict.fromkeys(items))
+                if of.allowed.startswith("[") and not of.allowed.endswith("*")
+                else items
             )  # doubles are dropped, not refused
         case _:
             return trimmed
@@ -262,6 +264,10 @@ def _check_list(of: ConfigDef, value: ConfigValue) -> None:
             raise ConfigException(f"Configuration '{of.name}' values must not be null.")
         return
     assert isinstance(value, list)
+    if "*" in marks:
+        for item in value:
+            _check_choice(of, item, choices)
+        return
     if not value and "!" in marks:
         valid = f"[{', '.join(choices)}]" if choices else "any non-empty value"
         raise ConfigException(
@@ -270,10 +276,12 @@ def _check_list(of: ConfigDef, value: ConfigValue) -> None:
     for item in value:
         if not item:
             raise ConfigException(f"Configuration '{of.name}' values must not be empty.")
-        if choices and item not in choices:
-            raise ConfigException.invalid(
-                of.name, item, f"String must be one of: {', '.join(choices)}"
-            )
+        _check_choice(of, item, choices)
+
+
+def _check_choice(of: ConfigDef, item: str, choices: list[str]) -> None:
+    if choices and item not in choices:
+        raise ConfigException.invalid(of.name, item, f"String must be one of: {', '.join(choices)}")
 
 
 def _check_throttled(of: ConfigDef, value: ConfigValue) -> None:

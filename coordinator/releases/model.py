@@ -10,16 +10,21 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, get_args
 
 Behaviour = Literal[
+    "BRK-41-1",
+    "CFG-42-1",
     "CFG-43-1",
     "CFG-43-2",
     "CFG-44-3",
     "K8-CLS-43-5",
     "K8-CLS-44-3",
     "K8-DSC-43-1",
+    "K8-EP-42-1",
     "K8-EP-44-1",
     "K8-HB-43-1",
+    "K8-MIG-42-1",
     "K8-MIG-44-4",
     "K8-OFF-43-1",
+    "K8-REC-42-1",
     "K8-TGT-44-2",
     "META-44-1",
     "PART-44-1",

@@ -222,5 +222,144 @@ _4_2 = _before(
     ),
 )
 
-OLDER: Final = (_4_3, _4_2)
+_4_1 = _before(
+    _4_2,
+    "4.1",
+    "4.1.2",
+    metadata_version=27,
+    api_versions={
+        2: (1, 10),
+        8: (2, 9),
+        9: (1, 9),
+        27: (1, 1),
+        78: (1, 1),
+        79: (1, 1),
+        80: (0, 0),
+        85: (0, 0),
+        87: (0, 0),
+        88: None,
+        89: None,
+        90: (0, 0),
+    },
+    features={
+        "share.version": Feature(lowest=0, highest=1),
+        "streams.version": None,
+    },
+    without={
+        "CFG-42-1",
+        "K8-CLS-44-3",
+        "K8-EP-42-1",
+        "K8-MIG-42-1",
+        "K8-MIG-44-4",
+        "K8-REC-42-1",
+        "REC-44-1",
+    },
+    broker_settings=_settings(
+        _4_2.broker_settings,
+        """
+        config.providers
+        controller.quorum.auto.join.enable
+        group.streams.initial.rebalance.delay.ms
+        max.decompressed.message.bytes
+        remote.log.manager.follower.thread.pool.size
+        """,
+        different="""
+controller.listener.names string null - -
+early.start.listeners string null - -
+group.coordinator.append.linger.ms int 5 0.. -
+listeners string PLAINTEXT://:9092 - broker
+log.cleanup.policy list delete [compact|delete]* cluster
+log.dir string /tmp/kafka-logs - -
+sasl.oauthbearer.expected.audience list null - -
+share.coordinator.append.linger.ms int 5 0.. -
+""",
+    ),
+    topic_settings=_settings(
+        _4_2.topic_settings,
+        "max.decompressed.message.bytes",
+        different="""
+cleanup.policy list delete [compact|delete]* -
+""",
+    ),
+    group_settings=_settings(_4_2.group_settings, "streams.initial.rebalance.delay.ms"),
+)
+
+_4_0 = _before(
+    _4_1,
+    "4.0",
+    "4.0.2",
+    metadata_version=25,
+    api_versions={
+        0: (0, 12),
+        1: (4, 17),
+        45: (0, 0),
+        66: (0, 1),
+        74: (0, 0),
+        **dict.fromkeys((76, 77, 78, 79, 83, 84, 85, 86, 87, 90, 91, 92)),
+    },
+    features={
+        "eligible.leader.replicas.version": Feature(lowest=0, highest=1),
+        "share.version": None,
+    },
+    without={"BRK-41-1"},
+    broker_settings=_settings(
+        _4_1.broker_settings,
+        """
+        group.share.assignors
+        group.share.max.share.sessions
+        group.streams.heartbeat.interval.ms
+        group.streams.max.heartbeat.interval.ms
+        group.streams.max.session.timeout.ms
+        group.streams.max.size
+        group.streams.max.standby.replicas
+        group.streams.min.heartbeat.interval.ms
+        group.streams.min.session.timeout.ms
+        group.streams.num.standby.replicas
+        group.streams.session.timeout.ms
+        sasl.oauthbearer.assertion.algorithm
+        sasl.oauthbearer.assertion.claim.aud
+        sasl.oauthbearer.assertion.claim.exp.seconds
+        sasl.oauthbearer.assertion.claim.iss
+        sasl.oauthbearer.assertion.claim.jti.include
+        sasl.oauthbearer.assertion.claim.nbf.seconds
+        sasl.oauthbearer.assertion.claim.sub
+        sasl.oauthbearer.assertion.file
+        sasl.oauthbearer.assertion.private.key.file
+        sasl.oauthbearer.assertion.private.key.passphrase
+        sasl.oauthbearer.assertion.template.file
+        sasl.oauthbearer.client.credentials.client.id
+        sasl.oauthbearer.client.credentials.client.secret
+        sasl.oauthbearer.jwt.retriever.class
+        sasl.oauthbearer.jwt.validator.class
+        sasl.oauthbearer.scope
+        transaction.two.phase.commit.enable
+        """,
+        different="""
+group.coordinator.rebalance.protocols list classic,consumer - -
+group.share.partition.max.record.locks int 200 100..10000 -
+log.segment.bytes int 1073741824 14.. cluster
+share.coordinator.append.linger.ms int 10 0.. -
+""",
+        more="""
+group.share.max.groups short 10 1..100 -
+""",
+    ),
+    topic_settings=_settings(
+        _4_1.topic_settings,
+        different="""
+segment.bytes int 1073741824 14.. -
+""",
+    ),
+    group_settings=_settings(
+        _4_1.group_settings,
+        """
+        share.isolation.level
+        streams.heartbeat.interval.ms
+        streams.num.standby.replicas
+        streams.session.timeout.ms
+        """,
+    ),
+)
+
+OLDER: Final = (_4_3, _4_2, _4_1, _4_0)
 """The newest first."""

@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
 REMEMBERED_LINES = 100_000
 """So many lines of the event log a fixture keeps for reports, `explain` and `verify`."""
-_MARKER = "kafka(topics=..., config=..., brokers=..., seed=..., log=...): options of the broker that the fixture kafka starts"
+_MARKER = (
+    "kafka(topics=..., config=..., brokers=..., kafka_version=..., seed=..., log=...): "
+    "options of the broker that the fixture kafka starts"
+)
 _IN_USE = pytest.StashKey[list[Any]]()
 _SHORTER = {
     "group.min.session.timeout.ms": 100,
@@ -37,6 +40,20 @@ _SHORTER = {
 }
 """What tests may set lower than Kafka lets them; and nobody waits between two assignments of a
 consumer group or a share group."""
+
+
+def _shorter(kafka_version: object) -> dict[str, object]:
+    """Those of them that the release knows; one that there is none of is refused by the emulator."""
+    from coordinator.configs.broker_configs import known_settings
+    from coordinator.releases import NEWEST, ReleaseError, release_named
+
+    try:
+        release = NEWEST if kafka_version is None else release_named(kafka_version)
+    except ReleaseError:
+        release = NEWEST
+    return known_settings(_SHORTER, release)
+
+
 _AWAITED = "can't be used in 'await' expression"
 _WHAT_IS_AWAITED = (
     "Only what waits is awaited: wait, wait_for, wait_hit, advance, and what peers do. Other words are called as they are, "
@@ -148,7 +165,7 @@ def _made(request: pytest.FixtureRequest, options: dict[str, Any]) -> Emulator:
         )
     merged = _merged(request.config, options)
     if isinstance(merged.get("config", {}), dict):  # what is none the emulator refuses
-        merged["config"] = _SHORTER | merged.get("config", {})
+        merged["config"] = _shorter(merged.get("kafka_version")) | merged.get("config", {})
     folder = request.config.getoption("--kafka-log-dir")
     if folder is not None and "log" not in merged:
         try:

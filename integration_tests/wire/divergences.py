@@ -11,15 +11,44 @@ DIVERGENCES: Final[dict[str, str]] = {
     "kafka_faults.one_resource_twice_in_alter_configs": "Kafka never answers; we refuse",
 }
 
+_UNREADABLE = "Kafka never answers and the group hangs; we take it as unreadable"
+_UNREADABLE_JOIN = "Kafka never answers the malformed join; we take it as unreadable"
+_LARGER_TABLE = "Kafka tells partitions that stay in the order of a larger hash table"
+_UNWRITTEN = "Kafka shows a new classic group once something is written to its partition"
+_WORDED = "Kafka words the refusal to change a group's settings"
+_STARTED = "Kafka goes on telling when a transaction began that a new producer ended"
 OF_RELEASES: Final[dict[str, dict[str, str]]] = {
     "4.3": {
-        "kafka_faults.a_subscription_that_lies_about_its_length": "Kafka never answers and the group hangs; we take it as unreadable",
-        "newer_versions.an_upgrade_of_malformed_members": "Kafka never answers the malformed join; we take it as unreadable",
+        "kafka_faults.a_subscription_that_lies_about_its_length": _UNREADABLE,
+        "newer_versions.an_upgrade_of_malformed_members": _UNREADABLE_JOIN,
         "newer_versions.many_partitions_at_once": "Kafka counts the new partitions of all topics together; we each topic's",
     },
     "4.2": {
-        "consumer_groups.three_members_are_reconciled": "Kafka tells partitions that stay in the order of a larger hash table",
+        "consumer_groups.three_members_are_reconciled": _LARGER_TABLE,
         "newer_versions.many_partitions_at_once": "Kafka counts the new partitions of all topics together; we each topic's",
+    },
+    "4.1": {
+        "cleanup.a_group_that_comes_back_starts_anew": _UNWRITTEN,
+        "consumer_groups.three_members_are_reconciled": _LARGER_TABLE,
+        "kafka_faults.a_subscription_that_lies_about_its_length": _UNREADABLE,
+        "newer_versions.an_upgrade_of_malformed_members": _UNREADABLE_JOIN,
+        "rights.configurations": _WORDED,
+        "static_members.a_static_join_takes_one_step": _UNWRITTEN,
+    },
+    "4.0": {
+        "admin_groups.list_in_every_version": _UNWRITTEN,
+        "consumer_groups.three_members_are_reconciled": _LARGER_TABLE,
+        "consumer_regexes.a_regex_of_its_own": "Kafka takes an empty expression for none given",
+        "join_group.a_whole_life_in_every_version": _UNWRITTEN,
+        "join_group.client_ids_in_member_ids": _UNWRITTEN,
+        "kafka_faults.a_subscription_that_lies_about_its_length": _UNREADABLE,
+        "newer_versions.an_upgrade_of_malformed_members": _UNREADABLE_JOIN,
+        "newer_versions.settings_of_groups": "Kafka does not know share.auto.offset.reset by a duration",
+        "offsets.several_groups_at_once": "Kafka never answers a request without groups; we do",
+        "rights.configurations": _WORDED,
+        "transactions.a_new_producer_fences_the_old": _STARTED,
+        "transactions.a_new_producer_fences_the_old_before_v2": _STARTED,
+        "transactions.recovery_in_the_middle": _STARTED,
     },
 }
 """What else differs when an older release is emulated."""

@@ -43,7 +43,9 @@ LEAST_SILENCE_MS = 250
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _ADDRESS = re.compile(r"^/[0-9a-f.:]+$")
 _WINDOW = re.compile(r"within \[-?\d+, -?\d+\]")  # of time stamps, around the present
-_DUMP = re.compile(r"^Request Request\(.* needs \w+ permission\.$")  # REF-14
+_DUMP = re.compile(  # REF-14; before 4.1 it says less
+    r"^Request Request\(.* (needs \w+ permission|is not authorized)\.$"
+)
 _ZERO_ID = "0" * 32
 
 

@@ -111,6 +111,23 @@ def test_groups_of_the_consumer_protocol_may_have_short_times_too(
     _run(pytester).assert_outcomes(passed=3)
 
 
+def test_a_broker_of_an_older_release_has_the_short_times_that_it_knows(
+    pytester: pytest.Pytester,
+) -> None:
+    """Before 4.3 there is no interval between assignments to be set."""
+    pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.mark.kafka(kafka_version="4.0")
+        def test_old(kafka):
+            assert str(kafka.configs.release) == "4.0.2"
+            assert kafka.configs.get_int("group.min.session.timeout.ms") == 100
+        """
+    )
+    _run(pytester).assert_outcomes(passed=1)
+
+
 def test_modules_that_threads_import_are_not_parsed_by_pytest(pytester: pytest.Pytester) -> None:
     """Two threads that parse at once break CPython 3.11. Ready tests keep their detailed
     assertions."""

@@ -49,7 +49,8 @@ def decide_join(
     environment: Environment,
 ) -> Decision:
     """JoinGroup to a consumer group with members. Raises Refused (K8-CLS-1..3)."""
-    if environment.migration is MigrationPolicy.DISABLED:
+    disabled = environment.migration is MigrationPolicy.DISABLED
+    if disabled and environment.release.has("K8-MIG-42-1"):
         raise Refused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
     unknown = not request.member_id
     member_id = request.member_id or fresh_id

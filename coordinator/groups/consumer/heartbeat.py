@@ -71,7 +71,7 @@ def decide_heartbeat(
     if followed is not None:
         return followed
     refuse_if_full(group, member_id, environment)
-    old, replaced = _member(group, request, member_id)
+    old, replaced = _member(group, request, member_id, environment)
     events: list[ev.ConsumerEvent] = []
     if replaced is not None:
         events.append(replacement(group, old, replaced, environment.topics))
@@ -126,7 +126,10 @@ def refuse_if_full(group: ConsumerMembership, member_id: str, environment: Envir
 
 
 def _member(
-    group: ConsumerMembership, request: ConsumerGroupHeartbeatRequest, member_id: str
+    group: ConsumerMembership,
+    request: ConsumerGroupHeartbeatRequest,
+    member_id: str,
+    environment: Environment,
 ) -> tuple[Member, Member | None]:
     """The member as it was before the request, and the static member that it replaces (K8-HB-1 step
     3, K8-ST-1, K8-ST-2)."""
@@ -136,7 +139,7 @@ def _member(
             if request.member_epoch != JOINING:
                 raise unknown_member(group, member_id)
             return Member(member_id), None
-        _check_epoch(member, request)
+        _check_epoch(member, request, environment)
         return member, None
     holder = group.static_member(request.instance_id)
     if request.member_epoch == JOINING:
@@ -150,7 +153,7 @@ def _member(
             raise Refused(ErrorCode.UNRELEASED_INSTANCE_ID, text)
         return holder._replace(member_id=member_id, member_epoch=0, previous_epoch=0), holder
     holder = known_static_member(group, request.instance_id, member_id)
-    _check_epoch(holder, request)
+    _check_epoch(holder, request, environment)
     return holder, None
 
 
@@ -179,10 +182,12 @@ def unknown_member(group: ConsumerMembership, member_id: str) -> Refused:
     )
 
 
-def _check_epoch(member: Member, request: ConsumerGroupHeartbeatRequest) -> None:
-    """K8-EP-1, as 4.4.0 has it: epoch 0 is welcome at any time."""
+def _check_epoch(
+    member: Member, request: ConsumerGroupHeartbeatRequest, environment: Environment
+) -> None:
+    """K8-EP-1: epoch 0 is welcome at any time, but in older releases (K8-EP-42-1)."""
     epoch = request.member_epoch
-    if epoch in (JOINING, member.member_epoch):
+    if epoch == member.member_epoch or (epoch == JOINING and environment.release.has("K8-EP-42-1")):
         return
     behind = epoch < member.member_epoch
     if (
@@ -321,15 +326,16 @@ def advance(
     where it stood."""
     if not changed and member.is_reconciled_to(epoch):
         return member
-    names = names_of(group, member)
+    names, by_names = names_of(group, member), environment.release.has("K8-REC-42-1")
     step = Step(
         epoch,
         target,
-        SubscribedTopics(names, environment.topics),
+        SubscribedTopics(names, environment.topics) if by_names else target,
         not names,
-        changed,
+        changed and by_names,
         owned,
         group.owner_epoch,
+        by_names,
     )
     moved = reconcile(member, step)
     return member if moved == member else moved

@@ -29,6 +29,9 @@ class Step(NamedTuple):
     subscription_changed: bool
     owned: Owned | None
     owner_epoch: Callable[[bytes, int], int]
+    by_subscription: bool = True
+    """What a member no longer subscribes to goes at once, and a member that has to revoke again stays
+    where it is; in older releases it is an epoch further once it has revoked (K8-REC-42-1)."""
 
 
 def reconcile(member: Member, step: Step) -> Member:
@@ -39,6 +42,8 @@ def reconcile(member: Member, step: Step) -> Member:
         return _unsubscribe(member, step) if step.subscription_changed else member
     if member.state is MemberState.UNREVOKED and _owns_any(step.owned, member.revoking):
         return _unsubscribe(member, step) if step.subscription_changed else member
+    if member.state is MemberState.UNREVOKED and not step.by_subscription:
+        return _next(member, step, member.member_epoch + 1)
     return _next(member, step)
 
 
@@ -85,8 +90,9 @@ def _unsubscribe(member: Member, step: Step) -> Member:
     return _moved(member, member.member_epoch, member.state, held, member.revoking)
 
 
-def _next(member: Member, step: Step) -> Member:
-    """K8-REC-3: keep what is also in the target, revoke the rest, take what is free."""
+def _next(member: Member, step: Step, epoch: int | None = None) -> Member:
+    """K8-REC-3: keep what is also in the target, revoke the rest, take what is free. `epoch`: at
+    which it revokes, if not at its own."""
     same = all_kept(member.held, step.target, step.subscribed)
     if same is not None:
         return _moved(member, step.target_epoch, MemberState.STABLE, same, NOTHING)
@@ -122,7 +128,11 @@ def _next(member: Member, step: Step) -> Member:
             take[topic_id] = free
     if revoke and _owns_any(step.owned, revoke):
         return _moved(
-            member, member.member_epoch, MemberState.UNREVOKED, _in_order(kept), _in_order(revoke)
+            member,
+            member.member_epoch if epoch is None else epoch,
+            MemberState.UNREVOKED,
+            _in_order(kept),
+            _in_order(revoke),
         )
     new = [topic_id for topic_id in uuid_order(list(take)) if topic_id not in kept]
     held = {topic_id: kept.get(topic_id, {}) for topic_id in uuid_order([*reversed(new), *kept])}

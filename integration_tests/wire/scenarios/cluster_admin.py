@@ -290,7 +290,7 @@ def features(link: Link, version: int, *updates: tuple[str, int], **how: Any) ->
     return link.ask("UpdateFeatures", version, feature_updates=asked, **checked)
 
 
-@scenario()
+@scenario(since="4.1")
 def features_updated(s: Session) -> None:
     """To the level they have; to levels that cannot be, in Kafka's order of checks and words
     (95)."""

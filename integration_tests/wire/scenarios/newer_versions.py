@@ -244,7 +244,7 @@ def settings_of_groups(s: Session) -> None:
     s.say("configs", configs())
 
 
-@scenario()
+@scenario(since="4.2")
 def many_partitions_at_once(s: Session) -> None:
     """PART-44-1: no more than 10,000 partitions are added by a request, whatever their topics."""
     a = s.connect()
@@ -325,7 +325,7 @@ def votes_that_tie(s: Session) -> None:
     describe(a.link, a.group)
 
 
-@scenario("consumer")
+@scenario("consumer", since="4.3")
 def an_emptied_group_is_joined_at_once(s: Session) -> None:
     """K8-EP-44-1: when the last member goes the assignment epoch follows, and the next one to join
     need not wait for the interval."""
