@@ -1,5 +1,5 @@
-"""Our own members of the consumer protocol (KIP-848), on the emulator and judged by a real Apache
-Kafka 4.4.0.
+"""Our own members of the consumer protocol (KIP-848) and of share groups (KIP-932), on the emulator and
+judged by a real Apache Kafka 4.4.0.
 
 A real coordinator takes every heartbeat, acknowledgement and commit for those of a client, or it
 does not: a member that speaks wrongly is fenced, never gets its share, or cannot commit. Every wait
@@ -14,11 +14,16 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from coordinator.members import MemberConfig
+from coordinator.members.applications.sharing import Work
 from coordinator.members.live import Fleet, Peer
+from coordinator.members.live.sharing import SharePeer
+from coordinator.members.share.config import ShareConfig
 from integration_tests.clients.stage import CODEC
 from integration_tests.targets import EmulatorTarget, KafkaTarget
 from integration_tests.wire.people import topic
 from integration_tests.wire.recorder import Session, new_nonce
+from integration_tests.wire.sharing import PROFILE as SHARES
+from integration_tests.wire.sharing import Shared
 
 PROFILE = "consumer"
 PATIENCE_S = 120.0
@@ -155,6 +160,59 @@ def play(story: str, address: str) -> None:
 async def _play(story: str, address: str, nonce: str, orders: str) -> None:
     async with Fleet(address) as fleet:
         await STORIES[story](Troupe(fleet, nonce, orders))
+
+
+def share(address: str) -> None:
+    """Share consumers (KIP-932): one accepts half of what it is given and releases the rest, one
+    dies with records in hand; in the end each record was accepted once."""
+    nonce = new_nonce()
+    session = Session(address, CODEC, nonce)
+    try:
+        shared = Shared(session, partitions=2)
+        for partition in (0, 1):
+            shared.produce(5, 5, partition=partition)
+        asyncio.run(_share(address, shared.group, shared.topic))
+    finally:
+        session.close()
+
+
+async def _share(address: str, group: str, jobs: str) -> None:
+    config = ShareConfig(group_id=group, acknowledgement_mode="explicit", max_poll_records=3)
+    async with Fleet(address, seed=1) as fleet:
+        slow = SharePeer(fleet, config, [jobs], Work(processing_ms=3_600_000))
+        await _until(lambda: bool(slow.application.in_hand))
+        slow.crash()
+        fickle = SharePeer(fleet, config, [jobs], Work(release=0.5))
+        steady = SharePeer(fleet, config.having(acknowledgement_mode="implicit"), [jobs], Work())
+        accepted: set[tuple[int, int]] = set()
+
+        def all_accepted() -> bool:
+            accepted.update(
+                (of.partition, of.offset)
+                for peer in (fickle, steady)
+                for of in peer.done
+                if of.word == "accept"
+            )
+            return len(accepted) == 20
+
+        await _until(all_accepted)
+        done = [(*of[:3], of.word) for peer in (fickle, steady) for of in peer.done]
+        assert len([of for of in done if of[3] == "accept"]) == 20
+        assert fickle.fault is None and steady.fault is None
+
+
+async def _until(holds: Callable[[], bool]) -> None:
+    async with asyncio.timeout(PATIENCE_S):
+        while not holds():
+            await asyncio.sleep(0.02)
+
+
+def test_share_consumers_on_the_emulator(emulator: EmulatorTarget) -> None:
+    share(emulator.address(SHARES))
+
+
+def test_share_consumers_on_a_real_broker(kafka: KafkaTarget) -> None:
+    share(kafka.address(SHARES))
 
 
 @EVERY

@@ -1,4 +1,5 @@
-"""Ctrl-C in commands that compute for long: they end, and print what is known so far.
+"""Ctrl-C: commands that compute for long end, and print what is known so far; those that run until they
+are asked to end do so.
 
 A shell starts a command with `&` so that it ignores SIGINT; these answer it there, too, as servers
 do.
@@ -11,7 +12,10 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    import asyncio
 
 INTERRUPTED: Final = 130
 """The exit status of what was interrupted and had found nothing wrong until then."""
@@ -42,3 +46,15 @@ def unheard() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, former)
+
+
+def stop_on_signals(loop: asyncio.AbstractEventLoop, asked_to_stop: asyncio.Event) -> None:
+    """Set the event when the process is asked to end; asked once more, it ends at once."""
+
+    def stop() -> None:
+        asked_to_stop.set()
+        for number in (signal.SIGINT, signal.SIGTERM):  # the next one ends us in its own way
+            loop.remove_signal_handler(number)
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop)

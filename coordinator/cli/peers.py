@@ -30,7 +30,7 @@ _NOT_FOR_CONFIG = {
 }
 _REACH_TIMEOUT_S = 10.0
 _DEFAULT_ASSIGNORS = "range,cooperative-sticky"
-_CLASSIC, _CONSUMER = "classic", "consumer"
+_CLASSIC, _CONSUMER, _SHARE = "classic", "consumer", "share"
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -55,9 +55,9 @@ def add_parser(subparsers: Subparsers) -> None:
     known = "range, roundrobin, sticky, cooperative-sticky or module:Class"
     add(
         "--protocol",
-        choices=(_CLASSIC, _CONSUMER),
+        choices=(_CLASSIC, _CONSUMER, _SHARE),
         default=_CLASSIC,
-        help="group protocol; consumer is KIP-848's (default classic)",
+        help="group protocol; consumer is KIP-848's, share KIP-932's (default classic)",
     )
     add(
         "--assignor",
@@ -80,6 +80,21 @@ def add_parser(subparsers: Subparsers) -> None:
         help="client ids are PREFIX-1, PREFIX-2, ... (default peer)",
         default="peer",
     )
+    add(
+        "--processing",
+        type=int,
+        default=0,
+        metavar="MS",
+        help="with --protocol share: how long a member works on a record (default 0)",
+    )
+    for word, what in (("release", "gives a record back"), ("reject", "refuses it for good")):
+        add(
+            f"--{word}",
+            type=float,
+            default=0.0,
+            metavar="P",
+            help=f"with --protocol share: how probable it is that a member {what}, from 0 to 1",
+        )
     add("--racks", metavar="RACK[,...]", help="client.rack of the members, in turn")
     add(
         "--config",
@@ -106,6 +121,10 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Stay until a signal comes."""
+    if args.protocol == _SHARE:
+        return _run_share(args)
+    if args.processing or args.release or args.reject:
+        raise UsageError("--processing, --release and --reject: only with --protocol share")
     configs = member_configs(args)
     from .serve import loop_factory
 
@@ -116,12 +135,26 @@ def run(args: argparse.Namespace) -> int:
         return runner.run(_live(args, configs))
 
 
-def member_configs(args: argparse.Namespace) -> list[MemberConfig]:
-    """A configuration for each member. Raises UsageError: which option, and what would be right."""
-    from coordinator.members import MemberConfig, MemberConfigError
+def _run_share(args: argparse.Namespace) -> int:
+    from .share_peers import live, share_configs
+
+    _check_counts(args)
+    configs, work = share_configs(args)
+    if args.topics is None:
+        raise UsageError("give --topics jobs,mails: what the share group reads")
+    topics = _names(args.topics, "--topics")
+    from .serve import loop_factory
+
+    new_loop = loop_factory(args.loop)
+    import asyncio
+
+    with asyncio.Runner(loop_factory=new_loop) as runner:
+        return runner.run(live(args, configs, work, topics))
+
+
+def _check_counts(args: argparse.Namespace) -> None:
     from coordinator.members.live.bootstrap import AddressError, parse_addresses
 
-    _check_subscription(args)
     if args.count < 1:
         raise UsageError(f"-n {args.count}: at least 1 member")
     if args.seconds is not None and args.seconds < 0:
@@ -130,6 +163,14 @@ def member_configs(args: argparse.Namespace) -> list[MemberConfig]:
         parse_addresses(args.bootstrap)
     except AddressError as error:
         raise UsageError(f"--bootstrap: {error}") from None
+
+
+def member_configs(args: argparse.Namespace) -> list[MemberConfig]:
+    """A configuration for each member. Raises UsageError: which option, and what would be right."""
+    from coordinator.members import MemberConfig, MemberConfigError
+
+    _check_subscription(args)
+    _check_counts(args)
     racks = _names(args.racks, "--racks") if args.racks else [""]
     properties: dict[str, object] = {"enable.auto.commit": False}
     for text in args.config:
@@ -219,10 +260,11 @@ async def _live(args: argparse.Namespace, configs: list[MemberConfig]) -> int:
 
     from coordinator.members.live import Fleet, FleetError
 
+    from .interrupts import stop_on_signals
     from .peers_view import how_many, make_view
 
     asked_to_stop = asyncio.Event()
-    _stop_on_signals(asyncio.get_running_loop(), asked_to_stop)
+    stop_on_signals(asyncio.get_running_loop(), asked_to_stop)
     entry = command_config.read(args.command_config)
     fleet = Fleet(args.bootstrap, seed=args.seed, client_id=args.client_id, entry=entry)
     view = make_view(fleet, args.group)
@@ -267,15 +309,3 @@ async def _until_asked(fleet: object, asked_to_stop: asyncio.Event, seconds: flo
         except TimeoutError:
             continue
     return 0
-
-
-def _stop_on_signals(loop: asyncio.AbstractEventLoop, asked_to_stop: asyncio.Event) -> None:
-    from signal import SIGINT, SIGTERM
-
-    def stop() -> None:
-        asked_to_stop.set()
-        for signal in (SIGINT, SIGTERM):  # the next one ends us in its own way
-            loop.remove_signal_handler(signal)
-
-    for signal in (SIGINT, SIGTERM):
-        loop.add_signal_handler(signal, stop)

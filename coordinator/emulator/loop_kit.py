@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ..control.topics import Value, Written
     from ..members.effects import RebalanceListener
     from ..members.live import Fleet, PeerHandle
+    from ..members.live.sharing import SharePeerHandle
 
 T = TypeVar("T")
 
@@ -87,6 +88,38 @@ class LoopKit(Kit):
             ),
             self._loop_thread,
             lambda: self._stable_members(group),
+        )
+
+    def share_peer(
+        self,
+        group: str,
+        topics: Iterable[str],
+        *,
+        processing_ms: int = 0,
+        release: float = 0.0,
+        reject: float = 0.0,
+        config: Mapping[str, object] | None = None,
+        user: str | None = None,
+    ) -> SharePeerHandle:
+        """A live consumer of a share group here (KIP-932), which works on what it is given: `with
+        kafka.share_peer("workers", ["jobs"], processing_ms=50, reject=0.1) as peer: ...`.
+
+        `processing_ms`: how long it takes over a record. `release`, `reject`: how probable it is
+        that a record is given back, or refused for good; they need, and bring, explicit
+        acknowledgement. `config`: settings by Kafka's names, such as share.acknowledgement.mode and
+        max.poll.records. Raises MemberConfigError for what cannot be. Safe from any thread.
+        """
+        from ..control.arguments import settings_of
+        from ..members.applications.sharing import Work
+        from ..members.live.sharing import SharePeer, SharePeerHandle
+        from ..members.share.config import ShareConfig
+
+        explicit = {"share.acknowledgement.mode": "explicit"} if release or reject else {}
+        asked = ShareConfig.from_properties({"group.id": group, **explicit, **settings_of(config)})
+        work = Work(processing_ms, release, reject).checked(implicit=asked.implicit)
+        fleet = self._fleet(user)
+        return SharePeerHandle(
+            fleet, lambda: SharePeer(fleet, asked, topics, work), self._loop_thread
         )
 
     def _stable_members(self, group: str) -> int:

@@ -18,6 +18,7 @@ from assignors import Assignor, by_name
 _INSTANCE_ID: Final = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 _DEFAULT_ASSIGNORS: Final = ("range", "cooperative-sticky")
 _TEXT, _BOOL, _MS, _LIST = "text", "true or false", "milliseconds", "list"
+COUNT: Final = "count"
 CLASSIC: Final = "classic"
 CONSUMER: Final = "consumer"
 _CLASSIC_ONLY: Final = (
@@ -33,7 +34,8 @@ class MemberConfigError(ValueError):
     """A setting that cannot be: which, why, and what would be right."""
 
 
-def _setting(name: str, kind: str, default: Any) -> Any:
+def setting(name: str, kind: str, default: Any) -> Any:
+    """A field of a configuration: Kafka's name of the setting, how its text is read, its default."""
     return field(default=default, metadata={"name": name, "kind": kind})
 
 
@@ -42,31 +44,31 @@ class MemberConfig:
     """The settings of one member. Raises MemberConfigError for what cannot be. Durations are
     milliseconds."""
 
-    group_id: str = _setting("group.id", _TEXT, "")
-    client_id: str = _setting("client.id", _TEXT, "")
-    group_instance_id: str | None = _setting("group.instance.id", _TEXT, None)
-    group_protocol: str = _setting("group.protocol", _TEXT, CLASSIC)
-    group_remote_assignor: str | None = _setting("group.remote.assignor", _TEXT, None)
+    group_id: str = setting("group.id", _TEXT, "")
+    client_id: str = setting("client.id", _TEXT, "")
+    group_instance_id: str | None = setting("group.instance.id", _TEXT, None)
+    group_protocol: str = setting("group.protocol", _TEXT, CLASSIC)
+    group_remote_assignor: str | None = setting("group.remote.assignor", _TEXT, None)
     """The assignor that the coordinator shall run (KIP-848); None: its default."""
-    client_rack: str = _setting("client.rack", _TEXT, "")
-    assignors: tuple[str | Callable[[], Assignor], ...] = _setting(
+    client_rack: str = setting("client.rack", _TEXT, "")
+    assignors: tuple[str | Callable[[], Assignor], ...] = setting(
         "partition.assignment.strategy", _LIST, _DEFAULT_ASSIGNORS
     )
     """Names as `assignors.by_name` takes them, or what makes an assignor, such as its class."""
-    session_timeout_ms: int = _setting("session.timeout.ms", _MS, 45_000)
-    heartbeat_interval_ms: int = _setting("heartbeat.interval.ms", _MS, 3_000)
-    max_poll_interval_ms: int = _setting("max.poll.interval.ms", _MS, 300_000)
-    request_timeout_ms: int = _setting("request.timeout.ms", _MS, 30_000)
-    default_api_timeout_ms: int = _setting("default.api.timeout.ms", _MS, 60_000)
-    retry_backoff_ms: int = _setting("retry.backoff.ms", _MS, 100)
-    retry_backoff_max_ms: int = _setting("retry.backoff.max.ms", _MS, 1_000)
-    metadata_max_age_ms: int = _setting("metadata.max.age.ms", _MS, 300_000)
-    enable_auto_commit: bool = _setting("enable.auto.commit", _BOOL, True)
-    auto_commit_interval_ms: int = _setting("auto.commit.interval.ms", _MS, 5_000)
-    allow_auto_create_topics: bool = _setting("allow.auto.create.topics", _BOOL, True)
-    exclude_internal_topics: bool = _setting("exclude.internal.topics", _BOOL, True)
-    isolation_level: str = _setting("isolation.level", _TEXT, "read_uncommitted")
-    leave_group_on_close: bool = _setting("internal.leave.group.on.close", _BOOL, True)
+    session_timeout_ms: int = setting("session.timeout.ms", _MS, 45_000)
+    heartbeat_interval_ms: int = setting("heartbeat.interval.ms", _MS, 3_000)
+    max_poll_interval_ms: int = setting("max.poll.interval.ms", _MS, 300_000)
+    request_timeout_ms: int = setting("request.timeout.ms", _MS, 30_000)
+    default_api_timeout_ms: int = setting("default.api.timeout.ms", _MS, 60_000)
+    retry_backoff_ms: int = setting("retry.backoff.ms", _MS, 100)
+    retry_backoff_max_ms: int = setting("retry.backoff.max.ms", _MS, 1_000)
+    metadata_max_age_ms: int = setting("metadata.max.age.ms", _MS, 300_000)
+    enable_auto_commit: bool = setting("enable.auto.commit", _BOOL, True)
+    auto_commit_interval_ms: int = setting("auto.commit.interval.ms", _MS, 5_000)
+    allow_auto_create_topics: bool = setting("allow.auto.create.topics", _BOOL, True)
+    exclude_internal_topics: bool = setting("exclude.internal.topics", _BOOL, True)
+    isolation_level: str = setting("isolation.level", _TEXT, "read_uncommitted")
+    leave_group_on_close: bool = setting("internal.leave.group.on.close", _BOOL, True)
 
     @classmethod
     def from_properties(cls, properties: Mapping[str, object] | Iterable[str]) -> Self:
@@ -82,7 +84,7 @@ class MemberConfig:
                     f"{name} is no setting of a member{f': {close[0]} is' if close else ''}"
                 )
             entry = known[name]
-            values[entry.name] = _read(name, entry.metadata["kind"], value)
+            values[entry.name] = read_setting(name, entry.metadata["kind"], value)
         told = [name for name in _CLASSIC_ONLY if name in properties]
         if told and str(values.get("group_protocol", CLASSIC)).lower() == CONSUMER:
             raise MemberConfigError(
@@ -186,12 +188,14 @@ def _pair(text: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
-def _read(name: str, kind: str, value: object) -> object:
+def read_setting(name: str, kind: str, value: object) -> object:
+    """A setting's value from what was given. Raises MemberConfigError."""
     text = str(value).strip()
-    if kind == _MS:
+    if kind in (_MS, COUNT):
+        unit = " of milliseconds" if kind == _MS else ""
         if isinstance(value, bool) or not re.fullmatch(r"-?\d{1,10}", text):
             raise MemberConfigError(
-                f"{name} {text!r} is no whole number of milliseconds, of at most {(1 << 31) - 1}"
+                f"{name} {text!r} is no whole number{unit}, of at most {(1 << 31) - 1}"
             )
         if int(text) >= 1 << 31:
             raise MemberConfigError(f"{name} {text}: at most {(1 << 31) - 1}")

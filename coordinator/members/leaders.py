@@ -47,6 +47,7 @@ class Leaders:
         "_number",
         "_timeout_ms",
         "effects",
+        "topic_ids",
         "wanted",
     )
 
@@ -54,6 +55,8 @@ class Leaders:
         self.effects: list[Effect] = []
         self.wanted: set[str] = set()
         """Topics whose leaders are to be asked for."""
+        self.topic_ids: dict[bytes, str] = {}
+        """Names of topics by the ids that metadata gave."""
         self._timeout_ms = timeout_ms
         self._backoff = backoff
         self._known: dict[TopicPartition, Leader] = {}
@@ -101,6 +104,8 @@ class Leaders:
                 rows = [
                     row for row in topic.partitions if not row.error_code and row.leader_id in nodes
                 ]
+                if topic.name is not None and not topic.error_code:
+                    self.topic_ids[topic.topic_id] = topic.name
                 if topic.name is not None and rows and len(rows) == len(topic.partitions):
                     self.wanted.discard(topic.name)
                 for row in rows:

@@ -41,6 +41,9 @@ from ..wire.messages.offset_fetch import (
     OffsetFetchResponseTopics,
 )
 from ..wire.messages.produce import ProduceRequest
+from ..wire.messages.share_acknowledge import ShareAcknowledgeRequest
+from ..wire.messages.share_fetch import ShareFetchRequest
+from ..wire.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
 from ..wire.messages.sync_group import SyncGroupRequest
 from ..wire.messages.txn_offset_commit import TxnOffsetCommitRequest
 from ..wire.schema import Request, Response
@@ -63,6 +66,8 @@ _FIND, _METADATA, _CONSUMER_HEARTBEAT = (
     ConsumerGroupHeartbeatRequest.api_key,
 )
 
+_SHARE_FETCH, _SHARE_ACKNOWLEDGE = ShareFetchRequest.api_key, ShareAcknowledgeRequest.api_key
+
 OURS: Final[Ranges] = {
     _METADATA: (1, 13),
     _COMMIT: (2, 9),
@@ -81,11 +86,16 @@ OURS: Final[Ranges] = {
     EndTxnRequest.api_key: (0, 4),
     _TXN_COMMIT: (0, 4),
     _CONSUMER_HEARTBEAT: (0, 1),
+    ShareGroupHeartbeatRequest.api_key: (1, 1),
+    _SHARE_FETCH: (1, 2),
+    _SHARE_ACKNOWLEDGE: (1, 2),
 }
 """What a member speaks."""
 _FIRST_WITH_INSTANCE: Final = {_JOIN: 5, _SYNC: 3, _HEARTBEAT: 3, _COMMIT: 7, _TXN_COMMIT: 3}
 _FIRST_BATCHED_FIND, _FIRST_BATCHED_LEAVE, _FIRST_BATCHED_FETCH, _FIRST_STABLE_FETCH = 4, 3, 8, 7
 _FIRST_WITH_EPOCH, _FIRST_WITH_PATTERN = 9, 1
+_FIRST_WITH_RENEWAL: Final = 2
+_SAYS_MORE_LATER: Final = frozenset({_FETCH, _CONSUMER_HEARTBEAT, _SHARE_FETCH, _SHARE_ACKNOWLEDGE})
 
 
 CLIENT_VERSIONS: Final[Mapping[str, Mapping[int, int]]] = {
@@ -142,7 +152,7 @@ def choose(message: Request, theirs: Ranges) -> int:
         raise Unsupported(
             f"group.instance.id needs {_name(message)} {first}, the broker has up to {version}: unset it"
         )
-    if key != _FETCH and key != _CONSUMER_HEARTBEAT:
+    if key not in _SAYS_MORE_LATER:
         return version
     if (
         isinstance(message, OffsetFetchRequest)
@@ -159,6 +169,13 @@ def choose(message: Request, theirs: Ranges) -> int:
     ):
         raise Unsupported(
             f"a pattern needs ConsumerGroupHeartbeat {_FIRST_WITH_PATTERN}, the broker has up to {version}: name topics"
+        )
+    if version < _FIRST_WITH_RENEWAL and (
+        getattr(message, "is_renew_ack", False) or getattr(message, "share_acquire_mode", 0)
+    ):
+        raise Unsupported(
+            f"locks that are renewed, and share.acquire.mode=record_limit, need {_name(message)} "
+            f"{_FIRST_WITH_RENEWAL}, the broker has up to {version}"
         )
     return version
 

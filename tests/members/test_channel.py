@@ -40,7 +40,7 @@ from coordinator.wire.schema import Request, Response
 def test_the_highest_common_version_is_taken() -> None:
     """VER-1 to VER-7: ours are the Java consumer's; topic names, so no OffsetCommit or OffsetFetch
     10."""
-    records = {0: 11, 1: 12, 2: 11, 22: 5, 24: 3, 25: 4, 26: 4, 28: 4}
+    records = {0: 11, 1: 12, 2: 11, 22: 5, 24: 3, 25: 4, 26: 4, 28: 4, 76: 1, 78: 2, 79: 2}
     assert {key: high for key, (_, high) in OURS.items()} == {
         3: 13,
         8: 9,

@@ -54,7 +54,7 @@ class Bootstrap:
         entry: Entry | None = None,
     ) -> None:
         self._entry = entry
-        self._addresses = list(addresses)
+        self.addresses = list(addresses)
         self._loop = loop
         self._buffer = buffer
         self._client_id = client_id
@@ -145,13 +145,13 @@ class Bootstrap:
 
     async def _connect(self, wire: Wire) -> None:
         """Try every address once."""
-        for _ in range(len(self._addresses)):
-            host, port = self._addresses[0]
+        for _ in range(len(self.addresses)):
+            host, port = self.addresses[0]
             try:
                 await wire.connect(self._loop, host, port, self._timeout_s)
             except OSError as error:
                 self.trouble = f"{host}:{port}: {error.strerror or type(error).__name__}"
-                self._addresses.append(self._addresses.pop(0))
+                self.addresses.append(self.addresses.pop(0))
             else:
                 self.trouble = ""
                 self.reached = True

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from random import Random
 from types import TracebackType
-from typing import NamedTuple, Self
+from typing import NamedTuple, Protocol, Self
 
 from ...common.deadlines import Deadlines
 from ..config import MemberConfig, MemberConfigError
@@ -33,6 +33,16 @@ _GRID_MS = 20
 late."""
 DEFAULT_TIMEOUT_S = 30.0
 _LOOK_S = 0.25
+
+
+class Other(Protocol):
+    """A client that is no consumer of a classic or KIP-848 group."""
+
+    def close(self) -> asyncio.Future[None]:
+        """Begin to leave."""
+
+    def crash(self) -> None:
+        """Die without a word."""
 
 
 class FleetError(Exception):
@@ -78,6 +88,8 @@ class Fleet:
         self.routes = dict(routes or {})
         self.connecting = asyncio.Semaphore(_CONNECTING_AT_ONCE)
         self.peers: dict[Peer, None] = {}
+        self.others: dict[Other, None] = {}
+        """Clients of other kinds that end with the fleet."""
         self.failed: list[Peer] = []
         """Those that ended by a fault, in the order of their ends."""
         self.bootstrap = Bootstrap(
@@ -128,17 +140,20 @@ class Fleet:
             raise MemberConfigError("topics=[]: give one name at least, such as ['orders']")
         if pattern is not None:
             check_pattern(pattern)
-        self._numbers[config.group_id] += 1
+        name = self.name(config.group_id)
         if not config.client_id:
-            config = config.having(
-                client_id=f"consumer-{config.group_id}-{self._numbers[config.group_id]}"
-            )
+            config = config.having(client_id=name)
         ensure_descriptors(len(self.peers) + 1)
         peer = Peer(self, config, listener, self._gate(config.group_id), keep_going=keep_going)
         self.peers[peer] = None
         self._unsettled.add(peer)
         peer.subscribe(topics, pattern)
         return peer
+
+    def name(self, group_id: str) -> str:
+        """The next client id of a group's members, as Java makes them."""
+        self._numbers[group_id] += 1
+        return f"consumer-{group_id}-{self._numbers[group_id]}"
 
     def _gate(self, group_id: str) -> Gate:
         gate = self._gates.get(group_id)
@@ -204,14 +219,14 @@ class Fleet:
 
     async def close(self) -> None:
         """Let all peers leave, and wait for it; then the shared connection goes too."""
-        ends = [peer.close() for peer in list(self.peers)]
+        ends = [peer.close() for peer in [*self.peers, *self.others]]
         if ends:
             await asyncio.wait(ends, timeout=self.close_timeout_ms / 1000 + 1)
         self.abandon()
 
     def abandon(self) -> None:
         """The end at once: nobody leaves, connections are cut."""
-        for peer in list(self.peers):
+        for peer in [*self.peers, *self.others]:
             peer.crash()
         self.bootstrap.close()
         if self._timer is not None:

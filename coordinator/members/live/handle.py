@@ -7,12 +7,9 @@ loop itself calls that would have to wait are refused, and their asynchronous tw
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Coroutine, Mapping
-from concurrent.futures import CancelledError
-from threading import get_ident
+from collections.abc import Callable, Mapping
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Self
 
 from assignors import TopicPartition
 
@@ -21,17 +18,12 @@ from ..effects import Position
 from ..faults import MemberFault
 from ..states import MemberState
 from .fleet import DEFAULT_TIMEOUT_S, Fleet, FleetError
-from .peer import Peer, PeerError
+from .on_loop import Awaited, OnLoop
+from .peer import Peer
 from .recorder import Callback
 
-T = TypeVar("T")
-Awaited = Coroutine[Any, Any, T]
-"""What an asynchronous method returns."""
 
-_LOOK_S = 1.0
-
-
-class PeerHandle:
+class PeerHandle(OnLoop):
     """A live member beside a test. Leaves at the end of `with` or `async with`."""
 
     def __init__(
@@ -43,10 +35,13 @@ class PeerHandle:
     ) -> None:
         """`stable_members`: how many members its group has, 0 while the group is not Stable; called
         on the fleet's loop."""
+        super().__init__(fleet.loop, loop_thread)
         self._fleet = fleet
-        self._loop_thread = loop_thread
         self._stable_members = stable_members
         self._peer = self._do(make)
+
+    def _name(self) -> str:
+        return self._peer.client_id
 
     # -- what it is
     # ----------------------------------------------------------------------------------------------------
@@ -184,9 +179,9 @@ class PeerHandle:
 
         A peer that has ended, be it with its emulator, is left as it is.
         """
-        if self._peer.ended or self._fleet.loop.is_closed():
+        if self._peer.ended or self._loop.is_closed():
             return
-        if self._loop_thread == get_ident():
+        if self._is_here:
             self._peer.close(leave=leave)
             return
         self._wait(lambda: self._closed(leave), "await left()")
@@ -216,22 +211,12 @@ class PeerHandle:
         self._needs_loop("left()", "stop()")
         return self._left()
 
-    def _needs_loop(self, called: str, instead: str) -> None:
-        """A coroutine that nobody awaits does nothing, and a test without an event loop would not
-        notice."""
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            raise PeerError(
-                f"{called} is to be awaited, and no event loop runs here: call {instead}"
-            ) from None
-
     async def _stable(self, timeout_s: float, members: int | None, after_generation: int) -> Self:
         await self._on_loop(lambda: self._settled(timeout_s, members, after_generation))
         return self
 
     async def _left(self) -> None:
-        if self._peer.ended or self._fleet.loop.is_closed():
+        if self._peer.ended or self._loop.is_closed():
             return
         await self._on_loop(lambda: self._closed(None))
 
@@ -262,60 +247,3 @@ class PeerHandle:
 
     def __repr__(self) -> str:
         return repr(self._peer)
-
-    # -- between threads
-    # -----------------------------------------------------------------------------------------------
-
-    def _do(self, action: Callable[[], T]) -> T:
-        if self._loop_thread == get_ident() or self._fleet.loop.is_closed():
-            return action()
-
-        async def act() -> T:
-            return action()
-
-        return self._result(act())
-
-    def _wait(self, action: Callable[[], Coroutine[Any, Any, T]], instead: str) -> T:
-        if self._loop_thread == get_ident():
-            raise PeerError(
-                f"waiting here would hold up the loop that the peer lives on: {instead}"
-            )
-        return self._result(action())
-
-    def _result(self, work: Coroutine[Any, Any, T]) -> T:
-        """Have work done on the fleet's loop, and wait for it; not for ever, if that loop ends
-        meanwhile."""
-        loop = self._fleet.loop
-        if loop.is_closed():
-            work.close()
-            raise self._gone()
-        future = asyncio.run_coroutine_threadsafe(work, loop)
-        while True:
-            try:
-                return future.result(_LOOK_S)
-            except TimeoutError:
-                if future.done():
-                    raise
-                if loop.is_closed():
-                    raise self._gone() from None
-            except CancelledError:
-                raise self._gone() from None
-
-    async def _on_loop(self, action: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        if self._loop_thread == get_ident():
-            return await action()
-        work = action()
-        if self._fleet.loop.is_closed():
-            work.close()
-            raise self._gone()
-        future = asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._fleet.loop))
-        while not future.done():
-            await asyncio.wait([future], timeout=_LOOK_S)
-            if not future.done() and self._fleet.loop.is_closed():
-                raise self._gone()
-        if future.cancelled():
-            raise self._gone()
-        return future.result()
-
-    def _gone(self) -> PeerError:
-        return PeerError(f"{self.client_id} has ended with its emulator")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 from ...wire.schema import Request
 from ..driver import Answered, Lost
@@ -19,6 +19,10 @@ from .bootstrap import parse_addresses
 from .peer import CONNECT_TIMEOUT_S
 from .wire import Wire
 
+if TYPE_CHECKING:
+    from .fleet import Fleet
+    from .wire import Entry
+
 _RECEIVE_BUFFER_BYTES = 1 << 16
 
 
@@ -26,7 +30,8 @@ class LiveTransport:
     """Connections of one client on the running loop. `bootstrap`: `host:port,...`; raises
     AddressError.
 
-    `routes`: where to connect instead, by host and port that brokers advertise.
+    `routes`: where to connect instead, by host and port that brokers advertise. `entry`: how brokers
+    are got into, where they ask for more than a connection.
     """
 
     def __init__(
@@ -34,13 +39,24 @@ class LiveTransport:
         bootstrap: str,
         client_id: str,
         routes: Mapping[tuple[str, int], tuple[str, int]] | None = None,
+        entry: Entry | None = None,
     ) -> None:
         self.loop = asyncio.get_running_loop()
         self.client_id = client_id
         self.buffer = memoryview(bytearray(_RECEIVE_BUFFER_BYTES))
         self._addresses = parse_addresses(bootstrap)
         self._routes = dict(routes or {})
+        self.entry = entry
         self._zero = self.loop.time()
+
+    @classmethod
+    def of(cls, fleet: Fleet, client_id: str) -> Self:
+        """A client's own connections to where a fleet's peers connect."""
+        addresses = ",".join(
+            f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+            for host, port in fleet.bootstrap.addresses
+        )
+        return cls(addresses, client_id, fleet.routes, fleet.entry)
 
     def now(self) -> int:
         """Milliseconds since the transport was made."""
@@ -75,6 +91,7 @@ class Connection:
             transport.buffer,
             answered,
             lambda _, unanswered, why: self._tell(unanswered, why),
+            transport.entry,
         )
         self._task = transport.loop.create_task(self._open(transport.loop, host, port))
 

@@ -1,0 +1,103 @@
+"""What an application's test holds of something that lives on an event loop: the same object from
+synchronous and asynchronous code.
+
+From another thread every call waits for that loop; on the loop itself calls that would have to wait
+are refused, and their asynchronous twins are there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from concurrent.futures import CancelledError
+from threading import get_ident
+from typing import Any, TypeVar
+
+from .peer import PeerError
+
+T = TypeVar("T")
+Awaited = Coroutine[Any, Any, T]
+"""What an asynchronous method returns."""
+
+_LOOK_S = 1.0
+
+
+class OnLoop:
+    """Calls into a loop, from any thread. `loop_thread`: the thread that it runs in."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, loop_thread: int) -> None:
+        self._loop = loop
+        self._loop_thread = loop_thread
+
+    def _name(self) -> str:
+        """Of whom errors tell."""
+        raise NotImplementedError
+
+    @property
+    def _is_here(self) -> bool:
+        """Does the loop run in the calling thread?"""
+        return self._loop_thread == get_ident()
+
+    def _needs_loop(self, called: str, instead: str) -> None:
+        """A coroutine that nobody awaits does nothing, and a test without an event loop would not
+        notice."""
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            raise PeerError(
+                f"{called} is to be awaited, and no event loop runs here: call {instead}"
+            ) from None
+
+    def _do(self, action: Callable[[], T]) -> T:
+        if self._is_here or self._loop.is_closed():
+            return action()
+
+        async def act() -> T:
+            return action()
+
+        return self._result(act())
+
+    def _wait(self, action: Callable[[], Coroutine[Any, Any, T]], instead: str) -> T:
+        if self._is_here:
+            raise PeerError(
+                f"waiting here would hold up the loop that the peer lives on: {instead}"
+            )
+        return self._result(action())
+
+    def _result(self, work: Coroutine[Any, Any, T]) -> T:
+        """Have work done on the loop, and wait for it; not for ever, if that loop ends
+        meanwhile."""
+        loop = self._loop
+        if loop.is_closed():
+            work.close()
+            raise self._gone()
+        future = asyncio.run_coroutine_threadsafe(work, loop)
+        while True:
+            try:
+                return future.result(_LOOK_S)
+            except TimeoutError:
+                if future.done():
+                    raise
+                if loop.is_closed():
+                    raise self._gone() from None
+            except CancelledError:
+                raise self._gone() from None
+
+    async def _on_loop(self, action: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        if self._is_here:
+            return await action()
+        work = action()
+        if self._loop.is_closed():
+            work.close()
+            raise self._gone()
+        future = asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
+        while not future.done():
+            await asyncio.wait([future], timeout=_LOOK_S)
+            if not future.done() and self._loop.is_closed():
+                raise self._gone()
+        if future.cancelled():
+            raise self._gone()
+        return future.result()
+
+    def _gone(self) -> PeerError:
+        return PeerError(f"{self._name()} has ended with its emulator")

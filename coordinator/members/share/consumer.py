@@ -1,0 +1,183 @@
+"""A share consumer (KIP-932): a member of a share group that reads what it is assigned. As pure as the
+member: bytes and time in, requests out.
+
+    consumer = ShareConsumer(ShareConfig(group_id="workers"), chance=random.random)
+    consumer.subscribe(["jobs"], now)
+    for of in consumer.poll(now): ...            # records, each with its delivery count
+    consumer.acknowledge(of, RELEASE)            # explicit mode; in implicit mode the next poll accepts
+    for effect in consumer.take(): ...           # as a member's
+    consumer.receive(number, response, now)      # an answer, whoever it came from
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from assignors import TopicPartition
+
+from ...wire.schema import Response
+from ..backoff import Backoff
+from ..cluster_view import ClusterView
+from ..effects import Closed, Effect
+from ..faults import MemberFault
+from ..requests import Unsupported
+from .config import ShareConfig
+from .member import ShareMember, ShareState
+from .sessions import ACCEPT, AckResult, SharedRecord, ShareSessions
+
+
+class Unacknowledged(MemberFault):
+    """A poll came before everything was acknowledged, in explicit mode."""
+
+
+class ShareConsumer:
+    """One share consumer. `member_id`: its own id; without one it is drawn from `chance`."""
+
+    def __init__(
+        self,
+        config: ShareConfig,
+        *,
+        chance: Callable[[], float],
+        now: int = 0,
+        member_id: str | None = None,
+    ) -> None:
+        self.config = config
+        self.member = ShareMember(config, chance=chance, now=now, member_id=member_id)
+        backoff = Backoff(config.retry_backoff_ms, config.retry_backoff_max_ms, chance)
+        self.sessions = ShareSessions(config, self.member.member_id, backoff)
+        self._topics: tuple[str, ...] = ()
+        self._handed_out: list[SharedRecord] = []
+        self._closing_until: int | None = None
+        self.closed = False
+
+    # -- what the application asks for
+
+    def subscribe(self, topics: Iterable[str], now: int) -> None:
+        """Ask for topics by name, in place of what was asked for."""
+        self._topics = tuple(topics)
+        self.member.subscribe(self._topics, now)
+
+    def poll(self, now: int) -> list[SharedRecord]:
+        """The application calls in; up to max.poll.records records.
+
+        In implicit mode what the poll before handed out is accepted. Raises MemberFault; the next
+        poll goes on.
+        """
+        if self.config.implicit:
+            for of in self._handed_out:
+                self.sessions.acknowledge(of.partition, of.record.offset, ACCEPT)
+        elif any(map(self.sessions.holds, self._handed_out)):
+            raise Unacknowledged(
+                "records of the last poll are not acknowledged: with "
+                "share.acknowledgement.mode=explicit acknowledge each before the next poll"
+            )
+        self._handed_out = []
+        self.member.poll(now)
+        self.sessions.assign(self._topics, self.member.assigned)
+        polled = self._handed_out = self.sessions.poll()
+        if not polled:
+            self.sessions.ask(now)
+        return polled
+
+    def acknowledge(self, of: SharedRecord, kind: int) -> bool:
+        """Say what becomes of a record: accept 1, release 2, reject 3, renew its lock 4. False: its
+        session is gone, and nobody waits for that word."""
+        return self.sessions.acknowledge(of.partition, of.record.offset, kind)
+
+    def commit(self, now: int) -> None:
+        """Send acknowledgements that wait, without a poll."""
+        self.sessions.flush(now)
+
+    def close(self, now: int, timeout_ms: int = 30_000) -> None:
+        """Give everything back, leave, end; `Closed` comes when that is done, or time is up."""
+        if self._closing_until is None:
+            if self.config.implicit:
+                for of in self._handed_out:
+                    self.sessions.acknowledge(of.partition, of.record.offset, ACCEPT)
+            self._closing_until = now + timeout_ms
+            self.sessions.close(now)
+            self.member.leave(now)
+        self._close(now)
+
+    # -- what it is
+
+    @property
+    def state(self) -> ShareState:
+        """Where its member stands."""
+        return self.member.state
+
+    @property
+    def assigned(self) -> tuple[TopicPartition, ...]:
+        """Its partitions, as far as their names are known."""
+        return self.sessions.assigned
+
+    def results(self) -> list[AckResult]:
+        """How acknowledgements ended since the last time."""
+        results, self.sessions.results = self.sessions.results, []
+        return results
+
+    # -- what the driver tells
+
+    def receive(self, number: int, response: Response, now: int) -> bool:
+        """An answer came. False: nothing new for `poll` or `take`."""
+        news = (
+            self.sessions.receive(number, response, now)
+            if number < 0
+            else self.member.receive(number, response, now)
+        )
+        self._close(now)
+        return news or self.closed
+
+    def failed(self, number: int, now: int) -> None:
+        """No answer will come."""
+        if number < 0:
+            self.sessions.receive(number, None, now)
+        else:
+            self.member.failed(number, now)
+        self._close(now)
+
+    def unsupported(self, number: int, fault: Unsupported, now: int) -> None:
+        """The request was never sent: the broker's versions cannot carry it."""
+        if number < 0:
+            self.sessions.receive(number, None, now)
+        else:
+            self.member.unsupported(number, fault)
+
+    def disconnected(self, now: int) -> None:
+        """The connection to the coordinator is gone."""
+        self.member.disconnected(now)
+
+    def metadata(self, view: ClusterView, now: int) -> None:
+        """Not asked for: who leads what is asked by the sessions."""
+
+    def metadata_failed(self, now: int) -> None:
+        """Not asked for."""
+
+    def tick(self, now: int) -> None:
+        """Do what has fallen due without the application."""
+        self.member.tick(now)
+        self.sessions.leaders.tick(now)
+        self.sessions.leaders.look_up(now)
+        self._close(now)
+
+    def next_deadline(self) -> int | None:
+        """When `tick` has something to do."""
+        due = [self.member.next_deadline(), self.sessions.leaders.next_deadline()]
+        due.append(None if self.closed else self._closing_until)
+        return min((of for of in due if of is not None), default=None)
+
+    def next_poll(self) -> int | None:
+        """When `poll` has something to do of its own accord."""
+        return self.sessions.next_deadline()
+
+    def take(self) -> list[Effect]:
+        """What is to be done now, in order."""
+        effects, self.member.effects = self.member.effects, []
+        return effects + self.sessions.take()
+
+    def _close(self, now: int) -> None:
+        if self._closing_until is None or self.closed:
+            return
+        if now >= self._closing_until or (self.sessions.closed and self.member.is_silent):
+            self.closed = True
+            self.member.effects.append(Closed(None))

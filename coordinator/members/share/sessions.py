@@ -1,0 +1,411 @@
+"""Share sessions with the leaders of partitions (KIP-932): fetching records, and acknowledging them.
+
+Owns what was acquired and not yet handed out, what the application holds, and which word of it is on
+its way. Rules: one request a leader at a time; acknowledgements go with the next fetch of their
+leader, or alone; what was acquired in a session that is gone cannot be acknowledged any more
+(SH-SES-3). Does not depend on membership: whoever drives it says what is assigned.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from assignors import TopicPartition
+
+from ...errors import ErrorCode
+from ...wire.messages.share_acknowledge import (
+    AcknowledgementBatch as Acknowledgement,
+)
+from ...wire.messages.share_acknowledge import (
+    AcknowledgePartition,
+    AcknowledgeTopic,
+    ShareAcknowledgeRequest,
+    ShareAcknowledgeResponse,
+)
+from ...wire.messages.share_fetch import (
+    AcknowledgementBatch,
+    FetchPartition,
+    FetchTopic,
+    ForgottenTopic,
+    PartitionData,
+    ShareFetchRequest,
+    ShareFetchResponse,
+)
+from ...wire.schema import Response
+from ..backoff import Backoff
+from ..effects import Effect, Node
+from ..faults import MemberFault, Refused, code_of
+from ..leaders import Leaders
+from ..record_batches import ReadRecord, read_batches
+from .config import ShareConfig
+
+GAP, ACCEPT, RELEASE, REJECT, RENEW = range(5)
+FINAL_EPOCH: Final = -1
+_MOVED: Final = frozenset(
+    {
+        ErrorCode.NOT_LEADER_OR_FOLLOWER,
+        ErrorCode.FENCED_LEADER_EPOCH,
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        ErrorCode.UNKNOWN_TOPIC_ID,
+    }
+)
+_SESSION_IS_GONE: Final = frozenset(
+    {ErrorCode.SHARE_SESSION_NOT_FOUND, ErrorCode.INVALID_SHARE_SESSION_EPOCH}
+)
+_LOST: Final = ErrorCode.INVALID_SHARE_SESSION_EPOCH
+"""What an acknowledgement ends with whose session is gone, as in Java."""
+
+
+class SharedRecord(NamedTuple):
+    """A record that was acquired, and for the how manieth time."""
+
+    partition: TopicPartition
+    record: ReadRecord
+    delivery_count: int
+
+
+class AckResult(NamedTuple):
+    """How acknowledgements of a partition ended: of these offsets, each with its type."""
+
+    partition: TopicPartition
+    offsets: Mapping[int, int]
+    error: ErrorCode
+
+
+@dataclass(slots=True)
+class _Session:
+    """A share session with one leader. `epoch` 0: the next request opens it."""
+
+    node: Node
+    epoch: int = 0
+    partitions: set[TopicPartition] = field(default_factory=set)
+    busy: bool = False
+    again_at: int = 0
+    held: dict[TopicPartition, dict[int, int]] = field(default_factory=dict)
+    """Delivery counts of what was acquired in this session and is not acknowledged."""
+    said: dict[TopicPartition, dict[int, int]] = field(default_factory=dict)
+    """Acknowledgements to be sent, by offset."""
+    renewing: bool = False
+
+
+class ShareSessions:
+    """The share sessions of one consumer. Answers go to `receive`."""
+
+    def __init__(self, config: ShareConfig, member_id: str, backoff: Backoff) -> None:
+        self.config = config
+        self.leaders = Leaders(config.request_timeout_ms, backoff)
+        self.results: list[AckResult] = []
+        """How acknowledgements ended since somebody looked; whoever looks clears it."""
+        self._member_id = member_id
+        self._backoff = backoff
+        self._sessions: dict[Node, _Session] = {}
+        self._buffer: deque[SharedRecord] = deque()
+        self._assigned: frozenset[TopicPartition] = frozenset()
+        self._ids: dict[str, bytes] = {}
+        self._fault: MemberFault | None = None
+        self._closing = False
+
+    # -- what is assigned
+
+    def assign(self, topics: Iterable[str], assigned: Mapping[bytes, tuple[int, ...]]) -> None:
+        """What is assigned now. `topics`: those that are asked for, whose ids metadata tell."""
+        names = self.leaders.topic_ids
+        if any(topic_id not in names for topic_id in assigned):
+            self.leaders.wanted.update(topics)
+        self._ids = {names[topic_id]: topic_id for topic_id in assigned if topic_id in names}
+        self._assigned = frozenset(
+            TopicPartition(names[topic_id], number)
+            for topic_id, numbers in assigned.items()
+            if topic_id in names
+            for number in numbers
+        )
+
+    @property
+    def assigned(self) -> tuple[TopicPartition, ...]:
+        """By topic and number."""
+        return tuple(sorted(self._assigned))
+
+    # -- what the application does
+
+    def poll(self) -> list[SharedRecord]:
+        """Records that were acquired, up to max.poll.records. Raises MemberFault, once."""
+        if self._fault is not None:
+            fault, self._fault = self._fault, None
+            raise fault
+        count = min(len(self._buffer), self.config.max_poll_records)
+        return [self._buffer.popleft() for _ in range(count)]
+
+    def acknowledge(self, partition: TopicPartition, offset: int, kind: int) -> bool:
+        """Say what becomes of a record; sent with the next request to its leader. False: nobody
+        waits for that word, because the record's session is gone."""
+        for session in self._sessions.values():
+            held = session.held.get(partition)
+            if held is not None and offset in held:
+                session.said.setdefault(partition, {})[offset] = kind
+                if kind == RENEW:
+                    session.renewing = True
+                else:
+                    del held[offset]
+                return True
+        return False
+
+    def holds(self, of: SharedRecord) -> bool:
+        """Is a record neither acknowledged, nor lost with its session?"""
+        return any(
+            of.record.offset in session.held.get(of.partition, ())
+            for session in self._sessions.values()
+        )
+
+    # -- asking
+
+    def ask(self, now: int) -> None:
+        """Send what is due: a fetch to each leader of what is assigned, unless something is still
+        to be handed out."""
+        by_node: dict[Node, set[TopicPartition]] = {}
+        for partition in sorted(self._assigned):
+            leader = self.leaders.of(partition)
+            if leader is not None:
+                by_node.setdefault(leader.node, set()).add(partition)
+        for node in by_node:
+            self._sessions.setdefault(node, _Session(node))
+        for node, session in self._sessions.items():
+            wanted = by_node.get(node, set())
+            if session.busy or now < session.again_at:
+                continue
+            if session.renewing or (session.said and (self._buffer or not wanted)):
+                self._acknowledge(session, now)
+            elif not self._buffer and (wanted or session.partitions):
+                self._fetch(session, wanted, now)
+        self.leaders.look_up(now)
+
+    def flush(self, now: int) -> None:
+        """Send acknowledgements that wait, without a fetch."""
+        for session in self._sessions.values():
+            if session.said and not session.busy:
+                self._acknowledge(session, now)
+
+    def close(self, now: int) -> None:
+        """End all sessions: what is not acknowledged is given back (SH-SES-3)."""
+        self._closing = True
+        for session in self._sessions.values():
+            if session.epoch > 0 and not session.busy:
+                session.epoch = FINAL_EPOCH
+                self._acknowledge(session, now)
+
+    @property
+    def closed(self) -> bool:
+        """Has everything been answered?"""
+        return not any(session.busy for session in self._sessions.values())
+
+    def next_deadline(self) -> int | None:
+        """When `ask` or the leaders' `tick` has something to do."""
+        due = self.leaders.next_deadline()
+        for session in self._sessions.values():
+            if session.again_at and not session.busy and (due is None or session.again_at < due):
+                due = session.again_at
+        return due
+
+    def _fetch(self, session: _Session, wanted: set[TopicPartition], now: int) -> None:
+        config, said = self.config, self._taken(session)
+        added = wanted if session.epoch == 0 else wanted - session.partitions
+        gone = session.partitions - wanted
+        topics: dict[bytes, list[FetchPartition]] = {}
+        for partition in sorted(added | said.keys()):
+            row = FetchPartition(
+                partition_index=partition.partition,
+                acknowledgement_batches=[
+                    AcknowledgementBatch(first_offset=first, last_offset=last, acknowledge_types=of)
+                    for first, last, of in _ranges(said.get(partition, {}))
+                ],
+            )
+            topics.setdefault(self._id_of(partition), []).append(row)
+        forgotten: dict[bytes, list[int]] = {}
+        for partition in sorted(gone):
+            forgotten.setdefault(self._id_of(partition), []).append(partition.partition)
+        message = ShareFetchRequest(
+            group_id=config.group_id,
+            member_id=self._member_id,
+            share_session_epoch=session.epoch,
+            max_wait_ms=config.fetch_max_wait_ms,
+            min_bytes=config.fetch_min_bytes,
+            max_bytes=config.fetch_max_bytes,
+            max_records=config.max_poll_records,
+            batch_size=config.max_poll_records,
+            share_acquire_mode=config.acquire_number,
+            topics=[FetchTopic(topic_id=of, partitions=rows) for of, rows in topics.items()],
+            forgotten_topics_data=[
+                ForgottenTopic(topic_id=of, partitions=numbers) for of, numbers in forgotten.items()
+            ],
+        )
+        session.partitions = set(wanted)
+        self._send(session, message, said, now)
+
+    def _acknowledge(self, session: _Session, now: int) -> None:
+        said = self._taken(session)
+        topics: dict[bytes, list[AcknowledgePartition]] = {}
+        for partition, offsets in said.items():
+            row = AcknowledgePartition(
+                partition_index=partition.partition,
+                acknowledgement_batches=[
+                    Acknowledgement(first_offset=first, last_offset=last, acknowledge_types=of)
+                    for first, last, of in _ranges(offsets)
+                ],
+            )
+            topics.setdefault(self._id_of(partition), []).append(row)
+        message = ShareAcknowledgeRequest(
+            group_id=self.config.group_id,
+            member_id=self._member_id,
+            share_session_epoch=session.epoch,
+            is_renew_ack=any(RENEW in offsets.values() for offsets in said.values()),
+            topics=[AcknowledgeTopic(topic_id=of, partitions=rows) for of, rows in topics.items()],
+        )
+        self._send(session, message, said, now)
+
+    def _taken(self, session: _Session) -> dict[TopicPartition, dict[int, int]]:
+        said, session.said, session.renewing = session.said, {}, False
+        return said
+
+    def _id_of(self, partition: TopicPartition) -> bytes:
+        known = self._ids.get(partition.topic)
+        if known is not None:
+            return known
+        return next(of for of, name in self.leaders.topic_ids.items() if name == partition.topic)
+
+    def _send(
+        self,
+        session: _Session,
+        message: ShareFetchRequest | ShareAcknowledgeRequest,
+        said: dict[TopicPartition, dict[int, int]],
+        now: int,
+    ) -> None:
+        session.busy, session.again_at = True, 0
+        self.leaders.ask(
+            session.node,
+            message,
+            now,
+            lambda response, at: self._answered(session, said, response, at),
+        )
+
+    # -- answers
+
+    def _answered(
+        self,
+        session: _Session,
+        said: dict[TopicPartition, dict[int, int]],
+        response: Response | None,
+        now: int,
+    ) -> None:
+        session.busy = False
+        if not isinstance(response, ShareFetchResponse | ShareAcknowledgeResponse):
+            self._lost(session, said, ErrorCode.NETWORK_EXCEPTION)
+            session.again_at = now + self._backoff.next()
+            self.leaders.forget(session.partitions)
+            return
+        if response.error_code:
+            self._refused(session, said, code_of(response.error_code), now)
+            return
+        if session.epoch >= 0:
+            session.epoch += 1
+        self._backoff.reset()
+        moved: list[TopicPartition] = []
+        for topic in response.responses:
+            for row in topic.partitions:
+                name = self.leaders.topic_ids.get(topic.topic_id, "")
+                partition = TopicPartition(name, row.partition_index)
+                self._take(session, partition, row, said.pop(partition, {}), moved)
+        for partition, offsets in said.items():
+            self._end(partition, offsets, ErrorCode.NONE)
+        if moved:
+            self.leaders.forget(moved)
+            session.partitions -= set(moved)
+        if self._closing and session.epoch > 0:
+            session.epoch = FINAL_EPOCH
+            self._acknowledge(session, now)
+
+    def _take(
+        self,
+        session: _Session,
+        partition: TopicPartition,
+        row: object,
+        offsets: dict[int, int],
+        moved: list[TopicPartition],
+    ) -> None:
+        error = code_of(row.error_code)  # type: ignore[attr-defined]
+        if error in _MOVED:
+            moved.append(partition)
+        if not isinstance(row, PartitionData):
+            self._end(partition, offsets, error)
+            return
+        self._end(partition, offsets, code_of(row.acknowledge_error_code))
+        if not error and row.acquired_records:
+            self._acquire(session, partition, row)
+
+    def _acquire(self, session: _Session, partition: TopicPartition, row: PartitionData) -> None:
+        """Hand out what was acquired; of offsets that have no record it is said that there is
+        none."""
+        records = {
+            record.offset: record
+            for batch in read_batches(row.records or b"")
+            if not batch.control
+            for record in batch.records
+        }
+        held = session.held.setdefault(partition, {})
+        for of in row.acquired_records:
+            for offset in range(of.first_offset, of.last_offset + 1):
+                record = records.get(offset)
+                if record is None:
+                    session.said.setdefault(partition, {})[offset] = GAP
+                else:
+                    held[offset] = of.delivery_count
+                    self._buffer.append(SharedRecord(partition, record, of.delivery_count))
+
+    def _refused(
+        self,
+        session: _Session,
+        said: dict[TopicPartition, dict[int, int]],
+        error: ErrorCode,
+        now: int,
+    ) -> None:
+        self._lost(session, said, error)
+        session.again_at = now + (0 if error in _SESSION_IS_GONE else self._backoff.next())
+        if error in (ErrorCode.GROUP_AUTHORIZATION_FAILED, ErrorCode.INVALID_REQUEST):
+            self._fault = Refused("ShareFetch", error, f"group {self.config.group_id}")
+
+    def _lost(
+        self, session: _Session, said: dict[TopicPartition, dict[int, int]], error: ErrorCode
+    ) -> None:
+        """The session is gone, and what was acquired in it is anybody's."""
+        for partition, offsets in [*said.items(), *session.said.items()]:
+            self._end(partition, offsets, error if partition in said else _LOST)
+        gone = {(of, offset) for of, held in session.held.items() for offset in held}
+        self._buffer = deque(
+            of for of in self._buffer if (of.partition, of.record.offset) not in gone
+        )
+        session.epoch, session.said, session.held = 0, {}, {}
+        session.partitions = set()
+
+    def _end(self, partition: TopicPartition, offsets: dict[int, int], error: ErrorCode) -> None:
+        if offsets:
+            self.results.append(AckResult(partition, offsets, error))
+
+    def receive(self, number: int, response: Response | None, now: int) -> bool:
+        """An answer came, or (None) will not. False: nobody waits for it."""
+        return self.leaders.receive(number, response, now)
+
+    def take(self) -> list[Effect]:
+        """What is to be done now."""
+        return self.leaders.take()
+
+
+def _ranges(offsets: Mapping[int, int]) -> Iterator[tuple[int, int, list[int]]]:
+    """Neighbouring offsets as ranges: first, last, and one type for all, or one for each."""
+    found = sorted(offsets)
+    start = 0
+    for at in range(1, len(found) + 1):
+        if at == len(found) or found[at] != found[at - 1] + 1:
+            types = [offsets[offset] for offset in found[start:at]]
+            yield found[start], found[at - 1], types if len(set(types)) > 1 else types[:1]
+            start = at
