@@ -6,7 +6,10 @@ import pytest
 
 from coordinator.configs.broker_configs import broker_defs
 from coordinator.errors import ErrorCode
-from coordinator.releases import RELEASES, Release
+from coordinator.releases import NEWEST, RELEASES, Release
+from coordinator.share_states.decide import Decision, Written, decide_write
+from coordinator.share_states.events import ShareStateUpdated
+from coordinator.share_states.model import ShareState, ShareStateKey
 from coordinator.wire.messages.consumer_group_describe import (
     ConsumerGroupDescribeRequest,
     ConsumerGroupDescribeResponse,
@@ -35,6 +38,12 @@ from coordinator.wire.messages.offset_commit import (
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
     OffsetCommitResponse,
+)
+from coordinator.wire.messages.share_fetch import (
+    FetchPartition,
+    FetchTopic,
+    ShareFetchRequest,
+    ShareFetchResponse,
 )
 from coordinator.wire.messages.share_group_heartbeat import (
     ShareGroupHeartbeatRequest,
@@ -308,3 +317,72 @@ def test_a_broker_that_is_not_registered(release: Release, text: str) -> None:
     assert isinstance(answer, UnregisterBrokerResponse)
     assert answer.error_code == ErrorCode.BROKER_ID_NOT_REGISTERED
     assert answer.error_message == text
+
+
+def share_fetch(client: Client, group: str | None, topic_id: bytes = b"?" * 16) -> int:
+    """The error of a fetch that begins a session."""
+    topics = [FetchTopic(topic_id=topic_id, partitions=[FetchPartition(partition_index=0)])]
+    request = ShareFetchRequest(group_id=group, member_id=A, share_session_epoch=0, topics=topics)
+    answer = client.ask(request, 1)
+    assert isinstance(answer, ShareFetchResponse)
+    return answer.error_code
+
+
+@pytest.mark.parametrize(
+    ("release", "error"),
+    [(SINCE, ErrorCode.INVALID_REQUEST), (BEFORE, ErrorCode.UNKNOWN_SERVER_ERROR)],
+    ids=str,
+)
+def test_a_share_fetch_of_no_group(release: Release, error: ErrorCode) -> None:
+    """SH-43-1."""
+    assert share_fetch(orders(release), None) == error
+
+
+@pytest.mark.parametrize(
+    ("release", "error"),
+    [
+        (NEWEST, ErrorCode.NONE),
+        (SINCE, ErrorCode.UNKNOWN_SERVER_ERROR),
+        (BEFORE, ErrorCode.NONE),
+    ],
+    ids=str,
+)
+def test_a_share_session_that_begins_with_an_unknown_topic(
+    release: Release, error: ErrorCode
+) -> None:
+    """SH-44-2: 4.3.1 fails as a whole, 4.2.2 does not."""
+    assert share_fetch(quick(release), "s") == error
+
+
+def written(state_epoch: int, leader_epoch: int, start: int, count: int) -> Decision:
+    stored = ShareState()
+    stored.state_epoch, stored.leader_epoch, stored.fencing_epoch = 4, 2, 2
+    stored.start_offset, stored.complete_count = 12, 3
+    said = Written(state_epoch, leader_epoch, start, count, ())
+    return decide_write(stored, b"t" * 16, 0, said, 0, 5, known=True, as_given=True)
+
+
+def test_states_are_stored_as_they_are_written() -> None:
+    """SH-44-3: before 4.4 negative epochs are none given, starts go back, and counts follow."""
+    assert written(-1, -1, 11, 5).error == ErrorCode.NONE
+    back = written(4, 2, 11, 5).event
+    assert isinstance(back, ShareStateUpdated)
+    assert (back.start_offset, back.complete_count) == (11, 5)
+    kept = written(4, 2, -1, 7).event
+    assert isinstance(kept, ShareStateUpdated)
+    assert (kept.start_offset, kept.complete_count) == (12, 7)
+    fenced = written(3, 2, 11, 5)
+    assert fenced.error == ErrorCode.FENCED_STATE_EPOCH
+    assert fenced.message.startswith("The share coordinator rejected the request")
+
+
+@pytest.mark.parametrize(
+    ("release", "error"), [(NEWEST, ErrorCode.INVALID_REQUEST), (SINCE, ErrorCode.NONE)], ids=str
+)
+def test_a_state_that_begins_at_a_negative_epoch(release: Release, error: ErrorCode) -> None:
+    """SH-44-3."""
+    client = quick(release)
+    topic = client.driver.broker.cluster.topics["orders"]
+    assert share_fetch(client, "s", topic.id) == ErrorCode.NONE, "the topic of the states is there"
+    states = client.driver.broker.shares.states
+    assert states.initialize(ShareStateKey("s", topic.id, 0), -1, 1, 0).error == error

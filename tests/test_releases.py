@@ -189,6 +189,7 @@ class TestTable:
             "K8-CLS-44-3",
             "K8-MIG-44-4",
             "REC-44-1",
+            "SH-44-2",
         }, "they were brought to a patch release, and 4.3.1 has none"
 
     def test_a_setting_that_a_release_does_not_know_has_a_value_that_stands_for_it(self) -> None:

@@ -31,7 +31,10 @@ Behaviour = Literal[
     "PLACE-43-1",
     "QUO-44-1",
     "REC-44-1",
+    "SH-43-1",
     "SH-44-1",
+    "SH-44-2",
+    "SH-44-3",
     "V44-7",
 ]
 """What a release does and an older one does not, by the rule that says it (docs/rules.md)."""

@@ -107,6 +107,8 @@ _4_3 = _before(
         "QUO-44-1",
         "REC-44-1",
         "SH-44-1",
+        "SH-44-2",
+        "SH-44-3",
         "V44-7",
     },
     broker_settings=_settings(
@@ -179,8 +181,9 @@ _4_2 = _before(
         "K8-HB-43-1",
         "K8-OFF-43-1",
         "PLACE-43-1",
+        "SH-43-1",
     },
-    back={"K8-CLS-44-3", "K8-MIG-44-4", "REC-44-1"},
+    back={"K8-CLS-44-3", "K8-MIG-44-4", "REC-44-1", "SH-44-2"},
     broker_settings=_settings(
         _4_3.broker_settings,
         """
@@ -253,6 +256,7 @@ _4_1 = _before(
         "K8-MIG-44-4",
         "K8-REC-42-1",
         "REC-44-1",
+        "SH-44-2",
     },
     broker_settings=_settings(
         _4_2.broker_settings,

@@ -3,7 +3,8 @@ of checks as in Kafka 4.4.0 (SH-ST-1 to SH-ST-5).
 
 `state` None: nothing is stored of the share partition, it is not initialized. `known`: the topic
 has such a partition. `now_ms` is the wall clock. Leader epochs fence: who read under a newer one
-shuts out who leads by an older one.
+shuts out who leads by an older one. `as_given`: older releases take negative epochs, and starts and
+counts as they are written (SH-44-3).
 """
 
 from __future__ import annotations
@@ -19,6 +20,10 @@ from .model import NO_COUNT, NO_OFFSET, ShareState, StateBatch
 NEGATIVE_PARTITION = "The partition id cannot be a negative number."
 NEGATIVE_LEADER_EPOCH = "The leader epoch cannot be a negative number."
 NEGATIVE_STATE_EPOCH = "The state epoch cannot be a negative number."
+FENCED_STATE_BEFORE = (
+    "The share coordinator rejected the request because the share-group state epoch did not match."
+)
+NO_EPOCH = -1
 UNINITIALIZED = "{} operation on uninitialized share partition not allowed."
 
 
@@ -45,6 +50,15 @@ def refused(error: ErrorCode, message: str = "") -> Decision:
     return Decision(None, error, message or error.message)
 
 
+def _is_behind(epoch: int, known: int) -> bool:
+    """Whether an epoch is an old one; none given (-1) is not."""
+    return epoch != NO_EPOCH and epoch < known
+
+
+def _fenced_state(as_given: bool) -> Decision:
+    return refused(ErrorCode.FENCED_STATE_EPOCH, FENCED_STATE_BEFORE if as_given else "")
+
+
 def decide_initialize(
     state: ShareState | None,
     topic_id: bytes,
@@ -54,15 +68,16 @@ def decide_initialize(
     now_ms: int,
     *,
     known: bool,
+    as_given: bool = False,
 ) -> Decision:
     """InitializeShareGroupState: what was stored is forgotten, but for the snapshots' epoch and who
     is fenced (SH-ST-1). Start offset -1: its leader finds out where to start."""
     if partition < 0:
         return refused(ErrorCode.INVALID_REQUEST, NEGATIVE_PARTITION)
-    if state_epoch < 0:
+    if state_epoch < 0 and not as_given:
         return refused(ErrorCode.INVALID_REQUEST, NEGATIVE_STATE_EPOCH)
-    if state is not None and state_epoch < state.state_epoch:
-        return refused(ErrorCode.FENCED_STATE_EPOCH)
+    if state is not None and _is_behind(state_epoch, state.state_epoch):
+        return _fenced_state(as_given)
     if not known:
         return refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     return Decision(
@@ -81,20 +96,26 @@ def decide_initialize(
 
 
 def decide_read(
-    state: ShareState | None, topic_id: bytes, partition: int, leader_epoch: int, *, known: bool
+    state: ShareState | None,
+    topic_id: bytes,
+    partition: int,
+    leader_epoch: int,
+    *,
+    known: bool,
+    as_given: bool = False,
 ) -> Decision:
     """ReadShareGroupState: a leader loads the state, and fences those before it (SH-ST-2)."""
     if partition < 0:
         return refused(ErrorCode.INVALID_REQUEST, NEGATIVE_PARTITION)
-    if leader_epoch < 0:
+    if leader_epoch < 0 and not as_given:
         return refused(ErrorCode.INVALID_REQUEST, NEGATIVE_LEADER_EPOCH)
     if state is None:
         return refused(ErrorCode.INVALID_REQUEST, UNINITIALIZED.format("Read"))
-    if leader_epoch < state.fencing_epoch:
+    if _is_behind(leader_epoch, state.fencing_epoch):
         return refused(ErrorCode.FENCED_LEADER_EPOCH)
     if not known:
         return refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-    if leader_epoch == state.fencing_epoch:
+    if leader_epoch in (state.fencing_epoch, NO_EPOCH):
         return Decision()
     return Decision(
         ev.ShareStateUpdated(
@@ -117,25 +138,29 @@ def decide_write(
     updates_a_snapshot: int,
     *,
     known: bool,
+    as_given: bool = False,
 ) -> Decision:
     """WriteShareGroupState: what a leader changed is stored, as an update or, after so many, in a
     snapshot (SH-ST-3)."""
     if partition < 0:
         return refused(ErrorCode.INVALID_REQUEST, NEGATIVE_PARTITION)
-    if written.leader_epoch < 0:
+    if written.leader_epoch < 0 and not as_given:
         return refused(ErrorCode.INVALID_REQUEST, NEGATIVE_LEADER_EPOCH)
-    if written.state_epoch < 0:
+    if written.state_epoch < 0 and not as_given:
         return refused(ErrorCode.INVALID_REQUEST, NEGATIVE_STATE_EPOCH)
     if state is None:
         return refused(ErrorCode.INVALID_REQUEST, UNINITIALIZED.format("Write"))
-    if written.leader_epoch < state.fencing_epoch:
+    if _is_behind(written.leader_epoch, state.fencing_epoch):
         return refused(ErrorCode.FENCED_LEADER_EPOCH)
-    if written.state_epoch < state.state_epoch:
-        return refused(ErrorCode.FENCED_STATE_EPOCH)
+    if _is_behind(written.state_epoch, state.state_epoch):
+        return _fenced_state(as_given)
     if not known:
         return refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     start, complete = state.start_offset, state.complete_count
-    if written.start_offset > start:
+    if as_given:
+        complete = written.complete_count
+        start = start if written.start_offset == NO_OFFSET else written.start_offset
+    elif written.start_offset > start:
         start, complete = written.start_offset, written.complete_count
     elif written.start_offset == start:
         complete = max(complete, written.complete_count)

@@ -16,6 +16,8 @@ _UNREADABLE_JOIN = "Kafka never answers the malformed join; we take it as unread
 _LARGER_TABLE = "Kafka tells partitions that stay in the order of a larger hash table"
 _UNWRITTEN = "Kafka shows a new classic group once something is written to its partition"
 _WORDED = "Kafka words the refusal to change a group's settings"
+_BUMPED = "Kafka bumps a share group once more"
+_FROM_ZERO = "Kafka makes a share group at epoch 0 when its offsets are set; we at 1"
 _STARTED = "Kafka goes on telling when a transaction began that a new producer ended"
 OF_RELEASES: Final[dict[str, dict[str, str]]] = {
     "4.3": {
@@ -24,6 +26,12 @@ OF_RELEASES: Final[dict[str, dict[str, str]]] = {
         "newer_versions.many_partitions_at_once": "Kafka counts the new partitions of all topics together; we each topic's",
     },
     "4.2": {
+        "share_groups.six_partitions_among_three": _BUMPED,
+        "share_groups.two_members": _BUMPED,
+        "share_offsets.a_member_reads_where_it_was_told": _FROM_ZERO,
+        "share_offsets.offsets_deleted": _FROM_ZERO,
+        "share_offsets.offsets_make_a_group": _FROM_ZERO,
+        "share_states.epochs_of_leaders": "Kafka takes -1 as an old leader epoch when a state is read; we as none",
         "consumer_groups.three_members_are_reconciled": _LARGER_TABLE,
         "newer_versions.many_partitions_at_once": "Kafka counts the new partitions of all topics together; we each topic's",
     },

@@ -42,6 +42,8 @@ def handle(broker: Broker, call: Call) -> ShareFetchResponse | None:
     assert request.group_id is not None and request.member_id is not None
     key = SessionKey(request.group_id, request.member_id)
     ensure_internal_topic(broker, SHARE_GROUP_STATE, call)
+    if broker.shares.knows_no_unknown_topics and _begins_with_unknown_topics(broker, request):
+        return ShareFetchResponse(error_code=ErrorCode.UNKNOWN_SERVER_ERROR)
     session = _session(broker, call, key, request)
     if isinstance(session, ErrorCode):
         return ShareFetchResponse(error_code=session)
@@ -59,6 +61,13 @@ def handle(broker: Broker, call: Call) -> ShareFetchResponse | None:
     if response is None:
         broker.parked_fetches.park(operation)
     return response
+
+
+def _begins_with_unknown_topics(broker: Broker, request: ShareFetchRequest) -> bool:
+    """Whether a session would begin with a topic that there is not: older releases fail (SH-44-2)."""
+    return request.share_session_epoch == INITIAL_EPOCH and any(
+        topic.topic_id not in broker.cluster.topics_by_id for topic in request.topics
+    )
 
 
 def _contradicts_itself(request: ShareFetchRequest) -> ErrorCode:

@@ -50,7 +50,10 @@ class Topic(Protocol):
 
 
 def why_not(broker: ShareHost, group_id: str | None, member_id: str | None) -> ErrorCode:
-    """What is wrong with a request as a whole, whatever its session (SH-FT-1)."""
+    """What is wrong with a request as a whole, whatever its session (SH-FT-1, SH-43-1)."""
+    nobody = group_id is None or member_id is None
+    if nobody and not broker.configs.release.has("SH-43-1"):
+        return ErrorCode.UNKNOWN_SERVER_ERROR
     if group_id is None or not member_id or len(member_id) > LONGEST_MEMBER_ID:
         return ErrorCode.INVALID_REQUEST
     return ErrorCode.KAFKA_STORAGE_ERROR if broker.log_is_blocked else ErrorCode.NONE

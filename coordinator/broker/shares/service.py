@@ -36,6 +36,7 @@ class Shares:
         self._broker = broker
         self._lost: list[str] = []
         self.grown_from_zero = broker.configs.release.has("SH-44-1")
+        self.knows_no_unknown_topics = not broker.configs.release.has("SH-44-2")
         """Whether partitions that a topic gains are read from 0, not from where the group resets
         to."""
         self.states.begun_anew = self._begun_anew

@@ -48,6 +48,7 @@ class ShareStates:
         self.begun_anew: Callable[[ShareStateKey, int, int | None], None] = lambda *_: None
         """Told of each state that does not go on from what it was."""
         self._broker = broker
+        self._as_given = not broker.configs.release.has("SH-44-3")
 
     # -- what groups and leaders ask; `cause`: the log's number of the request behind it
 
@@ -70,6 +71,7 @@ class ShareStates:
                 start_offset,
                 self._wall_ms(now),
                 known=self._known(key),
+                as_given=self._as_given,
             ),
             now,
             cause,
@@ -88,6 +90,7 @@ class ShareStates:
                 key.partition,
                 leader_epoch,
                 known=self._known(key),
+                as_given=self._as_given,
             ),
             now,
             cause,
@@ -108,6 +111,7 @@ class ShareStates:
                 self._wall_ms(now),
                 self._broker.configs.get_int(_UPDATES),
                 known=self._known(key),
+                as_given=self._as_given,
             ),
             now,
             cause,

@@ -11,7 +11,7 @@ GAP = 0
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.2")
 def every_type(s: Session) -> None:
     """One for a range, one for each offset; what is stored after each."""
     shared = Shared(s, 5, 3)
@@ -30,7 +30,7 @@ def every_type(s: Session) -> None:
     a.fetch()
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.2")
 def with_a_fetch(s: Session) -> None:
     """They are taken first: what is released comes with the answer."""
     shared = Shared(s, 5)
@@ -43,7 +43,7 @@ def with_a_fetch(s: Session) -> None:
     a.fetch()
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.2")
 def wrong_ranges(s: Session) -> None:
     """Reversed, without types, with too few, unknown ones, out of order, overlapping."""
     shared = Shared(s, 5, 3)
@@ -67,7 +67,7 @@ def wrong_ranges(s: Session) -> None:
     a.acknowledge((0, 7, ACCEPT))
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.2")
 def far_away_ranges(s: Session) -> None:
     """Offsets up to the ends of 64 bits."""
     shared = Shared(s, 5, 3)
@@ -95,7 +95,7 @@ def far_away_ranges(s: Session) -> None:
     a.acknowledge((8, 8, ACCEPT))
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.2")
 def records_of_others(s: Session) -> None:
     """What another member holds, what nobody holds, what is done with."""
     shared = Shared(s, 3, 3, 3)
@@ -113,7 +113,7 @@ def records_of_others(s: Session) -> None:
     a.acknowledge((1, 1, ACCEPT))
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.2")
 def unknown_partitions(s: Session) -> None:
     """Partitions that are unknown, never read, or named without a range."""
     shared = Shared(s, 2, partitions=2)
@@ -128,7 +128,7 @@ def unknown_partitions(s: Session) -> None:
     a.acknowledge((0, 1, ACCEPT))
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.3")
 def deliveries_are_limited(s: Session) -> None:
     """After the limit a release archives; a limit of 2 gives whole batches to the end."""
     shared = Shared(s, 2, 1, settings={"share.delivery.count.limit": "2"})
@@ -141,7 +141,7 @@ def deliveries_are_limited(s: Session) -> None:
     shared.state()
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.2")
 def smaller_and_smaller_portions(s: Session) -> None:
     """From half the limit on a batch comes by itself and in halves; the last delivery is a
     record's own (SH-FT-8)."""
@@ -161,7 +161,7 @@ def smaller_and_smaller_portions(s: Session) -> None:
     shared.state()
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.3")
 def sessions_that_end_count_as_deliveries(s: Session) -> None:
     """A record is archived when its last holder's session closes."""
     shared = Shared(s, 1, settings={"share.delivery.count.limit": "3"})
@@ -173,7 +173,7 @@ def sessions_that_end_count_as_deliveries(s: Session) -> None:
     shared.state()
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.2")
 def renewals(s: Session) -> None:
     """With the flag, at version 2, and without any limit in a fetch."""
     shared = Shared(s, 4)
@@ -196,7 +196,7 @@ def renewals(s: Session) -> None:
     a.fetch()
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.3")
 def renewals_that_are_not_enabled(s: Session) -> None:
     """share.renew.acknowledge.enable=false."""
     shared = Shared(s, 2, settings={"share.renew.acknowledge.enable": "false"})
@@ -207,7 +207,7 @@ def renewals_that_are_not_enabled(s: Session) -> None:
     a.acknowledge((0, 1, ACCEPT), is_renew_ack=True)
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.2")
 def pieces_of_batches_in_flight(s: Session) -> None:
     """A batch of the log that came into flight in one piece is acknowledged in many."""
     shared = Shared(s, 10)

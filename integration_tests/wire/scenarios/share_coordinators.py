@@ -9,7 +9,7 @@ from integration_tests.wire.sharing import PROFILE, Shared
 _ID = "A" * 22
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.2")
 def keys_of_share_partitions(s: Session) -> None:
     """Group, topic id and partition, read from the right."""
     Shared(s)

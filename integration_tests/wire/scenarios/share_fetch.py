@@ -10,7 +10,7 @@ from integration_tests.wire.sharing import ACCEPT, PROFILE, RELEASE, Shared, con
 _STRANGER, _ZERO = "ab" * 16, "00" * 16
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.2")
 def whole_batches(s: Session) -> None:
     """max_records is reached by whole batches; a doubled delivery counts up."""
     shared = Shared(s, 5, 3, 2)
@@ -23,7 +23,7 @@ def whole_batches(s: Session) -> None:
     a.fetch()
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.2")
 def exactly_so_many(s: Session) -> None:
     """share_acquire_mode 1; another mode than 0 and 1 fails, and the session is a request
     further."""
@@ -38,7 +38,7 @@ def exactly_so_many(s: Session) -> None:
     a.fetch()
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.2")
 def pieces_of_batch_size(s: Session) -> None:
     """Acquired records are told in pieces of batch_size or more, each of whole batches."""
     shared = Shared(s, 2, 2, 3, 1, 1, 6)
@@ -50,7 +50,7 @@ def pieces_of_batch_size(s: Session) -> None:
     a.begin(0, batch_size=0)
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.2")
 def version_1(s: Session) -> None:
     """Without acquire mode and renewals."""
     shared = Shared(s, 2, 2)
@@ -60,7 +60,7 @@ def version_1(s: Session) -> None:
     a.acknowledge((1, 3, ACCEPT), version=1)
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.2")
 def bytes_are_shared_out(s: Session) -> None:
     """Less than a batch means one batch at a time, of the first partition that has any."""
     shared = Shared(s, 1, 1, partitions=2)
@@ -72,7 +72,7 @@ def bytes_are_shared_out(s: Session) -> None:
     a.fetch(1, max_bytes=200, max_wait_ms=900)
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.2")
 def waits_for_records(s: Session) -> None:
     """Until there are any, and for so many bytes."""
     shared = Shared(s)
@@ -90,7 +90,7 @@ def waits_for_records(s: Session) -> None:
     a.took(a.link.expect())
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.2")
 def waits_in_vain(s: Session) -> None:
     """An answer without records comes when the time is over; none is needed for no bytes."""
     shared = Shared(s)
@@ -102,7 +102,7 @@ def waits_in_vain(s: Session) -> None:
     a.fetch(min_bytes=0, max_wait_ms=10_000)
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.2")
 def unknown_partitions(s: Session) -> None:
     """3 and 100 at each fetch, and the rest is served."""
     shared = Shared(s, 2)
@@ -118,7 +118,7 @@ def unknown_partitions(s: Session) -> None:
         a.fetch()
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.2")
 def nothing_is_initialized(s: Session) -> None:
     """-1 after the wait, for each partition; with a group of no name at once."""
     shared = Shared(s, 1)
@@ -131,7 +131,7 @@ def nothing_is_initialized(s: Session) -> None:
     a.fetch(group_id=stranger, max_wait_ms=600)
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.2")
 def where_a_group_begins(s: Session) -> None:
     """Latest by default; an initialized start offset counts before that."""
     shared = Shared(s, 2, 2)
@@ -147,7 +147,7 @@ def where_a_group_begins(s: Session) -> None:
     b.begin(0)
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.2")
 def by_duration(s: Session) -> None:
     """The first record that is younger; 78 where there is none."""
     shared = Shared(s, 2)
@@ -160,7 +160,7 @@ def by_duration(s: Session) -> None:
     a.fetch(max_wait_ms=600)
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.3")
 def limits_of_what_is_in_flight(s: Session) -> None:
     """share.partition.max.record.locks: a batch that goes over comes whole, then nothing new; an
     acknowledgement at the start makes room."""
@@ -177,7 +177,7 @@ def limits_of_what_is_in_flight(s: Session) -> None:
     b.took(b.link.expect())
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.2")
 def deleted_records(s: Session) -> None:
     """The log starts behind what is available: it is delivered to nobody."""
     shared = Shared(s, 5, 3)

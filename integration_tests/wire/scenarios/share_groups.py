@@ -11,7 +11,7 @@ from integration_tests.wire.registry import scenario
 from integration_tests.wire.share_members import API, ShareMember, describe
 
 
-@scenario("shares", since="4.4")
+@scenario("shares", since="4.2")
 def a_lone_member(s: Session) -> None:
     """It joins, is given its partitions when their state is initialised, stays and leaves; the
     group is empty and can be deleted (SH-HB-2, SH-HB-3, SH-DEL-1)."""
@@ -36,7 +36,7 @@ def a_lone_member(s: Session) -> None:
     a.leave()
 
 
-@scenario("shares", since="4.4")
+@scenario("shares", since="4.2")
 def a_second_life(s: Session) -> None:
     """A group that is deleted and made again begins at epoch 2, without partitions."""
     (t,) = topics(s, 2)
@@ -50,7 +50,7 @@ def a_second_life(s: Session) -> None:
     describe(a.link, a.group)
 
 
-@scenario("shares", since="4.4")
+@scenario("shares", since="4.2")
 def partitions_known_from_before(s: Session) -> None:
     """An emptied group gives the partitions that it has initialised at once."""
     (t,) = topics(s, 2)
@@ -64,7 +64,7 @@ def partitions_known_from_before(s: Session) -> None:
     a.beat()
 
 
-@scenario("shares", since="4.4")
+@scenario("shares", since="4.2")
 def requests_that_are_none(s: Session) -> None:
     """What is refused before any group is looked at (SH-HB-1)."""
     (t,) = topics(s, 1)
@@ -96,7 +96,7 @@ def requests_that_are_none(s: Session) -> None:
     describe(a, group)
 
 
-@scenario("shares", since="4.4")
+@scenario("shares", since="4.2")
 def names_of_a_rejoin(s: Session) -> None:
     """A member that is known may come again with no names, with null, or with a name twice."""
     (t,) = topics(s, 1)
@@ -115,7 +115,7 @@ def names_of_a_rejoin(s: Session) -> None:
     describe(a.link, a.group)
 
 
-@scenario("shares", since="4.4")
+@scenario("shares", since="4.2")
 def epochs_too_old_and_too_new(s: Session) -> None:
     """The current epoch and the one before are accepted, others fence (SH-EP-1)."""
     (t,) = topics(s, 2)
@@ -138,7 +138,7 @@ def epochs_too_old_and_too_new(s: Session) -> None:
     describe_counts(s, a)
 
 
-@scenario("shares", since="4.4")
+@scenario("shares", since="4.2")
 def two_members(s: Session) -> None:
     """The second takes what it is given at once; the first learns with its next heartbeat; one
     leaves (SH-HB-3)."""
@@ -177,7 +177,7 @@ def describe_counts(s: Session, member: ShareMember) -> None:
     s.say("described", shown)
 
 
-@scenario("shares", since="4.4")
+@scenario("shares", since="4.2")
 def a_topic_more(s: Session) -> None:
     """A second topic costs two epochs: one for the subscription, one when it is initialised
     (SH-HB-2)."""
@@ -194,7 +194,7 @@ def a_topic_more(s: Session) -> None:
     describe(a.link, a.group)
 
 
-@scenario("shares", since="4.4")
+@scenario("shares", since="4.2")
 def a_topic_that_comes_later(s: Session) -> None:
     """A name that no topic has is a subscription; the topic is given when it is there."""
     topics(s, 1)
@@ -210,7 +210,7 @@ def a_topic_that_comes_later(s: Session) -> None:
     describe(a.link, a.group)
 
 
-@scenario("shares", since="4.4")
+@scenario("shares", since="4.2")
 def a_topic_that_grows(s: Session) -> None:
     """New partitions are initialised first, then given."""
     (t,) = topics(s, 1)
@@ -229,7 +229,7 @@ def a_topic_that_grows(s: Session) -> None:
     describe(a.link, a.group)
 
 
-@scenario("shares", since="4.4")
+@scenario("shares", since="4.2")
 def a_topic_that_goes(s: Session) -> None:
     """A deleted topic is taken away."""
     t, u = topics(s, 2, 1)
@@ -242,7 +242,7 @@ def a_topic_that_goes(s: Session) -> None:
     describe(a.link, a.group)
 
 
-@scenario("shares", since="4.4")
+@scenario("shares", since="4.2")
 def a_session_that_ends(s: Session) -> None:
     """A member that is silent goes, and the group's epochs rise together (SH-HB-4)."""
     (t,) = topics(s, 1)
@@ -278,7 +278,7 @@ def a_session_that_ends(s: Session) -> None:
     a.join(t)
 
 
-@scenario("share_limits", since="4.4")
+@scenario("share_limits", since="4.2")
 def a_full_group(s: Session) -> None:
     """The third member is refused, members that are there are not (SH-CFG-1)."""
     (t,) = topics(s, 2)
@@ -295,7 +295,7 @@ def a_full_group(s: Session) -> None:
     describe_counts(s, c)
 
 
-@scenario("shares", since="4.4")
+@scenario("shares", since="4.2")
 def more_members_than_partitions(s: Session) -> None:
     """Each has a partition, some partitions have several members (SH-ASN-1)."""
     (t,) = topics(s, 2)
@@ -311,7 +311,7 @@ def more_members_than_partitions(s: Session) -> None:
         member.counted()
 
 
-@scenario("shares", since="4.4")
+@scenario("shares", since="4.2")
 def described(s: Session) -> None:
     """Unknown, of other types, without a name, twice; authorised operations if asked (SH-DSC-1)."""
     (t,) = topics(s, 1)
@@ -331,7 +331,7 @@ def described(s: Session) -> None:
     describe(a.link)
 
 
-@scenario("shares", since="4.4")
+@scenario("shares", since="4.2")
 def other_requests_at_a_share_group(s: Session) -> None:
     """What members of other protocols and administrators are told (SH-TYP-1)."""
     (t,) = topics(s, 1)
@@ -372,7 +372,7 @@ def other_requests_at_a_share_group(s: Session) -> None:
         a.leave()
 
 
-@scenario("shares", since="4.4")
+@scenario("shares", since="4.2")
 def a_share_member_at_other_groups(s: Session) -> None:
     """Groups of other types refuse it, with members and emptied (SH-TYP-1)."""
     (t,) = topics(s, 1)
@@ -403,7 +403,7 @@ def a_share_member_at_other_groups(s: Session) -> None:
     member.join(t)
 
 
-@scenario("shares", since="4.4")
+@scenario("shares", since="4.2")
 def listed(s: Session) -> None:
     """Filters of ListGroups by type and state (SH-LST-1)."""
     (t,) = topics(s, 1)
@@ -419,7 +419,7 @@ def listed(s: Session) -> None:
     a.link.ask("ListGroups", 3, only="groups")
 
 
-@scenario("shares", since="4.4")
+@scenario("shares", since="4.2")
 def what_the_coordinator_keeps_apart(s: Session) -> None:
     """Racks are told and change nothing; client ids are those of the last heartbeat."""
     (t,) = topics(s, 1)
@@ -434,7 +434,7 @@ def what_the_coordinator_keeps_apart(s: Session) -> None:
     describe(other, a.group)
 
 
-@scenario("shares", since="4.4")
+@scenario("shares", since="4.2")
 def another_interval(s: Session) -> None:
     """The group's own heartbeat interval is in the next answer; values out of bounds are refused
     (CFG-44-3)."""
@@ -468,7 +468,7 @@ def another_interval(s: Session) -> None:
     a.beat()
 
 
-@scenario("shares", since="4.4")
+@scenario("shares", since="4.2")
 def members_of_different_subscriptions(s: Session) -> None:
     """Each is given partitions of its own topics only."""
     t, u = topics(s, 2, 2)
@@ -500,7 +500,7 @@ def deleted_beside_others(s: Session) -> None:
     s.stage().ask("ListGroups", 5, only="groups")
 
 
-@scenario("shares", since="4.4")
+@scenario("shares", since="4.2")
 def a_topic_made_anew(s: Session) -> None:
     """A deleted topic that comes back under its name is another topic."""
     (t,) = topics(s, 2)
@@ -517,7 +517,7 @@ def a_topic_made_anew(s: Session) -> None:
     describe(a.link, a.group)
 
 
-@scenario("shares", since="4.4")
+@scenario("shares", since="4.2")
 def names_of_groups_and_members(s: Session) -> None:
     """Colons, blanks and letters of any kind are taken; what is trimmed away is not."""
     (t,) = topics(s, 1)
@@ -531,7 +531,7 @@ def names_of_groups_and_members(s: Session) -> None:
     b.join(t)
 
 
-@scenario("shares", since="4.4")
+@scenario("shares", since="4.2")
 def a_topic_that_is_not_there_beside_one_that_is(s: Session) -> None:
     """A missing topic holds up nobody."""
     (t,) = topics(s, 2)
@@ -543,7 +543,7 @@ def a_topic_that_is_not_there_beside_one_that_is(s: Session) -> None:
     describe(a.link, a.group)
 
 
-@scenario("shares", since="4.4")
+@scenario("shares", since="4.2")
 def a_member_that_left_comes_back(s: Session) -> None:
     """Under the same id, beside another member: it is a new member."""
     (t,) = topics(s, 2)
@@ -559,7 +559,7 @@ def a_member_that_left_comes_back(s: Session) -> None:
     describe_counts(s, a)
 
 
-@scenario("shares", since="4.4")
+@scenario("shares", since="4.2")
 def six_partitions_among_three(s: Session) -> None:
     """Each has two; when one goes, three (SH-ASN-1, SH-ASN-2)."""
     (t,) = topics(s, 6)
@@ -578,7 +578,7 @@ def six_partitions_among_three(s: Session) -> None:
     describe_counts(s, members[0])
 
 
-@scenario("shares", since="4.4")
+@scenario("shares", since="4.2")
 def settings_taken_back(s: Session) -> None:
     """Without its own value a group has the broker's again."""
     (t,) = topics(s, 1)
@@ -608,7 +608,7 @@ def settings_taken_back(s: Session) -> None:
         )
 
 
-@scenario("shares", since="4.4")
+@scenario("shares", since="4.2")
 def several_topics_at_once(s: Session) -> None:
     """All are initialised together; one that is left and taken up again is given at once."""
     names = topics(s, 1, 2, 3)

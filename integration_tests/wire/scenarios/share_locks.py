@@ -11,7 +11,7 @@ _SHORT = {"share.record.lock.duration.ms": "1000"}
 _LONG_ENOUGH_MS = 10_000
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.2")
 def a_lock_ends(s: Session) -> None:
     """Whoever waits is given the records; the late acknowledgement is refused."""
     shared = Shared(s, 3, settings=_SHORT)
@@ -23,7 +23,7 @@ def a_lock_ends(s: Session) -> None:
     shared.state()
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.2")
 def a_late_acknowledgement_of_what_nobody_has(s: Session) -> None:
     """121 as well, until it is acquired again."""
     shared = Shared(s, 2, settings=_SHORT)
@@ -35,7 +35,7 @@ def a_late_acknowledgement_of_what_nobody_has(s: Session) -> None:
     a.acknowledge((0, 1, ACCEPT))
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.3")
 def locks_end_for_the_last_time(s: Session) -> None:
     """With a limit of 2 the second lock that ends archives."""
     shared = Shared(s, 2, settings={"share.delivery.count.limit": "2", **_SHORT})
@@ -47,7 +47,7 @@ def locks_end_for_the_last_time(s: Session) -> None:
     shared.state()
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.3")
 def stored_in_another_state(s: Session) -> None:
     """The share coordinator keeps whatever number a writer gives; the leader cannot begin with one
     that is no state."""
@@ -74,7 +74,7 @@ def stored_in_another_state(s: Session) -> None:
         shared.s.names.topic_ids.clear()
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.2")
 def only_what_is_held_ends(s: Session) -> None:
     """Records that were acknowledged before stay so."""
     shared = Shared(s, 4, settings=_SHORT)
@@ -86,7 +86,7 @@ def only_what_is_held_ends(s: Session) -> None:
     shared.state()
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.2")
 def a_renewed_lock_ends_later(s: Session) -> None:
     """The first lock's end comes and goes."""
     shared = Shared(s, 2, settings=_SHORT)
@@ -99,7 +99,7 @@ def a_renewed_lock_ends_later(s: Session) -> None:
     b.fetch(max_wait_ms=_LONG_ENOUGH_MS)
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.2")
 def a_session_ends_after_its_locks(s: Session) -> None:
     """There is nothing left to give back."""
     shared = Shared(s, 2, settings=_SHORT)

@@ -97,7 +97,7 @@ class Tool:
         return self.group if group is None else group
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.2")
 def offsets_of_groups_that_are_none(s: Session) -> None:
     """Of groups that nobody made, those of another type, and ""."""
     tool = Tool(s, 5)
@@ -114,7 +114,7 @@ def offsets_of_groups_that_are_none(s: Session) -> None:
     tool.link.ask(DESCRIBE, 1, groups=[])
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.2")
 def offsets_while_records_are_acknowledged(s: Session) -> None:
     """Start and lag of a group that works; nobody may set or delete them meanwhile."""
     tool = Tool(s, 5, 3)
@@ -137,7 +137,7 @@ def offsets_while_records_are_acknowledged(s: Session) -> None:
     tool.describe()
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.2")
 def offsets_set_by_hand(s: Session) -> None:
     """Any offset is taken; the last of a partition counts; topics and partitions that there are not
     are told by themselves."""
@@ -163,7 +163,7 @@ def offsets_set_by_hand(s: Session) -> None:
     tool.stored()
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.2")
 def offsets_make_a_group(s: Session) -> None:
     """An offset makes a group that there was not, unless nothing is known of what is named."""
     tool = Tool(s, 8)
@@ -178,7 +178,7 @@ def offsets_make_a_group(s: Session) -> None:
     tool.describe(group=none)
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.2")
 def offsets_deleted(s: Session) -> None:
     """Nothing is kept of a topic any more; others stay."""
     tool = Tool(s, 8, others=2)
@@ -195,7 +195,7 @@ def offsets_deleted(s: Session) -> None:
     describe(tool.link, tool.group)
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.2")
 def a_member_reads_where_it_was_told(s: Session) -> None:
     """A group that comes after its offset was set starts there."""
     tool = Tool(s, 4, 4)
@@ -210,7 +210,7 @@ def a_member_reads_where_it_was_told(s: Session) -> None:
     tool.describe()
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.2")
 def a_topic_grows_under_a_share_group(s: Session) -> None:
     """Its new partition is read from 0, whatever the group's reset says (SH-44-1)."""
     tool = Tool(s, 4)

@@ -9,7 +9,7 @@ from integration_tests.wire.registry import scenario
 from integration_tests.wire.sharing import ACCEPT, PROFILE, Shared, configure, initialize
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.2")
 def a_session_lives(s: Session) -> None:
     """Epochs count up; answers hold what has records, and new partitions once."""
     shared = Shared(s, 2, partitions=2)
@@ -26,7 +26,7 @@ def a_session_lives(s: Session) -> None:
     a.fetch()
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.2")
 def wrong_epochs(s: Session) -> None:
     """No session 122, another number 123; acknowledgements cannot begin one. A refusal moves
     nothing on."""
@@ -44,7 +44,7 @@ def wrong_epochs(s: Session) -> None:
     a.acknowledge((0, 1, ACCEPT))
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.2")
 def beginning_anew_keeps_records(s: Session) -> None:
     """Epoch 0 again: what is acquired stays so."""
     shared = Shared(s, 3)
@@ -56,7 +56,7 @@ def beginning_anew_keeps_records(s: Session) -> None:
     a.acknowledge((0, 2, ACCEPT))
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.2")
 def closing_gives_back(s: Session) -> None:
     """By acknowledgement: what comes with it is taken first, the rest is given back, counts
     stay."""
@@ -69,7 +69,7 @@ def closing_gives_back(s: Session) -> None:
     shared.state()
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.2")
 def closing_by_fetch(s: Session) -> None:
     """A fetch with epoch -1 gives no records."""
     shared = Shared(s, 5)
@@ -81,7 +81,7 @@ def closing_by_fetch(s: Session) -> None:
     b.begin(0)
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.2")
 def a_lost_connection_gives_back(s: Session) -> None:
     """Records of a session whose connection is gone come to whoever waits."""
     shared = Shared(s, 3)
@@ -94,7 +94,7 @@ def a_lost_connection_gives_back(s: Session) -> None:
     b.took(b.link.expect())
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.2")
 def another_connection_goes_on(s: Session) -> None:
     """Whoever knows the number may go on with a session; it ends with the connection that began
     it."""
@@ -107,7 +107,7 @@ def another_connection_goes_on(s: Session) -> None:
     a.acknowledge((1, 1, ACCEPT))
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.2")
 def strange_names(s: Session) -> None:
     """Group and member ids that are missing, blank or long."""
     shared = Shared(s, 1)
@@ -132,7 +132,7 @@ def strange_names(s: Session) -> None:
         a.link.ask("ShareAcknowledge", 2, **({**said, "topics": []} | other))
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.2")
 def two_groups_read_alike(s: Session) -> None:
     """What one group has in flight is nothing to another."""
     shared = Shared(s, 3)

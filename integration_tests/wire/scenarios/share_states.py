@@ -69,7 +69,7 @@ class Stored:
         self.ask(SUMMARY)
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.2")
 def nothing_is_stored(s: Session) -> None:
     """Of what was never initialized."""
     stored = Stored(s)
@@ -78,7 +78,7 @@ def nothing_is_stored(s: Session) -> None:
     stored.ask(SUMMARY, version=0)
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.2")
 def epochs_of_states(s: Session) -> None:
     """An older one is fenced, the same or a newer one begins anew."""
     stored = Stored(s)
@@ -92,7 +92,7 @@ def epochs_of_states(s: Session) -> None:
     stored.look()
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.2")
 def epochs_of_leaders(s: Session) -> None:
     """Who reads under a newer one fences who came before, after another initialization too."""
     stored = Stored(s)
@@ -113,7 +113,7 @@ def epochs_of_leaders(s: Session) -> None:
     stored.look()
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.2")
 def starts_do_not_go_back(s: Session) -> None:
     """Nor is the count taken that comes with them."""
     stored = Stored(s)
@@ -132,7 +132,7 @@ def starts_do_not_go_back(s: Session) -> None:
         stored.ask(SUMMARY)
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.2")
 def batches_are_combined(s: Session) -> None:
     """The higher count, then the higher state; neighbours; what lies before the start."""
     stored = Stored(s)
@@ -150,7 +150,7 @@ def batches_are_combined(s: Session) -> None:
         stored.ask(READ)
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.2")
 def wrong_partitions(s: Session) -> None:
     """Negative ones, those that the topic does not have, topics that there are not."""
     stored = Stored(s)
@@ -161,7 +161,7 @@ def wrong_partitions(s: Session) -> None:
         stored.ask(api, topic_id="00" * 16)
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.2")
 def shapes_of_requests(s: Session) -> None:
     """Without a group, without topics, with doubled partitions."""
     stored = Stored(s)
@@ -183,7 +183,7 @@ def shapes_of_requests(s: Session) -> None:
         )
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.2")
 def records_of_the_topic(s: Session) -> None:
     """What a consumer reads: snapshots, updates, and after five updates a snapshot; a tombstone."""
     stored = Stored(s)
