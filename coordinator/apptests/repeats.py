@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from .findings import AGAIN, CommitSeen, Finding, Line, Processed, TopicPartition, listed
+from .findings import AGAIN, GOES_BACK, CommitSeen, Finding, Line, Processed, TopicPartition, listed
 from .holders import Holders
 
 _CHANGES = ("GenerationStarted", "ConsumerMemberReconciled")
@@ -27,8 +27,8 @@ def processed_again(
     *,
     in_hand: bool = False,
 ) -> list[Finding]:
-    """Records that were processed once more after an offset beyond them had been committed.
-    `lines`: of the event log.
+    """Records that were processed once more after an offset beyond them had been committed; because
+    the application had committed an earlier one since, if it had. `lines`: of the event log.
 
     `holders`: of an application with several consumers; what another one than that of the commit
     may have had in hand is left out, or, if `in_hand` is true, is all that is told.
@@ -70,6 +70,13 @@ def processed_again(
                 were = "was" if len(told) == 1 else "were"
                 text = f"{commit.member} committed {offset} for {place[0]}-{place[1]}, and then {listed(told)} {were} processed again"
                 found[place] = Finding(AGAIN, text + commit.when)
+                first = processed.index((*place, told[0]), commit.done)
+                for later in commits[number + 1 :]:
+                    back = later.offsets.get(place, offset)
+                    if later.seq in accepted and later.done <= first and back <= told[0]:
+                        text = f"{later.member} committed {place[0]}-{place[1]} back from {offset} to {back}"
+                        text += f", and then {listed(told)} {were} processed again"
+                        found[place] = Finding(GOES_BACK, text + later.when)
     return list(found.values())
 
 

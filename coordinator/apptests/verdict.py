@@ -140,6 +140,7 @@ def all_findings(seen: Evidence) -> list[Finding]:
     by_itself = holders.went_back_by_itself if holders is not None else lambda *_: False
     lost = losses.after_losing(lines, seen.group, told.peers, told.dead, by_itself)
     stale = [finding for finding in lost if finding.name == findings.AFTER_LOSING]
+    back = [finding for finding in lost if finding not in stale]
     if seen.processed is None:
         found += told.noted + lost
     else:
@@ -149,8 +150,10 @@ def all_findings(seen: Evidence) -> list[Finding]:
             else findings.ahead(seen.processed, seen.commits, seen.own_records)
         )
         early += [] if seen.transactional_id else findings.beyond(seen.commits, seen.ends)
+        if any(finding.name == findings.NOT_COMMITTED for finding in told.noted):
+            found += early + back  # what it takes back at its stop was committed
         found += early + told.noted + stale + _of_processing(seen, seen.processed, early, holders)
-        found += [finding for finding in lost if finding not in stale]
+        found += back
         found += _repeated(seen, seen.processed)
     found += findings.restless(lines, seen.group, 0, RESTLESS * (2 + told.disturbances))
     return [*dict.fromkeys(found)]

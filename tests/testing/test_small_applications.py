@@ -17,6 +17,7 @@ from coordinator.apptests.cases import ConsumerCases
 from coordinator.apptests.under_test import ApplicationError, ApplicationUnderTest
 from tests.testing import (
     batches_in_kafka_python,
+    left_over,
     ownership_in_confluent,
     slow_applications,
     tasks_in_aiokafka,
@@ -95,6 +96,10 @@ CASES: dict[type[small.Small], tuple[str, set[str], float]] = {
     ownership_in_confluent.PausesWhatItIsGiven: (COMES, {f.STOPS_READING}, 8.0),
     ownership_in_confluent.TakesTooLong: (EVERYTHING, {f.RESTLESS}, 20.0),
     ownership_in_confluent.KeepsTheLast: (EVERYTHING, {f.KEEPS_BACK}, 5.0),
+    left_over.LeavesItsWorker: (STOPS, {f.WORKS_ON}, PATIENCE_S),
+    left_over.CommitsWhereItBegan: (COMES, {f.GOES_BACK}, PATIENCE_S),
+    left_over.EndsByItsOwnError: (EVERYTHING, {f.ENDED}, 5.0),
+    left_over.GivesUpInSilence: (FORGOTTEN, {f.NO_RECOVERY}, 5.0),
     slow_applications.FillsItsBatch: (EVERYTHING, {f.AHEAD}, PATIENCE_S),
     slow_applications.BlocksWhenRevoked: (COMES, {f.BLOCKS}, PATIENCE_S),
     slow_applications.BlocksInNewProtocol: (COMES, {f.BLOCKS}, PATIENCE_S),
@@ -127,14 +132,39 @@ def play(kafka: Emulator, application: Any, case: str, patience_s: float) -> Non
         under_test.close()
 
 
-@pytest.mark.thorough
+QUICK = (
+    left_over.LeavesItsWorker,
+    left_over.CommitsWhereItBegan,
+    left_over.EndsByItsOwnError,
+    left_over.GivesUpInSilence,
+)
+"""Names that no other test has; the others are for `make fuzz`."""
+
+
 @pytest.mark.kafka(config=QUICK_HEARTBEATS)
-@pytest.mark.parametrize("application", CASES)
+@pytest.mark.parametrize(
+    "application",
+    [pytest.param(each, marks=() if each in QUICK else pytest.mark.thorough) for each in CASES],
+)
 def test_a_mistake_is_named_first(kafka: Emulator, application: type[small.Small]) -> None:
     case, names, patience_s = CASES[application]
     with pytest.raises(ApplicationError) as found:
         play(kafka, application(), case, patience_s)
     assert found.value.findings[0].name in names, found.value
+
+
+def test_a_position_that_is_taken_back_at_the_stop_is_named(kafka: Emulator) -> None:
+    with pytest.raises(ApplicationError) as found:
+        play(kafka, left_over.CommitsWhereItBegan(), STOPS, PATIENCE_S)
+    assert found.value.findings[0].name == f.GOES_BACK, found.value
+
+
+def test_every_name_has_an_application() -> None:
+    """Here, or in test_buggy_applications, test_explained_repeats, test_transactional_application."""
+    names = {name for _, named, _ in CASES.values() for name in named}
+    others = {f.NOT_COMMITTED, f.DUPLICATES, f.TWICE, f.LEFT_OPEN}
+    known = {value for name, value in vars(f).items() if name.isupper() and isinstance(value, str)}
+    assert known - names - others == set()
 
 
 @pytest.mark.thorough
