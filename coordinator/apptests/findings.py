@@ -309,7 +309,7 @@ def kept_back(
     return [
         Finding(
             KEEPS_BACK,
-            f"it has processed everything but {told}{more}, and processes nothing more: it waits for more records, or has paused these partitions",
+            f"it has processed everything but {told}{more}, and processes nothing more: it waits for more records, or has paused them",
         )
     ]
 
