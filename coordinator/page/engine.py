@@ -25,6 +25,7 @@ from ..simulator.run import run_scenario
 from ..version import __version__
 from .acting import ActionError, Plain, in_world, plan, reassignment
 from .copying import CopyError
+from .diagnosing import NothingToAskError, questions
 from .differing import compared
 from .picture import Picture
 
@@ -284,11 +285,11 @@ _opened: dict[str, Picture] = {}
 
 def request(text: str) -> str:
     """Carry out one request: `play` (with `beside`: what changed, in sentences), `open` (a log's text), `steps` (further steps of what was
-    opened last under a name), `copy` (a group of that as a scenario)."""
+    opened last under a name), `copy` (a group of that as a scenario), `diagnose` (questions about a group of that)."""
     asked = json.loads(text)
     try:
         answer: Plain = {"ok": _OPERATIONS[asked["op"]](asked)}
-    except (ScenarioError, ActionError, CopyError, LogError) as error:
+    except (ScenarioError, ActionError, CopyError, LogError, NothingToAskError) as error:
         answer = {"error": str(error)}
     return json.dumps(answer, separators=(",", ":"))
 
@@ -334,10 +335,15 @@ def _copy(asked: Plain) -> Plain:
     return _opened[asked.get("as", "main")].fold.copier.copy(asked["group"])._asdict()
 
 
+def _diagnose(asked: Plain) -> Plain:
+    return {"questions": questions(_opened[asked.get("as", "main")].fold, asked["group"])}
+
+
 _OPERATIONS: Final[dict[str, Callable[[Plain], Plain]]] = {
     "play": _play,
     "open": _open,
     "steps": _steps,
     "copy": _copy,
+    "diagnose": _diagnose,
     "version": lambda asked: {"version": __version__},
 }

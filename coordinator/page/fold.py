@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 from ..event_log.reader import Line
 from ..explain.reassignments import Reassignments
 from ..explain.telling import told_timeline
+from ..explain.words import printable
 from ..history.blobs import Partitions
 from ..history.consumer_groups import ConsumerGroup, by_topic
 from ..history.views import GroupView, MemberView
@@ -83,6 +84,7 @@ class GroupPicture:
         self.number: Track[int] = Track()
         """The generation, or the group epoch of a consumer group."""
         self.broker: Track[int] = Track()
+        self.assignor: Track[str] = Track()
         self.deadlines: list[dict[str, Any]] = []
         self.lanes: list[Lane] = []
         self.raster = Raster()
@@ -239,6 +241,8 @@ class Fold:
         else:
             picture.state.set("Dead" if group.given_up_as else group.state, at_ms)
             picture.number.set(group.generation, at_ms)
+        if group.assignor is not None and kind == "GenerationStarted":
+            picture.assignor.set(printable(group.assignor), at_ms)
         if "broker" in line:
             picture.broker.set(line["broker"], at_ms)
         if kind in ("RebalanceStarted", "DelayExtended", "JoinPhaseExtended"):
@@ -444,6 +448,8 @@ def _consumer_epoch(picture: GroupPicture, line: Line) -> None:
 
 
 def _targets(picture: GroupPicture, line: Line) -> None:
+    if line.get("assignor"):
+        picture.assignor.set(printable(line["assignor"]), line["at_ms"])
     for row in line["targets"]:
         for topic in by_topic(row["topics"]):
             picture.raster.want(topic, line["at_ms"])

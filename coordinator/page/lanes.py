@@ -11,12 +11,22 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
+from ..explain.words import printable
 from .tracks import Track
 
 Key = tuple[str, int]
 """A partition: topic and number."""
 OwnerSpan = tuple[int, int, tuple[tuple[int, ...], bool]]
 """From, to, the owners' lanes, and whether the only one stands still."""
+
+MOST_NAME: Final = 80
+"""A name that is shown has no more letters; a client may choose one of 32 KiB."""
+
+
+def cut(text: str, most: int) -> str:
+    """A text of at most so many letters; dots stand for the rest."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
 
 RUNNING: Final = ("consuming", "stopped", "idle", "stalled", "frozen")
 
@@ -81,6 +91,7 @@ class Lane:
         return {
             "index": self.index,
             "name": self.name,
+            "label": cut(printable(self.name), MOST_NAME),
             "inferred": not self.tells,
             "activity": self.activity.until(end_ms),
             "belief": self.belief.until(end_ms),
@@ -149,6 +160,7 @@ class Raster:
         return [
             {
                 "topic": topic,
+                "label": cut(printable(topic), MOST_NAME),
                 "partition": number,
                 "spans": [
                     (begin, end, owners, still)

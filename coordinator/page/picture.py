@@ -15,10 +15,13 @@ from ..event_log.reader import Line
 from ..explain.words import printable
 from .fields import fields_of
 from .fold import Fold, GroupPicture
+from .lanes import MOST_NAME, cut
 from .long_logs import Commits, Steps, by_seq
 from .saying import Teller
 
 VERSION: Final = 1
+_MOST_WORDS: Final = 1000
+"""A sentence has no more letters: clients choose their names, and some are long."""
 MOST_STEPS_AT_ONCE: Final = 4000
 """A longer log's sentences are made when they are asked for."""
 _NOT_OF_A_PULSE: Final = frozenset({"fault", "action", "seat", "cause"})
@@ -94,7 +97,7 @@ class Picture:
             "lane": lane.index if lane is not None else None,
             "cause": line["cause"],
             "message": line["stream"] == "wire" or pulse,
-            "say": say,
+            "say": cut(say, _MOST_WORDS),
             "fields": fields_of(line, _NOT_OF_A_PULSE if pulse else frozenset()),
         }
 
@@ -102,7 +105,7 @@ class Picture:
         view = self.fold.timeline.groups.get(group.name)
         return {
             "group": group.name,
-            "name": printable(group.name),
+            "name": cut(printable(group.name), MOST_NAME),
             "protocol": "classic"
             if view is None
             else "consumer"
@@ -113,6 +116,7 @@ class Picture:
             "states": group.state.until(end_ms),
             "numbers": group.number.until(end_ms),
             "brokers": group.broker.until(end_ms),
+            "assignors": group.assignor.until(end_ms),
             "deadlines": group.deadlines,
             "lanes": [lane.plain(end_ms) for lane in group.lanes],
             "raster": group.raster.plain(end_ms),

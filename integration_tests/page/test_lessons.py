@@ -23,6 +23,13 @@ def open_lesson(page: Page, server: PageServer, slug: str, more: str = "") -> No
     page.wait_for_selector("body[data-ready]")
 
 
+def change(page: Page) -> None:
+    """Show the answer, and then what may be changed."""
+    page.locator("#reveal").click()
+    page.locator(".pager [data-to=change]").click()
+    page.locator(".whatif").wait_for()
+
+
 @pytest.mark.parametrize("slug", slugs())
 def test_a_lesson_is_predicted_revealed_and_accessible(
     page: Page, server: PageServer, slug: str
@@ -99,8 +106,7 @@ def test_at_200_percent_nothing_is_cut_off(browser: Browser, server: PageServer,
         page = zoomed.new_page()
         page.set_default_timeout(PATIENT_MS)
         open_lesson(page, server, slug)
-        page.locator("#reveal").click()
-        page.locator(".whatif").wait_for()
+        change(page)
         assert page.evaluate("document.documentElement.scrollWidth") <= 640
     finally:
         zoomed.close()
@@ -108,13 +114,14 @@ def test_at_200_percent_nothing_is_cut_off(browser: Browser, server: PageServer,
 
 def test_a_run_is_changed_linked_and_found_again(page: Page, server: PageServer) -> None:
     open_lesson(page, server, "01_leader_dies")
-    page.locator("#reveal").click()
+    change(page)
     page.locator(".whatif select").first.select_option("kill")
     page.locator(".plot").first.focus()
     page.locator(".whatif select").nth(1).select_option("app-2")
     page.locator(".whatif button.run").click()
-    branch = page.locator(".branch").first
-    expect(branch).to_contain_text("kill its process (app-2)")
+    branch = page.locator(".left .branch")
+    done = page.locator(".said-of .done")
+    expect(done).to_contain_text("kill its process (app-2)")
     expect(branch.locator("svg.picture")).to_be_visible()
     expect(page).to_have_url(re.compile("#r="))
     link = page.url
@@ -124,23 +131,23 @@ def test_a_run_is_changed_linked_and_found_again(page: Page, server: PageServer)
     )  # forks the lesson's run again, beside the first branch
     page.locator(".whatif select").first.select_option("join")
     page.locator(".whatif button.run").click()
-    second = page.locator(".branch").nth(1)
-    expect(second).to_contain_text("let another member join")
-    expect(second).not_to_contain_text("kill its process")
+    expect(done).to_contain_text("let another member join")
+    expect(done).not_to_contain_text("kill its process")
+    expect(page.locator("#runs .branch")).to_contain_text("kill its process (app-2)")
     expect(page).not_to_have_url(link)
     link = page.url
     assert len(link) <= 2000
     page.goto("about:blank")
     page.goto(link)
-    expect(page.locator(".branch").nth(1)).to_contain_text("let another member join")
-    expect(page.locator(".branch").first).to_contain_text("kill its process (app-2)")
+    expect(done).to_contain_text("let another member join")
+    expect(page.locator("#runs .branch")).to_contain_text("kill its process (app-2)")
     page.locator(".branch button", has_text="remove").nth(1).click()
     expect(page).not_to_have_url(link)
     page.goto(
         link
     )  # in the page that is open: what the link says takes the place of what was there
     expect(page.locator(".branch > h2")).to_have_text(
-        [re.compile("from the link, 1"), re.compile("from the link, 2")]
+        [re.compile("from the link, 2"), re.compile("from the link, 1")]
     )
 
 
@@ -219,19 +226,22 @@ def test_after_the_reveal_the_panel_shows_what_was_asked_about(
     (step,) = [
         step for step in lesson.plain()["picture"]["steps"] if step["seq"] == lesson.truth_seq
     ]
-    expect(page.locator(".panel .say").first).to_have_text(step["say"])
+    expect(page.locator(".panel .say").first).to_contain_text(step["say"])
 
 
 def test_every_thing_to_try_is_a_button_that_answers(page: Page, server: PageServer) -> None:
     for slug in ("01_leader_dies", "03_when_does_a_know", "13_no_barrier"):
         open_lesson(page, server, slug)
         page.locator("#reveal").click()
+        page.locator(".pager [data-to=try]").click()
         for each in load(slug).tries:
-            page.locator(f"button[data-try={each.id}]").click()
-            shown = page.locator(".branch", has=page.locator("h2", has_text=each.text))
-            expect(shown.locator(".says")).to_have_text(each.says.strip())
-            expect(shown.locator(".changed")).not_to_be_empty()
-            expect(shown.locator("svg.picture")).to_be_visible()
+            button = page.locator(f"button[data-try={each.id}]")
+            button.click()
+            expect(button).to_have_attribute("aria-pressed", "true")
+            expect(page.locator(".said-of .says")).to_have_text(each.says.strip())
+            expect(page.locator(".said-of .changed")).not_to_be_empty()
+            expect(page.locator(".left .branch h2")).to_contain_text(each.text)
+            expect(page.locator(".left svg.picture")).to_have_count(2)
     assert accessible(page) == []
 
 
@@ -239,24 +249,24 @@ def test_the_lessons_own_actions_are_left_out_and_what_cannot_be_is_not_offered(
     page: Page, server: PageServer
 ) -> None:
     open_lesson(page, server, "06_frozen_wakes")
-    page.locator("#reveal").click()
+    change(page)
     offered = page.locator(".whatif select").first.locator("option").all_inner_texts()
     assert not any(
         "twin" in each or "coordinator" in each or "reassign" in each for each in offered
     )
     page.locator(".own input").uncheck()
     page.locator(".own button").click()
-    expect(page.locator(".branch .changed")).to_contain_text("The run ends in generation 1")
+    expect(page.locator(".said-of .changed")).to_contain_text("The run ends in generation 1")
     expect(page).to_have_url(re.compile("#r="))
     link = page.url
     page.goto("about:blank")
     page.goto(link)
-    expect(page.locator(".branch .changed")).to_contain_text("The run ends in generation 1")
+    expect(page.locator(".said-of .changed")).to_contain_text("The run ends in generation 1")
 
 
 def test_a_run_that_does_not_change_says_why(page: Page, server: PageServer) -> None:
     open_lesson(page, server, "08_leader_leaves")
-    page.locator("#reveal").click()
+    change(page)
     plot = page.locator(".plot").first
     plot.focus()
     page.keyboard.press("End")
@@ -265,7 +275,7 @@ def test_a_run_that_does_not_change_says_why(page: Page, server: PageServer) -> 
     assert at_the_end == ["app-2", "app-3"], "who has left is not offered"
     page.locator(".whatif select").first.select_option("lose_answer")
     page.locator(".whatif button.run").click()
-    expect(page.locator(".branch .changed")).to_contain_text("Members and owners are as before")
+    expect(page.locator(".said-of .changed")).to_contain_text("Members and owners are as before")
 
 
 def test_without_webassembly_a_lesson_can_be_stepped_through(
@@ -273,7 +283,7 @@ def test_without_webassembly_a_lesson_can_be_stepped_through(
 ) -> None:
     page.add_init_script("delete globalThis.WebAssembly")
     open_lesson(page, server, "01_leader_dies")
-    page.locator("#reveal").click()
+    change(page)
     page.locator(".whatif button.run").click()
     expect(page.locator(".problem")).to_contain_text("cannot run the engine")
     expect(page.locator("svg.picture")).to_be_visible()
@@ -289,6 +299,7 @@ def test_the_text_and_the_first_picture_stand_without_scripts(
         page.goto(f"{server.url}{slug}.html", timeout=PATIENT_MS)
         if slug == "index":
             assert page.locator(".lessons a").count() == len(slugs())
+            assert page.locator("svg.space .tile").count() == 9
         else:
             assert page.locator("svg.picture .lane").count() == 3
             page.locator("#answer summary").click()
@@ -313,9 +324,8 @@ def test_a_phone_held_upright_shows_everything(
             )
             >= 24
         )
-        page.locator("#reveal").click()
+        change(page)
         page.locator(".controls button", has_text="step ▶").first.click()
-        page.locator(".whatif").wait_for()
         for doing in page.locator(".whatif select").first.locator("option").all():
             page.locator(".whatif select").first.select_option(doing.get_attribute("value"))
             assert page.evaluate("document.documentElement.scrollWidth") <= 360

@@ -95,6 +95,11 @@ def test_a_link_without_predictions_as_older_pages_made_is_read() -> None:
     assert (read["now"], read["sides"], read["marks"]) == (5, None, [])
 
 
+def test_a_link_longer_than_any_that_was_made_is_refused() -> None:
+    body = """return m.fromHash(given).then(() => "taken", (error) => error.message);"""
+    assert run("url.js", body, "#r=" + "A" * 32_768) == "damaged"
+
+
 @pytest.mark.parametrize(
     "rest",
     [

@@ -52,9 +52,7 @@ def test_two_settings_beside_each_other_by_keyboard_and_by_link(
 ) -> None:
     open_lesson(page, server, LESSON)
     page.locator("#reveal").click()
-    expect(
-        page.locator(".side-a")
-    ).to_be_visible()  # the browser tells that the answer is open after the click is over
+    page.locator(".pager").wait_for()  # a browser tells that the answer is open after the click
     page.locator(".plot").first.focus()
     page.keyboard.press("b")
     expect(page.locator(".side-a")).to_be_focused()

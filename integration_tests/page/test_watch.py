@@ -94,31 +94,42 @@ def test_what_comes_is_covered_predicted_and_shown_in_any_log(
     expect(cursor).to_have_text("40.000 s")
 
 
-def test_texts_of_clients_are_never_markup(page: Page, tmp_path: Path) -> None:
-    lines = play(load("01_leader_dies").scenario, "x", SEED)
-    quoted = json.dumps(HOSTILE)[1:-1]
-    path = tmp_path / "hostile.jsonl"
-    path.write_text(
-        "\n".join(
-            line.replace("app-1", quoted)
-            .replace('"orders"', json.dumps("<b>orders"))
-            .replace('"group":"app"', f'"group":"{quoted}"')
-            for line in lines
-        )
+def hostile(lines: list[str], name: str) -> str:
+    """A log whose group, topic and first member are called so."""
+    quoted = json.dumps(name)[1:-1]
+    return "".join(
+        line.replace("app-1", quoted)
+        .replace('"orders"', json.dumps(f"<b>{name[:200]}"))
+        .replace('"group":"app"', f'"group":"{quoted}"')
         + "\n"
+        for line in lines
     )
+
+
+@pytest.mark.parametrize(
+    "name", [HOSTILE, "\u202e" + "x" * 180, "y" * 32_768], ids=["markup", "RTL", "32 KiB"]
+)
+def test_texts_of_clients_are_never_markup_and_widen_nothing(
+    page: Page, tmp_path: Path, name: str
+) -> None:
+    lesson = load("01_leader_dies")
+    path = tmp_path / "hostile.jsonl"
+    path.write_text(hostile(play(lesson.scenario, "x", SEED, script=lesson.script), name))
     served = PageServer("127.0.0.1", 0, assets(), "watch.html", Follower(path))
     served.start()
     try:
         page.goto(served.url)
         expect(page.locator("svg.picture")).to_be_visible()
         page.locator("details.whole summary").click()
+        page.locator("details.more summary").click()
         expect(page.locator(".tables table")).to_have_count(4)
         for _ in range(12):
             page.locator(".controls button", has_text="◀ step").click()
         assert page.title() == "coordinator: hostile.jsonl"
         assert page.locator("main img, main script, main b").count() == 0
-        assert "<img src=x" in page.locator("main").inner_text()
+        shown = page.locator("main").inner_text()
+        assert name.lstrip("\u202e")[:8] in shown and "\u202e" not in shown
+        assert page.evaluate("document.documentElement.scrollWidth") <= 1280
     finally:
         served.stop()
 

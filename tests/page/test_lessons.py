@@ -15,6 +15,7 @@ from coordinator.page.lessons import SEED, Lesson, LessonError, load, slugs
 from coordinator.page.lessons.trying import TRIES
 
 RIGHT = {
+    "00_what_is_what": "share",
     "01_leader_dies": "new-leader",
     "02_which_number": "1-3",
     "03_when_does_a_know": "heartbeat",
@@ -34,6 +35,8 @@ RIGHT = {
 
 
 TRIED = {
+    "00_what_is_what/leaves": {"generation": 3, "has": 4},
+    "00_what_is_what/dies": {"generation": 3, "has": 4},
     "01_leader_dies/later": {"generation": 1, "leader": "app-1"},
     "01_leader_dies/freeze": {"generation": 1, "leader": "app-1"},
     "02_which_number/kill": {"empty": 2, "less": 1},
@@ -219,5 +222,7 @@ def test_the_six_questions_are_answered_where_the_documentation_says() -> None:
 
 
 def test_a_lesson_that_is_not_there_is_told() -> None:
-    with pytest.raises(LessonError, match="there is no lesson 99_x; they are 01_leader_dies"):
+    with pytest.raises(
+        LessonError, match="there is no lesson 99_x; they are 00_what_is_what, 01_leader_dies"
+    ):
         load("99_x")

@@ -15,6 +15,8 @@ import sys
 import zipfile
 from pathlib import Path
 
+from coordinator.page.home import home
+from coordinator.page.incident import incident
 from coordinator.page.lessons import load, slugs
 from coordinator.version import __version__
 
@@ -100,8 +102,9 @@ def build(target: Path) -> None:
     words = glossary((ROOT / "docs" / "glossary.md").read_text(encoding="utf-8"))
     for at, lesson in enumerate(lessons):
         following = lessons[at + 1].slug if at + 1 < len(lessons) else None
+        before = lessons[at - 1].slug if at else None
         (target / f"{lesson.slug}.html").write_text(
-            lesson_page(lesson, drawn[at], following, words), encoding="utf-8"
+            lesson_page(lesson, drawn[at], before, following, words), encoding="utf-8"
         )
         (target / f"{lesson.slug}.json").write_text(
             json.dumps(plain[at], separators=(",", ":")), encoding="ascii"
@@ -109,7 +112,11 @@ def build(target: Path) -> None:
         for each in lesson.tries:
             run = json.dumps(each.run(plain[at]["picture"]), separators=(",", ":"))
             (target / f"{lesson.slug}.{each.id}.json").write_text(run, encoding="ascii")
-    (target / "index.html").write_text(index_page(lessons), encoding="utf-8")
+    begun = home()
+    (still,) = draw([{"picture": begun["picture"], "now": begun["begins_ms"]}])
+    (target / "index.html").write_text(index_page(lessons, still), encoding="utf-8")
+    (target / "home.json").write_text(json.dumps(begun, separators=(",", ":")), encoding="ascii")
+    (target / "incident.jsonl").write_text(incident(), encoding="utf-8")
     (target / "open.html").write_text(open_page(), encoding="utf-8")
     (target / "site.json").write_text(
         json.dumps({"product": "coordinator", "version": __version__}), encoding="ascii"

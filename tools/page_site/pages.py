@@ -20,7 +20,7 @@ _HEAD = """<!doctype html>
 <link rel="icon" href="data:,"><link rel="stylesheet" href="style.css">
 </head>
 <body>
-<header class="site"><a href="index.html">Consumer groups, lesson by lesson</a></header>
+<header class="site"><a href="index.html">Consumer groups: all lessons</a>{more}</header>
 <main>
 """
 _UNSERVED = """<p class="unserved">The scripts of this page have not started. A browser does not load them for a page opened from a file: serve the folder,
@@ -76,19 +76,26 @@ def _paragraphs(texts: Iterable[str], hover: Hover) -> str:
     return "\n".join(f"<p>{hover(text)}</p>" for text in texts)
 
 
-def _page(title: str, body: str, scripts: Iterable[str] = ()) -> str:
+def _page(title: str, body: str, scripts: Iterable[str] = (), more: str = "") -> str:
     tags = "".join(f'<script type="module" src="{name}"></script>\n' for name in scripts)
     late = _UNSERVED if tags else ""
     return (
-        _HEAD.format(title=escape(title))
+        _HEAD.format(title=escape(title), more=more)
         + late
         + body
         + _FOOT.format(version=escape(__version__), scripts=tags)
     )
 
 
-def lesson_page(lesson: Lesson, svg: str, following: str | None, words: Mapping[str, str]) -> str:
-    """A lesson: `svg` is its picture until the question, `following` the next lesson's slug."""
+def lesson_page(
+    lesson: Lesson,
+    svg: str,
+    before: str | None,
+    following: str | None,
+    words: Mapping[str, str],
+) -> str:
+    """A lesson: `svg` is its picture until the question, `before` and `following` the slugs of its
+    neighbours."""
     hover = Hover(words)
     options = "\n".join(
         f'<label><input type="radio" name="guess" value="{escape(option.id)}"> {escape(option.text)}</label>'
@@ -103,43 +110,61 @@ def lesson_page(lesson: Lesson, svg: str, following: str | None, words: Mapping[
     onward = (
         f'<p><a href="{following}.html">The next lesson</a></p>'
         if following
-        else '<p><a href="open.html">Now diagnose a log of your own</a></p>'
+        else '<p><a href="open.html">Now diagnose an incident</a></p>'
     )
     body = f"""<h1>{lesson.number}. {escape(lesson.title)}</h1>
-{_paragraphs(lesson.setting.split(chr(10)), hover)}
+<div class="screen"><div class="left">
 <div id="stage" data-lesson="{lesson.slug}" data-version="{escape(__version__)}"><figure class="first">{svg}</figure>
-<noscript><p>Without scripts this is the picture at the moment of the question. The answer below can be opened all the same.</p></noscript></div>
-<section class="question" id="question"><form><fieldset><legend>{hover(lesson.question)}</legend>
+<noscript><p>Without scripts this is the picture at the moment of the question. The answer can be opened all the same.</p></noscript></div></div>
+<div class="idea" id="idea">
+<section class="question" id="question" data-card="question"><details class="setting" open><summary>What is going on</summary>
+{_paragraphs(lesson.setting.split(chr(10)), hover)}</details>
+<form><fieldset><legend>{hover(lesson.question)}</legend>
 <div class="options">{options}</div></fieldset></form>
-<p>Guesses are not scored. <button type="button" class="reveal" id="reveal">Show what happens</button></p></section>
+<p class="go"><button type="button" class="reveal primary" id="reveal">Show what happens</button> <small>Guesses are not scored.</small></p></section>
 <details class="answer" id="answer"><summary>What happens</summary>
-<p class="wrong" id="verdict"></p>
-<p><strong>{escape(right)}</strong></p>
-{_paragraphs(lesson.explanation, hover)}
+<section data-card="answer"><p class="verdict" id="verdict"></p>
+<p class="right">{escape(right)}</p>
 <p class="aha">{escape(lesson.aha)}</p>
-<p>What many believe: {escape(lesson.misconception)}</p>
-<p>Where it shows: {escape(lesson.shown)}</p>
-<h2>Try</h2><ul class="tries">{tries}</ul>
-{onward}</details>
+<p>What many believe: {escape(lesson.misconception)}</p></section>
+<section data-card="why"><h2>Why</h2>
+{_paragraphs(lesson.explanation, hover)}
+<p>Where it shows: {escape(lesson.shown)}</p></section>
+<section data-card="try"><h2>Try</h2>
+<p>Each runs the same members from the same seed, with one thing changed. Both runs stand one above the other.</p>
+<ul class="tries">{tries}</ul>
+{onward}</section></details>
+<section data-card="change" id="change"></section>
+<div id="pager"></div>
+</div></div>
 <div id="runs"></div>
 """
-    return _page(f"{lesson.number}. {lesson.title}", body, ["lesson.js"])
+    ways = "".join(
+        f'<a href="{slug}.html" rel="{kind}">{text}</a> '
+        for slug, kind, text in ((before, "prev", "◀ before"), (following, "next", "next ▶"))
+        if slug
+    )
+    more = f'<span class="push">{ways}</span><button type="button" class="link" id="share">copy a link to this</button>'
+    return _page(f"{lesson.number}. {lesson.title}", body, ["lesson.js"], more)
 
 
-def index_page(lessons: Iterable[Lesson]) -> str:
-    """All lessons."""
-    rows = "\n".join(
-        f'<li value="{lesson.number}"><a href="{lesson.slug}.html">{escape(lesson.title)}</a> <small>({lesson.minutes} minutes)</small></li>'
+def index_page(lessons: Iterable[Lesson], group: str) -> str:
+    """The front page: a group that moves (`group` is its first picture), and all lessons."""
+    cards = "\n".join(
+        f'<li><a href="{lesson.slug}.html" data-lesson="{lesson.slug}"><small>{lesson.number} · {lesson.minutes} minutes</small>'
+        f"<strong>{escape(lesson.asks)}</strong></a></li>"
         for lesson in lessons
     )
-    body = f"""<h1>Consumer groups, lesson by lesson</h1>
-<p>Each lesson is a run of a real group: the coordinator, the members and the assignors of this page are the ones that are compared with Kafka.
-Look at the run until something is about to happen, predict it, see it, and change it: kill a member, cut its network, run the same seed with
-other settings.</p>
-<ol class="lessons">{rows}</ol>
+    body = f"""<h1>Consumer groups, alive</h1>
+<p>Three consumers share nine partitions. This is no film: the coordinator, the members and the assignors are the ones that are compared with a real
+Kafka. Act on them, and ask why.</p>
+<div id="group">{group}<noscript><p>With scripts, this group moves, and can be acted on.</p></noscript></div>
+<h2>What do you think happens when …</h2>
+<p>Each lesson stops a run just before something happens. Say what will, see it, and change it.</p>
+<ol class="lessons" start="0">{cards}</ol>
 <p>At the end: <a href="open.html">open the log of a group of your own</a>.</p>
 """
-    return _page("Consumer groups, lesson by lesson", body)
+    return _page("Consumer groups, alive", body, ["home.js"])
 
 
 def open_page() -> str:
@@ -147,8 +172,9 @@ def open_page() -> str:
     body = """<h1>A log of your own</h1>
 <p>Choose an event log, such as <code>coordinator serve --log run.jsonl</code> or <code>coordinator simulate NAME --log run.jsonl</code> writes, or
 drop it here. It is read by this page and goes nowhere. Then find out: which rebalance cost most, who held it up, and what would have
-made it shorter?</p>
+made it shorter? What you say is checked against the log.</p>
 <p class="drop"><label>run.jsonl <input type="file" id="file" accept=".jsonl,.json,.txt"></label></p>
+<p><button type="button" class="primary" id="sample">Take a sample: an incident</button> <small>Two minutes of a group of four, in which one deployment went wrong.</small></p>
 <div id="stage"><noscript><p class="problem">Reading a log needs scripts. In a terminal, <code>coordinator explain run.jsonl</code> tells the same.</p></noscript></div>
 """
     return _page("A log of your own", body, ["open.js"])

@@ -1,27 +1,33 @@
 // @ts-check
 /** The picture of a group as SVG: a time axis, the coordinator's band, member lanes, partitions over time. A pure function of its input. */
-import { distance, html, instant, letter, seconds, tick, ticks, within } from "./view.js";
+import { at, distance, html, instant, letter, seconds, tick, ticks, within } from "./view.js";
 
 /** @typedef {import("./view.js").Group} Group
  * @typedef {{from: number, to: number, width: number, horizon: number, only?: Set<number>}} Window */
 
-export const GUTTER = 96;
-export const LANE = 38;
-const AXIS = 24, BAND = 58, GAP = 10, REPLICAS = 46;
+export const GUTTER = 104;
+export const AXIS = 26;
+const LANE = 44, COMPACT = 27, FOLDED = 8, BAND = 62, GAP = 12, REPLICAS = 50;
 const PATTERNS = 6, COLOURS = 8;
 /** Nothing is drawn farther out, in pixels: at a millisecond's zoom a day would be wider than browsers can draw. */
 const FAR = 20_000;
 
-/** `moved`: partitions whose replicas are drawn, each on a line of its own. @param {Group} group @param {import("./view.js").Moved[]} [moved] */
-export function layout(group, moved = []) {
-  const cell = group.raster.length > 60 ? 5 : group.raster.length > 24 ? 8 : 14;
-  const lanesTop = AXIS + BAND, rasterTop = lanesTop + group.lanes.length * LANE + GAP;
+/** Where things are. `compact`: less high, without letters, to stand above another picture. `moved`: partitions whose replicas are drawn, each on a line of its own; `open`: the lanes that are drawn in full, all if it is
+ * not given, while the others are thin strips below. @param {Group} group @param {import("./view.js").Moved[]} [moved] @param {Set<string>} [open] @param {boolean} [compact] */
+export function layout(group, moved = [], open, compact = false) {
+  const cell = group.raster.length > 60 ? 5 : group.raster.length > 24 ? 9 : compact ? 8 : 16, lanesTop = AXIS + BAND, tall = compact ? COMPACT : LANE, above = compact ? 6 : 16;
+  const isOpen = group.lanes.map((lane) => !open || open.has(lane.name)), count = isOpen.filter(Boolean).length, folded = isOpen.length - count;
+  let full = 0, thin = 0;
+  const tops = isOpen.map((each) => (each ? lanesTop + full++ * tall + above : lanesTop + count * tall + thin++ * FOLDED + 6));
+  const rasterTop = lanesTop + count * tall + (folded ? folded * FOLDED + 12 : 0) + GAP;
   const replicasTop = rasterTop + group.raster.length * cell + 8;
-  return { cell, lanesTop, rasterTop, replicasTop, height: replicasTop + moved.length * REPLICAS };
+  return { cell, compact, lanesTop, foldsTop: lanesTop + count * tall, rasterTop, replicasTop, height: replicasTop + moved.length * REPLICAS,
+    isOpen, folded: group.lanes.filter((_, at) => !isOpen[at]).map((lane) => lane.name),
+    /** Where a lane's bar begins. @param {number} index */
+    lane: (index) => tops[index],
+    /** The lane at a height, if any. @param {number} y */
+    laneAt: (y) => { const found = tops.findIndex((top, at) => isOpen[at] && y >= top - above && y < top - above + tall); return found < 0 ? undefined : found; } };
 }
-
-/** Where a lane's bar begins. @param {number} index */
-export const laneY = (index) => AXIS + BAND + index * LANE + 14;
 
 /** @param {Window} window */
 export function scale(window) {
@@ -48,6 +54,9 @@ export function Definitions() {
       <rect width="6" height="6" class="paper" /><line x1="0" y1="0" x2="0" y2="6" class="hatching" /></pattern>
     <pattern id="cross" width="6" height="6" patternUnits="userSpaceOnUse">
       <rect width="6" height="6" class="paper" /><path d="M0 0L6 6M6 0L0 6" class="hatching" /></pattern>
+    <pattern id="busy" width="6" height="6" patternUnits="userSpaceOnUse"><rect width="6" height="6" class="paper" /><path d="M3 0V6" class="hatching" /></pattern>
+    <pattern id="slant" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><line x1="0" y1="0" x2="0" y2="7" class="hatching" /></pattern>
+    <pattern id="lost" width="7" height="7" patternUnits="userSpaceOnUse"><path d="M0 0L7 7M7 0L0 7" class="losing" /></pattern>
     <pattern id="still" width="5" height="5" patternUnits="userSpaceOnUse"><path d="M0 2.5H5" class="hatching" /></pattern>
     <marker id="tip" viewBox="0 0 6 6" refX="5" refY="3" markerWidth="5" markerHeight="5" orient="auto"><path d="M0 0L6 3L0 6z" class="tip" /></marker>
   </defs>`;
@@ -64,20 +73,24 @@ export function fillOf(index) {
   return `url(#own-${index % COLOURS})`;
 }
 
-/** `uid` tells several pictures on one page apart. @param {{group: Group, replicas?: import("./view.js").Moved[], window: Window, label: string, uid?: number}} props */
-export function Drawing({ group, replicas = [], window, label, uid = -1 }) {
-  const x = scale(window), place = layout(group, replicas), end = Math.min(window.to, window.horizon);
+/** `uid` tells several pictures on one page apart, `open` the lanes that are drawn in full.
+ * @param {{group: Group, replicas?: import("./view.js").Moved[], window: Window, label: string, uid?: number, open?: Set<string>, compact?: boolean}} props */
+export function Drawing({ group, replicas = [], window, label, uid = -1, open, compact }) {
+  const x = scale(window), place = layout(group, replicas, open, compact), end = Math.min(window.to, window.horizon);
+  const lanes = group.lanes.filter((_, at) => place.isOpen[at]), rest = group.lanes.filter((_, at) => !place.isOpen[at]);
   return html`<svg class="picture" viewBox=${`0 0 ${window.width} ${place.height}`} width=${window.width} height=${place.height}
       role="img" aria-label=${label}>
     <${Definitions} />
     <clipPath id=${`plot${uid}`}><rect x=${GUTTER} y="0" width=${Math.max(0, x(end) - GUTTER)} height=${place.height} /></clipPath>
     ${axis(window, x, place.height)}
     ${labels(group, place)}
-    ${replicas.map((each, at) => html`<g class="labels"><text x="4" y=${place.replicasTop + at * REPLICAS + 12} class="small">replicas of</text>
-      <text x="4" y=${place.replicasTop + at * REPLICAS + 24} class="small">${short(each.name, 16)}</text></g>`)}
+    ${replicas.map((each, at) => html`<g class="labels"><text x="4" y=${place.replicasTop + at * REPLICAS + 13}>replicas of</text>
+      <text x="4" y=${place.replicasTop + at * REPLICAS + 28}>${short(each.name, 14)}</text></g>`)}
     <g clip-path=${`url(#plot${uid})`}>
+      <g class="messages">${lanes.map((lane) => arrows(lane, window, x, place.lane(lane.index)))}</g>
       ${band(group, window, x, place)}
-      ${group.lanes.map((lane) => laneShape(lane, window, x))}
+      ${rest.map((lane) => strip(lane, window, x, place.lane(lane.index)))}
+      ${lanes.map((lane) => laneShape(lane, window, x, place.lane(lane.index), place.compact))}
       ${raster(group, window, x, place)}
       ${replicas.map((each, at) => replicaRow(each, window, x, place.replicasTop + at * REPLICAS))}
     </g>
@@ -87,23 +100,25 @@ export function Drawing({ group, replicas = [], window, label, uid = -1 }) {
 }
 
 /** @param {Window} window @param {(ms: number) => number} x @param {number} height */
-function axis(window, x, height) {
+export function axis(window, x, height) {
   const most = Math.max(2, (window.width - GUTTER) / 90), step = distance(window.from, window.to, most);
-  return html`<g class="axis">${ticks(window.from, window.to, most).map((at) => html`
-    <line x1=${x(at)} x2=${x(at)} y1=${AXIS - 6} y2=${height} /><text x=${x(at) + 3} y=${AXIS - 10}>${tick(at, step, window.to)}</text>`)}</g>`;
+  return html`<g class="axis">${ticks(window.from, window.to, most).map((at) => {
+    const text = tick(at, step, window.to), fits = x(at) + 3 + text.length * 7 <= window.width;
+    return html`<line x1=${x(at)} x2=${x(at)} y1=${AXIS - 6} y2=${height} /><text x=${fits ? x(at) + 3 : x(at) - 3} y=${AXIS - 10} class=${fits ? "" : "right"}>${text}</text>`;
+  })}</g>`;
 }
 
 /** @param {Group} group @param {ReturnType<typeof layout>} place */
 function labels(group, place) {
-  const number = group.protocol === "consumer" ? "group epoch" : "generation";
-  const every = Math.ceil(11 / place.cell);
+  const every = Math.ceil(14 / place.cell), { folded } = place;
   return html`<g class="labels">
-    <text x="4" y=${AXIS + 14}>coordinator</text><text x="4" y=${AXIS + 33} class="small">${number}</text>
-    ${group.lanes.map((lane) => html`<g><rect x="4" y=${laneY(lane.index)} width="18" height="16" fill=${fillOf(lane.index)} class="swatch" />
-      <text x="13" y=${laneY(lane.index) + 12} class="letter">${letter(lane.index)}</text>
-      <text x="26" y=${laneY(lane.index) + 12}>${short(lane.name)}<title>${lane.name}</title></text></g>`)}
-    ${group.raster.map((row, at) => at % every === 0 && html`<text x=${GUTTER - 6} y=${place.rasterTop + at * place.cell + Math.min(11, place.cell)}
-      class="small right">${short(row.topic, 8)}-${row.partition}</text>`)}</g>`;
+    <text x="4" y=${AXIS + 15}>coordinator</text><text x="4" y=${AXIS + 36}>${group.protocol === "consumer" ? "epoch" : "generation"}</text>
+    ${group.lanes.map((lane, at) => place.isOpen[at] && html`<g><rect x="4" y=${place.lane(at)} width="20" height="18" fill=${fillOf(at)} class="swatch" />
+      <text x="14" y=${place.lane(at) + 13.5} class="letter">${letter(at)}</text>
+      <text x="29" y=${place.lane(at) + 14}>${short(lane.label ?? lane.name)}<title>${lane.label ?? lane.name}</title></text></g>`)}
+    ${folded.length > 0 && html`<text x="4" y=${place.foldsTop + Math.min(16, folded.length * FOLDED / 2 + 9)}>${folded.length} more<title>${folded.join(", ")}</title></text>`}
+    ${group.raster.map((row, at) => at % every === 0 && html`<text x=${GUTTER - 6} y=${place.rasterTop + at * place.cell + Math.min(12, place.cell + 1)}
+      class="right">${short(row.label ?? row.topic, 8)}-${row.partition}</text>`)}</g>`;
 }
 
 /** @param {string} name @param {number} most */
@@ -113,50 +128,68 @@ function short(name, most = 10) {
 
 /** @param {Group} group @param {Window} window @param {(ms: number) => number} x @param {ReturnType<typeof layout>} place */
 function band(group, window, x, place) {
-  const shown = within(group.states, window.from, window.to);
+  const left = (/** @type {number} */ ms) => Math.max(GUTTER, x(ms)), moves = new Set(group.brokers.map((each) => each[2])).size > 1;
   return html`<g>
-    ${shown.map(([from, to, state]) => html`<g><rect class=${`state ${state}`} x=${x(from)} y=${AXIS} width=${Math.max(0.8, x(to) - x(from))} height="20" />
-      ${state === "CompletingRebalance" && html`<rect x=${x(from)} y=${AXIS} width=${Math.max(0.8, x(to) - x(from))} height="20" fill="url(#still)" />`}
-      ${x(to) - Math.max(GUTTER, x(from)) > state.length * 6.2 && html`<text class="in-band" x=${Math.max(GUTTER, x(from)) + 4} y=${AXIS + 14}>${state}</text>`}
-      <title>${state} from ${instant(from)} to ${instant(to)}</title></g>`)}
-    ${within(group.numbers, window.from, window.to).map(([from, to, number]) => html`<g class="number">
-      <line x1=${x(from)} x2=${x(from)} y1=${AXIS + 20} y2=${place.rasterTop - GAP} />
-      ${x(to) - x(from) > 14 && html`<text x=${Math.max(GUTTER, x(from)) + 3} y=${AXIS + 34}>${number}</text>`}</g>`)}
-    ${new Set(group.brokers.map((each) => each[2])).size > 1 && within(group.brokers, window.from, window.to).map(([from, to, broker]) => (
-      x(to) - Math.max(GUTTER, x(from)) > 70 && html`<text class="small" x=${Math.max(GUTTER, x(from)) + 24} y=${AXIS + 33}>on broker ${broker}</text>`))}
+    ${within(group.states, window.from, window.to).map(([from, to, state]) => {
+      const broker = moves ? at(group.brokers, from)?.[2] : undefined, room = x(Math.min(to, window.horizon)) - left(from);
+      const name = [...(broker === undefined ? [] : [`${state} · broker ${broker}`]), state, SHORT[state] ?? ""].find((each) => room > each.length * 7.4 + 6) ?? "";
+      return html`<g><rect class=${`state ${state}`} x=${x(from)} y=${AXIS} width=${Math.max(0.8, x(to) - x(from))} height="21" />
+        ${UNSTABLE[state] && html`<rect x=${x(from)} y=${AXIS} width=${Math.max(0.8, x(to) - x(from))} height="21" fill=${UNSTABLE[state]} opacity="0.35" />`}
+        ${name && html`<text class="in-band" x=${left(from) + 4} y=${AXIS + 15}>${name}</text>`}
+        <title>${state} from ${instant(from)} to ${instant(to)}</title></g>`;
+    })}
+    ${within(group.numbers, window.from, window.to).map(([from, to, number]) => {
+      const assignor = number ? at(group.assignors ?? [], Math.min(to, window.horizon) - 1)?.[2] : undefined;
+      const texts = [`${number}${assignor ? ` · ${assignor}` : ""}`, `${number}`];
+      const room = x(Math.min(to, window.horizon)) - left(from), text = texts.find((each) => room > each.length * 7 + 6);
+      return html`<g class="number"><line x1=${x(from)} x2=${x(from)} y1=${AXIS + 21} y2=${place.rasterTop - GAP} />
+        ${text && html`<text x=${left(from) + 4} y=${AXIS + 36}>${text}</text>`}
+        <title>${group.protocol === "consumer" ? "group epoch" : "generation"} ${texts[0]}</title></g>`;
+    })}
     ${group.deadlines.filter((each) => (each.until_ms ?? each.due_ms) > window.from && each.at_ms < window.to).map((each) => flag(each, x))}
   </g>`;
 }
 
+const SHORT = /** @type {Record<string, string>} */ ({ PreparingRebalance: "Preparing", CompletingRebalance: "Completing" });
+const UNSTABLE = /** @type {Record<string, string>} */ ({ PreparingRebalance: "url(#slant)", Assigning: "url(#slant)", CompletingRebalance: "url(#still)", Reconciling: "url(#still)" });
+
 /** @param {import("./view.js").Deadline} deadline @param {(ms: number) => number} x */
 function flag(deadline, x) {
-  const until = Math.min(deadline.until_ms ?? deadline.due_ms, deadline.due_ms), y = AXIS + 46;
+  const until = Math.min(deadline.until_ms ?? deadline.due_ms, deadline.due_ms), y = AXIS + 48;
   const met = deadline.until_ms !== null && deadline.until_ms < deadline.due_ms;
   return html`<g class=${met ? "deadline" : "deadline due"}><line x1=${x(deadline.at_ms)} x2=${x(until)} y1=${y} y2=${y} />
     ${!met && html`<path d=${`M${x(until)} ${y + 6}V${y - 6}l9 3l-9 3`} />`}
     <title>${deadline.kind} phase: deadline ${instant(deadline.due_ms)}${met ? `, over at ${instant(until)}` : ""}</title></g>`;
 }
 
-/** @param {import("./view.js").Lane} lane @param {Window} window @param {(ms: number) => number} x */
-function laneShape(lane, window, x) {
-  const y = laneY(lane.index);
+/** What a lane's process does, as rectangles. @param {import("./view.js").Lane} lane @param {Window} window @param {(ms: number) => number} x @param {number} y @param {number} tall */
+function doings(lane, window, x, y, tall) {
+  return within(lane.activity, window.from, window.to).map(([from, to, does]) => html`<rect class=${`does ${does}`} x=${x(from)} y=${y} width=${Math.max(0.8, x(to) - x(from))} height=${tall}
+    fill=${does === "consuming" ? fillOf(lane.index) : fills[does]}><title>${lane.label ?? lane.name}: ${WORDS[does] ?? does}, ${instant(from)} to ${instant(to)}</title></rect>`);
+}
+
+/** A folded lane. @param {import("./view.js").Lane} lane @param {Window} window @param {(ms: number) => number} x @param {number} y */
+function strip(lane, window, x, y) {
+  return html`<g class="strip">${doings(lane, window, x, y, FOLDED - 2)}</g>`;
+}
+
+/** @param {import("./view.js").Lane} lane @param {Window} window @param {(ms: number) => number} x @param {number} y @param {boolean} compact */
+function laneShape(lane, window, x, y, compact) {
   const width = (/** @type {import("./view.js").Span} */ span) => Math.max(0.8, x(span[1]) - x(span[0]));
   return html`<g class=${lane.inferred ? "lane inferred" : "lane"}>
-    ${within(lane.activity, window.from, window.to).map((span) => html`<rect class=${`does ${span[2]}`} x=${x(span[0])} y=${y} width=${width(span)} height="16"
-      fill=${span[2] === "consuming" ? fillOf(lane.index) : fills[span[2]]}><title>${lane.name}: ${WORDS[span[2]] ?? span[2]}, ${instant(span[0])} to ${instant(span[1])}</title></rect>`)}
-    ${within(lane.belief, window.from, window.to).map((span) => html`<g class="belief"><rect x=${x(span[0])} y=${y - 2} width=${width(span)} height="20" />
-      <rect x=${x(span[0])} y=${y - 5} width=${width(span)} height="26" />
-      <title>${lane.name} believes that it owns ${span[2]} partitions, ${instant(span[0])} to ${instant(span[1])}</title></g>`)}
+    ${doings(lane, window, x, y, 18)}
+    ${within(lane.belief, window.from, window.to).map((span) => html`<g class="belief"><rect x=${x(span[0])} y=${y - 2} width=${width(span)} height="22" />
+      <rect x=${x(span[0])} y=${y - 5} width=${width(span)} height="28" />
+      <title>${lane.label ?? lane.name} believes that it owns ${span[2]} partitions, ${instant(span[0])} to ${instant(span[1])}</title></g>`)}
     ${within(lane.leads, window.from, window.to).map((span) => html`<g class="leads"><line x1=${x(span[0])} x2=${x(span[1])} y1=${y - 2} y2=${y - 2} />
       <path d=${crown(Math.max(GUTTER, x(span[0])) + 2, y - 12)} /><title>leader</title></g>`)}
-    ${within(lane.epochs, window.from, window.to).map((span) => width(span) > 44 && html`<text class="small epoch" x=${Math.max(GUTTER, x(span[0])) + 3} y=${y + 26}>epoch ${span[2]}</text>`)}
-    ${marks(lane, window, x, y)}</g>`;
+    ${marks(lane, window, x, y, compact)}</g>`;
 }
 
 export const WORDS = /** @type {Record<string, string>} */ ({
   consuming: "consumes", stopped: "stopped for a rebalance", idle: "runs and owns nothing", stalled: "does not poll", frozen: "stands still",
 });
-const fills = /** @type {Record<string, string>} */ ({ stopped: "url(#hatch)", stalled: "url(#hatch)", frozen: "url(#cross)", idle: "none" });
+const fills = /** @type {Record<string, string>} */ ({ stopped: "url(#hatch)", stalled: "url(#busy)", frozen: "url(#cross)", idle: "none" });
 
 /** @param {number} x @param {number} y */
 const crown = (x, y) => `M${x} ${y + 8}V${y + 1}l3 3l2.5-4l2.5 4l3-3v7z`;
@@ -166,34 +199,54 @@ const GLYPHS = /** @type {Record<string, [string, string]>} */ ({
   "join-refused": ["!", "down"], "sync-refused": ["!", "down"], "heartbeat-refused": ["!", "down"], "commit-refused": ["!", "down"],
 });
 
-/** Requests and answers as arrows between lane and band, heartbeats as ticks; what falls on one pixel is drawn once.
- * @param {import("./view.js").Lane} lane @param {Window} window @param {(ms: number) => number} x @param {number} y */
-function marks(lane, window, x, y) {
-  const taken = new Set(), drawn = [];
+/** Requests and answers, drawn thin and behind all lanes; what falls on the same pixels is drawn once. @param {import("./view.js").Lane} lane @param {Window} window
+ * @param {(ms: number) => number} x @param {number} y */
+function arrows(lane, window, x, y) {
+  const taken = new Set(), top = AXIS + 54;
+  return lane.marks.filter(([at, kind]) => {
+    if (!GLYPHS[kind] || at < window.from || at > window.to) return false;
+    const place = `${Math.round(x(at) / 2)} ${GLYPHS[kind][1]}`;
+    return !taken.has(place) && taken.add(place);
+  }).map(([at, kind]) => {
+    const up = GLYPHS[kind][1] === "up";
+    return html`<g class=${`mark ${kind}`}><line x1=${x(at)} x2=${x(at)} y1=${up ? y : top} y2=${up ? top : y} marker-end="url(#tip)" /></g>`;
+  });
+}
+
+/** What a lane's process did and was told: glyphs on the lane, letters under it. Letters that would touch are left out, the least important first.
+ * @param {import("./view.js").Lane} lane @param {Window} window @param {(ms: number) => number} x @param {number} y @param {boolean} compact */
+function marks(lane, window, x, y, compact) {
+  const taken = new Set(), drawn = [], /** @type {[number, string][]} */ words = [];
   for (const [at, kind] of lane.marks) {
     if (at < window.from || at > window.to) continue;
     const place = `${Math.round(x(at))} ${kind}`;
     if (taken.has(place)) continue;
     taken.add(place);
-    drawn.push(glyph(kind, x(at), y));
+    if (GLYPHS[kind]?.[0]) words.push([x(at), GLYPHS[kind][0]]);
+    else drawn.push(glyph(kind, x(at), y));
+  }
+  for (const [from, to, epoch] of within(lane.epochs, window.from, window.to)) if (x(to) - Math.max(GUTTER, x(from)) > 60) words.push([Math.max(GUTTER, x(from)) + 3, `epoch ${epoch}`]);
+  if (compact) return drawn;
+  const /** @type {[number, number][]} */ full = [];
+  for (const [left, text] of words.sort((one, other) => RANK.indexOf(one[1][0]) - RANK.indexOf(other[1][0]) || one[0] - other[0])) {
+    const right = left + text.length * 7.4 + 3;
+    if (full.some(([from, to]) => left < to && right > from)) continue;
+    full.push([left, right]);
+    drawn.push(html`<text class=${text === "!" ? "said refused" : "said"} x=${left + 3} y=${y + 30}>${text}</text>`);
   }
   return drawn;
 }
 
+const RANK = "!eLSJ";
+
 /** @param {string} kind @param {number} at @param {number} y */
 function glyph(kind, at, y) {
-  const arrow = GLYPHS[kind];
-  if (arrow) {
-    const up = arrow[1] === "up", top = AXIS + 54;
-    return html`<g class=${`mark ${kind}`}><line x1=${at} x2=${at} y1=${up ? y : top} y2=${up ? top : y} marker-end="url(#tip)" />
-      ${arrow[0] && html`<text x=${at + 2} y=${y + 27}>${arrow[0]}</text>`}</g>`;
-  }
-  if (kind === "heartbeat") return html`<line class="mark beat" x1=${at} x2=${at} y1=${y + 17} y2=${y + 22} />`;
-  if (kind === "commit") return html`<circle class="mark commit" cx=${at} cy=${y + 20} r="1.6" />`;
+  if (kind === "heartbeat") return html`<line class="mark beat" x1=${at} x2=${at} y1=${y + 19} y2=${y + 24} />`;
+  if (kind === "commit") return html`<circle class="mark commit" cx=${at} cy=${y + 22} r="2" />`;
   if (kind === "crashed" || kind === "removed" || kind === "failed") {
-    return html`<path class=${`mark ${kind}`} d=${`M${at - 4} ${y + 4}l8 8m0-8l-8 8`} />`;
+    return html`<path class=${`mark ${kind}`} d=${`M${at - 5} ${y + 4}l10 10m0-10l-10 10`} />`;
   }
-  if (kind === "fault" || kind === "stalled" || kind === "resumed") return html`<path class="mark fault" d=${`M${at} ${y - 6}l-3 7h3l-2 7l6-9h-3l2-5z`} />`;
+  if (kind === "fault" || kind === "stalled" || kind === "resumed") return html`<path class="mark fault" d=${`M${at} ${y - 6}l-3 8h3l-2 8l7-10h-4l2-6z`} />`;
   return null;
 }
 
@@ -205,7 +258,7 @@ function replicaRow(moved, window, x, y) {
     const lines = each.moving ? [`AR ${each.all}`, `OAR ${each.original}`, `RAR ${each.target}`] : [`AR ${each.all}`, `leader ${each.leader}`];
     const said = `${moved.name}, ${instant(from)} to ${instant(to)}: ${lines.join("; ")}; leader ${each.leader}${each.in_sync.length ? `; in sync ${each.in_sync}` : ""}`;
     return html`<g class=${each.moving ? "moving" : "rests"}><rect x=${x(from)} y=${y} width=${Math.max(0.8, x(to) - x(from))} height=${REPLICAS - 6} />
-      ${lines.map((line, at) => wide > line.length * 6 && html`<text class="small" x=${left + 4} y=${y + 11 + at * 12}>${line}</text>`)}<title>${said}</title></g>`;
+      ${lines.map((line, at) => wide > line.length * 7 && html`<text x=${left + 4} y=${y + 13 + at * 14}>${line}</text>`)}<title>${said}</title></g>`;
   })}</g>`;
 }
 
@@ -216,12 +269,35 @@ function raster(group, window, x, place) {
     const y = place.rasterTop + at * place.cell;
     return within(row.spans, window.from, window.to).map(([from, to, owners, still]) => {
       const wide = Math.max(0.6, x(to) - x(from)), left = x(from);
-      const title = owners.length ? owners.map((each) => group.lanes[each].name).join(" and ") : "nobody";
+      const title = owners.length ? owners.map((each) => group.lanes[each].label ?? group.lanes[each].name).join(" and ") : "nobody";
       return html`<g><rect class=${owners.length > 1 ? "cell two" : owners.length ? "cell" : "cell nobody"} x=${left} y=${y} width=${wide} height=${tall}
           fill=${owners.length ? fillOf(owners[0]) : undefined} />
-        ${still && html`<rect x=${left} y=${y} width=${wide} height=${tall} fill="url(#cross)" opacity="0.7" />`}
-        ${place.cell >= 12 && owners.length > 0 && wide > 9 * owners.length && html`<text class="letter" x=${Math.max(GUTTER, left) + 6} y=${y + 10.5}>${owners.map(letter).join("")}</text>`}
-        <title>${row.topic}-${row.partition}: ${title}, ${instant(from)} to ${instant(to)} (${seconds(to - from)})</title></g>`;
+        ${still && html`<rect x=${left} y=${y} width=${wide} height=${tall} fill="url(#lost)" />`}
+        ${place.cell >= 12 && owners.length > 0 && wide > 11 * owners.length && html`<text class="letter" x=${Math.max(GUTTER, left) + 8} y=${y + 12}>${owners.map(letter).join("")}</text>`}
+        <title>${row.label ?? row.topic}-${row.partition}: ${title}, ${instant(from)} to ${instant(to)} (${seconds(to - from)})</title></g>`;
     });
   })}</g>`;
+}
+
+/** What the signs of a picture mean: those that it has up to an instant. @param {{group: Group, until: number}} props */
+export function Legend({ group, until }) {
+  const does = new Set(group.lanes.flatMap((lane) => lane.activity.filter((span) => span[0] < until).map((span) => span[2])));
+  const cells = group.raster.flatMap((row) => row.spans.filter((span) => span[0] < until)), said = new Set(group.lanes.flatMap((lane) => lane.marks.filter((mark) => mark[0] <= until).map((mark) => mark[1])));
+  const box = (/** @type {string} */ fill, name = "does") => html`<rect class=${name} x="1" y="2" width="24" height="14" fill=${fill} />`;
+  const rows = /** @type {[any, string][]} */ ([
+    does.has("consuming") && [html`${box(fillOf(0))}<text x="13" y="13" class="letter">A</text>`, "works; letter: who"],
+    does.has("stopped") && [box("url(#hatch)"), "stopped for a rebalance"], does.has("stalled") && [box("url(#busy)"), "does not poll"],
+    does.has("frozen") && [box("url(#cross)"), "stands still"], does.has("idle") && [box("none", "does idle"), "owns nothing"],
+    cells.some((span) => !span[2].length) && [box("none", "cell nobody"), "lost: nobody's"],
+    cells.some((span) => span[3]) && [html`${box(fillOf(1), "cell")}${box("url(#lost)", "cell")}`, "lost: owned, not worked on"],
+    cells.some((span) => span[2].length > 1) && [box(fillOf(1), "cell two"), "two believe it is theirs"],
+    group.lanes.some((lane) => lane.belief.some((span) => span[0] < until)) && [html`<g class="belief"><rect x="4" y="4" width="18" height="10" /><rect x="1" y="1" width="24" height="16" /></g>`, "no member, does not know"],
+    group.lanes.some((lane) => lane.leads.some((span) => span[0] < until)) && [html`<g class="leads"><path d=${crown(6, 5)} /></g>`, "leader"],
+    said.has("heartbeat") && [html`<line class="mark beat" x1="12" x2="12" y1="5" y2="14" />`, "heartbeat"],
+    said.has("commit") && [html`<circle class="mark commit" cx="12" cy="10" r="2.5" />`, "commit"],
+    [...said].some((kind) => kind.endsWith("-refused")) && [html`<text class="said refused" x="10" y="14">!</text>`, "refused"],
+    [...said].some((kind) => ["join", "sync", "leave"].includes(kind)) && [html`<text class="said" x="2" y="14">J S L</text>`, "JoinGroup, SyncGroup, LeaveGroup"],
+    group.deadlines.some((each) => each.at_ms < until) && [html`<g class="deadline"><line x1="1" x2="25" y1="9" y2="9" /></g>`, "a deadline runs"],
+  ].filter(Boolean));
+  return html`<ul class="legend" aria-label="legend">${rows.map(([sign, text]) => html`<li><svg width="28" height="18" aria-hidden="true"><${Definitions} />${sign}</svg>${text}</li>`)}</ul>`;
 }

@@ -4,17 +4,25 @@
 /** @type {Worker|null} */
 let worker = null;
 let number = 0;
+/** @type {((loading: {text: string, done: number, of: number}) => void)|null} */
+let watching = null;
 /** @type {Map<number, [(value: any) => void, (error: Error) => void]>} */
 const waiting = new Map();
 
 const WITHOUT = "This browser cannot run the engine (WebAssembly or module workers are missing). The recorded run of a lesson can still be stepped through; to change it, use a newer browser. A log of your own is shown by \"coordinator watch\" as well.";
 
-/** Ask the engine for something (see request in coordinator.page.engine). Rejects with a sentence. @param {any} asked @returns {Promise<any>} */
-export function ask(asked) {
+/** Ask the engine for something (see request in coordinator.page.engine). Rejects with a sentence. @param {any} asked
+ * @param {(loading: {text: string, done: number, of: number}) => void} [onLoading] told how far the engine is fetched @returns {Promise<any>} */
+export function ask(asked, onLoading) {
+  if (onLoading) watching = onLoading;
   if (typeof WebAssembly !== "object" || typeof Worker !== "function") return Promise.reject(new Error(WITHOUT));
   if (worker === null) {
     worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
     worker.onmessage = ({ data }) => {
+      if (data.loading) {
+        watching?.(data.loading);
+        return;
+      }
       const [resolve, reject] = waiting.get(data.id) ?? [];
       waiting.delete(data.id);
       if (data.error) reject?.(new Error(data.error));

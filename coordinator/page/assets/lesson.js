@@ -4,6 +4,7 @@ import { Component, createPortal, render } from "./vendor/preact.mjs";
 import { Abreast } from "./abreast.js";
 import { ask } from "./engine.js";
 import { Predicting } from "./predicting.js";
+import { see } from "./progress.js";
 import { Stage } from "./stage.js";
 import { fromHash, toHash } from "./url.js";
 import { html } from "./view.js";
@@ -18,12 +19,18 @@ class Lesson extends Component {
     const { lesson } = props;
     /** @type {any} */
     this.state = { revealed: false, guess: null, now: lesson.stop_ms, branches: [], count: 0, busy: false, problem: "", spoken: "",
-      member: lesson.picture.groups[0]?.lanes[0]?.name ?? "", marks: [], sides: null, onto: null, link: "", without: [] };
+      member: lesson.picture.groups[0]?.lanes[0]?.name ?? "", marks: [], sides: null, onto: null, link: "", without: [], card: "question", tried: "" };
+    this.small = matchMedia("(max-width: 48rem)").matches;
+    this.open = this.small && lesson.lanes.length ? new Set(lesson.lanes) : undefined;
     /** @type {{name: string, settings: string[]}[]} */
     this.choices = [...lesson.choices.slice(0, 1), ...lesson.variants, ...lesson.choices.slice(1)];
   }
 
   componentDidMount() {
+    this.show("question");
+    const setting = /** @type {HTMLDetailsElement|null} */ (document.querySelector(".setting"));
+    if (setting && this.small) setting.open = false;
+    document.getElementById("share")?.addEventListener("click", () => this.copy());
     const answer = /** @type {HTMLDetailsElement} */ (document.getElementById("answer"));
     const question = /** @type {HTMLElement} */ (document.getElementById("question"));
     question.addEventListener("change", (event) => {
@@ -33,7 +40,6 @@ class Lesson extends Component {
     answer.addEventListener("toggle", () => answer.open && this.reveal());
     document.getElementById("reveal")?.addEventListener("click", () => {
       answer.open = true;
-      answer.scrollIntoView({ block: "nearest" });
     });
     for (const each of /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll("button[data-try]"))) each.addEventListener("click", () => this.attempt(each.dataset.try ?? ""));
     this.follow();
@@ -60,8 +66,48 @@ class Lesson extends Component {
     if (this.state.revealed) return;
     const { lesson } = this.props, guess = this.state.guess;
     const verdict = document.getElementById("verdict");
-    if (verdict) verdict.textContent = guess ? (guess.id === lesson.answer ? "That is what happens." : `You said: ${guess.text}`) : "";
-    this.setState({ revealed: true, now: lesson.truth_ms });
+    if (verdict) {
+      verdict.textContent = guess ? (guess.id === lesson.answer ? "As you said:" : `You said: ${guess.text} It is otherwise:`) : "";
+      verdict.classList.toggle("yes", guess?.id === lesson.answer);
+    }
+    this.setState({ revealed: true });
+    see(lesson.slug, guess?.id === lesson.answer);
+    this.show("answer");
+    this.playOn();
+  }
+
+  /** Show one part of the lesson. @param {string} card */
+  show(card) {
+    document.body.dataset.card = card;
+    this.setState({ card });
+  }
+
+  /** The picture plays on from the question to what was asked about; where less motion is wanted it is there at once. */
+  playOn() {
+    const { lesson } = this.props, from = lesson.stop_ms, to = lesson.truth_ms;
+    if (matchMedia("(prefers-reduced-motion: reduce)").matches) {
+      this.setState({ now: to });
+      return;
+    }
+    const begun = performance.now(), lasts = 2500;
+    const turn = (/** @type {number} */ time) => {
+      const part = Math.min(1, (time - begun) / lasts), now = Math.round(from + (to - from) * (1 - (1 - part) ** 2));
+      if (part < 1 && this.moved) return;
+      this.setState({ now });
+      if (part < 1) requestAnimationFrame(turn);
+    };
+    this.moved = false;
+    requestAnimationFrame(turn);
+  }
+
+  async copy() {
+    await this.share();
+    try {
+      await navigator.clipboard.writeText(location.href);
+      this.setState({ spoken: "The link is copied." });
+    } catch {
+      this.setState({ spoken: "The link stands in the address of this page." });
+    }
   }
 
   get notes() {
@@ -101,7 +147,11 @@ class Lesson extends Component {
   /** Carry out what the lesson says to try: its run was recorded with the lesson's. @param {string} id */
   async attempt(id) {
     const { lesson } = this.props, { text, says, ...run } = lesson.tries.find((/** @type {any} */ each) => each.id === id);
-    if (this.state.branches.some((/** @type {any} */ each) => each.name === text)) return;
+    const { branches } = this.state, there = branches.find((/** @type {any} */ each) => each.name === text);
+    if (there) {
+      this.setState({ branches: [...branches.filter((/** @type {any} */ each) => each !== there), there] });
+      return;
+    }
     try {
       const answer = await fetch(`${lesson.slug}.${id}.json`);
       this.grown({ ...run, ...await answer.json(), name: text, says });
@@ -140,43 +190,76 @@ class Lesson extends Component {
   /** @param {KeyboardEvent} event */
   pressed(event) {
     if (event.key.toLowerCase() !== "b" || !this.state.revealed) return false;
-    /** @type {HTMLElement|null} */ (document.querySelector(".abreast select"))?.focus();
+    document.body.dataset.card = "change";
+    this.setState({ card: "change" }, () => /** @type {HTMLElement|null} */ (document.querySelector(".abreast select"))?.focus());
     return true;
   }
 
   render() {
-    const { lesson } = this.props, { revealed, now, marks, link } = this.state, [from, to] = lesson.window_ms;
-    const pick = (/** @type {string} */ name) => this.setState({ member: name });
+    const { lesson } = this.props, { revealed, now, marks, link, branches } = this.state, [from, to] = lesson.window_ms;
+    const pick = (/** @type {string} */ name) => this.setState({ member: name }), newest = branches.at(-1), below = newest && this.run(newest, pick);
+    const wide = newest?.window_ms?.[1] ?? to;
     return html`<div>
+      ${link && html`<p class="problem" role="alert">${link}</p>`}
       <${Predicting} picture=${lesson.picture} marks=${marks} revealed=${revealed}
         onMarks=${(/** @type {import("./predict.js").Mark[]} */ next) => this.setState({ marks: next }, () => this.share())}
-        stage=${{ from, to, now, since: from, seq: lesson.truth_seq, horizon: revealed ? undefined : lesson.stop_ms, notes: this.notes, name: lesson.title, onPick: pick,
-          onCursor: (/** @type {number} */ at) => { if (at !== this.state.now) this.setState({ now: at }); }, onKey: (/** @type {KeyboardEvent} */ event) => this.pressed(event) }} />
-      ${link && html`<p class="problem" role="alert">${link}</p>`}
+        stage=${{ from, to: Math.max(to, wide), now, since: from, seq: lesson.truth_seq, horizon: revealed ? undefined : lesson.stop_ms, notes: this.notes, name: lesson.title, onPick: pick, below, compact: Boolean(below),
+          open: revealed ? undefined : this.open,
+          onCursor: (/** @type {number} */ at) => { this.moved = true; if (at !== this.state.now) this.setState({ now: at }); }, onKey: (/** @type {KeyboardEvent} */ event) => this.pressed(event) }} />
+      ${createPortal(this.change(pick), /** @type {Element} */ (document.getElementById("change")))}
+      ${createPortal(this.pager(), /** @type {Element} */ (document.getElementById("pager")))}
       ${createPortal(this.runs(pick), /** @type {Element} */ (document.getElementById("runs")))}
     </div>`;
   }
 
-  /** What may be changed, and the runs with something changed, after the answer. @param {(name: string) => void} pick */
+  /** The way through the lesson: one idea after another. */
+  pager() {
+    const { revealed, card } = this.state;
+    const newest = this.state.branches.at(-1), said = newest && html`<div class="said-of"><strong>${newest.name}</strong>${this.said(newest)}</div>`;
+    if (!revealed) return said;
+    const cards = [["question", "Question"], ["answer", "Answer"], ["why", "Why"], ["try", "Try"], ["change", "Change it"]], next = cards[cards.findIndex(([id]) => id === card) + 1];
+    for (const each of /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll("button[data-try]"))) each.setAttribute("aria-pressed", String(each.textContent === newest?.name));
+    return html`${said}<nav class="pager" aria-label="parts of the lesson">${cards.map(([id, text]) => html`<button type="button" data-to=${id} aria-current=${card === id ? "step" : undefined} onClick=${() => this.show(id)}>${text}</button>`)}
+      ${next && html`<button type="button" class="next" onClick=${() => this.show(next[0])}>${next[1]} ▶</button>`}</nav>`;
+  }
+
+  /** What may be changed. @param {(name: string) => void} pick */
+  change(pick) {
+    const { lesson } = this.props, { revealed, now, branches, busy, member } = this.state;
+    if (!revealed) return null;
+    return html`<${WhatIf} offers=${lesson.offers} lanes=${(this.onto?.picture ?? lesson.picture).groups[0].lanes} script=${lesson.script} without=${this.state.without} member=${member} now=${now}
+        onWithout=${(/** @type {number[]} */ without) => this.setState({ without })} busy=${busy} branches=${branches.map((/** @type {any} */ each) => each.name)} onto=${this.onto?.name ?? ""}
+        onOnto=${(/** @type {string} */ name) => this.setState({ onto: name })} onPick=${pick} onRun=${(/** @type {any} */ action) => this.act(action)} />
+      ${lesson.variants.length > 0 && html`<p class="tools">The same churn with other settings: ${lesson.variants.map((/** @type {any} */ each) => html`
+        <button type="button" disabled=${busy} onClick=${async () => { if (await this.branch(each.name, [], each.settings)) this.share(); }}>${each.name}</button>`)}</p>`}`;
+  }
+
+  /** A run with something changed. @param {any} each @param {(name: string) => void} pick */
+  run(each, pick) {
+    const { lesson } = this.props, { branches, now } = this.state, [from, to] = lesson.window_ms;
+    return html`<section class="branch" aria-label=${each.name} key=${each.name}>
+      <h2>${each.name} <button type="button" onClick=${() => this.setState({ branches: branches.filter((/** @type {any} */ other) => other !== each) }, () => this.share())}>remove</button></h2>
+      ${each !== branches.at(-1) && this.said(each)}
+      <${Stage} picture=${each.picture} from=${from} to=${Math.max(to, each.window_ms?.[1] ?? to)} now=${now} since=${from} name=${each.name} bare=${true} compact=${true}
+        notes=${each.actions.map((/** @type {any} */ action) => ({ kind: "action", at_ms: action.at_ms, text: action.kind }))} onPick=${pick} /></section>`;
+  }
+
+  /** What a run changed, in words. @param {any} each */
+  said(each) {
+    return html`${each.says && html`<p class="says">${each.says}</p>`}
+      ${each.actions.length > 0 && !each.says && html`<p class="done">${each.actions.map(told).join("; ")}</p>`}
+      <p class="changed">${each.changed.join(" ")}</p>`;
+  }
+
+  /** The older runs, newest first, and two settings side by side. @param {(name: string) => void} pick */
   runs(pick) {
-    const { lesson } = this.props, { revealed, now, branches, busy, problem, spoken, member, sides } = this.state, [from, to] = lesson.window_ms;
+    const { lesson } = this.props, { revealed, now, branches, problem, spoken, sides, card } = this.state;
     return html`<div>
-      ${revealed && html`<${WhatIf} offers=${lesson.offers} lanes=${(this.onto?.picture ?? lesson.picture).groups[0].lanes} script=${lesson.script} without=${this.state.without} member=${member} now=${now}
-          onWithout=${(/** @type {number[]} */ without) => this.setState({ without })} busy=${busy} branches=${branches.map((/** @type {any} */ each) => each.name)} onto=${this.onto?.name ?? ""}
-          onOnto=${(/** @type {string} */ name) => this.setState({ onto: name })} onPick=${pick} onRun=${(/** @type {any} */ action) => this.act(action)} />
-        ${lesson.variants.length > 0 && html`<p class="tools">The same churn with other settings: ${lesson.variants.map((/** @type {any} */ each) => html`
-          <button type="button" disabled=${busy} onClick=${async () => { if (await this.branch(each.name, [], each.settings)) this.share(); }}>${each.name}</button>`)}</p>`}`}
       ${problem && html`<p class="problem" role="alert">${problem}</p>`}
       <p class="live" aria-live="polite">${spoken}</p>
-      ${(revealed || sides) && html`<${Abreast} lesson=${lesson} choices=${this.choices} sides=${sides} actions=${branches.at(-1)?.actions ?? []} now=${now}
+      ${((revealed && card === "change") || sides) && html`<${Abreast} lesson=${lesson} choices=${this.choices} sides=${sides} actions=${branches.at(-1)?.actions ?? []} now=${now}
         onSides=${(/** @type {any} */ next) => this.setState({ sides: next }, () => this.share())} onCursor=${(/** @type {number} */ at) => this.setState({ now: at })} />`}
-      ${branches.map((/** @type {any} */ each, /** @type {number} */ at) => html`<section class="branch" aria-label=${each.name}>
-        <h2>${each.name} <button type="button" onClick=${() => this.setState({ branches: branches.filter((/** @type {any} */ other) => other !== each) }, () => this.share())}>remove</button></h2>
-        ${each.says && html`<p class="says">${each.says}</p>`}
-        <p class="changed">${each.changed.join(" ")}</p>
-        ${each.actions.length > 0 && html`<p>${each.actions.map(told).join("; ")}</p>`}
-        <${Stage} key=${at} picture=${each.picture} from=${from} to=${each.window_ms?.[1] ?? to} now=${now} since=${from} name=${each.name}
-          notes=${each.actions.map((/** @type {any} */ action) => ({ kind: "action", at_ms: action.at_ms, text: action.kind }))} onPick=${pick} /></section>`)}
+      ${branches.slice(0, -1).reverse().map((/** @type {any} */ each) => this.run(each, pick))}
     </div>`;
   }
 }

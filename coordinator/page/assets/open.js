@@ -2,6 +2,7 @@
 /** A log of the reader's own, folded and drawn in the browser: nothing leaves the machine. */
 import { render } from "./vendor/preact.mjs";
 import { Copy } from "./copy.js";
+import { Diagnosis } from "./diagnose.js";
 import { ask } from "./engine.js";
 import { Foretelling } from "./predicting.js";
 import { html } from "./view.js";
@@ -19,7 +20,7 @@ function cutShort(text) {
   }
 }
 
-/** @param {File} file */
+/** @param {{name: string, size: number, text: () => Promise<string>}} file */
 async function open(file) {
   if (file.size > MOST_BYTES) {
     show(html`<p class="problem" role="alert">${file.name} has ${Math.round(file.size / 1e6)} MB, more than a page holds: run "coordinator watch" for it.</p>`);
@@ -32,6 +33,7 @@ async function open(file) {
     const more = async (/** @type {number} */ begin, /** @type {number} */ end) => (await ask({ op: "steps", begin, end })).steps;
     const copy = (/** @type {string} */ group) => ask({ op: "copy", group });
     const draw = (/** @type {any} */ copied) => show(html`<div key=${file.name}>${cut && html`<p role="status">The last line of ${file.name} was cut short; it is left out.</p>`}<${Foretelling} picture=${picture} name=${file.name} more=${more} />
+      ${picture.groups.length > 0 && html`<${Diagnosis} groups=${picture.groups} ask=${(/** @type {string} */ group) => ask({ op: "diagnose", group })} />`}
       <${Copy} groups=${picture.groups} copy=${copy} run=${run} />
       ${copied && html`<section class="branch" aria-label="the copy"><h2>The copy, run in the simulator</h2><${Foretelling} picture=${copied} name="the copy" /></section>`}</div>`);
     const run = async (/** @type {string} */ scenario) => draw((await ask({ op: "play", as: "copy", scenario, name: "copy", seed: 1 })).picture);
@@ -48,6 +50,10 @@ function show(what) {
 
 const input = /** @type {HTMLInputElement} */ (document.getElementById("file"));
 input.addEventListener("change", () => input.files?.[0] && open(input.files[0]));
+document.getElementById("sample")?.addEventListener("click", async () => {
+  const answer = await fetch("incident.jsonl");
+  if (answer.ok) open({ name: "incident.jsonl", size: 0, text: () => answer.text() });
+});
 addEventListener("dragover", (event) => event.preventDefault());
 addEventListener("drop", (event) => {
   event.preventDefault();

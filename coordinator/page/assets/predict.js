@@ -3,7 +3,7 @@
  *
  * A mark is plain data, so that a link can carry it. Marks are put with a pointer, with the keyboard or with a form, stay where they are
  * when the answer is shown, and then stand beside what was there. Knows the picture, no rule of the protocol. */
-import { GUTTER, fillOf, laneY, layout } from "./draw.js";
+import { AXIS, GUTTER, fillOf, layout } from "./draw.js";
 import { doing } from "./tables.js";
 import { at, html, instant, letter } from "./view.js";
 
@@ -81,7 +81,7 @@ function shape(mark, kind, group, x, place, window) {
     return row >= 0 && html`<g class=${kind}><rect x=${left} y=${y - 1} width="22" height=${tall} fill=${lane ? fillOf(lane.index) : "#fff"} />
       <text x=${left + 11} y=${y + 10} class="letter">${lane ? letter(lane.index) : "–"}?</text></g>`;
   }
-  const y = lane ? laneY(lane.index) - 4 : 24, tall = lane ? 24 : place.height - 24;
+  const y = lane ? place.lane(lane.index) - 4 : AXIS, tall = lane ? 26 : place.height - AXIS;
   if (mark.kind === "at") return html`<g class=${kind}><line x1=${left} x2=${left} y1=${y} y2=${y + tall} /><text x=${left + 3} y=${y + 9}>?</text></g>`;
   return html`<g class=${kind}><rect class="span" x=${left} y=${y} width=${Math.max(2, x(mark.to_ms ?? mark.at_ms) - left)} height=${tall} /><text x=${left + 3} y=${y + 9}>?</text></g>`;
 }

@@ -1,7 +1,7 @@
 // @ts-check
 /** The picture with its cursor, its controls and what is said beside the cursor. Shows a picture; changes none. */
 import { Component } from "./vendor/preact.mjs";
-import { Drawing, GUTTER, LANE, invert, laneY, layout, scale } from "./draw.js";
+import { AXIS, Drawing, GUTTER, Legend, axis, invert, layout, scale } from "./draw.js";
 import { Now, Whole, timers } from "./tables.js";
 import { at, html, instant, lostUntil, number, stepAt } from "./view.js";
 
@@ -9,7 +9,7 @@ import { at, html, instant, lostUntil, number, stepAt } from "./view.js";
  * @typedef {import("./view.js").Picture} Picture
  * @typedef {import("./view.js").Step} Step
  * @typedef {{at_ms?: number, lane?: number, text: string, kind: "guess"|"truth"|"action"}} Note
- * @typedef {{picture: Picture, group?: string, from?: number, to?: number, now?: number, horizon?: number, notes?: Note[], name?: string, seq?: number, since?: number,
+ * @typedef {{picture: Picture, group?: string, from?: number, to?: number, now?: number, horizon?: number, notes?: Note[], name?: string, seq?: number, since?: number, open?: Set<string>, bare?: boolean, compact?: boolean, below?: any,
  *   more?: (begin: number, end: number) => Promise<Step[]>, onCursor?: (now: number, group: string) => void, onGroup?: (group: string) => void, onPick?: (lane: string) => void, follow?: boolean,
  *   home?: [number, number], onWindow?: (from: number, to: number) => void, over?: (x: (ms: number) => number, place: ReturnType<typeof layout>, window: import("./draw.js").Window) => any,
  *   onKey?: (event: KeyboardEvent, window: import("./draw.js").Window) => boolean, onMark?: (type: string, spot: Spot) => boolean}} Props
@@ -30,7 +30,7 @@ class Still extends Component {
   /** @param {any} next */
   shouldComponentUpdate(next) {
     const { group, window } = this.props;
-    return next.group !== group || next.label !== this.props.label || ["from", "to", "width", "horizon"].some((key) => next.window[key] !== window[key]);
+    return next.group !== group || next.label !== this.props.label || next.open !== this.props.open || next.compact !== this.props.compact || ["from", "to", "width", "horizon"].some((key) => next.window[key] !== window[key]);
   }
 
   render() {
@@ -270,13 +270,19 @@ export class Stage extends Component {
     this.look(from, to - from);
   }
 
+  /** @param {Group} group */
+  place(group) {
+    const props = /** @type {Props} */ (this.props);
+    return layout(group, props.picture.replicas, this.state.unfolded ? undefined : props.open, props.compact);
+  }
+
   /** Where in the picture a pointer is. @param {MouseEvent} event @returns {Spot} */
   spot(event) {
     const box = this.root.querySelector("svg.picture").getBoundingClientRect(), each = this.state.width / box.width;
-    const y = (event.clientY - box.top) * each, group = this.group, place = group && layout(group);
-    const lane = Math.floor((y - laneY(0) + 14) / LANE), row = place ? Math.floor((y - place.rasterTop) / place.cell) : -1;
+    const y = (event.clientY - box.top) * each, group = this.group, place = group && this.place(group);
+    const lane = place?.laneAt(y), row = place ? Math.floor((y - place.rasterTop) / place.cell) : -1;
     const ms = invert(this.window, (event.clientX - box.left) * each), slack = invert(this.window, GUTTER + 4) - this.state.from;
-    return { ms, slack, ...(group?.lanes[lane] && { lane }), ...(group?.raster[row] && { row }) };
+    return { ms, slack, ...(lane !== undefined && { lane }), ...(group?.raster[row] && { row }) };
   }
 
   /** @param {PointerEvent} event */
@@ -298,48 +304,51 @@ export class Stage extends Component {
   render() {
     const props = /** @type {Props} */ (this.props), group = this.group, { now, playing, by, spoken, table } = this.state;
     if (!group) return html`<div class="stage" ref=${(/** @type {any} */ root) => { if (root) this.root = root; }}><p class="empty">No group is in this log: none of its clients joined one.</p></div>`;
-    const window = this.window, x = scale(window), place = layout(group, props.picture.replicas), step = this.current, horizon = this.end(props);
+    const window = this.window, x = scale(window), place = this.place(group), step = this.current, horizon = this.end(props);
     const lost = lostUntil(group, Math.min(now, horizon), props.since), named = props.name ? `: ${props.name}` : "";
     const label = `${group.name}: states of the coordinator, members and owners of partitions from ${instant(window.from)} to ${instant(Math.min(window.to, horizon))}; a table follows`;
     return html`<div class="stage" ref=${(/** @type {any} */ root) => { if (root) this.root = root; }}>
       ${props.picture.groups.length > 1 && html`<label class="choose">group <select value=${group.group} onChange=${(/** @type {any} */ event) => this.setState({ group: event.target.value }, () => props.onGroup?.(this.state.group))}>
         ${props.picture.groups.map((each) => html`<option value=${each.group}>${each.name}</option>`)}</select></label>`}
-      <p class="headline"><strong class="lost">${number(lost)}</strong> partition-seconds lost up to the cursor, at <strong>${instant(now)}</strong></p>
+      <p class="headline"><strong class="lost">${number(lost)}</strong> partition-seconds lost up to <strong>${instant(now)}</strong></p>
       ${props.picture.commits_not_drawn > 0 && html`<p>${props.picture.commits_not_drawn} requests of commits are not drawn in a log this long; step to see them.</p>`}
       <div class="plot" tabindex="0" role="group" aria-label=${`${props.name ?? "picture"}. ${HELP}`} onKeyDown=${(/** @type {any} */ event) => this.key(event)}
           onPointerDown=${(/** @type {any} */ event) => this.point(event)} onPointerMove=${(/** @type {any} */ event) => this.point(event)}
           onPointerUp=${(/** @type {any} */ event) => this.point(event)} onWheel=${(/** @type {any} */ event) => this.wheel(event)}>
-        <${Still} group=${group} replicas=${props.picture.replicas} window=${window} label=${label} uid=${this.uid} />
+        <div class="sticky"><svg viewBox=${`0 0 ${window.width} ${AXIS}`} aria-hidden="true">${axis(window, x, AXIS)}</svg></div>
+        <${Still} group=${group} replicas=${props.picture.replicas} window=${window} label=${label} uid=${this.uid} open=${this.state.unfolded ? undefined : props.open} compact=${props.compact} />
         <svg class="over" viewBox=${`0 0 ${window.width} ${place.height}`} aria-hidden="true">
           ${props.over?.(x, place, window)}
           ${(props.notes ?? []).map((note) => noted(note, x, place, window))}
           ${now >= window.from && now <= window.to && html`<line class="cursor" x1=${x(now)} x2=${x(now)} y1="0" y2=${place.height} />`}
         </svg>
       </div>
-      <div class="controls">
+      ${props.below}
+      ${!props.bare && html`<div class="controls">
         <button type="button" onClick=${() => this.step(-1)} aria-label="step back">◀ step</button>
         <button type="button" onClick=${() => this.step(1)} aria-label="step forward">step ▶</button>
-        <button type="button" onClick=${() => this.play()} aria-pressed=${playing}>${playing ? "pause" : "play"}</button>
-        <label>by <select value=${by} onChange=${(/** @type {any} */ event) => this.setState({ by: event.target.value })}>
-          <option>event</option><option>message</option><option>deadline</option></select></label>
+        <button type="button" class="play" onClick=${() => this.play()} aria-pressed=${playing}>${playing ? "pause" : "play"}</button>
         <input type="range" class="scrub" aria-label="instant" min="0" max=${horizon} value=${now} aria-valuetext=${instant(now)}
           onInput=${(/** @type {any} */ event) => this.go(Number(event.target.value))} />
+        <label>by <select value=${by} onChange=${(/** @type {any} */ event) => this.setState({ by: event.target.value })}>
+          <option>event</option><option>message</option><option>deadline</option></select></label>
         <button type="button" onClick=${() => this.zoom(0.5)} aria-label="zoom in">+</button>
         <button type="button" onClick=${() => this.zoom(2)} aria-label="zoom out">−</button>
         <button type="button" onClick=${() => this.fit()}>whole</button>
+        ${place.folded.length > 0 && html`<button type="button" class="unfold" onClick=${() => this.setState({ unfolded: true })}>show all ${group.lanes.length} members</button>`}
       </div>
-      <div class="beside">
-        <section class="panel" aria-label=${`at the cursor${named}`}>
-          ${step ? html`<h2>${instant(step.at_ms)} <span class="type">${step.type}</span></h2><p class="say">${step.say}</p>
+      <section class="panel" aria-label=${`at the cursor${named}`}>
+        ${step ? html`<p class="say"><span class="type">${step.type}</span> ${step.say}</p>` : html`<p class="say">Nothing has happened yet.</p>`}</section>
+      <${Legend} group=${group} until=${horizon} />
+      <details class="more" open=${this.state.more} onToggle=${(/** @type {any} */ event) => this.setState({ more: event.target.open })}>
+        <summary>More at this instant: the message's fields, timers, who has what</summary>${this.state.more && html`<div class="beside"><div class="fields">
+          ${step && html`<h3>${instant(step.at_ms)} <span class="type">${step.type}</span></h3>
             ${step.fields.length > 0 && html`<dl>${step.fields.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`}
-            ${step.cause !== null && html`<button type="button" class="link" onClick=${() => this.cause(step)}>what made it happen</button>`}`
-            : html`<p>Nothing has happened yet.</p>`}
-          ${timers(group, now).length > 0 && html`<h3>Timers</h3><ul>${timers(group, now).map((row) => html`<li>${row}</li>`)}</ul>`}
-        </section>
-        <section class="now" aria-label=${`members at the cursor${named}`}><${Now} group=${group} now=${now} /></section>
-      </div>
+            ${step.cause !== null && html`<button type="button" class="link" onClick=${() => this.cause(step)}>what made it happen</button>`}`}
+          ${timers(group, now).length > 0 && html`<h3>Timers</h3><ul>${timers(group, now).map((row) => html`<li>${row}</li>`)}</ul>`}</div>
+        <section class="now" aria-label=${`members at the cursor${named}`}><${Now} group=${group} now=${now} /></section></div>`}</details>
       <details class="whole" open=${table} onToggle=${(/** @type {any} */ event) => this.setState({ table: event.target.open })}>
-        <summary>The picture as tables</summary>${table && html`<${Whole} group=${group} replicas=${props.picture.replicas} horizon=${horizon} />`}</details>
+        <summary>The picture as tables</summary>${table && html`<${Whole} group=${group} replicas=${props.picture.replicas} horizon=${horizon} />`}</details>`}
       <p class="live" aria-live="polite">${spoken}</p>
     </div>`;
   }
@@ -355,10 +364,10 @@ export class Stage extends Component {
  * @param {ReturnType<typeof layout>} place @param {import("./draw.js").Window} window */
 function noted(note, x, place, window) {
   const left = note.at_ms === undefined ? GUTTER + 4 : x(Math.max(window.from, Math.min(window.to, note.at_ms)));
-  const y = note.lane === undefined ? 12 : laneY(note.lane) + 12;
+  const y = note.lane === undefined || !place.isOpen[note.lane] ? AXIS + 60 : place.lane(note.lane) + 13;
   return html`<g class=${`note ${note.kind}`}>
-    ${note.at_ms !== undefined && html`<line x1=${left} x2=${left} y1=${note.lane === undefined ? 0 : y - 18} y2=${note.lane === undefined ? place.height : y + 10} />`}
-    <text x=${Math.min(left + 4, window.width - note.text.length * 6.6 - 4)} y=${note.kind === "truth" ? y + 10 : y}>${note.text}</text></g>`;
+    ${note.at_ms !== undefined && html`<line x1=${left} x2=${left} y1=${note.lane === undefined ? AXIS : y - 18} y2=${note.lane === undefined ? place.height : y + 10} />`}
+    <text x=${Math.min(left + 4, window.width - note.text.length * 7.6 - 8)} y=${y}>${note.text}</text></g>`;
 }
 
 /** What the state of a group is called at an instant, for titles. @param {Group} group @param {number} now */

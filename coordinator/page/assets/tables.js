@@ -10,7 +10,7 @@ export function Now({ group, now }) {
   const state = at(group.states, now), number = at(group.numbers, now);
   return html`<table><caption>At ${instant(now)}: ${state ? state[2] : "no group yet"}${number ? `, ${kindOf(group)} ${number[2]}` : ""}</caption>
     <thead><tr><th scope="col">member</th><th scope="col">does</th><th scope="col">owns</th></tr></thead>
-    <tbody>${group.lanes.map((lane) => html`<tr><th scope="row">${letter(lane.index)} ${lane.name}${at(lane.leads, now) ? " (leader)" : ""}</th>
+    <tbody>${group.lanes.map((lane) => html`<tr><th scope="row">${letter(lane.index)} ${lane.label ?? lane.name}${at(lane.leads, now) ? " (leader)" : ""}</th>
       <td>${doing(lane, now)}</td><td>${owned(group, lane.index, now)}</td></tr>`)}</tbody></table>`;
 }
 
@@ -25,7 +25,7 @@ export function doing(lane, now) {
 
 /** @param {Group} group @param {number} index @param {number} now */
 export function owned(group, index, now) {
-  const rows = group.raster.filter((row) => at(row.spans, now)?.[2].includes(index)).map((row) => `${row.topic}-${row.partition}`);
+  const rows = group.raster.filter((row) => at(row.spans, now)?.[2].includes(index)).map((row) => `${row.label ?? row.topic}-${row.partition}`);
   return rows.length > 12 ? `${rows.length} partitions` : rows.join(", ") || "nothing";
 }
 
@@ -39,12 +39,12 @@ export function Whole({ group, replicas, horizon }) {
     <table><caption>${kindOf(group)}s</caption><thead><tr><th scope="col">${kindOf(group)}</th><th scope="col">from</th></tr></thead>
       <tbody>${group.numbers.filter((span) => span[0] <= horizon).map((span) => html`<tr><td>${span[2]}</td><td>${instant(span[0])}</td></tr>`)}</tbody></table>
     <table><caption>Members</caption><thead><tr><th scope="col">member</th><th scope="col">does</th><th scope="col">from</th><th scope="col">to</th></tr></thead>
-      <tbody>${group.lanes.map((lane) => lane.activity.filter((span) => span[0] <= horizon).map((span) => html`<tr><th scope="row">${lane.name}</th>
+      <tbody>${group.lanes.map((lane) => lane.activity.filter((span) => span[0] <= horizon).map((span) => html`<tr><th scope="row">${lane.label ?? lane.name}</th>
         <td>${WORDS[span[2]] ?? span[2]}</td><td>${instant(span[0])}</td><td>${until(span)}</td></tr>`))}</tbody></table>
     <table><caption>Partitions: ${number(lostUntil(group, horizon))} partition-seconds lost</caption>
       <thead><tr><th scope="col">partition</th><th scope="col">owner</th><th scope="col">from</th><th scope="col">to</th></tr></thead>
-      <tbody>${group.raster.slice(0, 200).map((row) => row.spans.filter((span) => span[0] <= horizon).map((span) => html`<tr><th scope="row">${row.topic}-${row.partition}</th>
-        <td>${span[2].map((each) => group.lanes[each].name).join(" and ") || "nobody"}${span[3] ? ", standing still" : ""}</td>
+      <tbody>${group.raster.slice(0, 200).map((row) => row.spans.filter((span) => span[0] <= horizon).map((span) => html`<tr><th scope="row">${row.label ?? row.topic}-${row.partition}</th>
+        <td>${span[2].map((each) => group.lanes[each].label ?? group.lanes[each].name).join(" and ") || "nobody"}${span[3] ? ", standing still" : ""}</td>
         <td>${instant(span[0])}</td><td>${until(span)}</td></tr>`))}</tbody></table>
     ${replicas.length > 0 && html`<table><caption>Replicas of partitions that were reassigned</caption>
       <thead><tr>${["partition", "all (AR)", "original (OAR)", "target (RAR)", "leader", "from", "to"].map((each) => html`<th scope="col">${each}</th>`)}</tr></thead>
@@ -61,7 +61,7 @@ export function timers(group, now) {
     if (!lane.session_timeout_ms || !at(lane.member, now)) continue;
     const sign = lane.signs.filter((each) => each <= now).at(-1);
     if (sign !== undefined && sign + lane.session_timeout_ms >= now) {
-      rows.push(`session of ${lane.name}: last sign of life at ${instant(sign)}, ends at ${instant(sign + lane.session_timeout_ms)} without another`);
+      rows.push(`session of ${lane.label ?? lane.name}: last sign of life at ${instant(sign)}, ends at ${instant(sign + lane.session_timeout_ms)} without another`);
     }
   }
   return rows;

@@ -54,6 +54,7 @@ export async function fromHash(hash) {
   const found = /^#r=([\w-]+)$/.exec(hash);
   if (!found && hash.startsWith("#r=")) throw new Error("damaged");
   if (!found) return null;
+  if (hash.length > 2 * LONGEST) throw new Error("damaged");
   const packed = Uint8Array.from(atob(found[1].replaceAll("-", "+").replaceAll("_", "/")), (char) => char.charCodeAt(0));
   const [v, seed, settings, actions, now, sides = 0, marks = [], earlier = [], without = []] = JSON.parse(new TextDecoder().decode(await through(packed, new DecompressionStream("deflate-raw"))));
   if (typeof v !== "string" || !Number.isSafeInteger(seed) || !Number.isFinite(now) || !isSides(sides) || !Array.isArray(marks) || !Array.isArray(earlier)) throw new Error("damaged");

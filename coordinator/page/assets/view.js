@@ -7,13 +7,13 @@ export const html = htm.bind(h);
 
 /**
  * @typedef {[number, number, ...any[]]} Span
- * @typedef {{index: number, name: string, inferred: boolean, activity: [number, number, string][], belief: [number, number, number][],
+ * @typedef {{index: number, name: string, label?: string, inferred: boolean, activity: [number, number, string][], belief: [number, number, number][],
  *   leads: [number, number][], member: [number, number][], epochs: [number, number, number][], marks: [number, string, number][],
  *   session_timeout_ms: number|null, signs: number[]}} Lane
- * @typedef {{topic: string, partition: number, spans: [number, number, number[], boolean][]}} Row
+ * @typedef {{topic: string, label?: string, partition: number, spans: [number, number, number[], boolean][]}} Row
  * @typedef {{kind: string, at_ms: number, due_ms: number, until_ms: number|null, seq: number}} Deadline
  * @typedef {{group: string, name: string, protocol: string, states: [number, number, string][], numbers: [number, number, number][],
- *   brokers: [number, number, number][], deadlines: Deadline[], lanes: Lane[], raster: Row[], lost_partition_ms: number, unowned_partition_ms: number,
+ *   brokers: [number, number, number][], assignors?: [number, number, string][], deadlines: Deadline[], lanes: Lane[], raster: Row[], lost_partition_ms: number, unowned_partition_ms: number,
  *   still_partition_ms: number}} Group
  * @typedef {{seq: number, at_ms: number, stream: string, type: string, group: string|null, lane: number|null, cause: number|null,
  *   message: boolean, say: string, fields: [string, string][]}} Step

@@ -3,14 +3,19 @@
 const loaded = load();
 
 async function load() {
+  const tell = (/** @type {number} */ done, /** @type {string} */ text) => self.postMessage({ loading: { done, of: 4, text } });
+  tell(0, "Fetching Python …");
   // @ts-ignore: beside this file in a built site
   const { loadPyodide } = await import("./pyodide/pyodide.mjs");
+  tell(1, "Fetching Python and the simulator …");
   const [python, sources] = await Promise.all([
     loadPyodide({ indexURL: new URL("./pyodide/", import.meta.url).href }),
     fetch(new URL("./engine.zip", import.meta.url)).then((answer) => answer.arrayBuffer()),
   ]);
+  tell(2, "Starting the simulator …");
   python.unpackArchive(new Uint8Array(sources), "zip", { extractDir: "/engine" });
   python.runPython("import sys; sys.path.insert(0, '/engine'); from coordinator.page.engine import request");
+  tell(3, "Running the group …");
   return python.globals.get("request");
 }
 

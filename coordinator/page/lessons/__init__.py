@@ -27,6 +27,7 @@ SEED: Final = 1
 _KEYS: Final = frozenset(
     {
         "title",
+        "asks",
         "minutes",
         "setting",
         "question",
@@ -41,6 +42,7 @@ _KEYS: Final = frozenset(
         "scenario",
         "variants",
         "actions",
+        "lanes",
     }
 )
 
@@ -103,6 +105,8 @@ class Lesson:
     slug: str
     number: int
     title: str
+    asks: str
+    """The question in a few words, for the list of lessons."""
     minutes: int
     setting: str
     question: str
@@ -120,6 +124,8 @@ class Lesson:
     tries: tuple[Try, ...]
     variants: tuple[tuple[str, tuple[str, ...]], ...]
     scenario: str
+    lanes: tuple[str, ...]
+    """The members that the question is about; on a small screen the others are folded."""
     script: tuple[dict[str, Any], ...]
     """What happens in the lesson beside its scenario: actions as a learner takes them."""
     facts: dict[str, Any]
@@ -148,6 +154,7 @@ class Lesson:
             ],
             "choices": choices(self.scenario, self.slug),
             "script": list(self.script),
+            "lanes": list(self.lanes),
             "offers": offers(read_scenario(self.scenario, self.slug)),
             "picture": picture_of(self.lines).plain(),
         }
@@ -169,7 +176,7 @@ def load(slug: str) -> Lesson:
     except FileNotFoundError:
         raise LessonError(f"there is no lesson {slug}; they are {', '.join(slugs())}") from None
     wrong = given.keys() ^ _KEYS
-    if wrong - {"variants", "tries", "actions"}:
+    if wrong - {"variants", "tries", "actions", "lanes"}:
         raise LessonError(f"{slug}: keys that are missing or not known: {', '.join(sorted(wrong))}")
     script, (low, high) = given.get("actions", []), given["window_ms"]
     lines = play(given["scenario"], slug, SEED, script=script)
@@ -241,6 +248,7 @@ def _filled(
         slug,
         int(slug[:2]),
         given["title"],
+        given["asks"],
         given["minutes"],
         fill(given["setting"]),
         fill(given["question"]),
@@ -258,6 +266,7 @@ def _filled(
         tries,
         tuple((row["name"], tuple(row["settings"])) for row in given.get("variants", ())),
         given["scenario"],
+        tuple(given.get("lanes", dict.fromkeys(each.lane for each in options if each.lane))),
         tuple(given.get("actions", ())),
         facts,
         tuple(lines),

@@ -26,6 +26,27 @@ def _seen(line: Line, text: str) -> Facts:
     return {"truth_ms": line["at_ms"], "truth_seq": line["seq"], "truth": text}
 
 
+def what_is_what(run: Run) -> Facts:
+    joined = run.first("MemberJoined", client="new-1")
+    told = run.refused("REBALANCE_IN_PROGRESS", client="app-1")[0]
+    started = run.first("GenerationStarted", after_ms=joined["at_ms"])
+    assigned = run.given("new-1")
+    stops = run.activity("app-1", "stopped")
+    has = {name: run.held(name, assigned["at_ms"]) for name in ("app-1", "new-1")}
+    return {
+        "answer": "share" if stops and len(has["app-1"]) == len(has["new-1"]) else "half",
+        **_seen(assigned, "B has its half"),
+        "joined": s(joined["at_ms"]),
+        "told": s(told["at_ms"]),
+        "generation": started["generation"],
+        "leader": client_of(started["leader"]),
+        "assigned": s(assigned["at_ms"]),
+        "has_a": listed(has["app-1"]),
+        "has_b": listed(has["new-1"]),
+        "stopped": duration(stops[0][1] - stops[0][0]),
+    }
+
+
 def leader_dies(run: Run) -> Facts:
     crash = run.first("MemberCrashed")
     removed = run.first("MemberRemoved")
@@ -377,6 +398,7 @@ def _brokers(ids: list[int]) -> str:
 
 
 ANSWERS: Final[dict[str, Callable[[Run], Facts]]] = {
+    "00_what_is_what": what_is_what,
     "01_leader_dies": leader_dies,
     "02_which_number": which_number,
     "03_when_does_a_know": when_does_a_know,

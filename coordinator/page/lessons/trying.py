@@ -32,6 +32,16 @@ def _rows(line: Line) -> list[str]:
     return [f"{row['topic']}-{row['partition']}" for row in line["partitions"]]
 
 
+def one_goes(run: Run, base: Run) -> Facts:
+    removed = run.first("MemberRemoved", client="app-1")["at_ms"]
+    return {
+        "removed": s(removed),
+        "assigned": s(run.given("new-1", removed)["at_ms"]),
+        "generation": run.first("GenerationStarted", after_ms=removed)["generation"],
+        "has": len(run.held("new-1", run.lines[-1]["at_ms"] - 1)),
+    }
+
+
 def dies_later(run: Run, base: Run) -> Facts:
     stored = run.first("GenerationStored")
     return {
@@ -324,6 +334,8 @@ def reassigned_again(run: Run, base: Run) -> Facts:
 
 
 TRIES: Final[dict[tuple[str, str], Callable[[Run, Run], Facts]]] = {
+    ("00_what_is_what", "leaves"): one_goes,
+    ("00_what_is_what", "dies"): one_goes,
     ("01_leader_dies", "later"): dies_later,
     ("01_leader_dies", "freeze"): freezes,
     ("02_which_number", "kill"): last_but_one_is_killed,

@@ -1,0 +1,112 @@
+"""The front page: a group that moves, that can be acted on, and that says why; cards that know what was seen."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from coordinator.page.engine import picture_of, play
+from coordinator.page.home import BEGINS_MS, SCENARIO, SEED
+from coordinator.page.server import PageServer
+
+from .conftest import PATIENT_MS, accessible
+from .test_lessons import open_lesson
+
+expect.set_options(timeout=PATIENT_MS)
+
+
+def open_home(page: Page, server: PageServer) -> None:
+    page.goto(server.url)
+    page.wait_for_selector("body[data-ready]")
+
+
+def test_the_group_moves_by_itself(browser: Browser, server: PageServer) -> None:
+    moving = browser.new_context(reduced_motion="no-preference")
+    try:
+        page = moving.new_page()
+        page.set_default_timeout(PATIENT_MS)
+        open_home(page, server)
+        at = page.locator(".hero p", has_text="lost so far")
+        before = at.inner_text()
+        expect(at).not_to_have_text(before)
+        expect(page.locator(".space .dot")).not_to_have_count(0)
+    finally:
+        moving.close()
+
+
+def test_a_reader_acts_on_the_group_from_the_instant_in_view(
+    page: Page, server: PageServer
+) -> None:
+    """Where less motion is wanted it stands still until it is told to go on."""
+    open_home(page, server)
+    assert accessible(page) == []
+    expect(page.locator(".space .tile")).to_have_count(9)
+    page.locator("[data-do=kill]").click()
+    expect(page.locator(".done")).to_contain_text("kill its process (app-3)")
+    expect(page.locator(".space .gone")).to_contain_text("C app-3")
+    action = {"kind": "kill", "member": "app-3", "at_ms": BEGINS_MS}
+    (group,) = picture_of(play(SCENARIO, "home", SEED, (), [action])).plain()["groups"]
+    removed = next(at for at, kind, _ in group["lanes"][2]["marks"] if kind == "removed")
+    told = page.locator(".hero p", has_text="lost so far")
+    for _ in group["states"] * 10:
+        if f"at {removed / 1000:.1f} s" in told.inner_text():
+            break
+        page.get_by_text("next event").click()
+    expect(told).to_contain_text(f"at {removed / 1000:.1f} s")
+    page.locator(".why").click()
+    expect(page.locator(".because")).to_contain_text(re.compile("Because: .*app-3"))
+    assert accessible(page) == []
+    page.locator("[data-do=undo]").click()
+    expect(page.locator(".done")).to_have_count(0)
+
+
+def test_cards_know_which_lessons_were_seen(page: Page, server: PageServer) -> None:
+    open_lesson(page, server, "00_what_is_what")
+    page.locator("input[value=share]").check()
+    page.locator("#reveal").click()
+    page.locator(".pager").wait_for()
+    open_home(page, server)
+    expect(page.locator("[data-lesson='00_what_is_what'] .seen")).to_have_text("✓ foreseen")
+    expect(page.locator(".lessons .seen")).to_have_count(1)
+
+
+@pytest.mark.parametrize("wide", [390, 1440])
+def test_texts_of_the_group_can_be_read_on_any_screen(
+    browser: Browser, server: PageServer, wide: int
+) -> None:
+    sized = browser.new_context(viewport={"width": wide, "height": 844}, reduced_motion="reduce")
+    try:
+        page = sized.new_page()
+        page.set_default_timeout(PATIENT_MS)
+        open_home(page, server)
+        assert page.evaluate("document.documentElement.scrollWidth") <= wide
+        smallest = """Math.min(...[...document.querySelectorAll(".space text")].map((each) =>
+            parseFloat(getComputedStyle(each).fontSize) * each.getScreenCTM().a))"""
+        assert page.evaluate(smallest) >= 11.9
+    finally:
+        sized.close()
+
+
+def test_an_incident_is_diagnosed_and_the_diagnosis_is_checked(
+    page: Page, server: PageServer
+) -> None:
+    page.goto(f"{server.url}open.html")
+    page.wait_for_selector("body[data-ready]")
+    page.locator("#sample").click()
+    page.locator(".diagnosis .begin").click()
+    answers = ("generation 4", "billing-4-7944", "billing-3", "smaller batches")
+    for number, right in enumerate(answers):
+        asked = page.locator(".diagnosis fieldset").nth(number)
+        asked.locator("label", has_text=right).locator("input").check()
+        asked.locator(".check").click()
+        expect(asked.locator(".verdict.yes")).to_contain_text("Yes.")
+    assert accessible(page) == []
+    page.goto(f"{server.url}open.html")
+    page.wait_for_selector("body[data-ready]")
+    page.locator("#sample").click()
+    page.locator(".diagnosis .begin").click()
+    page.locator(".diagnosis input").first.check()
+    page.locator(".diagnosis .check").click()
+    expect(page.locator(".diagnosis .verdict")).to_contain_text("No: the one to generation 4")
