@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-STATES: Final = ("Available", "Acquired", "Acknowledged", "Archived", "Unread")
-"""The states of a record, as KIP-932 spells them; Unread: the group has not come to it yet."""
+STATES: Final = ("Available", "Acquired", "Acknowledged", "Archiving", "Archived", "Unread")
+"""The states of a record, as KIP-932 spells them; Archiving: its dead letter is on its way; Unread: the
+group has not come to it yet."""
 
 
 class ShareRecord(NamedTuple):

@@ -7,8 +7,9 @@ Everything here runs on the emulator's loop.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 from ..control.in_process_requests import ControlError
 from ..control.thread_calls import DEFAULT_TIMEOUT_S
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from ..control.restoring import Snapshot
     from ..emulator.embedded import Emulator
     from ..members.live import PeerHandle
+    from ..members.live.sharing import SharePeerHandle
 
 LONGEST_WAIT_S = 3600.0
 
@@ -27,12 +29,59 @@ class NotThereError(ControlError, LookupError):
     """What a path names is not there: what, and what is."""
 
 
-class ControlPeer(NamedTuple):
-    """A peer that was asked for over HTTP: under which number, in which group."""
+class Live(Protocol):
+    """Something that lives at the emulator and has a client id."""
+
+    @property
+    def client_id(self) -> str:
+        """Its client.id."""
+
+
+H = TypeVar("H", bound=Live)
+
+
+class Registered(NamedTuple, Generic[H]):
+    """A client that was asked for over HTTP: under which number, in which group."""
 
     number: int
     group: str
-    handle: PeerHandle
+    handle: H
+
+
+class Register(Generic[H]):
+    """The clients of one kind that were asked for over HTTP: those that have not ended, or ended by
+    a fault. `kind`: what errors call one."""
+
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
+        self._known: dict[int, Registered[H]] = {}
+        self._numbers = 0
+
+    def add(self, group: str, handle: H) -> Registered[H]:
+        """Remember one under the next number."""
+        self._numbers += 1
+        self._known[self._numbers] = Registered(self._numbers, group, handle)
+        return self._known[self._numbers]
+
+    def __iter__(self) -> Iterator[Registered[H]]:
+        return iter(list(self._known.values()))
+
+    def find(self, name: str) -> Registered[H]:
+        """The one with this number, or this client id if only one has it. Raises NotThereError."""
+        found = [of for of in self if name in (str(of.number), of.handle.client_id)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            numbers = ", ".join(str(of.number) for of in found)
+            raise NotThereError(
+                f"{name!r} is the client id of {len(found)} {self._kind}s: {numbers}"
+            )
+        known = ", ".join(f"{of.number} ({of.handle.client_id})" for of in self) or "none"
+        raise NotThereError(f"there is no {self._kind} {name!r}; there are: {known}")
+
+    def forget(self, of: Registered[H]) -> None:
+        """It has ended."""
+        self._known.pop(of.number, None)
 
 
 class Port:
@@ -40,8 +89,8 @@ class Port:
 
     def __init__(self, kafka: Emulator) -> None:
         self.kafka = kafka
-        self._peers: dict[int, ControlPeer] = {}
-        self._numbers = 0
+        self.peers: Register[PeerHandle] = Register("peer")
+        self.share_peers: Register[SharePeerHandle] = Register("share peer")
         self.snapshots: dict[int, Snapshot] = {}
         """Those that are kept, by the number under which they were taken."""
         self._taken = 0
@@ -77,39 +126,6 @@ class Port:
         raise NotThereError(
             f"there is no snapshot {number!r}; there are: {', '.join(map(str, self.snapshots)) or 'none'}"
         )
-
-    def add_peer(self, group: str, handle: PeerHandle) -> ControlPeer:
-        """Remember a peer under the next number."""
-        self._numbers += 1
-        self._peers[self._numbers] = ControlPeer(self._numbers, group, handle)
-        return self._peers[self._numbers]
-
-    def peers(self) -> list[ControlPeer]:
-        """Those that have not ended, or ended by a fault and were not looked at since."""
-        return list(self._peers.values())
-
-    def peer(self, name: str) -> ControlPeer:
-        """The peer with this number, or this client id if only one has it. Raises NotThereError."""
-        found = [
-            peer
-            for peer in self._peers.values()
-            if name in (str(peer.number), peer.handle.client_id)
-        ]
-        if len(found) == 1:
-            return found[0]
-        if found:
-            raise NotThereError(
-                f"{name!r} is the client id of {len(found)} peers: {', '.join(str(peer.number) for peer in found)}"
-            )
-        known = (
-            ", ".join(f"{peer.number} ({peer.handle.client_id})" for peer in self._peers.values())
-            or "none"
-        )
-        raise NotThereError(f"there is no peer {name!r}; there are: {known}")
-
-    def forget_peer(self, peer: ControlPeer) -> None:
-        """It has ended."""
-        self._peers.pop(peer.number, None)
 
 
 async def until(future: Future[Any], timeout: float) -> bool:

@@ -10,6 +10,7 @@ from .about import groups as about_groups
 from .about import peers as about_peers
 from .about import requests as about_requests
 from .about import security as about_security
+from .about import share_peers as about_share_peers
 from .about import shares as about_shares
 from .about import snapshots as about_snapshots
 from .about import the_log as about_the_log
@@ -25,6 +26,7 @@ __all__ = [
     "about_peers",
     "about_requests",
     "about_security",
+    "about_share_peers",
     "about_shares",
     "about_snapshots",
     "about_the_log",

@@ -14,7 +14,7 @@ from coordinator.control.in_process_requests import ControlError
 from coordinator.control.waiting import WaitTimeoutError
 from coordinator.control.waits.expectations import ExpectationError
 from coordinator.errors import ErrorCode
-from coordinator.http.client import Client
+from coordinator.http.client import Client, Refused
 from coordinator.http.remote import RemoteKit
 from coordinator.testing.asynchronous import AsyncKafka
 from tests.http.sharing import Sharer
@@ -195,3 +195,39 @@ def test_promises_are_judged_over_http(share: Any, worker: Sharer, client: Clien
     told = client.post("/groups/workers/verify", {"checks": [{"check": n} for n in names]})
     assert told["holds"]
     assert [row["check"] for row in told["checks"]] == names
+
+
+def test_a_share_peer(kit: Any, share: Any) -> None:
+    """Here and far: it works, dies with records in hand, and another one goes on."""
+    slow = kit.share_peer(
+        "workers", ["jobs"], processing_ms=3_600_000, config={"client.id": "slow"}
+    )
+    share.wait(acquired=3)
+    assert slow.client_id == "slow" and slow.assigned == (("jobs", 0),)
+    assert slow.in_hand == [("jobs", 0, offset) for offset in range(3)]
+    slow.stall()
+    slow.resume()
+    slow.crash()
+    assert slow.ended
+    with kit.share_peer("workers", ["jobs"], reject=1.0) as picky:
+        share.wait(archived=3, lag=0)
+        assert len(picky.done) == 3
+        picky.pause()
+        picky.resume()
+    assert picky.ended
+    picky.stop()  # one that has ended is left as it is
+
+
+def test_share_peers_by_http(client: Client, share: Any) -> None:
+    told = client.post("/share-peers", {"group": "workers", "topics": ["jobs"], "reject": 1})
+    share.wait(archived=3)
+    row = client.get(f"/share-peers/{told['client_id']}")
+    number = told["peer_id"]
+    assert row["peer_id"] == number and [of["word"] for of in row["done"]] == ["reject"] * 3
+    assert client.get("/share-peers") == {"share_peers": [row]}
+    client.post(f"/share-peers/{number}/stop", {})
+    assert client.get("/share-peers") == {"share_peers": []}
+    with pytest.raises(Refused, match="there are: none"):
+        client.get(f"/share-peers/{number}")
+    with pytest.raises(Refused, match="a probability"):
+        client.post("/share-peers", {"group": "workers", "topics": ["jobs"], "reject": 2})

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..operation import operation
 from ..plain import DONE, FLAG, NUMBER, TEXT, list_of, object_of
-from ..port import ControlPeer, Port, timeout_of
+from ..port import Port, Registered, timeout_of
 from ..shapes import HIDDEN, told
 from ..telling import columns
+
+if TYPE_CHECKING:
+    from ...members.live import PeerHandle
 
 _PEER = object_of(
     peer_id=NUMBER,
@@ -109,26 +112,26 @@ def peer_start(port: Port, body: NewPeer) -> Any:
         protocol=body.protocol,
         user=body.user,
     )
-    return _shown(port.add_peer(body.group, handle))
+    return _shown(port.peers.add(body.group, handle))
 
 
 @operation("GET", "/peers", answer=object_of(peers=list_of(_PEER)), tell=_PEERS)
 def peer_list(port: Port, body: Any) -> Any:
     """The peers that were started over HTTP and not stopped."""
-    return {"peers": [_shown(peer) for peer in port.peers()]}
+    return {"peers": [_shown(peer) for peer in port.peers]}
 
 
 @operation("GET", "/peers/{peer_id}", answer=_PEER, tell=told_peer)
 def peer_describe(port: Port, body: Any, peer_id: str) -> Any:
     """A peer, by its id or its client id."""
-    return _shown(port.peer(peer_id))
+    return _shown(port.peers.find(peer_id))
 
 
 @operation("POST", "/peers/{peer_id}/wait", body=Settled, answer=_PEER, waits=True, tell=told_peer)
 async def peer_wait(port: Port, body: Settled, peer_id: str) -> Any:
     """Wait until it is settled in a generation: with its part of the assignment, and no reason to
     join again."""
-    found = port.peer(peer_id)
+    found = port.peers.find(peer_id)
     await found.handle.stable(
         timeout_of(body.timeout), members=body.members, after_generation=body.after_generation
     )
@@ -146,7 +149,7 @@ _ORDERS = {
 
 def _order(name: str, told: str) -> Callable[..., Any]:
     def give(port: Port, body: Any, peer_id: str) -> Any:
-        found = port.peer(peer_id)
+        found = port.peers.find(peer_id)
         getattr(found.handle, name)()
         return _shown(found)
 
@@ -163,7 +166,7 @@ for _name, _told in _ORDERS.items():
 @operation("POST", "/peers/{peer_id}/seek", body=Seek, answer=_PEER, tell=told_peer)
 def peer_seek(port: Port, body: Seek, peer_id: str) -> Any:
     """Let it pretend to have read up to an offset of a partition that it owns."""
-    found = port.peer(peer_id)
+    found = port.peers.find(peer_id)
     found.handle.seek(body.topic, body.partition, body.offset)
     return _shown(found)
 
@@ -171,7 +174,7 @@ def peer_seek(port: Port, body: Seek, peer_id: str) -> Any:
 @operation("POST", "/peers/{peer_id}/commit", answer=_PEER, waits=True, tell=told_peer)
 async def peer_commit(port: Port, body: Any, peer_id: str) -> Any:
     """Let it commit all its positions, and wait for the answer."""
-    found = port.peer(peer_id)
+    found = port.peers.find(peer_id)
     await found.handle.commit()
     return _shown(found)
 
@@ -179,23 +182,23 @@ async def peer_commit(port: Port, body: Any, peer_id: str) -> Any:
 @operation("POST", "/peers/{peer_id}/crash", answer=DONE)
 def peer_crash(port: Port, body: Any, peer_id: str) -> Any:
     """Let it die without a word; the group notices when its session runs out."""
-    found = port.peer(peer_id)
+    found = port.peers.find(peer_id)
     found.handle.crash()
-    port.forget_peer(found)
+    port.peers.forget(found)
     return {"done": True}
 
 
 @operation("POST", "/peers/{peer_id}/stop", body=Leave, answer=DONE)
 async def peer_stop(port: Port, body: Leave, peer_id: str) -> Any:
     """Let it leave the group and end."""
-    found = port.peer(peer_id)
+    found = port.peers.find(peer_id)
     found.handle.stop(leave=body.leave)
     await found.handle.left()
-    port.forget_peer(found)
+    port.peers.forget(found)
     return {"done": True}
 
 
-def _shown(peer: ControlPeer) -> dict[str, Any]:
+def _shown(peer: Registered[PeerHandle]) -> dict[str, Any]:
     handle = peer.handle
     return {
         "peer_id": peer.number,

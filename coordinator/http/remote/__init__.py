@@ -33,6 +33,7 @@ from .calls import Caller, far
 from .faults import RemoteFault
 from .groups import RemoteGroup
 from .peers import RemotePeer
+from .share_peers import RemoteSharePeer
 from .snapshots import RemoteSnapshot, number_of
 
 if TYPE_CHECKING:
@@ -226,6 +227,30 @@ class RemoteKit(ClusterKit, SecurityKit, FaultWords["RemoteFault"]):
             user=user,
         )
         return RemotePeer(self._caller, shown)
+
+    def share_peer(
+        self,
+        group: str,
+        topics: Iterable[str],
+        *,
+        processing_ms: int = 0,
+        release: float = 0.0,
+        reject: float = 0.0,
+        config: Mapping[str, object] | None = None,
+        user: str | None = None,
+    ) -> RemoteSharePeer:
+        """See `Emulator.share_peer`."""
+        shown = self._caller(
+            "share_peer_start",
+            group=group,
+            topics=topic_names(topics),
+            processing_ms=processing_ms,
+            release=release,
+            reject=reject,
+            config=arguments.settings_of(config),
+            user=user,
+        )
+        return RemoteSharePeer(self._caller, shown)
 
     # -- time and the log
     # ----------------------------------------------------------------------------------------------
