@@ -13,7 +13,7 @@ from typing import Any
 from ..consumer.evolve import partitions_of
 from ..events import share as ev
 from ..events.consumer import TopicPartitions
-from .model import Member, ShareMembership, StatePartitions
+from .model import Member, ShareMembership, StatePartitions, recount
 
 
 def evolve(group: ShareMembership, event: ev.ShareEvent, at: int) -> None:
@@ -33,7 +33,7 @@ def _subscribed(group: ShareMembership, event: ev.ShareMemberSubscribed, at: int
         client_host=event.client_host,
         topics=frozenset(event.topics),
     )
-    _count(group, frozenset() if old is None else old.topics, member.topics)
+    recount(group.subscribers, frozenset() if old is None else old.topics, member.topics)
     group.members[event.member_id] = member
 
 
@@ -42,7 +42,7 @@ def _removed(group: ShareMembership, event: ev.ShareMemberRemoved, at: int) -> N
     group.renewals.pop(event.member_id, None)
     member = group.members.pop(event.member_id, None)
     if member is not None:  # not in a load, where nothing is left of it
-        _count(group, member.topics, frozenset())
+        recount(group.subscribers, member.topics, frozenset())
 
 
 def _bumped(group: ShareMembership, event: ev.ShareGroupEpochBumped, at: int) -> None:
@@ -76,16 +76,6 @@ def _recorded(group: ShareMembership, event: ev.SharePartitionsRecorded, at: int
 
 def _kept(topics: Iterable[TopicPartitions], at: int) -> dict[bytes, StatePartitions]:
     return {of.topic_id: StatePartitions(of.topic, frozenset(of.partitions), at) for of in topics}
-
-
-def _count(group: ShareMembership, old: frozenset[str], new: frozenset[str]) -> None:
-    counts = group.subscribers
-    for name in old - new:
-        counts[name] -= 1
-        if not counts[name]:
-            del counts[name]
-    for name in new - old:
-        counts[name] = counts.get(name, 0) + 1
 
 
 _FOLDS: dict[type, Callable[[ShareMembership, Any, int], None]] = {

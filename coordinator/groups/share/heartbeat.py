@@ -27,7 +27,7 @@ from ..events import share as ev
 from ..events.consumer import Removal
 from . import initializing
 from .environment import ShareEnvironment
-from .model import Member, Partitions, ShareMembership
+from .model import Member, Partitions, ShareMembership, recount
 from .requests import Decision
 from .target import update_target
 
@@ -221,11 +221,8 @@ def _subscribers(group: ShareMembership, old: Member, new: Member | None) -> dic
     counts = dict(group.subscribers)
     before = old.topics if old.member_id in group.members else frozenset()
     after = frozenset() if new is None else new.topics
-    for name in before - after:
-        counts[name] -= 1
-    for name in after - before:
-        counts[name] = counts.get(name, 0) + 1
-    return {name: count for name, count in counts.items() if count}
+    recount(counts, before, after)
+    return counts
 
 
 def _reconciled(

@@ -88,6 +88,6 @@ def _asked(
             None,
             member.rack_id,
         )
-    homogeneous = all(count == len(members) for count in subscribers.values())
+    homogeneous = set(subscribers.values()) <= {len(members)}
     assignable = {topic_id: of.partitions for topic_id, of in group.initialized.items()}
     return AssignmentInput(specs, sizes, homogeneous, assignable=assignable)
