@@ -24,6 +24,7 @@ from ..simulator.files.schema import TABLES, Key, duration_ms
 from ..simulator.run import run_scenario
 from ..version import __version__
 from .acting import ActionError, Plain, in_world, plan, reassignment
+from .as_file import scenario_file
 from .copying import CopyError
 from .diagnosing import NothingToAskError, questions
 from .differing import compared
@@ -284,8 +285,10 @@ _opened: dict[str, Picture] = {}
 
 
 def request(text: str) -> str:
-    """Carry out one request: `play` (with `beside`: what changed, in sentences), `open` (a log's text), `steps` (further steps of what was
-    opened last under a name), `copy` (a group of that as a scenario), `diagnose` (questions about a group of that)."""
+    """Carry out one request: `play` (with `beside`: what changed, in sentences), `open` (a log's
+    text), `steps` (further steps of what was opened last under a name), `copy` (a group of that as
+    a scenario), `diagnose` (questions about a group of that), `as_file` (a run as a scenario
+    file)."""
     asked = json.loads(text)
     try:
         answer: Plain = {"ok": _OPERATIONS[asked["op"]](asked)}
@@ -335,6 +338,13 @@ def _copy(asked: Plain) -> Plain:
     return _opened[asked.get("as", "main")].fold.copier.copy(asked["group"])._asdict()
 
 
+def _as_file(asked: Plain) -> Plain:
+    settings, actions, script = (asked.get(name, ()) for name in ("settings", "actions", "script"))
+    return scenario_file(
+        asked["scenario"], asked.get("name", "scenario"), settings, actions, script
+    )
+
+
 def _diagnose(asked: Plain) -> Plain:
     return {"questions": questions(_opened[asked.get("as", "main")].fold, asked["group"])}
 
@@ -345,5 +355,6 @@ _OPERATIONS: Final[dict[str, Callable[[Plain], Plain]]] = {
     "steps": _steps,
     "copy": _copy,
     "diagnose": _diagnose,
+    "as_file": _as_file,
     "version": lambda asked: {"version": __version__},
 }

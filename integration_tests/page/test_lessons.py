@@ -10,7 +10,7 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser, Page, Request, expect
 
-from coordinator.page.lessons import load, slugs
+from coordinator.page.lessons import SEED, load, slugs
 from coordinator.page.server import PageServer
 
 from .conftest import PATIENT_MS, accessible
@@ -262,6 +262,34 @@ def test_the_lessons_own_actions_are_left_out_and_what_cannot_be_is_not_offered(
     page.goto("about:blank")
     page.goto(link)
     expect(page.locator(".said-of .changed")).to_contain_text("The run ends in generation 1")
+
+
+def test_what_is_touched_says_what_can_be_done_to_it(page: Page, server: PageServer) -> None:
+    open_lesson(page, server, "04_slowest_decides")
+    plot = page.locator(".plot").first
+    plot.click(position={"x": 400, "y": 110})
+    expect(page.locator(".menu")).to_have_count(0)  # before the answer a lane is pointed at only
+    page.locator("#reveal").click()
+    page.locator(".pager").wait_for()
+    plot.click(position={"x": 400, "y": 110})
+    expect(page.locator(".menu strong")).to_contain_text("A app-1, at ")
+    assert accessible(page) == []
+    page.locator(".menu [data-do=kill]").click()
+    expect(page.locator(".said-of .done")).to_contain_text("kill its process (app-1)")
+    page.locator(".as-file button").click()
+    expect(page.locator(".as-file textarea")).to_have_value(re.compile('how = "crash"'))
+    expect(page.locator(".as-file code")).to_have_text(
+        f"coordinator simulate story.toml --seed {SEED}"
+    )
+    assert accessible(page) == []
+    plot.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".menu button").first).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.locator(".menu")).to_have_count(0)
+    page.keyboard.press("Enter")
+    page.locator(".menu [data-do=undo]").click()
+    expect(page.locator(".left .branch")).to_have_count(0)
 
 
 def test_a_run_that_does_not_change_says_why(page: Page, server: PageServer) -> None:

@@ -2,9 +2,11 @@
 /** A lesson: its recorded run until the question, a prediction marked on the picture, the answer, and runs with something changed. */
 import { Component, createPortal, render } from "./vendor/preact.mjs";
 import { Abreast } from "./abreast.js";
+import { AsFile } from "./asfile.js";
 import { ask } from "./engine.js";
 import { Predicting } from "./predicting.js";
 import { see } from "./progress.js";
+import { Menu } from "./touch.js";
 import { Stage } from "./stage.js";
 import { fromHash, toHash } from "./url.js";
 import { html } from "./view.js";
@@ -19,7 +21,7 @@ class Lesson extends Component {
     const { lesson } = props;
     /** @type {any} */
     this.state = { revealed: false, guess: null, now: lesson.stop_ms, branches: [], count: 0, busy: false, problem: "", spoken: "",
-      member: lesson.picture.groups[0]?.lanes[0]?.name ?? "", marks: [], sides: null, onto: null, link: "", without: [], card: "question", tried: "" };
+      member: lesson.picture.groups[0]?.lanes[0]?.name ?? "", marks: [], sides: null, onto: null, link: "", without: [], card: "question", touched: null };
     this.small = matchMedia("(max-width: 48rem)").matches;
     this.open = this.small && lesson.lanes.length ? new Set(lesson.lanes) : undefined;
     /** @type {{name: string, settings: string[]}[]} */
@@ -189,7 +191,12 @@ class Lesson extends Component {
 
   /** @param {KeyboardEvent} event */
   pressed(event) {
-    if (event.key.toLowerCase() !== "b" || !this.state.revealed) return false;
+    const { revealed, now, member } = this.state, { lanes } = this.props.lesson.picture.groups[0];
+    if (event.key === "Enter" && revealed) {
+      this.touch({ ms: now, slack: 0, lane: lanes.findIndex((/** @type {any} */ lane) => lane.name === member) }, 120, 120);
+      return true;
+    }
+    if (event.key.toLowerCase() !== "b" || !revealed) return false;
     document.body.dataset.card = "change";
     this.setState({ card: "change" }, () => /** @type {HTMLElement|null} */ (document.querySelector(".abreast select"))?.focus());
     return true;
@@ -203,7 +210,8 @@ class Lesson extends Component {
       ${link && html`<p class="problem" role="alert">${link}</p>`}
       <${Predicting} picture=${lesson.picture} marks=${marks} revealed=${revealed}
         onMarks=${(/** @type {import("./predict.js").Mark[]} */ next) => this.setState({ marks: next }, () => this.share())}
-        stage=${{ from, to: Math.max(to, wide), now, since: from, seq: lesson.truth_seq, horizon: revealed ? undefined : lesson.stop_ms, notes: this.notes, name: lesson.title, onPick: pick, below, compact: Boolean(below),
+        stage=${{ from, to: Math.max(to, wide), now, since: from, seq: lesson.truth_seq, horizon: revealed ? undefined : lesson.stop_ms, notes: this.notes, name: lesson.title, onPick: pick, below, compact: Boolean(below), menu: this.menu(),
+          onTouch: revealed ? (/** @type {any} */ spot, /** @type {number} */ x, /** @type {number} */ y) => this.touch(spot, x, y) : undefined,
           open: revealed ? undefined : this.open,
           onCursor: (/** @type {number} */ at) => { this.moved = true; if (at !== this.state.now) this.setState({ now: at }); }, onKey: (/** @type {KeyboardEvent} */ event) => this.pressed(event) }} />
       ${createPortal(this.change(pick), /** @type {Element} */ (document.getElementById("change")))}
@@ -212,10 +220,27 @@ class Lesson extends Component {
     </div>`;
   }
 
+  /** @param {import("./stage.js").Spot} spot @param {number} x @param {number} y */
+  touch(spot, x, y) {
+    const wide = document.getElementById("stage")?.clientWidth ?? 640;
+    this.setState({ touched: { at_ms: Math.max(0, spot.ms), lane: spot.lane, row: spot.row, x: Math.max(0, Math.min(x + 8, wide - 300)), y: y + 8 } });
+  }
+
+  /** What can be done to what was touched, if something was. */
+  menu() {
+    const { lesson } = this.props, { touched, busy, branches } = this.state;
+    if (!touched) return null;
+    const close = () => { this.setState({ touched: null }); /** @type {HTMLElement|null} */ (document.querySelector(".plot"))?.focus(); };
+    return html`<${Menu} key=${`${touched.at_ms} ${touched.lane} ${touched.row}`} touched=${touched} group=${lesson.picture.groups[0]} offers=${lesson.offers} busy=${busy} undo=${branches.length > 0} onClose=${close}
+      onAct=${(/** @type {any} */ action) => { close(); this.show("change"); this.act(action); }}
+      onUndo=${() => { close(); this.setState({ branches: branches.slice(0, -1) }, () => this.share()); }} />`;
+  }
+
   /** The way through the lesson: one idea after another. */
   pager() {
     const { revealed, card } = this.state;
-    const newest = this.state.branches.at(-1), said = newest && html`<div class="said-of"><strong>${newest.name}</strong>${this.said(newest)}</div>`;
+    const newest = this.state.branches.at(-1), said = newest && html`<div class="said-of"><strong>${newest.name}</strong>${this.said(newest)}
+      <${AsFile} key=${newest.name} seed=${this.props.lesson.seed} ask=${() => this.file(newest)} /></div>`;
     if (!revealed) return said;
     const cards = [["question", "Question"], ["answer", "Answer"], ["why", "Why"], ["try", "Try"], ["change", "Change it"]], next = cards[cards.findIndex(([id]) => id === card) + 1];
     for (const each of /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll("button[data-try]"))) each.setAttribute("aria-pressed", String(each.textContent === newest?.name));
@@ -249,6 +274,12 @@ class Lesson extends Component {
     return html`${each.says && html`<p class="says">${each.says}</p>`}
       ${each.actions.length > 0 && !each.says && html`<p class="done">${each.actions.map(told).join("; ")}</p>`}
       <p class="changed">${each.changed.join(" ")}</p>`;
+  }
+
+  /** @param {any} each */
+  file({ actions, settings, without = [] }) {
+    const { lesson } = this.props;
+    return ask({ op: "as_file", scenario: lesson.scenario, name: lesson.slug, actions, settings, script: this.script(without) });
   }
 
   /** The older runs, newest first, and two settings side by side. @param {(name: string) => void} pick */

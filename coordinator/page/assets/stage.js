@@ -9,7 +9,7 @@ import { at, html, instant, lostUntil, number, stepAt } from "./view.js";
  * @typedef {import("./view.js").Picture} Picture
  * @typedef {import("./view.js").Step} Step
  * @typedef {{at_ms?: number, lane?: number, text: string, kind: "guess"|"truth"|"action"}} Note
- * @typedef {{picture: Picture, group?: string, from?: number, to?: number, now?: number, horizon?: number, notes?: Note[], name?: string, seq?: number, since?: number, open?: Set<string>, bare?: boolean, compact?: boolean, below?: any,
+ * @typedef {{picture: Picture, group?: string, from?: number, to?: number, now?: number, horizon?: number, notes?: Note[], name?: string, seq?: number, since?: number, open?: Set<string>, bare?: boolean, compact?: boolean, below?: any, menu?: any, onTouch?: (spot: Spot, x: number, y: number) => void,
  *   more?: (begin: number, end: number) => Promise<Step[]>, onCursor?: (now: number, group: string) => void, onGroup?: (group: string) => void, onPick?: (lane: string) => void, follow?: boolean,
  *   home?: [number, number], onWindow?: (from: number, to: number) => void, over?: (x: (ms: number) => number, place: ReturnType<typeof layout>, window: import("./draw.js").Window) => any,
  *   onKey?: (event: KeyboardEvent, window: import("./draw.js").Window) => boolean, onMark?: (type: string, spot: Spot) => boolean}} Props
@@ -23,7 +23,7 @@ const PRESENT = 1.9;
 /** The narrowest window: one millisecond is a quarter of it. */
 const NARROWEST_MS = 4;
 let count = 0;
-const HELP = "Left and right: step. Page up and down: ten steps. Home, end: first, last. Space: play. Plus, minus, 0, control and wheel: zoom. Shift with left, right or wheel: move along. M: step by message, event or deadline. P: mark a prediction. In a lesson, B: two settings side by side.";
+const HELP = "Left and right: step. Page up and down: ten steps. Home, end: first, last. Space: play. Plus, minus, 0, control and wheel: zoom. Shift with left, right or wheel: move along. M: step by message, event or deadline. P: mark a prediction. In a lesson, enter: what can be done here; B: two settings side by side.";
 
 /** The drawing alone, drawn again only when what it shows has changed. @extends Component<any> */
 class Still extends Component {
@@ -289,8 +289,16 @@ export class Stage extends Component {
   point(event) {
     if (event.type === "pointermove" && !(event.buttons & 1)) return;
     const props = /** @type {Props} */ (this.props), spot = this.spot(event);
-    if (event.type === "pointerdown") /** @type {Element} */ (event.currentTarget).setPointerCapture(event.pointerId);
-    if (props.onMark?.(event.type, spot) || event.type === "pointerup") return;
+    if (event.type === "pointerdown") {
+      /** @type {Element} */ (event.currentTarget).setPointerCapture(event.pointerId);
+      this.pressed = [event.clientX, event.clientY];
+    }
+    if (props.onMark?.(event.type, spot)) return;
+    if (event.type === "pointerup") {
+      const [x, y] = this.pressed ?? [0, 0], box = this.root.getBoundingClientRect();
+      if (Math.hypot(event.clientX - x, event.clientY - y) < 5) props.onTouch?.(spot, event.clientX - box.left, event.clientY - box.top);
+      return;
+    }
     const lane = spot.lane === undefined ? undefined : this.group?.lanes[spot.lane];
     if (lane && event.type === "pointerdown") props.onPick?.(lane.name);
     this.go(spot.ms);
@@ -323,7 +331,7 @@ export class Stage extends Component {
           ${now >= window.from && now <= window.to && html`<line class="cursor" x1=${x(now)} x2=${x(now)} y1="0" y2=${place.height} />`}
         </svg>
       </div>
-      ${props.below}
+      ${props.menu}${props.below}
       ${!props.bare && html`<div class="controls">
         <button type="button" onClick=${() => this.step(-1)} aria-label="step back">◀ step</button>
         <button type="button" onClick=${() => this.step(1)} aria-label="step forward">step ▶</button>
