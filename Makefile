@@ -132,6 +132,9 @@ kafka-image: $(STAMP)
 bench: $(STAMP)
 	$(PY) -m benchmarks
 
+# Live brokers of older releases beside the emulator as each (docs/releases.md).
+OLDER_KAFKAS := 4.3.1 4.2.2 4.1.2 4.0.2
+
 fuzz: $(STAMP) $(SPARK_STAMP)
 	$(PYTEST) -m thorough
 	ROUNDS=200 $(PYTEST) -m thorough -n 4 tests/testing/test_cases.py -k TestAllOfThem
@@ -141,6 +144,7 @@ fuzz: $(STAMP) $(SPARK_STAMP)
 	$(PY) -m tests.assignors.server_fuzz
 	$(PY) -m tests.re2j.fuzz
 	$(PY) -m tests.java_pattern.fuzz
+	for release in $(OLDER_KAFKAS); do $(PY) -m integration_tests.release $$release || exit 1; done
 	$(PY) -m integration_tests.cluster.lives --count 200
 	$(PY) -m integration_tests.cluster.producer_lives --count 100
 	mkdir -p build

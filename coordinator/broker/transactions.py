@@ -218,6 +218,8 @@ class Transactions:
     ) -> TransactionResult:
         """`TransactionCoordinator.end`; markers are written after the answer."""
         error = self.refuse(transactional_id, call.now)
+        if not error and epoch_rises and self._is_first_version_only():
+            error = ErrorCode.UNSUPPORTED_VERSION
         if error:
             return TransactionResult(error)
         answer = self.coordinator.end(
@@ -276,6 +278,8 @@ class Transactions:
                     ErrorCode.NOT_ENOUGH_REPLICAS
                 )  # as Kafka's brokers tell it when they cannot ask the coordinator
             coordinator = found
+        if support == ADDS_PARTITIONS and self._is_first_version_only():
+            return ErrorCode.UNSUPPORTED_VERSION
         if support == ADDS_PARTITIONS:
             error = coordinator.add(transactional_id, producer, (partition,), call)
             if not error:
@@ -293,6 +297,11 @@ class Transactions:
         if error is ErrorCode.TRANSACTION_ABORTABLE and support < KNOWS_ABORTABLE:
             return ErrorCode.INVALID_TXN_STATE
         return fenced(error, knows=False)
+
+    def _is_first_version_only(self) -> bool:
+        """Whether transaction.version is finalised at 0: what the second version of transactions asks
+        for cannot be written then (TXN-12)."""
+        return self._broker.cluster.features.get("transaction.version", 0) == 0
 
     def has_followers(self, transactional_id: str) -> bool:
         """Whether what is written of a transactional id has to reach other replicas, too."""

@@ -43,6 +43,7 @@ from coordinator.wire.messages.txn_offset_commit import (
     TxnOffsetCommitRequestPartition,
     TxnOffsetCommitRequestTopic,
 )
+from coordinator.wire.messages.update_features import FeatureUpdateKey, UpdateFeaturesRequest
 from coordinator.wire.messages.write_txn_markers import (
     WritableTxnMarker,
     WritableTxnMarkerTopic,
@@ -301,6 +302,34 @@ def test_old_versions_are_told_of_fencing_in_other_words(
     assert driver.ask(offsets, version).error_code == fenced
     assert driver.init(3, who=(driver.producer_id, 7)) == 47
     assert driver.init(4, who=(driver.producer_id, 7)) == 90
+
+
+@pytest.mark.parametrize(("level", "error"), [(2, 0), (1, 0), (0, 35)])
+def test_the_second_version_of_transactions_is_switched_off(
+    driver: TransactionDriver, level: int, error: int
+) -> None:
+    """TXN-12: the first one goes on."""
+    update = FeatureUpdateKey(
+        feature="transaction.version", max_version_level=level, upgrade_type=2 if level < 2 else 1
+    )
+    assert driver.ask(UpdateFeaturesRequest(feature_updates=[update]), 1).error_code == 0
+    driver.init()
+    assert codes(driver.write(0)) == [error]
+    assert driver.commit_offset(7) == [error]
+    topics = [AddPartitionsToTxnTopic(name="t", partitions=[0])]
+    request = AddPartitionsToTxnRequest(
+        v3_and_below_transactional_id="tx",
+        v3_and_below_producer_id=driver.producer_id,
+        v3_and_below_producer_epoch=0,
+        v3_and_below_topics=topics,
+    )
+    driver.ask(request, 3)
+    if error:
+        assert codes(driver.write(0, version=11)) == [0]
+        assert driver.end(True).error_code == error
+        assert driver.end(True, 4).error_code == 0
+    else:
+        assert driver.end(True).error_code == 0
 
 
 @pytest.mark.parametrize(("version", "error"), [(0, 48), (3, 48), (4, 120), (5, 0)])

@@ -3,8 +3,9 @@ only check, v2 tells no results.
 
 Checked are Kafka's rules in Kafka's order, features in the order of a HashMap of their names
 (HM-3). group.version and share.version may be set, which switches consumer groups and share groups on
-and off. The other levels are
-what is served and do not change: a level that Kafka would set is refused too (95).
+and off, and transaction.version, which at 0 leaves the first version of transactions only
+(TXN-12). The other levels are what is served and do not change: a level that Kafka would set is
+refused too (95).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from ..call import Call
     from ..core import Broker
 
-_SETTABLE = frozenset({"group.version", "share.version"})
+_SETTABLE = frozenset({"group.version", "share.version", "transaction.version"})
 _UPGRADE, _SAFE_DOWNGRADE, _UNSAFE_DOWNGRADE = 1, 2, 3
 _METADATA_VERSION = "metadata.version"
 _FAILED = "The update failed for all features since the following feature had an error: "

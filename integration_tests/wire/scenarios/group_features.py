@@ -1,12 +1,15 @@
-"""Group protocols that the cluster's features switch off: share and streams groups, and consumer
-groups at group.version 0."""
+"""What the cluster's features switch off: share and streams groups, consumer groups at group.version
+0, and transactions of the second version."""
 
 from __future__ import annotations
+
+from functools import partial
 
 from integration_tests.wire.consumers import Consumer, describe, topics
 from integration_tests.wire.raw import Plain
 from integration_tests.wire.recorder import Link, Session
 from integration_tests.wire.registry import scenario
+from integration_tests.wire.transacting import BEFORE_V2, Transactor
 
 ID = "ab" * 16
 SAFE_DOWNGRADE, UNSAFE_DOWNGRADE, UPGRADE = 2, 3, 1
@@ -117,3 +120,41 @@ def consumer_groups_switched_off(s: Session) -> None:
     s.wait(1_500)
     a.beat()
     describe(a.link, a.group)
+
+
+@scenario("features_off", alone=True, since="4.4")
+def transactions_at_each_level(s: Session) -> None:
+    """TXN-12: at transaction.version 1 both versions of transactions go on; at 0 partitions are
+    not added by Produce and epochs do not rise (35)."""
+    a = s.connect()
+    (name,) = topics(s, 1)
+
+    def settle(to: int) -> None:
+        level(a, "transaction.version", to, SAFE_DOWNGRADE if to < 2 else UPGRADE)
+        s.until(
+            partial(_is_at, a, "transaction.version", to), f"transaction.version never was {to}"
+        )
+
+    for to in (1, 0, 2):
+        settle(to)
+        adding = Transactor(s, a, f"adding-{to}")
+        adding.init(5)
+        adding.produce(name, b"a")
+        ending = Transactor(s, a, f"ending-{to}")
+        ending.init(5)
+        ending.add((name, [0]))
+        ending.produce(name, b"b", version=BEFORE_V2)
+        ending.end(commit=True, version=5)
+        first = Transactor(s, a, f"first-{to}")
+        first.init(4)
+        first.add((name, [0]))
+        first.produce(name, b"c", version=BEFORE_V2)
+        first.end(commit=True, version=4)
+
+
+def _is_at(link: Link, name: str, to: int) -> bool:
+    found = link.ask_quietly(
+        "ApiVersions", 4, client_software_name="x", client_software_version="1"
+    )
+    levels = {of["name"]: of["max_version_level"] for of in found["finalized_features"]}
+    return bool(levels.get(name, 0) == to)
