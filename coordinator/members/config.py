@@ -75,16 +75,7 @@ class MemberConfig:
         """From Kafka's names: a mapping, or texts such as "session.timeout.ms=6000"."""
         if not isinstance(properties, Mapping):
             properties = dict(_pair(text) for text in properties)
-        known = {entry.metadata["name"]: entry for entry in fields(cls)}
-        values: dict[str, Any] = {}
-        for name, value in properties.items():
-            if name not in known:
-                close = get_close_matches(str(name), known, 1)
-                raise MemberConfigError(
-                    f"{name} is no setting of a member{f': {close[0]} is' if close else ''}"
-                )
-            entry = known[name]
-            values[entry.name] = read_setting(name, entry.metadata["kind"], value)
+        values = read_settings(cls, properties, "a member")
         told = [name for name in _CLASSIC_ONLY if name in properties]
         if told and str(values.get("group_protocol", CLASSIC)).lower() == CONSUMER:
             raise MemberConfigError(
@@ -188,8 +179,23 @@ def _pair(text: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
-def read_setting(name: str, kind: str, value: object) -> object:
-    """A setting's value from what was given. Raises MemberConfigError."""
+def read_settings(config: Any, properties: Mapping[str, object], of: str) -> dict[str, Any]:
+    """The values of a configuration's fields, by attribute name, from Kafka's names. Raises
+    MemberConfigError."""
+    known = {entry.metadata["name"]: entry for entry in fields(config)}
+    values: dict[str, Any] = {}
+    for name, value in properties.items():
+        if name not in known:
+            close = get_close_matches(str(name), known, 1)
+            raise MemberConfigError(
+                f"{name} is no setting of {of}{f': {close[0]} is' if close else ''}"
+            )
+        entry = known[name]
+        values[entry.name] = _read(name, entry.metadata["kind"], value)
+    return values
+
+
+def _read(name: str, kind: str, value: object) -> object:
     text = str(value).strip()
     if kind in (_MS, COUNT):
         unit = " of milliseconds" if kind == _MS else ""

@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields
 from functools import wraps
-from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, overload
+from types import TracebackType
+from typing import Any, Concatenate, Generic, ParamSpec, Protocol, Self, TypeVar, overload
 
 from ...control.in_process_requests import ControlError
 from ...control.waits.expectations import partition_of
@@ -132,6 +133,25 @@ class Look(Generic[R]):
         if instance is None:
             return self  # type: ignore[return-value]
         return self._read(instance.now()[self._name])
+
+
+class Ends:
+    """What is at the other end until it is stopped: at the end of `with`, at the latest."""
+
+    def stop(self) -> None:
+        """End it."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
 
 
 def _sent(value: Any) -> Any:

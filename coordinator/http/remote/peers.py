@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from types import TracebackType
 from typing import Any, Self
 
 from assignors import TopicPartition
@@ -13,14 +12,14 @@ from ...control.thread_calls import DEFAULT_TIMEOUT_S
 from ...members.live import PeerHandle
 from ..plain import partition
 from ..port import NotThereError
-from .calls import Caller, Look, far
+from .calls import Caller, Ends, Look, far
 
 
 def _nothing(_: object, __: object) -> None:
     """What most orders return."""
 
 
-class RemotePeer:
+class RemotePeer(Ends):
     """As `PeerHandle`, without what is Python code: its listener. Leaves at the end of `with`."""
 
     def __init__(self, caller: Caller, shown: Mapping[str, Any]) -> None:
@@ -80,14 +79,3 @@ class RemotePeer:
         """Leave the group and end. A peer that has ended is left as it is."""
         with suppress(NotThereError):
             self._caller("peer_stop", leave=leave, **self._at)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.stop()

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from assignors import TopicPartition
 
 from ...members.live.sharing import SharePeerHandle
 from ..plain import partition
 from ..port import NotThereError
-from .calls import Caller, Look, far
+from .calls import Caller, Ends, Look, far
 
 
 def _nothing(_: object, __: object) -> None:
@@ -24,7 +23,7 @@ def _offset(text: str) -> tuple[str, int, int]:
     return (*partition(where), int(offset))
 
 
-class RemoteSharePeer:
+class RemoteSharePeer(Ends):
     """As `SharePeerHandle`; `done` has its rows as they are told. Leaves at the end of `with`."""
 
     def __init__(self, caller: Caller, shown: Mapping[str, Any]) -> None:
@@ -66,14 +65,3 @@ class RemoteSharePeer:
         """Give everything back, leave and end. One that has ended is left as it is."""
         with suppress(NotThereError):
             self._caller("share_peer_stop", **self._at)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.stop()

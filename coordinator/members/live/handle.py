@@ -8,7 +8,6 @@ loop itself calls that would have to wait are refused, and their asynchronous tw
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from types import TracebackType
 from typing import Self
 
 from assignors import TopicPartition
@@ -222,28 +221,6 @@ class PeerHandle(OnLoop):
 
     async def _closed(self, leave: bool | None) -> None:
         await self._peer.close(leave=leave)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.stop()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self.left()
 
     def __repr__(self) -> str:
         return repr(self._peer)

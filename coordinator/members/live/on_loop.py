@@ -11,7 +11,8 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from concurrent.futures import CancelledError
 from threading import get_ident
-from typing import Any, TypeVar
+from types import TracebackType
+from typing import Any, Self, TypeVar
 
 from .peer import PeerError
 
@@ -23,7 +24,8 @@ _LOOK_S = 1.0
 
 
 class OnLoop:
-    """Calls into a loop, from any thread. `loop_thread`: the thread that it runs in."""
+    """Calls into a loop, from any thread. `loop_thread`: the thread that it runs in. It ends with
+    `with` and `async with`."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, loop_thread: int) -> None:
         self._loop = loop
@@ -32,6 +34,36 @@ class OnLoop:
     def _name(self) -> str:
         """Of whom errors tell."""
         raise NotImplementedError
+
+    def stop(self) -> None:
+        """End it; from another thread, wait for it."""
+        raise NotImplementedError
+
+    def left(self) -> Awaited[None]:
+        """End it, and wait until that is done; to be awaited."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.left()
 
     @property
     def _is_here(self) -> bool:

@@ -11,8 +11,7 @@ import logging
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from random import Random
-from types import TracebackType
-from typing import TYPE_CHECKING, Final, NamedTuple, Self
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from assignors import TopicPartition
 
@@ -286,28 +285,6 @@ class SharePeerHandle(OnLoop):
 
     async def _closed(self) -> None:
         await self._peer.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.stop()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self.left()
 
     def __repr__(self) -> str:
         return repr(self._peer)

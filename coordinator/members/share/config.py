@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from difflib import get_close_matches
 from typing import Any, Final, Self
 
-from ..config import MemberConfigError, read_setting, setting
+from ..config import MemberConfigError, read_settings, setting
 
 IMPLICIT: Final = "implicit"
 EXPLICIT: Final = "explicit"
@@ -38,17 +37,7 @@ class ShareConfig:
     @classmethod
     def from_properties(cls, properties: Mapping[str, object]) -> Self:
         """From Kafka's names."""
-        known = {entry.metadata["name"]: entry for entry in fields(cls)}
-        values: dict[str, Any] = {}
-        for name, value in properties.items():
-            if name not in known:
-                close = get_close_matches(str(name), known, 1)
-                raise MemberConfigError(
-                    f"{name} is no setting of a share consumer{f': {close[0]} is' if close else ''}"
-                )
-            entry = known[name]
-            values[entry.name] = read_setting(name, entry.metadata["kind"], value)
-        return cls(**values)
+        return cls(**read_settings(cls, properties, "a share consumer"))
 
     def __post_init__(self) -> None:
         if not self.group_id:
