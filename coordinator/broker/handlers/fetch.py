@@ -108,6 +108,7 @@ class Operation:
         "_call",
         "_committed",
         "_fetch",
+        "_idle",
         "_max_bytes",
         "_min_bytes",
         "_replica_id",
@@ -133,6 +134,7 @@ class Operation:
         self._min_bytes = min(request.min_bytes, self._max_bytes)
         self._asked: list[tuple[Key, str, SessionPartition]] = []
         self._unknown: list[tuple[Key, SessionPartition, PartitionData]] = []
+        self._idle = True  # all that is asked for is at its end: nothing is made for it before its time is over
         self._name_topics()
         self.partitions = tuple(dict.fromkeys((topic, key[1]) for key, topic, _ in self._asked))
 
@@ -153,12 +155,14 @@ class Operation:
                     )
                     continue
                 name = partition.topic
-            if cluster.partition(name, key[1]) is None:
+            found = cluster.partition(name, key[1])
+            if found is None:
                 unknown_names.append(
                     (key, partition, _refused(key[1], ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
                 )
             else:
                 self._asked.append((key, name, partition))
+                self._idle = self._idle and self._at_end(key, found, partition.wanted)
         self._unknown += unknown_names
 
     # -- waiting
@@ -166,22 +170,12 @@ class Operation:
 
     def answer_now(self) -> FetchResponse | None:
         """The answer, or None if there is reason to wait."""
-        if self._request.max_wait_ms > 0 and self._min_bytes > 0 and self._is_idle():
+        if self._request.max_wait_ms > 0 and self._min_bytes > 0 and self._idle and self._asked:
             return None
         answers, size, urgent = self._read_all()
         if self._request.max_wait_ms > 0 and self._asked and size < self._min_bytes and not urgent:
             return None
         return self._response(answers)
-
-    def _is_idle(self) -> bool:
-        """Whether all that is asked for is at its end. Many requests are so; nothing is made for
-        them before their time is over."""
-        partition_of = self._broker.cluster.partition
-        for key, topic, partition in self._asked:
-            found = partition_of(topic, key[1])
-            if found is None or not self._at_end(key, found, partition.wanted):
-                return False
-        return bool(self._asked)
 
     def _at_end(self, key: Key, found: Partition, wanted: FetchPartition) -> bool:
         """Whether a consumer stands at the end of a log that this broker leads: it gets no records
@@ -432,14 +426,15 @@ class Operation:
         response.responses = _by_topic(answers)
         if self._replica_id >= _NO_REPLICA:  # only consumers are told where leaders are
             return response
-        leaders = {
-            data.current_leader.leader_id
-            for _, _, data in answers
-            if data.current_leader.leader_id >= 0
-        }
-        response.node_endpoints = [
-            node for leader in sorted(leaders) for node in self._endpoint(leader)
-        ]
+        if self._call.version >= LEADER_TAGS_SINCE:
+            leaders = {
+                data.current_leader.leader_id
+                for _, _, data in answers
+                if data.current_leader.leader_id >= 0
+            }
+            response.node_endpoints = [
+                node for leader in sorted(leaders) for node in self._endpoint(leader)
+            ]
         return response
 
     def _endpoint(self, leader: int) -> list[NodeEndpoint]:

@@ -100,6 +100,8 @@ class VirtualTime:
         )
         for name in ("time", "call_soon", "call_later", "call_at"):
             self._patch(loop, name, getattr(turns, name))
+        if not loop.get_debug():  # each handle asks: no function of Python's then
+            self._patch(loop, "get_debug", bool)
         numbers = itertools.count(1)
         task = _numbered(asyncio.Task, numbers)
         future = functools.partial(_numbered(asyncio.Future, numbers), loop=loop)

@@ -46,8 +46,8 @@ class Turns:
         self._zero_s = 0.0
         self._loop = loop
         self._select: Callable[[float | None], Any] = loop._selector.select
-        files = getattr(loop._selector, "get_map", None)  # a proactor has none
-        self._files: Sized = (None, None) if files is None else files()
+        # A proactor has no such table: it is looked at whenever time passes.
+        self._files: Sized = getattr(loop._selector, "_fd_to_key", (None, None))
         self._heap: list[tuple[float, int, asyncio.TimerHandle]] = []
         self._order = 0
         self._turn = 0
@@ -120,7 +120,7 @@ class Turns:
     def turn(self) -> None:
         """See what is ready, and if nothing is, let time pass; then run what is ready."""
         loop, heap = self._loop, self._heap
-        ready = loop._ready
+        ready: Any = loop._ready
         self.now_s += _TURN_S
         self._turn += 1
         if not self._turn % _LOOK_EVERY:
@@ -137,8 +137,19 @@ class Turns:
                 ready.append(handle)
         for _ in range(len(ready)):
             handle = ready.popleft()
-            if not handle._cancelled:
-                handle._run()
+            if handle._cancelled:
+                continue
+            kind = handle.__class__
+            if kind is not asyncio.Handle and kind is not asyncio.TimerHandle:
+                handle._run()  # of a kind that has more to do
+                continue
+            try:
+                handle._context.run(handle._callback, *handle._args)
+            except (SystemExit, KeyboardInterrupt):
+                raise
+            except BaseException as error:
+                context = {"message": f"Exception in callback {handle}", "exception": error}
+                loop.call_exception_handler({**context, "handle": handle})
 
     def _pass(self, loop: Any, heap: list[tuple[float, int, Any]]) -> None:
         """Nothing is ready: time passes until the next timer is due, unless somebody outside acts
