@@ -33,6 +33,7 @@ from .streams import EventStream
 from .table import all_operations, perform
 
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+_MOST_DIGITS = 19  # of a number of 63 bits
 
 
 class Application:
@@ -129,8 +130,9 @@ class Application:
         try:
             query = dict(request.query_params)
             again = request.headers.get("last-event-id", "")
-            since = query.get("since") or (str(int(again) + 1) if again.isdecimal() else "0")
-            if not since.isdecimal():
+            resumed = again.isdecimal() and len(again) <= _MOST_DIGITS
+            since = query.get("since") or (str(int(again) + 1) if resumed else "0")
+            if not since.isdecimal() or len(since) > _MOST_DIGITS:
                 raise ShapeError(f"since: {since!r}; a whole number is meant")
             stream = EventStream(
                 self._port, read(Lines, {**query, "since": int(since)}, "the query")

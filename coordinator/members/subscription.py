@@ -40,7 +40,7 @@ def check_pattern(pattern: Any) -> None:
     """Raise MemberConfigError for what is no regular expression."""
     try:
         re.compile(pattern)
-    except (re.error, TypeError) as error:
+    except (re.error, TypeError, RecursionError, OverflowError) as error:
         raise MemberConfigError(
             f"pattern={pattern!r}: {error}; a regular expression is meant, such as 'orders-.*'"
         ) from None

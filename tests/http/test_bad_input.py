@@ -241,6 +241,14 @@ BAD: dict[str, tuple[Callable[[Any], Any], str]] = {
         lambda k: k.peer("g", pattern="("),
         "pattern='\\(': .*; a regular expression is meant",
     ),
+    "peer of a pattern that nests too deeply": (
+        lambda k: k.peer("g", pattern="(" * 5_000 + ")" * 5_000),
+        "a regular expression is meant",
+    ),
+    "peer of a pattern that repeats too often": (
+        lambda k: k.peer("g", pattern="a{99999999999}"),
+        "a regular expression is meant",
+    ),
     "settings as text": (
         lambda k: k.peer("g", ["orders"], config="x"),
         "config: 'x'; a mapping is meant",

@@ -327,6 +327,21 @@ class TestTheLog:
                 line = answer.readline().decode()
             assert line == f"id: {last}\n"
 
+    def test_where_a_stream_begins_is_a_number_of_the_log(self, client: Client) -> None:
+        host, port = client.url.removeprefix("http://").split(":")
+        client.post("/topics", {"name": "first", "partitions": 1})
+        for path, header, status in (
+            ("/events/stream?since=" + "9" * 5_000, "", 400),
+            ("/events/stream?since=soon", "", 400),
+            ("/events/stream?type=TopicCreated", "9" * 5_000, 200),
+        ):
+            connection = http.client.HTTPConnection(host, int(port), timeout=60)
+            connection.request("GET", path, headers={"Last-Event-ID": header})
+            with closing(connection), closing(connection.getresponse()) as answer:
+                assert answer.status == status
+                while status == 200 and not answer.readline().startswith(b"id: "):
+                    pass  # as without one: it begins with the log
+
 
 class TestTheWhole:
     def test_it_says_what_is_served(self, client: Client, kafka: Emulator) -> None:
