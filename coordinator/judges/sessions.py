@@ -1,5 +1,5 @@
-"""Sessions end: who sends nothing any more is a member no longer than its session lasts, also while
-the run goes on.
+"""Sessions end: who sends nothing any more is a member as long as its session lasts, and no longer,
+also while the run goes on.
 
 Owns who is silent: a process that was killed, has ended or is paused, or whose way to the brokers
 is cut. Heartbeats do not stand in the log, so of other members nothing is said here. Sessions begin
@@ -15,18 +15,18 @@ from typing import Final, NamedTuple
 
 from ..verbs.row import Hurts, undone_by
 from .base import NEVER, Judge, Line
+from .grace import REAL_TIME, Grace
+from .signs_of_life import SignsOfLife
 
 _MAX_SESSION: Final = "group.consumer.max.session.timeout.ms"
 _CONSUMER_SESSION_MS: Final = 60_000
-GRACE_MS: Final = 10_000
-"""For what is on its way when a member falls silent, and for a live driver that is late."""
 _HELD_BACK_MS: Final = 120_000
 """So late may a request arrive that a fault has delayed."""
 _FORGOTTEN_MS: Final = 3_600_000
 """Who was in no generation for so long after it fell silent will be in none."""
 _SEEN_LATE_MS: Final = 1_000
 """A clock that is set forward passes many ends at once: the coordinator acts on them before so much
-more has passed."""
+more has passed. Under virtual time it acts at once."""
 _UNDONE_BY: Final = undone_by(Hurts.BROKERS, Hurts.CLIENT, of_member=False)
 _UNDOES: Final = frozenset(_UNDONE_BY.values())
 _OF_REQUESTS: Final = frozenset(
@@ -68,6 +68,12 @@ _OF_SESSIONS: Final = (
 )
 """The events of groups after which sessions begin, end, or are counted again."""
 _FORGETS_EVERY_MS: Final = 60_000
+_EXPIRED: Final = "session expired"
+HEARTBEAT_MS: Final = 5_000
+"""A member that is well sends a heartbeat at least so often (heartbeat.interval.ms,
+group.consumer.heartbeat.interval.ms)."""
+_WELL_AFTER_MS: Final = 15_000
+"""So long after something was done to a member it has found its coordinator and has its rhythm."""
 
 _Key = tuple[str, str]
 """Group and member id."""
@@ -79,22 +85,26 @@ class _Silent(NamedTuple):
 
 
 class SessionsEnd(Judge):
-    """Who is silent for longer than its session is a member no longer. `grace_ms`: allowed beyond
-    that, such as the delays of links."""
+    """Who is silent for longer than its session is a member no longer, and nobody else's session
+    ends. `consumer_session_ms`: of members of consumer groups."""
 
     name = "sessions_end"
     promise = (
         "a member whose process has ended, is paused or is cut off from all brokers is removed when its session is over, which begins anew "
-        "when its group is loaded or a generation is stored; not while its group joins or is not served, or something is done to brokers"
+        "when its group is loaded or a generation is stored; not while its group joins or is not served, or something is done to brokers; "
+        "and nobody's session ends sooner than that after the last that the log tells of the member, or after the heartbeat that it sent "
+        "before it was killed, paused or cut off"
     )
     needs = frozenset({"group", "member"})
     of_streams = frozenset({"run", "fault", "group", "member"})
     timed = True
 
-    def __init__(self, consumer_session_ms: int | None = None, grace_ms: int = GRACE_MS) -> None:
+    def __init__(self, consumer_session_ms: int | None = None, grace: Grace = REAL_TIME) -> None:
         super().__init__()
         self._consumer_session_ms = consumer_session_ms
-        self._grace_ms = grace_ms
+        self._grace = grace
+        self._seen_late_ms = min(_SEEN_LATE_MS, grace.late_ms)
+        self._signs = SignsOfLife()
         self._clients: dict[_Key, str] = {}
         """What each process, by group and client, called itself last."""
         self._silent: dict[str, dict[str, _Silent]] = {}
@@ -122,10 +132,13 @@ class SessionsEnd(Judge):
     def see(self, line: Line) -> None:
         self._now = line["at_ms"]
         stream, kind = line["stream"], line["type"]
+        if self._now >= self.due_ms:
+            self.passed(self._now)
         if stream == "group":
             if kind in _OF_SESSIONS:
                 self._look_at = 0
                 self._of_group(line, kind)
+            self._signs.see(line, kind)
         elif stream == "member" and "group" in line:
             self._of_member(line, kind)
         elif stream == "fault":
@@ -244,8 +257,40 @@ class SessionsEnd(Judge):
             if session_ms:
                 members[line["member"]] = max(session_ms, line.get("session_timeout_ms", 0))
         elif kind in ("MemberRemoved", "ConsumerMemberRemoved"):
+            if line.get("reason") == _EXPIRED:
+                self._expired(line, group, line["member"])
             self._sessions.get(group, {}).pop(line["member"], None)
             self._speaks(group, line["member"])
+
+    def _expired(self, line: Line, group: str, member: str) -> None:
+        """Was its session over? The log tells what the member did, and a healthy one's heartbeats
+        can be told from when it fell silent."""
+        session_ms = self._sessions.get(group, {}).get(member)
+        if session_ms is None:
+            return
+        since = self._signs.of(group, member)
+        who = self._silent.get(group, {}).get(member)
+        if who is not None and self._was_well(group, who):
+            spoke = who.line["at_ms"] - HEARTBEAT_MS - 2 * self._grace.link_ms
+            since = spoke if since is None else max(since, spoke)
+        early_ms = 0 if since is None else since + session_ms - line["at_ms"]
+        if early_ms > self._grace.late_ms:
+            self.blame(
+                line,
+                f"the session of {member} in group {group} ends {early_ms} ms before its {session_ms} ms are over",
+            )
+
+    def _was_well(self, group: str, who: _Silent) -> bool:
+        """Nothing had been done to a client, or to brokers, for so long before it fell silent that
+        its heartbeats came in time."""
+        settled: int = max(
+            self._disturbed_at, self._anew.get(group, 0), self._anew.get(who.client, 0)
+        )
+        return (
+            settled + _WELL_AFTER_MS <= who.line["at_ms"]
+            and not self._is_slow(who.client)
+            and not +self._undone
+        )
 
     def _begin_anew(self, line: Line, group: str) -> None:
         self._anew[group] = line["at_ms"]
@@ -270,7 +315,7 @@ class SessionsEnd(Judge):
             self._anew.get(group, 0),
             self._anew.get(who.client, 0),
         )
-        return begun + session_ms + self._grace_ms
+        return begun + session_ms + self._grace.late_ms + self._grace.link_ms
 
     def _members(self) -> list[tuple[_Key, _Silent]]:
         """The silent that are members."""
@@ -288,7 +333,7 @@ class SessionsEnd(Judge):
                 self._late.pop(key, None)
                 self._look_at = min(self._look_at, NEVER if over_at is None else over_at + 1)
                 continue
-            due = self._late.setdefault(key, self._now) + _SEEN_LATE_MS
+            due = self._late.setdefault(key, self._now) + self._seen_late_ms
             if self._now >= due:
                 self._accuse(key, who)
                 self._speaks(*key)
@@ -313,7 +358,7 @@ class SessionsEnd(Judge):
     def finish(self) -> None:
         for key, who in self._members():
             over_at = self._over_at(key, who)
-            if over_at is not None and self._now >= over_at + _SEEN_LATE_MS:
+            if over_at is not None and self._now >= over_at + self._seen_late_ms:
                 self._accuse(key, who)
 
     def _accuse(self, key: _Key, who: _Silent) -> None:

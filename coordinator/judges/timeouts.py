@@ -1,190 +1,159 @@
-"""What has a timeout ends when it is over: join phases, sync phases, transactions.
+"""What has a timeout ends when it is over, neither later nor sooner: join phases, sync phases, the
+time to use a member id, to revoke, and transactions.
 
-Owns what judges know of these timeouts: those of the members as they joined with them, and those of
-producers. While something is done to brokers, and for a while after that, nobody is held to them.
+While something is done to brokers, and for a while after that, nothing is too late.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import Final, NamedTuple
+from typing import Final
 
 from ..verbs.row import Hurts, undone_by
 from .base import NEVER, Judge, Line
+from .grace import REAL_TIME
+from .timers import (
+    JOIN,
+    OF_GROUPS,
+    OF_TRANSACTIONS,
+    PENDING,
+    REVOCATION,
+    SYNC,
+    TRANSACTION,
+    Key,
+    Timers,
+)
 
-_GRACE_MS: Final = 10_000
-"""For brokers that look whether something is over every so often, and for a live driver that is
-late."""
 LOOKS_MS: Final = 10_000
 """transaction.abort.timed.out.transaction.cleanup.interval.ms"""
-_JOINS: Final = frozenset({"MemberJoined", "MemberRejoined", "MemberReplaced"})
-_PHASE_ENDS: Final = frozenset(
-    {
-        "GenerationStored",
-        "GroupEmptied",
-        "GroupDeleted",
-        "GroupUnloaded",
-        "GroupLoaded",
-        "ConsumerGroupUpgraded",
-        "AssignmentRejected",
-    }
-)
 _UNDONE_BY: Final = undone_by(Hurts.BROKERS)
 _UNDOES: Final = frozenset(_UNDONE_BY.values())
 _TO_BROKERS: Final = (
     _UNDOES | _UNDONE_BY.keys() | undone_by(Hurts.A_WHILE).keys() | {"SnapshotRestored"}
 )
-
-
-class _Due(NamedTuple):
-    """What has to have ended at an instant: `line` began it, `timeout_ms` is how long it may
-    last."""
-
-    at_ms: int
-    timeout_ms: int
-    line: Line
+_TIMER_OF: Final = {
+    "did not rejoin in time": JOIN,
+    "did not sync in time": SYNC,
+    "did not revoke in time": REVOCATION,
+}
+"""The timer by whose end a member is removed, by the reason that is given."""
+_TOO_LONG: Final = "not ended within"
 
 
 class TimeoutsEnd(Judge):
-    """A rebalance waits for nobody longer than the longest rebalance timeout, and a transaction is
-    open no longer than its timeout.
+    """What has a timeout ends when it is over.
 
-    `looks_ms`: how often its coordinator looks for transactions that are open for too long.
+    `looks_ms`: how often a coordinator looks for transactions that are open for too long.
+    `late_ms`: as of Grace.
     """
 
     name = "timeouts_end"
     promise = (
-        "a join phase lasts no longer than the longest rebalance timeout of the group's members, or than its initial delay, and once more "
-        "only while nobody but static members that are away is in it (REB-5); a sync phase lasts no longer than that timeout (SYNC-6); a "
-        "transaction is aborted when its timeout is over; not while something is done to brokers"
+        "a join phase lasts no longer than the longest rebalance timeout of the group's members, an initial one as long as its delay, "
+        "and once more only while nobody but static members that are away is in it (REB-5, DLY-2); a sync phase lasts no longer than that "
+        "timeout (SYNC-6), a member id that was given and not used no longer than its session (MID-5), a revocation no longer than the "
+        "member's rebalance timeout (K8-REC-6), an open transaction no longer than its own; not while something is done to brokers; and "
+        "none of these times is over sooner for who is removed, left out or aborted because of it"
     )
-    looks_at = (
-        _JOINS
-        | _PHASE_ENDS
-        | _TO_BROKERS
-        | {
-            "MemberRemoved",
-            "RebalanceStarted",
-            "JoinPhaseExtended",
-            "GenerationStarted",
-            "ProducerInitialized",
-            "PartitionsEnlisted",
-            "TransactionPrepared",
-            "TransactionalIdDeleted",
-            "TransactionalIdExpired",
-            "RunEnded",
-        }
-    )
+    looks_at = OF_GROUPS | OF_TRANSACTIONS | _TO_BROKERS | {"RunEnded"}
     timed = True
 
-    def __init__(self, looks_ms: int = LOOKS_MS) -> None:
+    def __init__(self, looks_ms: int = LOOKS_MS, late_ms: int = REAL_TIME.late_ms) -> None:
         super().__init__()
+        self._timers = Timers(looks_ms)
         self._looks_ms = looks_ms
-        self._timeouts: dict[str, dict[str, int]] = {}
-        """The rebalance timeout of each member of a group."""
-        self._here: dict[str, set[str]] = {}
-        """Who waits for the next generation of a group."""
-        self._phases: dict[str, _Due] = {}
-        self._transactions: dict[str, _Due] = {}
-        self._transaction_ms: dict[str, int] = {}
+        self._late_ms = late_ms
         self._undone: Counter[str] = Counter()
         self._disturbed_at = -NEVER
 
     def see(self, line: Line) -> None:
         now, stream, kind = line["at_ms"], line["stream"], line["type"]
+        if now >= self.due_ms:
+            self.passed(now)
         if stream == "group":
-            self._of_group(line, kind, line["group"], now)
-        elif stream == "transaction":
-            self._of_transaction(line, kind, line["transactional_id"], now)
-        elif stream == "fault" and kind in _TO_BROKERS:
-            self._disturbed_at = now
-            if kind in _UNDONE_BY:
-                self._undone[_UNDONE_BY[kind]] += 1
-            elif kind in _UNDOES and self._undone[kind]:
-                self._undone[kind] -= 1
-
-    def _of_group(self, line: Line, kind: str, group: str, now: int) -> None:
-        timeouts = self._timeouts.setdefault(group, {})
-        here = self._here.setdefault(group, set())
-        if kind in _JOINS:
-            timeouts[line["member"]] = line["rebalance_timeout_ms"]
-            if line.get("parked", True):
-                here.add(line["member"])
-            if kind == "MemberReplaced":
-                here.discard(line["replaced"])
-            due = self._phases.get(group)
-            if due is not None:  # who comes later may have a longer timeout
-                self._expect(group, max(due.timeout_ms, line["rebalance_timeout_ms"]), due.line)
-        elif kind == "MemberRemoved":
-            here.discard(line["member"])
-        elif kind == "RebalanceStarted":
-            self._expect(group, max([line["delay_ms"] or 0, *timeouts.values()]), line)
-        elif kind == "JoinPhaseExtended":
-            if here:
+            group = line["group"]
+            self._ends_early(line, kind, group)
+            if kind == "JoinPhaseExtended" and (here := self._timers.here.get(group)):
                 self.blame(
                     line,
                     f"group {group} waits once more for members that did not rejoin, although {min(here)} did",
                 )
-            self._expect(group, max(timeouts.values(), default=0), line)
+            self._timers.of_group(line, kind, group)
+        elif stream == "transaction":
+            name = line["transactional_id"]
+            if kind == "TransactionPrepared" and line.get("reason", "").startswith(_TOO_LONG):
+                self._too_early(line, (TRANSACTION, name, ""), f"the transaction of {name}")
+            self._timers.of_transaction(line, kind, name)
+        elif stream == "fault" and kind in _TO_BROKERS:
+            self._disturbed(kind, now)
+        self._look_later()
+
+    def _disturbed(self, kind: str, now: int) -> None:
+        self._disturbed_at = now
+        if kind in _UNDONE_BY:
+            self._undone[_UNDONE_BY[kind]] += 1
+        elif kind in _UNDOES and self._undone[kind]:
+            self._undone[kind] -= 1
+
+    # -- too early
+
+    def _ends_early(self, line: Line, kind: str, group: str) -> None:
+        if kind in ("MemberRemoved", "ConsumerMemberRemoved"):
+            timer = _TIMER_OF.get(line.get("reason", ""))
+            if timer is not None:
+                member = line["member"] if timer is REVOCATION else ""
+                self._too_early(line, (timer, group, member), f"the {timer} of {line['member']}")
+        elif kind == "PendingMemberRemoved" and line.get("reason") == "session expired":
+            key = PENDING, group, line["member"]
+            self._too_early(line, key, f"the {PENDING} of {line['member']}")
         elif kind == "GenerationStarted":
-            here.clear()
-            timeouts = self._timeouts[group] = {
-                member: timeouts.get(member, 0) for member in line["members"]
-            }
-            self._expect(group, max(timeouts.values(), default=0), line)
-        elif kind in _PHASE_ENDS:
-            self._phases.pop(group, None)
-            here.clear()
-            if kind == "GenerationStored":
-                self._timeouts[group] = {
-                    row["member_id"]: row["rebalance_timeout_ms"] for row in line["members"]
-                }
+            self._begins_early(line, group)
 
-    def _of_transaction(self, line: Line, kind: str, name: str, now: int) -> None:
-        if kind == "ProducerInitialized":
-            self._transaction_ms[name] = line["timeout_ms"]
-        elif kind == "PartitionsEnlisted":
-            if name not in self._transactions and name in self._transaction_ms:
-                timeout_ms = self._transaction_ms[name]
-                self._transactions[name] = _Due(
-                    now + timeout_ms + self._looks_ms + _GRACE_MS, timeout_ms, line
-                )
-                self.due_ms = min(self.due_ms, self._transactions[name].at_ms + 1)
-        else:
-            self._transactions.pop(name, None)
+    def _begins_early(self, line: Line, group: str) -> None:
+        due = self._timers.due.get((JOIN, group, ""))
+        if due is None:
+            return
+        absent = set(line["members"]) - self._timers.here.get(group, set())
+        if absent:
+            what = f"the {JOIN} of group {group}, without {min(absent)}"
+            self._too_early(line, (JOIN, group, ""), what)
+        elif due.exact:
+            self._too_early(line, (JOIN, group, ""), f"the initial delay of group {group}")
 
-    def _expect(self, group: str, timeout_ms: int, line: Line) -> None:
-        self._phases[group] = _Due(line["at_ms"] + timeout_ms + _GRACE_MS, timeout_ms, line)
-        self.due_ms = min(self.due_ms, self._phases[group].at_ms + 1)
+    def _too_early(self, line: Line, key: Key, what: str) -> None:
+        due = self._timers.due.get(key)
+        if due is None:
+            return
+        left_ms = due.line["at_ms"] + due.timeout_ms - line["at_ms"]
+        if left_ms > self._late_ms:
+            self.blame(
+                line, f"{what} ends {left_ms} ms before its timeout of {due.timeout_ms} ms is over"
+            )
+
+    # -- too late
 
     def passed(self, now_ms: int) -> None:
-        for of in (self._phases, self._transactions):
-            for name, due in [(name, due) for name, due in of.items() if due.at_ms < now_ms]:
-                later = self._disturbed_at + due.timeout_ms + self._looks_ms + _GRACE_MS
-                if +self._undone or later >= now_ms:
-                    of[name] = due._replace(at_ms=max(now_ms, later))
-                    continue
-                del of[name]
-                what = (
-                    f"transaction of {name}"
-                    if of is self._transactions
-                    else f"{_PHASES[due.line['type']]} phase of group {name}"
-                )
-                self.blame(
-                    due.line,
-                    f"the {what} goes on at {now_ms} ms, although its timeout is {due.timeout_ms} ms",
-                )
-        self.due_ms = (
-            min(
-                (due.at_ms for of in (self._phases, self._transactions) for due in of.values()),
-                default=NEVER - 1,
+        timers = self._timers
+        for key in timers.late(now_ms - self._late_ms):
+            due = timers.due[key]
+            later = self._disturbed_at + due.timeout_ms + self._looks_ms
+            if +self._undone or later + self._late_ms >= now_ms:
+                timers.due[key] = due._replace(at_ms=max(now_ms - self._late_ms, later))
+                continue
+            del timers.due[key]
+            self.blame(
+                due.line,
+                f"the {_told(key)} goes on at {now_ms} ms, although its timeout is {due.timeout_ms} ms",
             )
-            + 1
-        )
+        timers.look_again()
+        self._look_later()
+
+    def _look_later(self) -> None:
+        self.due_ms = self._timers.next_ms + self._late_ms + 1
 
 
-_PHASES: Final = {
-    "RebalanceStarted": "join",
-    "JoinPhaseExtended": "join",
-    "GenerationStarted": "sync",
-}
+def _told(key: Key) -> str:
+    what, whose, member = key
+    if what is TRANSACTION:
+        return f"{what} of {whose}"
+    return f"{what} of group {whose}" if not member else f"{what} of {member} in group {whose}"

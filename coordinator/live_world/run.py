@@ -9,10 +9,11 @@ from dataclasses import replace
 
 from ..event_log import EventLog
 from ..judges import Verdict
+from ..judges.grace import REAL_TIME
 from ..simulator.churn import Churn
 from ..simulator.files.scenario import Scenario
 from ..simulator.nemesis import Nemesis
-from ..simulator.run import run_scenario, verdicts
+from ..simulator.run import STREAMS, grace_of, run_scenario, verdicts
 from . import emulator
 from .kafka import Kafka
 from .world import Cluster, LiveWorld
@@ -104,4 +105,5 @@ def live_verdicts(
 ) -> list[Verdict]:
     """What the judges say; of a log that members alone have written, those that need more say that
     they do not judge."""
-    return verdicts(scenario, lines, _OF_MEMBERS) if foreign else verdicts(scenario, lines)
+    grace = grace_of(scenario)._replace(late_ms=REAL_TIME.late_ms)
+    return verdicts(scenario, lines, _OF_MEMBERS if foreign else STREAMS, grace)

@@ -30,6 +30,8 @@ class Nemesis:
     def __init__(self, world: ClientHosts, scenario: Scenario) -> None:
         self._world = world
         self._pauses: Counter[str] = Counter()
+        self._reset_meanwhile: set[str] = set()
+        """The paused whose connections were reset."""
         """How many pauses of each member's host last."""
         self.over_at = 0
         """When the last fault is undone, or began if it is not."""
@@ -100,9 +102,10 @@ class Nemesis:
             verb, client=name, **{key: value for key, value in fields.items() if key != "member"}
         )
         if verb == "ResetMember":
-            member = world.members.get(name)
-            if member is not None:
-                member.reset_connections()
+            if name in world.frozen:  # it notices when it goes on
+                self._reset_meanwhile.add(name)
+            else:
+                self._reset(name)
             return None
         if verb == "PauseMember":
             self._pauses[name] += 1
@@ -121,10 +124,18 @@ class Nemesis:
 
         return lambda: self._undone("MemberHealed", name, heal)
 
+    def _reset(self, name: str) -> None:
+        member = self._world.members.get(name)
+        if member is not None:
+            member.reset_connections()
+
     def _resume(self, name: str) -> None:
         self._pauses[name] -= 1
         if not self._pauses[name]:
             self._world.thaw(name)
+            if name in self._reset_meanwhile:
+                self._reset_meanwhile.discard(name)
+                self._reset(name)
 
     def _jump_clock(self, name: str, by_ms: int) -> None:
         self._world.jump_clock(name, by_ms)

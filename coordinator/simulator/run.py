@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Final
 
 from ..judges import ALL, Judge, Verdict, judge
 from ..judges.failures import NoMemberFails
+from ..judges.grace import Grace, virtual_time
 from ..judges.liveness import FewRebalances, StableWithin
 from ..judges.requests import WITHIN_MS, AnsweredOnce
-from ..judges.sessions import GRACE_MS, SessionsEnd
+from ..judges.sessions import SessionsEnd
 from ..judges.timeouts import LOOKS_MS, TimeoutsEnd
 from .churn import Churn
 from .files.scenario import Scenario
@@ -70,15 +71,18 @@ def run_scenario(
     return world
 
 
-def _sessions(scenario: Scenario) -> Callable[[], Judge]:
-    """The judge of sessions, who knows how long those of consumer groups last, and how late a
-    member's last heartbeat may arrive."""
+def grace_of(scenario: Scenario) -> Grace:
+    """What judges of time allow a scenario's run under virtual time: the delays of its links."""
+    queue_ms = _QUEUED_BYTES * 1000 // scenario.bandwidth if scenario.bandwidth else 0
+    return virtual_time(scenario.delay_ms[1] + queue_ms)
+
+
+def _sessions(scenario: Scenario, grace: Grace) -> Callable[[], Judge]:
+    """The judge of sessions, who knows how long those of consumer groups last."""
     session_ms = int(
         scenario.broker_config.get("group.consumer.session.timeout.ms", _CONSUMER_SESSION_MS)
     )
-    queue_ms = _QUEUED_BYTES * 1000 // scenario.bandwidth if scenario.bandwidth else 0
-    late_ms = scenario.delay_ms[1] + queue_ms
-    return lambda: SessionsEnd(session_ms, GRACE_MS + late_ms)
+    return lambda: SessionsEnd(session_ms, grace)
 
 
 @contextmanager
@@ -96,14 +100,15 @@ def _few_collections() -> Iterator[None]:
         gc.set_threshold(usual, *others)
 
 
-def judges_of(scenario: Scenario) -> list[Callable[[], Judge]]:
+def judges_of(scenario: Scenario, grace: Grace | None = None) -> list[Callable[[], Judge]]:
     """What makes each judge that the scenario names, all of them if it names none, and those of its
-    bounds."""
+    bounds. `grace`: how exact the run's instants are, as of virtual time by default."""
+    grace = grace or grace_of(scenario)
     chosen: list[Callable[[], Judge]] = [
         kind for kind in ALL if not scenario.judges or kind.name in scenario.judges
     ]
     if SessionsEnd in chosen:
-        chosen[chosen.index(SessionsEnd)] = _sessions(scenario)
+        chosen[chosen.index(SessionsEnd)] = _sessions(scenario, grace)
     if AnsweredOnce in chosen:
         replicated_ms = int(scenario.broker_config.get("offsets.commit.timeout.ms", 0))
         chosen[chosen.index(AnsweredOnce)] = partial(AnsweredOnce, WITHIN_MS + replicated_ms)
@@ -113,7 +118,7 @@ def judges_of(scenario: Scenario) -> list[Callable[[], Judge]]:
                 "transaction.abort.timed.out.transaction.cleanup.interval.ms", LOOKS_MS
             )
         )
-        chosen[chosen.index(TimeoutsEnd)] = partial(TimeoutsEnd, looks_ms)
+        chosen[chosen.index(TimeoutsEnd)] = partial(TimeoutsEnd, looks_ms, grace.late_ms)
     return chosen + bounds_of(scenario)
 
 
@@ -128,7 +133,11 @@ def bounds_of(scenario: Scenario) -> list[Callable[[], Judge]]:
 
 
 def verdicts(
-    scenario: Scenario, lines: Iterable[dict[str, object]], streams: frozenset[str] = STREAMS
+    scenario: Scenario,
+    lines: Iterable[dict[str, object]],
+    streams: frozenset[str] = STREAMS,
+    grace: Grace | None = None,
 ) -> list[Verdict]:
-    """What the judges of a scenario say of its log. `streams`: those that the log has."""
-    return judge(lines, judges_of(scenario), streams=streams)
+    """What the judges of a scenario say of its log. `streams`: those that the log has. `grace`: as
+    of `judges_of`."""
+    return judge(lines, judges_of(scenario, grace), streams=streams)

@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from coordinator.judges import Judgement, judge
-from coordinator.judges.sessions import GRACE_MS, SessionsEnd
+from coordinator.judges.grace import REAL_TIME
+from coordinator.judges.sessions import SessionsEnd
 
 Line = dict[str, Any]
 SESSION_MS = 45_000
-LATE = 20_000 + SESSION_MS + GRACE_MS + 2_000
+LATE = 20_000 + SESSION_MS + REAL_TIME.late_ms + 2_000
 
 
 def line(at_ms: int, kind: str, stream: str, **fields: Any) -> Line:

@@ -35,7 +35,7 @@ from coordinator.storage.producers import Producers
 from coordinator.wire.messages.offset_fetch import OffsetFetchRequest
 from coordinator.wire.messages.sync_group import SyncGroupRequestAssignment
 from coordinator.wire.messages.txn_offset_commit import TxnOffsetCommitRequest
-from tests.simulator import planted_in_groups_and_logs
+from tests.simulator import planted_in_groups_and_logs, planted_in_time_and_quality
 
 Patch = pytest.MonkeyPatch
 MINUTES = 1
@@ -284,7 +284,11 @@ def static_members_are_forgotten_by_loads(patch: Patch) -> None:
 def _every_bug() -> dict[str, Callable[[Patch], None]]:
     return {
         name: bug
-        for module in (sys.modules[__name__], planted_in_groups_and_logs)
+        for module in (
+            sys.modules[__name__],
+            planted_in_groups_and_logs,
+            planted_in_time_and_quality,
+        )
         for name, bug in vars(module).items()
         if callable(bug)
         and getattr(bug, "__module__", "") == module.__name__

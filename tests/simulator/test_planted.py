@@ -26,6 +26,8 @@ QUICK = {
     "acknowledgements_do_not_wait_for_replicas": "acknowledged_records_stay",
     "topics_that_grow_are_not_seen": "stable_within",
     "stale_transactional_commits_are_taken": "no_stale_commit",
+    "long_sessions_end_early": "sessions_end",
+    "rebalance_timeouts_are_doubled": "timeouts_end",
 }
 """Those that show at once, and a judge that finds each. `python -m tests.simulator.planted` looks
 for all of them."""

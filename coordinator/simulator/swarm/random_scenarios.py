@@ -9,6 +9,7 @@ liveness counts from the last fault on. Does not depend on the world.
 from __future__ import annotations
 
 from ..chance import Draws
+from . import timing
 
 _SETTLE_S = 150
 """Quiet time at the end: longer than any session timeout and rebalance timeout that is drawn,
@@ -17,14 +18,13 @@ _TOPICS = ('["orders"]', '["orders", "payments"]')
 _DIRECTIONS = ("both", "to_broker", "from_broker")
 _STOPS = ("controlled", "crash", "pause")
 _ASSIGNORS = ("range", "roundrobin", "sticky", "cooperative-sticky")
-_POLL_INTERVAL = '"max.poll.interval.ms" = 45000'
-"""Of all members: who waits in vain for the answer to a JoinGroup, waits so long (CLI-12)."""
-_RECORDS_POLLED = '"max.poll.records" = 100'
+_RECORDS_POLLED = 100
 """A full poll of the slowest application takes 30 s: one that is slower than its poll interval
 leaves the group again and again."""
 _SOON_KNOWN = '"metadata.max.age.ms" = 10000'
 """Java's consumer tries to commit for a deleted topic until its rebalance timeout is over, until
 the leader's metadata know better."""
+_COMMITTED = '"isolation.level" = "read_committed"'
 _BANDWIDTHS = (0, 0, 0, 4_000, 20_000)
 _COMMITS = ("auto", "auto", "batch", "record", "none")
 _FAILING = (
@@ -69,7 +69,7 @@ def scenario_text(seed: int, minutes: int = 5) -> str:
         "invoices = 2",
         "[brokers]",
         f"count = {brokers}",
-        f'config = {{ "offsets.topic.num.partitions" = 3, "default.replication.factor" = {brokers}, "min.insync.replicas" = 2 }}',
+        _config(*_brokers(brokers, seed)),
         "[links]",
         f'delay = ["1ms", "{draws.between(2, 80)}ms"]',
         f"bandwidth = {network.choice(_BANDWIDTHS)}",
@@ -82,9 +82,10 @@ def scenario_text(seed: int, minutes: int = 5) -> str:
         f"reads = {draws.choice((0, 10))}",
     ]
     session_ms = draws.choice((10_000, 20_000, 45_000))
-    session = [] if speaks_consumer else [f'"session.timeout.ms" = {session_ms}']
-    isolated = [f'"isolation.level" = "{isolation}"', _RECORDS_POLLED] if consumes else []
-    lines.append(f"config = {{ {', '.join([*session, *isolated, _POLL_INTERVAL])} }}")
+    times = timing.of_members(seed, "app", None if speaks_consumer else session_ms)
+    most = min(times.most_records, _RECORDS_POLLED)
+    polls = [f'"isolation.level" = "{isolation}"', f'"max.poll.records" = {most}']
+    lines.append(_config(*times.config, *(polls if consumes else ())))
     if speaks_consumer:
         lines.append('protocol = "consumer"')
     if consumes:
@@ -93,7 +94,7 @@ def scenario_text(seed: int, minutes: int = 5) -> str:
             f'commit = "{draws.choice(_COMMITS)}"',
             f'processing = "{draws.choice((0, 5, 300))}ms"',
         ]
-        lines += _records(draws, busy_s)
+        lines += _records(draws, busy_s, seed)
     whom = ["app"] * 3 + (["pipe"] if any('name = "pipe"' in line for line in lines) else [])
     for _ in range(draws.between(0, 3)):
         lines += _churn(draws, busy_s, count, draws.choice(whom))
@@ -105,8 +106,12 @@ def scenario_text(seed: int, minutes: int = 5) -> str:
     lines += _clock_faults(Draws(seed, "swarm", "clocks"), busy_s, count, brokers, producers)
     lines += _topic_faults(Draws(seed, "swarm", "topics"), busy_s)
     lines += _rare(Draws(seed, "swarm", "rare"), busy_s, lines)
+    lines += timing.faults(seed, busy_s, count, brokers, lines)
     if 'verb = "DeleteTopic"' in lines:
-        lines = [line.replace(_POLL_INTERVAL, f"{_POLL_INTERVAL}, {_SOON_KNOWN}") for line in lines]
+        lines = [
+            line.replace('"max.poll.interval.ms"', f'{_SOON_KNOWN}, "max.poll.interval.ms"')
+            for line in lines
+        ]
     return "\n".join(
         [*lines, "[must]", f'stable_within = "{_SETTLE_S - 10}s"', 'may_fail = ["any"]', ""]
     )
@@ -117,7 +122,21 @@ def _assignor(drawn: str, speaks_consumer: bool) -> str:
     return {"range": "range"}.get(drawn, "uniform") if speaks_consumer else drawn
 
 
-def _records(draws: Draws, busy_s: int) -> list[str]:
+def _config(*settings: str) -> str:
+    return f"config = {{ {', '.join(settings)} }}"
+
+
+def _brokers(brokers: int, seed: int) -> list[str]:
+    """The configuration of the brokers."""
+    return [
+        '"offsets.topic.num.partitions" = 3',
+        f'"default.replication.factor" = {brokers}',
+        '"min.insync.replicas" = 2',
+        *timing.of_brokers(seed),
+    ]
+
+
+def _records(draws: Draws, busy_s: int, seed: int) -> list[str]:
     """Producers, and sometimes a pipeline with a reader behind it."""
     lines = [
         "[[producers]]",
@@ -136,7 +155,7 @@ def _records(draws: Draws, busy_s: int) -> list[str]:
             f"abort_every = {draws.between(0, 3)}",
             f'transaction = "{draws.between(1, 5)}s"',
             f'stop = "{busy_s}s"',
-            'config = { "transaction.timeout.ms" = 20000 }',
+            f'config = {{ "transaction.timeout.ms" = {timing.of_transactions(seed)} }}',
         ]
     if draws.between(0, 1):
         lines += [
@@ -148,13 +167,13 @@ def _records(draws: Draws, busy_s: int) -> list[str]:
             'commit = "transaction"',
             'output = "invoices"',
             f'assignor = "{draws.choice(_ASSIGNORS)}"',
-            f'config = {{ "session.timeout.ms" = 10000, {_POLL_INTERVAL} }}',
+            _config(*timing.of_members(seed, "pipe", 10_000).config),
             "[[members]]",
             'name = "reader"',
             'group = "reader"',
             'topics = "invoices"',
             "consumes = true",
-            f'config = {{ "isolation.level" = "read_committed", {_POLL_INTERVAL} }}',
+            _config(_COMMITTED, *timing.of_members(seed, "reader", 45_000).config),
         ]
     return lines
 
