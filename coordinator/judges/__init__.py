@@ -11,7 +11,17 @@ and never that all is well. It shares nothing with what it judges.
 from __future__ import annotations
 
 from .base import Finding, Judge, Judgement, Verdict
-from .judging import ALL, Panel, judge
+from .judging import ALL, OF_VIRTUAL_TIME, Panel, judge
 from .sharing import OF_SHARE_GROUPS
 
-__all__ = ["ALL", "OF_SHARE_GROUPS", "Finding", "Judge", "Judgement", "Panel", "Verdict", "judge"]
+__all__ = [
+    "ALL",
+    "OF_SHARE_GROUPS",
+    "OF_VIRTUAL_TIME",
+    "Finding",
+    "Judge",
+    "Judgement",
+    "Panel",
+    "Verdict",
+    "judge",
+]

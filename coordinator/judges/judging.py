@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ..history.consumer_groups import ConsumerGroups
+from .assignments import AssignedWell
 from .base import Judge, Judgement, KnowsConsumerGroups, Line, Verdict
 from .commits import (
     CommitsStayWithinAssignment,
@@ -12,8 +13,11 @@ from .commits import (
     CommittedOffsetsGrow,
     OffsetsOnlyGoBackWhenAsked,
 )
+from .fencing import EpochsFence
 from .former_coordinators import ANSWERS, Coordinators
 from .generations import GenerationsGrow, OneLeader, StaticIdentity
+from .hearing import RebalancesAreHeardOf
+from .listeners import ListenersAreTold
 from .ownership import RevokedBeforeAssigned, SingleOwner
 from .records import (
     AcknowledgedRecordsStay,
@@ -22,10 +26,12 @@ from .records import (
     NoRecordLostToTheGroup,
 )
 from .requests import AnsweredOnce
+from .revoking import CommittedBeforeRevoked
 from .sessions import SessionsEnd
 from .sharing import OF_SHARE_GROUPS
 from .timeouts import TimeoutsEnd
 from .transactions import OnlyCommittedIsRead, PipelinesWriteOnce
+from .unstable import UnstableOffsetsAreWithheld
 
 ALL: tuple[type[Judge], ...] = (
     SingleOwner,
@@ -46,8 +52,15 @@ ALL: tuple[type[Judge], ...] = (
     PipelinesWriteOnce,
     SessionsEnd,
     TimeoutsEnd,
+    AssignedWell,
+    ListenersAreTold,
+    CommittedBeforeRevoked,
+    UnstableOffsetsAreWithheld,
+    EpochsFence,
 )
 """Every judge that a log alone is enough for."""
+OF_VIRTUAL_TIME: tuple[type[RebalancesAreHeardOf], ...] = (RebalancesAreHeardOf,)
+"""Judges that have to be told how exact a run's instants are."""
 
 
 class Panel:

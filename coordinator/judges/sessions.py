@@ -69,9 +69,6 @@ _OF_SESSIONS: Final = (
 """The events of groups after which sessions begin, end, or are counted again."""
 _FORGETS_EVERY_MS: Final = 60_000
 _EXPIRED: Final = "session expired"
-HEARTBEAT_MS: Final = 5_000
-"""A member that is well sends a heartbeat at least so often (heartbeat.interval.ms,
-group.consumer.heartbeat.interval.ms)."""
 _WELL_AFTER_MS: Final = 15_000
 """So long after something was done to a member it has found its coordinator and has its rhythm."""
 
@@ -80,8 +77,11 @@ _Key = tuple[str, str]
 
 
 class _Silent(NamedTuple):
+    """`since_ms`: when it fell silent first, as who is cut off and killed then."""
+
     line: Line
     client: str
+    since_ms: int
 
 
 class SessionsEnd(Judge):
@@ -103,6 +103,7 @@ class SessionsEnd(Judge):
         super().__init__()
         self._consumer_session_ms = consumer_session_ms
         self._grace = grace
+        self._session_is_known = consumer_session_ms is not None
         self._seen_late_ms = min(_SEEN_LATE_MS, grace.late_ms)
         self._signs = SignsOfLife()
         self._clients: dict[_Key, str] = {}
@@ -113,10 +114,14 @@ class SessionsEnd(Judge):
         self._cuts: Counter[str] = Counter()
         """Of each client, how many faults last that slow its links down, and how many that cut
         them."""
+        self._held_since: dict[str, int] = {}
+        """When each client was paused or cut off that is so still, whether it has an id or not."""
         self._partly: set[str] = set()
         """Clients of which at least one of the lasting cuts leaves a way."""
         self._sessions: dict[str, dict[str, int]] = {}
         """How long the session of each member of a group lasts."""
+        self._at_most: set[_Key] = set()
+        """Members of which only the longest session is known that brokers allow."""
         self._joining: set[str] = set()
         self._anew: dict[str, int] = {}
         """When the sessions of a group, or of a client's members, may have begun anew last."""
@@ -173,7 +178,12 @@ class SessionsEnd(Judge):
             self._clients.items() if group is None else self._only(group, client)
         ):
             if name == client:
-                self._silent.setdefault(of, {})[member] = _Silent(line, client)
+                silent = self._silent.setdefault(of, {})
+                before = silent.get(member)
+                since_ms: int = line["at_ms"] if before is None else before.since_ms
+                if before is None and client in self._held_since:
+                    since_ms = self._held_since[client]
+                silent[member] = _Silent(line, client, since_ms)
 
     def _only(self, group: str, client: str) -> list[tuple[_Key, str]]:
         """One process of `_clients`, as its items are; none if it is not there."""
@@ -190,8 +200,10 @@ class SessionsEnd(Judge):
             and line.get("direction") != "from_broker"
         ):
             self._cuts[client] += kind == "CutMember"
+            self._held_since.setdefault(client, line["at_ms"])
             self._falls_silent(line, client)
         elif kind in _GOES_ON:
+            self._held_since.pop(client, None)
             self._undo(kind, client)
             self._anew[client] = max(line["at_ms"], self._anew.get(client, 0))
             for (group, name), member in self._clients.items():
@@ -244,6 +256,8 @@ class SessionsEnd(Judge):
             self._joining.discard(group)
             self._anew[group] = line["at_ms"]
         elif kind == "ConsumerMemberSubscribed":
+            if not (line["classic"] or self._session_is_known):
+                self._at_most.add((group, line["member"]))
             session_ms = (
                 line["classic"]["session_timeout_ms"]
                 if line["classic"]
@@ -253,6 +267,8 @@ class SessionsEnd(Judge):
         elif kind in ("MemberReplaced", "ConsumerMemberReplaced"):
             members = self._sessions.setdefault(group, {})
             session_ms = members.pop(line["replaced"], 0)
+            if (group, line["replaced"]) in self._at_most:
+                self._at_most.add((group, line["member"]))
             self._speaks(group, line["replaced"])
             if session_ms:
                 members[line["member"]] = max(session_ms, line.get("session_timeout_ms", 0))
@@ -266,12 +282,13 @@ class SessionsEnd(Judge):
         """Was its session over? The log tells what the member did, and a healthy one's heartbeats
         can be told from when it fell silent."""
         session_ms = self._sessions.get(group, {}).get(member)
-        if session_ms is None:
+        if session_ms is None or (group, member) in self._at_most:
             return
         since = self._signs.of(group, member)
         who = self._silent.get(group, {}).get(member)
-        if who is not None and self._was_well(group, who):
-            spoke = who.line["at_ms"] - HEARTBEAT_MS - 2 * self._grace.link_ms
+        heartbeat_ms = self._grace.heartbeat_ms
+        if who is not None and heartbeat_ms is not None and self._was_well(group, who):
+            spoke = who.since_ms - heartbeat_ms - 2 * self._grace.link_ms
             since = spoke if since is None else max(since, spoke)
         early_ms = 0 if since is None else since + session_ms - line["at_ms"]
         if early_ms > self._grace.late_ms:
@@ -287,7 +304,7 @@ class SessionsEnd(Judge):
             self._disturbed_at, self._anew.get(group, 0), self._anew.get(who.client, 0)
         )
         return (
-            settled + _WELL_AFTER_MS <= who.line["at_ms"]
+            settled + _WELL_AFTER_MS <= who.since_ms
             and not self._is_slow(who.client)
             and not +self._undone
         )

@@ -105,5 +105,5 @@ def live_verdicts(
 ) -> list[Verdict]:
     """What the judges say; of a log that members alone have written, those that need more say that
     they do not judge."""
-    grace = grace_of(scenario)._replace(late_ms=REAL_TIME.late_ms)
+    grace = grace_of(scenario)._replace(late_ms=REAL_TIME.late_ms, heartbeat_ms=None)
     return verdicts(scenario, lines, _OF_MEMBERS if foreign else STREAMS, grace)

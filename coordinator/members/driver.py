@@ -117,7 +117,7 @@ class Driver:
 
     def perform(self, effects: Iterable[Any]) -> list[Any]:
         """Carry out effects; returns those that are for the application."""
-        told = []
+        told, hung_up = [], False
         for effect in effects:
             match effect:
                 case Send(number=number, node=node, message=message):
@@ -129,6 +129,7 @@ class Driver:
                     self._ask(self._to_broker(node), message, number)
                 case Disconnect():
                     self._hang_up()
+                    hung_up = True
                 case DropBroker(node, _):
                     if (link := self._data.pop(node, None)) is not None:
                         link.close()
@@ -136,6 +137,8 @@ class Driver:
                     self._ask_any(metadata_request(effect), (effect.topics,))
                 case _:
                     told.append(effect)
+        if hung_up:
+            self._transport.soon(self._hung_up)
         return told
 
     def reset(self) -> None:
@@ -225,6 +228,13 @@ class Driver:
         if self._coordinator is not None:
             self._coordinator[1].close()
             self._coordinator = None
+
+    def _hung_up(self) -> None:
+        """What was asked over a connection that the client gave up is not answered any more: as in
+        Java, whose NetworkClient fails what is in flight to a node that it disconnects."""
+        if not self._ended and self._coordinator is None:
+            self._client.disconnected(self._transport.now())
+            self._turn()
 
     # -- what comes back
 

@@ -171,6 +171,11 @@ class GroupMember(ABC):
         It is to be polled then."""
 
     @abstractmethod
+    def polled(self, now: int) -> None:
+        """Its application polls without a pause, also while a poll has nothing to do: it has polled
+        just now."""
+
+    @abstractmethod
     def skip_poll(self, now: int) -> None:
         """Be as after a poll that found a quiet member with nothing to do."""
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from ..judges import ALL, Judge, Verdict, judge
+from ..judges import ALL, OF_VIRTUAL_TIME, Judge, Verdict, judge
 from ..judges.failures import NoMemberFails
 from ..judges.grace import Grace, virtual_time
 from ..judges.liveness import FewRebalances, StableWithin
@@ -27,6 +27,7 @@ _ALLOCATIONS: Final = 5_000_000
 """So many more objects have come than gone between two looks of the garbage collector; usually 700.
 """
 _CONSUMER_SESSION_MS: Final = 45_000  # group.consumer.session.timeout.ms
+_HEARTBEAT_MS: Final = 5_000  # group.consumer.heartbeat.interval.ms
 _QUEUED_BYTES: Final = 1 << 16
 """So much of a member's waits at most for the bandwidth of its link when it falls silent."""
 STREAMS: Final = frozenset({"group", "wire", "member", "fault", "data", "transaction"})
@@ -72,9 +73,16 @@ def run_scenario(
 
 
 def grace_of(scenario: Scenario) -> Grace:
-    """What judges of time allow a scenario's run under virtual time: the delays of its links."""
+    """What judges of time allow a scenario's run under virtual time: the delays of its links, and
+    the longest time between two heartbeats of one member."""
     queue_ms = _QUEUED_BYTES * 1000 // scenario.bandwidth if scenario.bandwidth else 0
-    return virtual_time(scenario.delay_ms[1] + queue_ms)
+    heartbeats_ms = [
+        kind.config(f"{kind.name}-1").heartbeat_interval_ms for kind in scenario.members
+    ]
+    of_brokers_ms = int(
+        scenario.broker_config.get("group.consumer.heartbeat.interval.ms", _HEARTBEAT_MS)
+    )
+    return virtual_time(scenario.delay_ms[1] + queue_ms, max([*heartbeats_ms, of_brokers_ms]))
 
 
 def _sessions(scenario: Scenario, grace: Grace) -> Callable[[], Judge]:
@@ -107,6 +115,12 @@ def judges_of(scenario: Scenario, grace: Grace | None = None) -> list[Callable[[
     chosen: list[Callable[[], Judge]] = [
         kind for kind in ALL if not scenario.judges or kind.name in scenario.judges
     ]
+    if grace.heartbeat_ms is not None:
+        chosen += [
+            partial(kind, grace)
+            for kind in OF_VIRTUAL_TIME
+            if not scenario.judges or kind.name in scenario.judges
+        ]
     if SessionsEnd in chosen:
         chosen[chosen.index(SessionsEnd)] = _sessions(scenario, grace)
     if AnsweredOnce in chosen:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from coordinator import Emulator
+from coordinator.history.blobs import assignment
 from coordinator.judges import ALL, Judgement, judge
 from coordinator.judges.commits import CommitsStayWithinAssignment, CommitsStayWithinGeneration
 from coordinator.judges.generations import OneLeader
@@ -78,12 +79,15 @@ def _two_owners(lines: list[Line]) -> None:
 
 
 def _assigned_early(lines: list[Line]) -> None:
-    at = next(
-        i
+    """Somebody else is told of a partition just before its owner's listener gives it up."""
+    at, revoked = next(
+        (i, line)
         for i, line in enumerate(lines)
         if line["type"] == "PartitionsRevoked" and line["partitions"]
     )
-    del lines[at]
+    other = {"member": "another", "client": "another", "type": "PartitionsAssigned"}
+    lines.insert(at, revoked | other | {"partitions": revoked["partitions"][:1]})
+    lines.insert(at + 1, lines[at] | {"type": "PartitionsRevoked"})
 
 
 def _stale_commit(lines: list[Line]) -> None:
@@ -136,6 +140,24 @@ def _answered_twice(lines: list[Line]) -> None:
     lines.insert(lines.index(answered) + 1, dict(answered))
 
 
+def _left_out(lines: list[Line]) -> None:
+    """A partition of which nobody commits anything is given to nobody."""
+    stored = next(
+        line for line in lines if line["type"] == "GenerationStored" and len(line["members"]) == 2
+    )
+    for member in stored["members"]:
+        had = assignment(member["assignment"]) or {}
+        given = tuple(number for number in had.get("t", ()) if number != 3)
+        member["assignment"] = Assignment((TopicPartitions("t", given),)).encode().hex()
+
+
+def _revoked_not_lost(lines: list[Line]) -> None:
+    revoked = next(
+        line for line in lines if line["type"] == "PartitionsRevoked" and line["partitions"]
+    )
+    del revoked["generation"]
+
+
 def _never_expires(lines: list[Line]) -> None:
     """The last member is killed in place of leaving, and time goes on."""
     at = max(at for at, line in enumerate(lines) if line["type"] == "PartitionsAssigned")
@@ -166,6 +188,8 @@ PLANTED: dict[str, Callable[[list[Line]], None]] = {
     "answered_once": _answered_twice,
     "sessions_end": _never_expires,
     "timeouts_end": _waits_for_ever,
+    "assigned_well": _left_out,
+    "listeners_are_told": _revoked_not_lost,
 }
 
 

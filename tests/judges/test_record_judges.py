@@ -154,6 +154,40 @@ def _went_back(lines: list[Line]) -> None:
     later["offsets"][0]["offset"] = before["offsets"][0]["offset"] - 1
 
 
+def _not_committed(lines: list[Line]) -> None:
+    """An application finishes something after its member's last commit and before its revocation."""
+    at, revoked = next(
+        (i, line)
+        for i, line in enumerate(lines)
+        if line["type"] == "PartitionsRevoked" and line["client"] == "app-2" and line["partitions"]
+    )
+    where = revoked["partitions"][0]
+    done = of(lines[:at], "RecordsProcessed", client="app-2", **where)[-1]
+    lines.insert(at, done | {"seq": revoked["seq"], "at_ms": revoked["at_ms"]})
+
+
+def _told_while_it_is_open(lines: list[Line]) -> None:
+    """An OffsetFetch of a pipeline is answered while somebody has an offset of it pending."""
+    asked = next(
+        line for line in of(lines, "RequestSeen", api="offset_fetch") if line["group"] == "pipe"
+    )
+    client = asked["client"]
+    given = [line for line in of(lines, "PartitionsAssigned", client=client) if line["partitions"]]
+    at = lines.index(asked)
+    where = given[0]["partitions"][0]
+    row = where | {"offset": 1, "leader_epoch": 0, "metadata": "", "expire_ms": None}
+    pending = asked | {"stream": "group", "type": "OffsetsPending", "cause": None, "member": ""}
+    lines.insert(at, pending | {"producer_id": 77, "offsets": [row]})
+    ended = {"producer_id": 77, "committed": False, "partitions": [], "type": "PendingOffsetsEnded"}
+    lines.insert(at + 3, pending | ended)
+
+
+def _the_same_epoch(lines: list[Line]) -> None:
+    first = of(lines, "ProducerInitialized")[0]
+    later = [line for line in of(lines, "ProducerInitialized") if line is not first][-1]
+    lines.insert(lines.index(later), first | {"at_ms": later["at_ms"], "seq": later["seq"]})
+
+
 PLANTED: dict[str, Callable[[list[Line]], None]] = {
     "no_record_lost": _never_given,
     "duplicates_are_uncommitted": _given_again,
@@ -162,6 +196,9 @@ PLANTED: dict[str, Callable[[list[Line]], None]] = {
     "exactly_once": _written_twice,
     "committed_offsets_grow": _went_back,
     "idempotent_writes_once": _sent_again,
+    "committed_before_revoked": _not_committed,
+    "unstable_offsets_withheld": _told_while_it_is_open,
+    "epochs_fence": _the_same_epoch,
 }
 
 

@@ -13,7 +13,7 @@ from coordinator.judges.sessions import SessionsEnd
 from coordinator.judges.timeouts import TimeoutsEnd
 from tests.judges.test_kept_promises import Line, Log
 
-EXACT = virtual_time(100)
+EXACT = virtual_time(100, 5_000)
 
 
 def exact_timeouts() -> TimeoutsEnd:
@@ -209,6 +209,31 @@ def test_who_was_well_until_it_fell_silent_had_sent_its_heartbeats() -> None:
 def test_who_was_not_well_may_have_sent_none() -> None:
     resumed = {"at_ms": 50_000, "stream": "fault", "type": "MemberResumed", "client": "c"}
     assert _expired(75_000, _pause(30_000), resumed, _pause(60_000)) == []
+
+
+def test_who_is_killed_while_it_is_cut_off_was_silent_before() -> None:
+    cut = _pause(40_000) | {"type": "CutMember", "direction": "to_broker"}
+    told = {"stream": "member", "type": "MemberCrashed", "group": "g", "member": "m", "client": "c"}
+    assert _expired(80_000, cut, {"at_ms": 60_000, **told}) == []
+    assert _expired(79_799, cut, {"at_ms": 60_000, **told}) != []
+
+
+def test_who_was_cut_off_before_it_told_its_id_was_silent_from_then_on() -> None:
+    """Its own word that it was assigned something came a millisecond after that."""
+    told = {"stream": "member", "type": "MemberCrashed", "group": "g", "member": "m", "client": "c"}
+    cut = _pause(900) | {"type": "CutMember", "direction": "to_broker"}
+    log = Log()
+    log.lines += [{"seq": 1, "cause": None, **cut}]
+    log.line("member", "PartitionsAssigned", 1_000, partitions=[], **_WHO)
+    log.group("GenerationStarted", 1_000, generation=1, members=["m"])
+    row = {"member_id": "m", "session_timeout_ms": 45_000}
+    log.group("GenerationStored", 1_000, generation=1, members=[row])
+    log.lines += [{"seq": 90, "cause": None, "at_ms": 30_000, **told}]
+    log.group("MemberRemoved", 46_000, member="m", reason="session expired")
+    assert log.blamed(lambda: SessionsEnd(45_000, EXACT)) == []
+
+
+_WHO = {"member": "m", "client": "c", "group": "g"}
 
 
 def test_a_member_that_leaves_for_a_while_renews_no_session() -> None:

@@ -300,7 +300,7 @@ def _every_bug() -> dict[str, Callable[[Patch], None]]:
 def find(name: str, seeds: range) -> SeedResult | None:
     """The first seed that finds a bug; None if none does. A bug that has a scenario of its own is
     looked for there."""
-    text = planted_in_groups_and_logs.SCENARIOS.get(name)
+    text = SCENARIOS.get(name)
     with pytest.MonkeyPatch.context() as patch:
         BUGS[name](patch)
         for seed in seeds if text is None else seeds[:1]:
@@ -311,6 +311,7 @@ def find(name: str, seeds: range) -> SeedResult | None:
 
 
 BUGS = _every_bug()
+SCENARIOS = {**planted_in_groups_and_logs.SCENARIOS, **planted_in_time_and_quality.SCENARIOS}
 
 
 def main() -> int:

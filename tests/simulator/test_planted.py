@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from coordinator.simulator.swarm.one_seed import run_text
-from tests.simulator.planted import BUGS, find
-from tests.simulator.planted_in_groups_and_logs import SCENARIOS
+from tests.simulator.planted import BUGS, SCENARIOS, find
 
 pytestmark = pytest.mark.unmeasured
 
@@ -28,6 +27,11 @@ QUICK = {
     "stale_transactional_commits_are_taken": "no_stale_commit",
     "long_sessions_end_early": "sessions_end",
     "rebalance_timeouts_are_doubled": "timeouts_end",
+    "heartbeats_of_old_generations_are_accepted": "rebalances_are_heard_of",
+    "sticky_gives_everything_to_one_member": "assigned_well",
+    "leaders_are_shown_one_member_less": "assigned_well",
+    "listeners_are_told_revoked_instead_of_lost": "listeners_are_told",
+    "nothing_is_committed_before_a_revocation": "committed_before_revoked",
 }
 """Those that show at once, and a judge that finds each. `python -m tests.simulator.planted` looks
 for all of them."""

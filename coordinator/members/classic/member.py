@@ -233,6 +233,10 @@ class Member(GroupMember):
         """See GroupMember."""
         heartbeats.skip(self._m, count, sent_at, answered_at)
 
+    def polled(self, now: int) -> None:
+        """See GroupMember."""
+        self._m.pulse.polled(now)
+
     def skip_poll(self, now: int) -> None:
         """See GroupMember."""
         m = self._m

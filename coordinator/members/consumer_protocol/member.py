@@ -215,6 +215,10 @@ class ConsumerMember(GroupMember):
         """See GroupMember."""
         consumer_heartbeats.skip(self._m, count, sent_at)
 
+    def polled(self, now: int) -> None:
+        """See GroupMember."""
+        self._m.pulse.poll_expires_at = now + self._m.config.max_poll_interval_ms
+
     def skip_poll(self, now: int) -> None:
         """See GroupMember."""
         m = self._m

@@ -223,7 +223,14 @@ class SimulatedMember:
                 self._failed(fault)
 
     def due(self) -> None:
-        """Its deadline has come."""
+        """Its deadline has come. An application that is not stalled or at work polls all the time,
+        so it has polled up to now."""
+        if (
+            self._polling
+            and not self._closing
+            and (self.application is None or self.application.idle)
+        ):
+            self.member.polled(self.world.now)
         self._client.tick(self.world.now)
         self.turn()
 

@@ -12,7 +12,7 @@ from ...broker.build import topic_options
 from ...broker.consumer_environment import assignors
 from ...configs.broker_configs import BrokerConfigs
 from ...control import cluster, faults
-from ...judges import ALL
+from ...judges import ALL, OF_VIRTUAL_TIME
 from ...judges.failures import ANY
 from ...members import MemberConfig
 from ...members.applications.consuming import CommitPolicy
@@ -237,7 +237,7 @@ def _scenario(plain: Plain, name: str) -> Scenario:
     for index, churn in enumerate(plain["churn"]):
         check_churn(churn, there, places.where("churn", index))
     must, where = plain["must"], places.where("must")
-    known = [judge.name for judge in ALL]
+    known = [judge.name for judge in (*ALL, *OF_VIRTUAL_TIME)]
     if not must["judges"] and where.at("judges") != str(where):
         raise ScenarioError(
             f"{where.at('judges')}: must.judges = []: name at least one, or leave the key out for all"

@@ -27,6 +27,7 @@ class Times(NamedTuple):
 
     config: list[str]
     most_records: int
+    poll_ms: int
 
 
 def of_members(seed: int, kind: str, session_ms: int | None) -> Times:
@@ -39,7 +40,7 @@ def of_members(seed: int, kind: str, session_ms: int | None) -> Times:
             f'"session.timeout.ms" = {session_ms}',
             f'"heartbeat.interval.ms" = {draws.choice(_HEARTBEATS_MS)}',
         ]
-    return Times(config, poll_ms * 2 // 3 // _SLOWEST_MS)
+    return Times(config, poll_ms * 2 // 3 // _SLOWEST_MS, poll_ms)
 
 
 def of_brokers(seed: int) -> list[str]:
@@ -71,38 +72,54 @@ def faults(seed: int, busy_s: int, count: int, brokers: int, lines: list[str]) -
     draws = Draws(seed, "swarm timing", "faults")
     if draws.between(0, 1):
         return []
+    poll_s = of_members(seed, "app", None).poll_ms // 1000
+    about_the_timeout = f'lasts = ["{poll_s + 1}s", "{poll_s + 10}s"]'
+    if 'protocol = "consumer"' in lines and draws.between(0, 2):
+        return _while_revoking(count, about_the_timeout)
     member = f"app-{draws.between(1, count)}"
-    silent = draws.choice(
+    if "static = true" in lines and draws.between(0, 2):  # a generation begins without it
+        moment = ['when = "join phase"', 'of = "app"', f"seen = {draws.between(2, 3)}"]
+        silence = ['verb = "CutMember"', 'direction = "to_broker"']
+        return _silent(silence, member, moment, about_the_timeout)
+    whom = draws.choice((member, member, member, "pipe-1" if 'name = "pipe"' in lines else member))
+    group = whom.partition("-")[0]
+    silence = draws.choice(
         (
             ['verb = "PauseMember"'],
             ['verb = "CutMember"', 'direction = "to_broker"'],
             ['verb = "CutMember"', 'direction = "both"'],
         )
     )
-    moments = [
-        ['when = "revoked"', f'of = "{member}"', f"seen = {draws.between(1, 3)}"],
-        ['when = "assigned"', f'of = "{member}"', f"seen = {draws.between(1, 3)}"],
-        ['when = "sync phase"', 'of = "app"', f"seen = {draws.between(1, 3)}"],
-        ['when = "join phase"', 'of = "app"', f"seen = {draws.between(2, 4)}"],
-        [f'at = "{draws.between(0, busy_s // 2)}s"'],
-    ]
-    if 'name = "pipe"' in lines:
-        moments += [[f'at = "{draws.between(5, busy_s // 2)}s"']]
-    moment = moments[draws.between(0, len(moments) - 1)]
-    if len(moments) > 5 and moment is moments[5]:
-        member = f"pipe-{draws.between(1, 2)}"
-    fault = ["[[faults]]", *silent, f'member = "{member}"', *moment]
-    fault.append(f'lasts = ["8s", "{draws.between(10, busy_s)}s"]')
-    if brokers == 1 or draws.between(0, 1):
-        return fault
-    at_s = draws.between(5, busy_s)
-    to = draws.between(1, brokers)
-    group = "pipe" if member.startswith("pipe") else "app"
-    return [
-        *fault,
-        "[[faults]]",
-        'verb = "MoveCoordinator"',
-        f'group = "{group}"',
-        f"to = {to}",
-        f'at = "{at_s}s"',
-    ]
+    moment = draws.choice(
+        (
+            ['when = "assigned"', f'of = "{whom}"', f"seen = {draws.between(1, 3)}"],
+            ['when = "sync phase"', f'of = "{group}"', f"seen = {draws.between(1, 3)}"],
+            ['when = "join phase"', f'of = "{group}"', f"seen = {draws.between(2, 4)}"],
+            [f'at = "{draws.between(5, busy_s // 2)}s"'],
+        )
+    )
+    found = _silent(silence, whom, moment, f'lasts = ["8s", "{draws.between(10, busy_s)}s"]')
+    if brokers > 1 and draws.between(0, 2):
+        found += [
+            "[[faults]]",
+            'verb = "MoveCoordinator"',
+            f'group = "{group}"',
+            f"to = {draws.between(1, brokers)}",
+            *(moment if moment[0].startswith("when") else [f'at = "{draws.between(5, busy_s)}s"']),
+            *([f'later = "{draws.between(0, 15)}s"'] if moment[0].startswith("when") else []),
+        ]
+    return found
+
+
+def _silent(silence: list[str], member: str, moment: list[str], lasts: str) -> list[str]:
+    return ["[[faults]]", *silence, f'member = "{member}"', *moment, lasts]
+
+
+def _while_revoking(count: int, lasts: str) -> list[str]:
+    """Whoever has revoked what its coordinator asked for cannot tell it so."""
+    silence = ['verb = "CutMember"', 'direction = "to_broker"']
+    found: list[str] = []
+    for number in range(1, count + 1):
+        moment = ['when = "revoked"', f'of = "app-{number}"', "seen = 1"]
+        found += _silent(silence, f"app-{number}", moment, lasts)
+    return found

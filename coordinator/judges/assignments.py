@@ -1,0 +1,209 @@
+"""Assignments: as complete, as even and as sticky as the assignor promises, by the word of
+`assignors.judge`, which shares nothing with those that assign.
+
+Judged are Kafka's own assignors, where all members ask for the same topics by name, and of topics
+that are as they were when the group's first member came: of others a leader's metadata may know
+less than the log. Owns what each assignor promises.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Final, NamedTuple
+
+from assignors.judge import Fault, verdict
+
+from ..history.blobs import COOPERATIVE, Partitions, assignment, claims, subscription
+from ..history.consumer_groups import CHANGES, ConsumerGroup
+from .base import KnowsConsumerGroups, Line
+
+_PER_TOPIC: Final = frozenset({"range"})
+"""Assignors that share each topic by itself."""
+_EVEN: Final = frozenset({"roundrobin", "sticky", COOPERATIVE, "uniform"})
+_STICKY: Final = frozenset({"sticky", COOPERATIVE})
+_TOPICS: Final = frozenset({"TopicCreated", "TopicDeleted", "PartitionsAdded"})
+_FIRST: Final = frozenset({"MemberJoined", "ConsumerMemberSubscribed"})
+_LOSES_MEMBERS: Final = frozenset({"GroupDeleted", "ConsumerGroupUpgraded", "MembershipReset"})
+
+
+class _Said(NamedTuple):
+    """What a member asks for, and what it claims to have."""
+
+    topics: tuple[str, ...]
+    owned_partitions: tuple[tuple[str, int], ...]
+    generation: int | None
+
+
+class AssignedWell(KnowsConsumerGroups):
+    """Assignments are what their assignor promises."""
+
+    name = "assigned_well"
+    promise = (
+        "range, roundrobin, sticky, cooperative-sticky and uniform give each partition of the topics for which all members ask to one of "
+        "them, cooperative-sticky all but those that another has to give up first; range shares each topic evenly, the others all "
+        "partitions together; and sticky and cooperative-sticky move no more than they have to"
+    )
+    needs = frozenset({"group", "cluster"})
+    unasked = True
+    looks_at = (
+        CHANGES | _TOPICS | _FIRST | _LOSES_MEMBERS | {"GenerationStored", "GenerationStarted"}
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._partitions: dict[str, int] = {}
+        self._changed: dict[str, int] = {}
+        """When each topic was made, or changed, last."""
+        self._began: dict[str, int] = {}
+        """When the first member of each group came."""
+        self._begun: set[str] = set()
+        """Groups with a generation for which an assignment is to come."""
+        self._topics: dict[str, dict[str, tuple[str, ...] | None]] = {}
+        """What each member of a consumer group asks for; None: by a pattern, or not known."""
+
+    def see(self, line: Line) -> None:
+        kind = line["type"]
+        if kind in _TOPICS and line["stream"] == "cluster":
+            self._of_topic(line, kind)
+        group = self.consumers.see(line)
+        if line["stream"] != "group":
+            return
+        name = line["group"]
+        if kind in _FIRST:
+            self._began.setdefault(name, line["at_ms"])
+        if kind in _LOSES_MEMBERS:
+            self._topics.pop(name, None)
+        elif kind in ("ConsumerMemberSubscribed", "ConsumerMemberReplaced"):
+            self._subscribed(line, kind, name)
+        elif kind == "ConsumerMemberRemoved":
+            self._topics.get(name, {}).pop(line["member"], None)
+        elif kind == "GenerationStarted":
+            self._begun.add(name)
+        elif kind == "GenerationStored" and name in self._begun:
+            self._begun.discard(name)  # of a static member that comes back none is made (STA-2)
+            if line["protocol_type"] == "consumer":
+                self._stored(line, name)
+        elif kind == "TargetAssigned" and group is not None and line["assignor"] is not None:
+            self._target(line, name, group)
+
+    def _of_topic(self, line: Line, kind: str) -> None:
+        topic = line["topic"]
+        self._changed[topic] = line["at_ms"]
+        if kind == "TopicDeleted":
+            self._partitions.pop(topic, None)
+        else:
+            self._partitions[topic] = line["partitions"]
+
+    def _subscribed(self, line: Line, kind: str, group: str) -> None:
+        members = self._topics.setdefault(group, {})
+        said = line
+        if kind == "ConsumerMemberReplaced":
+            members.pop(line["replaced"], None)
+            said = line["subscription"]
+        by_name = not said["topic_regex"] and said["classic"] is None
+        members[line["member"]] = tuple(sorted(said["topics"])) if by_name else None
+
+    def _known(self, group: str, asked: Iterable[tuple[str, ...] | None]) -> dict[str, int] | None:
+        """The partitions of the topics for which all of these ask, if they are known for
+        certain."""
+        kinds = set(asked)
+        topics = kinds.pop() if len(kinds) == 1 else None
+        began = self._began.get(group)
+        if not topics or began is None:
+            return None
+        if any(self._changed.get(topic, began) >= began for topic in topics):
+            return None
+        return {topic: self._partitions[topic] for topic in topics if topic in self._partitions}
+
+    def _stored(self, line: Line, group: str) -> None:
+        """Of an assignor that a leader called."""
+        assignor = line["protocol_name"]
+        if assignor not in _PER_TOPIC | _EVEN:
+            return
+        members: dict[str, _Said] = {}
+        given: dict[str, Partitions] = {}
+        for row in line["members"]:
+            read, has = subscription(row["subscription"]), assignment(row["assignment"])
+            if read is None or has is None:
+                return
+            owned, generation = claims(assignor, row["subscription"]) or ({}, None)
+            members[row["member_id"]] = _Said(tuple(sorted(read.topics)), _flat(owned), generation)
+            given[row["member_id"]] = has
+        self._judge(line, group, assignor, members, given)
+
+    def _target(self, line: Line, name: str, group: ConsumerGroup) -> None:
+        """Of an assignor of the coordinator."""
+        if line["assignor"] not in _PER_TOPIC | _EVEN:
+            return
+        asked = self._topics.get(name, {})
+        members = {
+            member: _Said(topics or (), (), None)
+            for member in group.members
+            if (topics := asked.get(member)) is not None
+        }
+        if len(members) == len(group.members):
+            given = {member: group.target(member) for member in members}
+            self._judge(line, name, line["assignor"], members, given)
+
+    def _judge(
+        self,
+        line: Line,
+        group: str,
+        assignor: str,
+        members: Mapping[str, _Said],
+        given: Mapping[str, Partitions],
+    ) -> None:
+        known = self._known(group, (said.topics for said in members.values()))
+        if known is None or (assignor not in _STICKY and _is_plainly_well(known, given, assignor)):
+            return
+        plan = {member: _flat(partitions) for member, partitions in given.items()}
+        found = verdict(known, members, plan, cooperative=assignor == COOPERATIVE)
+        what = f"the assignment of group {group} by {assignor}"
+        wrong = [finding for finding in found.findings if finding.fault is not Fault.TWICE]
+        if wrong:  # of two owners others tell
+            self.blame(line, f"{what} is not valid: {wrong[0]}")
+        elif assignor in _PER_TOPIC:
+            self._per_topic(line, what, given)
+        elif not found.withheld and found.imbalance is not None:
+            self.blame(line, f"{what} is not even: {found.imbalance}")
+        elif assignor in _STICKY and found.least.exact and not found.is_sticky:
+            self.blame(
+                line,
+                f"{what} moves {len(found.moves)} partitions, of which {found.least.moves} had to",
+            )
+
+    def _per_topic(self, line: Line, what: str, given: Mapping[str, Partitions]) -> None:
+        topics = {topic for partitions in given.values() for topic in partitions}
+        for topic in sorted(topics):
+            counts = Counter(
+                {member: len(partitions.get(topic, ())) for member, partitions in given.items()}
+            )
+            (most, many), (least, few) = counts.most_common(1)[0], counts.most_common()[-1]
+            if many - few > 1:
+                self.blame(
+                    line,
+                    f"{what} is not even: {most} has {many} partitions of {topic}, {least} {few}",
+                )
+                return
+
+
+def _is_plainly_well(
+    known: Mapping[str, int], given: Mapping[str, Partitions], assignor: str
+) -> bool:
+    """By counting alone, which is enough for most plans: everything is given once, and nobody has
+    two more than another."""
+    places = {(topic, number) for has in given.values() for topic in has for number in has[topic]}
+    total = sum(known.values())
+    if len(places) != total or any(number >= known.get(topic, 0) for topic, number in places):
+        return False
+    counts = [[sum(map(len, has.values())) for has in given.values()]]
+    if sum(counts[0]) != total:
+        return False
+    if assignor in _PER_TOPIC:
+        counts = [[len(has.get(topic, ())) for has in given.values()] for topic in known]
+    return all(max(each) - min(each) <= 1 for each in counts)
+
+
+def _flat(topics: Partitions) -> tuple[tuple[str, int], ...]:
+    return tuple((topic, number) for topic, numbers in topics.items() for number in numbers)
