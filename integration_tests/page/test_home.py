@@ -31,7 +31,7 @@ def test_the_group_moves_by_itself(browser: Browser, server: PageServer) -> None
         at = page.locator(".hero p", has_text="lost so far")
         before = at.inner_text()
         expect(at).not_to_have_text(before)
-        expect(page.locator(".space .dot")).not_to_have_count(0)
+        page.locator(".space .dot").first.wait_for(state="attached")
     finally:
         moving.close()
 
