@@ -156,7 +156,7 @@ def index_page(lessons: Iterable[Lesson], group: str) -> str:
         for lesson in lessons
     )
     body = f"""<h1>Consumer groups, alive</h1>
-<p>Three consumers share nine partitions. This is no film: the coordinator, the members and the assignors are the ones that are compared with a real
+<p>Three consumers share nine partitions. What moves is a run, not a drawing: the coordinator, the members and the assignors are the ones that are compared with a real
 Kafka. Act on them, and ask why.</p>
 <div id="group">{group}<noscript><p>With scripts, this group moves, and can be acted on.</p></noscript></div>
 <h2>What do you think happens when …</h2>

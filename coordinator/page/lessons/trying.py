@@ -99,7 +99,7 @@ def answer_is_lost(run: Run, base: Run) -> Facts:
     told = next(line for line in run.all("RequestRefused", client="app-1") if line["at_ms"] > lost)
     return {
         "beat": s(lost),
-        "removed": _at(run, "MemberRemoved", client="app-1"),
+        "gave_up": _at(run, "ConnectionClosed", client="app-1", after_ms=lost),
         "told": s(told["at_ms"]),
         "error": told["errors"][0],
     }
