@@ -6,8 +6,17 @@ sockets close themselves. Ours are watched as ever.
 from __future__ import annotations
 
 import socket
+import ssl
 import sys
+from collections.abc import Callable
 from typing import Any
+
+
+class _ClosesItselfOverTls(ssl.SSLSocket):
+    """The same over TLS."""
+
+    def __del__(self) -> None:
+        self.close()
 
 
 class _ClosesItself(socket.socket):
@@ -24,6 +33,23 @@ def let_them_close() -> None:
     inet: Any = sys.modules.get("kafka.net.inet")
     if inet is not None and inet.KafkaNetSocket.socket is not _made:
         inet.KafkaNetSocket.socket = _made
+    over_tls: Any = getattr(sys.modules.get("kafka.net.transport"), "KafkaSSLTransport", None)
+    if over_tls is not None:
+        over_tls._build_ssl_context = staticmethod(_closing(over_tls._build_ssl_context))
+
+
+def _closing(build: Callable[[Any], ssl.SSLContext]) -> Callable[[Any], ssl.SSLContext]:
+    """What builds contexts whose sockets close themselves."""
+    if getattr(build, "closes", False):
+        return build
+
+    def built(config: Any) -> ssl.SSLContext:
+        context = build(config)
+        context.sslsocket_class = _ClosesItselfOverTls
+        return context
+
+    built.closes = True  # type: ignore[attr-defined]
+    return built
 
 
 def _made(
