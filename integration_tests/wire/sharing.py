@@ -13,19 +13,27 @@ from integration_tests.wire.recorder import Link, Session
 
 ACCEPT, RELEASE, REJECT, RENEW = 1, 2, 3, 4
 PROFILE = "shares"
+UNKNOWN_TOPIC_OR_PARTITION = 3
 
 
 def records(s: Session, name: str, *sizes: int, partition: int = 0, **batch: Any) -> None:
     """Batches of so many records each."""
     for size in sizes:
         data = batches.batch(*[b"v"] * size, **batch)
-        s.stage().ask_quietly(
-            "Produce",
-            9,
-            acks=-1,
-            timeout_ms=5_000,
-            topic_data=[{"name": name, "partition_data": [{"index": partition, "records": data}]}],
-        )
+        of_partition = [{"index": partition, "records": data}]
+
+        def written(rows: list[Plain] = of_partition) -> bool:
+            answer = s.stage().ask_quietly(
+                "Produce",
+                9,
+                acks=-1,
+                timeout_ms=5_000,
+                topic_data=[{"name": name, "partition_data": rows}],
+            )
+            error: int = answer["responses"][0]["partition_responses"][0]["error_code"]
+            return error != UNKNOWN_TOPIC_OR_PARTITION
+
+        s.until(written, f"{name}-{partition} never was there")
 
 
 def configure(s: Session, group: str, named: Mapping[str, str]) -> None:
@@ -118,6 +126,17 @@ class Shared:
                 }
             ],
         )
+
+    def stored_states(self) -> list[int]:
+        """The delivery states that are stored of partition 0, without a step."""
+        answer = self.s.stage().ask_quietly(
+            "ReadShareGroupState",
+            0,
+            group_id=self.group,
+            topics=[{"topic_id": self.id, "partitions": [{"partition": 0, "leader_epoch": 0}]}],
+        )
+        stored = answer["results"][0]["partitions"][0]["state_batches"]
+        return [of["delivery_state"] for of in stored]
 
     def sharer(self, label: str = "a") -> Sharer:
         """A member."""

@@ -36,7 +36,7 @@ def with_a_fetch(s: Session) -> None:
     shared = Shared(s, 5)
     a = shared.sharer()
     a.begin(0)
-    a.fetch(acks=((0, 3, ACCEPT), (4, 4, RELEASE)))
+    a.fetch(acks=((0, 3, ACCEPT), (4, 4, RELEASE)), max_wait_ms=10_000)
     a.fetch(acks=((0, 9, ACCEPT),))
     a.fetch(acks=((4, 4, ACCEPT),))
     a.link.ask("ShareFetch", 2, **a.fields(0, acks=((0, 0, ACCEPT),), share_session_epoch=0))
@@ -169,6 +169,7 @@ def sessions_that_end_count_as_deliveries(s: Session) -> None:
     for _ in range(3):
         a.begin(0)
         a.close()
+    s.until(lambda: shared.stored_states() == [4], "the record was never archived")
     a.begin(0, max_wait_ms=0)
     shared.state()
 

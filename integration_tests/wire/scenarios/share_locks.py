@@ -29,7 +29,7 @@ def a_late_acknowledgement_of_what_nobody_has(s: Session) -> None:
     shared = Shared(s, 2, settings=_SHORT)
     a = shared.sharer()
     a.begin(0)
-    s.until(lambda: _state(shared) == [0], "the locks never ended")
+    s.until(lambda: shared.stored_states() == [0], "the locks never ended")
     a.acknowledge((0, 1, ACCEPT))
     a.fetch()
     a.acknowledge((0, 1, ACCEPT))
@@ -42,7 +42,7 @@ def locks_end_for_the_last_time(s: Session) -> None:
     a = shared.sharer()
     a.begin(0)
     a.fetch(max_wait_ms=_LONG_ENOUGH_MS)
-    s.until(lambda: _state(shared) == [4], "the last locks never ended")
+    s.until(lambda: shared.stored_states() == [4], "the last locks never ended")
     a.fetch()
     shared.state()
 
@@ -81,7 +81,7 @@ def only_what_is_held_ends(s: Session) -> None:
     a = shared.sharer()
     a.begin(0)
     a.acknowledge((0, 0, ACCEPT), (2, 2, ACCEPT))
-    s.until(lambda: _state(shared) == [0, 2, 0], "the locks never ended")
+    s.until(lambda: shared.stored_states() == [0, 2, 0], "the locks never ended")
     a.fetch()
     shared.state()
 
@@ -105,21 +105,10 @@ def a_session_ends_after_its_locks(s: Session) -> None:
     shared = Shared(s, 2, settings=_SHORT)
     a = shared.sharer()
     a.begin(0)
-    s.until(lambda: _state(shared) == [0], "the locks never ended")
+    s.until(lambda: shared.stored_states() == [0], "the locks never ended")
     a.close()
     shared.state()
     b = shared.sharer("b")
     b.begin(0)
     b.acknowledge((0, 1, RELEASE))
     shared.state()
-
-
-def _state(shared: Shared) -> list[int]:
-    """The delivery states that are stored, without a step."""
-    answer = shared.s.stage().ask_quietly(
-        "ReadShareGroupState",
-        0,
-        group_id=shared.group,
-        topics=[{"topic_id": shared.id, "partitions": [{"partition": 0, "leader_epoch": 0}]}],
-    )
-    return [of["delivery_state"] for of in answer["results"][0]["partitions"][0]["state_batches"]]
