@@ -157,7 +157,39 @@ def test_records_are_copied_as_far_as_they_are_there() -> None:
         (None, b"two"),
         (b"k", None),
     ]
-    assert letters.originals(run.driver.t.partitions[0].log, 3, 4) == {}
+    assert letters.originals(run.driver.t.partitions[0].log, 3, 4) == ({}, 4)
+
+
+def test_records_that_are_not_read_at_once_are_copied_later() -> None:
+    """SH-DLQ-3: no letter is written of a record before that was read, however large its headers."""
+    run = Run(**{"errors.deadletterqueue.copy.record.enable": "true"})
+    headers = (("h", b"x" * 500_000),)
+    for value in (b"one", b"two", b"three"):
+        run.driver.produce(build_batch([Record(0, 1_000_000, None, value, headers)]))
+    for _ in range(3):
+        run.a.fetch(0)
+    run.a.said((0, 2, REJECT))
+    run.settle()
+    assert [of.value for of in run.letters()] == [b"one", b"two", b"three"]
+    assert run.broken() == set()
+
+
+def test_a_share_partition_that_is_closed_by_one_range_writes_no_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """SH-DLQ-5: the next leader writes what is left."""
+    run = Run()
+    run.driver.records(3)
+    run.a.fetch(0)
+    served = run.driver.broker.shares.partitions
+    for offset in (0, 2):
+        run.rejects(offset, offset)
+    monkeypatch.setattr(
+        served, "_store", lambda partition, *_: served.close(partition.key, "fenced", 0, None)
+    )
+    run.settle()
+    assert [dict(of.headers)["__dlq.errors.offset"] for of in run.letters()] == [b"0"]
+    assert [line["type"] for line in run.log.events()][-1] == "SharePartitionClosed"
 
 
 def test_what_cannot_be_opened_has_headers_alone() -> None:

@@ -19,12 +19,11 @@ from ...storage.records import BatchRefused, parse_header
 from .. import data_log
 from ..log_configs import log_config
 from .host import alone
-from .letters import MOST_BYTES, batch_of_letters, originals
+from .letters import MOST_BYTES, Originals, batch_of_letters, originals
 
 if TYPE_CHECKING:
     from ...cluster import Partition, Topic
     from ...share_partitions.model import SharePartition
-    from ...storage.record_codec import Record
     from .host import ShareHost
     from .settings import SettingsOfGroups
 
@@ -54,7 +53,7 @@ class Told(Protocol):
         """Records have their letters, or will have none."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Letters:
     """The letters of a range of records, from `next_offset` on."""
 
@@ -125,17 +124,18 @@ class DeadLetters:
     def tick(self, now: int) -> None:
         """Write what is due: of each letters' range one batch."""
         for letters in [one for one in self._under_way if one.due_ms <= now]:
+            if letters not in self._under_way:
+                continue  # what came of the ones before it closed its share partition
             try:
-                self._write(letters, now)
-                reason = f"their dead letters are in {self._name(letters)}"
+                reason = f"their dead letters are in {self._write(letters, now)}"
             except _NotNowError as why:
                 letters.attempts += 1
                 if letters.attempts < MOST_ATTEMPTS:
                     letters.due_ms = now + (RETRY_MS << (letters.attempts - 1))
                     continue
-                reason = f"no dead letters were written: {why}"
+                reason = _given_up(letters, why)
             except _NeverError as why:
-                reason = f"no dead letters were written: {why}"
+                reason = _given_up(letters, why)
             else:
                 letters.attempts = 0
                 if letters.next_offset <= letters.records.last_offset:
@@ -148,18 +148,19 @@ class DeadLetters:
 
     # -- writing
 
-    def _write(self, letters: _Letters, now: int) -> None:
-        place = self._place(letters, now)
-        leader, topic, target = place
+    def _write(self, letters: _Letters, now: int) -> str:
+        """Write a batch; the name of its topic. Raises _NotNowError, _NeverError."""
+        leader, topic, target = self._place(letters, now)
         wall_ms = self._broker.epoch_ms + now
         first, last = letters.next_offset, letters.records.last_offset
         config = log_config(topic)
+        copied = self._originals(letters, first, last)
         batch, count = batch_of_letters(
             letters.partition.key,
-            range(first, last + 1),
+            range(first, copied.last + 1),
             letters.records.delivery_count,
             letters.message,
-            self._originals(letters, first, last),
+            copied.found,
             wall_ms=wall_ms,
             max_bytes=min(config.max_message_bytes, MOST_BYTES),
         )
@@ -196,13 +197,14 @@ class DeadLetters:
             first, letters.next_offset - 1, topic.name, target.index, placed.base_offset
         )
         self._to.told(letters.partition, written, now, letters.cause)
+        return topic.name
 
-    def _originals(self, letters: _Letters, first: int, last: int) -> dict[int, Record]:
+    def _originals(self, letters: _Letters, first: int, last: int) -> Originals:
         """The records themselves, if the group wants them copied."""
         key = letters.partition.key
         found = self._broker.cluster.partition(key.topic, key.partition)
         if found is None or not self._settings(key.group_id).copies_records:
-            return {}
+            return Originals({}, last)
         return originals(found.log, first, last)
 
     # -- where to
@@ -244,3 +246,9 @@ class DeadLetters:
         if len(own.isr) < least:
             raise _NotNowError(ErrorCode.NOT_ENOUGH_REPLICAS.message)
         return _Place(leader, topic, own)
+
+
+def _given_up(letters: _Letters, why: Exception) -> str:
+    """The reason that records are archived without dead letters, or with some."""
+    some = letters.next_offset > letters.records.first_offset
+    return f"{'not all' if some else 'no'} dead letters were written: {why}"

@@ -4,7 +4,7 @@ SH-DLQ-2). Does not depend on topics and leaders."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...storage.compression import Budget, decompress
 from ...storage.record_codec import Record, build_batch, encode_record, read_records
@@ -58,17 +58,29 @@ def batch_of_letters(
     return build_batch(letters), len(letters)
 
 
-def originals(log: PartitionLog, first: int, last: int) -> dict[int, Record]:
-    """The records of a log between two offsets, as far as `MOST_BYTES` go. What is not there any
-    more, or cannot be opened, is left out."""
+class Originals(NamedTuple):
+    """Records by offset, and the last offset that was looked at: what lies behind it was not read,
+    because `MOST_BYTES` were."""
+
+    found: dict[int, Record]
+    last: int
+
+
+def originals(log: PartitionLog, first: int, last: int) -> Originals:
+    """The records of a log between two offsets, as far as `MOST_BYTES` go, of one batch at least.
+    What is not there any more, or cannot be opened, is left out."""
     found: dict[int, Record] = {}
     if not log.log_start_offset <= first < log.log_end_offset:
-        return found
+        return Originals(found, last)
+    seen = first
     data = memoryview(log.read(first, MOST_BYTES))
     while len(data) >= HEADER_SIZE:
         header = parse_header(bytes(data[:HEADER_SIZE]))
-        if len(data) < header.size or header.base_offset > last:
-            break
+        if header.base_offset > last:
+            return Originals(found, last)
+        if len(data) < header.size:
+            return Originals(found, seen)
+        seen = header.last_offset
         if not header.attributes & CONTROL:
             opened = _opened(header.codec, bytes(data[HEADER_SIZE : header.size]))
             if opened is not None:
@@ -81,7 +93,7 @@ def originals(log: PartitionLog, first: int, last: int) -> dict[int, Record]:
                 except BatchRefused:
                     pass  # bytes that only a client with other means could have put there
         data = data[header.size :]
-    return found
+    return Originals(found, last if seen >= min(last, log.log_end_offset - 1) else seen)
 
 
 def _opened(codec: int, payload: bytes) -> bytes | None:

@@ -25,6 +25,7 @@ from ...wire.messages.share_acknowledge import (
     ShareAcknowledgeRequest,
     ShareAcknowledgeResponse,
 )
+from ...wire.messages.share_acknowledge import PartitionData as PartitionAcknowledged
 from ...wire.messages.share_fetch import (
     AcknowledgementBatch,
     FetchPartition,
@@ -329,11 +330,11 @@ class ShareSessions:
         self,
         session: _Session,
         partition: TopicPartition,
-        row: object,
+        row: PartitionData | PartitionAcknowledged,
         offsets: dict[int, int],
         moved: list[TopicPartition],
     ) -> None:
-        error = code_of(row.error_code)  # type: ignore[attr-defined]
+        error = code_of(row.error_code)
         if error in _MOVED:
             moved.append(partition)
         if not isinstance(row, PartitionData):
