@@ -22,7 +22,7 @@ CONFIG = {
 
 def workers(kafka: Emulator, partitions: int = 2, **settings: str) -> object:
     """Topic jobs, and the group that reads it from the start."""
-    kafka.create_topic("jobs", partitions)
+    kafka.create_topic("jobs", partitions, replication=len(kafka.brokers))
     share = kafka.share_group("workers")
     named = {key.replace("_", "."): value for key, value in settings.items()}
     share.configure({"share.auto.offset.reset": "earliest", **named})
@@ -63,6 +63,21 @@ def test_records_in_the_hand_of_a_peer_that_crashes_come_to_another() -> None:
             share.wait(acknowledged=1)  # type: ignore[attr-defined]
             ((topic, _, offset, count, word, value),) = quick.done
             assert (topic, offset, count, word, value) == ("jobs", 0, 2, "accept", b"x")
+
+
+def test_a_leader_that_crashes_is_looked_for() -> None:
+    """The partition's next leader is found, and the work goes on there."""
+    with Emulator(config=CONFIG, brokers=3, remember=100_000) as kafka:
+        share = workers(kafka, 1)
+        with kafka.share_peer("workers", ["jobs"]) as peer:
+            kafka.produce("jobs", ["x"])
+            share.wait(acknowledged=1)  # type: ignore[attr-defined]
+            leader = kafka.brokers[1].cluster.topics["jobs"].partitions[0].leader
+            kafka.stop_broker(leader, how="crash")
+            mark = kafka.mark()
+            kafka.produce("jobs", ["y"], timeout=30)
+            kafka.wait_for("RecordsAcknowledged", group="workers", since=mark)
+            assert [of.value for of in peer.done][-1] == b"y"
 
 
 def test_a_peer_that_is_slower_than_its_lock() -> None:

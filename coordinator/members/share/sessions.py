@@ -301,9 +301,9 @@ class ShareSessions:
     ) -> None:
         session.busy = False
         if not isinstance(response, ShareFetchResponse | ShareAcknowledgeResponse):
+            self.leaders.forget(session.partitions)
             self._lost(session, said, ErrorCode.NETWORK_EXCEPTION)
             session.again_at = now + self._backoff.next()
-            self.leaders.forget(session.partitions)
             return
         if response.error_code:
             self._refused(session, said, code_of(response.error_code), now)
