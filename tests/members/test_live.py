@@ -17,6 +17,7 @@ from coordinator.members import MemberConfig
 from coordinator.members.faults import AssignorFault, FencedInstance, ListenerFault
 from coordinator.members.live import Fleet, FleetError, Peer, PeerError
 from coordinator.members.live.bootstrap import AddressError, parse_addresses
+from coordinator.testing.virtual import virtual_kafka
 from coordinator.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from tests.members.kit import Eager, Listener
 
@@ -224,6 +225,28 @@ async def test_members_that_start_together_form_one_generation() -> None:
         assert len({peer.generation for peer in peers}) == 1
         assert sum(len(peer.owned) for peer in peers) == 8
         assert len(kafka.coordinator.groups["g"].members) == 200
+
+
+def test_a_lost_answer_costs_a_member_its_connection_and_no_more() -> None:
+    """CLI-13: as Java's client, it gives the connection up when its own session timer ends, and
+    what was asked over it is not awaited until the request's time-out."""
+
+    async def story() -> None:
+        async with virtual_kafka({"orders": 2}) as kafka:
+            group = kafka.group("g")
+            timers = {"session.timeout.ms": 10_000, "heartbeat.interval.ms": 3_000}
+            async with group.peer(["orders"], config=timers) as peer:
+                await peer.stable()
+                before = peer.member_id, peer.generation
+                lost = kafka.lose_answer("Heartbeat", group="g", times=1)
+                await lost.wait_hit()
+                hit_ms = kafka.now_ms
+                await kafka.observe("Heartbeat", group="g").wait_hit()
+                assert kafka.now_ms - hit_ms < 10_000
+                await peer.stable()
+                assert (peer.member_id, peer.generation) == before
+
+    asyncio.run(story())
 
 
 @pytest.mark.parametrize("text", ["nowhere", "h:", ":9092", "h:0", "h:99999", "a:1,,b:2", "h:x"])

@@ -318,6 +318,7 @@ class Peer:
                     self._to_coordinator(node, effect)
                 case Disconnect():
                     self._hang_up()
+                    self._fleet.loop.call_soon(self._hung_up)
                 case FetchMetadata(topics, allowed):
                     self._fleet.bootstrap.metadata(topics, allowed, self._on_metadata)
                 case Committed(number, _, fault):
@@ -379,6 +380,16 @@ class Peer:
         if self._wire is not None:
             wire, self._wire = self._wire, None
             wire.close()
+
+    def _hung_up(self) -> None:
+        """What was asked over a connection that the member gave up is not answered any more
+        (CLI-13): as in `members.driver`."""
+        if self.paused:
+            self._missed.append(self._hung_up)
+        elif self._wire is None and not self.ended:
+            now = self._fleet.now()
+            self.member.disconnected(now)
+            self.turn(now)
 
     # -- answers
 
