@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ..simulator.world import World
 
 Plain = dict[str, Any]
-_MORE_PARTITIONS: Final = 3
+MORE_PARTITIONS: Final = 3
 
 
 class ActionError(ValueError):
@@ -40,7 +40,7 @@ def in_world(scenario: Scenario, action: Plain, at_ms: int) -> Scenario:
     ActionError."""
     kind = action["kind"]
     if kind == "add_partitions":
-        more = action.get("more", _MORE_PARTITIONS)
+        more = action.get("more", MORE_PARTITIONS)
         if type(more) is not int or not 1 <= more <= 100:
             raise ActionError(f"more {more!r}: from 1 to 100 partitions")
     return scenario
@@ -94,7 +94,7 @@ def _add_partitions(world: World, topic: str, action: Plain) -> None:
         broker,
         world.now,
         topic,
-        len(broker.cluster.topics[topic].partitions) + action.get("more", _MORE_PARTITIONS),
+        len(broker.cluster.topics[topic].partitions) + action.get("more", MORE_PARTITIONS),
     )
 
 

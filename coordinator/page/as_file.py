@@ -13,6 +13,7 @@ from typing import Any, Final
 from ..simulator.files.reading import raw_of, set_value
 from ..simulator.files.scenario import members_of, read_scenario
 from ..simulator.files.toml_text import to_toml
+from .acting import MORE_PARTITIONS
 
 Plain = dict[str, Any]
 _NEVER: Final = "8784h"
@@ -134,6 +135,15 @@ def _reassign(raw: Plain, action: Plain) -> tuple[str, Plain]:
     return "faults", {**row, **where, "at": _ms(action["at_ms"])}
 
 
+def _add_partitions(raw: Plain, action: Plain) -> tuple[str, Plain]:
+    topic, most = next(iter(raw["topics"].items()))
+    before = [row["partitions"] for row in raw.get("faults", ()) if row.get("verb") == _GROW]
+    there = max([most, *before])
+    row = {"verb": _GROW, "topic": topic, "partitions": there + action.get("more", MORE_PARTITIONS)}
+    return "faults", {**row, "at": _ms(action["at_ms"])}
+
+
+_GROW: Final = "CreatePartitions"
 _TABLES: Final[dict[str, Callable[[Plain, Plain], tuple[str, Plain]]]] = {
     "close": _ends("close"),
     "kill": _ends("crash"),
@@ -146,5 +156,6 @@ _TABLES: Final[dict[str, Callable[[Plain, Plain], tuple[str, Plain]]]] = {
     "join": _join,
     "move_coordinator": _move,
     "reassign": _reassign,
+    "add_partitions": _add_partitions,
 }
 """What an action is in a file: the table, and its row."""

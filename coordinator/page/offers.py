@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from ..simulator.files.scenario import MemberKind, Scenario, members_of
-from .engine import ACTIONS, WITHOUT_MEMBER
+from .actions import ACTIONS, WITHOUT_MEMBER
 
 _SEVERAL_BROKERS: Final = frozenset({"move_coordinator", "reassign"})
 _CLASSIC: Final = frozenset({"slow_assignor", "commit"})

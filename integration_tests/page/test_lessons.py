@@ -275,10 +275,14 @@ def test_what_is_touched_says_what_can_be_done_to_it(page: Page, server: PageSer
     assert accessible(page) == []
     page.locator(".menu [data-do=kill]").click()
     expect(page.locator(".said-of .done")).to_contain_text("kill its process (app-1)")
-    page.locator(".as-file button").click()
+    page.locator(".as-file [data-op=as_file]").click()
     expect(page.locator(".as-file textarea")).to_have_value(re.compile('how = "crash"'))
     expect(page.locator(".as-file code")).to_have_text(
         f"coordinator simulate story.toml --seed {SEED}"
+    )
+    page.locator(".as-file [data-op=as_test]").click()
+    expect(page.locator(".as-file textarea").nth(1)).to_have_value(
+        re.compile(r"peers\['app-1'\]\.crash\(\)")
     )
     assert accessible(page) == []
     plot.focus()
@@ -289,6 +293,23 @@ def test_what_is_touched_says_what_can_be_done_to_it(page: Page, server: PageSer
     page.keyboard.press("Enter")
     page.locator(".menu [data-do=undo]").click()
     expect(page.locator(".left .branch")).to_have_count(0)
+
+
+def test_who_was_added_is_acted_on_too_and_what_no_test_can_do_is_said(
+    page: Page, server: PageServer
+) -> None:
+    open_lesson(page, server, "07_commit_in_each_half")
+    change(page)
+    page.locator(".whatif select").first.select_option("join")
+    page.locator(".whatif .run").click()
+    added = page.locator(".left .branch .plot")
+    added.wait_for()
+    added.click(position={"x": 640, "y": 208})
+    expect(page.locator(".left .branch .menu strong")).to_contain_text("new-1, at ")
+    page.locator(".left .branch .menu [data-do=kill]").click()
+    expect(page.locator(".said-of .done")).to_contain_text("kill its process (new-1)")
+    page.locator(".as-file [data-op=as_test]").click()
+    expect(page.locator(".only-here")).to_contain_text("commit without asking")
 
 
 def test_a_run_that_does_not_change_says_why(page: Page, server: PageServer) -> None:

@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
+from coordinator.page.actions import ACTIONS
 from coordinator.page.as_file import scenario_file
-from coordinator.page.engine import ACTIONS, picture_of, play
+from coordinator.page.engine import picture_of, play
 from coordinator.page.lessons import SEED, load, slugs
 
 Plain = dict[str, Any]
-_ONLY_HERE = {"commit", "add_partitions"}
+_ONLY_HERE = {"commit"}
 
 
 def told(lines: list[str]) -> list[Plain]:

@@ -132,8 +132,8 @@ class Lesson extends Component {
     const { lesson } = this.props, before = { actions: beside.actions, settings: beside.settings, script: this.script(beside.without ?? []) };
     this.setState({ busy: true, problem: "", spoken: "The engine runs." });
     try {
-      const { picture, changed } = await ask({ op: "play", as: name, scenario: lesson.scenario, name: lesson.slug, seed: lesson.seed, actions, settings, script: this.script(without), beside: before });
-      this.grown({ name, actions, settings, without, picture, changed });
+      const { picture, changed, offers } = await ask({ op: "play", as: name, scenario: lesson.scenario, name: lesson.slug, seed: lesson.seed, actions, settings, script: this.script(without), beside: before });
+      this.grown({ name, actions, settings, without, picture, changed, offers });
       return true;
     } catch (error) {
       this.setState({ busy: false, problem: /** @type {Error} */ (error).message, spoken: "" });
@@ -189,13 +189,18 @@ class Lesson extends Component {
     }
   }
 
+  /** The menu of the chosen member opens, if that was asked for. @param {KeyboardEvent} event @param {any[]} lanes @param {any} [branch] */
+  entered(event, lanes, branch) {
+    const { revealed, now, member } = this.state;
+    if (event.key !== "Enter" || !revealed) return false;
+    this.touch({ ms: now, slack: 0, lane: lanes.findIndex((/** @type {any} */ lane) => lane.name === member) }, 120, 120, branch);
+    return true;
+  }
+
   /** @param {KeyboardEvent} event */
   pressed(event) {
-    const { revealed, now, member } = this.state, { lanes } = this.props.lesson.picture.groups[0];
-    if (event.key === "Enter" && revealed) {
-      this.touch({ ms: now, slack: 0, lane: lanes.findIndex((/** @type {any} */ lane) => lane.name === member) }, 120, 120);
-      return true;
-    }
+    const { revealed } = this.state, { lanes } = this.props.lesson.picture.groups[0];
+    if (this.entered(event, lanes)) return true;
     if (event.key.toLowerCase() !== "b" || !revealed) return false;
     document.body.dataset.card = "change";
     this.setState({ card: "change" }, () => /** @type {HTMLElement|null} */ (document.querySelector(".abreast select"))?.focus());
@@ -220,18 +225,18 @@ class Lesson extends Component {
     </div>`;
   }
 
-  /** @param {import("./stage.js").Spot} spot @param {number} x @param {number} y */
-  touch(spot, x, y) {
-    const wide = document.getElementById("stage")?.clientWidth ?? 640;
-    this.setState({ touched: { at_ms: Math.max(0, spot.ms), lane: spot.lane, row: spot.row, x: Math.max(0, Math.min(x + 8, wide - 300)), y: y + 8 } });
+  /** @param {import("./stage.js").Spot} spot @param {number} x @param {number} y @param {any} [branch] the run whose picture was touched; none: the lesson's */
+  touch(spot, x, y, branch) {
+    const wide = document.getElementById("stage")?.clientWidth ?? 640, on = branch && { onto: branch.name };
+    this.setState({ ...on, touched: { branch: branch?.name, at_ms: Math.max(0, spot.ms), lane: spot.lane, row: spot.row, x: Math.max(0, Math.min(x + 8, wide - 300)), y: y + 8 } });
   }
 
-  /** What can be done to what was touched, if something was. */
-  menu() {
-    const { lesson } = this.props, { touched, busy, branches } = this.state;
-    if (!touched) return null;
+  /** What can be done to what was touched in a run's picture, if something was. @param {any} [branch] */
+  menu(branch) {
+    const { touched, busy, branches } = this.state, { picture, offers } = branch ?? this.props.lesson;
+    if (!touched || touched.branch !== branch?.name) return null;
     const close = () => { this.setState({ touched: null }); /** @type {HTMLElement|null} */ (document.querySelector(".plot"))?.focus(); };
-    return html`<${Menu} key=${`${touched.at_ms} ${touched.lane} ${touched.row}`} touched=${touched} group=${lesson.picture.groups[0]} offers=${lesson.offers} busy=${busy} undo=${branches.length > 0} onClose=${close}
+    return html`<${Menu} key=${`${touched.at_ms} ${touched.lane} ${touched.row}`} touched=${touched} group=${picture.groups[0]} offers=${offers} busy=${busy} undo=${branches.length > 0} onClose=${close}
       onAct=${(/** @type {any} */ action) => { close(); this.show("change"); this.act(action); }}
       onUndo=${() => { close(); this.setState({ branches: branches.slice(0, -1) }, () => this.share()); }} />`;
   }
@@ -240,7 +245,7 @@ class Lesson extends Component {
   pager() {
     const { revealed, card } = this.state;
     const newest = this.state.branches.at(-1), said = newest && html`<div class="said-of"><strong>${newest.name}</strong>${this.said(newest)}
-      <${AsFile} key=${newest.name} seed=${this.props.lesson.seed} ask=${() => this.file(newest)} /></div>`;
+      <${AsFile} key=${newest.name} seed=${this.props.lesson.seed} ask=${(/** @type {string} */ op) => this.file(op, newest)} /></div>`;
     if (!revealed) return said;
     const cards = [["question", "Question"], ["answer", "Answer"], ["why", "Why"], ["try", "Try"], ["change", "Change it"]], next = cards[cards.findIndex(([id]) => id === card) + 1];
     for (const each of /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll("button[data-try]"))) each.setAttribute("aria-pressed", String(each.textContent === newest?.name));
@@ -252,7 +257,7 @@ class Lesson extends Component {
   change(pick) {
     const { lesson } = this.props, { revealed, now, branches, busy, member } = this.state;
     if (!revealed) return null;
-    return html`<${WhatIf} offers=${lesson.offers} lanes=${(this.onto?.picture ?? lesson.picture).groups[0].lanes} script=${lesson.script} without=${this.state.without} member=${member} now=${now}
+    return html`<${WhatIf} offers=${this.onto?.offers ?? lesson.offers} lanes=${(this.onto?.picture ?? lesson.picture).groups[0].lanes} script=${lesson.script} without=${this.state.without} member=${member} now=${now}
         onWithout=${(/** @type {number[]} */ without) => this.setState({ without })} busy=${busy} branches=${branches.map((/** @type {any} */ each) => each.name)} onto=${this.onto?.name ?? ""}
         onOnto=${(/** @type {string} */ name) => this.setState({ onto: name })} onPick=${pick} onRun=${(/** @type {any} */ action) => this.act(action)} />
       ${lesson.variants.length > 0 && html`<p class="tools">The same churn with other settings: ${lesson.variants.map((/** @type {any} */ each) => html`
@@ -266,7 +271,8 @@ class Lesson extends Component {
       <h2>${each.name} <button type="button" onClick=${() => this.setState({ branches: branches.filter((/** @type {any} */ other) => other !== each) }, () => this.share())}>remove</button></h2>
       ${each !== branches.at(-1) && this.said(each)}
       <${Stage} picture=${each.picture} from=${from} to=${Math.max(to, each.window_ms?.[1] ?? to)} now=${now} since=${from} name=${each.name} bare=${true} compact=${true}
-        notes=${each.actions.map((/** @type {any} */ action) => ({ kind: "action", at_ms: action.at_ms, text: action.kind }))} onPick=${pick} /></section>`;
+        notes=${each.actions.map((/** @type {any} */ action) => ({ kind: "action", at_ms: action.at_ms, text: action.kind }))} onPick=${pick} menu=${this.menu(each)}
+        onTouch=${(/** @type {any} */ spot, /** @type {number} */ x, /** @type {number} */ y) => this.touch(spot, x, y, each)} onKey=${(/** @type {KeyboardEvent} */ event) => this.entered(event, each.picture.groups[0].lanes, each)} /></section>`;
   }
 
   /** What a run changed, in words. @param {any} each */
@@ -276,10 +282,10 @@ class Lesson extends Component {
       <p class="changed">${each.changed.join(" ")}</p>`;
   }
 
-  /** @param {any} each */
-  file({ actions, settings, without = [] }) {
+  /** A run as a file: a scenario or a test. @param {string} op @param {any} each */
+  file(op, { actions, settings, without = [] }) {
     const { lesson } = this.props;
-    return ask({ op: "as_file", scenario: lesson.scenario, name: lesson.slug, actions, settings, script: this.script(without) });
+    return ask({ op, seed: lesson.seed, scenario: lesson.scenario, name: lesson.slug, actions, settings, script: this.script(without) });
   }
 
   /** The older runs, newest first, and two settings side by side. @param {(name: string) => void} pick */

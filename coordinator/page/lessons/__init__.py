@@ -17,7 +17,7 @@ from ...explain.words import duration
 from ...simulator.files.scenario import read_scenario
 from ..choices import choices
 from ..differing import compared
-from ..engine import picture_of, play
+from ..engine import changed, picture_of, play
 from ..offers import offers
 from .answers import ANSWERS
 from .runs import Run, told
@@ -78,6 +78,8 @@ class Try:
     says: str
     facts: dict[str, Any]
     lines: tuple[str, ...]
+    offers: dict[str, list[str] | None]
+    """What can be done to its members."""
 
     def plain(self) -> dict[str, Any]:
         """As JSON values, without the picture."""
@@ -94,7 +96,8 @@ class Try:
     def run(self, before: dict[str, Any]) -> dict[str, Any]:
         """Its picture, and what differs from the picture before."""
         picture = picture_of(self.lines).plain()
-        return {"picture": picture, "changed": compared(before, picture, self.actions)}
+        said = compared(before, picture, self.actions)
+        return {"picture": picture, "changed": said, "offers": self.offers}
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +158,7 @@ class Lesson:
             "choices": choices(self.scenario, self.slug),
             "script": list(self.script),
             "lanes": list(self.lanes),
-            "offers": offers(read_scenario(self.scenario, self.slug)),
+            "offers": offers(changed(self.scenario, self.slug, (), (), self.script)[0]),
             "picture": picture_of(self.lines).plain(),
         }
 
@@ -225,7 +228,20 @@ def _tried(
     facts = usual | {"act": [told(each) for each in actions]}
     facts |= TRIES[slug, row["id"]](Run(lines, (low, high)), base)
     text, says = (row[name].format_map(facts) for name in ("text", "says"))
-    return Try(row["id"], text, without, actions, settings, (low, high), says, facts, tuple(lines))
+    scenario, _ = changed(given["scenario"], slug, settings, actions, script)
+    window = (low, high)
+    return Try(
+        row["id"],
+        text,
+        without,
+        actions,
+        settings,
+        window,
+        says,
+        facts,
+        tuple(lines),
+        offers(scenario),
+    )
 
 
 def _filled(
