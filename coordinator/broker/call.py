@@ -12,6 +12,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
 
 from ..common.slices import each
+from ..security import ANONYMOUS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -102,3 +103,4 @@ class Call(NamedTuple):
     cause: int | None  # the log's seq of this request, for whatever it makes happen
     broker: int = -1  # the id of the broker that was asked
     peer: str = ""  # whom its connection is with, as the log names it
+    principal: str = ANONYMOUS  # who asks; "": nobody, the testing kit does it itself

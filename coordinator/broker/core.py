@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from .parked_fetches import ParkedFetches
     from .shares.host import SharePeers, TopicMaker
     from .shares.service import Shares
+    from .throttling import Throttling
     from .transactions import Cooperation, Transactions
 
 
@@ -120,6 +121,10 @@ class Broker(FreshNames):
         """Keeps requests and answers as bytes, while somebody wants to look at them."""
         self.interceptor_errors: list[InterceptorError] = []
         """What interceptors did wrong; an embedder is told of it in the end."""
+        self.throttling: Throttling | None = None  # None: no quota was ever set
+        self.controller.enforcers[node_id] = self._quotas_changed
+        if self.controller.quotas_set:
+            self._quotas_changed()
         self.unserved = Unserved()
         self.auto_created: dict[str, str] = {}  # topic -> the client that asked about it
         self.parked: dict[int, Waiting] = {}
@@ -225,6 +230,16 @@ class Broker(FreshNames):
         self.send_replies(self.coordinator.unload(now, partition), now)
         if self.gate is not None:
             self.gate.lost(CONSUMER_OFFSETS, partition, now)
+
+    def _quotas_changed(self) -> None:
+        """Measure what clients use from now on, if it is the first quota."""
+        if self.throttling is None:
+            from .throttling import Throttling  # at first use, so that start-up does not load it
+
+            self.throttling = Throttling(
+                self.configs, self.cluster.client_quotas, self.controller.mutations
+            )
+        self.throttling.changed()
 
     def _alone(self, event: ClusterEvent, now: int, cause: int | None) -> int | None:
         """What a controller publishes to its only broker."""

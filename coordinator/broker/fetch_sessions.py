@@ -45,9 +45,9 @@ class SessionPartition:
         self.high_watermark = -1
         self.log_start_offset = -1
 
-    def changed(self, answer: PartitionData) -> bool:
-        """Whether an incremental answer must hold `answer`; remembers it as answered."""
-        must = bool(
+    def must_tell(self, answer: PartitionData) -> bool:
+        """Whether an incremental answer must hold `answer`."""
+        return bool(
             answer.records
             or answer.error_code
             or answer.high_watermark != self.high_watermark
@@ -55,6 +55,10 @@ class SessionPartition:
             or answer.diverging_epoch.end_offset >= 0
             or answer.preferred_read_replica >= 0
         )
+
+    def changed(self, answer: PartitionData) -> bool:
+        """Whether an incremental answer must hold `answer`; remembers it as answered."""
+        must = self.must_tell(answer)
         # After an error the partition is answered again once the error is gone.
         self.high_watermark = -1 if answer.error_code else answer.high_watermark
         self.log_start_offset = answer.log_start_offset

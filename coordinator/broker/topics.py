@@ -24,6 +24,7 @@ from ..errors import ErrorCode
 from ..releases import Release
 from .call import Call
 from .core import Broker
+from .quota_changes import quota_of_changes
 
 CLUSTER_METADATA = "__cluster_metadata"
 # A request may make no more than this many partitions, nor need more records than this in the
@@ -136,7 +137,10 @@ def make_automatically(broker: Broker, names: Iterable[str], call: Call) -> None
             continue
     if sum(1 + len(planned.assignment) for planned in plans) > MOST_AT_ONCE:
         return
+    mutations = quota_of_changes(broker, call, strict_since=0)
     for planned in plans:
+        if mutations is not None and not mutations.allows(len(planned.assignment), call.now):
+            continue  # its client is told of no quota, as Kafka has it
         if not make(broker, planned, call).internal:
             _tell_of_automatic(broker, planned, call)
 

@@ -1,9 +1,9 @@
-"""Client quotas (KIP-546): what is set for users, client ids and addresses, kept and shown; nothing
-is throttled by them.
+"""Client quotas (KIP-546): what is set for users, client ids and addresses, and which of it is
+about a client.
 
 Rules are those of Kafka's ClientQuotaControlManager and ClientQuotasImage, texts included. An
 entity is a mapping from type to name, None for the default of that type; its types stand in the
-order of Java's HashMap. Does not depend on requests.
+order of Java's HashMap. Does not depend on requests, and on who measures.
 """
 
 from __future__ import annotations
@@ -22,12 +22,15 @@ EXACT, DEFAULT, SPECIFIED = range(3)
 
 Entity = tuple[tuple[str, "str | None"], ...]
 
+PRODUCE, CONSUME = "producer_byte_rate", "consumer_byte_rate"
+REQUEST_TIME, MUTATIONS = "request_percentage", "controller_mutation_rate"
+
 _LONG, _INT = 2**63 - 1, 2**31 - 1
 _CLIENT_KEYS = {
-    "producer_byte_rate": _LONG,
-    "consumer_byte_rate": _LONG,
-    "request_percentage": None,
-    "controller_mutation_rate": None,
+    PRODUCE: _LONG,
+    CONSUME: _LONG,
+    REQUEST_TIME: None,
+    MUTATIONS: None,
 }
 _KEYS: dict[str, Mapping[str, int | None]] = {
     USER: _CLIENT_KEYS,
@@ -58,6 +61,15 @@ class Change(NamedTuple):
 
     key: str
     value: float | None
+
+
+class Limit(NamedTuple):
+    """What a client may use a second, and with whom it shares that: everybody of one user and one
+    client id, "" where the quota asks for all of them."""
+
+    rate: float
+    user: str
+    client_id: str
 
 
 class Component(NamedTuple):
@@ -108,6 +120,27 @@ class ClientQuotas:
                 quotas[change.key] = change.value
         if not quotas:
             del self._set[whose]
+
+    def limit(self, key: str, user: str, client_id: str) -> Limit | None:
+        """The quota of a client: the first that is set, from its user with its client id to the
+        default of client ids (QUO-3). A nameless client id is one of its user's, and has no other
+        quota."""
+        for its_user in (user, None):
+            if client_id:
+                for its_client in (client_id, None):
+                    whose = entity(((USER, its_user), (CLIENT_ID, its_client)))
+                    if (rate := self._rate(key, whose)) is not None:
+                        return Limit(rate, user, client_id)
+            if (rate := self._rate(key, ((USER, its_user),))) is not None:
+                return Limit(rate, user, "")
+        if client_id:
+            for its_client in (client_id, None):
+                if (rate := self._rate(key, ((CLIENT_ID, its_client),))) is not None:
+                    return Limit(rate, "", client_id)
+        return None
+
+    def _rate(self, key: str, whose: Entity) -> float | None:
+        return self._set.get(whose, {}).get(key)
 
     def find(
         self, components: Sequence[Component], *, strict: bool

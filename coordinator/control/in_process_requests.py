@@ -91,6 +91,7 @@ def ask_later(
         listener,
         None,
         broker.node_id,
+        principal="",
     )
 
     def give(response: Message | Encoded) -> None:

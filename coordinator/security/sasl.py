@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 _RENEWALS_APART_MS = 1_000
 USER = "User"
-ANONYMOUS = "User:ANONYMOUS"
 
 
 class Stage(Enum):

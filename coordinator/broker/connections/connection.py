@@ -29,6 +29,7 @@ from ..lane import LARGE_REQUEST_BYTES, uncollected
 from . import wire_log
 from .exchange import HEAD, Exchange
 from .strange_frames import strange_length
+from .throttled import THROTTLED
 
 if TYPE_CHECKING:
     from ...wire.schema import Message
@@ -103,6 +104,8 @@ class Connection(Exchange):
         self._leave_lane()
         if self._token is not None:
             self._broker.forget(self._token)
+        if self._paused & THROTTLED:
+            self._broker.forget(self._measured)
         self._broker.connection_lost(self.peer)
 
     def pause(self, why: int = 1) -> None:

@@ -13,12 +13,14 @@ from struct import Struct
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from ...interceptors import Answer, Close, Drop, Handle, Hold, InterceptorError, changed, consult
+from ...security import ANONYMOUS
 from ...wire.primitives import ResponseTooLarge, WireError
 from ...wire.schema import Message
 from .. import apis
 from ..call import CLOSE, NO_RESPONSE, Call, Encoded, NoRequest, Sliced, Special, Unread
 from ..client_links import LINK_IS_CUT
 from . import wire_log
+from .throttled import THROTTLED, Throttled, measured
 
 if TYPE_CHECKING:
     from ...common.slices import Slices
@@ -54,6 +56,9 @@ class Twice(Encoded):
 class Exchange:
     """The request that a connection has in hand, if any."""
 
+    principal: str = ANONYMOUS
+    """Who its client is."""
+
     __slots__ = (
         "_after",
         "_api",
@@ -61,9 +66,11 @@ class Exchange:
         "_call",
         "_correlation_id",
         "_finish",
+        "_measured",
         "_output",
         "_paused",
         "_ready",
+        "_size",
         "_then",
         "_token",
         "_twice",
@@ -94,6 +101,8 @@ class Exchange:
         self._write = write
         self._output: list[bytes] = []
         self._paused = 0  # why nothing is handled: a sum of reasons
+        self._size = 0  # of its latest request
+        self._measured = 0  # the token of the last request whose answer counted for quotas
         # The one request in hand, while it is parked:
         self._token: int | None = None
         self._api: apis.Api | None = None
@@ -150,6 +159,7 @@ class Exchange:
     ) -> None:
         """Have a request handled."""
         broker = self._broker
+        self._size = len(frame)
         cause = (
             None
             if broker.log is None
@@ -167,6 +177,7 @@ class Exchange:
             cause,
             broker.node_id,
             self.peer,
+            self.principal,
         )
         if broker.tape is not None:
             broker.tape((token, broker.node_id, now, frame))
@@ -309,6 +320,8 @@ class Exchange:
             )
         elif result is NO_RESPONSE:
             self._after = None
+            if self._broker.throttling is not None:
+                self._count(call, None, now)
         else:
             assert not isinstance(result, Special)
             if self._broker.gate is not None and self._broker.hold_back(call, result):
@@ -339,8 +352,8 @@ class Exchange:
         `errors`: those that it holds, if known."""
         broker = self._broker
         if body is None:
-            if self._after is not None:
-                response = self._changed(api, call, correlation_id, response, now)
+            if self._after is not None or broker.throttling is not None:
+                response = self._reconsidered(api, call, correlation_id, response, now)
             if response is None:
                 return
             if isinstance(response, Encoded):
@@ -399,6 +412,36 @@ class Exchange:
             self._ready = response
         return True
 
+    def _reconsidered(
+        self,
+        api: apis.Api,
+        call: Call,
+        correlation_id: int,
+        response: Message | Encoded | None,
+        now: int,
+    ) -> Message | Encoded | None:
+        """What quotas and an interceptor make of an answer; None: nothing is to be sent now."""
+        if self._broker.throttling is not None and response is not None:
+            response = self._count(call, response, now)
+        if self._after is not None:
+            response = self._changed(api, call, correlation_id, response, now)
+        return response
+
+    def _count(
+        self, call: Call, response: Message | Encoded | None, now: int
+    ) -> Message | Encoded | None:
+        """Count what a client used, where it has quotas: an answer of one that used too much says
+        so, and then nothing is read from it for so long (QUO-1)."""
+        throttling = self._broker.throttling
+        if call.token == self._measured or throttling is None:
+            return response
+        self._measured = call.token
+        waits, response = measured(throttling, call._replace(now=now), self._size, response)
+        if waits:
+            self.pause(THROTTLED)
+            self._broker.hold(call.token, waits, Throttled(self), now)
+        return response
+
     def _encode_in_slices(
         self, api: apis.Api, call: Call, correlation_id: int, response: Message, now: int
     ) -> None:
@@ -432,7 +475,7 @@ class Exchange:
 
     def _flush(self) -> None:
         output = self._output
-        if output and self._paused < LINK_IS_CUT:
+        if output and not self._paused & LINK_IS_CUT:
             if self._broker.log is not None:
                 self._broker.log.flush()  # the log never knows less than a client
             self._write(output[0] if len(output) == 1 else b"".join(output))
@@ -472,6 +515,14 @@ class Exchange:
 
     def deliver(self, response: Message | Encoded | Unread, now: int) -> None:
         """Send the answer of the parked request, or keep it until there is room for it."""
+        raise NotImplementedError
+
+    def pause(self, why: int) -> None:
+        """Handle nothing more until `unpause` for the same reason."""
+        raise NotImplementedError
+
+    def unpause(self, now: int, why: int) -> None:
+        """Go on, if there is no other reason not to."""
         raise NotImplementedError
 
     def resume(self, now: int) -> None:

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, Final
 from ...common.printable import shortened
 from ...errors import ErrorCode
 from ...interceptors import Answer
+from ...security import ANONYMOUS
 from ...security.principals import distinguished_name, principal_of
-from ...security.sasl import ANONYMOUS, Failed, Login, Passed, Stage
+from ...security.sasl import Failed, Login, Passed, Stage
 from ...wire.framing import read_request_header
 from ...wire.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from ...wire.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse

@@ -1,5 +1,5 @@
-"""AlterClientQuotas (key 49), v0-1 (KIP-546): each entity by itself. Quotas are kept and shown;
-nothing is throttled.
+"""AlterClientQuotas (key 49), v0-1 (KIP-546): each entity by itself. What is limited counts
+from the next answer on, at all brokers.
 
 An entity named twice is altered as its first entry says, and refused all the same; one whose entry
 names a key twice is not altered.
@@ -19,6 +19,7 @@ from ...wire.messages.alter_client_quotas import (
     EntityData,
 )
 from ..call import Sliced
+from ..quota_changes import alter
 
 if TYPE_CHECKING:
     from ...common.slices import Slices
@@ -53,7 +54,7 @@ def _altered(
 ) -> QuotaRefused | None:
     changes = [Change(op.key, None if op.remove else op.value) for op in entry.ops]
     try:
-        broker.cluster.client_quotas.alter(whose, changes, validate_only=validate_only)
+        alter(broker, whose, changes, validate_only=validate_only)
     except QuotaRefused as refused:
         return refused
     return None

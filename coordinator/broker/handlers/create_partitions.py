@@ -19,6 +19,7 @@ from ...wire.messages.create_partitions import (
 )
 from ..call import Sliced
 from ..lane import uncollected
+from ..quota_changes import quota_of_changes, throttle_of_changes
 from ..topics import (
     MOST_AT_ONCE,
     PARTITIONS_A_STEP,
@@ -75,6 +76,7 @@ def _grow_all(
         if count > 1
     ]
     left = PARTITIONS_A_STEP
+    mutations = quota_of_changes(broker, call, strict_since=3)
     for topic in request.topics:
         if left <= 0:
             left = PARTITIONS_A_STEP
@@ -95,13 +97,18 @@ def _grow_all(
             if isinstance(planned, CreatePartitionsTopicResult):
                 results.append(planned)
                 continue
+            if mutations is not None and not mutations.allows(len(planned), call.now):
+                results.append(_result(topic.name, ErrorCode.THROTTLING_QUOTA_EXCEEDED, None))
+                continue
             if not request.validate_only:
                 uncollected(
                     grow, broker, topic.name, planned, call
                 )  # partitions are many objects, and stay
             left -= len(planned)
             results.append(_result(topic.name, ErrorCode.NONE, None))
-    return CreatePartitionsResponse(results=results)
+    return CreatePartitionsResponse(
+        results=results, throttle_time_ms=throttle_of_changes(mutations)
+    )
 
 
 def _planned(

@@ -22,6 +22,7 @@ from ...wire.messages.create_topics import (
 )
 from ..call import Sliced
 from ..lane import uncollected
+from ..quota_changes import quota_of_changes, throttle_of_changes
 from ..topics import (
     CLUSTER_METADATA,
     MOST_AT_ONCE,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from ...common.slices import Slices
     from ..call import Call, Result
     from ..core import Broker
+    from ..throttling import Mutations
 
 
 def handle(broker: Broker, call: Call) -> CreateTopicsResponse | Sliced:
@@ -98,10 +100,11 @@ def _make_all(
             "Unable to perform excessively large batch operation.",
         )
     results = []
+    mutations = quota_of_changes(broker, call, strict_since=6)
     for each in planned:
         # partitions are many objects, and stay
         results.append(
-            uncollected(_made, broker, call, each, request.validate_only)
+            uncollected(_made, broker, call, each, request.validate_only, mutations)
             if isinstance(each, Plan)
             else each
         )
@@ -109,7 +112,9 @@ def _make_all(
         if left <= 0:
             left = PARTITIONS_A_STEP
             call = call._replace(now=(yield))
-    return CreateTopicsResponse(topics=results + doubled)
+    return CreateTopicsResponse(
+        topics=results + doubled, throttle_time_ms=throttle_of_changes(mutations)
+    )
 
 
 def _plan(
@@ -129,13 +134,17 @@ def _plan(
         return _refusal(topic.name, refused.code, refused.message)
 
 
-def _made(broker: Broker, call: Call, planned: Plan, validate_only: bool) -> CreatableTopicResult:
+def _made(
+    broker: Broker, call: Call, planned: Plan, validate_only: bool, mutations: Mutations | None
+) -> CreatableTopicResult:
     if (
         planned.name in broker.controller.cluster.topics
     ):  # made by another request between two slices
         return _refusal(
             planned.name, ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{planned.name}' already exists."
         )
+    if mutations is not None and not mutations.allows(len(planned.assignment), call.now):
+        return _refusal(planned.name, ErrorCode.THROTTLING_QUOTA_EXCEEDED, None)
     try:
         check_log(broker)
     except Refused as refused:

@@ -20,6 +20,7 @@ from ...wire.messages.delete_topics import (
 )
 from ...wire.schema import ZERO_UUID
 from ..call import Sliced
+from ..quota_changes import quota_of_changes, throttle_of_changes
 from ..topics import UNWRITTEN, delete
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ def _delete_all(broker: Broker, call: Call) -> Slices[Result]:
         )
     found, refused = yield from _find(broker, names, ids)
     responses += refused
+    mutations = quota_of_changes(broker, call, strict_since=5)
     for count, topic in enumerate(found, 1):
         if not count % TOPICS_A_STEP:
             call = call._replace(now=(yield))
@@ -79,6 +81,11 @@ def _delete_all(broker: Broker, call: Call) -> Slices[Result]:
                 _refused(topic.name, topic.id, ErrorCode.KAFKA_STORAGE_ERROR, UNWRITTEN)
             )
             continue
+        if mutations is not None and not mutations.allows(len(topic.partitions), call.now):
+            responses.append(
+                _refused(topic.name, topic.id, ErrorCode.THROTTLING_QUOTA_EXCEEDED, None)
+            )
+            continue
         delete(broker, topic, call)
         if (
             broker.controller.cluster.topics.get(topic.name) is topic
@@ -90,7 +97,9 @@ def _delete_all(broker: Broker, call: Call) -> Slices[Result]:
                 name=topic.name, topic_id=topic.id, error_code=0, error_message=None
             )
         )
-    return DeleteTopicsResponse(responses=responses)
+    return DeleteTopicsResponse(
+        responses=responses, throttle_time_ms=throttle_of_changes(mutations)
+    )
 
 
 def _meant(

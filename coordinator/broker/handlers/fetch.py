@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from ...wire.messages.fetch import FetchPartition
     from ..call import Call
     from ..core import Broker
+    from ..throttling import Throttling
 
 READ_COMMITTED = 1
 WITHOUT_RECORDS = frozenset({CONSUMER_OFFSETS, TRANSACTION_STATE})
@@ -47,6 +48,8 @@ RACK_AWARE_SELECTOR = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
 _SHARD = 0x7FFF_FFFF // 8
 _SESSION_IDS = range(1 - _SHARD, 8 * _SHARD)
 """Kafka keeps sessions in eight shards by their ids, and fails on ids that belong into none."""
+_LENGTH = 4
+"""A response's length counts as a part of it."""
 _NO_REPLICA = 0  # ids below are consumers: -1, and -2 for debugging ones
 
 
@@ -131,6 +134,10 @@ class Operation:
             request.replica_id if call.version < 15 else request.replica_state.replica_id
         )
         self._max_bytes = min(request.max_bytes, broker.configs.get_int("fetch.max.bytes"))
+        if broker.throttling is not None and self._replica_id < _NO_REPLICA:
+            most = broker.throttling.most_fetched(call)
+            if most is not None:  # more would be throttled whenever it is asked for
+                self._max_bytes = min(self._max_bytes, most)
         self._min_bytes = min(request.min_bytes, self._max_bytes)
         self._asked: list[tuple[Key, str, SessionPartition]] = []
         self._unknown: list[tuple[Key, SessionPartition, PartitionData]] = []
@@ -175,7 +182,7 @@ class Operation:
         answers, size, urgent = self._read_all()
         if self._request.max_wait_ms > 0 and self._asked and size < self._min_bytes and not urgent:
             return None
-        return self._response(answers)
+        return self._response(answers, self._call.now)
 
     def _at_end(self, key: Key, found: Partition, wanted: FetchPartition) -> bool:
         """Whether a consumer stands at the end of a log that this broker leads: it gets no records
@@ -228,7 +235,9 @@ class Operation:
 
     def complete(self, now: int) -> None:
         """Answer the parked request with what there is."""
-        self._broker.answer(self.token, Unread(lambda: self._response(self._read_all()[0])), now)
+        self._broker.answer(
+            self.token, Unread(lambda: self._response(self._read_all()[0], now)), now
+        )
 
     # -- reading
     # -----------------------------------------------------------------------------------------------------
@@ -390,9 +399,13 @@ class Operation:
     # ---------------------------------------------------------------------------------------------------
 
     def _response(
-        self, answers: list[tuple[Key, SessionPartition, PartitionData]]
+        self, answers: list[tuple[Key, SessionPartition, PartitionData]], now: int
     ) -> FetchResponse:
         fetch = self._fetch
+        if self._broker.throttling is not None and self._replica_id < _NO_REPLICA:
+            throttled = self._throttled(self._broker.throttling, answers, now)
+            if throttled is not None:
+                return throttled
         if data_log.on(self._broker.log) is not None:
             for key, partition, data in answers:
                 if data.records:
@@ -436,6 +449,34 @@ class Operation:
                 node for leader in sorted(leaders) for node in self._endpoint(leader)
             ]
         return response
+
+    def _throttled(
+        self,
+        throttling: Throttling,
+        answers: list[tuple[Key, SessionPartition, PartitionData]],
+        now: int,
+    ) -> FetchResponse | None:
+        """The empty answer of a client that used too much (QUO-1); None: it gets its answer. A
+        session is not begun by it, and remembers nothing as answered."""
+        session = self._fetch.session
+        told = [
+            each
+            for each in (*answers, *self._unknown)
+            if session is None or each[1].must_tell(each[2])
+        ]
+        version = self._call.version
+        size = _LENGTH + len(FetchResponse(responses=_by_topic(told)).encode(version))
+        throttle_ms = throttling.fetched(self._call._replace(now=now), size)
+        if not throttle_ms:
+            return None
+        if session is None:
+            return FetchResponse(throttle_time_ms=throttle_ms)
+        goes_on = session.epoch != self._fetch.epoch
+        return FetchResponse(
+            throttle_time_ms=throttle_ms,
+            session_id=session.session_id,
+            error_code=ErrorCode.INVALID_FETCH_SESSION_EPOCH if goes_on else 0,
+        )
 
     def _endpoint(self, leader: int) -> list[NodeEndpoint]:
         node = self._broker.cluster.brokers.get(leader)

@@ -10,8 +10,8 @@ how events reach brokers, on logs of partitions, and on requests' wire forms.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...errors import ErrorCode
 from .. import events as ev
@@ -21,6 +21,9 @@ from .many_changes import ManyChanges
 from .partition_change import NO_LEADER, Election, Wanted, change, without_eligible
 from .quorum import Quorum, Reaches
 from .zookeeper import KRAFT, ZOOKEEPER, steps_of_end, steps_of_start
+
+if TYPE_CHECKING:
+    from ...security.quotas import TokenBucket
 
 _MIN_ISR = "min.insync.replicas"
 Publish = Callable[[ev.Event, int, "int | None"], "int | None"]
@@ -66,6 +69,12 @@ class Controller:
         ] = {}  # those that announced themselves while nobody could decide
         self._unclean: set[int] = set()  # of those: who was not shut down in good order
         self._rebalance_ms: int | None = None
+        self.mutations: dict[Hashable, TokenBucket] = {}
+        """How many changes of topics clients may ask for, where that is limited (KIP-599)."""
+        self.enforcers: dict[int, Callable[[], None]] = {}
+        """By broker, who is to know when client quotas were changed."""
+        self.quotas_set = False
+        """Whether there ever was a client quota."""
 
     @property
     def active(self) -> bool:
