@@ -5,10 +5,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..cluster.client_quotas import Change
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..cluster.client_quotas import Change, Entity
+    from ..cluster.client_quotas import Entity
     from .call import Call
     from .core import Broker
     from .throttling import Mutations
@@ -23,6 +25,12 @@ def alter(
         broker.controller.quotas_set = True
         for tell in broker.controller.enforcers.values():
             tell()
+
+
+def forget(broker: Broker) -> None:
+    """Let nobody be limited any more."""
+    for whose, quotas in list(broker.cluster.client_quotas.find([], strict=False)):
+        alter(broker, whose, [Change(key, None) for key in quotas])
 
 
 def quota_of_changes(broker: Broker, call: Call, *, strict_since: int) -> Mutations | None:

@@ -121,6 +121,10 @@ class ClientQuotas:
         if not quotas:
             del self._set[whose]
 
+    def of(self, whose: Entity) -> dict[str, float]:
+        """An entity's quotas."""
+        return dict(self._set.get(whose, {}))
+
     def limit(self, key: str, user: str, client_id: str) -> Limit | None:
         """The quota of a client: the first that is set, from its user with its client id to the
         default of client ids (QUO-3). A nameless client id is one of its user's, and has no other

@@ -11,14 +11,31 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from ..broker.acl_changes import create, delete
+from ..broker.quota_changes import alter
+from ..cluster.client_quotas import (
+    CLIENT_ID,
+    CONSUME,
+    IP,
+    MUTATIONS,
+    PRODUCE,
+    REQUEST_TIME,
+    USER,
+    Change,
+    QuotaRefused,
+    entity,
+)
 from ..security.acls import AclError, read_acl
 from .in_process_requests import ControlError
 
 if TYPE_CHECKING:
     from ..broker.core import Broker
+    from ..cluster.client_quotas import Entity
     from ..security.acls import Acl
     from ..security.authorizer import Authorizer
     from ..security.security import Security
+
+DEFAULT_NAME: Final = "<default>"
+"""Whoever has no quota of their own."""
 
 
 def carry_out(broker: Broker, now: int, verb: str, words: Mapping[str, Any]) -> dict[str, Any]:
@@ -105,6 +122,44 @@ def _rotate_certificate(broker: Broker, now: int) -> dict[str, Any]:
     return {}
 
 
+def _quotas(broker: Broker, now: int) -> dict[str, Any]:
+    return {"quotas": [_told(*one) for one in broker.cluster.client_quotas.find([], strict=False)]}
+
+
+def _told(whose: Entity, quotas: Mapping[str, float]) -> dict[str, Any]:
+    names = {kind: DEFAULT_NAME if name is None else name for kind, name in whose}
+    told = {"user": names.get(USER), "client_id": names.get(CLIENT_ID), "quotas": dict(quotas)}
+    return told | ({IP: names[IP]} if IP in names else {})
+
+
+def _set_quota(
+    broker: Broker, now: int, user: str | None, client_id: str | None, quotas: Any
+) -> dict[str, Any]:
+    if not isinstance(quotas, Mapping) or not quotas:
+        raise ControlError("no quota is given; give producer_byte_rate=1000, say")
+    for key, value in quotas.items():
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
+            raise ControlError(f"{key}={value!r}: give a number, or None to take it away")
+    parts = [
+        (kind, None if name == DEFAULT_NAME else name)
+        for kind, name in ((USER, user), (CLIENT_ID, client_id))
+        if name is not None
+    ]
+    if not parts:
+        raise ControlError("whose quota? Give user=, client_id=, or both")
+    whose = entity(parts)
+    before = broker.cluster.client_quotas.of(whose)
+    changes = [
+        Change(key, None if value is None else float(value)) for key, value in quotas.items()
+    ]
+    try:
+        alter(broker, whose, changes)
+    except QuotaRefused as refused:
+        known = f"{PRODUCE}, {CONSUME}, {REQUEST_TIME}, {MUTATIONS}"
+        raise ControlError(f"{refused}; there are {known}") from None
+    return {"before": {key: before.get(key) for key in quotas}}
+
+
 def _certificates(broker: Broker) -> Any:
     certificates = None if broker.security is None else broker.security.certificates
     if certificates is None:
@@ -124,7 +179,9 @@ VERBS: Final[dict[str, Callable[..., dict[str, Any]]]] = {
     "expire_session": _expire_session,
     "grant": _grant,
     "restore_password": _restore_password,
+    "quotas": _quotas,
     "revoke": _revoke,
     "rotate_certificate": _rotate_certificate,
     "rotate_password": _rotate_password,
+    "set_quota": _set_quota,
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
+from ..broker import quota_changes
 from ..wire.messages.delete_groups import DeleteGroupsRequest, DeleteGroupsResponse
 from ..wire.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberIdentity
 from . import arguments, topics
@@ -25,6 +26,7 @@ def reset(session: KitSession, keep_topics: Collection[str]) -> None:
     for name in kept:
         topics.topic_of(broker, name)
     session.faults.forget(now)
+    quota_changes.forget(broker)
     if broker.security is not None:
         broker.security.reset()
     for group_id in sorted(session.group_ids()):

@@ -72,6 +72,26 @@ class SecurityKit:
             (lambda: self.secure(inverse, {"acls": changed})) if changed else None,
         )
 
+    def quotas(self) -> list[dict[str, Any]]:
+        """The client quotas in force, each with `user`, `client_id` and `quotas`, the values by
+        Kafka's names; `<default>` stands for all that have none of their own."""
+        return list(self.secure("quotas", {})["quotas"])
+
+    def set_quota(
+        self, user: str | None = None, client_id: str | None = None, **quotas: float | None
+    ) -> Change:
+        """Limit a client: `kafka.set_quota(client_id="billing", producer_byte_rate=1000)`.
+
+        What is limited has Kafka's name; None takes it away. The user or client id `<default>`
+        means all that have no quota of their own. Undone, what was before counts.
+        """
+        whose = {"user": user, "client_id": client_id}
+        before = self.secure("set_quota", {**whose, "quotas": quotas})["before"]
+        return Change(
+            f"quotas {', '.join(quotas)}",
+            lambda: self.secure("set_quota", {**whose, "quotas": before}),
+        )
+
     def rotate_password(self, user: str, password: str) -> Change:
         """Let a user log in with another password, by every mechanism. Open connections live on
         (SCRAM-5): `expire_session` ends them. Undone, the one before is right again."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import re
 import socket
 import ssl
 from collections.abc import Iterator
@@ -32,6 +34,21 @@ def kafka() -> Iterator[Emulator]:
         remember=10_000,
     ) as running:
         yield running
+
+
+@pytest.fixture
+def remote(kafka: Emulator) -> Iterator[RemoteKit]:
+    """The kit at the other end of the control port."""
+
+    async def opened() -> ControlPort:
+        port = ControlPort(kafka, "127.0.0.1:0")
+        await port.start()
+        return port
+
+    loop = kafka.server.loop
+    port = asyncio.run_coroutine_threadsafe(opened(), loop).result(PATIENCE_S)
+    yield RemoteKit(port.url, port.token)
+    asyncio.run_coroutine_threadsafe(port.stop(), loop).result(PATIENCE_S)
 
 
 class Logins:
@@ -160,38 +177,77 @@ class TestCertificates:
             assert last["serialNumber"] != after["serialNumber"]
 
 
-def test_from_afar(kafka: Emulator, logins: Logins) -> None:
+def test_from_afar(kafka: Emulator, remote: RemoteKit, logins: Logins) -> None:
     """The remote kit's verbs are the same, and nothing that it is told holds a secret."""
-    import asyncio
+    assert remote.acls() == ["User:billing may Read topic orders"]
+    with remote.grant("User:billing may Read group g"):
+        assert len(remote.acls()) == 2
+    with remote.revoke("User:billing may Read topic orders"):
+        assert remote.acls() == []
+    with pytest.raises(ControlError, match="no such ACL"):
+        remote.revoke("User:billing may Read group g")
+    with remote.rotate_password("billing", "second-secret"):
+        assert logins("second-secret")[1] == 0
+    connection, error = logins()
+    assert error == 0
+    assert remote.expire_session("billing") >= 1
+    assert not works(connection)
+    with remote.deny_authentication("billing"):
+        assert logins()[1] == 58
+    told = json.dumps(
+        [remote.events(), remote.explain(), remote.story(), repr(remote.timeline())],
+        default=str,
+    )
+    assert "first-secret" not in told and "second-secret" not in told
 
-    async def opened() -> ControlPort:
-        port = ControlPort(kafka, "127.0.0.1:0")
-        await port.start()
-        return port
 
-    loop = kafka.server.loop
-    port = asyncio.run_coroutine_threadsafe(opened(), loop).result(PATIENCE_S)
-    try:
-        remote = RemoteKit(port.url, port.token)
-        assert remote.acls() == ["User:billing may Read topic orders"]
-        with remote.grant("User:billing may Read group g"):
-            assert len(remote.acls()) == 2
-        with remote.revoke("User:billing may Read topic orders"):
-            assert remote.acls() == []
-        with pytest.raises(ControlError, match="no such ACL"):
-            remote.revoke("User:billing may Read group g")
-        with remote.rotate_password("billing", "second-secret"):
-            assert logins("second-secret")[1] == 0
-        connection, error = logins()
-        assert error == 0
-        assert remote.expire_session("billing") >= 1
-        assert not works(connection)
-        with remote.deny_authentication("billing"):
-            assert logins()[1] == 58
-        told = json.dumps(
-            [remote.events(), remote.explain(), remote.story(), repr(remote.timeline())],
-            default=str,
-        )
-        assert "first-secret" not in told and "second-secret" not in told
-    finally:
-        asyncio.run_coroutine_threadsafe(port.stop(), loop).result(PATIENCE_S)
+class TestQuotas:
+    """Set by the kit, here and from afar; as clients feel them: tests/broker/test_quotas.py."""
+
+    def test_set_listed_and_undone(self, kafka: Emulator, remote: RemoteKit) -> None:
+        for kit in (kafka, remote):
+            assert kit.quotas() == []
+            with kit.set_quota("billing", "<default>", producer_byte_rate=9, request_percentage=1):
+                with kit.set_quota("billing", "<default>", producer_byte_rate=None):
+                    assert kit.quotas() == [
+                        {
+                            "user": "billing",
+                            "client_id": "<default>",
+                            "quotas": {"request_percentage": 1},
+                        }
+                    ]
+                both = {"producer_byte_rate": 9, "request_percentage": 1}
+                assert kit.quotas()[0]["quotas"] == both
+            assert kit.quotas() == []
+
+    def test_a_client_waits_until_it_is_undone(self, kafka: Emulator, logins: Logins) -> None:
+        quota = kafka.set_quota(user="billing", request_percentage=0.0001)
+        one, _ = logins()
+        beat: dict[str, Any] = {"group_id": "g", "member_id": "m", "generation_id": 1}
+        one.send("Heartbeat", 4, beat)
+        assert one.receive()[1]["throttle_time_ms"] == 1000
+        quota.undo()
+        other, _ = logins()
+        other.send("Heartbeat", 4, beat)
+        assert other.receive()[1]["throttle_time_ms"] == 0
+
+    def test_a_reset_forgets_them(self, kafka: Emulator) -> None:
+        kafka.set_quota(client_id="a", producer_byte_rate=1)
+        kafka.reset()
+        assert kafka.quotas() == []
+
+    @pytest.mark.parametrize(
+        ("words", "told"),
+        [
+            ({"producer_byte_rate": 1}, "whose quota? Give user=, client_id=, or both"),
+            ({"user": "a"}, "no quota is given; give producer_byte_rate=1000, say"),
+            ({"user": "a", "producer_byte_rate": "1"}, "producer_byte_rate='1': give a number"),
+            ({"user": "a", "bytes": 1}, "Invalid configuration key bytes; there are producer_byte"),
+            ({"user": "a", "producer_byte_rate": 0}, "must be greater than 0"),
+            ({"user": "", "producer_byte_rate": 1}, "Empty user not supported"),
+        ],
+    )
+    def test_what_cannot_be_is_refused(self, kafka: Emulator, words: Any, told: str) -> None:
+        with pytest.raises(ControlError, match=re.escape(told)):
+            kafka.set_quota(**words)
+        assert kafka.quotas() == []

@@ -94,6 +94,41 @@ def acl_revoke(port: Port, body: Rights) -> Any:
     return port.kafka.secure("revoke", {"acls": body.acls})
 
 
+@dataclass(frozen=True, slots=True)
+class Quotas:
+    """Quotas of a client."""
+
+    quotas: dict[str, float | None] = told(
+        "values by Kafka's names, such as producer_byte_rate; null takes one away"
+    )
+    user: str | None = told("of this user; <default>: of all that have none", None)
+    client_id: str | None = told("of this client id; <default>: of all that have none", None)
+
+
+@operation(
+    "GET",
+    "/quotas",
+    answer=object_of(quotas=list_of({"type": "object"})),
+    tell=lambda answer: "\n".join(map(_quota_line, answer["quotas"])),
+)
+def quota_list(port: Port, body: Any) -> Any:
+    """The client quotas in force."""
+    return {"quotas": port.kafka.quotas()}
+
+
+def _quota_line(quota: dict[str, Any]) -> str:
+    whose = [f"{kind} {quota[kind]}" for kind in ("user", "client_id", "ip") if quota.get(kind)]
+    values = ", ".join(f"{key}={value:g}" for key, value in quota["quotas"].items())
+    return f"{', '.join(whose)}: {values}"
+
+
+@operation("POST", "/quotas", body=Quotas, answer=object_of(before={"type": "object"}))
+def quota_set(port: Port, body: Quotas) -> Any:
+    """Limit a client; answers what was before."""
+    words = {"user": body.user, "client_id": body.client_id, "quotas": body.quotas}
+    return port.kafka.secure("set_quota", words)
+
+
 @operation("POST", "/users/{user}/password", body=Password, answer=DONE)
 def user_password(port: Port, body: Password, user: str) -> Any:
     """Let a user log in with another password. Open connections live on."""

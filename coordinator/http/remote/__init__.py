@@ -85,9 +85,11 @@ _SECURE = {
     "expire_session": "user_expire",
     "grant": "acl_grant",
     "restore_password": "user_restore",
+    "quotas": "quota_list",
     "revoke": "acl_revoke",
     "rotate_certificate": "certificate_rotate",
     "rotate_password": "user_password",
+    "set_quota": "quota_set",
 }
 """The operation of each verb of security."""
 

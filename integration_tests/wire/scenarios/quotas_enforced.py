@@ -16,7 +16,7 @@ from integration_tests.wire.raw import Plain
 from integration_tests.wire.recorder import Link, Session
 from integration_tests.wire.registry import scenario
 from integration_tests.wire.scenarios.fetch import fill, wanted
-from integration_tests.wire.scenarios.quotas import quota
+from integration_tests.wire.scenarios.quotas import Named, quota
 
 ME = "ANONYMOUS"
 _MARKS = itertools.count()
@@ -97,15 +97,16 @@ def the_nearest_quota_counts(s: Session) -> None:
     """QUO-3: of a user with a client id, of a user, of a client id; a nameless client has none of a
     client id."""
     name = topic(s, "t")
-    for label, whose in {
+    cases: dict[str, list[tuple[str, float]]] = {
         "both": [("client-id", 2000), ("user and client-id", 4000)],
         "default user": [("client-id", 2000), ("default user and client-id", 4000)],
         "both users": [("user and client-id", 4000), ("default user and client-id", 2000)],
         "client": [("client-id", 2000)],
         "freed": [("client-id", 2000), ("user and client-id", 1e9)],
-    }.items():
+    }
+    for label, whose in cases.items():
         client = s.name(label.replace(" ", "_"))
-        entities = {
+        entities: dict[str, list[Named]] = {
             "client-id": [("client-id", client)],
             "user and client-id": [("user", ME), ("client-id", client)],
             "default user and client-id": [("user", None), ("client-id", client)],
