@@ -12,7 +12,6 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
 
 from ..common.slices import each
-from ..security import ANONYMOUS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -32,6 +31,8 @@ class Special(Enum):
     CLOSE = "close"
 
 
+ANONYMOUS: Final = "User:ANONYMOUS"
+"""Who a client is that does not say who it is."""
 NO_RESPONSE: Final = Special.NO_RESPONSE
 """The request is done and its client waits for no answer (Produce with acks=0)."""
 CLOSE: Final = Special.CLOSE

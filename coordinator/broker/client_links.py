@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 LINK_IS_CUT: Final = 2
 """Why a connection is paused (`Connection.pause`), beside a client that does not read."""
+THROTTLED: Final = 4
+"""Another reason: its client has used more than its quota."""
 
 
 @runtime_checkable

@@ -8,6 +8,7 @@ from typing import Any
 from .shapes import Option, ShapeError
 
 PAIR = "NAME=VALUE"
+_RATE = "NAME=NUMBER|none"
 OFFSET = "TOPIC-PARTITION=OFFSET"
 
 
@@ -41,6 +42,16 @@ def _fields(option: str, given: list[str], _: Any) -> dict[str, int | str]:
     return {name: number_or_text(option, text) for name, text in pairs(option, given).items()}
 
 
+def _rates(option: str, given: list[str], _: Any) -> dict[str, float | None]:
+    found: dict[str, float | None] = {}
+    for name, value in pairs(option, given).items():
+        try:
+            found[name] = None if value == "none" else float(value)
+        except ValueError:
+            raise ShapeError(f"{name}={value}: write {_RATE}") from None
+    return found
+
+
 def _assigned(option: str, given: list[str], _: Any) -> Any:
     if given == ["all"]:
         return "all"
@@ -59,6 +70,7 @@ def _new_topic(option: str, given: str, _: Any) -> dict[str, Any]:
     return {"name": name} | ({"partitions": int(count)} if colon else {})
 
 
+RATES = Option(metavar=_RATE, read=_rates)
 FIELDS = Option(read=_fields)
 ASSIGNED = Option(metavar="all|MEMBER=TOPIC-PARTITION,...", read=_assigned)
 NEW_TOPIC = Option(metavar="NAME[:PARTITIONS]", read=_new_topic, spread=True)

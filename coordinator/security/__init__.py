@@ -5,6 +5,3 @@ TLS itself is in `coordinator.net`.
 """
 
 from __future__ import annotations
-
-ANONYMOUS = "User:ANONYMOUS"
-"""Who a client is that did not say."""

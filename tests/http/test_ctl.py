@@ -202,6 +202,17 @@ class TestOthers:
         assert ctl("topic", "truncate", "t", "1", "--before", "1")[1] == "1\n"
         assert ctl("topic", "delete", "t")[0] == 0
 
+    def test_quotas(self, ctl: Ctl) -> None:
+        whose = ("--client-id", "billing")
+        rates = ("producer_byte_rate=1000", "request_percentage=0.5")
+        assert ctl("quota", "set", *rates, *whose)[0] == 0
+        told = "client_id billing: producer_byte_rate=1000, request_percentage=0.5\n"
+        assert ctl("quota", "list") == (0, told, "")
+        assert ctl("quota", "set", "producer_byte_rate=none", *whose)[0] == 0
+        assert ctl("quota", "list")[1] == "client_id billing: request_percentage=0.5\n"
+        status, _, said = ctl("quota", "set", "producer_byte_rate=many", *whose)
+        assert status == 2 and "write NAME=NUMBER|none" in said
+
     def test_snapshots(self, ctl: Ctl) -> None:
         ctl("topic", "produce", "orders", "coffee", "--partition", "0")
         number = ctl("snapshot", "take")[1].strip()

@@ -25,11 +25,11 @@ from ...wire.framing import MIN_FRAME_BYTES, read_request_header
 from ...wire.primitives import WireError
 from .. import apis
 from ..call import Encoded, Unread
+from ..client_links import THROTTLED
 from ..lane import LARGE_REQUEST_BYTES, uncollected
 from . import wire_log
 from .exchange import HEAD, Exchange
 from .strange_frames import strange_length
-from .throttled import THROTTLED
 
 if TYPE_CHECKING:
     from ...wire.schema import Message

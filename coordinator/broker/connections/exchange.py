@@ -13,14 +13,12 @@ from struct import Struct
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from ...interceptors import Answer, Close, Drop, Handle, Hold, InterceptorError, changed, consult
-from ...security import ANONYMOUS
 from ...wire.primitives import ResponseTooLarge, WireError
 from ...wire.schema import Message
 from .. import apis
-from ..call import CLOSE, NO_RESPONSE, Call, Encoded, NoRequest, Sliced, Special, Unread
-from ..client_links import LINK_IS_CUT
+from ..call import ANONYMOUS, CLOSE, NO_RESPONSE, Call, Encoded, NoRequest, Sliced, Special, Unread
+from ..client_links import LINK_IS_CUT, THROTTLED
 from . import wire_log
-from .throttled import THROTTLED, Throttled, measured
 
 if TYPE_CHECKING:
     from ...common.slices import Slices
@@ -435,6 +433,8 @@ class Exchange:
         throttling = self._broker.throttling
         if call.token == self._measured or throttling is None:
             return response
+        from .throttled import Throttled, measured  # at first use: few brokers have quotas
+
         self._measured = call.token
         waits, response = measured(throttling, call._replace(now=now), self._size, response)
         if waits:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Final
 from ...common.printable import shortened
 from ...errors import ErrorCode
 from ...interceptors import Answer
-from ...security import ANONYMOUS
 from ...security.principals import distinguished_name, principal_of
 from ...security.sasl import Failed, Login, Passed, Stage
 from ...wire.framing import read_request_header
@@ -22,6 +21,7 @@ from ...wire.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuth
 from ...wire.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 from ...wire.primitives import WireError
 from .. import apis
+from ..call import ANONYMOUS
 from ..error_responses import refused_whole
 from .connection import CloseConnection, Connection
 from .strange_frames import strange_length

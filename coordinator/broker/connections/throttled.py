@@ -5,19 +5,17 @@ read from it (QUO-1, KIP-219). Does not depend on what is limited, and on how it
 from __future__ import annotations
 
 from copy import copy
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ...wire.messages import response_type
 from ..call import Encoded
+from ..client_links import THROTTLED
 
 if TYPE_CHECKING:
     from ...wire.schema import Message
     from ..call import Call, Unread
     from ..throttling import Throttling
 
-THROTTLED: Final = 4
-"""Why a connection is paused (`Connection.pause`), beside a client that does not read and a link
-that is cut."""
 _PRODUCE, _FETCH = 0, 1
 _CHANGES_OF_TOPICS = frozenset({19, 20, 37})
 """CreateTopics, DeleteTopics, CreatePartitions: their handlers know how long their client waits."""

@@ -30,6 +30,7 @@ _NOUNS = {
     "journal": "requests of clients and their answers: look, count, forget",
     "events": "the event log: list lines, or wait for them",
     "acl": "who may do what: list rules, make and delete them",
+    "quota": "what users and client ids may use: list, set",
     "user": "who logs in: passwords, and sessions that end",
     "login": "logins that are refused",
     "certificate": "what new TLS handshakes are shown",

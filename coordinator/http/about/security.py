@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..operation import operation
+from ..options import RATES
 from ..plain import DONE, NUMBER, TEXT, list_of, object_of
 from ..port import Port
 from ..shapes import told
@@ -99,7 +100,7 @@ class Quotas:
     """Quotas of a client."""
 
     quotas: dict[str, float | None] = told(
-        "values by Kafka's names, such as producer_byte_rate; null takes one away"
+        "values by Kafka's names, such as producer_byte_rate; null takes one away", option=RATES
     )
     user: str | None = told("of this user; <default>: of all that have none", None)
     client_id: str | None = told("of this client id; <default>: of all that have none", None)
