@@ -128,9 +128,10 @@ class JavaBroker:
             raise
         return self
 
-    def begin(self) -> None:
-        """Format its storage if it is new, and start its process, on the same port as before. Does
-        not wait."""
+    def begin(self, version: str | None = None) -> None:
+        """Format its storage if it is new, and start its process, on the same port as before; as
+        another exact release if one is given. Does not wait."""
+        self._version = version or self._version
         if self._home == Path():
             self._home = Path(tempfile.mkdtemp(prefix="kafka-"))
             port = self._fixed_port or free_port()

@@ -34,7 +34,8 @@ class JavaCluster:
     """Three brokers, 1 to 3, for as long as a `with` lasts.
 
     `config` is for all brokers, `each` for one broker by its id; `racks` in the order of the
-    brokers. Raises NoJavaError, BrokerError.
+    brokers. `version` is the exact release that they begin as, the reference unless given. Raises
+    NoJavaError, BrokerError.
     """
 
     def __init__(
@@ -43,7 +44,9 @@ class JavaCluster:
         *,
         racks: Sequence[str] = RACKS,
         each: Mapping[int, Mapping[str, object]] | None = None,
+        version: str | None = None,
     ) -> None:
+        self._version = version
         voters = {node: f"127.0.0.1:{free_port()}" for node in BROKERS}
         of_racks: dict[int, dict[str, object]] = {
             node: {"broker.rack": rack} for node, rack in zip(BROKERS, racks, strict=False)
@@ -54,6 +57,7 @@ class JavaCluster:
                 common | of_racks.get(node, {}) | dict((each or {}).get(node, {})),
                 node=node,
                 voters=voters,
+                version=version,
             )
             for node in BROKERS
         }
@@ -65,7 +69,7 @@ class JavaCluster:
 
     def start(self) -> Self:
         """Start all brokers, and wait until each knows the others."""
-        archive_classes()
+        archive_classes(self._version)
         try:
             for broker in self.brokers.values():
                 broker.begin()
@@ -112,10 +116,10 @@ class JavaCluster:
         """It goes on."""
         self.brokers[node].pause(False)
 
-    def start_broker(self, node: int) -> None:
-        """Start a broker that was stopped or has crashed, on its port and its data. Does not
-        wait."""
-        self.brokers[node].begin()
+    def start_broker(self, node: int, version: str | None = None) -> None:
+        """Start a broker that was stopped or has crashed, on its port and its data, as another
+        exact release if one is given. Does not wait."""
+        self.brokers[node].begin(version)
 
     def writes_time_out(self) -> None:
         """Nothing to do: offsets.commit.timeout.ms passes while the answers are awaited."""

@@ -8,7 +8,7 @@ Does not depend on what a handler does.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from importlib import import_module
 from struct import pack
@@ -145,6 +145,13 @@ SERVED: dict[int, Served] = {
 }
 
 
+FORWARDED = frozenset(
+    {19, 20, 30, 31, 33, 37, 38, 39, 40, 43, 44, 45, 46, 49, 51, 55, 57, 64, 80, 81, 94}
+)
+"""Requests that brokers hand on to the controller (KIP-590): advertised are the versions that both
+have."""
+
+
 class Api:
     """An API ready to serve: its request table, the versions that are served, its handler."""
 
@@ -179,6 +186,15 @@ class Apis:
         """The answer to ApiVersions of an unknown version, in version 0: UNSUPPORTED_VERSION and one
         entry, that of ApiVersions itself."""
         self._loaded: dict[int, Api] = {}
+
+    def advertised(self, controller: Release) -> Iterator[tuple[int, int, int]]:
+        """Key, lowest and highest version of each API, beside a controller of a release."""
+        for key, (lowest, highest) in self.ranges.items():
+            if key in FORWARDED:
+                least, most = controller.api_versions.get(key, (0, -1))
+                lowest, highest = max(lowest, least), min(highest, most)
+            if lowest <= highest:
+                yield key, lowest, highest
 
     def __call__(self, key: int) -> Api | None:
         """The API of a key, loaded at first use; None if it is not served."""

@@ -109,8 +109,7 @@ def new_group_coordinator(
     groups see the topics of `cluster`."""
     group_config = GroupConfig()
     configs.keep_current(group_config, configs.group_config)
-    group_config.consumer = consumer_environment.environment(cluster, configs)
-    group_config.share = share_environment.environment(cluster, configs)
+    _put_in_force(group_config, cluster, configs)
 
     def record_limit() -> int:
         offsets = cluster.topics.get(CONSUMER_OFFSETS)
@@ -122,6 +121,17 @@ def new_group_coordinator(
 
     group_config.record_limit = record_limit
     return GroupCoordinator(group_config, log)
+
+
+def follow_release(broker: Broker) -> None:
+    """A broker that stays the same object is of another release from now on."""
+    _put_in_force(broker.coordinator.config, broker.cluster, broker.configs)
+    broker.shares.follow_release()
+
+
+def _put_in_force(group_config: GroupConfig, cluster: Cluster, configs: BrokerConfigs) -> None:
+    group_config.consumer = consumer_environment.environment(cluster, configs)
+    group_config.share = share_environment.environment(cluster, configs)
 
 
 def build_broker(

@@ -99,7 +99,13 @@ def _alter(
         raise ConfigRefused(ErrorCode.KAFKA_STORAGE_ERROR, UNWRITTEN)
     match kind:
         case ResourceType.TOPIC:
-            values = altered_topic(broker.controller.cluster, name, changes, replace=replace)
+            values = altered_topic(
+                broker.controller.cluster,
+                name,
+                changes,
+                replace=replace,
+                release=broker.controller_release,
+            )
             if not validate_only:
                 broker.controller.configure_topic(name, values, call.now, call.cause)
         case ResourceType.BROKER:
@@ -111,6 +117,7 @@ def _alter(
                     changes,
                     replace=replace,
                     validate_only=validate_only,
+                    eligible=broker.controller.keeps_eligible,
                 )
             if not validate_only and any(
                 change.name == MIN_ISR for change in changes

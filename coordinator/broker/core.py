@@ -28,7 +28,7 @@ from .limits import ENCODED_AT_ONCE, MOST_IN_A_FRAME, UNFINISHED_REQUESTS_BYTES,
 from .unserved import Unserved
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from random import Random
 
     from ..cluster import Cluster
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from ..groups.requests import Reply
     from ..groups.share.requests import StateRequest
     from ..interceptors import InterceptorError
+    from ..releases import Release
     from ..security.security import Security
     from ..storage.producers import ProducerIds
     from ..wire.messages.describe_groups import DescribedGroup
@@ -204,6 +205,24 @@ class Broker(FreshNames):
             if self._shares is not None:
                 self._shares.partition_changed(event.topic, event.partition, now, cause)
             self.parked_fetches.wake(event.topic, event.partition, now)
+
+    @property
+    def controller_release(self) -> Release:
+        """The release of the broker that is the controller, as far as this one knows: what the
+        controller checks and decides is done as that release does it."""
+        controller = str(self.cluster.controller_id)
+        return next(
+            (each.release for each in self.configs_of_all if each.static["node.id"] == controller),
+            self.configs.release,
+        )
+
+    def registered_releases(self) -> Iterator[tuple[int, Release]]:
+        """The release of each broker that is registered, by its id."""
+        registered = self.controller.cluster.brokers
+        for each in self.configs_of_all:
+            node = int(each.static["node.id"])
+            if node in registered:
+                yield node, each.release
 
     @property
     def reaches_controller(self) -> bool:

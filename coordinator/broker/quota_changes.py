@@ -20,7 +20,9 @@ def alter(
     broker: Broker, whose: Entity, changes: Sequence[Change], *, validate_only: bool = False
 ) -> None:
     """Change one entity's quotas, at all brokers at once. Raises QuotaRefused."""
-    broker.cluster.client_quotas.alter(whose, changes, validate_only=validate_only)
+    broker.cluster.client_quotas.alter(
+        whose, changes, validate_only=validate_only, release=broker.controller_release
+    )
     if not validate_only:
         broker.controller.quotas_set = True
         for tell in broker.controller.enforcers.values():

@@ -86,7 +86,7 @@ def plan(broker: Broker, wanted: Wanted, existing: TopicNames) -> Plan:
             ErrorCode.INVALID_TOPIC_EXCEPTION,
             f"Topic '{wanted.name}' collides with existing topic: {other}",
         )
-    configs = _configs(wanted.configs, broker.configs.release)
+    configs = _configs(wanted.configs, broker.controller_release)
     planned = Plan(wanted.name, _assignment(broker, wanted), configs)
     check_log(broker)
     return planned
@@ -272,7 +272,7 @@ def _place(broker: Broker, partitions: int, factor: int) -> list[list[int]]:
             factor,
             broker.controller.cluster.brokers.values(),
             broker.random,
-            cordons=broker.configs.release.has("PLACE-43-1"),
+            cordons=broker.controller_release.has("PLACE-43-1"),
         )
     except InvalidReplicationFactor as refused:
         raise Refused(ErrorCode.INVALID_REPLICATION_FACTOR, str(refused)) from None

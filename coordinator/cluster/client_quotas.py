@@ -99,17 +99,23 @@ def entity(parts: Iterable[tuple[str, str | None]]) -> Entity:
 class ClientQuotas:
     """The quotas of all entities."""
 
-    def __init__(self, release: Release = NEWEST) -> None:
+    def __init__(self) -> None:
         self._set: dict[Entity, dict[str, float]] = {}
-        self._only_finite = release.has("QUO-44-1")
 
-    def alter(self, whose: Entity, changes: Sequence[Change], *, validate_only: bool) -> None:
-        """Change one entity's quotas, all or none. Removing what is not there is no error. Raises
-        QuotaRefused."""
-        keys = _keys(whose)
+    def alter(
+        self,
+        whose: Entity,
+        changes: Sequence[Change],
+        *,
+        validate_only: bool,
+        release: Release = NEWEST,
+    ) -> None:
+        """Change one entity's quotas, all or none, as a controller of a release does. Removing what
+        is not there is no error. Raises QuotaRefused."""
+        keys, only_finite = _keys(whose), release.has("QUO-44-1")
         for change in changes:
             if change.value is not None:
-                _check(keys, change.key, change.value, only_finite=self._only_finite)
+                _check(keys, change.key, change.value, only_finite=only_finite)
         if validate_only:
             return
         quotas = self._set.setdefault(whose, {})

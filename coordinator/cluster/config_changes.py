@@ -21,6 +21,7 @@ from ..configs import client_metrics, group_configs, topic_configs
 from ..configs.broker_configs import BrokerConfigs, broker_defs, run_time_defs
 from ..configs.definitions import ConfigDef, ConfigException, ConfigType, parse_whole
 from ..errors import ErrorCode
+from ..releases import Release
 from .model import Cluster
 from .topic_names import why_invalid
 
@@ -100,15 +101,15 @@ def check_form(changes: Iterable[Change]) -> None:
 
 
 def altered_topic(
-    cluster: Cluster, name: str, changes: Iterable[Change], *, replace: bool
+    cluster: Cluster, name: str, changes: Iterable[Change], *, replace: bool, release: Release
 ) -> dict[str, str]:
-    """A topic's own values after a change; `replace`: all others fall away (AlterConfigs). Raises
-    ConfigRefused."""
+    """A topic's own values after a change; `replace`: all others fall away (AlterConfigs). `release`:
+    the controller's. Raises ConfigRefused."""
     topic = cluster.topics.get(name)
     values = _apply_as_controller(
         topic.configs if topic and not replace else {},
         changes,
-        topic_configs.topic_defs(cluster.configs.release),
+        topic_configs.topic_defs(release),
     )
     if not name:
         raise ConfigRefused(ErrorCode.INVALID_REQUEST, "Default topic resources are not allowed.")
@@ -116,7 +117,7 @@ def altered_topic(
     if why is not None:
         raise ConfigRefused(ErrorCode.INVALID_TOPIC_EXCEPTION, why)
     try:
-        topic_configs.validate(values, cluster.configs.release)
+        topic_configs.validate(values, release)
     except ConfigException as refused:
         raise ConfigRefused(ErrorCode.INVALID_CONFIG, str(refused)) from None
     if topic is None:
@@ -176,9 +177,10 @@ def alter_broker(
     *,
     replace: bool,
     validate_only: bool,
+    eligible: bool,
 ) -> None:
-    """Change values for this broker (its id as `name`) or for all brokers (empty name). Raises
-    ConfigRefused."""
+    """Change values for this broker (its id as `name`) or for all brokers (empty name). `eligible`:
+    the cluster keeps eligible leader replicas. Raises ConfigRefused."""
     for_all = not name
     if not for_all:
         check_node(node_id, name, "Unexpected broker id, expected {}, but received {}")
@@ -187,18 +189,31 @@ def alter_broker(
     values = _apply_as_broker({} if replace else own, asked, configs)
     _check_broker_names(values, configs, for_all=for_all)
     _check_broker_values(values, configs)
-    if not for_all and (MIN_ISR in values or any(change.name == MIN_ISR for change in asked)):
+    min_isr_asked = MIN_ISR in values or any(change.name == MIN_ISR for change in asked)
+    if eligible and not for_all and min_isr_asked:
         raise ConfigRefused(
             ErrorCode.INVALID_CONFIG,
             f"Broker-level {MIN_ISR} cannot be altered while ELR is enabled.",
         )
-    if for_all and MIN_ISR in own and MIN_ISR not in values:
+    if eligible and for_all and MIN_ISR in own and MIN_ISR not in values:
         raise ConfigRefused(
             ErrorCode.INVALID_CONFIG,
             f"Cluster-level {MIN_ISR} cannot be removed while ELR is enabled.",
         )
     if not validate_only:
         configs.replace_dynamic(values, for_all_brokers=for_all)
+
+
+def keep_eligible(all_brokers: Iterable[BrokerConfigs]) -> None:
+    """Eligible leader replicas are kept from now on: min.insync.replicas is one and the same for all
+    brokers, the value that they have without run-time changes unless one was set for all."""
+    for configs in all_brokers:
+        text = configs.static.get(MIN_ISR) or configs.definition(MIN_ISR).default
+        assert text is not None
+        for_all = {MIN_ISR: text, **configs.dynamic_default}
+        own = {name: value for name, value in configs.dynamic.items() if name != MIN_ISR}
+        configs.replace_dynamic(for_all, for_all_brokers=True)
+        configs.replace_dynamic(own, for_all_brokers=False)
 
 
 def check_node(node_id: int, name: str, otherwise: str) -> None:

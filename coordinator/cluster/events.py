@@ -30,12 +30,13 @@ class PartitionChange(StrEnum):
 
 class BrokerRegistered(NamedTuple):
     """A broker announced itself, with a new broker epoch. It is fenced until it has caught up with
-    the metadata."""
+    the metadata. `kafka_version`: the release that it is; "" in logs that do not say."""
 
     broker: int
     epoch: int
     rack: str | None
     endpoints: Mapping[str, tuple[str, int]]
+    kafka_version: str = ""
 
 
 class BrokerUnfenced(NamedTuple):

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 CONSUMER_OFFSETS = "__consumer_offsets"
 TRANSACTION_STATE = "__transaction_state"
 SHARE_GROUP_STATE = "__share_group_state"
+ELIGIBLE_REPLICAS = "eligible.leader.replicas.version"
 # Topics Kafka itself keeps; a client that creates one of these names gets an internal topic.
 INTERNAL_TOPICS = frozenset({CONSUMER_OFFSETS, TRANSACTION_STATE, SHARE_GROUP_STATE})
 
@@ -234,7 +235,7 @@ class Cluster:
         """What was set for users, client ids and addresses; not shown by Metadata."""
         from .client_quotas import ClientQuotas
 
-        return ClientQuotas(self.configs.release)
+        return ClientQuotas()
 
     @cached_property
     def scram_credentials(self) -> ScramCredentials:

@@ -11,6 +11,7 @@ ClusterError and changes nothing. Does not depend on sockets.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from ..cluster import Partition
 from ..cluster.controller.leaders import move_leader
@@ -22,6 +23,10 @@ from .clocks import jump_refusal
 from .errors import ClusterError
 from .runtime import Brokers
 from .slow_answers import SlowAnswers
+from .upgrades import become
+
+if TYPE_CHECKING:
+    from ..releases import Release
 
 
 class Hosts:
@@ -79,10 +84,13 @@ class Hosts:
         self._end(broker, now)
         self.cluster.look(now)
 
-    def start(self, broker: int, now: int) -> None:
-        """Start a broker that was stopped. Its listeners open when the controller has let it in."""
+    def start(self, broker: int, now: int, release: Release | None = None) -> None:
+        """Start a broker that was stopped, as another release if one is given. Its listeners open
+        when the controller has let it in."""
         self._must_be(broker, HostState.STOPPED)
         cluster = self.cluster
+        if release is not None:
+            become(broker, cluster.configs[broker], release, cluster.controller.cluster.features)
         cluster.network.hosts[broker] = HostState.RUNNING
         cluster.coordinators.restarts(broker, now)
         cluster.brokers[broker] = started = cluster.new_broker(broker)
@@ -99,6 +107,7 @@ class Hosts:
             cluster.endpoints[broker],
             now,
             clean=self._clean.pop(broker),
+            kafka_version=started.configs.release.number,
         )
         cluster.look(now)
 

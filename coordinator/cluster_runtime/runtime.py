@@ -125,7 +125,8 @@ class Brokers:
         if self.log is not None:
             from ..event_log.cluster_lines import write_first_brokers
 
-            write_first_brokers(self.log, self.racks)
+            numbers = {node: each.release.number for node, each in self.configs.items()}
+            write_first_brokers(self.log, self.racks, numbers)
         self._create_first_topics()
 
     # -- making

@@ -255,14 +255,21 @@ class BrokerConfigs:
             values[name.strip()] = text.strip()
         return cls(values, kafka_defaults=kafka_defaults, node_id=node_id, release=release)
 
-    def for_broker(self, node_id: int, values: Mapping[str, str] | None = None) -> BrokerConfigs:
-        """The same configuration for another broker, with values of its own on top. Raises
-        ConfigError."""
+    def for_broker(
+        self,
+        node_id: int,
+        values: Mapping[str, str] | None = None,
+        release: Release | None = None,
+    ) -> BrokerConfigs:
+        """The same configuration for another broker, be it of another release, with values of its
+        own on top. Raises ConfigError."""
         other = BrokerConfigs(kafka_defaults=True, node_id=node_id, release=self.release)
         other.one_of_several = True
         other.reassignment_controller = self.reassignment_controller
         other.security = dict(self.security)
         other.static = {**self.static, "broker.id": str(node_id), "node.id": str(node_id)}
+        if release is not None:
+            other.become(release)
         for name, text in (values or {}).items():
             other.set(name, text)
         other._check_together()
@@ -281,23 +288,29 @@ class BrokerConfigs:
         if name in OF_SECURITY or name.startswith(OF_LISTENERS):
             self.security[name] = text
             return
-        defs = broker_defs(self.release)
-        known = defs.get(name) or internal_defs(self.release).get(name)
-        if known is None:
-            raise ConfigError(
-                f"{name} is no broker configuration of Kafka {self.release}"
-                f"{_other_release(name) or _belongs_elsewhere(name) or _near(name, defs)}"
-            )
         if name in DECIDED_ELSEWHERE:
             raise ConfigError(
                 f"{name} follows from the server's own options and cannot be given as a configuration"
             )
-        try:
-            known.parse(text)
-        except ConfigException as refused:
-            raise ConfigError(f"{name}={text}: {refused}") from None
+        _check(name, text, self.release)
         self.static[name] = text
         self._changed()
+
+    def become(self, release: Release) -> None:
+        """The broker starts as another release, with what it was given and what was altered. Raises
+        ConfigError for a setting that is none of that release's; then nothing has changed."""
+        before = self.release
+        for name, text in self.static.items():
+            _check(name, text, release)
+        self.release = release
+        self._values.clear()
+        try:
+            self._check_together()
+        except ConfigError:
+            self.release = before
+            raise
+        finally:
+            self._changed()
 
     def publish(self, name: str, text: str) -> None:
         """Show a value that the server decided by itself, such as `listeners`."""
@@ -468,6 +481,21 @@ class BrokerConfigs:
             raise ConfigError(
                 f"{heartbeat}={self.get_int(heartbeat)} must be less than {session}={self.get_int(session)}"
             )
+
+
+def _check(name: str, text: str, release: Release) -> None:
+    """Raise ConfigError for a name that a release does not know, or a value that it refuses."""
+    defs = broker_defs(release)
+    known = defs.get(name) or internal_defs(release).get(name)
+    if known is None:
+        raise ConfigError(
+            f"{name} is no broker configuration of Kafka {release}"
+            f"{_other_release(name) or _belongs_elsewhere(name) or _near(name, defs)}"
+        )
+    try:
+        known.parse(text)
+    except ConfigException as refused:
+        raise ConfigError(f"{name}={text}: {refused}") from None
 
 
 def _belongs_elsewhere(name: str) -> str:

@@ -21,10 +21,12 @@ from ..cluster.network import HostState
 from ..cluster.replication import Pace
 from ..cluster_runtime import ClusterError, Hosts
 from ..cluster_runtime.runtime import Brokers
+from ..cluster_runtime.upgrades import chosen, stays_what_it_is
 from ..verbs import row_of
 from ..verbs.brokers import (
     VERBS,
     BrokerVerb,
+    ControllerVerb,
     CreatePartitions,
     CreateTopic,
     CutClient,
@@ -43,11 +45,11 @@ from ..verbs.brokers import (
     SlowLoad,
     StartBroker,
     StopBroker,
-    TopicVerb,
     UnfenceBroker,
+    UpdateFeature,
     Verb,
 )
-from . import topics
+from . import features, topics
 from .in_process_requests import ControlError
 
 __all__ = [
@@ -72,6 +74,7 @@ __all__ = [
     "StartBroker",
     "StopBroker",
     "UnfenceBroker",
+    "UpdateFeature",
     "Verb",
     "from_plain",
     "perform",
@@ -84,8 +87,8 @@ def perform(hosts: Hosts, verb: Verb, now: int) -> Verb | None:
     """Carry a verb out; answers its inverse. Raises ClusterError."""
     cluster = hosts.cluster
     inverse = (
-        _change_topic(cluster, verb, now)
-        if isinstance(verb, TopicVerb)
+        _ask_controller(cluster, verb, now)
+        if isinstance(verb, ControllerVerb)
         else _perform(hosts, cluster, verb, now)
     )
     if cluster.log is not None:
@@ -103,10 +106,8 @@ def _perform(hosts: Hosts, cluster: Brokers, verb: BrokerVerb, now: int) -> Verb
             stop = {"controlled": hosts.shut_down, "crash": hosts.crash, "pause": hosts.pause}[how]
             stop(broker, now)
             return StartBroker(broker)
-        case StartBroker(broker):
-            paused = hosts.state(broker) is HostState.PAUSED
-            (hosts.resume if paused else hosts.start)(broker, now)
-            return StopBroker(broker, "pause" if paused else "controlled")
+        case StartBroker():
+            return _start(hosts, verb, now)
         case MoveLeader(topic, partition, to):
             before = hosts.move_leader(topic, partition, to, now)
             return MoveLeader(topic, partition, before)
@@ -144,6 +145,17 @@ def _perform(hosts: Hosts, cluster: Brokers, verb: BrokerVerb, now: int) -> Verb
             assert_never(verb)
 
 
+def _start(hosts: Hosts, verb: StartBroker, now: int) -> Verb:
+    broker, release = verb.broker, chosen(verb.kafka_version)
+    if hosts.state(broker) is not HostState.PAUSED:
+        hosts.start(broker, now, release)
+        return StopBroker(broker, "controlled")
+    if release is not None:
+        raise ClusterError(stays_what_it_is(broker, verb.kafka_version))
+    hosts.resume(broker, now)
+    return StopBroker(broker, "pause")
+
+
 def _slow_down(
     hosts: Hosts, cluster: Brokers, verb: SlowBroker | SlowFollower | SlowLoad, now: int
 ) -> Verb:
@@ -168,16 +180,21 @@ def _slow_down(
             assert_never(verb)
 
 
-def _change_topic(cluster: Brokers, verb: TopicVerb, now: int) -> Verb | None:
+def _ask_controller(cluster: Brokers, verb: ControllerVerb, now: int) -> Verb | None:
     """By the requests that any client would send, to the controller."""
-    metadata = cluster.controller.cluster
-    broker = cluster.brokers[metadata.controller_id]
+    broker = cluster.brokers[cluster.controller.cluster.controller_id]
     if not broker.reaches_controller:
+        what = (
+            f"feature {verb.feature}" if isinstance(verb, UpdateFeature) else f"topic {verb.topic}"
+        )
         raise ClusterError(
-            f"topic {verb.topic} stays as it is: there is no controller, for want of brokers that run"
+            f"{what} stays as it is: there is no controller, for want of brokers that run"
         )
     try:
         match verb:
+            case UpdateFeature(feature, level):
+                earlier = features.update(broker, now, feature, level)
+                return None if earlier is None else UpdateFeature(feature, earlier)
             case CreateTopic(topic, partitions, replication):
                 topics.create(broker, now, topic, partitions, replication, {})
                 return DeleteTopic(topic)
@@ -185,7 +202,7 @@ def _change_topic(cluster: Brokers, verb: TopicVerb, now: int) -> Verb | None:
                 topics.grow(broker, now, topic, partitions)
                 return None
             case DeleteTopic(topic):
-                before = metadata.topics.get(topic)
+                before = cluster.controller.cluster.topics.get(topic)
                 topics.delete(broker, now, topic)
                 assert before is not None
                 return CreateTopic(
@@ -203,7 +220,10 @@ def _partition_of(cluster: Brokers, group: str) -> int:
 
 
 def _logged(verb: Verb) -> dict[str, Any]:
-    return dict(zip(row_of(verb).logged, asdict(verb).values(), strict=True))
+    """The fields of a verb's line: a release is told by its exact number."""
+    fields = dict(zip(row_of(verb).logged, asdict(verb).values(), strict=True))
+    release = chosen(fields.get("kafka_version"))
+    return fields if release is None else {**fields, "kafka_version": release.number}
 
 
 def to_plain(verb: Verb) -> dict[str, Any]:

@@ -115,6 +115,7 @@ class ClusterKit(ProcessingKit):
     jump_clock = _CarriedOut(lambda: verbs.JumpClock)
     slow_broker = _CarriedOut(lambda: verbs.SlowBroker)
     slow_load = _CarriedOut(lambda: verbs.SlowLoad)
+    update_feature = _CarriedOut(lambda: verbs.UpdateFeature)
     slow_follower = _CarriedOut(lambda: verbs.SlowFollower)
 
     def reassign_partition(

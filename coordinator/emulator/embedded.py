@@ -355,8 +355,8 @@ class Emulator(LoopKit):
             cluster.wait_until_listening()
         return inverse
 
-    def _control_alone(self, verb: Verb) -> Verb:
-        """Stop or start the only broker."""
+    def _control_alone(self, verb: Verb) -> Verb | None:
+        """Stop or start the only broker, or change its features."""
         from ..control.restarts import perform_alone
         from ..net.lone_broker import LoneBroker
 
@@ -373,15 +373,17 @@ class Emulator(LoopKit):
         *,
         how: How = "controlled",
         config: Mapping[str, object] | None = None,
+        kafka_version: str | None = None,
     ) -> None:
         """Stop a broker (without an id: the only one) and start it again; `config`: settings that
         it then has, over those it had, as in a rolling restart: `kafka.restart(config={...})`.
+        `kafka_version`: the release of Kafka that it then is, as in a rolling upgrade.
 
         Raises ConfigError for settings that Kafka would not start with, or does not read at a
-        start, ClusterError for a broker that does not run; then nothing has changed. Safe from any
-        thread.
+        start, ClusterError for a broker that does not run, or a release that would not start; then
+        nothing has changed. Safe from any thread.
         """
-        for step in self._restarting(broker, how, config):
+        for step in self._restarting(broker, how, config, kafka_version):
             step()
 
     async def awaited_restart(
@@ -390,17 +392,22 @@ class Emulator(LoopKit):
         *,
         how: How = "controlled",
         config: Mapping[str, object] | None = None,
+        kafka_version: str | None = None,
     ) -> None:
         """As `restart`, on any loop: it ends when the broker listens again."""
-        for step in self._restarting(broker, how, config):
+        for step in self._restarting(broker, how, config, kafka_version):
             step()
             if self._lone is not None:
                 await self._lone.settled()
 
     def _restarting(
-        self, broker: int | None, how: How, config: Mapping[str, object] | None
+        self,
+        broker: int | None,
+        how: How,
+        config: Mapping[str, object] | None,
+        kafka_version: str | None,
     ) -> Iterator[Callable[[], object]]:
-        from ..control.restarts import read_settings
+        from ..control.restarts import prepared
         from ..verbs.brokers import StartBroker, StopBroker
 
         nodes = list(self.brokers)
@@ -413,16 +420,10 @@ class Emulator(LoopKit):
                 f"how={how!r}: controlled or crash; a paused process keeps its settings"
             )
         node = nodes[0] if broker is None else broker
-        configs = self._broker_configs[nodes.index(node)]
-        texts = self.run(lambda: read_settings(configs, config or {}))
-
-        def set_all() -> None:
-            for name, text in texts.items():
-                configs.set(name, text)
-
+        put_in_force = self.run(lambda: prepared(self.brokers[node], config or {}, kafka_version))
         yield lambda: self.control(StopBroker(node, how))
-        yield lambda: self.run(set_all)
-        yield lambda: self.control(StartBroker(node))
+        yield lambda: self.run(put_in_force)
+        yield lambda: self.control(StartBroker(node, kafka_version))
 
     def _fleet(self, user: str | None) -> Fleet:
         from .session import new_fleet

@@ -15,10 +15,12 @@ from .codec import CodecError
 from .writer import EventLog
 
 
-def write_first_brokers(log: EventLog, racks: Mapping[int, str | None]) -> None:
+def write_first_brokers(
+    log: EventLog, racks: Mapping[int, str | None], releases: Mapping[int, str]
+) -> None:
     """Write down which brokers there are: what follows in the log is said of them."""
     for node, rack in racks.items():
-        write_cluster_event(log, ev.BrokerRegistered(node, 1, rack, {}), 0, None)
+        write_cluster_event(log, ev.BrokerRegistered(node, 1, rack, {}, releases[node]), 0, None)
         write_cluster_event(log, ev.BrokerUnfenced(node), 0, None)
 
 
@@ -65,6 +67,7 @@ def write_cluster_event(
                 "epoch": event.epoch,
                 "rack": event.rack,
                 "endpoints": endpoints,
+                "kafka_version": event.kafka_version,
             }
         case _:
             fields = event._asdict()
@@ -109,7 +112,13 @@ def _from_line(line: Mapping[str, Any]) -> ev.Event | None:
         case "BrokerRegistered":
             places = {name: at.rpartition(":") for name, at in line["endpoints"].items()}
             endpoints = {name: (host, int(port)) for name, (host, _, port) in places.items()}
-            return ev.BrokerRegistered(line["broker"], line["epoch"], line["rack"], endpoints)
+            return ev.BrokerRegistered(
+                line["broker"],
+                line["epoch"],
+                line["rack"],
+                endpoints,
+                line.get("kafka_version", ""),
+            )
     kind = _KINDS.get(line["type"])
     event: ev.Event | None = None if kind is None else kind(*(line[name] for name in kind._fields))
     return event

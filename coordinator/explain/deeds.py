@@ -39,7 +39,11 @@ def told(note: Note) -> str:
 def deed(line: Line) -> str:
     """What was done, as a clause."""
     row = ROWS.get(line["type"])
-    form = _OTHERS[line["type"]] if row is None or line["type"] in _OTHERS else row.sentence
+    if row is None or line["type"] in _OTHERS:
+        form = _OTHERS[line["type"]]
+    else:
+        more = (text for name, text in row.further.items() if line.get(name) is not None)
+        form = "".join((row.sentence, *more))
     return form.format_map(_Fields(line))
 
 

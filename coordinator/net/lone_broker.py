@@ -14,11 +14,14 @@ import asyncio
 import socket
 from typing import TYPE_CHECKING
 
+from ..broker.build import follow_release
 from ..cluster.network import HostState
 from ..cluster_runtime.errors import ClusterError
+from ..cluster_runtime.upgrades import become
 from .endpoints import bind_host
 
 if TYPE_CHECKING:
+    from ..releases import Release
     from .endpoints import Endpoint
     from .server import Server
 
@@ -84,10 +87,14 @@ class LoneBroker:
         self._server.thaw()
         self._server.broker.tick(now)
 
-    def start(self, now: int) -> None:
-        """Start it again: it loads what it had written, and listens where it listened."""
+    def start(self, now: int, release: Release | None = None) -> None:
+        """Start it again, as another release if one is given: it loads what it had written, and
+        listens where it listened."""
         self._must_be(HostState.STOPPED)
         server, broker = self._server, self._server.broker
+        if release is not None:
+            become(self.node_id, broker.configs, release, broker.cluster.features)
+            follow_release(broker)
         self.state = HostState.RUNNING
         server.runtime = broker
         expiration_ms = broker.configs.get_int("producer.id.expiration.ms")

@@ -32,12 +32,22 @@ class StopBroker:
     how: How = field(default="controlled", metadata=told("how it stops", choices=HOW))
 
 
-@verb("broker {broker} starts, or goes on", undone_by="StopBroker", command="start", drawn=True)
+@verb(
+    "broker {broker} starts, or goes on",
+    further={"kafka_version": ", as Kafka {kafka_version}"},
+    undone_by="StopBroker",
+    command="start",
+    drawn=True,
+)
 @dataclass(frozen=True, slots=True)
 class StartBroker:
-    """Start a stopped broker, or let a paused one go on. Inverse: StopBroker."""
+    """Start a stopped broker, as another release of Kafka if one is given, or let a paused one go
+    on. Inverse: StopBroker."""
 
     broker: int = field(metadata=told(_BROKER))
+    kafka_version: str | None = field(
+        default=None, metadata=told("the release that it is from now on, such as 4.4")
+    )
 
 
 @verb(
@@ -221,6 +231,21 @@ class JumpClock:
     by_ms: int = field(metadata=told("so far; negative: back", example="3600000"))
 
 
+@verb(
+    "feature {feature} is finalised at {level}",
+    undone_by="UpdateFeature",
+    command="update-feature",
+    again=True,
+)
+@dataclass(frozen=True, slots=True)
+class UpdateFeature:
+    """Finalise a feature of the cluster at another level, as kafka-features.sh does (KIP-584); 0: it
+    is off. Inverse: UpdateFeature back; none of metadata.version, which Kafka does not lower."""
+
+    feature: str = field(metadata=told("its name, such as metadata.version"))
+    level: int = field(metadata=told("the level", least=0))
+
+
 @verb("topic {topic} is made, with {partitions} partitions", undone_by="DeleteTopic", drawn=True)
 @dataclass(frozen=True, slots=True)
 class CreateTopic:
@@ -268,7 +293,8 @@ BrokerVerb = (
     | SlowLoad
     | JumpClock
 )
-TopicVerb = CreateTopic | CreatePartitions | DeleteTopic
-Verb = BrokerVerb | TopicVerb
+ControllerVerb = UpdateFeature | CreateTopic | CreatePartitions | DeleteTopic
+"""Those that are requests to the controller."""
+Verb = BrokerVerb | ControllerVerb
 VERBS: Final[dict[str, type[Any]]] = {kind.__name__: kind for kind in get_args(Verb)}
 """Their data, by name."""

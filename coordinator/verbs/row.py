@@ -34,7 +34,8 @@ class Hurts(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One verb. `kind`: its data. `sentence`: what happened, with the fields of its line.
+    """One verb. `kind`: its data. `sentence`: what happened, with the fields of its line; `further`:
+    what is added to it for a field that a line may leave out, by its name.
 
     `undone_by`: the verb, or of members the line, that undoes it; "" for none. `again`: it may be
     carried out again although nothing was undone. `command`: its word in `coordinator ctl broker`.
@@ -43,6 +44,7 @@ class Row:
 
     kind: type[Any]
     sentence: str
+    further: Mapping[str, str]
     undone_by: str
     hurts: Hurts
     worlds: frozenset[WorldKind]
@@ -143,6 +145,7 @@ def told(
 def verb(
     sentence: str,
     *,
+    further: Mapping[str, str] = {},
     undone_by: str = "",
     hurts: Hurts = Hurts.NOBODY,
     worlds: frozenset[WorldKind] = OURS,
@@ -156,6 +159,7 @@ def verb(
         ROWS[kind.__name__] = Row(
             kind=kind,
             sentence=sentence,
+            further=further,
             undone_by=undone_by,
             hurts=hurts,
             worlds=worlds,

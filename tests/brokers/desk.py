@@ -12,6 +12,7 @@ from coordinator.cluster_runtime import Brokers, ClusterOptions, Hosts
 from coordinator.configs.broker_configs import BrokerConfigs
 from coordinator.control.cluster import Verb, perform
 from coordinator.event_log import EventLog
+from coordinator.releases import NEWEST, release_named
 from coordinator.storage.record_codec import build_batch
 from coordinator.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from tests.broker.driver import Client
@@ -38,11 +39,14 @@ class Cluster:
         racks: Sequence[str | None] = (),
         brokers: int = 3,
         metadata_delay_ms: int = 0,
+        release: str = NEWEST.name,
     ) -> None:
         self.now = 0
         self.log = EventLog()
         configs = [
-            BrokerConfigs({**DEFAULTS, **(config or {})}, node_id=node)
+            BrokerConfigs(
+                {**DEFAULTS, **(config or {})}, node_id=node, release=release_named(release)
+            )
             for node in range(1, brokers + 1)
         ]
         self.runtime = Brokers(

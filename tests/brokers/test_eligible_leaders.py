@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from coordinator.configs.definitions import ResourceType
-from coordinator.control.cluster import StartBroker, StopBroker
+from coordinator.configs.definitions import ConfigSource, ResourceType
+from coordinator.control.cluster import StartBroker, StopBroker, UpdateFeature
 from coordinator.errors import ErrorCode
 from coordinator.wire.messages.alter_configs import AlterableConfig as WholeConfig
 from coordinator.wire.messages.alter_configs import AlterConfigsRequest
@@ -124,3 +124,59 @@ def test_who_was_eligible_leads_only_if_nothing_was_changed(changed: bool) -> No
     cluster.do(StartBroker(follower))
     cluster.pass_time(5_000)
     assert cluster.partition().leader == (-1 if changed else follower)
+
+
+ELIGIBLE = "eligible.leader.replicas.version"
+
+
+def test_without_them_the_last_replica_in_sync_stays_that() -> None:
+    """ELR-1: as seen on 4.4.0 and 4.0.2."""
+    cluster = Cluster(["orders:1"], config={"default.replication.factor": "1"}, brokers=3)
+    cluster.do(UpdateFeature(ELIGIBLE, 0))
+    [holder] = cluster.partition().replicas
+    epoch = cluster.partition().leader_epoch
+    cluster.do(StopBroker(holder, "crash"))
+    cluster.pass_time(5_000)
+    gone = cluster.partition()
+    assert (gone.leader, gone.isr, gone.elr, gone.last_known_elr) == (-1, [holder], [], [])
+    assert gone.leader_epoch == epoch + 1
+    cluster.do(StartBroker(holder))
+    cluster.pass_time(5_000)
+    assert (cluster.partition().leader, cluster.partition().isr) == (holder, [holder])
+
+
+def test_who_was_eligible_when_it_was_lowered_stays_so_until_it_is_in_sync() -> None:
+    """ELR-1."""
+    cluster = cluster_with_an_eligible_leader()
+    leader, follower = cluster.partition().replicas
+    cluster.do(UpdateFeature(ELIGIBLE, 0))
+    assert cluster.partition().elr == [follower]
+    cluster.do(StartBroker(follower))
+    cluster.pass_time(5_000)
+    assert (sorted(cluster.partition().isr), cluster.partition().elr) == (
+        sorted((leader, follower)),
+        [],
+    )
+    cluster.do(StopBroker(follower, "pause"))
+    cluster.pass_time(5_000)
+    assert (cluster.partition().isr, cluster.partition().elr) == ([leader], [])
+
+
+def test_raised_it_takes_the_setting_from_single_brokers() -> None:
+    """ELR-1: a broker may have its own min.insync.replicas only without it; all have what was set for
+    all, or else what they were started with."""
+    cluster = Cluster(["orders:1"], release="4.0")
+    configs = cluster.runtime.configs[1]
+    assert configs.text(MIN_ISR) == ("1", ConfigSource.DEFAULT)
+    leader = cluster.partition().leader
+    alter(cluster, ResourceType.BROKER, str(leader), MIN_ISR, "2")
+    own = cluster.runtime.configs[leader]
+    assert own.text(MIN_ISR) == ("2", ConfigSource.DYNAMIC_BROKER)
+    cluster.do(UpdateFeature(ELIGIBLE, 1))
+    assert own.text(MIN_ISR) == configs.text(MIN_ISR) == ("1", ConfigSource.DYNAMIC_DEFAULT_BROKER)
+    cluster.do(UpdateFeature(ELIGIBLE, 0))
+    alter(cluster, ResourceType.BROKER, "", MIN_ISR, None, DELETE)
+    assert configs.text(MIN_ISR) == ("1", ConfigSource.DEFAULT)
+    alter(cluster, ResourceType.BROKER, "", MIN_ISR, "3")
+    cluster.do(UpdateFeature(ELIGIBLE, 1))
+    assert configs.text(MIN_ISR) == ("3", ConfigSource.DYNAMIC_DEFAULT_BROKER)

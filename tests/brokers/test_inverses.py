@@ -33,6 +33,7 @@ from coordinator.control.cluster import (
     StartBroker,
     StopBroker,
     UnfenceBroker,
+    UpdateFeature,
     Verb,
     from_plain,
     to_plain,
@@ -74,6 +75,10 @@ def client_links(cluster: Cluster) -> Any:
 
 def clock(cluster: Cluster) -> Any:
     return cluster.runtime.brokers[1].epoch_ms
+
+
+def features(cluster: Cluster) -> Any:
+    return dict(cluster.truth.features)
 
 
 def topics(cluster: Cluster) -> Any:
@@ -130,6 +135,7 @@ CASES: list[tuple[list[Verb], Callable[[Cluster], Verb], Callable[[Cluster], Any
     ([], lambda _: CutClient("app", 1), client_links),
     ([CutClient("app", 1)], lambda _: HealClient("app", 1), client_links),
     ([], lambda _: JumpClock(1, 5000), clock),
+    ([], lambda _: UpdateFeature("transaction.version", 1), features),
     ([], lambda _: CreateTopic("new", 3, 2), topics),
     ([CreateTopic("new", 3, 2)], lambda _: DeleteTopic("new"), topics),
 ]

@@ -391,7 +391,7 @@ def test_verbs_of_a_cluster_and_their_inverses() -> None:
         inverse = client.post(
             "/brokers/control", {"verb": "StopBroker", "broker": 2, "how": "crash"}
         )["inverse"]
-        assert inverse == {"verb": "StartBroker", "broker": 2}
+        assert inverse == {"verb": "StartBroker", "broker": 2, "kafka_version": None}
         assert [row["running"] for row in client.get("/brokers")["brokers"]] == [True, False]
         client.post("/brokers/control", inverse)
         assert [row["running"] for row in client.get("/brokers")["brokers"]] == [True, True]

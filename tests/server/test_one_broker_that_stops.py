@@ -18,6 +18,7 @@ from coordinator.control.waiting import WaitTimeoutError
 from coordinator.emulator.options import EmulatorError
 from coordinator.http.remote import RemoteKit
 from coordinator.http.serving import opened
+from coordinator.releases import NEWEST
 from tests.testing.applications import LIBRARIES, application_class
 
 HOWS = ("controlled", "crash", "pause")
@@ -116,6 +117,35 @@ class TestThePort:
                 assert kafka.configs.get_int("group.max.size") == 7
 
         asyncio.run(story())
+
+    def test_it_comes_back_as_another_release(self) -> None:
+        """UPG-1, UPG-4: it advertises what the new one has; groups and features stay."""
+        newer = {"group.consumer.assignor.offload.enable": "false"}
+        with Emulator({"orders": 1}, kafka_version="4.2", remember=10_000) as kafka:
+            with pytest.raises(ConfigError, match="no broker configuration of Kafka 4"):
+                kafka.restart(kafka_version="4.3", config=newer)
+            with kafka.peer("g", ["orders"], config={"group.protocol": "consumer"}) as peer:
+                peer.wait_stable()
+                kafka.stop_broker(1)
+                kafka.start_broker(1, kafka_version="4.3")
+                assert kafka.configs.release.name == "4.3"
+                kafka.restart(kafka_version="4.4", config=newer)
+                kafka.group("g").wait(state="Stable", members=1, assigned="all")
+                environment = kafka.broker.coordinator.config.consumer
+                assert environment is not None
+                assert environment.release is kafka.configs.release is NEWEST
+                assert kafka.broker.shares.grown_from_zero
+            started = kafka.events("StartBroker")
+            assert [line["kafka_version"] for line in started] == ["4.3.1", "4.4.0"]
+            with kafka.update_feature("share.version", 2):
+                with pytest.raises(ClusterError, match="does not start as Kafka 4"):
+                    kafka.restart(kafka_version="4.3")
+                assert kafka.is_running(1)
+            with pytest.raises(ClusterError, match="Local controller 1 does not support"):
+                kafka.update_feature("nonsense", 1)
+            kafka.stop_broker(1)
+            with pytest.raises(ClusterError, match="the only broker does not run"):
+                kafka.update_feature("group.version", 0)
 
     def test_an_emulator_whose_broker_is_stopped_ends(self) -> None:
         for how in HOWS:

@@ -51,7 +51,7 @@ def handle(broker: Broker, call: Call) -> Result:
         if error:
             return ApiVersionsResponse(error_code=error)
     kept = broker.cluster.kept
-    key = (_KEPT, call.version, broker.configs.release)
+    key = (_KEPT, call.version, broker.configs.release, broker.controller_release)
     if key not in kept:
         kept[key] = _answer(call.version, broker).encode(call.version)
     return Encoded(kept[key])
@@ -72,7 +72,7 @@ def _why_elsewhere(broker: Broker, request: ApiVersionsRequest) -> ErrorCode:
 def _answer(version: int, broker: Broker) -> ApiVersionsResponse:
     keys = [
         ApiVersion(api_key=key, min_version=lowest, max_version=highest)
-        for key, (lowest, highest) in served_by(broker).ranges.items()
+        for key, lowest, highest in served_by(broker).advertised(broker.controller_release)
     ]
     supported = [
         SupportedFeatureKey(name=name, min_version=of.lowest, max_version=of.highest)

@@ -47,7 +47,7 @@ def handle(broker: Broker, call: Call) -> Result | Sliced:
                 _result(topic.name, ErrorCode.REQUEST_TIMED_OUT, None) for topic in request.topics
             ]
         )
-    if broker.configs.release.has("PART-44-1") and _added(broker, request, names) > MOST_AT_ONCE:
+    if broker.controller_release.has("PART-44-1") and _added(broker, request, names) > MOST_AT_ONCE:
         why = "Excessively large number of additional partitions per request."
         return CreatePartitionsResponse(
             results=[

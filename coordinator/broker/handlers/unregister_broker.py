@@ -23,7 +23,7 @@ def handle(broker: Broker, call: Call) -> UnregisterBrokerResponse:
     if not broker.reaches_controller:
         return UnregisterBrokerResponse(error_code=ErrorCode.REQUEST_TIMED_OUT)
     if request.broker_id not in broker.controller.cluster.brokers:
-        told = broker.configs.release.has("BRK-41-1")
+        told = broker.controller_release.has("BRK-41-1")
         why = f"Broker ID {request.broker_id} is not currently registered" if told else ""
         return UnregisterBrokerResponse(
             error_code=ErrorCode.BROKER_ID_NOT_REGISTERED, error_message=why

@@ -2,17 +2,19 @@
 only check, v2 tells no results.
 
 Checked are Kafka's rules in Kafka's order, features in the order of a HashMap of their names
-(HM-3). group.version and share.version may be set, which switches consumer groups and share groups on
-and off, and transaction.version, which at 0 leaves the first version of transactions only
-(TXN-12). The other levels are what is served and do not change: a level that Kafka would set is
-refused too (95).
+(HM-3); a level must be one that the controller and every registered broker has (UPG-2). group.version
+and share.version switch consumer groups and share groups on and off, transaction.version 0 leaves the
+first version of transactions only (TXN-12), eligible.leader.replicas.version 0 forgets who was eligible
+(ELR-1). Divergence: streams.version changes nothing but what is told; kraft.version is not changed.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...cluster.config_changes import keep_eligible
 from ...cluster.events import FeatureChanged
+from ...cluster.model import ELIGIBLE_REPLICAS
 from ...common.java_hash import in_hash_order, java_hash
 from ...errors import ErrorCode
 from ...wire.messages.update_features import (
@@ -23,12 +25,12 @@ from ...wire.messages.update_features import (
 )
 
 if TYPE_CHECKING:
+    from ...releases import Feature
     from ..call import Call
     from ..core import Broker
 
-_SETTABLE = frozenset({"group.version", "share.version", "transaction.version"})
 _UPGRADE, _SAFE_DOWNGRADE, _UNSAFE_DOWNGRADE = 1, 2, 3
-_METADATA_VERSION = "metadata.version"
+_METADATA_VERSION, _KRAFT_VERSION = "metadata.version", "kraft.version"
 _FAILED = "The update failed for all features since the following feature had an error: "
 
 
@@ -73,13 +75,15 @@ def _set(broker: Broker, update: FeatureUpdateKey, call: Call) -> None:
     name, level = update.feature, update.max_version_level
     if level == broker.controller.cluster.features.get(name, 0):
         return
+    if name == ELIGIBLE_REPLICAS and level and not broker.controller.keeps_eligible:
+        keep_eligible(broker.configs_of_all)
     broker.controller.apply(FeatureChanged(name, level), call.now, call.cause)
 
 
 def _why_not(broker: Broker, update: FeatureUpdateKey, kind: int) -> str | None:
     name, level = update.feature, update.max_version_level
     current = broker.controller.cluster.features.get(name, 0)
-    supported = broker.configs.release.features.get(name)
+    supported = broker.controller_release.features.get(name)
     invalid = f"Invalid update version {level} for feature {name}. "
     if kind not in (_UPGRADE, _SAFE_DOWNGRADE, _UNSAFE_DOWNGRADE):
         return f"{invalid}The controller does not support the given upgrade type."
@@ -89,18 +93,30 @@ def _why_not(broker: Broker, update: FeatureUpdateKey, kind: int) -> str | None:
         return f"{invalid}Local controller {broker.cluster.controller_id} does not support this feature."
     if supported is None:
         return f"{invalid}Feature {name} not found."
-    if not supported.lowest <= level <= supported.highest:
-        only = f"{supported.lowest}-{supported.highest}"
-        return f"{invalid}Local controller {broker.cluster.controller_id} only supports versions {only}"
+    why = _lacks(supported, level)
+    if why:
+        return f"{invalid}Local controller {broker.cluster.controller_id} {why}"
+    for node, release in broker.registered_releases():
+        why = _lacks(release.features.get(name), level)
+        if why:
+            return f"{invalid}Broker {node} {why}"
     if level < current and kind == _UPGRADE:
         return f"{invalid}Can't downgrade the version of this feature without setting the upgrade type to either safe or unsafe downgrade."
     if level > current and kind != _UPGRADE:
         return f"{invalid}Can't downgrade to a newer version."
     if level < current and name == _METADATA_VERSION:
         return f"Unsupported metadata.version downgrade from {current} to {level}. {_NO_DOWNGRADE[kind]}"
-    if level == current or name in _SETTABLE:
-        return None
-    return f"{invalid}The emulator serves level {current} and cannot change it."
+    if name == _KRAFT_VERSION and level != current:
+        return f"{invalid}The emulator serves level {current} and cannot change it."
+    return None
+
+
+def _lacks(supported: Feature | None, level: int) -> str:
+    """Why a node does not support a level of a feature; "" if it does."""
+    least, most = (0, 0) if supported is None else (supported.lowest, supported.highest)
+    if least <= level <= most:
+        return ""
+    return f"only supports versions {least}-{most}" if most else "does not support this feature."
 
 
 _NO_DOWNGRADE = {

@@ -35,11 +35,20 @@ class Shares:
         self.sessions = ShareSessions()
         self._broker = broker
         self._lost: list[str] = []
-        self.grown_from_zero = broker.configs.release.has("SH-44-1")
-        self.knows_no_unknown_topics = not broker.configs.release.has("SH-44-2")
+        self.grown_from_zero = True
         """Whether partitions that a topic gains are read from 0, not from where the group resets
         to."""
+        self.knows_no_unknown_topics = False
+        """Whether a session that begins with an unknown topic fails as a whole."""
+        self.follow_release()
         self.states.begun_anew = self._begun_anew
+
+    def follow_release(self) -> None:
+        """Do as the broker's release does from now on."""
+        release = self._broker.configs.release
+        self.grown_from_zero = release.has("SH-44-1")
+        self.knows_no_unknown_topics = not release.has("SH-44-2")
+        self.states.as_given = not release.has("SH-44-3")
 
     # -- partitions
 

@@ -48,7 +48,8 @@ class ShareStates:
         self.begun_anew: Callable[[ShareStateKey, int, int | None], None] = lambda *_: None
         """Told of each state that does not go on from what it was."""
         self._broker = broker
-        self._as_given = not broker.configs.release.has("SH-44-3")
+        self.as_given = not broker.configs.release.has("SH-44-3")
+        """Whether states are stored as they are written, be they such as no leader writes."""
 
     # -- what groups and leaders ask; `cause`: the log's number of the request behind it
 
@@ -71,7 +72,7 @@ class ShareStates:
                 start_offset,
                 self._wall_ms(now),
                 known=self._known(key),
-                as_given=self._as_given,
+                as_given=self.as_given,
             ),
             now,
             cause,
@@ -90,7 +91,7 @@ class ShareStates:
                 key.partition,
                 leader_epoch,
                 known=self._known(key),
-                as_given=self._as_given,
+                as_given=self.as_given,
             ),
             now,
             cause,
@@ -111,7 +112,7 @@ class ShareStates:
                 self._wall_ms(now),
                 self._broker.configs.get_int(_UPDATES),
                 known=self._known(key),
-                as_given=self._as_given,
+                as_given=self.as_given,
             ),
             now,
             cause,

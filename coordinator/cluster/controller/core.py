@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ...errors import ErrorCode
 from .. import events as ev
 from ..evolve import evolve
-from ..model import Cluster, Partition, Topic
+from ..model import ELIGIBLE_REPLICAS, Cluster, Partition, Topic
 from .many_changes import ManyChanges
 from .partition_change import NO_LEADER, Election, Wanted, change, without_eligible
 from .quorum import Quorum, Reaches
@@ -81,6 +81,11 @@ class Controller:
         """Whether anything can be decided now: there is a controller, and a majority of the quorum
         reaches it."""
         return self.quorum.can_act(self.reaches)
+
+    @property
+    def keeps_eligible(self) -> bool:
+        """Whether the cluster keeps eligible leader replicas (KIP-966)."""
+        return self.cluster.features.get(ELIGIBLE_REPLICAS, 0) > 0
 
     @property
     def leader(self) -> int | None:
@@ -148,6 +153,8 @@ class Controller:
     def forget_eligible(self, topics: Iterable[str], now: int, cause: int | None = None) -> None:
         """min.insync.replicas was changed for these topics: nobody outside the ISR is eligible to
         lead them any more (KIP-966)."""
+        if not self.keeps_eligible:
+            return
         for name in topics:
             for partition in self.cluster.topics[name].partitions:
                 event = without_eligible(partition, "min.insync.replicas was changed")
@@ -164,12 +171,13 @@ class Controller:
         now: int,
         *,
         clean: bool = True,
+        kafka_version: str = "",
     ) -> None:
         """A broker announces itself; `clean`: it was shut down in good order before, or is new. It
         waits for a controller if need be."""
         node = self.cluster.brokers.get(broker)
         self._starting[broker] = ev.BrokerRegistered(
-            broker, 1 if node is None else node.epoch + 1, rack, dict(endpoints)
+            broker, 1 if node is None else node.epoch + 1, rack, dict(endpoints), kafka_version
         )
         if not clean:
             self._unclean.add(broker)
@@ -307,6 +315,7 @@ class Controller:
             Wanted(
                 acceptable=self.acceptable,
                 min_isr=topic.effective_int(_MIN_ISR),
+                eligible=self.keeps_eligible,
                 election=election,
                 isr=isr,
                 replicas=replicas,
@@ -354,6 +363,7 @@ class Controller:
             Wanted(
                 acceptable=lambda node: node == broker and self.acceptable(node),
                 min_isr=self.cluster.topics[partition.topic].effective_int(_MIN_ISR),
+                eligible=self.keeps_eligible,
             ),
             reason,
         )

@@ -31,7 +31,8 @@ class Election(Enum):
 
 @dataclass(kw_only=True)
 class Wanted:
-    """What is to become of a partition; None: as it is. `min_isr`: the topic's min.insync.replicas.
+    """What is to become of a partition; None: as it is. `min_isr`: the topic's min.insync.replicas;
+    `eligible`: eligible leader replicas are kept (KIP-966).
 
     `acceptable` says whether a broker may lead. `unclean_shutdown`: a broker whose log cannot be
     trusted to hold what it had.
@@ -39,6 +40,7 @@ class Wanted:
 
     acceptable: Callable[[int], bool]
     min_isr: int
+    eligible: bool = True
     election: Election = Election.ONLINE
     isr: list[int] | None = None
     replicas: list[int] | None = None
@@ -110,7 +112,12 @@ class _Target:
 
     def follow_with_elr(self) -> None:
         """Below the effective min ISR, who falls out of the ISR stays eligible to lead, unless its
-        shutdown was unclean."""
+        shutdown was unclean. Without eligible leader replicas the last replica in sync stays that,
+        and those that are left over go as they come into sync (ELR-1)."""
+        if not self.wanted.eligible:
+            self.isr = self.isr or list(self.before.isr)
+            self.elr = [node for node in self.elr if node not in self.isr]
+            return
         if len(self.isr) >= min(self.wanted.min_isr, len(self.replicas)):
             self.elr, self.last_known_elr = [], []
             return
@@ -133,6 +140,8 @@ class _Target:
                 self.last_known_elr = []
             self.isr = [self.leader]
             self.elr = [node for node in self.elr if node != self.leader]
+            if not self.wanted.eligible:
+                return
             self.last_known_elr = [node for node in self.last_known_elr if node != self.leader]
             if len(self.isr) >= min(self.wanted.min_isr, len(self.replicas)):
                 self.elr, self.last_known_elr = [], []
@@ -148,7 +157,8 @@ class _Target:
             return found
         acceptable = self.wanted.acceptable
         if (
-            not self.isr
+            self.wanted.eligible
+            and not self.isr
             and not self.elr
             and len(self.last_known_elr) == 1
             and acceptable(self.last_known_elr[0])

@@ -66,6 +66,9 @@ class Restart:
     config: dict[str, str | int | float | bool] = told(
         "settings that it then has, over those it had", {}
     )
+    kafka_version: str | None = told(
+        "the release of Kafka that it then is; as before if left out", None
+    )
 
 
 @operation(
@@ -108,8 +111,14 @@ def broker_control(port: Port, body: Raw) -> Any:
 
 @operation("POST", "/brokers/restart", body=Restart, answer=DONE, command="broker restart")
 async def broker_restart(port: Port, body: Restart) -> Any:
-    """Stop a broker and start it again, with other settings if need be, as in a rolling restart."""
-    await port.kafka.awaited_restart(body.broker, how=cast("How", body.how), config=body.config)
+    """Stop a broker and start it again, with other settings or as another release if need be, as in
+    a rolling restart or upgrade."""
+    await port.kafka.awaited_restart(
+        body.broker,
+        how=cast("How", body.how),
+        config=body.config,
+        kafka_version=body.kafka_version,
+    )
     return {"done": True}
 
 

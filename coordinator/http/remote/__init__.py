@@ -343,9 +343,16 @@ class RemoteKit(ClusterKit, SecurityKit, FaultWords["RemoteFault"]):
         *,
         how: How = "controlled",
         config: Mapping[str, object] | None = None,
+        kafka_version: str | None = None,
     ) -> None:
         """See `Emulator.restart`."""
-        self._caller("broker_restart", broker=broker, how=how, config=arguments.settings_of(config))
+        self._caller(
+            "broker_restart",
+            broker=broker,
+            how=how,
+            config=arguments.settings_of(config),
+            kafka_version=kafka_version,
+        )
 
     def unload_coordinator(self, partition: int | None = None) -> None:
         """See `Emulator.unload_coordinator`."""

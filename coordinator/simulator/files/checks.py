@@ -22,6 +22,7 @@ from ...control.cluster import wrong_fields
 from ...control.injection.selector_fields import check_carried
 from ...members import MemberConfigError
 from ...members.requests import CLIENT_VERSIONS
+from ...releases import RELEASES, Release, ReleaseError, release_named
 from ...verbs import ROWS, Row
 from ...wire.messages.join_group import JoinGroupRequest
 from ..environment import EPOCH_MS
@@ -357,6 +358,14 @@ def check_member_verb(verb: str, fields: Plain, there: There, where: Where) -> P
     return fields
 
 
+def checked_release(version: object, what: str, where: Where) -> Release:
+    """The release that a key `kafka_version` names; `what` stands before it in the refusal."""
+    try:
+        return release_named(version)
+    except ReleaseError as error:
+        raise ScenarioError(f"{where.at('kafka_version')}: {what}kafka_version = {error}") from None
+
+
 def check_fields(verb: str, fields: Plain, where: Where) -> None:
     """A cluster's verb has no other fields than its own, and all that it needs."""
     kind = ROWS[verb].kind
@@ -374,6 +383,13 @@ def check_verb(verb: str, fields: Plain, there: There, where: Where) -> None:
                 f"{where.at(key)}: {verb}: {key} = {fields[key]}: {_brokers(there)}"
             )
     _check_amounts(ROWS[verb], fields, there, where)
+    if fields.get("kafka_version") is not None:
+        checked_release(fields["kafka_version"], f"{verb}: ", where)
+    features = {name for release in RELEASES.values() for name in release.features}
+    if fields.get("feature", "metadata.version") not in features:
+        raise ScenarioError(
+            f"{where.at('feature')}: {verb}: feature = {fields['feature']!r}: one of {', '.join(sorted(features))}"
+        )
     if verb == "JumpClock":
         _check_jump(verb, fields, where)
     if "one" in fields and fields["one"] == fields.get("other"):

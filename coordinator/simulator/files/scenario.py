@@ -19,7 +19,7 @@ from ...members.applications.consuming import CommitPolicy
 from ...members.consuming.fetch_config import FetchConfig
 from ...members.producers.config import ProducerConfig
 from ...members.settings import from_properties, names
-from ...releases import NEWEST, Release, ReleaseError, release_named
+from ...releases import NEWEST, Release
 from ...verbs import ROWS
 from ...verbs.members import MEMBER_VERBS
 from ..clients.member import Consuming
@@ -38,6 +38,7 @@ from .checks import (
     check_request_fault,
     check_trigger,
     check_verb,
+    checked_release,
 )
 from .composing import Load
 from .contradictions import (
@@ -207,7 +208,8 @@ def _scenario(plain: Plain, name: str) -> Scenario:
             check_something_takes_time(each, plain["links"]["delay"][0], places.where(table, index))
     brokers, where = plain["brokers"], places.where("brokers")
     config = {**DEFAULT_BROKER_CONFIG, **brokers["config"]}
-    release = _release(brokers["kafka_version"], where)
+    version = brokers["kafka_version"]
+    release = checked_release(version, "brokers.", where) if version else NEWEST
     with blamed(where):
         configs = BrokerConfigs(config, node_id=1, release=release)
         assignors(configs)
@@ -287,16 +289,6 @@ def _scenario(plain: Plain, name: str) -> Scenario:
         release,
         must["may_fail"],
     )
-
-
-def _release(version: str, where: Where) -> Release:
-    if not version:
-        return NEWEST
-    try:
-        return release_named(version)
-    except ReleaseError as error:
-        place = where.at("kafka_version")
-        raise ScenarioError(f"{place}: brokers.kafka_version = {error}") from None
 
 
 def _topics_of(verb: str, plain: Plain) -> frozenset[str]:

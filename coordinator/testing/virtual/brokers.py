@@ -118,22 +118,21 @@ class VirtualBrokers(LoopKit):
         *,
         how: How = "controlled",
         config: Mapping[str, object] | None = None,
+        kafka_version: str | None = None,
     ) -> None:
-        """Stop a broker and start it again, with these settings over those it had. See
-        `Emulator.restart`."""
-        from ...control.restarts import read_settings
+        """Stop a broker and start it again, with these settings over those it had, as another
+        release of Kafka if one is given. See `Emulator.restart`."""
+        from ...control.restarts import prepared
         from ...verbs.brokers import StartBroker, StopBroker
 
         if broker not in self.brokers.configs:
             raise EmulatorError(
                 f"there is no broker {broker}: the brokers are {', '.join(map(str, self.brokers.configs))}"
             )
-        configs = self.brokers.configs[broker]
-        texts = read_settings(configs, config or {})
+        put_in_force = prepared(self.brokers.brokers[broker], config or {}, kafka_version)
         self.control(StopBroker(broker, how))
-        for name, text in texts.items():
-            configs.set(name, text)
-        self.control(StartBroker(broker))
+        put_in_force()
+        self.control(StartBroker(broker, kafka_version))
 
     def _host_changed(self, node: int, state: HostState) -> None:
         """A broker stopped, was paused, or goes on: what becomes of its connections."""
