@@ -32,7 +32,7 @@ def read(path: str | None) -> Entry | None:
     from coordinator.security.listeners import SecurityProtocol
     from coordinator.security.security import KNOWN_MECHANISMS
 
-    given = _properties(path)
+    given = properties(path)
     name = given.get("security.protocol", "PLAINTEXT").upper()
     if name not in SecurityProtocol.__members__:
         raise UsageError(
@@ -54,7 +54,8 @@ def read(path: str | None) -> Entry | None:
     return Entry(tls, credentials)
 
 
-def _properties(path: str) -> dict[str, str]:
+def properties(path: str) -> dict[str, str]:
+    """What a file of properties says, unchecked. Raises UsageError."""
     try:
         with open(path) as file:
             lines = file.read().replace("\\\n", "").splitlines()

@@ -48,6 +48,7 @@ OURS = (
     "COORDINATOR_KAFKA_VERSION",
     "COORDINATOR_LOG",
     "COORDINATOR_LOG_BOOTSTRAP",
+    "COORDINATOR_LOG_COMMAND_CONFIG",
     "COORDINATOR_LOG_MODE",
     "COORDINATOR_LOG_TOPIC",
     "COORDINATOR_RACKS",
@@ -88,6 +89,7 @@ class Settings:
     log_mode: str | None = None
     log_topic: str | None = None
     log_bootstrap: str | None = None
+    log_command_config: str | None = None
     control: str | None = None
     control_advertise: str | None = None
     seed: int | None = None
@@ -267,6 +269,7 @@ def _read_ours(environ: Mapping[str, str], settings: Settings) -> None:
     settings.log = environ.get("COORDINATOR_LOG") or None
     settings.log_topic = environ.get("COORDINATOR_LOG_TOPIC", "").strip() or None
     settings.log_bootstrap = environ.get("COORDINATOR_LOG_BOOTSTRAP", "").strip() or None
+    settings.log_command_config = environ.get("COORDINATOR_LOG_COMMAND_CONFIG") or None
     settings.control = environ.get("COORDINATOR_CONTROL_LISTEN") or None
     settings.control_advertise = environ.get("COORDINATOR_CONTROL_ADVERTISE") or None
     settings.log_mode = environ.get("COORDINATOR_LOG_MODE", "").strip().lower() or None

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from coordinator.common.printable import printable
 
 from . import Subparsers, UsageError, description
-from .tables import out_directory, topic_settings
+from .tables import KAFKA_CLIENT, client_settings, out_directory, topic_settings
 
 if TYPE_CHECKING:
     from coordinator.pipeline.alerts import Alert
@@ -63,6 +63,7 @@ def add_parser(subparsers: Subparsers) -> None:
         metavar="N",
         help="alert at so many rebalances in a minute (default: 5)",
     )
+    parser.add_argument("--command-config", metavar="FILE", help=f"for kafka://: {KAFKA_CLIENT}")
     parser.add_argument(
         "--master",
         metavar="URL",
@@ -91,6 +92,7 @@ def run(args: Namespace) -> int:
     from coordinator.pipeline.alerts import Limits
     from coordinator.pipeline.spark.session import PipelineError, reason, session, stop
 
+    client = client_settings(args.command_config, [args.log])
     limits = Limits(storm=args.storm, stuck_join_ms=round(args.stuck_join * 1000))
     out = Path(args.out)
     if not args.log.startswith("kafka://"):
@@ -108,7 +110,7 @@ def run(args: Namespace) -> int:
     from coordinator.pipeline.spark.live import Board, Follower
 
     try:
-        follower = Follower(spark, args.log, Board(out, _tell), out / "checkpoint", limits)
+        follower = Follower(spark, args.log, Board(out, _tell), out / "checkpoint", limits, client)
         print(f"following {args.log}; {out}/live.html shows it", flush=True)
         end = None if args.seconds is None else time.monotonic() + args.seconds
         while end is None or time.monotonic() < end:

@@ -28,6 +28,8 @@ def check_options(args: Namespace) -> None:
         )
     if args.log_bootstrap is not None and args.log_topic is None:
         raise UsageError(f"{bootstrap}: of which topic? Give {topic}, too")
+    if args.log_command_config is not None and args.log_bootstrap is None:
+        raise UsageError(f"--log-command-config: to get in where? Give {bootstrap}, too")
     if args.log_topic is None:
         return
     from coordinator.cluster.topic_names import why_invalid
@@ -40,6 +42,9 @@ def check_options(args: Namespace) -> None:
             parse_addresses(args.log_bootstrap)
         except AddressError as error:
             raise UsageError(f"{bootstrap}: {error}") from None
+        from . import command_config
+
+        command_config.read(args.log_command_config)
     elif args.log_topic not in {each.partition(":")[0] for each in args.topic}:
         args.topic = [*args.topic, f"{args.log_topic}:1"]
 
@@ -69,13 +74,17 @@ class Publication:
             )
 
 
-def published(emulator: Emulator, topic: str | None, elsewhere: str | None) -> Publication | None:
+def published(
+    emulator: Emulator, topic: str | None, elsewhere: str | None, config: str | None
+) -> Publication | None:
     """Begin to publish the log of an emulator that runs; None: nobody asked for it."""
     if topic is None:
         return None
     from coordinator.emulator.log_publisher import LogPublisher
     from coordinator.emulator.session import own_addresses, own_routes
     from coordinator.event_log.reader import runs
+
+    from . import command_config
 
     assert emulator.log_path is not None
     path = fspath(emulator.log_path)
@@ -86,6 +95,7 @@ def published(emulator: Emulator, topic: str | None, elsewhere: str | None) -> P
         topic,
         offset=runs(path)[-1].offset,
         routes=routes,
+        entry=command_config.read(config),
         tell=_tell,
     )
     publisher.start()

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from . import Subparsers, UsageError, description
+from . import Subparsers, UsageError, command_config, description
 
 if TYPE_CHECKING:
     from ..reassign.admin import Admin
@@ -46,6 +46,7 @@ def add_parser(subparsers: Subparsers) -> None:
             metavar="HOST:PORT",
             help="a broker; several with commas",
         )
+        sub.add_argument(command_config.OPTION, metavar="FILE", help=command_config.HELP)
         if action == "generate":
             sub.add_argument(
                 "--topics-to-move-json-file", required=True, metavar="FILE", help="the topics"
@@ -92,6 +93,7 @@ def run(args: argparse.Namespace) -> int:
         bootstrap = parse_addresses(args.bootstrap_server)
     except AddressError as error:
         raise UsageError(f"--bootstrap-server: {error}") from None
+    entry = command_config.read(args.command_config)
     actions = {
         "generate": _generate,
         "execute": _execute,
@@ -101,7 +103,7 @@ def run(args: argparse.Namespace) -> int:
     }
     act: Callable[[Admin], int] = actions[args.action](args)
     try:
-        with Admin(bootstrap) as admin:
+        with Admin(bootstrap, entry=entry) as admin:
             return act(admin)
     except (AdminError, ToolError) as error:
         print(f"coordinator reassign {args.action}: {error}", file=sys.stderr)

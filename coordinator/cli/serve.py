@@ -117,6 +117,11 @@ def add_parser(subparsers: Subparsers) -> None:
         help="the topic of --log-topic is one of the Kafka there",
     )
     add(
+        "--log-command-config",
+        metavar="FILE",
+        help="how to get in there: a file of properties, as Kafka's tools take it",
+    )
+    add(
         "--max-output-bytes",
         type=int,
         metavar="N",
@@ -309,6 +314,7 @@ def _take_environment(args: argparse.Namespace) -> None:
         "log_mode",
         "log_topic",
         "log_bootstrap",
+        "log_command_config",
         "seed",
         "brokers",
         "racks",
@@ -442,7 +448,9 @@ async def _serve(emulator: Emulator, control: ControlPort | None, args: argparse
     if args.page is not None:
         page = await _shown(emulator, control, args.page)
         ready += f" page {page.url}"
-    publication = log_topic.published(emulator, args.log_topic, args.log_bootstrap)
+    publication = log_topic.published(
+        emulator, args.log_topic, args.log_bootstrap, args.log_command_config
+    )
     print(
         "\n".join([*describe(emulator), *([publication.told] if publication is not None else [])])
     )

@@ -25,7 +25,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from . import Subparsers, UsageError, description, log_options
+from . import Subparsers, UsageError, command_config, description, log_options
 from .interrupts import INTERRUPTED, interruptible
 
 if TYPE_CHECKING:
@@ -65,6 +65,11 @@ def add_parser(subparsers: Subparsers) -> None:
         type=addresses,
         metavar="HOST:PORT",
         help="with --live: on this Kafka; several with commas",
+    )
+    parser.add_argument(
+        "--command-config",
+        metavar="FILE",
+        help="with --bootstrap: a file of properties, as Kafka's tools take it, says how to get in",
     )
     parser.add_argument(
         "--every-heartbeat",
@@ -171,6 +176,8 @@ def run(args: Namespace) -> int:
         raise UsageError("--every-heartbeat: a run with --live sends every heartbeat; leave it out")
     for note in unreached(scenario):
         print(f"note: {note}", file=sys.stderr)
+    if args.command_config is not None and args.bootstrap is None:
+        raise UsageError(f"{command_config.OPTION}: to get in where? Give --bootstrap, too")
     if args.live:
         return _run_live(scenario, args)
     if args.bootstrap is not None:
@@ -249,7 +256,8 @@ def _run_live(scenario: Scenario, args: Namespace) -> int:
     from coordinator.simulator.files.reading import ScenarioError
     from coordinator.simulator.files.worlds import WorldKind, check_world
 
-    kafka = None if args.bootstrap is None else Kafka(args.bootstrap, scenario)
+    entry = command_config.read(args.command_config)
+    kafka = None if args.bootstrap is None else Kafka(args.bootstrap, scenario, entry)
     try:
         check_world(scenario, WorldKind.EMULATOR if kafka is None else WorldKind.KAFKA)
         log = _open_log(args, scenario, time.time_ns() // 1_000_000)
@@ -377,6 +385,8 @@ def _tell(judged: Sequence[Verdict], args: Namespace, interrupted: bool) -> int:
             if args.bootstrap is None
             else " --bootstrap " + ",".join(f"{host}:{port}" for host, port in args.bootstrap)
         )
+        if args.command_config is not None:
+            where += f" {command_config.OPTION} {shlex.quote(args.command_config)}"
         print(f"to run it again: {command} --live{where} --log failed.jsonl")
     return 1 if broken else INTERRUPTED if interrupted else 0
 

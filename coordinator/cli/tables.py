@@ -14,7 +14,9 @@ from argparse import ArgumentTypeError, Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
-from . import Subparsers, UsageError, description
+from . import Subparsers, UsageError, command_config, description
+
+KAFKA_CLIENT = "a file of properties for Kafka's consumer says how to get in"
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -39,6 +41,7 @@ def add_parser(subparsers: Subparsers) -> None:
         metavar="URL",
         help="Spark's master: local[2], spark://HOST:PORT, ... (default: all cores here)",
     )
+    parser.add_argument("--command-config", metavar="FILE", help=f"for kafka://: {KAFKA_CLIENT}")
     parser.add_argument(
         "--replace", action="store_true", help="replace tables that are there already"
     )
@@ -65,12 +68,22 @@ def topic_settings(logs: Sequence[str]) -> dict[str, str]:
     return kafka_settings(logs)
 
 
+def client_settings(path: str | None, logs: Sequence[str]) -> dict[str, str]:
+    """What Kafka's own consumer is told to get in. Raises UsageError."""
+    if path is None:
+        return {}
+    if not any(log.startswith("kafka://") for log in logs):
+        raise UsageError("--command-config: to get in where? None of the logs is kafka://...")
+    return command_config.properties(path)
+
+
 def run(args: Namespace) -> int:
     """Make the tables; 0, 2 if they cannot be made, 130 if it was interrupted."""
     from coordinator.pipeline.sources import SourceError, log_files
     from coordinator.pipeline.spark.folders import check_out
     from coordinator.pipeline.spark.session import PipelineError, session, working
 
+    client = client_settings(args.command_config, args.logs)
     try:
         check_out(Path(args.out), replace=args.replace)
         files = [log for log in args.logs if not log.startswith("kafka://")]
@@ -83,7 +96,7 @@ def run(args: Namespace) -> int:
             from coordinator.pipeline.spark.tables import make_tables
 
             began = time.perf_counter()
-            made = make_tables(spark, args.logs, args.out, replace=args.replace)
+            made = make_tables(spark, args.logs, args.out, replace=args.replace, client=client)
     except (SourceError, PipelineError) as error:
         raise UsageError(str(error)) from None
     except KeyboardInterrupt:

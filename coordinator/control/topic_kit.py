@@ -109,13 +109,15 @@ class TopicKit:
         timestamp_ms: int | None = None,
         transactional_id: str | None = None,
         abort: bool = False,
+        user: str | None = None,
         timeout: float = DEFAULT_TIMEOUT_S,
     ) -> list[Written]:
         """Write records; returns where each was put, in the order of `values`.
 
         Text is written as UTF-8. Without `partition` a record goes where Java's producer puts its
         key, records without key go round. `transactional_id`: in one transaction, which is
-        committed, or with `abort` aborted.
+        committed, or with `abort` aborted. `user`: with the rights of this user, and refused for
+        want of them (ControlError).
 
         What is returned is acknowledged by all replicas in sync (acks=all). Without a leader, or
         with fewer replicas in sync than min.insync.replicas, it waits as a client does; after
@@ -134,6 +136,7 @@ class TopicKit:
             timestamp_ms=timestamp_ms,
             transactional_id=transactional_id,
             abort=abort,
+            user=user,
             at_once=not self._waits(),
         )
         return self._done(steps, timeout, _WHEN_READY)

@@ -238,6 +238,7 @@ def produced(
     timestamp_ms: int | None = None,
     transactional_id: str | None = None,
     abort: bool = False,
+    user: str | None = None,
     at_once: bool = False,
 ) -> Steps[list[Written]]:
     """Write records, and where each was put. Nothing is written before all partitions can be
@@ -257,6 +258,10 @@ def produced(
         for number, value in enumerate(listed)
     ]
     found = placed(broker, name, rows, partition)
+    if user is not None:
+        from .acting import check_may_write
+
+        check_may_write(broker, now, user, name, transactional_id)
     yield from until(lambda: _unready(reach, name, found, writing=True, at_once=at_once))
     producer = None
     if transactional_id is not None:

@@ -24,7 +24,7 @@ import json
 from collections import deque
 from collections.abc import Callable, Mapping
 from time import time
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from assignors import TopicPartition
 
@@ -33,6 +33,9 @@ from ..members.live.producing import LiveProducer
 from ..members.live.transport import LiveTransport
 from ..members.producers.config import ProducerConfig
 from ..members.producers.produced import Delivered
+
+if TYPE_CHECKING:
+    from ..members.live.wire import Entry
 
 CLIENT_ID: Final = "coordinator-event-log"
 MOST_LINES: Final = 5_000
@@ -80,7 +83,7 @@ class LogPublisher:
     """Publishes one log. `start` it on the running loop; `stop` ends it. Raises AddressError for a
     malformed bootstrap.
 
-    `offset`: where in the file to begin. `routes`: see `LiveTransport`. `tell` is given sentences
+    `offset`: where in the file to begin. `routes`, `entry`: see `LiveTransport`. `tell` is given sentences
     about what went wrong.
     """
 
@@ -93,6 +96,7 @@ class LogPublisher:
         offset: int = 0,
         tell: Callable[[str], None] = lambda text: None,
         routes: Mapping[tuple[str, int], tuple[str, int]] | None = None,
+        entry: Entry | None = None,
         most_lines: int = MOST_LINES,
     ) -> None:
         self.published = 0
@@ -105,7 +109,7 @@ class LogPublisher:
         self._bootstrap = bootstrap
         self._tell = tell
         self._most_lines = most_lines
-        self._transport = LiveTransport(bootstrap, CLIENT_ID, routes)
+        self._transport = LiveTransport(bootstrap, CLIENT_ID, routes, entry)
         self._tail = Tail(path, offset)
         self._waiting: deque[tuple[int, Line]] = deque()
         self._waiting_bytes = 0

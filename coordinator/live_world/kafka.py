@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from ..errors import ErrorCode
+from ..members.live.wire import Entry
 from ..net.loop_clock import LoopClock
 from ..reassign.admin import BROKER, Admin, AdminError
 from ..simulator.files.scenario import DEFAULT_BROKER_CONFIG, Scenario
@@ -35,10 +36,16 @@ class KafkaError(Exception):
 class Kafka:
     """A foreign cluster, asked and prepared over blocking sockets."""
 
-    def __init__(self, bootstrap: Sequence[tuple[str, int]], scenario: Scenario) -> None:
+    def __init__(
+        self,
+        bootstrap: Sequence[tuple[str, int]],
+        scenario: Scenario,
+        entry: Entry | None = None,
+    ) -> None:
         self._bootstrap = list(bootstrap)
         self._scenario = scenario
-        self._admin = Admin(bootstrap, "coordinator-simulate")
+        self._admin = Admin(bootstrap, "coordinator-simulate", entry)
+        self._entry = entry
         self._nodes: dict[int, tuple[str, int]] = {}
         self.notes: list[str] = []
         """What differs from the scenario without being refused."""
@@ -70,7 +77,7 @@ class Kafka:
             Address(known.get(each, -1 - number), *each)
             for number, each in enumerate(self._bootstrap)
         ]
-        cluster = Cluster(addresses, LoopClock(asyncio.get_running_loop()))
+        cluster = Cluster(addresses, LoopClock(asyncio.get_running_loop()), self._entry)
         cluster.nodes = sorted({*cluster.nodes, *self._nodes})
         return cluster
 

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from ..members.driver import Answered, Lost
 from ..members.effects import Node
+from ..members.live.wire import Entry
 from ..simulator.clients.client_side import ClientSide, Sign
 from ..simulator.environment import Surroundings
 
@@ -23,6 +24,8 @@ class RealTime(Surroundings, Protocol):
 
     loop: asyncio.AbstractEventLoop
     connections: dict[SocketConnection, None]
+    entry: Entry | None
+    """How brokers are got into, where they ask for more than a connection."""
 
     def guard(self, action: Callable[[], None]) -> None:
         """Do something, unless the run is over. An error ends it."""
@@ -49,7 +52,8 @@ class SocketConnection(ClientSide):
         self._opening: asyncio.Task[None] | None = None
         self._socket: asyncio.Transport | None = None
         world.connections[self] = None
-        super().__init__(world, host, host, node, answered, lost, highest)
+        login = None if world.entry is None else world.entry.login()
+        super().__init__(world, host, host, node, answered, lost, highest, login)
 
     def _at_broker(self, what: bytes | Sign) -> None:
         if what is Sign.OPEN:
@@ -60,8 +64,12 @@ class SocketConnection(ClientSide):
             self._socket.write(what)
 
     async def _open(self) -> None:
+        tls = None if self._live.entry is None else self._live.entry.tls
+        host, port = self._address
         try:
-            await self._live.loop.create_connection(lambda: _Stream(self), *self._address)
+            await self._live.loop.create_connection(
+                lambda: _Stream(self), host, port, ssl=tls, server_hostname=host if tls else None
+            )
         except OSError:
             self._live.guard(lambda: self._down.send(Sign.END))
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from ..control.cluster import Verb
 from ..control.injection.fault_board import FaultBoard
 from ..event_log import EventLog
+from ..members.live.wire import Entry
 from ..net.loop_clock import LoopClock
 from ..simulator.clients.client_hosts import Client, ClientHosts
 from .sockets import SocketConnection, SocketTransport
@@ -36,7 +37,10 @@ class Cluster:
 
     faults: FaultBoard
 
-    def __init__(self, addresses: Sequence[Address], clock: LoopClock) -> None:
+    def __init__(
+        self, addresses: Sequence[Address], clock: LoopClock, entry: Entry | None = None
+    ) -> None:
+        self.entry = entry
         self.addresses = list(addresses)
         """Where clients begin."""
         self.nodes = sorted({address.node for address in addresses})
@@ -70,6 +74,7 @@ class LiveWorld(ClientHosts):
         super().__init__(seed=seed, log=log, delay_ms=delay_ms, bytes_per_second=bytes_per_second)
         self.epoch_ms = epoch_ms
         self.cluster = cluster
+        self.entry = cluster.entry
         if hasattr(cluster, "faults"):
             self.faults = cluster.faults
         self.loop = asyncio.get_running_loop()

@@ -11,7 +11,7 @@ import socket
 import struct
 from collections.abc import Mapping, Sequence
 from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 from ..errors import ErrorCode
 from ..wire.framing import frame, parse_response_header, request_header
@@ -29,7 +29,12 @@ from ..wire.messages.incremental_alter_configs import (
 )
 from ..wire.messages.list_partition_reassignments import ListPartitionReassignmentsRequest
 from ..wire.messages.metadata import MetadataRequest, MetadataRequestTopic
+from ..wire.messages.sasl_authenticate import SaslAuthenticateRequest
+from ..wire.messages.sasl_handshake import SaslHandshakeRequest
 from ..wire.schema import Request
+
+if TYPE_CHECKING:
+    from ssl import SSLContext
 
 TopicPartition = tuple[str, int]
 TOPIC, BROKER = 2, 4
@@ -39,6 +44,27 @@ _TIMEOUT_S = 30.0
 
 class AdminError(Exception):
     """A broker cannot be asked, or refuses: what, and why."""
+
+
+class Login(Protocol):
+    """One connection's login by SASL, message by message (`members.login.Login`)."""
+
+    mechanism: str
+    first: bytes
+
+    def answered(self, data: bytes) -> bytes | None:
+        """What to say next; None: the client is logged in."""
+
+
+class Entry(Protocol):
+    """How a client gets in (`members.live.wire.Entry`)."""
+
+    @property
+    def tls(self) -> SSLContext | None:
+        """Over TLS."""
+
+    def login(self) -> Login | None:
+        """As somebody."""
 
 
 class Moving(NamedTuple):
@@ -58,9 +84,14 @@ class Admin:
     """A client of one cluster."""
 
     def __init__(
-        self, bootstrap: Sequence[tuple[str, int]], client_id: str = "coordinator-reassign"
+        self,
+        bootstrap: Sequence[tuple[str, int]],
+        client_id: str = "coordinator-reassign",
+        entry: Entry | None = None,
     ) -> None:
+        """`entry`: how brokers are got into, where they ask for more than a connection."""
         self._client_id = client_id
+        self._entry = entry
         self._bootstrap = list(bootstrap)
         self._connections: dict[int | None, socket.socket] = {}
         self.addresses: dict[int, tuple[str, int]] = {}
@@ -161,16 +192,14 @@ class Admin:
 
     def ask(self, request: Request, version: int, node: int | None = None) -> Any:
         """One request to a broker (None: any), and its answer. Raises AdminError."""
+        return self._exchange(self._connection(node), request, version)
+
+    def _exchange(self, connection: socket.socket, request: Request, version: int) -> Any:
         self._asked += 1
         key = type(request).api_key
+        header = request_header(key, version, self._asked, self._client_id)
         try:
-            connection = self._connection(node)
-            connection.sendall(
-                frame(
-                    request_header(key, version, self._asked, self._client_id),
-                    request.encode(version),
-                )
-            )
+            connection.sendall(frame(header, request.encode(version)))
             body = _receive(connection, struct.unpack(">i", _receive(connection, 4))[0])
         except OSError as error:
             raise AdminError(f"the broker does not answer: {error}") from None
@@ -187,11 +216,39 @@ class Admin:
     def _connect(self, addresses: Sequence[tuple[str, int]]) -> socket.socket:
         failed: list[str] = []
         for host, port in addresses:
+            connection = None
             try:
-                return socket.create_connection((host, port), timeout=_TIMEOUT_S)
-            except OSError as error:
+                connection = socket.create_connection((host, port), timeout=_TIMEOUT_S)
+                tls = None if self._entry is None else self._entry.tls
+                if tls is not None:
+                    connection = tls.wrap_socket(connection, server_hostname=host)
+                self._log_in(connection)
+                return connection
+            except (OSError, AdminError) as error:
+                if connection is not None:
+                    connection.close()
+                if isinstance(error, AdminError):
+                    raise
                 failed.append(f"{host}:{port}: {error.strerror or error}")
         raise AdminError(f"no broker can be reached: {'; '.join(failed)}")
+
+    def _log_in(self, connection: socket.socket) -> None:
+        login = None if self._entry is None else self._entry.login()
+        if login is None:
+            return
+        answer = self._exchange(connection, SaslHandshakeRequest(mechanism=login.mechanism), 1)
+        if answer.error_code:
+            there = ", ".join(answer.mechanisms) or "none"
+            raise AdminError(f"the broker has no {login.mechanism}; it has {there}")
+        said: bytes | None = login.first
+        while said is not None:
+            answer = self._exchange(connection, SaslAuthenticateRequest(auth_bytes=said), 2)
+            if answer.error_code:
+                raise AdminError(f"the login was refused: {answer.error_message}")
+            try:
+                said = login.answered(answer.auth_bytes)
+            except ValueError as error:
+                raise AdminError(f"the broker's answer to the login: {error}") from None
 
 
 def _receive(connection: socket.socket, size: int) -> bytes:

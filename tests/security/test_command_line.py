@@ -18,6 +18,7 @@ from coordinator.cli import (
     command_config,
     environment,
     health,
+    main,
     serve,
 )
 
@@ -229,3 +230,93 @@ class TestCommandConfig:
             command_config.read(str(path))
         with pytest.raises(UsageError, match="--command-config /no/such"):
             command_config.read("/no/such")
+
+
+class TestToolsThatGetIn:
+    """Everything else that connects to a Kafka takes `--command-config`, too."""
+
+    @pytest.fixture
+    def kafka(self) -> Iterator[Emulator]:
+        with Emulator(
+            {"orders": 2, "log": 1},
+            brokers=2,
+            security="SASL_SSL",
+            users={"a": "secret"},
+            remember=10_000,
+        ) as running:
+            yield running
+
+    @pytest.fixture
+    def properties(self, kafka: Emulator, tmp_path: Path) -> Path:
+        path = tmp_path / "client.properties"
+        config = kafka.client_config("java", user="a")
+        path.write_text("".join(f"{name}={value}\n" for name, value in config.items()))
+        return path
+
+    def test_reassign(
+        self, kafka: Emulator, properties: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        words = ["reassign", "list", "--bootstrap-server", kafka.bootstrap_servers]
+        assert main([*words, "--command-config", str(properties)]) == 0
+        text = properties.read_text()
+        for mended, why in (
+            (text.replace("secret", "wrong"), "the login was refused: Authentication failed"),
+            (text.replace("SASL_SSL", "SSL"), "it closed the connection"),
+        ):
+            assert mended != text
+            properties.write_text(mended)
+            assert main([*words, "--command-config", str(properties)]) == 1
+            assert why in capsys.readouterr().err
+
+    def test_a_live_scenario(self, kafka: Emulator, properties: Path, tmp_path: Path) -> None:
+        scenario = tmp_path / "small.toml"
+        scenario.write_text(
+            'name = "small"\nduration = "3s"\n[topics]\nlive = 2\n'
+            '[[members]]\nname = "app"\ncount = 2\ntopics = "live"\n'
+        )
+        log = tmp_path / "run.jsonl"
+        words = ["simulate", str(scenario), "--live", "--log", str(log)]
+        words += ["--bootstrap", kafka.bootstrap_servers]
+        assert main([*words, "--command-config", str(properties)]) == 0
+        assert '"PartitionsAssigned"' in log.read_text() and "secret" not in log.read_text()
+        logins = {line["client"] for line in kafka.events("Authenticated")}
+        assert "coordinator-simulate" in logins and len(logins) >= 3
+
+    def test_a_log_that_is_published_elsewhere(
+        self, kafka: Emulator, properties: Path, tmp_path: Path
+    ) -> None:
+        other = subprocess.Popen(
+            [
+                *(sys.executable, "-m", "coordinator", "serve", "--listen", "127.0.0.1:0"),
+                *("--log", str(tmp_path / "log.jsonl"), "--log-topic", "log"),
+                *("--log-bootstrap", kafka.bootstrap_servers),
+                *("--log-command-config", str(properties)),
+            ],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        assert other.stdout is not None
+        try:
+            lines = iter(other.stdout.readline, "")
+            assert any(line.startswith("ready: ") for line in lines)
+        finally:
+            other.terminate()
+            told, _ = other.communicate(timeout=120)
+        assert other.returncode == 0, told
+        assert kafka.end_offsets("log")[0] > 0
+
+    @pytest.mark.parametrize(
+        ("words", "told"),
+        [
+            (("simulate", "slow_records", "--command-config", "f"), "Give --bootstrap, too"),
+            (("serve", "--log-command-config", "f"), "Give --log-bootstrap, too"),
+            (("tables", "a.jsonl", "--out", "o", "--command-config", "f"), "None of the logs is"),
+            (("live", "a.jsonl", "--out", "o", "--command-config", "f"), "None of the logs is"),
+        ],
+    )
+    def test_where_there_is_nothing_to_get_in(
+        self, words: tuple[str, ...], told: str, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert main(words) == 2
+        assert told in capsys.readouterr().err

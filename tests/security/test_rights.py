@@ -218,3 +218,40 @@ class TestPeers:
     def test_who_is_nobody(self, guarded: Emulator) -> None:
         with pytest.raises(EmulatorError, match="wants one of billing, root"):
             guarded.peer("g", topics=["orders"], user="nobody")
+
+
+class TestActingAsAUser:
+    """`produce(user=)`: the kit's records with somebody's rights."""
+
+    def test_is_refused_for_want_of_a_right_and_only_then(self) -> None:
+        with Emulator(
+            ["orders", "bills"],
+            security="SASL_PLAINTEXT",
+            users={"billing": "secret", "root": "secret"},
+            acls=["User:billing may Write topic orders"],
+            super_users=["User:root"],
+            remember=1_000,
+        ) as kafka:
+            mark = kafka.mark()
+            assert kafka.produce("orders", ["a"], user="billing")[0].offset == 0
+            with pytest.raises(
+                ControlError, match="User:billing has no right to Write on topic bills"
+            ):
+                kafka.produce("bills", ["a"], user="billing")
+            with pytest.raises(ControlError, match="TRANSACTIONAL_ID_AUTHORIZATION_FAILED"):
+                kafka.produce("orders", ["a"], user="billing", transactional_id="t")
+            kafka.produce("bills", ["a"], user="root")
+            kafka.produce("bills", ["a"])
+            assert kafka.end_offsets("orders") == {0: 1} and kafka.end_offsets("bills") == {0: 2}
+            refused = kafka.events("AuthorizationRefused", since=mark)
+            assert [(line["principal"], line["name"]) for line in refused] == [
+                ("User:billing", "bills"),
+                ("User:billing", "t"),
+            ]
+
+    def test_where_nobody_logs_in_there_is_no_user(self) -> None:
+        with Emulator(["orders"]) as kafka:
+            with pytest.raises(ControlError, match="nobody logs in here"):
+                kafka.produce("orders", ["a"], user="billing")
+            with pytest.raises(ControlError, match="give a user's name"):
+                kafka.produce("orders", ["a"], user="")

@@ -56,6 +56,7 @@ class Records:
     timestamp_ms: int | None = told("Unix milliseconds; without it now", None)
     transactional_id: str | None = told("in one transaction, which is committed", None)
     abort: bool = told("abort the transaction", False)
+    user: str | None = told("with the rights of this user", None)
     timeout: float | None = told(
         "how long to wait for leaders and replicas in sync, in seconds (30)", None
     )
@@ -174,6 +175,7 @@ async def topic_produce(port: Port, body: Records, topic: str) -> Any:
         timestamp_ms=body.timestamp_ms,
         transactional_id=body.transactional_id,
         abort=body.abort,
+        user=body.user,
         timeout=timeout_of(body.timeout),
     )
     return {"written": [of_written(row) for row in written]}

@@ -49,6 +49,7 @@ _ALL = 10**9
 def _written(values: Iterable[Any], keys: Any, headers: Any, **words: Any) -> dict[str, Any]:
     """What `produce` is given, checked here."""
     words.pop("name")
+    words.pop("user")
     arguments.seconds("timeout", words.pop("timeout"))
     arguments.records(headers=headers, **words)
     listed = arguments.listed("values", values)

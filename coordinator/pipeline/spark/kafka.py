@@ -16,9 +16,10 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
@@ -26,6 +27,7 @@ import pyarrow as pa
 from .session import PipelineError
 
 SCHEME: Final = "kafka://"
+_ANYBODY: Final[Mapping[str, str]] = MappingProxyType({})
 _JARS = "SPARK_KAFKA_JARS"
 _RESULT = "path string, lines long, repeated long, problem string"
 _RESULT_SCHEMA = pa.schema(
@@ -89,9 +91,9 @@ def kafka_settings(logs: Iterable[str]) -> dict[str, str]:
     return {"spark.jars": ",".join(jars)}
 
 
-def _read(spark: Any, topic: Topic, *, stream: bool) -> Any:
+def _read(spark: Any, topic: Topic, client: Mapping[str, str], *, stream: bool) -> Any:
     reader = spark.readStream if stream else spark.read.option("endingOffsets", "latest")
-    options = {
+    options = {f"kafka.{name}": value for name, value in client.items()} | {
         "kafka.bootstrap.servers": topic.bootstrap,
         "subscribe": topic.topic,
         "startingOffsets": "earliest",
@@ -99,20 +101,21 @@ def _read(spark: Any, topic: Topic, *, stream: bool) -> Any:
     return reader.format("kafka").options(**options).load()
 
 
-def lines_of(spark: Any, log: str) -> Any:
-    """A stream of the lines of a topic, from its beginning: the columns of `tail.SCHEMA`. Raises
-    PipelineError."""
+def lines_of(spark: Any, log: str, client: Mapping[str, str] = _ANYBODY) -> Any:
+    """A stream of the lines of a topic, from its beginning: the columns of `tail.SCHEMA`. `client`:
+    settings of Kafka's consumer, where it asks for more than a connection. Raises PipelineError."""
     return (
-        _read(spark, parse_topic(log), stream=True)
+        _read(spark, parse_topic(log), client, stream=True)
         .selectExpr("CAST(value AS STRING) AS line")
         .selectExpr(*_LIVE)
     )
 
 
-def land(spark: Any, log: str, folder: Path) -> list[str]:
-    """Write what a topic has into a file for each run; their paths. Raises PipelineError."""
+def land(spark: Any, log: str, folder: Path, client: Mapping[str, str] = _ANYBODY) -> list[str]:
+    """Write what a topic has into a file for each run; their paths. `client`: as `lines_of` has it.
+    Raises PipelineError."""
     topic = parse_topic(log)
-    records = _read(spark, topic, stream=False).selectExpr(*_COLUMNS)
+    records = _read(spark, topic, client, stream=False).selectExpr(*_COLUMNS)
     placed = records.repartition(spark.sparkContext.defaultParallelism, "run").sortWithinPartitions(
         "run", "partition", "offset"
     )

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -157,9 +157,18 @@ class Follower:
     """
 
     def __init__(
-        self, spark: Any, log: str, board: Board, checkpoint: Path, limits: Limits = Limits()
+        self,
+        spark: Any,
+        log: str,
+        board: Board,
+        checkpoint: Path,
+        limits: Limits = Limits(),
+        client: Mapping[str, str] | None = None,
     ) -> None:
-        self._start: Callable[[], Any] = lambda: follow(spark, log, board, checkpoint, limits)
+        """`client`: settings of Kafka's consumer, where it asks for more than a connection."""
+        self._start: Callable[[], Any] = lambda: follow(
+            spark, log, board, checkpoint, limits, client
+        )
         self._query = self._start()
 
     def poll(self) -> None:
@@ -177,11 +186,18 @@ class Follower:
         self._query.stop()
 
 
-def follow(spark: Any, log: str, board: Board, checkpoint: Path, limits: Limits = Limits()) -> Any:
+def follow(
+    spark: Any,
+    log: str,
+    board: Board,
+    checkpoint: Path,
+    limits: Limits = Limits(),
+    client: Mapping[str, str] | None = None,
+) -> Any:
     """Begin to follow a log, a file or `kafka://HOST:PORT/TOPIC`; the streaming query."""
     spark.conf.set("spark.sql.streaming.stateStore.providerClass", _ROCKS)
     if is_topic(log):
-        lines = lines_of(spark, log)
+        lines = lines_of(spark, log, client or {})
     else:
         spark.dataSource.register(LogSource)
         lines = spark.readStream.format(NAME).load(str(Path(log).absolute()))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -46,10 +46,16 @@ def plan(logs: Sequence[str], slots: int) -> list[list[Piece]]:
 
 
 def make_tables(
-    spark: Any, logs: Sequence[str], out: str | os.PathLike[str], *, replace: bool = False
+    spark: Any,
+    logs: Sequence[str],
+    out: str | os.PathLike[str],
+    *,
+    replace: bool = False,
+    client: Mapping[str, str] | None = None,
 ) -> Made:
     """Fold logs (files, directories, `kafka://HOST:PORT/TOPIC`) into tables.
 
+    `client`: settings of Kafka's consumer, where it asks for more than a connection.
     Raises SourceError, and PipelineError if a task met a problem; then there is no `_SUCCESS`.
     """
     from pyspark.sql.functions import col
@@ -62,7 +68,10 @@ def make_tables(
     else:
         prepare(folder, replace=replace)
         landed = [
-            path for log in logs if is_topic(log) for path in land(spark, log, folder / LANDED)
+            path
+            for log in logs
+            if is_topic(log)
+            for path in land(spark, log, folder / LANDED, client or {})
         ]
         chunks = plan([*files, *landed], spark.sparkContext.defaultParallelism)
     work = spark.createDataFrame(

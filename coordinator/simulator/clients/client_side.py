@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...members.channel import Channel
 from ...members.requests import Unsupported
@@ -18,6 +18,9 @@ from ...wire.primitives import WireError
 from ...wire.schema import Request, Response
 from ..environment import Surroundings
 from ..links import Pipe
+
+if TYPE_CHECKING:
+    from ...members.login import Login
 
 CONNECT_TIMEOUT_MS = 10_000  # as Java's socket.connection.setup.timeout.ms
 Answered = Callable[[Any, "Response | Unsupported"], None]
@@ -48,9 +51,10 @@ class ClientSide:
         answered: Answered,
         lost: Lost,
         highest: Mapping[int, int] | None = None,
+        login: Login | None = None,
     ) -> None:
         self.node = node
-        self.channel = Channel(client_id, __version__, highest)
+        self.channel = Channel(client_id, __version__, highest, login=login)
         self._world = world
         self._host = host
         self._answered = answered
