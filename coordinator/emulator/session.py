@@ -152,14 +152,14 @@ def new_fleet(
     routes = own_routes(servers, listener if access is not None else None)
     addresses = own_addresses(routes)
     return told(
-        Fleet(addresses, seed=seed, routes=routes, entry=_entry(access)),
+        Fleet(addresses, seed=seed, routes=routes, entry=entry_of(access)),
         lambda: [server.broker for server in servers.values()],
         log,
         next(iter(servers.values())).now,
     )
 
 
-def _entry(access: Access | None) -> Entry | None:
+def entry_of(access: Access | None) -> Entry | None:
     """How a peer gets in."""
     if access is None:
         return None

@@ -54,9 +54,13 @@ class Guard:
         if self.certificates is not None:
             self.certificates.close()
 
+    def settings(self, listener: str) -> ListenerSecurity:
+        """What a listener asks of its clients."""
+        return _OWN_SETTINGS if listener == OWN_LISTENER else self.security.listener(listener)
+
     def protocol(self, server: Server, listener: str) -> Callable[[], ServerProtocol]:
         """What makes the protocols of a listener's connections."""
-        settings = _OWN_SETTINGS if listener == OWN_LISTENER else self.security.listener(listener)
+        settings = self.settings(listener)
         if settings.protocol.has_tls:
             from .tls import TlsProtocol
 

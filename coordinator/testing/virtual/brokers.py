@@ -20,7 +20,9 @@ from ...control.session import KitSession
 from ...emulator.loop_kit import LoopKit
 from ...emulator.options import EmulatorError
 from ...event_log import EventLog
+from ...net.guard import OWN_LISTENER
 from .connections import MemoryTransport
+from .secured import OWN_PORT, Secured
 from .time import VirtualTime
 
 if TYPE_CHECKING:
@@ -45,8 +47,10 @@ class VirtualBrokers(LoopKit):
         log_path: str | PathLike[str] | None,
         seed: int,
         latency_s: float,
+        secured: Secured,
     ) -> None:
         self.brokers = brokers
+        self._secured = secured
         self.seed = seed
         self._loop = loop
         self._clock = clock
@@ -57,14 +61,16 @@ class VirtualBrokers(LoopKit):
         self._number = 0
         self._loop_thread = get_ident()
         self._fleets: list[Fleet] = []
+        self._fleet_of: dict[str | None, Fleet] = {}
         self._timer = asyncio.TimerHandle(0, self._tick, (), loop, copy_context())
         self._timer_ms: int | None = None  # for when it is set
         self._observers: list[Callable[[], None]] = []
         self._hosts = Hosts(brokers)
         self._listening = set(brokers.brokers)
         brokers.hosts_changed = self._host_changed
-        for node in brokers.brokers:
-            brokers.set_endpoints(node, {"PLAINTEXT": (f"broker-{node}", _PORT)})
+        for node, broker in brokers.brokers.items():
+            secured.watch_over(broker)
+            brokers.set_endpoints(node, secured.endpoints(f"broker-{node}", _PORT))
         self.settle()
 
     # -- what an application needs
@@ -72,7 +78,17 @@ class VirtualBrokers(LoopKit):
     @property
     def bootstrap(self) -> str:
         """For `bootstrap_servers`."""
-        return ",".join(f"broker-{node}:{_PORT}" for node in self.brokers.brokers)
+        return self._servers(_PORT)
+
+    def _servers(self, port: int) -> str:
+        return ",".join(f"broker-{node}:{port}" for node in self.brokers.brokers)
+
+    def client_config(
+        self, library: str, *, user: str | None = None, mechanism: str | None = None
+    ) -> dict[str, Any]:
+        """The settings with which a client reaches the brokers, under the names of its library. See
+        `Emulator.client_config`."""
+        return dict(self._secured.client_config(library, self.bootstrap, user, mechanism))
 
     @property
     def now_ms(self) -> int:
@@ -83,17 +99,21 @@ class VirtualBrokers(LoopKit):
 
     def _fleet(self, user: str | None) -> Fleet:
         from ...emulator.peers import told
+        from ...emulator.session import entry_of
         from ...members.live import Fleet
 
-        if user is not None:
-            raise EmulatorError(
-                f"user={user!r}: the brokers under virtual time have plain listeners only, where nobody logs in"
-            )
-        if not self._fleets:
-            fleet = Fleet(self.bootstrap, seed=self.seed)
-            fleet.identities = Random(f"{self.seed} peers")  # the same in every run
-            self._fleets.append(told(fleet, self._every_broker, self._log, lambda: self.now_ms))
-        return self._fleets[0]
+        found = self._fleet_of.get(user)
+        if found is None:
+            entry, port = None, OWN_PORT if self._secured.has_own_listener else _PORT
+            if user is not None:
+                entry, port = entry_of(self._secured.access(self.bootstrap, user)), _PORT
+            fleet = Fleet(self._servers(port), seed=self.seed, entry=entry)
+            whose = "" if user is None else f" of {user}"
+            fleet.identities = Random(f"{self.seed} peers{whose}")  # the same in every run
+            found = told(fleet, self._every_broker, self._log, lambda: self.now_ms)
+            self._fleet_of[user] = found
+            self._fleets.append(found)
+        return found
 
     def _every_broker(self) -> Collection[Broker]:
         return self.brokers.brokers.values()
@@ -145,6 +165,7 @@ class VirtualBrokers(LoopKit):
             for connection in mine:
                 connection.freeze()
         else:
+            self._secured.watch_over(self.brokers.brokers[node])
             self._listening.add(node)
             for connection in mine:
                 self._loop.call_soon(connection.thaw)
@@ -231,8 +252,11 @@ class VirtualBrokers(LoopKit):
         **options: Any,
     ) -> Any:
         """What `loop.create_connection` does meanwhile."""
+        ports = {_PORT: self._secured.listener}
+        if self._secured.has_own_listener:
+            ports[OWN_PORT] = OWN_LISTENER
         node = next(
-            (node for node in self.brokers.brokers if host == f"broker-{node}" and port == _PORT),
+            (node for node in self.brokers.brokers if host == f"broker-{node}" and port in ports),
             None,
         )
         if node is None:
@@ -245,18 +269,21 @@ class VirtualBrokers(LoopKit):
                 self._clock.release()
         if options.get("ssl"):
             raise EmulatorError(
-                "the brokers under virtual time have plain listeners only: leave security_protocol at PLAINTEXT"
+                "there is no TLS under virtual time: security_protocol is PLAINTEXT or SASL_PLAINTEXT"
             )
         await asyncio.sleep(self._latency_s)
         if node not in self._listening:
             raise ConnectionRefusedError(f"broker {node} does not run")
         protocol = factory()
         self._number += 1
+        broker = self.brokers.brokers[node]
         transport = MemoryTransport(
             self._loop,
             self._clock.turns,
             protocol,
-            self.brokers.brokers[node],
+            broker,
+            ports[port],
+            self._secured.settings(ports[port]),
             self._number,
             self._latency_s,
             lambda: self.now_ms,

@@ -10,13 +10,16 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 from contextvars import copy_context
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ...broker import data_log
 from ...broker.connections.connection import Connection
+from ...broker.connections.secured import SecuredConnection
 from ...broker.core import Broker
 
 if TYPE_CHECKING:
+    from ...security.listeners import ListenerSecurity
     from .turns import Turns
 
 
@@ -65,6 +68,8 @@ class MemoryTransport(asyncio.Transport):
         turns: Turns,
         protocol: asyncio.BaseProtocol,
         broker: Broker,
+        listener: str,
+        settings: ListenerSecurity | None,
         number: int,
         latency_s: float,
         now: Callable[[], int],
@@ -72,7 +77,7 @@ class MemoryTransport(asyncio.Transport):
         ended: Callable[[MemoryTransport], None],
     ) -> None:
         peer = ("127.0.0.1", 30_000 + number)
-        host, port = broker.cluster.brokers[broker.node_id].endpoints["PLAINTEXT"]
+        host, port = broker.cluster.brokers[broker.node_id].endpoints[listener]
         super().__init__({"peername": (host, port), "sockname": peer})
         self.broker = broker
         self._loop = loop
@@ -86,15 +91,18 @@ class MemoryTransport(asyncio.Transport):
         self._reading = True
         self._kept: list[bytes | None] = []
         self._frozen: list[bytes] | None = None  # what comes while the broker's process is paused
-        self.connection = Connection(
+        make: Callable[..., Connection] = Connection
+        if settings is not None and broker.security is not None:
+            make = partial(SecuredConnection, security=broker.security, settings=settings)
+        self.connection = make(
             broker,
             peer=f"{peer[0]}:{peer[1]}",
             client_host="/127.0.0.1",
-            listener="PLAINTEXT",
+            listener=listener,
             write=self._to_client.send,
             close=self._closed_by_broker,
         )
-        data_log.opened(broker.log, broker.node_id, self.connection.peer, "PLAINTEXT", now())
+        data_log.opened(broker.log, broker.node_id, self.connection.peer, listener, now())
 
     # -- the client's calls
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import warnings
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from os import PathLike
 from random import Random
@@ -22,6 +22,7 @@ from ...emulator.options import EmulatorError
 from ...event_log import EventLog
 from ..asynchronous import AsyncKafka
 from .brokers import VirtualBrokers
+from .secured import Secured
 from .time import RealIo, VirtualTime
 
 EPOCH_S = 1_700_000_000
@@ -70,6 +71,10 @@ async def virtual_kafka(
     latency_ms: float = 1.0,
     log: str | PathLike[str] | None = None,
     real_io: RealIo = "refuse",
+    security: str = "PLAINTEXT",
+    users: Mapping[str, str] | None = None,
+    acls: Sequence[str | Mapping[str, Any]] = (),
+    super_users: Sequence[str] = (),
 ) -> AsyncIterator[VirtualKafka]:
     """Give the running loop virtual time and an emulator.
 
@@ -77,7 +82,8 @@ async def virtual_kafka(
     every draw, module `random`'s included. `latency_ms`: how long bytes take, one way. `log`: the
     file for the event log (default: in memory). `real_io`: whether threads, executors and other
     connections are refused with VirtualTimeError, or virtual time stands still until they are done
-    ("wait").
+    ("wait"). `security`: PLAINTEXT or SASL_PLAINTEXT; `users`, `acls`, `super_users`: as `Emulator`
+    takes them.
     """
     if real_io not in ("refuse", "wait"):
         raise EmulatorError(f'real_io={real_io!r}: "refuse" or "wait"')
@@ -102,6 +108,7 @@ async def virtual_kafka(
         for node in range(1, brokers + 1)
     ]
     about: dict[str, Any] = {"epoch_ms": EPOCH_S * 1000, "config": {"PYTHONHASHSEED": hash_seed}}
+    secured = Secured(security, users, acls, super_users, configs[0])
     opened = (
         EventLog(seed=seed, **about)
         if log is None
@@ -121,7 +128,7 @@ async def virtual_kafka(
                 log=opened,
             )
         )
-        kafka = VirtualBrokers(loop, clock, runtime, opened, log, seed, latency_ms / 1000)
+        kafka = VirtualBrokers(loop, clock, runtime, opened, log, seed, latency_ms / 1000, secured)
         connect = kafka.connect
 
         async def create_connection(

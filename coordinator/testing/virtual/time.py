@@ -27,6 +27,10 @@ _OWN: Final = (
     "/concurrent/futures/",
 )
 
+_COMPUTE_ONLY = frozenset({"BaseSaslAuthenticator._step"})
+"""What a client library computes in a thread so that its loop goes on: done here at once. aiokafka's
+logins are such."""
+
 
 class VirtualTimeError(RuntimeError):
     """Something that takes real time was asked for under virtual time. Names what, and where."""
@@ -154,12 +158,23 @@ class VirtualTime:
     def _run_in_executor(
         self, run: Callable[..., Any], executor: Any, function: Any, *arguments: Any
     ) -> Any:
+        if getattr(function, "__qualname__", "") in _COMPUTE_ONLY:
+            return self._done(function, *arguments)
         if self._real_io == "refuse":
             self._refuse(
                 f"run_in_executor({getattr(function, '__qualname__', function)})",
                 'use virtual_kafka(real_io="wait")',
             )
         return self.hold(run(executor, function, *arguments))
+
+    def _done(self, function: Callable[..., Any], *arguments: Any) -> asyncio.Future[Any]:
+        """What a function answers, at once."""
+        future: asyncio.Future[Any] = self._loop.create_future()
+        try:
+            future.set_result(function(*arguments))
+        except Exception as error:
+            future.set_exception(error)
+        return future
 
     def hold(self, work: Any) -> Any:
         """Let virtual time stand still until a future is done."""

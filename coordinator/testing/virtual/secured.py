@@ -1,0 +1,72 @@
+"""Brokers under virtual time that ask who a client is: SASL_PLAINTEXT, users, rights.
+
+TLS is refused by name: its handshakes are the machine's own, in real time. The kit's peers without
+a user connect to a listener of their own, as a super user. Owns the options and how a user gets in;
+the rest is `net.guard`'s and the emulator's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from ...emulator.client_config import Access, config_for
+from ...emulator.options import EmulatorError
+from ...emulator.security_options import access, read_security
+from ...net.endpoints import Endpoint
+from ...net.guard import OWN_LISTENER, Guard
+from ...security.listeners import ListenerSecurity, SecurityProtocol
+
+if TYPE_CHECKING:
+    from ...broker.core import Broker
+    from ...configs.broker_configs import BrokerConfigs
+
+PROTOCOLS: Final = (SecurityProtocol.PLAINTEXT, SecurityProtocol.SASL_PLAINTEXT)
+OWN_PORT: Final = 9093
+"""Of the listener for the kit's peers, where clients have to log in."""
+
+
+class Secured:
+    """What the listeners ask of their clients. Raises EmulatorError for options that cannot be."""
+
+    def __init__(
+        self, security: str, users: Any, acls: Any, super_users: Any, configs: BrokerConfigs
+    ) -> None:
+        if security not in PROTOCOLS:
+            known = " or ".join(map(repr, map(str, PROTOCOLS)))
+            raise EmulatorError(
+                f"security={security!r}: there is no TLS under virtual time: {known}"
+            )
+        self.listener = str(security)
+        endpoint = Endpoint(self.listener, "broker-1", 0)
+        self._options = read_security(users, [endpoint], [], configs, acls, super_users)
+        self._guard: Guard | None = None if self._options is None else self._options.guard()
+
+    @property
+    def has_own_listener(self) -> bool:
+        """Whether the kit's peers have a listener to themselves."""
+        return self._guard is not None
+
+    def endpoints(self, host: str, port: int) -> dict[str, tuple[str, int]]:
+        """What a broker advertises."""
+        own = {OWN_LISTENER: (host, OWN_PORT)} if self.has_own_listener else {}
+        return {self.listener: (host, port), **own}
+
+    def watch_over(self, broker: Broker) -> None:
+        """A broker was made, or was started again."""
+        if self._guard is not None:
+            self._guard.watch_over(broker)
+
+    def settings(self, listener: str) -> ListenerSecurity | None:
+        """What a listener asks of its clients; None: nothing at all."""
+        return None if self._guard is None else self._guard.settings(listener)
+
+    def access(self, servers: str, user: str | None, mechanism: str | None = None) -> Access:
+        """How a user gets in. Raises EmulatorError for one that there is not."""
+        return access(self._options, self._guard, servers, self.listener, user, mechanism)
+
+    def client_config(
+        self, library: str, servers: str, user: str | None, mechanism: str | None
+    ) -> Mapping[str, Any]:
+        """The settings of a client."""
+        return config_for(library, self.access(servers, user, mechanism))
