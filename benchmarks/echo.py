@@ -11,7 +11,7 @@ import asyncio
 import sys
 from typing import Any
 
-from coordinator.cli.serve import loop_factory
+from coordinator.cli.serving.serve import loop_factory
 
 _ANSWER = bytes(16)
 _buffer = memoryview(bytearray(1 << 18))

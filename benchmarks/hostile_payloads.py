@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from benchmarks.hostile import GROUP, MIB, PARTITIONS, TOPIC, Measured, Stage
-from coordinator.cli.serve import collect_rarely
+from coordinator.cli.serving.serve import collect_rarely
 from coordinator.cluster_runtime import Brokers, Hosts
 from coordinator.storage.record_codec import build_batch
 from coordinator.storage.records import crc32c

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from benchmarks.hostile import MIB, Measured, Stage
-from coordinator.cli.serve import collect_rarely
+from coordinator.cli.serving.serve import collect_rarely
 from coordinator.cluster.model import TRANSACTION_STATE
 from coordinator.cluster_runtime import Brokers, Hosts
 from coordinator.storage.record_codec import build_batch

@@ -8,7 +8,7 @@ from time import process_time
 
 from benchmarks.process import Row
 from coordinator.broker.build import build_broker, topic_options
-from coordinator.cli.serve import collect_rarely
+from coordinator.cli.serving.serve import collect_rarely
 from coordinator.configs.broker_configs import BrokerConfigs
 from coordinator.groups.requests import Request, RequestContext
 from coordinator.wire.messages.offset_commit import (

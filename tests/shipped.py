@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from coordinator.cli.simulate import composed
+from coordinator.cli.simulating.simulate import composed
 from coordinator.event_log import EventLog
 from coordinator.simulator.environment import EPOCH_MS
 from coordinator.simulator.files import catalogue

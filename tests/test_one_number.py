@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import pytest
 
-from coordinator.control.verification import Verification
+from coordinator.control.verifying.verification import Verification
 from coordinator.explain.output import as_plain, rebalances_of, timeline_of
 from coordinator.http.metrics import Counts
 from coordinator.page.picture import Picture

@@ -40,7 +40,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from ..control.snapshots import GroupSnapshot
+from ..control.views.group_snapshots import GroupSnapshot
 from ..emulator.embedded import Emulator
 from . import findings
 from .disturbing import (

@@ -47,7 +47,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..control.unprocessed import unprocessed
+from ..control.verifying.unprocessed import unprocessed
 from ..history.rebalance_counts import BEGUN
 
 Line = dict[str, Any]

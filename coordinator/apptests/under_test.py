@@ -42,8 +42,8 @@ from .refused_heartbeats import connections
 from .verdict import Evidence, Repeats, Told, all_findings, reservations, why_not
 
 if TYPE_CHECKING:
-    from ..control.groups import GroupHandle
-    from ..control.snapshots import GroupSnapshot, MemberSnapshot
+    from ..control.group.handle import GroupHandle
+    from ..control.views.group_snapshots import GroupSnapshot, MemberSnapshot
     from ..emulator.embedded import Emulator
     from ..members.live import PeerHandle
 

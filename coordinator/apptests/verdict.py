@@ -13,7 +13,12 @@ import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..control.snapshots import GroupSnapshot, MemberSnapshot, TopicPartition, partitions_text
+from ..control.views.group_snapshots import (
+    GroupSnapshot,
+    MemberSnapshot,
+    TopicPartition,
+    partitions_text,
+)
 from . import explained, findings, identities, losses, repeats
 from .findings import CommitSeen, Finding, Line, Processed
 from .holders import Holders, Written

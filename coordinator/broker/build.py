@@ -16,10 +16,11 @@ from ..cluster import CONSUMER_OFFSETS, BrokerNode, Cluster
 from ..cluster.internal_topics import OFFSETS_CONFIGS
 from ..group_coordinator import GroupCoordinator
 from ..groups.config import GroupConfig
-from . import consumer_environment, share_environment
 from .core import Broker
+from .environments import consumer as consumer_environment
+from .environments import share as share_environment
+from .fetching.parked import ParkedFetches
 from .limits import Limits
-from .parked_fetches import ParkedFetches
 
 if TYPE_CHECKING:
     from random import Random

@@ -50,12 +50,12 @@ if TYPE_CHECKING:
     from .call import Call, Encoded, Row, Unread
     from .client_links import ClientLinks
     from .commit_gate import CommitGate
-    from .fetch_sessions import FetchSessions
-    from .parked_fetches import ParkedFetches
+    from .fetching.parked import ParkedFetches
+    from .fetching.sessions import FetchSessions
     from .shares.host import SharePeers, TopicMaker
     from .shares.service import Shares
     from .throttling import Throttling
-    from .transactions import Cooperation, Transactions
+    from .transactions.outcomes import Cooperation, Transactions
 
 
 LOG_RETRY_MS = 1000
@@ -306,7 +306,7 @@ class Broker(FreshNames):
     @cached_property
     def fetch_sessions(self) -> FetchSessions:
         """The fetch sessions of KIP-227, as many as max.incremental.fetch.session.cache.slots."""
-        from .fetch_sessions import FetchSessions
+        from .fetching.sessions import FetchSessions
 
         return FetchSessions(self.configs.get_int("max.incremental.fetch.session.cache.slots"))
 
@@ -328,7 +328,7 @@ class Broker(FreshNames):
     def transactions(self) -> Transactions:
         """The transaction coordinator, made when it is first needed."""
         if self._transactions is None:
-            from .transactions import (
+            from .transactions.outcomes import (
                 Transactions,
             )  # at first use, so that start-up does not load it
 

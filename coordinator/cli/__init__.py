@@ -16,29 +16,30 @@ from typing import Any, Protocol
 from coordinator.version import __version__
 
 Subparsers = Any  # argparse names its type privately
-COMMANDS = (
-    "serve",
-    "ctl",
-    "peers",
-    "reassign",
-    "explain",
-    "watch",
-    "lessons",
-    "diff",
-    "simulate",
-    "shrink",
-    "ab",
-    "swarm",
-    "scenarios",
-    "tables",
-    "sweep",
-    "analyse",
-    "report",
-    "live",
-    "wire",
-    "health",
-    "demo",
-)
+COMMANDS = {
+    "serve": "serving.serve",
+    "ctl": "ctl",
+    "peers": "members.peers",
+    "reassign": "reassign",
+    "explain": "explain",
+    "watch": "watch",
+    "lessons": "lessons",
+    "diff": "diff",
+    "simulate": "simulating.simulate",
+    "shrink": "simulating.shrink",
+    "ab": "simulating.ab",
+    "swarm": "simulating.swarm",
+    "scenarios": "simulating.scenarios",
+    "tables": "on_spark.tables",
+    "sweep": "on_spark.sweep",
+    "analyse": "on_spark.analyse",
+    "report": "on_spark.report",
+    "live": "on_spark.live",
+    "wire": "wire",
+    "health": "serving.health",
+    "demo": "demo",
+}
+"""The module of each command, below this package, in the order of `--help`."""
 
 
 class UsageError(Exception):
@@ -92,7 +93,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _carry_out(argv: list[str]) -> int:
     asked = [argv[0]] if argv and argv[0] in COMMANDS else list(COMMANDS)
-    commands: dict[str, Command] = {name: import_module(f"{__name__}.{name}") for name in asked}
+    commands: dict[str, Command] = {
+        name: import_module(f"{__name__}.{COMMANDS[name]}") for name in asked
+    }
     parser = _parser(commands)
     args = parser.parse_args(argv)
     if args.command is None:

@@ -27,8 +27,8 @@ def read(path: str | None) -> Entry | None:
     """How a client gets in; None: in the clear, as anybody. Raises UsageError."""
     if path is None:
         return None
+    from coordinator.members.connections.login import Credentials
     from coordinator.members.live.wire import Entry
-    from coordinator.members.login import Credentials
     from coordinator.security.listeners import SecurityProtocol
     from coordinator.security.security import KNOWN_MECHANISMS
 

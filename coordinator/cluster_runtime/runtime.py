@@ -19,8 +19,8 @@ from ..broker.build import TopicOption, new_group_coordinator, topic_maker
 from ..broker.client_links import ClientLinks
 from ..broker.commit_gate import CommitGate
 from ..broker.core import Broker
+from ..broker.fetching.parked import ParkedFetches
 from ..broker.lane import uncollected
-from ..broker.parked_fetches import ParkedFetches
 from ..broker.shares.host import SharePeers
 from ..cluster import CONSUMER_OFFSETS, BrokerNode, Cluster
 from ..cluster import events as ev

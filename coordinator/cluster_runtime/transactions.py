@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from ..broker.transactions import TransactionHost, Transactions
+from ..broker.transactions.outcomes import TransactionHost, Transactions
 from ..cluster.internal_topics import partition_for
 from ..cluster.model import TRANSACTION_STATE
 from ..errors import ErrorCode

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from .cluster_kit import ClusterKit
 from .injection.fault_words import FaultWords, milliseconds
-from .security_kit import SecurityKit
+from .security.kit import SecurityKit
 from .thread_calls import DEFAULT_TIMEOUT_S
 from .topic_kit import TopicKit
 
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from ..history.views import GroupView
     from .event_waits import EventPattern
     from .faults import Fault
-    from .groups import GroupHandle
+    from .group.handle import GroupHandle
     from .injection.fault_board import FaultHandle
     from .journal import Journal
-    from .restoring import Snapshot
+    from .restoring.snapshot import Snapshot
     from .session import KitSession
-    from .share_groups import ShareGroupHandle
-    from .verification import Verification
+    from .shares.handle import ShareGroupHandle
+    from .verifying.verification import Verification
     from .waiting import LoopFuture, WaitTimeoutError
 
 T = TypeVar("T")
@@ -65,7 +65,7 @@ class Kit(TopicKit, ClusterKit, SecurityKit, FaultWords["FaultHandle"]):
 
     def secure(self, verb: str, words: Mapping[str, Any]) -> dict[str, Any]:
         """Carry out one of `access.VERBS`; what it answers."""
-        from .access import carry_out
+        from .security.access import carry_out
 
         session = self._session
         return self.run(lambda: carry_out(session.any_broker(), session.now(), verb, words))
@@ -76,7 +76,7 @@ class Kit(TopicKit, ClusterKit, SecurityKit, FaultWords["FaultHandle"]):
     def group(self, group_id: str) -> GroupHandle:
         """A group, there or not yet: to look at, to wait for, to act on."""
         from . import arguments
-        from .groups import GroupHandle
+        from .group.handle import GroupHandle
 
         arguments.group(group_id)
         peer = getattr(self, "peer")  # noqa: B009 - the emulator's own, whose options the kit does not repeat
@@ -88,7 +88,7 @@ class Kit(TopicKit, ClusterKit, SecurityKit, FaultWords["FaultHandle"]):
         """A share group (KIP-932), there or not yet: its records, waits for them, and what can be
         done to them."""
         from . import arguments
-        from .share_groups import ShareGroupHandle
+        from .shares.handle import ShareGroupHandle
 
         arguments.group(group_id)
         return ShareGroupHandle(self.run, self._done, self._session, group_id, self.verify)
@@ -249,7 +249,7 @@ class Kit(TopicKit, ClusterKit, SecurityKit, FaultWords["FaultHandle"]):
     def verify(self, group: str, *, since: int = 0) -> Verification:
         """Assertions about what happened to a group:
         `kafka.verify("billing").single_owner().rebalances(at_most=2)`."""
-        from .verification import Verification
+        from .verifying.verification import Verification
 
         return Verification(
             group,
@@ -324,7 +324,7 @@ class Kit(TopicKit, ClusterKit, SecurityKit, FaultWords["FaultHandle"]):
 
         Raises ControlError for topics that are not there.
         """
-        from .resetting import reset
+        from .restoring.resetting import reset
 
         session = self._session
         self.run(lambda: reset(session, keep_topics))
@@ -333,7 +333,7 @@ class Kit(TopicKit, ClusterKit, SecurityKit, FaultWords["FaultHandle"]):
         """Topics, records, groups, offsets and transactions as they are now, for `restore`: here,
         any number of times, or at another emulator with the same broker ids. Raises ControlError
         while a broker does not run."""
-        from .restoring import take
+        from .restoring.snapshot import take
 
         session = self._session
         return self.run(lambda: take(session))
@@ -346,7 +346,7 @@ class Kit(TopicKit, ClusterKit, SecurityKit, FaultWords["FaultHandle"]):
         that begin anew. Faults and settings stay. Raises ControlError for what cannot be restored
         here; then nothing has changed.
         """
-        from .restoring import restore
+        from .restoring.snapshot import restore
 
         session = self._session
         self.run(lambda: restore(session, snapshot))

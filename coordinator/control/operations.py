@@ -20,7 +20,7 @@ from .in_process_requests import ControlError, ask_later
 if TYPE_CHECKING:
     from ..broker.core import Broker
     from ..shards.shard import Shard
-    from .snapshots import GroupSnapshot, MemberSnapshot
+    from .views.group_snapshots import GroupSnapshot, MemberSnapshot
 
 
 def shard_of(broker: Broker, group_id: str) -> Shard:

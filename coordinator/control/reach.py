@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..broker.core import Broker
     from ..cluster import Partition
     from ..storage.partition_log import PartitionLog
-    from .snapshots import TopicPartition
+    from .views.group_snapshots import TopicPartition
 
 
 class Reach:

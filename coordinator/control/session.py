@@ -10,12 +10,12 @@ from ..broker.shares.sessions import SessionKey
 from ..cluster.model import INTERNAL_TOPICS
 from .clock import Clock
 from .faults import FaultError
-from .group_views import snapshot
 from .injection.fault_board import FaultBoard
 from .injection.selector_fields import check_carried
 from .journal import Records
 from .reach import Reach
-from .snapshots import GroupSnapshot, TopicPartition
+from .views.group_snapshots import GroupSnapshot, TopicPartition
+from .views.group_views import snapshot
 from .waits.activity import Activity
 from .waits.heartbeats import Heartbeats
 from .waits.onlooker import Onlooker

@@ -357,7 +357,7 @@ class Emulator(LoopKit):
 
     def _control_alone(self, verb: Verb) -> Verb | None:
         """Stop or start the only broker, or change its features."""
-        from ..control.restarts import perform_alone
+        from ..control.restoring.restarts import perform_alone
         from ..net.lone_broker import LoneBroker
 
         server = self.server
@@ -407,7 +407,7 @@ class Emulator(LoopKit):
         config: Mapping[str, object] | None,
         kafka_version: str | None,
     ) -> Iterator[Callable[[], object]]:
-        from ..control.restarts import prepared
+        from ..control.restoring.restarts import prepared
         from ..verbs.brokers import StartBroker, StopBroker
 
         nodes = list(self.brokers)

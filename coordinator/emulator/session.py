@@ -163,8 +163,8 @@ def entry_of(access: Access | None) -> Entry | None:
     """How a peer gets in."""
     if access is None:
         return None
+    from ..members.connections.login import Credentials
     from ..members.live.wire import Entry
-    from ..members.login import Credentials
     from .client_config import OAUTHBEARER
 
     tls = None

@@ -17,7 +17,7 @@ from .shapes import ShapeError
 
 if TYPE_CHECKING:
     from ..control.injection.fault_board import FaultHandle
-    from ..control.restoring import Snapshot
+    from ..control.restoring.snapshot import Snapshot
     from ..emulator.embedded import Emulator
     from ..members.live import PeerHandle
     from ..members.live.sharing import SharePeerHandle

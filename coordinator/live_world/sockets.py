@@ -12,7 +12,7 @@ import socket
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from ..members.driver import Answered, Lost
+from ..members.connections.driver import Answered, Lost
 from ..members.effects import Node
 from ..members.live.wire import Entry
 from ..simulator.clients.client_side import ClientSide, Sign

@@ -12,7 +12,7 @@ from .links import Agenda, Link
 if TYPE_CHECKING:
     from ..cluster_runtime import Brokers
     from ..event_log import EventLog
-    from ..members.driver import Transport
+    from ..members.connections.driver import Transport
 
 EPOCH_MS: Final = 1_700_000_000_000
 """The wall clock at the zero of a simulated world."""

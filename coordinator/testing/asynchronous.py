@@ -19,11 +19,11 @@ from ..control.injection.fault_words import FaultWords
 
 if TYPE_CHECKING:
     from ..control.faults import Fault
-    from ..control.groups import GroupHandle
+    from ..control.group.handle import GroupHandle
     from ..control.injection.fault_board import FaultHandle
-    from ..control.share_groups import ShareGroupHandle
-    from ..control.share_records import ShareSnapshot
-    from ..control.snapshots import GroupSnapshot
+    from ..control.shares.handle import ShareGroupHandle
+    from ..control.views.group_snapshots import GroupSnapshot
+    from ..control.views.share_records import ShareSnapshot
     from ..emulator.loop_kit import LoopKit
 
 

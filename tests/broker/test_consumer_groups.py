@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator.broker.consumer_environment import environment
+from coordinator.broker.environments.consumer import environment
 from coordinator.configs.broker_configs import BrokerConfigs, ConfigError
 from coordinator.errors import ErrorCode
 from coordinator.wire.messages.consumer_group_describe import ConsumerGroupDescribeRequest

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator.broker.fetch_sessions import EVICTION_MS
+from coordinator.broker.fetching.sessions import EVICTION_MS
 from coordinator.errors import ErrorCode
 from coordinator.wire.messages.delete_topics import DeleteTopicsRequest
 from coordinator.wire.messages.fetch import FetchPartition, FetchResponse

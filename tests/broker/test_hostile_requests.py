@@ -11,7 +11,7 @@ import pytest
 
 from coordinator.broker import apis
 from coordinator.broker.call import Call, Sliced
-from coordinator.broker.fetch_sessions import MOST_PARTITIONS
+from coordinator.broker.fetching.sessions import MOST_PARTITIONS
 from coordinator.broker.handlers import create_topics, list_transactions
 from coordinator.broker.handlers import metadata as metadata_handler
 from coordinator.broker.limits import Limits

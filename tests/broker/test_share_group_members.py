@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from coordinator.broker.share_environment import environment
+from coordinator.broker.environments.share import environment
 from coordinator.configs.broker_configs import BrokerConfigs, ConfigError
 from coordinator.wire.messages.share_group_describe import ShareGroupDescribeRequest
 from coordinator.wire.messages.share_group_heartbeat import ShareGroupHeartbeatRequest

@@ -15,7 +15,7 @@ import pytest
 
 from coordinator import Emulator
 from coordinator.cli import UsageError, main
-from coordinator.cli.environment import config_name, read
+from coordinator.cli.serving.environment import config_name, read
 from coordinator.wire.framing import frame, parse_response_header, request_header
 from coordinator.wire.messages import response_type
 from coordinator.wire.messages.describe_cluster import DescribeClusterRequest

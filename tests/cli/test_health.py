@@ -14,7 +14,7 @@ import pytest
 
 from coordinator import Emulator
 from coordinator.cli import main
-from coordinator.cli.health import address_of
+from coordinator.cli.serving.health import address_of
 
 
 @contextmanager
@@ -141,5 +141,5 @@ def test_it_loads_nothing_of_the_emulator() -> None:
     )
     assert (
         done.stdout.strip()
-        == "['coordinator', 'coordinator.cli', 'coordinator.cli.health', 'coordinator.version']"
+        == "['coordinator', 'coordinator.cli', 'coordinator.cli.serving', 'coordinator.cli.serving.health', 'coordinator.version']"
     )

@@ -232,6 +232,6 @@ def test_a_command_without_an_answer_of_its_own(
     def interrupted(*args: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("coordinator.cli.scenarios.run", interrupted)
+    monkeypatch.setattr("coordinator.cli.simulating.scenarios.run", interrupted)
     assert main(["scenarios", "list"]) == 130
     assert capsys.readouterr().err == "coordinator scenarios: interrupted\n"

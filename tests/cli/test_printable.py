@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from coordinator.cli.peers_view import View
+from coordinator.cli.members.table import View
 from coordinator.net.closed_connections import ClosedConnections
 
 POISON = "\x1b[2J\x07\r\n\u202e\x9b"

@@ -83,7 +83,8 @@ def test_says_what_is_in_force_serves_and_ends_gracefully(
 def test_sigterm_before_it_listens_is_a_graceful_stop_too() -> None:
     """Process 1 of a container does not hear signals that it has no handler for."""
     program = (
-        "import os, signal, sys; from coordinator.cli import main, serve; "
+        "import os, signal, sys; from coordinator.cli import main; "
+        "from coordinator.cli.serving import serve; "
         "serve._emulator = lambda args: os.kill(os.getpid(), signal.SIGTERM); "
         "former = signal.getsignal(signal.SIGTERM); "
         "status = None\n"

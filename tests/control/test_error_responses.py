@@ -9,7 +9,7 @@ import pytest
 
 from coordinator.broker.apis import SERVED
 from coordinator.broker.error_responses import Place, refuse
-from coordinator.broker.fetch_errors import refuse_fetch
+from coordinator.broker.fetching.errors import refuse_fetch
 from coordinator.errors import ErrorCode
 from coordinator.wire.messages import API_KEYS, request_type, response_type
 from coordinator.wire.messages.fetch import (

@@ -9,8 +9,8 @@ import pytest
 from coordinator import Emulator
 from coordinator.control.faults import FaultError, from_plain, to_plain
 from coordinator.control.in_process_requests import ControlError
-from coordinator.control.snapshots import from_plain as group_from_plain
-from coordinator.control.snapshots import to_plain as group_to_plain
+from coordinator.control.views.group_snapshots import from_plain as group_from_plain
+from coordinator.control.views.group_snapshots import to_plain as group_to_plain
 from coordinator.control.waiting import WaitTimeoutError
 from coordinator.control.waits.expectations import ExpectationError, GroupExpectation
 from coordinator.partitioners.murmur2 import partition_for_key
@@ -316,7 +316,7 @@ def test_faults_survive_json(plain: dict[str, object]) -> None:
 
 
 def test_partitions_of_members_are_compared_by_name() -> None:
-    from coordinator.control.snapshots import GroupSnapshot, MemberSnapshot
+    from coordinator.control.views.group_snapshots import GroupSnapshot, MemberSnapshot
 
     member = MemberSnapshot("c-1234", "c", "/127.0.0.1", None, ("t",), (("t", 0), ("t", 1)), 0)
     group = GroupSnapshot("g", "Stable", members=(member,))

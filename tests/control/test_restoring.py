@@ -11,7 +11,7 @@ import pytest
 from coordinator import Emulator
 from coordinator.control import topics
 from coordinator.control.in_process_requests import ControlError, ask
-from coordinator.control.restoring import Snapshot
+from coordinator.control.restoring.snapshot import Snapshot
 from coordinator.control.steps import Steps, without_waiting
 from coordinator.errors import ErrorCode
 from coordinator.storage.record_codec import Record

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from coordinator import Emulator
-from coordinator.control.unprocessed import processed_twice, unprocessed
+from coordinator.control.verifying.unprocessed import processed_twice, unprocessed
 from coordinator.control.waits.expectations import ExpectationError
 
 ORDERS = ("orders", 0)

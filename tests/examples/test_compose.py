@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from coordinator.cli.environment import read
+from coordinator.cli.serving.environment import read
 from tools.images import EMULATOR_ALIAS, EXAMPLE_TAG
 
 COMPOSE = (Path(__file__).parents[2] / "examples" / "compose.yaml").read_text()

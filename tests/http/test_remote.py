@@ -11,10 +11,10 @@ import pytest
 from coordinator import Emulator
 from coordinator.cluster_runtime import ClusterError
 from coordinator.control.faults import FaultError
-from coordinator.control.groups import GroupHandle
+from coordinator.control.group.handle import GroupHandle
 from coordinator.control.in_process_requests import ControlError
 from coordinator.control.journal import Exchange, Journal
-from coordinator.control.share_groups import ShareGroupHandle
+from coordinator.control.shares.handle import ShareGroupHandle
 from coordinator.control.waiting import WaitTimeoutError
 from coordinator.control.waits.expectations import ExpectationError
 from coordinator.errors import ErrorCode

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator.members.channel import Channel
+from coordinator.members.connections.channel import Channel
 from coordinator.members.requests import OURS, Unsupported, choose, fit, lift
 from coordinator.wire.framing import frame, parse_request_header, response_header
 from coordinator.wire.messages import request_type

@@ -12,15 +12,8 @@ from pathlib import Path
 import pytest
 
 from coordinator import Emulator
-from coordinator.cli import (
-    CommandParser,
-    UsageError,
-    command_config,
-    environment,
-    health,
-    main,
-    serve,
-)
+from coordinator.cli import CommandParser, UsageError, command_config, main
+from coordinator.cli.serving import environment, health, serve
 
 
 def made(*words: str) -> Emulator:

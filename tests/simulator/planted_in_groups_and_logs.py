@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from coordinator.broker.transactions import Transactions
+from coordinator.broker.transactions.outcomes import Transactions
 from coordinator.broker.waiting.delayed_produce import DelayedProduce
 from coordinator.errors import ErrorCode
 from coordinator.groups import decide

@@ -7,7 +7,7 @@ from typing import Any
 
 from coordinator.apptests import findings, identities, repeats, verdict
 from coordinator.apptests.findings import CommitSeen
-from coordinator.control.snapshots import MemberSnapshot
+from coordinator.control.views.group_snapshots import MemberSnapshot
 
 Line = dict[str, Any]
 PLACE = ("orders", 0)

@@ -15,8 +15,8 @@ from ...wire.messages.fetch import FetchRequest
 from ...wire.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from ...wire.messages.produce import ProduceRequest
 from ..error_responses import refuse, refused_whole
-from ..fetch_errors import refuse_fetch
 from ..fetched import fetched
+from ..fetching.errors import refuse_fetch
 from .table import CLUSTER, TOPIC, TXN
 from .verdicts import Verdict, refused
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ...transactions.decide import Producer
 from ...wire.messages.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
-from ..transactions import fenced
+from ..transactions.outcomes import fenced
 
 if TYPE_CHECKING:
     from ..call import Call

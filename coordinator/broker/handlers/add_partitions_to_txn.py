@@ -24,7 +24,7 @@ from ...wire.messages.add_partitions_to_txn import (
     AddPartitionsToTxnTransaction,
 )
 from ..call import Sliced
-from ..transactions import fenced
+from ..transactions.outcomes import fenced
 
 if TYPE_CHECKING:
     from ...common.slices import Slices

@@ -12,7 +12,7 @@ from ...wire.messages.consumer_group_describe import (
     DescribedGroup,
 )
 from ..call import Sliced
-from ..consumer_environment import is_enabled
+from ..environments.consumer import is_enabled
 
 if TYPE_CHECKING:
     from ..call import Call, Result

@@ -11,7 +11,7 @@ from ...wire.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
     ConsumerGroupHeartbeatResponse,
 )
-from ..consumer_environment import is_enabled
+from ..environments.consumer import is_enabled
 from ..large_subscriptions import with_topics_read
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ...transactions.decide import Producer
 from ...wire.messages.end_txn import EndTxnRequest, EndTxnResponse
-from ..transactions import fenced
+from ..transactions.outcomes import fenced
 
 if TYPE_CHECKING:
     from ..call import Call

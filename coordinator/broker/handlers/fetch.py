@@ -29,7 +29,7 @@ from ...wire.messages.fetch import (
 )
 from .. import data_log
 from ..call import Unread
-from ..fetch_sessions import TOPIC_IDS_SINCE, Fetch, Key, SessionPartition, move_to_end
+from ..fetching.sessions import TOPIC_IDS_SINCE, Fetch, Key, SessionPartition, move_to_end
 
 if TYPE_CHECKING:
     from ...cluster import Partition

@@ -39,7 +39,7 @@ from ...wire.messages.produce import (
 from .. import data_log
 from ..call import CLOSE, NO_RESPONSE, Sliced, Special
 from ..log_configs import log_config
-from ..transactions import ADDS_PARTITIONS, transaction_support
+from ..transactions.outcomes import ADDS_PARTITIONS, transaction_support
 from ..waiting.delayed_produce import Appended, DelayedProduce
 
 if TYPE_CHECKING:

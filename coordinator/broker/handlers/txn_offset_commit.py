@@ -25,7 +25,7 @@ from ...wire.messages.txn_offset_commit import (
 )
 from ...wire.primitives import fits
 from ..missing_partitions import MissingPartitions
-from ..transactions import transaction_support
+from ..transactions.outcomes import transaction_support
 
 if TYPE_CHECKING:
     from ..call import Call

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ...configs.broker_configs import BrokerConfigs
     from ...event_log import EventLog
     from ...wire.schema import Message
-    from ..parked_fetches import ParkedFetches
+    from ..fetching.parked import ParkedFetches
 
 
 class TopicMaker(Protocol):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ...broker.call import Call, Encoded
 from ...broker.connections.exchange import Twice
 from ...broker.error_responses import Place, Refusal, copied, refuse
-from ...broker.fetch_errors import refuse_fetch
+from ...broker.fetching.errors import refuse_fetch
 from ...interceptors import Close, Drop, Handle, Hold, Late, Verdict
 from ...wire.messages import API_KEYS, request_type, response_type
 from ...wire.messages.fetch import FetchRequest

@@ -16,7 +16,7 @@ from typing import Any
 from ..arguments import MOST
 from ..faults import PHASES, FaultError, choose
 from ..in_process_requests import ControlError
-from ..snapshots import GroupSnapshot, MemberSnapshot, TopicPartition, partitions_text
+from ..views.group_snapshots import GroupSnapshot, MemberSnapshot, TopicPartition, partitions_text
 
 STATES = (*dict.fromkeys(PHASES.values()),)
 """The states of groups, classic and KIP-848, as Kafka spells them."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 from ..arguments import MOST
-from ..share_records import ShareSnapshot
+from ..views.share_records import ShareSnapshot
 from .expectations import ExpectationError
 
 _WORDS = {

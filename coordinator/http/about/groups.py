@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from ...control.snapshots import to_plain
+from ...control.views.group_snapshots import to_plain
 from ...control.waits.expectations import STATES, ExpectationError, GroupExpectation
 from ..operation import operation
 from ..options import ASSIGNED
@@ -17,7 +17,7 @@ from ..telling import checks, columns
 from .faults import FAULT, numbered, shown
 
 if TYPE_CHECKING:
-    from ...control.verification import Beginning, Verification
+    from ...control.verifying.verification import Beginning, Verification
 
 _PARTITION = {"type": "array", "prefixItems": [TEXT, NUMBER], "minItems": 2, "maxItems": 2}
 _MEMBER = object_of(

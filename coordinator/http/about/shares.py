@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ...control.share_records import STATES, to_plain
+from ...control.views.share_records import STATES, to_plain
 from ...control.waits.share_expectations import ShareExpectation
 from ..operation import operation
 from ..plain import DONE, NUMBER, TEXT, list_of, object_of

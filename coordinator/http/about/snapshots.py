@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...control.restoring import Snapshot
+from ...control.restoring.snapshot import Snapshot
 from ..operation import operation
 from ..plain import DONE, NUMBER, TEXT, list_of, object_of
 from ..port import Port

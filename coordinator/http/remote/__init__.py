@@ -24,7 +24,7 @@ from ...control.faults import Fault, to_plain
 from ...control.in_process_requests import ControlError
 from ...control.injection.fault_words import FaultWords, milliseconds
 from ...control.kit import Kit
-from ...control.security_kit import SecurityKit
+from ...control.security.kit import SecurityKit
 from ...control.topics import ReadRecord, Written
 from ...members.subscription import topic_names
 from ..client import Client
@@ -37,7 +37,7 @@ from .share_peers import RemoteSharePeer
 from .snapshots import RemoteSnapshot, number_of
 
 if TYPE_CHECKING:
-    from ...control.verification import Verification
+    from ...control.verifying.verification import Verification
     from ...verbs.brokers import How
     from .journal import RemoteJournal
     from .shares import RemoteShareGroup
@@ -291,7 +291,7 @@ class RemoteKit(ClusterKit, SecurityKit, FaultWords["RemoteFault"]):
 
     def verify(self, group: str, *, since: int = 0) -> Verification:
         """See `Kit.verify`: the log is read, and judged here."""
-        from ...control.verification import Verification
+        from ...control.verifying.verification import Verification
 
         return Verification(
             group,

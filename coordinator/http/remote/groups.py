@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ...control import arguments
-from ...control.group_properties import GroupLooks
-from ...control.groups import GroupHandle
-from ...control.snapshots import GroupSnapshot, from_plain
+from ...control.group.handle import GroupHandle
+from ...control.group.properties import GroupLooks
+from ...control.views.group_snapshots import GroupSnapshot, from_plain
 from ...control.waits.expectations import GroupExpectation, partition_of
 from .calls import Caller, far
 from .faults import RemoteFault
 
 if TYPE_CHECKING:
-    from ...control.verification import Verification
+    from ...control.verifying.verification import Verification
     from .peers import RemotePeer
 
 

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ...control import arguments
-from ...control.share_groups import ShareGroupHandle, setting_text
-from ...control.share_records import ShareSnapshot, record_from_plain, snapshot_from_plain
+from ...control.shares.handle import ShareGroupHandle, setting_text
+from ...control.views.share_records import ShareSnapshot, record_from_plain, snapshot_from_plain
 from ...control.waits.share_expectations import ShareExpectation
 from .calls import Caller, far
 
 if TYPE_CHECKING:
-    from ...control.verification import Verification
+    from ...control.verifying.verification import Verification
 
 
 def _expected(timeout: float, **words: Any) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 from assignors import TopicPartition
 
 from ..cluster_view import ClusterView
-from ..driver import Driver
+from ..connections.driver import Driver
 from ..effects import FetchMetadata
 from ..faults import MemberFault
 from ..producers.config import ProducerConfig

@@ -18,7 +18,7 @@ from assignors import TopicPartition
 from ...common.printable import printable
 from ..applications.sharing import ShareApplication, Work
 from ..config import MemberConfigError
-from ..driver import Driver
+from ..connections.driver import Driver
 from ..effects import Closed
 from ..faults import MemberFault
 from ..share.consumer import ShareConsumer

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 from ...wire.schema import Request
-from ..driver import Answered, Lost
+from ..connections.driver import Answered, Lost
 from ..effects import Node
 from .bootstrap import parse_addresses
 from .peer import CONNECT_TIMEOUT_S

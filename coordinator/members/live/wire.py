@@ -16,13 +16,13 @@ from coordinator.version import __version__
 
 from ...wire.primitives import WireError
 from ...wire.schema import Request, Response
-from ..channel import Channel
+from ..connections.channel import Channel
 from ..requests import Unsupported
 
 if TYPE_CHECKING:
     from ssl import SSLContext
 
-    from ..login import Credentials, Login
+    from ..connections.login import Credentials, Login
 
 _NONCE_BYTES = 18
 Answered = Callable[[Any, "Response | Unsupported"], None]
@@ -39,7 +39,7 @@ class Entry(NamedTuple):
         """Of one connection."""
         if self.credentials is None:
             return None
-        from ..login import Login
+        from ..connections.login import Login
 
         return Login(self.credentials, token_hex(_NONCE_BYTES))
 

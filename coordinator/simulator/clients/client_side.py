@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from ...members.channel import Channel
+from ...members.connections.channel import Channel
 from ...members.requests import Unsupported
 from ...version import __version__
 from ...wire.primitives import WireError
@@ -20,7 +20,7 @@ from ..environment import Surroundings
 from ..links import Pipe
 
 if TYPE_CHECKING:
-    from ...members.login import Login
+    from ...members.connections.login import Login
 
 CONNECT_TIMEOUT_MS = 10_000  # as Java's socket.connection.setup.timeout.ms
 Answered = Callable[[Any, "Response | Unsupported"], None]

@@ -17,10 +17,10 @@ from assignors import TopicPartition
 
 from ...members import GroupMember, MemberConfig, make_member
 from ...members.applications.consuming import Application, CommitPolicy
+from ...members.connections.driver import Driver, Link
 from ...members.consumer_protocol.membership import new_member_id
 from ...members.consuming.consumer import Consumer
 from ...members.consuming.fetch_config import FetchConfig
-from ...members.driver import Driver, Link
 from ...members.effects import AskBroker, Closed, Position
 from ...members.faults import MemberFault
 from ...members.group_member import earlier

@@ -9,7 +9,7 @@ from typing import Any
 from assignors import TopicPartition
 
 from ...members.applications.producing import Producing
-from ...members.driver import Driver
+from ...members.connections.driver import Driver
 from ...members.faults import MemberFault
 from ...members.group_member import earlier
 from ...members.producers.config import ProducerConfig

@@ -21,7 +21,7 @@ from ...groups.classic.model import ClassicGroup
 from ...groups.classic.states import STABLE
 from ...groups.consumer.model import ConsumerMembership
 from ...groups.consumer.renewal import renewal
-from ...members.driver import metadata_request
+from ...members.connections.driver import metadata_request
 from ...shards.timers import TimerKey, TimerKind
 from ...wire.framing import frame, response_header
 from ...wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse

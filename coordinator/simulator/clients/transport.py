@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from ...members.driver import Answered, Lost
+from ...members.connections.driver import Answered, Lost
 from ...members.effects import Node
 from ..environment import Environment
 from .connections import ClientConnection

@@ -9,7 +9,7 @@ from typing import Any
 from assignors import TopicPartition
 
 from ...broker.build import topic_options
-from ...broker.consumer_environment import assignors
+from ...broker.environments.consumer import assignors
 from ...configs.broker_configs import BrokerConfigs
 from ...control import cluster, faults
 from ...judges import ALL, OF_VIRTUAL_TIME

@@ -142,7 +142,7 @@ class VirtualBrokers(LoopKit):
     ) -> None:
         """Stop a broker and start it again, with these settings over those it had, as another
         release of Kafka if one is given. See `Emulator.restart`."""
-        from ...control.restarts import prepared
+        from ...control.restoring.restarts import prepared
         from ...verbs.brokers import StartBroker, StopBroker
 
         if broker not in self.brokers.configs:

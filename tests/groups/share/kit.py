@@ -14,7 +14,7 @@ from typing import Any
 
 from assignors.errors import AssignorError
 from assignors.server_side import GroupSpec, Plan, SimpleAssignor
-from coordinator.broker.consumer_environment import Assigning
+from coordinator.broker.environments.consumer import Assigning
 from coordinator.errors import ErrorCode
 from coordinator.group_coordinator import Outcome
 from coordinator.groups.consumer.environment import GroupSettings

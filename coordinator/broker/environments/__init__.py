@@ -1,0 +1,1 @@
+"""What groups of each newer protocol are given of their broker."""

@@ -1,0 +1,1 @@
+"""`coordinator serve` and what belongs to it: environment, health, the log in a topic."""

@@ -1,0 +1,106 @@
+"""`coordinator serve --log-topic NAME`: the event log in a Kafka topic, of the emulator itself or
+(`--log-bootstrap`) of another Kafka."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from os import fspath
+from typing import TYPE_CHECKING
+
+from coordinator.common.printable import printable
+
+from .. import UsageError
+
+if TYPE_CHECKING:
+    from coordinator.emulator.embedded import Emulator
+    from coordinator.emulator.log_publisher import LogPublisher
+
+
+def check_options(args: Namespace) -> None:
+    """Complete `--topic` by a topic of the emulator's own that is to have the log. Raises
+    UsageError."""
+    topic, bootstrap = "--log-topic", "--log-bootstrap"
+    if args.from_environment:
+        topic, bootstrap = (
+            f"{topic} or COORDINATOR_LOG_TOPIC",
+            f"{bootstrap} or COORDINATOR_LOG_BOOTSTRAP",
+        )
+    if args.log_bootstrap is not None and args.log_topic is None:
+        raise UsageError(f"{bootstrap}: of which topic? Give {topic}, too")
+    if args.log_command_config is not None and args.log_bootstrap is None:
+        raise UsageError(f"--log-command-config: to get in where? Give {bootstrap}, too")
+    if args.log_topic is None:
+        return
+    from coordinator.cluster.topic_names import why_invalid
+    from coordinator.members.live.bootstrap import AddressError, parse_addresses
+
+    if (why := why_invalid(args.log_topic)) is not None:
+        raise UsageError(f"{topic}: {why}; give 1 to 249 of a-z A-Z 0-9 . _ -")
+    if args.log_bootstrap is not None:
+        try:
+            parse_addresses(args.log_bootstrap)
+        except AddressError as error:
+            raise UsageError(f"{bootstrap}: {error}") from None
+        from .. import command_config
+
+        command_config.read(args.log_command_config)
+    elif args.log_topic not in {each.partition(":")[0] for each in args.topic}:
+        args.topic = [*args.topic, f"{args.log_topic}:1"]
+
+
+class Publication:
+    """The log's publisher beside a running emulator."""
+
+    def __init__(self, publisher: LogPublisher, topic: str, elsewhere: str | None) -> None:
+        self._publisher = publisher
+        self._elsewhere = elsewhere
+        self.told = f"event log: also in topic {topic} of {elsewhere or 'this emulator'}"
+
+    async def emulator_stops(self) -> None:
+        """Before the emulator stops: what is in the log by now goes to its own topic."""
+        if self._elsewhere is None:
+            await self._stop()
+
+    async def emulator_stopped(self) -> None:
+        """The log is complete: the rest goes to the other Kafka."""
+        if self._elsewhere is not None:
+            await self._stop()
+
+    async def _stop(self) -> None:
+        if not await self._publisher.stop():
+            _tell(
+                f"event log: {self._publisher.published:,} lines are published, not all; the file has the rest"
+            )
+
+
+def published(
+    emulator: Emulator, topic: str | None, elsewhere: str | None, config: str | None
+) -> Publication | None:
+    """Begin to publish the log of an emulator that runs; None: nobody asked for it."""
+    if topic is None:
+        return None
+    from coordinator.emulator.log_publisher import LogPublisher
+    from coordinator.emulator.session import own_addresses, own_routes
+    from coordinator.event_log.reader import runs
+
+    from .. import command_config
+
+    assert emulator.log_path is not None
+    path = fspath(emulator.log_path)
+    routes = own_routes(emulator.servers) if elsewhere is None else {}
+    publisher = LogPublisher(
+        path,
+        elsewhere or own_addresses(routes),
+        topic,
+        offset=runs(path)[-1].offset,
+        routes=routes,
+        entry=command_config.read(config),
+        tell=_tell,
+    )
+    publisher.start()
+    return Publication(publisher, topic, elsewhere)
+
+
+def _tell(text: str) -> None:
+    print(f"coordinator serve: {printable(text)}", file=sys.stderr, flush=True)

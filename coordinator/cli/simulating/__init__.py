@@ -1,0 +1,1 @@
+"""Commands that run scenarios under virtual time: one run, comparisons, the swarm."""

@@ -1,0 +1,213 @@
+"""`coordinator ab FILE --vary assignor=range,sticky --seeds 20`: Run a scenario under variants of
+its settings and compare what it costs.
+
+Each seed runs under every variant with the same churn, so that differences are paired by seed. A
+table shows medians and their 95 % intervals: first of each variant, then of its differences from
+the first one. Ctrl-C prints the table of the seeds that are done.
+"""
+
+from __future__ import annotations
+
+import re
+from argparse import ArgumentTypeError, Namespace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .. import Subparsers, UsageError, description
+from ..interrupts import INTERRUPTED, interruptible
+from .simulate import load
+
+_COMMA = re.compile(r",(?![^\[]*\])")
+"""Between values: not within [...]."""
+
+if TYPE_CHECKING:
+    from coordinator.common.statistics import Estimate
+    from coordinator.simulator.comparing.measures import Measures
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """The options of `ab`."""
+    parser = subparsers.add_parser(
+        "ab",
+        help="compare variants of a scenario",
+        description=description(__doc__),
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "scenario", metavar="FILE", help="a scenario file, or the name of a shipped scenario"
+    )
+    parser.add_argument(
+        "--vary",
+        action="append",
+        required=True,
+        metavar="PATH=A,B",
+        help="values of a key, such as members.app.static=true,false; a key of members alone is meant for all of them",
+    )
+    parser.add_argument(
+        "--seeds",
+        type=_seeds,
+        default=20,
+        metavar="N",
+        help="how many seeds, from 1 on (default: 20)",
+    )
+    parser.add_argument(
+        "--svg", metavar="FILE", help="draw the comparison, too, as a picture for browsers"
+    )
+    parser.add_argument(
+        "--png",
+        metavar="FILE",
+        help="the same as PNG; needs Matplotlib, which the extra `spark` brings",
+    )
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="PATH=VALUE",
+        dest="settings",
+        help="as of `simulate`, for all variants",
+    )
+
+
+def _seeds(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 100_000:
+        raise ArgumentTypeError(f"{text!r}: give a whole number from 1 to 100000")
+    return int(text)
+
+
+def run(args: Namespace) -> int:
+    """Compare; 0, 2 for a wrong file or option, 130 if it was interrupted."""
+    from coordinator.common.statistics import quantile
+    from coordinator.event_log import EventLog
+    from coordinator.simulator.comparing.measures import NAMES, measure
+    from coordinator.simulator.run import run_scenario
+
+    draw_png = None if args.png is None else _png()
+    base = load(args.scenario, args.settings)
+    kinds = [kind.name for kind in base.members]
+    variants = list(_variants(args.vary, kinds, args.settings))
+    for option, path in (("--svg", args.svg), ("--png", args.png)):
+        check_place(option, path)
+    scenarios = {
+        name: load(args.scenario, [*args.settings, *settings]) for name, settings in variants
+    }
+    results: dict[str, list[Measures]] = {name: [] for name in scenarios}
+    seeds = 0
+    try:
+        with interruptible():
+            for seed in range(1, args.seeds + 1):
+                measured = {}
+                for name, scenario in scenarios.items():
+                    log = EventLog(seed=seed, kafka_version=scenario.release.number)
+                    run_scenario(scenario, seed, log)
+                    measured[name] = measure(log.events())
+                for name, row in measured.items():
+                    results[name].append(row)
+                seeds = seed
+    except KeyboardInterrupt:
+        for rows in results.values():
+            del rows[seeds:]
+        print("interrupted: what is known so far")
+        if not seeds:
+            print(f"{base.name}: no seed is done")
+            return INTERRUPTED
+    print(
+        f"{base.name}: {seeds} seeds, medians, their 95 % intervals by ranks, and how sure those are"
+    )
+    if args.svg is not None or draw_png is not None:
+        title = f"{base.name}: {seeds} seeds"
+        estimates = {
+            name: [quantile([row[column] for row in rows], 0.5) for column in range(len(NAMES))]
+            for name, rows in results.items()
+        }
+        if args.svg is not None:
+            _draw(args.svg, title, estimates)
+        if draw_png is not None:
+            _write("--png", args.png, draw_png(title, NAMES, estimates))
+    first = results[variants[0][0]]
+    for name, _ in variants:
+        print(f"\n{name}")
+        for column, what in enumerate(NAMES):
+            values = [row[column] for row in results[name]]
+            differences = [
+                value - base_row[column] for value, base_row in zip(values, first, strict=True)
+            ]
+            paired = "" if results[name] is first else f"   difference {quantile(differences, 0.5)}"
+            print(f"  {what:24} {quantile(values, 0.5)!s:38}{paired}".rstrip())
+    return 0 if seeds == args.seeds else INTERRUPTED
+
+
+def _draw(path: str, title: str, variants: Mapping[str, Sequence[Estimate]]) -> None:
+    """Write the picture. Raises UsageError."""
+    from coordinator.simulator.comparing.drawing import svg
+    from coordinator.simulator.comparing.measures import NAMES
+
+    _write("--svg", path, svg(title, NAMES, variants).encode())
+
+
+def _png() -> Callable[[str, Sequence[str], Mapping[str, Sequence[Estimate]]], bytes]:
+    """What draws PNG pictures. Raises UsageError without Matplotlib, before anything runs."""
+    try:
+        from coordinator.pipeline.spark.variants import png
+    except ModuleNotFoundError as error:
+        if error.name != "matplotlib":
+            raise
+        raise UsageError(
+            "--png needs Matplotlib: pip install 'kafka-group-coordinator[spark]'; --svg needs nothing"
+        ) from None
+    return png
+
+
+def _write(option: str, path: str, content: bytes) -> None:
+    try:
+        Path(path).write_bytes(content)
+    except OSError as error:
+        raise UsageError(f"{option} {path}: cannot be written: {error.strerror or error}") from None
+
+
+def check_place(option: str, path: str | None) -> None:
+    """A picture's folder is there before anything runs. Raises UsageError."""
+    if path is not None and (Path(path).is_dir() or not Path(path).parent.is_dir()):
+        why = "Is a directory" if Path(path).is_dir() else "No such file or directory"
+        raise UsageError(f"{option} {path}: cannot be written: {why}")
+
+
+def _variants(
+    given: Sequence[str], kinds: Sequence[str], settings: Sequence[str]
+) -> Iterator[tuple[str, list[str]]]:
+    """Every combination: its name and its settings. Raises UsageError."""
+    from coordinator.simulator.files.schema import TABLES
+
+    axes: list[list[tuple[str, list[str]]]] = []
+    set_once = {each.partition("=")[0].strip() for each in settings}
+    varied: set[str] = set()
+    for each in given:
+        path, equals, values = each.partition("=")
+        options = [value.strip() for value in _COMMA.split(values) if value.strip()]
+        if not equals or len(options) < 2:
+            raise UsageError(
+                f"--vary {each}: give a path and at least two values, such as assignor=range,sticky"
+            )
+        twice = next((option for at, option in enumerate(options) if option in options[:at]), None)
+        if twice is not None:
+            raise UsageError(f"--vary {each}: {twice} stands there twice: give each value once")
+        of_members = (
+            "." not in path and path not in TABLES[""].keys and path in TABLES["members"].keys
+        )
+        paths = [f"members.{kind}.{path}" for kind in kinds] if of_members else [path]
+        if not varied.isdisjoint(paths):
+            raise UsageError(f"--vary {each}: {path} is varied twice: give all its values at once")
+        if not set_once.isdisjoint(paths):
+            raise UsageError(
+                f"--vary {each}: --set gives {path} one value: leave one of the two out"
+            )
+        varied.update(paths)
+        axes.append(
+            [(f"{path}={option}", [f"{one}={option}" for one in paths]) for option in options]
+        )
+    for combination in product(*axes):
+        yield (
+            " ".join(name for name, _ in combination),
+            [setting for _, chosen in combination for setting in chosen],
+        )

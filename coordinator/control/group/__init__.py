@@ -1,0 +1,1 @@
+"""A group in the hands of a test: its properties, waits and verbs."""

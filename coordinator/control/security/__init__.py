@@ -1,0 +1,1 @@
+"""Verbs of rights, passwords and certificates."""

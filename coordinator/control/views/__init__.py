@@ -1,0 +1,1 @@
+"""What a test sees of groups and records: plain values, read between two requests."""

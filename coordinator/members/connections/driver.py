@@ -1,0 +1,282 @@
+"""Carrying out what a client wants: its connections, over any transport. No clock, no sockets: both
+come with the transport.
+
+    driver = Driver(transport, consumer, first_broker=0)
+    told = driver.perform(consumer.take())        # what is for the application, such as Committed and Delivered
+
+Owns the connections of one client: to its coordinator, to any broker, and one for data to each
+broker. Rules: a client's machine is told of every answer and every loss; afterwards `turn` of
+whoever drives it is called, or `rearm` if there is nothing new for the application. The simulator
+gives it its links, and `members.live` sockets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import Any, Protocol
+
+from ...wire.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
+from ...wire.primitives import WireError
+from ...wire.schema import Request, Response
+from ..cluster_view import ClusterView
+from ..effects import AskBroker, Disconnect, DropBroker, FetchMetadata, Node, Send
+from ..requests import Unsupported
+
+Answered = Callable[[Any, "Response | Unsupported"], None]
+Lost = Callable[[list[Any], str], None]
+
+
+@lru_cache(maxsize=64)
+def metadata_request(question: FetchMetadata) -> MetadataRequest:
+    """The request that asks it: the same for all members that ask the same, and not to be
+    changed."""
+    asked = (
+        None
+        if question.topics is None
+        else [MetadataRequestTopic(name=name) for name in sorted(question.topics)]
+    )
+    return MetadataRequest(
+        topics=asked, allow_auto_topic_creation=question.allow_auto_topic_creation
+    )
+
+
+class Link(Protocol):
+    """A connection, open or about to be."""
+
+    def ask(self, message: Request, context: Any) -> None:
+        """Send a request, or keep it until there is a connection. Raises Unsupported, WireError."""
+
+    def close(self) -> None:
+        """Give the connection up; nobody is told."""
+
+    def reset(self) -> None:
+        """End it as the network would; its owner is told."""
+
+
+class Transport(Protocol):
+    """What gives connections, and the time."""
+
+    def now(self) -> int:
+        """Milliseconds since the driver's zero."""
+
+    def connect(self, node: Node | None, turn: int, answered: Answered, lost: Lost) -> Link:
+        """A connection to a broker; None: to one of those known from the start, the `turn`-th that
+        is tried."""
+
+    def soon(self, action: Callable[[], None]) -> None:
+        """Call `action` after what happens now."""
+
+
+class Client(Protocol):
+    """What is driven: a Consumer, or a Producer."""
+
+    def receive(self, number: int, response: Response, now: int) -> bool:
+        """An answer came."""
+
+    def failed(self, number: int, now: int) -> None:
+        """No answer will come."""
+
+    def unsupported(self, number: int, fault: Unsupported, now: int) -> None:
+        """The request was never sent."""
+
+
+class MetadataClient(Client, Protocol):
+    """A client that asks for metadata by itself and has a coordinator."""
+
+    def disconnected(self, now: int) -> None:
+        """The connection to the coordinator is gone."""
+
+    def metadata(self, view: ClusterView, now: int) -> None:
+        """Metadata came."""
+
+    def metadata_failed(self, now: int) -> None:
+        """No metadata will come."""
+
+
+class Driver:
+    """The connections of one client. `turn` is called after everything that the client was told."""
+
+    def __init__(
+        self,
+        transport: Transport,
+        client: Any,
+        turn: Callable[[], None],
+        rearm: Callable[[], None],
+        first_broker: int = 0,
+    ) -> None:
+        self._rearm = rearm
+        self._transport = transport
+        self._client: MetadataClient = client
+        self._turn = turn
+        self._tries = first_broker
+        self._coordinator: tuple[Node, Link] | None = None
+        self._any: Link | None = None
+        self._data: dict[Node, Link] = {}
+        self._ended = False
+
+    def perform(self, effects: Iterable[Any]) -> list[Any]:
+        """Carry out effects; returns those that are for the application."""
+        told, hung_up = [], False
+        for effect in effects:
+            match effect:
+                case Send(number=number, node=node, message=message):
+                    if node is None:
+                        self._ask_any(message, number)
+                    else:
+                        self._ask(self._to_coordinator(node), message, number)
+                case AskBroker(number, node, message):
+                    self._ask(self._to_broker(node), message, number)
+                case Disconnect():
+                    self._hang_up()
+                    hung_up = True
+                case DropBroker(node, _):
+                    if (link := self._data.pop(node, None)) is not None:
+                        link.close()
+                case FetchMetadata():
+                    self._ask_any(metadata_request(effect), (effect.topics,))
+                case _:
+                    told.append(effect)
+        if hung_up:
+            self._transport.soon(self._hung_up)
+        return told
+
+    def reset(self) -> None:
+        """The network ends all its connections."""
+        links = [
+            self._any,
+            self._coordinator[1] if self._coordinator else None,
+            *self._data.values(),
+        ]
+        for link in links:
+            if link is not None:
+                link.reset()
+
+    def only_link(self) -> Link | None:
+        """The connection to the coordinator; None if there is none, or others for data."""
+        return None if self._data or self._coordinator is None else self._coordinator[1]
+
+    @property
+    def any_link(self) -> Link | None:
+        """The connection to any broker, if there is one."""
+        return self._any
+
+    def close(self) -> None:
+        """The client has ended: nothing is told any more."""
+        self._ended = True
+        self._hang_up()
+        if self._any is not None:
+            self._any.close()
+            self._any = None
+        for link in self._data.values():
+            link.close()
+        self._data.clear()
+
+    # -- connections
+
+    def _to_coordinator(self, node: Node) -> Link:
+        known = self._coordinator
+        if known is not None and (known[0] is node or known[0] == node):
+            return known[1]
+        self._hang_up()
+        link: list[Link] = []
+        link.append(
+            self._transport.connect(
+                node, 0, self._answered, lambda unanswered, why: self._lost_coordinator(link, why)
+            )
+        )
+        self._coordinator = node, link[0]
+        return link[0]
+
+    def _to_broker(self, node: Node) -> Link:
+        found = self._data.get(node)
+        if found is None:
+            link: list[Link] = []
+            link.append(
+                self._transport.connect(
+                    node,
+                    0,
+                    self._answered,
+                    lambda unanswered, why: self._lost_broker(node, link, unanswered),
+                )
+            )
+            found = self._data[node] = link[0]
+        return found
+
+    def _ask_any(self, message: Request, context: Any) -> None:
+        if self._any is None:
+            link: list[Link] = []
+            link.append(
+                self._transport.connect(
+                    None,
+                    self._tries,
+                    self._answered,
+                    lambda unanswered, why: self._lost_any(link, unanswered),
+                )
+            )
+            self._any = link[0]
+        self._ask(self._any, message, context)
+
+    def _ask(self, link: Link, message: Request, context: Any) -> None:
+        try:
+            link.ask(message, context)
+        except (Unsupported, WireError) as error:
+            fault = error if isinstance(error, Unsupported) else Unsupported(str(error))
+            self._transport.soon(lambda: self._answered(context, fault))
+
+    def _hang_up(self) -> None:
+        if self._coordinator is not None:
+            self._coordinator[1].close()
+            self._coordinator = None
+
+    def _hung_up(self) -> None:
+        """What was asked over a connection that the client gave up is not answered any more: as in
+        Java, whose NetworkClient fails what is in flight to a node that it disconnects."""
+        if not self._ended and self._coordinator is None:
+            self._client.disconnected(self._transport.now())
+            self._turn()
+
+    # -- what comes back
+
+    def _answered(self, context: Any, answer: Response | Unsupported) -> None:
+        if self._ended:
+            return
+        now = self._transport.now()
+        if isinstance(context, tuple):
+            asked = context[0]
+            if isinstance(answer, MetadataResponse) and not answer.error_code:
+                self._client.metadata(ClusterView.of(answer, asked), now)
+            else:
+                self._client.metadata_failed(now)
+        elif isinstance(answer, Unsupported):
+            self._client.unsupported(context, answer, now)
+        elif not self._client.receive(context, answer, now):
+            self._rearm()
+            return
+        self._turn()
+
+    def _lost_coordinator(self, link: list[Link], why: str) -> None:
+        if not self._ended and self._coordinator is not None and self._coordinator[1] is link[0]:
+            self._coordinator = None
+            self._client.disconnected(self._transport.now())
+            self._turn()
+
+    def _lost_broker(self, node: Node, link: list[Link], unanswered: list[Any]) -> None:
+        if not self._ended and self._data.get(node) is link[0]:
+            del self._data[node]
+            self._fail(unanswered)
+
+    def _lost_any(self, link: list[Link], unanswered: list[Any]) -> None:
+        if not self._ended and self._any is link[0]:
+            self._any = None
+            self._tries += 1
+            self._fail(unanswered)
+
+    def _fail(self, unanswered: list[Any]) -> None:
+        now = self._transport.now()
+        for context in unanswered:
+            if isinstance(context, tuple):
+                self._client.metadata_failed(now)
+            else:
+                self._client.failed(context, now)
+        self._turn()
