@@ -27,6 +27,7 @@ Handler = Callable[["Broker", "Call"], "Result | Sliced"]
 """A handler does its work at once, or, for a large request, says how it is done in slices."""
 
 API_VERSIONS = 18
+FETCH = 1
 MAY_BE_LARGE = frozenset(
     {
         "describe_client_quotas",

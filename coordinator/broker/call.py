@@ -54,7 +54,7 @@ class Unread(NamedTuple):
     """A response that is made when it can be sent: what it holds is not read, and takes no memory,
     before."""
 
-    make: Callable[[], Message]
+    make: Callable[[], Message | Encoded]
 
 
 Result: TypeAlias = "Message | Encoded | Special | None"

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from .client_links import ClientLinks
     from .commit_gate import CommitGate
     from .fetching.parked import ParkedFetches
+    from .fetching.repeated import Again
     from .fetching.sessions import FetchSessions
     from .shares.host import SharePeers, TopicMaker
     from .shares.service import Shares
@@ -101,6 +102,8 @@ class Broker(FreshNames):
         """The configurations of all brokers of the cluster."""
         self.coordinator = coordinator
         self.parked_fetches = parked_fetches
+        self.repeated_fetches: dict[int, Again] | None = None
+        """Fetches that are likely to be asked again, by their request's identity; None: not kept."""
         self.random, self.epoch_ms = random, epoch_ms
         self.log = log
         self.max_request_bytes: int = configs.get_int("socket.request.max.bytes")

@@ -174,7 +174,7 @@ def refuse(api: str, message: Request, version: int, error: int, chosen: Chosen)
     failed item beside the error is what Kafka says there: no offset, no timestamp, a generic text
     where the API has one. OffsetFetch before version 8 answers for its one group.
     AddPartitionsToTxn from version 4 is a request between brokers and answers as a whole. Fetch has
-    a module of its own, `fetch_errors`.
+    a module of its own, `fetching.errors`.
     """
     special = _SPECIAL.get(api)
     if special is not None:

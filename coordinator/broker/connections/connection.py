@@ -26,6 +26,7 @@ from ...wire.primitives import WireError
 from .. import apis
 from ..call import Encoded, Unread
 from ..client_links import THROTTLED
+from ..fetching.repeated import MOST_BYTES, MOST_REQUESTS
 from ..lane import LARGE_REQUEST_BYTES, uncollected
 from . import wire_log
 from .exchange import HEAD, Exchange
@@ -41,6 +42,7 @@ _BUFFERED_ENOUGH = 1 << 16
 """A muted connection that has more than this waiting should not be read from."""
 _FRAMES_A_TURN = 256
 """So many requests of one connection are handled in a row; then others have their turn."""
+_NOT_KNOWN = (-1, None)
 CloseConnection = Callable[[str, Exception | None], None]
 
 
@@ -303,11 +305,24 @@ class Connection(Exchange):
             if self._work is None:
                 self.large = False
             return
+        broker = self._broker
+        if key == apis.FETCH and broker.repeated_fetches is not None and not broker.interceptors:
+            body = frame[at:]
+            known, message = self._fetches.get(body, _NOT_KNOWN)
+            if known == version:
+                self._decoded(api, version, correlation_id, client_id, message, frame, now)
+                return
+        else:
+            body = b""
         try:
             message = api.request.decode(version, frame, at, limited=api.limited)
         except WireError as error:
             self._refuse(f"{apis.title(key)} v{version}: {error}", now)
             return
+        if body and len(body) <= MOST_BYTES:
+            if len(self._fetches) >= MOST_REQUESTS:
+                self._fetches.clear()
+            self._fetches[body] = (version, message)
         self._decoded(api, version, correlation_id, client_id, message, frame, now)
 
     def _leave_lane(self) -> None:

@@ -63,6 +63,7 @@ class Exchange:
         "_broker",
         "_call",
         "_correlation_id",
+        "_fetches",
         "_finish",
         "_measured",
         "_output",
@@ -105,6 +106,7 @@ class Exchange:
         self._token: int | None = None
         self._api: apis.Api | None = None
         self._correlation_id = 0
+        self._fetches: dict[bytes, tuple[int, Message]] = {}  # that may come again: body, version
         self._call: Call | None = None
         self._ready: Message | Encoded | Unread | None = (
             None  # its answer, which waits for room or for the next turn

@@ -53,15 +53,22 @@ class ParkedFetches:
         parked yet."""
         assert fetch.token not in self._parked
         self._parked[fetch.token] = fetch
+        token = fetch.token
         for topic, index in fetch.partitions:
-            self._watching.setdefault(topic, {}).setdefault(index, {})[fetch.token] = fetch
+            watching = self._watching.get(topic)
+            if watching is None:
+                watching = self._watching[topic] = {}
+            if index in watching:
+                watching[index][token] = fetch
+            else:
+                watching[index] = {token: fetch}
         if (
             len(self._deadlines) > 2 * len(self._parked) + 100
         ):  # most have been completed before their time
             self._deadlines = [entry for entry in self._deadlines if entry[2] in self._parked]
             heapify(self._deadlines)
         self._order += 1
-        heappush(self._deadlines, (fetch.deadline_ms, self._order, fetch.token))
+        heappush(self._deadlines, (fetch.deadline_ms, self._order, token))
 
     def wake(self, topic: str, index: int, now: int) -> None:
         """Records came to a partition, or its log start moved: complete the fetches that are ready
@@ -102,10 +109,12 @@ class ParkedFetches:
             fetch.complete(now)
 
     def _unwatch(self, fetch: Waiting) -> None:
+        token = fetch.token
         for topic, index in fetch.partitions:
             watching = self._watching[topic]
-            watching[index].pop(fetch.token, None)
-            if not watching[index]:
+            waiting = watching[index]
+            waiting.pop(token, None)
+            if not waiting:
                 del watching[index]
-            if not watching:
-                del self._watching[topic]
+                if not watching:
+                    del self._watching[topic]

@@ -28,8 +28,17 @@ from ...wire.messages.fetch import (
     PartitionData,
 )
 from .. import data_log
-from ..call import Unread
-from ..fetching.sessions import TOPIC_IDS_SINCE, Fetch, Key, SessionPartition, move_to_end
+from ..call import Encoded, Unread
+from ..fetching.repeated import MOST_KEPT, Repeated
+from ..fetching.sessions import (
+    FINAL_EPOCH,
+    NO_SESSION,
+    TOPIC_IDS_SINCE,
+    Fetch,
+    Key,
+    SessionPartition,
+    move_to_end,
+)
 
 if TYPE_CHECKING:
     from ...cluster import Partition
@@ -57,6 +66,12 @@ def handle(broker: Broker, call: Call) -> FetchResponse | None:
     """Answer a fetch, or park it."""
     request = call.message
     assert isinstance(request, FetchRequest)
+    repeated = broker.repeated_fetches
+    if repeated:
+        known = repeated.get(id(request))
+        if known is not None and known.takes_again(call):
+            broker.parked_fetches.park(known)
+            return None
     if request.session_id not in _SESSION_IDS and call.version >= SESSIONS_SINCE:
         return _failed(request, request.session_id, call.version)
     fetch = broker.fetch_sessions.open(request, call.version, call.now)
@@ -68,6 +83,10 @@ def handle(broker: Broker, call: Call) -> FetchResponse | None:
     response = operation.answer_now()
     if response is None:
         broker.parked_fetches.park(operation)
+        if repeated is not None and operation.may_be_repeated():
+            if len(repeated) >= MOST_KEPT:
+                repeated.clear()
+            repeated[id(request)] = operation  # which holds the request
     return response
 
 
@@ -114,6 +133,7 @@ class Operation:
         "_idle",
         "_max_bytes",
         "_min_bytes",
+        "_repeated",
         "_replica_id",
         "_request",
         "_unknown",
@@ -142,8 +162,46 @@ class Operation:
         self._asked: list[tuple[Key, str, SessionPartition]] = []
         self._unknown: list[tuple[Key, SessionPartition, PartitionData]] = []
         self._idle = True  # all that is asked for is at its end: nothing is made for it before its time is over
+        self._repeated: Repeated | None = None  # what is kept for the same request again
         self._name_topics()
         self.partitions = tuple(dict.fromkeys((topic, key[1]) for key, topic, _ in self._asked))
+
+    def may_be_repeated(self) -> bool:
+        """Keep what is needed to take the same request again, where it waits without a session at
+        the end of all that it names."""
+        cluster, request = self._broker.cluster, self._request
+        founds = [cluster.partition(topic, key[1]) for key, topic, _ in self._asked]
+        if (
+            not self._idle
+            or self._unknown
+            or None in founds
+            or request.session_epoch != FINAL_EPOCH
+            or request.session_id != NO_SESSION
+        ):
+            return False
+        self._repeated = Repeated(
+            cluster,
+            [
+                (found, partition.wanted.fetch_offset)
+                for found, (_, _, partition) in zip(founds, self._asked, strict=True)
+                if found is not None
+            ],
+        )
+        return True
+
+    def takes_again(self, call: Call) -> bool:
+        """See `Again.takes_again`."""
+        repeated = self._repeated
+        if (
+            repeated is None
+            or call.message is not self._request
+            or not repeated.stands(self._broker.cluster)
+            or not repeated.at_end()
+        ):
+            return False
+        self._call, self.token = call, call.token
+        self.deadline_ms = call.now + self._request.max_wait_ms
+        return True
 
     def _name_topics(self) -> None:
         """Part what can be read from what is unknown: 100 for an id, then 3 for a name, or for the
@@ -235,8 +293,20 @@ class Operation:
 
     def complete(self, now: int) -> None:
         """Answer the parked request with what there is."""
-        self._broker.answer(
-            self.token, Unread(lambda: self._response(self._read_all()[0], now)), now
+        self._broker.answer(self.token, Unread(lambda: self._answer(now)), now)
+
+    def _answer(self, now: int) -> FetchResponse | Encoded:
+        broker, repeated = self._broker, self._repeated
+        if (
+            repeated is None
+            or broker.interceptors  # which may change answers, as quotas do
+            or broker.throttling is not None
+            or not repeated.stands(broker.cluster)
+            or not repeated.at_end()
+        ):
+            return self._response(self._read_all()[0], now)
+        return repeated.answer() or repeated.keep(
+            Encoded(self._response(self._read_all()[0], now).encode(self._call.version))
         )
 
     # -- reading

@@ -67,6 +67,8 @@ class VirtualBrokers(LoopKit):
         self._observers: list[Callable[[], None]] = []
         self._hosts = Hosts(brokers)
         self._listening = set(brokers.brokers)
+        for broker in brokers.brokers.values():
+            broker.repeated_fetches = {}
         brokers.hosts_changed = self._host_changed
         for node, broker in brokers.brokers.items():
             secured.watch_over(broker)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sized
-from contextvars import Context
+from contextvars import Context, copy_context
 from heapq import heapify, heappop, heappush
 from typing import Any, Final
 
@@ -21,18 +21,20 @@ _LOOK_S: Final = 0.01
 _LOOK_EVERY: Final = 64
 _OWN_FILES: Final = 1  # the pipe by which other threads wake the loop
 _MANY: Final = 100
+_PLAIN: Final[frozenset[Any]] = frozenset({asyncio.Handle, asyncio.TimerHandle})
+_new: Final[Callable[[type[Any]], Any]] = object.__new__
 
 
 class Turns:
     """What a running loop does in place of its own turns, from `take_over` to `give_back`."""
 
     __slots__ = (
+        "_debug",
         "_files",
         "_heap",
         "_loop",
         "_order",
         "_select",
-        "_turn",
         "_zero_s",
         "now_s",
         "pending",
@@ -50,7 +52,7 @@ class Turns:
         self._files: Sized = getattr(loop._selector, "_fd_to_key", (None, None))
         self._heap: list[tuple[float, int, asyncio.TimerHandle]] = []
         self._order = 0
-        self._turn = 0
+        self._debug: bool = loop.get_debug()
 
     def take_over(self) -> None:
         """The clock stands at the loop's own, and its timers are here."""
@@ -82,9 +84,19 @@ class Turns:
         self, callback: Callable[..., Any], *arguments: Any, context: Context | None = None
     ) -> asyncio.Handle:
         """See `asyncio.loop.call_soon`."""
-        handle = asyncio.Handle(callback, arguments, self._loop, context)
+        handle: Any
+        if self._debug:  # it keeps where it was made
+            handle = asyncio.Handle(callback, arguments, self._loop, context)
+        else:  # as its constructor does
+            handle = _new(asyncio.Handle)
+            handle._context = copy_context() if context is None else context
+            handle._loop = self._loop
+            handle._callback = callback
+            handle._args = arguments
+            handle._cancelled = False
+            handle._repr = handle._source_traceback = None
         self._loop._ready.append(handle)
-        return handle
+        return handle  # type: ignore[no-any-return]
 
     def call_later(
         self,
@@ -94,10 +106,7 @@ class Turns:
         context: Context | None = None,
     ) -> asyncio.TimerHandle:
         """See `asyncio.loop.call_later`."""
-        when = self._zero_s + self.now_s + delay
-        handle = asyncio.TimerHandle(when, callback, arguments, self._loop, context)
-        self.set(handle, when)
-        return handle
+        return self._timer(self._zero_s + self.now_s + delay, callback, arguments, context)
 
     def call_at(
         self,
@@ -107,9 +116,29 @@ class Turns:
         context: Context | None = None,
     ) -> asyncio.TimerHandle:
         """See `asyncio.loop.call_at`."""
-        handle = asyncio.TimerHandle(when, callback, arguments, self._loop, context)
+        return self._timer(when, callback, arguments, context)
+
+    def _timer(
+        self,
+        when: float,
+        callback: Callable[..., Any],
+        arguments: tuple[Any, ...],
+        context: Context | None,
+    ) -> asyncio.TimerHandle:
+        handle: Any
+        if self._debug:
+            handle = asyncio.TimerHandle(when, callback, arguments, self._loop, context)
+        else:
+            handle = _new(asyncio.TimerHandle)
+            handle._context = copy_context() if context is None else context
+            handle._loop = self._loop
+            handle._callback = callback
+            handle._args = arguments
+            handle._cancelled = False
+            handle._repr = handle._source_traceback = None
+            handle._when = when
         self.set(handle, when)
-        return handle
+        return handle  # type: ignore[no-any-return]
 
     def set(self, handle: asyncio.TimerHandle, when: float) -> None:
         """Let a handle run at an instant of the loop's clock; it may have run before."""
@@ -118,58 +147,63 @@ class Turns:
         heappush(self._heap, (when, order, handle))
 
     def turn(self) -> None:
-        """See what is ready, and if nothing is, let time pass; then run what is ready."""
-        loop, heap = self._loop, self._heap
+        """See what is ready, and if nothing is, let time pass; then run what is ready. Some turns
+        in one call, for the loop's own cost of a turn is as large."""
+        loop, heap, files = self._loop, self._heap, self._files
         ready: Any = loop._ready
-        self.now_s += _TURN_S
-        self._turn += 1
-        if not self._turn % _LOOK_EVERY:
-            loop._process_events(self._select(0))
-        if not ready and not loop._stopping:
-            self._pass(loop, heap)
-        end = self._zero_s + self.now_s + _EARLY_S
-        while heap and heap[0][0] < end:
-            handle: Any = heappop(heap)[2]
-            if handle._cancelled:
-                loop._timer_cancelled_count -= 1
-            else:
-                handle._scheduled = False
-                ready.append(handle)
-        for _ in range(len(ready)):
-            handle = ready.popleft()
-            if handle._cancelled:
-                continue
-            kind = handle.__class__
-            if kind is not asyncio.Handle and kind is not asyncio.TimerHandle:
-                handle._run()  # of a kind that has more to do
-                continue
-            try:
-                handle._context.run(handle._callback, *handle._args)
-            except (SystemExit, KeyboardInterrupt):
-                raise
-            except BaseException as error:
-                context = {"message": f"Exception in callback {handle}", "exception": error}
-                loop.call_exception_handler({**context, "handle": handle})
-
-    def _pass(self, loop: Any, heap: list[tuple[float, int, Any]]) -> None:
-        """Nothing is ready: time passes until the next timer is due, unless somebody outside acts
-        first."""
+        take, make_ready = ready.popleft, ready.append
+        handle: Any
+        for _ in range(_LOOK_EVERY):
+            self.now_s += _TURN_S
+            if not ready and not loop._stopping:
+                while heap and heap[0][2]._cancelled:
+                    heappop(heap)
+                    loop._timer_cancelled_count -= 1
+                if heap and not self.pending and len(files) <= _OWN_FILES:
+                    wait = heap[0][0] - self._zero_s - self.now_s
+                    if wait > 0:
+                        self.now_s += wait
+                else:
+                    self._look(loop, heap)
+            end = self._zero_s + self.now_s + _EARLY_S
+            while heap and heap[0][0] < end:
+                handle = heappop(heap)[2]
+                if handle._cancelled:
+                    loop._timer_cancelled_count -= 1
+                else:
+                    handle._scheduled = False
+                    make_ready(handle)
+            for _ in range(len(ready)):
+                handle = take()
+                if handle._cancelled:
+                    continue
+                if handle.__class__ not in _PLAIN:
+                    handle._run()  # of a kind that has more to do
+                    continue
+                try:
+                    handle._context.run(handle._callback, *handle._args)
+                except (SystemExit, KeyboardInterrupt):
+                    raise
+                except BaseException as error:
+                    context = {"message": f"Exception in callback {handle}", "exception": error}
+                    loop.call_exception_handler({**context, "handle": handle})
+            if loop._stopping:
+                return
+        loop._process_events(self._select(0))
         if len(heap) > _MANY and 2 * loop._timer_cancelled_count > len(heap):
             heap[:] = [entry for entry in heap if not entry[2]._cancelled]
             heapify(heap)
             loop._timer_cancelled_count = 0
-        while heap and heap[0][2]._cancelled:
-            heappop(heap)
-            loop._timer_cancelled_count -= 1
+
+    def _look(self, loop: Any, heap: list[tuple[float, int, Any]]) -> None:
+        """Nothing is ready, and somebody outside may act: look at files, then let time pass until
+        the next timer is due."""
         if self.pending:
             loop._process_events(self._select(_LOOK_S))
         elif not heap:
             loop._process_events(self._select(None))
         else:
-            if len(self._files) > _OWN_FILES:
-                loop._process_events(self._select(0))
-                if loop._ready:
-                    return
+            loop._process_events(self._select(0))
             wait = heap[0][0] - self._zero_s - self.now_s
-            if wait > 0:
+            if wait > 0 and not loop._ready:
                 self.now_s += wait
