@@ -96,7 +96,8 @@ CASES: dict[type[small.Small], tuple[str, set[str], float]] = {
     ownership_in_confluent.PausesWhatItIsGiven: (COMES, {f.STOPS_READING}, 8.0),
     ownership_in_confluent.TakesTooLong: (EVERYTHING, {f.RESTLESS}, 20.0),
     ownership_in_confluent.KeepsTheLast: (EVERYTHING, {f.KEEPS_BACK}, 5.0),
-    left_over.LeavesItsWorker: (STOPS, {f.WORKS_ON}, PATIENCE_S),
+    # What its worker does while the consumer closes is done in time, and never committed.
+    left_over.LeavesItsWorker: (STOPS, {f.WORKS_ON, f.NOT_COMMITTED}, PATIENCE_S),
     left_over.CommitsWhereItBegan: (COMES, {f.GOES_BACK}, PATIENCE_S),
     left_over.EndsByItsOwnError: (EVERYTHING, {f.ENDED}, 5.0),
     left_over.GivesUpInSilence: (FORGOTTEN, {f.NO_RECOVERY}, 5.0),
