@@ -195,6 +195,7 @@ class Operation:
         if (
             repeated is None
             or call.message is not self._request
+            or self._broker.throttling is not None
             or not repeated.stands(self._broker.cluster)
             or not repeated.at_end()
         ):
