@@ -328,7 +328,7 @@ def value(
 
 def long_arrays(stage: Stage, key: int) -> Iterator[tuple[str, Request, int]]:
     """The requests of one API."""
-    api = apis.apis_of(NEWEST)(key)
+    api = apis.apis_of(NEWEST)[key]
     assert api is not None
     topic_id = stage.broker.cluster.topics[TOPIC].id
     for version in {api.lowest, api.highest}:
@@ -356,7 +356,7 @@ def long_arrays(stage: Stage, key: int) -> Iterator[tuple[str, Request, int]]:
 
 def long_names(stage: Stage, key: int) -> Iterator[tuple[str, Request, int]]:
     """Requests of one API whose names are as long as names may be, and different."""
-    api = apis.apis_of(NEWEST)(key)
+    api = apis.apis_of(NEWEST)[key]
     assert api is not None
     topic_id = stage.broker.cluster.topics[TOPIC].id
     count, numbers = MIB // LONG_NAME, iter(range(1 << 30))
@@ -509,7 +509,7 @@ def conversions(stage: Stage) -> Iterator[Measured]:
 def many_tags(key: int) -> Iterator[tuple[str, bytes]]:
     """Frames with as many unknown tagged fields as fit: in the header, behind the body, all
     different, and one that is large."""
-    api = apis.apis_of(NEWEST)(key)
+    api = apis.apis_of(NEWEST)[key]
     assert api is not None
     version = api.highest
     if request_header_version(key, version) < 2:

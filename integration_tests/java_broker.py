@@ -118,6 +118,11 @@ class JavaBroker:
         """Its port, once it was begun."""
         return int(self.bootstrap_servers.rpartition(":")[2])
 
+    @property
+    def running(self) -> bool:
+        """Whether its process runs."""
+        return self._process is not None and self._process.poll() is None
+
     def start(self) -> Self:
         """Format its storage, start it, wait until it answers."""
         try:

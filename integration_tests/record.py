@@ -15,7 +15,7 @@ from typing import Final
 from integration_tests.targets import KafkaTarget, NoBroker
 from integration_tests.wire.registry import PROFILES
 
-PARTS: Final = ("wire", "clients", "tools", "java_admin", "cluster")
+PARTS: Final = ("wire", "clients", "tools", "java_admin", "cluster", "upgrade")
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -26,7 +26,7 @@ from integration_tests.wire.registry import scenarios_of
 from integration_tests.wire.together import Part, play_together
 
 OLDER = [name for name in RELEASES if name != NEWEST.name]
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "releases.md"
+DOCS = Path(__file__).resolve().parents[1] / "docs"
 
 
 class Played:
@@ -118,13 +118,17 @@ def test_what_is_kept_of_a_release_differs_from_the_newest(release: str) -> None
     ] == []
 
 
-def test_the_page_counts_as_the_records_do() -> None:
-    page = PAGE.read_text()
+def test_the_pages_count_as_the_records_do() -> None:
+    page, short = ((DOCS / f"{name}.md").read_text() for name in ("releases", "validation"))
+    different = len(load(home_of("4.3")))
+    known = len(scenarios_of("4.3"))
+    said = f"Of {known} scenarios that 4.3.1 can be asked, {known - different} are the same on both"
+    assert said in " ".join(short.split()), f"docs/validation.md: expected {said!r}"
     for release in RELEASES.values():
         names = scenarios_of(release.name)
         listed = DIVERGENCES | OF_RELEASES.get(release.name, {})
-        row = (
-            f"| {release.name} | {release.number} | {len(names)} "
-            f"| {len(names) - len(listed)} | {len(listed)} |"
-        )
+        counts = f"{len(names)} | {len(names) - len(listed)} | {len(listed)} |"
+        row = f"| {release.name} | {release.number} | {counts}"
         assert row in page, f"docs/releases.md: expected the row {row}"
+        row = f"| {release.number} | {counts}"
+        assert row in short, f"docs/validation.md: expected the row {row}"

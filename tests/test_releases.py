@@ -122,7 +122,7 @@ class TestTable:
     def test_every_advertised_api_is_served(self, release: Release) -> None:
         served = apis_of(release)
         for key, (lowest, highest) in release.api_versions.items():
-            api = served(key)
+            api = served[key]
             assert api is not None, key
             assert key in SERVED
             assert (max(lowest, api.lowest), api.highest) == (api.lowest, highest)

@@ -156,7 +156,17 @@ have."""
 class Api:
     """An API ready to serve: its request table, the versions that are served, its handler."""
 
-    __slots__ = ("flexible", "handle", "highest", "key", "limited", "lowest", "name", "request")
+    __slots__ = (
+        "decode",
+        "flexible",
+        "handle",
+        "highest",
+        "key",
+        "limited",
+        "lowest",
+        "name",
+        "request",
+    )
 
     def __init__(
         self, key: int, name: str, request: type[Request], handle: Handler, release: Release
@@ -171,12 +181,15 @@ class Api:
         self.handle = handle
         self.limited = release.has("V44-7")
         """Whether requests with very many elements or tagged fields are refused unread."""
+        self.decode = request.decode if self.limited else request.decode_unlimited
+        """Reads a request, as the release does."""
 
 
-class Apis:
-    """The APIs of one release."""
+class Apis(dict[int, "Api | None"]):
+    """The APIs of one release, by key, each loaded when it is first asked for; None: not served."""
 
     def __init__(self, release: Release) -> None:
+        super().__init__()
         self.release = release
         self.ranges = {key: of for key, of in sorted(release.api_versions.items()) if key in SERVED}
         """Lowest and highest version that are advertised, by key."""
@@ -186,7 +199,6 @@ class Apis:
         )
         """The answer to ApiVersions of an unknown version, in version 0: UNSUPPORTED_VERSION and one
         entry, that of ApiVersions itself."""
-        self._loaded: dict[int, Api] = {}
 
     def advertised(self, controller: Release) -> Iterator[tuple[int, int, int]]:
         """Key, lowest and highest version of each API, beside a controller of a release."""
@@ -197,13 +209,12 @@ class Apis:
             if lowest <= highest:
                 yield key, lowest, highest
 
-    def __call__(self, key: int) -> Api | None:
-        """The API of a key, loaded at first use; None if it is not served."""
-        loaded = self._loaded.get(key)
-        if loaded is None and key in self.ranges:
-            name, module = SERVED[key]
-            handle: Handler = import_module(f"coordinator.broker.handlers.{module or name}").handle
-            loaded = self._loaded[key] = Api(key, name, request_type(key), handle, self.release)
+    def __missing__(self, key: int) -> Api | None:
+        if key not in self.ranges:
+            return None
+        name, module = SERVED[key]
+        handle: Handler = import_module(f"coordinator.broker.handlers.{module or name}").handle
+        loaded = self[key] = Api(key, name, request_type(key), handle, self.release)
         return loaded
 
 

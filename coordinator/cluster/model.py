@@ -161,6 +161,8 @@ class Cluster:
             if feature.finalized
         }
         """The levels at which features are finalised; those that are left out are at 0."""
+        self.highest_levels = dict(self.features)
+        """The highest at which each ever was: brokers that start read all of the metadata log."""
         self.version = 0
         self.topics_created = 0
         # Answers made from this state, by whatever key their maker likes; emptied on every change.
@@ -228,6 +230,7 @@ class Cluster:
     def set_feature(self, name: str, level: int) -> None:
         """Finalise a feature at a level; at 0 it is off."""
         self.features[name] = level
+        self.highest_levels[name] = max(level, self.highest_levels.get(name, 0))
         self.changed()
 
     @cached_property

@@ -90,7 +90,9 @@ class Hosts:
         self._must_be(broker, HostState.STOPPED)
         cluster = self.cluster
         if release is not None:
-            become(broker, cluster.configs[broker], release, cluster.controller.cluster.features)
+            become(
+                broker, cluster.configs[broker], release, cluster.controller.cluster.highest_levels
+            )
         cluster.network.hosts[broker] = HostState.RUNNING
         cluster.coordinators.restarts(broker, now)
         cluster.brokers[broker] = started = cluster.new_broker(broker)

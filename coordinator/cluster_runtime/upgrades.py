@@ -1,8 +1,8 @@
 """A broker that starts as another release of Kafka.
 
 Rules: what is finalised stays what it is until UpdateFeatures changes it; a release that does not
-have the level at which a feature is finalised does not start (BRK-UP-1); settings are those that the
-broker was given. Does not depend on hosts.
+have a level at which a feature is or was finalised does not start (UPG-3); settings are those that
+the broker was given. Does not depend on hosts.
 """
 
 from __future__ import annotations
@@ -39,26 +39,27 @@ def stays_what_it_is(broker: int, kafka_version: str | None) -> str:
 
 
 def become(
-    broker: int, configs: BrokerConfigs, release: Release, finalized: Mapping[str, int]
+    broker: int, configs: BrokerConfigs, release: Release, levels: Mapping[str, int]
 ) -> None:
-    """Let a stopped broker be of a release from now on. Raises ClusterError where that release does
+    """Let a stopped broker be of a release from now on. `levels`: the highest at which features were
+    finalised. Raises ClusterError where that release does
     not start; then nothing has changed."""
-    check_levels(broker, release, finalized)
+    check_levels(broker, release, levels)
     try:
         configs.become(release)
     except ConfigError as error:
         raise ClusterError(f"broker {broker} does not start as Kafka {release}: {error}") from None
 
 
-def check_levels(broker: int, release: Release, finalized: Mapping[str, int]) -> None:
-    """Raise ClusterError if a release does not have the levels at which features are finalised."""
-    for name, level in finalized.items():
+def check_levels(broker: int, release: Release, levels: Mapping[str, int]) -> None:
+    """Raise ClusterError if a release does not have the levels at which features were finalised."""
+    for name, level in levels.items():
         supported = release.features.get(name)
         least, most = (0, 0) if supported is None else (supported.lowest, supported.highest)
         if level and not least <= level <= most:
             raise ClusterError(
                 f"broker {broker} does not start as Kafka {release}: {_kafkas_words(name, level, least, most)}"
-                f" ({name} is finalised at {level}; Kafka {release} has {least}-{most})"
+                f" ({name} was finalised at {level}; Kafka {release} has {least}-{most})"
             )
 
 

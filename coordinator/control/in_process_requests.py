@@ -76,7 +76,7 @@ def ask_later(
     version: int | None = None,
 ) -> None:
     """Ask, and give the answer to `done`, now or when it comes."""
-    api = apis.served_by(broker)(message.api_key)
+    api = apis.served_by(broker)[message.api_key]
     assert api is not None, message
     version = api.highest if version is None else version
     node = broker.cluster.brokers.get(broker.node_id)  # None: it was unregistered

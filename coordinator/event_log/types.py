@@ -140,8 +140,6 @@ TYPES: Final[dict[str, tuple[str, ...]]] = {
         "PositionReset",
         "Rewound",
         "CommitEnded",
-        "SharedRecordsPolled",
-        "AcknowledgementsEnded",
         "ProducerStarted",
         "ProducerClosing",
         "ProducerClosed",

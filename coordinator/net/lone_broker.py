@@ -93,7 +93,7 @@ class LoneBroker:
         self._must_be(HostState.STOPPED)
         server, broker = self._server, self._server.broker
         if release is not None:
-            become(self.node_id, broker.configs, release, broker.cluster.features)
+            become(self.node_id, broker.configs, release, broker.cluster.highest_levels)
             follow_release(broker)
         self.state = HostState.RUNNING
         server.runtime = broker

@@ -167,19 +167,28 @@ class Message(Struct):
     _encoders: ClassVar[dict[int, Callable[..., bytes]]]
 
     @classmethod
-    def decode(cls, version: int, data: bytes, pos: int = 0, *, limited: bool = True) -> Self:
+    def decode(cls, version: int, data: bytes, pos: int = 0) -> Self:
         """Read a body of this version that starts at `pos`. Bytes after it are ignored, as in
         Kafka.
 
         Raises `WireError` on a version there is no table for and on anything malformed: an early
         end, a null where none may be, an array that claims more elements than bytes are left.
-        Allocates nothing a length only promises. `limited`: as Kafka from 4.4 on, it refuses arrays
-        of more than a million elements and sections of more than 10,000 tagged fields (V44-7).
+        Allocates nothing a length only promises. As Kafka from 4.4 on, it refuses arrays of more
+        than a million elements and sections of more than 10,000 tagged fields (V44-7).
         """
-        decoders = cls._decoders if limited else cls._unlimited_decoders
-        decoder = decoders.get(version)
+        decoder = cls._decoders.get(version)
         if decoder is None:
-            decoder = decoders[version] = compile_decoder(cls, version, limited=limited)
+            decoder = cls._decoders[version] = compile_decoder(cls, version)
+        message: Self = decoder(data, pos)
+        return message
+
+    @classmethod
+    def decode_unlimited(cls, version: int, data: bytes, pos: int = 0) -> Self:
+        """As `decode`, with any number of elements and of tagged fields, as Kafka before 4.4."""
+        decoder = cls._unlimited_decoders.get(version)
+        if decoder is None:
+            decoder = compile_decoder(cls, version, limited=False)
+            cls._unlimited_decoders[version] = decoder
         message: Self = decoder(data, pos)
         return message
 

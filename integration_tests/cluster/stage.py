@@ -100,7 +100,8 @@ class Patient:
         return {entry["node_id"] for entry in answer["brokers"]} if answer else set()
 
 
-def _until(holds: Callable[[], bool], never: str, limit_s: float = WHOLE_S) -> None:
+def await_true(holds: Callable[[], bool], never: str, limit_s: float = WHOLE_S) -> None:
+    """Wait until something holds. Raises AssertionError, which says what never did."""
     end = time.monotonic() + limit_s
     while not holds():
         if time.monotonic() > end:
@@ -113,17 +114,17 @@ def whole(addresses: list[str]) -> None:
     leads, and internal topics are served where they were laid out. Raises AssertionError."""
     patient = Patient(addresses)
     try:
-        _until(
+        await_true(
             lambda: all(patient.alive(broker) == set(BROKERS) for broker in BROKERS),
             "the brokers never found each other",
         )
-        _until(lambda: _placed(patient), "internal topics never came to their places")
-        _until(
+        await_true(lambda: _placed(patient), "internal topics never came to their places")
+        await_true(
             lambda: all(_is_whole(patient, broker) for broker in BROKERS),
             "the cluster never became whole",
         )
-        _until(lambda: _coordinated(patient), "the coordinators never served")
-        _until(
+        await_true(lambda: _coordinated(patient), "the coordinators never served")
+        await_true(
             lambda: all(_has_ids(patient, broker) for broker in BROKERS),
             "the brokers never had producer ids",
         )
@@ -214,7 +215,7 @@ def lay_out(addresses: list[str]) -> None:
                 patient.ask(1, "FindCoordinator", 4, key_type=key_type, coordinator_keys=["any"])
                 return len(patient.partitions(1, topic)) == INTERNAL_PARTITIONS
 
-            _until(made, f"{topic} was never made")
+            await_true(made, f"{topic} was never made")
         whole(addresses)
     finally:
         patient.close()
@@ -502,11 +503,11 @@ class Cluster:
             self.hosts.resume_broker(broker)
         for broker in list(self.down):
             self.hosts.start_broker(broker)
-        _until(
+        await_true(
             lambda: all(self._patient.alive(broker) == set(BROKERS) for broker in BROKERS),
             "the brokers never found each other",
         )
-        _until(self._removed, "topics stayed")
+        await_true(self._removed, "topics stayed")
         self._patient.close()
         whole(self.s.addresses)
 

@@ -269,7 +269,7 @@ class TestHostileInput:
             raise RuntimeError("planted")
 
         driver = Driver()
-        served = apis.apis_of(NEWEST)(16)
+        served = apis.apis_of(NEWEST)[16]
         assert served is not None
         monkeypatch.setattr(served, "handle", fail)
         client, other = driver.client(), driver.client()
@@ -282,7 +282,7 @@ class TestHostileInput:
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         driver = Driver()
-        served = apis.apis_of(NEWEST)(12)
+        served = apis.apis_of(NEWEST)[12]
         assert served is not None
         monkeypatch.setattr(
             served, "handle", lambda broker, call: HeartbeatResponse(error_code=1 << 20)

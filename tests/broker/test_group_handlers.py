@@ -482,7 +482,7 @@ class TestApiVersions:
 
     @pytest.mark.parametrize("key", apis.SERVED)
     def test_what_is_advertised_is_served(self, key: int) -> None:
-        ready = apis.apis_of(NEWEST)(key)
+        ready = apis.apis_of(NEWEST)[key]
         assert ready is not None
         assert callable(ready.handle)
         assert request_type(key).versions == ((3, 13) if key == 0 else NEWEST.api_versions[key])

@@ -403,7 +403,7 @@ def test_the_collector_is_only_put_off(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[bool] = []
     client = driver.client()
     for key, name in ((12, "heartbeat"), (3, "metadata")):
-        api = apis.apis_of(NEWEST)(key)
+        api = apis.apis_of(NEWEST)[key]
         assert api is not None, name
         handle = api.handle
 

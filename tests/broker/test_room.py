@@ -180,7 +180,7 @@ class TestOneAnswer:
         def huge(broker: Broker, call: Call) -> Encoded:
             return Encoded(Huge(b"x"))
 
-        api = module.apis.apis_of(NEWEST)(ListGroupsRequest.api_key)
+        api = module.apis.apis_of(NEWEST)[ListGroupsRequest.api_key]
         assert api is not None
         monkeypatch.setattr(api, "handle", huge)
         client = Driver(limits=Limits(response_bytes=1 << 40)).client()

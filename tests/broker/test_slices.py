@@ -96,7 +96,7 @@ def describe(count: int) -> DescribeGroupsRequest:
 def large_requests() -> Iterator[tuple[int, int, str]]:
     """Every array of elements that are not plain numbers, of every API, in its highest version."""
     for key in sorted(apis.SERVED):
-        api = apis.apis_of(NEWEST)(key)
+        api = apis.apis_of(NEWEST)[key]
         assert api is not None
         for path in paths(api.request, api.highest):
             if isinstance(path[-1].elem, StructType) or path[-1].elem.kind == "string":  # type: ignore[union-attr]
@@ -111,7 +111,7 @@ def test_no_request_is_handled_in_one_piece(key: int, version: int, path: str) -
     """A long array, decoded, handled and answered: never more than a bounded part of the work at a
     time."""
     driver = Driver(["t:4"])
-    api = apis.apis_of(NEWEST)(key)
+    api = apis.apis_of(NEWEST)[key]
     assert api is not None
     (long,) = [
         fields

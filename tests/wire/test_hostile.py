@@ -143,7 +143,7 @@ def test_tagged_fields_by_the_thousand_take_linear_time() -> None:
     bare = FetchRequest().encode(12)[:-1]
     with pytest.raises(WireError, match="10000 are the most"):
         FetchRequest.decode(12, bare + uvarint(50_000) + tags)
-    decoded = FetchRequest.decode(12, bare + uvarint(50_000) + tags, limited=False)
+    decoded = FetchRequest.decode_unlimited(12, bare + uvarint(50_000) + tags)
     assert decoded.unknown_tags is not None
     assert len(decoded.unknown_tags) == 50_000
     assert FetchRequest.decode(12, body).encode(12) == body

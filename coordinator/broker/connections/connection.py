@@ -259,7 +259,7 @@ class Connection(Exchange):
 
     def _must_wait(self, data: bytes, start: int) -> bool:
         """Whether a request's answer may be large, while there is no room for such."""
-        api = self._apis(_KEY.unpack_from(data, start + 4)[0])
+        api = self._apis[_KEY.unpack_from(data, start + 4)[0]]
         return api is not None and not self._has_room(api)
 
     def _keep(self, data: bytes | memoryview) -> None:
@@ -282,7 +282,7 @@ class Connection(Exchange):
             self._refuse(f"unreadable request header: {error}", now)
             return
         self.client_id = client_id
-        api = self._apis(key)
+        api = self._apis[key]
         if api is None:
             why, first = self._broker.unserved.closing(
                 self._broker.log, client_id, self.peer, key, apis.title(key), version, now
@@ -315,7 +315,7 @@ class Connection(Exchange):
         else:
             body = b""
         try:
-            message = api.request.decode(version, frame, at, limited=api.limited)
+            message = api.decode(version, frame, at)
         except WireError as error:
             self._refuse(f"{apis.title(key)} v{version}: {error}", now)
             return

@@ -136,7 +136,7 @@ class SecuredConnection(Connection):
             return
         expected = _AUTHENTICATE if login.stage is Stage.TOKENS else _HANDSHAKE
         if login.stage is Stage.HANDSHAKE and key == apis.API_VERSIONS and not login.renewing:
-            api = self._apis(key)
+            api = self._apis[key]
             known = api is not None and api.lowest <= version <= api.highest
             if known and login.asked_versions:
                 self._refuse("a second ApiVersions before SaslHandshake", now)

@@ -123,7 +123,7 @@ def prepared(
     changed."""
     configs, release = broker.configs, chosen(kafka_version)
     if release is not None:
-        check_levels(broker.node_id, release, broker.controller.cluster.features)
+        check_levels(broker.node_id, release, broker.controller.cluster.highest_levels)
     texts = _read_settings(configs, given, release)
 
     def put_in_force() -> None:

@@ -137,7 +137,7 @@ class Commits:
             self.connection.broker_side,
         )
         broker = world.brokers.brokers[self.connection.node]
-        api = apis.served_by(broker)(OffsetCommitRequest.api_key)
+        api = apis.served_by(broker)[OffsetCommitRequest.api_key]
         assert api is not None
         side.client_id = name
         cause = wire_log.seen(broker, side.peer, api.name, self.version, name, message, now)
