@@ -22,6 +22,10 @@ NOT_SWITCHED: Final = {
     "assignor_switch": "members change their own assignor; in the consumer protocol the coordinator has it",
     "migration_to_consumer": "members switch in the scenario itself",
     "mixed_versions": "clients of Kafka 1.0 and 2.2 do not know the consumer protocol",
+    **dict.fromkeys(
+        ("share_lock_expiry", "share_poison_record", "share_workers_crash"),
+        "members of share groups have a protocol of their own",
+    ),
 }
 _ASSIGNORS: Final = {"range": "range"}
 _COORDINATOR_DECIDES: Final = ("session.timeout.ms", "heartbeat.interval.ms")

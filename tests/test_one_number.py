@@ -164,7 +164,7 @@ def of_page(log: Lines) -> Numbers:
     protocols = {group["protocol"] for group in drawn["groups"]}
     if protocols == {"classic"}:
         found["rebalances"] = prepared
-    elif not prepared:
+    elif not prepared and protocols != {"share"}:  # whose epochs no output counts
         epochs = [{number for _, _, number in group["numbers"]} for group in drawn["groups"]]
         found["epochs"] = found["rebalances"] = sum(map(len, epochs))
     return found

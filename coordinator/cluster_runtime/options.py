@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,8 @@ class ClusterOptions:
     random: Random
     epoch_ms: int
     topics: Sequence[TopicOption] = ()
+    groups: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Groups' own configurations, by group id, as whoever gives them has checked them."""
     racks: Sequence[str | None] = ()
     log: EventLog | None = None
     cluster_id: str | None = None

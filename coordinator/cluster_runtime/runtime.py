@@ -24,6 +24,7 @@ from ..broker.lane import uncollected
 from ..broker.shares.host import SharePeers
 from ..cluster import CONSUMER_OFFSETS, BrokerNode, Cluster
 from ..cluster import events as ev
+from ..cluster.config_changes import Operation
 from ..cluster.controller import Controller
 from ..cluster.controller.core import ControllerSettings
 from ..cluster.evolve import evolve
@@ -127,6 +128,7 @@ class Brokers:
 
             numbers = {node: each.release.number for node, each in self.configs.items()}
             write_first_brokers(self.log, self.racks, numbers)
+        self._configure_groups()
         self._create_first_topics()
 
     # -- making
@@ -238,6 +240,20 @@ class Brokers:
                 truth.client_quotas,
                 truth.scram_credentials,
             )
+
+    def _configure_groups(self) -> None:
+        for name, settings in self.options.groups.items():
+            self.controller.cluster.group_configs[name] = dict(settings)
+            if self.log is not None:
+                self.log.append(
+                    "cluster",
+                    "ConfigChanged",
+                    at_ms=0,
+                    resource="group",
+                    name=name,
+                    replace=True,
+                    changes=[[key, Operation.SET, value] for key, value in settings.items()],
+                )
 
     def _create_first_topics(self) -> None:
         configs, nodes = self.configs[1], self.controller.cluster.brokers.values()

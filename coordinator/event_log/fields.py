@@ -264,6 +264,19 @@ OF_TYPE: Final[Mapping[str, Mapping[str, _Row]]] = {
     "PositionReset": {"offset": _INTEGER},
     "Rewound": {"offset": _INTEGER},
     "CommitEnded": {"failed": _MAYBE_TEXT},
+    "SharedRecordsPolled": {
+        "records": (
+            _array(_object(_SPAN | {"delivery_count": _integer})),
+            "an array of ranges of offsets with delivery counts",
+        )
+    },
+    "AcknowledgementsEnded": {
+        "records": (
+            _array(_object(_SPAN | {"acknowledgement": _text})),
+            "an array of ranges of offsets with acknowledgements",
+        ),
+        "failed": _MAYBE_TEXT,
+    },
     "TransactionEnded": {"failed": _MAYBE_TEXT},
     "TopicCreated": {"partitions": _INTEGER},
     "SharePartitionOpened": {"records": _RECORD_RANGES},

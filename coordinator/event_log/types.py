@@ -140,6 +140,8 @@ TYPES: Final[dict[str, tuple[str, ...]]] = {
         "PositionReset",
         "Rewound",
         "CommitEnded",
+        "SharedRecordsPolled",
+        "AcknowledgementsEnded",
         "ProducerStarted",
         "ProducerClosing",
         "ProducerClosed",

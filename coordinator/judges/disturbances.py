@@ -6,10 +6,11 @@ Owns no promise.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Final
 
 from ..verbs.row import ROWS, Hurts, undone_by
-from .base import Line
+from .base import NEVER, Line
 
 _ENDS: Final = undone_by(Hurts.BROKERS, Hurts.CLIENT)
 """The line that ends each, by the line with which it begins."""
@@ -25,6 +26,13 @@ LINES: Final = (
     | {"FaultInjected", "RequestFaultBegan", "RequestFaultEnded", "SnapshotRestored"}
 ) - _HARMLESS
 """The types of lines that tell of it."""
+
+_BROKERS_ARE_BACK: Final = undone_by(Hurts.BROKERS)
+_UNDOES: Final = frozenset(_BROKERS_ARE_BACK.values())
+DONE_TO_BROKERS: Final = (
+    _UNDOES | _BROKERS_ARE_BACK.keys() | undone_by(Hurts.A_WHILE).keys() | {"SnapshotRestored"}
+)
+"""The types of lines that tell of what is done to brokers, for as long as it lasts or for a while."""
 
 _Whose = tuple[str, str]
 """A client, "" for brokers or for all requests; and what ends it."""
@@ -66,3 +74,27 @@ class Disturbances:
         if any(whose in (client, "") for whose, _ in self._lasting):
             return None
         return max(self._last.get(client, 0), self._last.get("", 0))
+
+
+class DoneToBrokers:
+    """What is done to brokers, as far as a log was seen."""
+
+    def __init__(self) -> None:
+        self._undone: Counter[str] = Counter()
+        self.last_ms = -NEVER
+        """When something was done to them, or undone, last."""
+
+    def see(self, kind: str, at_ms: int) -> None:
+        """Look at a line of one of the types `DONE_TO_BROKERS`."""
+        if kind not in DONE_TO_BROKERS:
+            return
+        self.last_ms = at_ms
+        if kind in _BROKERS_ARE_BACK:
+            self._undone[_BROKERS_ARE_BACK[kind]] += 1
+        elif kind in _UNDOES and self._undone[kind]:
+            self._undone[kind] -= 1
+
+    @property
+    def lasts(self) -> bool:
+        """Whether something was not undone yet."""
+        return bool(+self._undone)

@@ -6,11 +6,10 @@ While something is done to brokers, and for a while after that, nothing is too l
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Final
 
-from ..verbs.row import Hurts, undone_by
-from .base import NEVER, Judge, Line
+from .base import Judge, Line
+from .disturbances import DONE_TO_BROKERS, DoneToBrokers
 from .grace import REAL_TIME
 from .timers import (
     JOIN,
@@ -26,11 +25,6 @@ from .timers import (
 
 LOOKS_MS: Final = 10_000
 """transaction.abort.timed.out.transaction.cleanup.interval.ms"""
-_UNDONE_BY: Final = undone_by(Hurts.BROKERS)
-_UNDOES: Final = frozenset(_UNDONE_BY.values())
-_TO_BROKERS: Final = (
-    _UNDOES | _UNDONE_BY.keys() | undone_by(Hurts.A_WHILE).keys() | {"SnapshotRestored"}
-)
 _TIMER_OF: Final = {
     "did not rejoin in time": JOIN,
     "did not sync in time": SYNC,
@@ -55,7 +49,7 @@ class TimeoutsEnd(Judge):
         "member's rebalance timeout (K8-REC-6), an open transaction no longer than its own; not while something is done to brokers; and "
         "none of these times is over sooner for who is removed, left out or aborted because of it"
     )
-    looks_at = OF_GROUPS | OF_TRANSACTIONS | _TO_BROKERS | {"RunEnded"}
+    looks_at = OF_GROUPS | OF_TRANSACTIONS | DONE_TO_BROKERS | {"RunEnded"}
     timed = True
 
     def __init__(self, looks_ms: int = LOOKS_MS, late_ms: int = REAL_TIME.late_ms) -> None:
@@ -63,8 +57,7 @@ class TimeoutsEnd(Judge):
         self._timers = Timers(looks_ms)
         self._looks_ms = looks_ms
         self._late_ms = late_ms
-        self._undone: Counter[str] = Counter()
-        self._disturbed_at = -NEVER
+        self._brokers = DoneToBrokers()
 
     def see(self, line: Line) -> None:
         now, stream, kind = line["at_ms"], line["stream"], line["type"]
@@ -84,16 +77,9 @@ class TimeoutsEnd(Judge):
             if kind == "TransactionPrepared" and line.get("reason", "").startswith(_TOO_LONG):
                 self._too_early(line, (TRANSACTION, name, ""), f"the transaction of {name}")
             self._timers.of_transaction(line, kind, name)
-        elif stream == "fault" and kind in _TO_BROKERS:
-            self._disturbed(kind, now)
+        elif stream == "fault":
+            self._brokers.see(kind, now)
         self._look_later()
-
-    def _disturbed(self, kind: str, now: int) -> None:
-        self._disturbed_at = now
-        if kind in _UNDONE_BY:
-            self._undone[_UNDONE_BY[kind]] += 1
-        elif kind in _UNDOES and self._undone[kind]:
-            self._undone[kind] -= 1
 
     # -- too early
 
@@ -136,8 +122,8 @@ class TimeoutsEnd(Judge):
         timers = self._timers
         for key in timers.late(now_ms - self._late_ms):
             due = timers.due[key]
-            later = self._disturbed_at + due.timeout_ms + self._looks_ms
-            if +self._undone or later + self._late_ms >= now_ms:
+            later = self._brokers.last_ms + due.timeout_ms + self._looks_ms
+            if self._brokers.lasts or later + self._late_ms >= now_ms:
                 timers.due[key] = due._replace(at_ms=max(now_ms - self._late_ms, later))
                 continue
             del timers.due[key]

@@ -55,6 +55,7 @@ async def start(scenario: Scenario, seed: int, log: EventLog, epoch_ms: int) -> 
             random=Random(seed),
             epoch_ms=epoch_ms,
             topics=topic_options(scenario.topics),
+            groups=scenario.groups,
             log=log,
             metadata_delay_ms=scenario.metadata_delay_ms,
         )

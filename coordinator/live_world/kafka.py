@@ -150,7 +150,7 @@ class Kafka:
             self.notes.append(said)
 
     def _groups(self) -> list[str]:
-        return sorted({kind.group for kind in self._scenario.members})
+        return sorted(self._scenario.group_ids)
 
     def _coordinator(self, group: str) -> int | None:
         answer = self._admin.ask(FindCoordinatorRequest(key_type=0, coordinator_keys=[group]), 4)

@@ -48,11 +48,15 @@ def _warm_up(scenario: Scenario) -> None:
     """A little of it in virtual time: messages' codecs are compiled when they are first used, which
     would make the first requests late."""
     members = tuple(replace(kind, count=min(kind.count, 2)) for kind in scenario.members)
+    share_members = tuple(
+        replace(kind, count=min(kind.count, 2)) for kind in scenario.share_members
+    )
     producers = tuple(replace(kind, count=min(kind.count, 1)) for kind in scenario.producers)
     run_scenario(
         replace(
             scenario,
             members=members,
+            share_members=share_members,
             producers=producers,
             churn=(),
             faults=(),

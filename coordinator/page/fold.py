@@ -25,7 +25,15 @@ from .long_logs import KeptSteps, Steps
 from .tracks import Track
 
 _RECORDS: Final = frozenset(
-    {"RecordsPolled", "RecordsProcessed", "RecordsSent", "RecordsDelivered", "CommitEnded"}
+    {
+        "RecordsPolled",
+        "RecordsProcessed",
+        "RecordsSent",
+        "RecordsDelivered",
+        "CommitEnded",
+        "SharedRecordsPolled",
+        "AcknowledgementsEnded",
+    }
 )
 """What applications do with records: too much of it to step through."""
 _UUID_LETTERS: Final = 22

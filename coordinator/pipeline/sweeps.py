@@ -284,7 +284,7 @@ def cells(sweep: Sweep) -> list[Cell]:
     found: list[Cell] = []
     for variant in sweep.variants:
         scenario = read_scenario(sweep.text, sweep.scenario, variant.settings)
-        members = sum(kind.count for kind in scenario.members)
+        members = sum(kind.count for kind in scenario.kinds)
         weight = 20 + scenario.duration_ms / 1000 * members * 0.2
         for seed in sweep.seeds:
             key = json.dumps([sweep.text, variant.settings, seed, __version__])
@@ -350,11 +350,11 @@ def run_cell(
         staged.extend(
             ("windows", (run_id, *row)) for row in (() if counts is None else counts.rows(traffic))
         )
-        said = zip([*judges, *beside], fold.verdicts(STREAMS), strict=True)
+        names = {one().name for one in asked}
         broken = [
             verdict.judge
-            for one, verdict in said
-            if one in asked and verdict.judgement is Judgement.BROKEN
+            for verdict in fold.verdicts(STREAMS)
+            if verdict.judge in names and verdict.judgement is Judgement.BROKEN
         ]
         status, problem = ("broken", ", ".join(broken)) if broken else ("ok", None)
     except Exception as error:  # whatever is wrong with one simulation must not stop the others

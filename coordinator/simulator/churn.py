@@ -15,8 +15,10 @@ from ..members.requests import CLIENT_VERSIONS
 from .chance import Draws
 from .clients.member import SimulatedMember
 from .clients.producer import SimulatedProducer
+from .clients.share_member import SimulatedShareMember
 from .files.reading import Plain
 from .files.scenario import Kind, ProducerKind, Scenario, members_of, trigger_of
+from .files.share_kinds import ShareKind
 
 if TYPE_CHECKING:
     from .clients.client_hosts import ClientHosts
@@ -37,7 +39,7 @@ class Churn:
         """Who is to start yet, at first or again after a restart, and how often."""
         self.over_at = 0
         """When the last of it is over."""
-        self._kinds: tuple[Kind, ...] = (*scenario.members, *scenario.producers)
+        self._kinds: tuple[Kind, ...] = (*scenario.kinds, *scenario.producers)
         for kind in self._kinds:
             self._started[kind.name] = kind.count
             for name in members_of(kind):
@@ -167,6 +169,13 @@ class Churn:
                     transaction_ms=kind.transaction_ms,
                     abort_every=kind.abort_every,
                     until=kind.stop_ms,
+                )
+            )
+            return
+        if isinstance(kind, ShareKind):
+            self._world.add(
+                SimulatedShareMember(
+                    self._world, kind.config(name), kind.topics, first_broker, kind.work
                 )
             )
             return

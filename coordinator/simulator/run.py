@@ -8,12 +8,15 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from ..judges import ALL, OF_VIRTUAL_TIME, Judge, Verdict, judge
+from ..judges import ALL, OF_SHARE_GROUPS, OF_VIRTUAL_TIME, Judge, Verdict, judge
 from ..judges.failures import NoMemberFails
 from ..judges.grace import Grace, virtual_time
 from ..judges.liveness import FewRebalances, StableWithin
 from ..judges.requests import WITHIN_MS, AnsweredOnce
 from ..judges.sessions import SessionsEnd
+from ..judges.share_locks import LocksLast
+from ..judges.share_members import ReleasedComeAgain
+from ..judges.sharing import DeliveriesAreCounted
 from ..judges.timeouts import LOOKS_MS, TimeoutsEnd
 from .churn import Churn
 from .files.scenario import Scenario
@@ -28,6 +31,10 @@ _ALLOCATIONS: Final = 5_000_000
 """
 _CONSUMER_SESSION_MS: Final = 45_000  # group.consumer.session.timeout.ms
 _HEARTBEAT_MS: Final = 5_000  # group.consumer.heartbeat.interval.ms
+_LOCKS: Final = "group.share.record.lock.duration.ms"
+_LOCK_MS: Final = 30_000
+_DELIVERIES: Final = "group.share.delivery.count.limit"
+_DELIVERY_LIMIT: Final = 5
 _QUEUED_BYTES: Final = 1 << 16
 """So much of a member's waits at most for the bandwidth of its link when it falls silent."""
 STREAMS: Final = frozenset({"group", "wire", "member", "fault", "data", "transaction"})
@@ -53,6 +60,7 @@ def run_scenario(
         seed=seed,
         log=log,
         topics=scenario.topics,
+        groups=scenario.groups,
         brokers=scenario.brokers,
         config=scenario.broker_config,
         release=scenario.release,
@@ -113,7 +121,9 @@ def judges_of(scenario: Scenario, grace: Grace | None = None) -> list[Callable[[
     bounds. `grace`: how exact the run's instants are, as of virtual time by default."""
     grace = grace or grace_of(scenario)
     chosen: list[Callable[[], Judge]] = [
-        kind for kind in ALL if not scenario.judges or kind.name in scenario.judges
+        kind
+        for kind in (*ALL, *OF_SHARE_GROUPS)
+        if not scenario.judges or kind.name in scenario.judges
     ]
     if grace.heartbeat_ms is not None:
         chosen += [
@@ -133,6 +143,13 @@ def judges_of(scenario: Scenario, grace: Grace | None = None) -> list[Callable[[
             )
         )
         chosen[chosen.index(TimeoutsEnd)] = partial(TimeoutsEnd, looks_ms, grace.late_ms)
+    for index, kind in enumerate(chosen):
+        if kind is LocksLast:
+            duration_ms = int(scenario.broker_config.get(_LOCKS, _LOCK_MS))
+            chosen[index] = partial(LocksLast, duration_ms, grace.late_ms)
+        elif kind is DeliveriesAreCounted:
+            limit = int(scenario.broker_config.get(_DELIVERIES, _DELIVERY_LIMIT))
+            chosen[index] = partial(DeliveriesAreCounted, limit)
     return chosen + bounds_of(scenario)
 
 
@@ -141,6 +158,7 @@ def bounds_of(scenario: Scenario) -> list[Callable[[], Judge]]:
     chosen: list[Callable[[], Judge]] = [partial(NoMemberFails, scenario.may_fail)]
     if scenario.stable_within_ms is not None:
         chosen.append(partial(StableWithin, scenario.stable_within_ms))
+        chosen.append(partial(ReleasedComeAgain, scenario.stable_within_ms))
     if scenario.most_rebalances is not None:
         chosen.append(partial(FewRebalances, scenario.most_rebalances))
     return chosen

@@ -20,7 +20,7 @@ def unreached(scenario: Scenario) -> Iterator[str]:
     """One sentence for each piece of churn, each fault and each kind of client that begins after
     the end, or never."""
     end = scenario.duration_ms
-    for table, kinds in (("members", scenario.members), ("producers", scenario.producers)):
+    for table, kinds in (("members", scenario.kinds), ("producers", scenario.producers)):
         for kind in kinds:
             if kind.count and kind.start_ms[0] > end:
                 yield f"{table} {kind.name} start after the end of the run: from {kind.start_ms[0]} ms on, duration = {end} ms"

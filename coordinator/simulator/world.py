@@ -50,6 +50,7 @@ class World(ClientHosts):
         seed: int,
         log: EventLog,
         topics: Mapping[str, int],
+        groups: Mapping[str, Mapping[str, str]] | None = None,
         brokers: int = 1,
         config: Mapping[str, str] | None = None,
         release: Release = NEWEST,
@@ -81,6 +82,7 @@ class World(ClientHosts):
                 random=KeyedRandom(seed, "ids", "brokers"),
                 epoch_ms=EPOCH_MS,
                 topics=topic_options(topics),
+                groups=groups or {},
                 log=log,
                 metadata_delay_ms=metadata_delay_ms,
             )

@@ -411,6 +411,30 @@ def test_keys_of_share_partitions(driver: ShareDriver, key: str, error: int) -> 
     assert [of.error_code for of in answer.coordinators] == [error]
 
 
+def _transaction(driver: ShareDriver, producer: int, sequence: int, *, committed: bool) -> None:
+    log = driver.t.partitions[0].log
+    batch = build_batch(
+        [b"v"] * 2,
+        timestamp=1_000_000,
+        producer_id=producer,
+        producer_epoch=0,
+        base_sequence=sequence,
+        attributes=TRANSACTIONAL,
+    )
+    log.append(batch, parse_header(batch), LogConfig(), leader_epoch=0, now_ms=1_000_000)
+    log.append_marker(Marker(producer, 0, committed), leader_epoch=0, now_ms=1_000_000)
+
+
+def test_several_aborted_transactions_of_one_producer(driver: ShareDriver) -> None:
+    """SH-FT-7: of each of them the records are passed over, and of none that was committed between
+    them."""
+    driver.configure("g", share_isolation_level="read_committed")
+    for number, committed in enumerate((False, True, False)):
+        _transaction(driver, 7, 2 * number, committed=committed)
+    driver.records(1)
+    assert driver.member().fetch(0) == {0: [(2, 5, 1), (8, 9, 1)]}
+
+
 def test_committed_records_only(driver: ShareDriver) -> None:
     """SH-FT-7: nothing behind an open transaction; aborted records are passed over, markers are
     given."""

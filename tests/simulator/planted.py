@@ -35,7 +35,11 @@ from coordinator.storage.producers import Producers
 from coordinator.wire.messages.offset_fetch import OffsetFetchRequest
 from coordinator.wire.messages.sync_group import SyncGroupRequestAssignment
 from coordinator.wire.messages.txn_offset_commit import TxnOffsetCommitRequest
-from tests.simulator import planted_in_groups_and_logs, planted_in_time_and_quality
+from tests.simulator import (
+    planted_in_groups_and_logs,
+    planted_in_sharing,
+    planted_in_time_and_quality,
+)
 
 Patch = pytest.MonkeyPatch
 MINUTES = 1
@@ -288,6 +292,7 @@ def _every_bug() -> dict[str, Callable[[Patch], None]]:
             sys.modules[__name__],
             planted_in_groups_and_logs,
             planted_in_time_and_quality,
+            planted_in_sharing,
         )
         for name, bug in vars(module).items()
         if callable(bug)

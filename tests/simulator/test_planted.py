@@ -32,6 +32,10 @@ QUICK = {
     "leaders_are_shown_one_member_less": "assigned_well",
     "listeners_are_told_revoked_instead_of_lost": "listeners_are_told",
     "nothing_is_committed_before_a_revocation": "committed_before_revoked",
+    "locks_are_half_as_long": "locks_last",
+    "every_third_acknowledgement_is_forgotten": "acknowledgements_are_stored",
+    "released_records_stay_away": "released_come_again",
+    "dead_letters_are_written_twice": "dead_letters_complete",
 }
 """Those that show at once, and a judge that finds each. `python -m tests.simulator.planted` looks
 for all of them."""

@@ -639,7 +639,7 @@ def test_the_json_schema_knows_every_key(capsys: pytest.CaptureFixture[str]) -> 
     assert schema["additionalProperties"] is False
     protocol = schema["properties"]["members"]["items"]["properties"]["protocol"]["anyOf"]
     assert protocol == [
-        {"type": "string", "enum": ["classic", "consumer"]},
+        {"type": "string", "enum": ["classic", "consumer", "share"]},
         {"type": "string", "pattern": r"^\$\w+$"},
     ]
     told = schema["properties"]["faults"]["items"]["properties"]["action"]["description"].partition(

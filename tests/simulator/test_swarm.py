@@ -32,7 +32,7 @@ def test_every_seed_is_a_scenario_of_its_own() -> None:
         "scale",
         "waves",
     }
-    assert {len(each.producers) for each in scenarios} == {0, 1, 2}
+    assert {len(each.producers) for each in scenarios} == {0, 1, 2, 3}
     assert any(fault.trigger for each in scenarios for fault in each.faults)
     read_scenario(scenario_text(11006025, 1), "churn that would bring nobody and take nobody away")
 

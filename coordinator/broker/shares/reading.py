@@ -3,6 +3,7 @@ them belong to aborted transactions. Does not depend on share partitions."""
 
 from __future__ import annotations
 
+from collections import deque
 from struct import Struct
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -49,11 +50,13 @@ def read(
     `max_bytes` if it is to come `whole`."""
     end = log.last_stable_offset if committed else log.high_watermark
     data = log.read(offset, max_bytes, at_least_one=whole, end=end)
-    aborted = (
-        {entry.producer_id: entry.first_offset for entry in log.aborted_in(offset, len(data))}
+    aborts = (
+        deque(sorted((of.first_offset, of.producer_id) for of in log.aborted_in(offset, len(data))))
         if committed and log.aborted and data
-        else {}
+        else deque()
     )
+    aborted: set[int] = set()
+    """Producers whose transaction, at this batch, is one that was aborted."""
     spans: list[Span] = []
     ends: list[int] = []
     passed_over: list[Span] = []
@@ -64,11 +67,13 @@ def read(
             break
         span = Span(base, base + _INT.unpack_from(data, at + _LAST_DELTA_AT)[0])
         (attributes,) = _ATTRIBUTES.unpack_from(data, at + _ATTRIBUTES_AT)
+        while aborts and aborts[0][0] <= span.last_offset:
+            aborted.add(aborts.popleft()[1])
         if aborted and attributes & TRANSACTIONAL:
             (producer_id,) = _LONG.unpack_from(data, at + _PRODUCER_AT)
             if attributes & CONTROL:
-                aborted.pop(producer_id, None)
-            elif aborted.get(producer_id, span.last_offset + 1) <= base:
+                aborted.discard(producer_id)
+            elif producer_id in aborted:
                 passed_over.append(span)
         spans.append(span)
         at += _HEAD_SIZE + length

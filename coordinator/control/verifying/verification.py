@@ -15,10 +15,10 @@ from ...judges import Judge, Judgement, judge
 from ...judges.commits import CommitsStayWithinAssignment, CommitsStayWithinGeneration
 from ...judges.dead_letters import DeadLettersComplete
 from ...judges.ownership import RevokedBeforeAssigned, SingleOwner
+from ...judges.share_locks import LocksLast
 from ...judges.sharing import (
     DeliveriesAreCounted,
     DoneStaysDone,
-    LocksLast,
     NothingBeforeStart,
     OneHolder,
 )

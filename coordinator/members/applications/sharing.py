@@ -25,11 +25,19 @@ Seen = Callable[[SharedRecord, str], None]
 @dataclass(frozen=True, slots=True)
 class Work:
     """What the application does with a record. `processing_ms`: how long it takes. `release` and
-    `reject`: how probable it is that a record is given back, or refused for good."""
+    `reject`: how probable it is that a record is given back, or refused for good. `poison`: every
+    so manieth record of a partition is one that nobody can process, and is always given back; 0:
+    none."""
 
     processing_ms: int = 0
     release: float = 0.0
     reject: float = 0.0
+    poison: int = 0
+
+    @property
+    def chooses(self) -> bool:
+        """Does it accept some records and others not?"""
+        return bool(self.release or self.reject or self.poison)
 
     def checked(self, *, implicit: bool) -> Work:
         """Itself. Raises MemberConfigError for what cannot be."""
@@ -42,16 +50,28 @@ class Work:
             raise MemberConfigError(
                 f"release={self.release} and reject={self.reject}: together no more than 1"
             )
-        if implicit and (self.release or self.reject):
+        if self.poison < 0:
+            raise MemberConfigError(f"poison={self.poison}: every so manieth record, or 0 for none")
+        if implicit and self.chooses:
             raise MemberConfigError(
-                "release and reject need share.acknowledgement.mode=explicit: in implicit mode all "
-                "records are accepted"
+                "release, reject and poison need share.acknowledgement.mode=explicit: in implicit "
+                "mode all records are accepted"
             )
         return self
 
+    def kind_of(self, offset: int, chance: Callable[[], float]) -> int:
+        """What it says of a record."""
+        if self.poison and (offset + 1) % self.poison == 0:
+            return RELEASE
+        drawn = chance() if self.release or self.reject else 1.0
+        if drawn < self.release:
+            return RELEASE
+        return REJECT if drawn < self.release + self.reject else ACCEPT
+
 
 class ShareApplication:
-    """One working application. `seen` is told each record that it is done with, and its word."""
+    """One working application. `given` is told what each poll gave it; `seen` each record that it is
+    done with, and its word."""
 
     def __init__(
         self,
@@ -59,6 +79,7 @@ class ShareApplication:
         work: Work = Work(),
         *,
         chance: Callable[[], float],
+        given: Callable[[list[SharedRecord]], None] = lambda records: None,
         seen: Seen = lambda of, word: None,
     ) -> None:
         self.consumer = consumer
@@ -68,6 +89,7 @@ class ShareApplication:
         """How many records it has finished."""
         self._work = work.checked(implicit=consumer.config.implicit)
         self._chance = chance
+        self._given = given
         self._seen = seen
         self._records: deque[SharedRecord] = deque()
         self._busy_until: int | None = None
@@ -92,7 +114,10 @@ class ShareApplication:
     def _step(self, now: int) -> bool:
         """One step; False: it waits."""
         if not self._records:
-            self._records.extend(self.consumer.poll(now))
+            polled = self.consumer.poll(now)
+            if polled:
+                self._given(polled)
+                self._records.extend(polled)
             self._busy_until = now + self._work.processing_ms
             return bool(self._records)
         if self._busy_until is not None and now < self._busy_until:
@@ -104,11 +129,7 @@ class ShareApplication:
     def _finish(self, of: SharedRecord) -> None:
         kind = ACCEPT
         if not self.consumer.config.implicit:
-            drawn = self._chance() if self._work.release or self._work.reject else 1.0
-            if drawn < self._work.release:
-                kind = RELEASE
-            elif drawn < self._work.release + self._work.reject:
-                kind = REJECT
+            kind = self._work.kind_of(of.record.offset, self._chance)
             self.consumer.acknowledge(of, kind)
         self.processed += 1
         self._seen(of, _WORDS[kind])

@@ -176,6 +176,7 @@ class ShareSessions:
             wanted = by_node.get(node, set())
             if session.busy or now < session.again_at:
                 continue
+            session.again_at = 0
             if session.renewing or (session.said and (self._buffer or not wanted)):
                 self._acknowledge(session, now)
             elif not self._buffer and (wanted or session.partitions):

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from ...event_log import EventLog
     from .member import SimulatedMember
     from .producer import SimulatedProducer
+    from .share_member import SimulatedShareMember
 
-Client: TypeAlias = "SimulatedMember | SimulatedProducer"
+Client: TypeAlias = "SimulatedMember | SimulatedShareMember | SimulatedProducer"
 DIRECTIONS = {"both": (True, False), "to_broker": (True,), "from_broker": (False,)}
 
 

@@ -140,17 +140,13 @@ def check_called(names: Sequence[str], where: Sequence[Where]) -> None:
             )
 
 
-def check_member(plain: Plain, where: Where) -> None:
-    """What a kind of member may be called, and what it needs to say."""
+def check_member_names(plain: Plain, where: Where) -> None:
+    """What a kind of member may be called, and what settings may not say."""
     name = f"members {plain['name']}"
     _check_name("members", plain["name"], where)
     if not plain["topics"]:
         raise ScenarioError(
             f"{where.at('topics')}: {name}: topics = []: name at least one of [topics]"
-        )
-    if not plain["assignor"] and where.at("assignor") != str(where):
-        raise ScenarioError(
-            f"{where.at('assignor')}: {name}: assignor = []: name at least one, or leave the key out"
         )
     for setting, key in _SETTINGS_WITH_KEYS.items():
         if setting in plain["config"]:
@@ -158,6 +154,16 @@ def check_member(plain: Plain, where: Where) -> None:
                 f"{where.of(setting)}: {name}: {setting} is not set in config: {key} says it"
             )
     check_said_twice(name, plain["topics"], where.at("topics"))
+
+
+def check_member(plain: Plain, where: Where) -> None:
+    """What a kind of member may be called, and what it needs to say."""
+    name = f"members {plain['name']}"
+    check_member_names(plain, where)
+    if not plain["assignor"] and where.at("assignor") != str(where):
+        raise ScenarioError(
+            f"{where.at('assignor')}: {name}: assignor = []: name at least one, or leave the key out"
+        )
     check_member_settings(plain, where)
     highest = CLIENT_VERSIONS.get(plain["versions"], {}).get(
         JoinGroupRequest.api_key, _STATIC_SINCE

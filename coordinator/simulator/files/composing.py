@@ -1,7 +1,7 @@
 """Scenario files that build on others: `extends`, and `[parameters]` that stand for values.
 
-Owns the merging: tables key by key, `[[members]]` and `[[producers]]` by their names, other arrays
-one after the other. Does not depend on what the keys mean.
+Owns the merging: tables key by key, `[[members]]`, `[[groups]]` and `[[producers]]` by their names,
+other arrays one after the other. Does not depend on what the keys mean.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Load = Callable[[str, str], tuple[str, str]]
 _WHOLE = re.compile(r"\$(\w+)")
 _WITHIN = re.compile(r"\$\{(\w+)\}")
 MOST_BASES = 10
-_BY_NAME = ("members", "producers")
+_BY_NAME = ("members", "groups", "producers")
 
 
 class ComposingError(ValueError):

@@ -238,6 +238,8 @@ def _value(key: str, value: Any, spec: Key, places: Places, name: str, index: in
             read = value
         case "flag" if isinstance(value, bool):
             read = value
+        case "probability" if type(value) in (int, float) and 0 <= value <= 1:
+            read = value
         case "duration":
             read = duration_ms(value)
         case "range":

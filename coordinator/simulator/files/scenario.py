@@ -3,7 +3,7 @@ what does not go together."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from assignors import TopicPartition
@@ -12,7 +12,7 @@ from ...broker.build import topic_options
 from ...broker.environments.consumer import assignors
 from ...configs.broker_configs import BrokerConfigs
 from ...control import cluster, faults
-from ...judges import ALL, OF_VIRTUAL_TIME
+from ...judges import ALL, OF_SHARE_GROUPS, OF_VIRTUAL_TIME
 from ...judges.failures import ANY
 from ...members import MemberConfig
 from ...members.applications.consuming import CommitPolicy
@@ -50,6 +50,14 @@ from .contradictions import (
 from .places import Places, Where
 from .reading import Plain, ScenarioError, parse
 from .schema import TABLES
+from .share_kinds import (
+    PROTOCOL,
+    ShareKind,
+    check_not_share,
+    check_one_type,
+    read_groups,
+    read_share_kind,
+)
 from .sizes import check_replication, check_scale, check_sizes, check_topics
 
 DEFAULT_ASSIGNORS = ("range", "cooperative-sticky")
@@ -122,7 +130,7 @@ class ProducerKind:
         return from_properties(ProducerConfig, {**self.properties, **own}, "a producer")
 
 
-Kind = MemberKind | ProducerKind
+Kind = MemberKind | ShareKind | ProducerKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +182,20 @@ class Scenario:
     """What its brokers behave as."""
     may_fail: tuple[str, ...]
     """Kinds of members that may end by an error."""
+    share_members: tuple[ShareKind, ...] = ()
+    """Members of share groups."""
+    groups: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Groups' own configurations."""
+
+    @property
+    def kinds(self) -> tuple[MemberKind | ShareKind, ...]:
+        """Members of all groups."""
+        return *self.members, *self.share_members
+
+    @property
+    def group_ids(self) -> list[str]:
+        """The groups that members are of."""
+        return list(dict.fromkeys(kind.group for kind in self.kinds))
 
 
 def read_scenario(
@@ -195,9 +217,13 @@ def _scenario(plain: Plain, name: str) -> Scenario:
     with blamed(places.where("topics")):
         topic_options(topics)
     later, deleted = _topics_of("CreateTopic", plain), _topics_of("DeleteTopic", plain)
-    kinds = tuple(
+    kinds = [
         _kind(each, topics, later, places.where("members", index))
         for index, each in enumerate(plain["members"])
+    ]
+    check_one_type(
+        [(kind.group, isinstance(kind, ShareKind)) for kind in kinds],
+        lambda index: places.where("members", index),
     )
     producers = tuple(
         _producer(each, topics, plain["duration"], places.where("producers", index))
@@ -226,20 +252,28 @@ def _scenario(plain: Plain, name: str) -> Scenario:
         frozenset(
             kind.properties.get("group.instance.id", kind.name if kind.static else "")
             for kind in kinds
+            if isinstance(kind, MemberKind)
         ),
         frozenset(kind.name for kind in producers if kind.transactional)
-        | frozenset(f"{kind.group}-{kind.name}" for kind in kinds if kind.commit == "transaction"),
+        | frozenset(
+            f"{kind.group}-{kind.name}"
+            for kind in kinds
+            if isinstance(kind, MemberKind) and kind.commit == "transaction"
+        ),
     )
     if "consumer" not in configs.get_list("group.coordinator.rebalance.protocols"):
         check_classic(plain["members"], lambda index: places.where("members", index))
     _check_clients(kinds, producers, configs, places)
+    groups = read_groups(
+        plain["groups"], there.groups, configs, lambda index: places.where("groups", index)
+    )
     check_sizes(
         sum(there.members.values()) + sum(there.producers.values()), places.where("members")
     )
     for index, churn in enumerate(plain["churn"]):
         check_churn(churn, there, places.where("churn", index))
     must, where = plain["must"], places.where("must")
-    known = [judge.name for judge in (*ALL, *OF_VIRTUAL_TIME)]
+    known = [judge.name for judge in (*ALL, *OF_SHARE_GROUPS, *OF_VIRTUAL_TIME)]
     if not must["judges"] and where.at("judges") != str(where):
         raise ScenarioError(
             f"{where.at('judges')}: must.judges = []: name at least one, or leave the key out for all"
@@ -278,7 +312,7 @@ def _scenario(plain: Plain, name: str) -> Scenario:
         brokers["metadata_delay"],
         plain["links"]["delay"],
         plain["links"]["bandwidth"],
-        kinds,
+        tuple(kind for kind in kinds if isinstance(kind, MemberKind)),
         producers,
         tuple(plain["churn"]),
         faults_,
@@ -288,6 +322,8 @@ def _scenario(plain: Plain, name: str) -> Scenario:
         lines,
         release,
         must["may_fail"],
+        tuple(kind for kind in kinds if isinstance(kind, ShareKind)),
+        groups,
     )
 
 
@@ -297,14 +333,17 @@ def _topics_of(verb: str, plain: Plain) -> frozenset[str]:
     return frozenset(name for name in named if isinstance(name, str))
 
 
-def _kind(plain: Plain, topics: dict[str, int], later: frozenset[str], where: Where) -> MemberKind:
+def _kind(
+    plain: Plain, topics: dict[str, int], later: frozenset[str], where: Where
+) -> MemberKind | ShareKind:
     name = f"members {plain['name']}"
+    if plain["protocol"] == PROTOCOL:
+        share_kind = read_share_kind(plain, where)
+        _check_subscribed(name, plain["topics"], topics, later, where)
+        return share_kind
     check_member(plain, where)
-    for topic in plain["topics"]:
-        if topic not in topics and topic not in later:
-            raise ScenarioError(
-                f"{where.at('topics')}: {name} subscribe to {topic}, which [topics] does not name, nor any CreateTopic"
-            )
+    check_not_share(plain, where)
+    _check_subscribed(name, plain["topics"], topics, later, where)
     with blamed(where):
         properties = {
             "group.protocol": plain["protocol"],
@@ -333,6 +372,16 @@ def _kind(plain: Plain, topics: dict[str, int], later: frozenset[str], where: Wh
         )
         kind.config(f"{kind.name}-1").make_assignors()
     return kind
+
+
+def _check_subscribed(
+    name: str, named: tuple[str, ...], topics: dict[str, int], later: frozenset[str], where: Where
+) -> None:
+    for topic in named:
+        if topic not in topics and topic not in later:
+            raise ScenarioError(
+                f"{where.at('topics')}: {name} subscribe to {topic}, which [topics] does not name, nor any CreateTopic"
+            )
 
 
 def _consuming(
@@ -403,7 +452,7 @@ def _producer(plain: Plain, topics: dict[str, int], duration_ms: int, where: Whe
 
 
 def _check_clients(
-    kinds: tuple[MemberKind, ...],
+    kinds: list[MemberKind | ShareKind],
     producers: tuple[ProducerKind, ...],
     configs: BrokerConfigs,
     places: Places,
@@ -419,6 +468,8 @@ def _check_clients(
         configs.get_int("group.max.session.timeout.ms"),
     )
     for index, kind in enumerate(kinds):
+        if isinstance(kind, ShareKind):
+            continue
         where = places.where("members", index)
         config = kind.config(f"{kind.name}-1")
         _check_remote_assignor(kind, configs.get_list("group.consumer.assignors"), where)

@@ -56,6 +56,7 @@ WHAT_KINDS_TAKE: Final = {
     "text": 'a text, such as "app"',
     "count": f"a whole number from 0 to {MOST}",
     "flag": "true or false",
+    "probability": "a number from 0 to 1",
     "duration": 'a duration, such as "30s" or "5m", or whole milliseconds, of at most 366 days (8784h)',
     "range": 'a duration, or two for the shortest and the longest, such as ["1ms", "20ms"]',
     "names": 'a text, or several, such as ["orders", "payments"]',
@@ -136,7 +137,10 @@ TABLES: Final[dict[str, Table]] = {
                 [],
             ),
             "protocol": Key(
-                "text", "the group protocol", "classic", choices=("classic", "consumer")
+                "text",
+                "the group protocol; share: they are members of a share group (KIP-932)",
+                "classic",
+                choices=("classic", "consumer", "share"),
             ),
             "static": Key("flag", "whether each has a group.instance.id, its name", False),
             "start": Key(
@@ -149,6 +153,21 @@ TABLES: Final[dict[str, Table]] = {
             ),
             "consumes": Key("flag", "whether it really fetches and processes records", False),
             "processing": Key("duration", "how long its application takes over a record", "0ms"),
+            "release": Key(
+                "probability",
+                'protocol = "share": how probable it is that a record is given back, to be delivered again',
+                0,
+            ),
+            "reject": Key(
+                "probability",
+                'protocol = "share": how probable it is that a record is refused for good',
+                0,
+            ),
+            "poison": Key(
+                "count",
+                'protocol = "share": every so manieth record of a partition is always given back, as if nobody could process it; 0: none',
+                0,
+            ),
             "commit": Key(
                 "text",
                 "when it commits: by itself, after each batch, after each record, never, or in a pipeline's transactions",
@@ -166,6 +185,14 @@ TABLES: Final[dict[str, Table]] = {
                 choices=tuple(CLIENT_VERSIONS),
             ),
             "config": Key("settings", "further consumer settings by Kafka's names", {}),
+        },
+        several=True,
+    ),
+    "groups": Table(
+        "A group's own configuration.",
+        {
+            "name": Key("text", "the group, as members have it", required=True),
+            "config": Key("settings", "settings of the group by Kafka's names", {}),
         },
         several=True,
     ),
@@ -280,6 +307,7 @@ def json_schema() -> dict[str, Any]:
         "text": {"type": "string"},
         "count": {"type": "integer", "minimum": 0, "maximum": MOST},
         "flag": {"type": "boolean"},
+        "probability": {"type": "number", "minimum": 0, "maximum": 1},
         "any": {},
         "duration": {
             "anyOf": [
@@ -290,7 +318,7 @@ def json_schema() -> dict[str, Any]:
         "names": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]},
         "settings": {"type": "object"},
     }
-    for kind in ("count", "flag"):
+    for kind in ("count", "flag", "probability"):
         types[kind] = {"anyOf": [types[kind], {"type": "string", "pattern": _PARAMETER}]}
     types["range"] = {
         "anyOf": [

@@ -23,7 +23,7 @@ from .scenario import Scenario
 __all__ = ["WORLDS", "WorldKind", "check_world"]
 
 
-_OF_MEMBERS: Final = ("poll", "assigned", "revoked", "delivery")
+_OF_MEMBERS: Final = ("poll", "assigned", "revoked", "delivery", "acknowledged")
 """Triggers that members tell of; the others stand in a broker's log."""
 
 WORLDS: Final[dict[str, frozenset[WorldKind]]] = {

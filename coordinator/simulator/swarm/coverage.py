@@ -35,6 +35,12 @@ SOMETIMES: Final = (
     "a transaction was aborted because time ran out",
     "a producer was fenced",
     "a pipeline's transaction failed",
+    "a lock of a share group ended",
+    "a share partition moved with records in flight",
+    "a record of a share group was delivered again",
+    "a record of a share group was given up",
+    "a dead letter was written",
+    "an acknowledgement came too late",
 )
 """Conditions that a large swarm has to meet."""
 
@@ -104,6 +110,24 @@ class Coverage:
                 self.reached[f"refusal {api} {error}"] += 1
         elif stream == "member":
             self._member(line, kind)
+        elif stream == "share":
+            self._shares(line, kind)
+
+    def _shares(self, line: Line, kind: str) -> None:
+        if kind == "RecordsReleased" and line["reason"] == "the lock ended":
+            self._some("a lock of a share group ended")
+        elif kind == "SharePartitionOpened" and line["records"]:
+            self._some("a share partition moved with records in flight")
+        elif kind == "DeadLettersWritten":
+            self._some("a dead letter was written")
+        elif kind == "RecordsAcquired" and any(of["delivery_count"] > 1 for of in line["records"]):
+            self._some("a record of a share group was delivered again")
+        states = {of["state"] for of in line.get("records", ())}
+        if kind in ("RecordsAcknowledged", "RecordsReleased") and states & {
+            "Archiving",
+            "Archived",
+        }:
+            self._some("a record of a share group was given up")
 
     def _some(self, what: str) -> None:
         self.reached[f"sometimes {what}"] += 1
@@ -147,6 +171,8 @@ class Coverage:
             self._some("a leader went during a rebalance")
 
     def _member(self, line: Line, kind: str) -> None:
+        if kind == "AcknowledgementsEnded" and line["failed"] == "INVALID_RECORD_STATE":
+            self._some("an acknowledgement came too late")
         if "group" in line:
             self._groups[line["client"]] = line["group"]
         phase = self._phase.get(self._groups.get(line["client"], ""), "")

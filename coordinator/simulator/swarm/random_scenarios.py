@@ -9,7 +9,7 @@ liveness counts from the last fault on. Does not depend on the world.
 from __future__ import annotations
 
 from ..chance import Draws
-from . import timing
+from . import sharing, timing
 
 _SETTLE_S = 150
 """Quiet time at the end: longer than any session timeout and rebalance timeout that is drawn,
@@ -107,6 +107,7 @@ def scenario_text(seed: int, minutes: int = 5) -> str:
     lines += _topic_faults(Draws(seed, "swarm", "topics"), busy_s)
     lines += _rare(Draws(seed, "swarm", "rare"), busy_s, lines)
     lines += timing.faults(seed, busy_s, count, brokers, lines)
+    lines = sharing.added(lines, seed, busy_s, brokers)
     if 'verb = "DeleteTopic"' in lines:
         lines = [
             line.replace('"max.poll.interval.ms"', f'{_SOON_KNOWN}, "max.poll.interval.ms"')

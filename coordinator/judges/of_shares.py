@@ -1,0 +1,86 @@
+"""What judges of share groups have in common: ranges of offsets with what is known of each, and the
+lines of stream `share` that they look at."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from typing import Final, Generic, TypeVar
+
+from .base import Judge, Line
+
+Key = tuple[str, str, int]
+"""A share partition: group, topic and number."""
+V = TypeVar("V")
+OPEN_OR_NOT: Final = frozenset({"SharePartitionOpened", "SharePartitionClosed"})
+DELIVERS: Final = "RecordsAcquired"
+ENDS: Final = frozenset({"RecordsAcknowledged", "RecordsReleased", "RecordsArchived"})
+KEPT: Final = frozenset({"ShareStateSnapshotted", "ShareStateDeleted"})
+
+
+class Spans(Generic[V]):
+    """What is known of ranges of offsets; ranges do not overlap."""
+
+    __slots__ = ("_found", "_starts")
+
+    def __init__(self) -> None:
+        self._starts: list[int] = []
+        self._found: list[tuple[int, V]] = []  # last offset, value
+
+    def within(self, first: int, last: int) -> Iterator[tuple[int, int, V]]:
+        """The ranges that reach into this one, cut to it, in order."""
+        at = max(bisect_right(self._starts, first) - 1, 0)
+        while at < len(self._starts) and self._starts[at] <= last:
+            end, value = self._found[at]
+            if end >= first:
+                yield max(first, self._starts[at]), min(last, end), value
+            at += 1
+
+    def put(self, first: int, last: int, value: V | None) -> None:
+        """This is known of a range from now on; None: nothing is."""
+        low = bisect_right(self._starts, first) - 1
+        if low < 0 or self._found[low][0] < first:
+            low += 1
+        high = bisect_right(self._starts, last)
+        starts: list[int] = []
+        found: list[tuple[int, V]] = []
+        if low < high and self._starts[low] < first:
+            starts.append(self._starts[low])
+            found.append((first - 1, self._found[low][1]))
+        if value is not None:
+            starts.append(first)
+            found.append((last, value))
+        if low < high and self._found[high - 1][0] > last:
+            starts.append(last + 1)
+            found.append(self._found[high - 1])
+        self._starts[low:high], self._found[low:high] = starts, found
+
+
+def key_of(line: Line) -> Key:
+    """Which share partition a line tells of."""
+    return line["group"], line["topic"], line["partition"]
+
+
+def told(line: Line) -> str:
+    """The same in words."""
+    return f"{line['topic']}-{line['partition']} of share group {line['group']}"
+
+
+class JudgeOfShares(Judge):
+    """A judge of share groups. Of logs without them it says nothing."""
+
+    needs = frozenset({"share"})
+    of_streams = frozenset({"share"})
+    unasked = True
+    SEES: frozenset[str]
+
+    def __init_subclass__(cls) -> None:
+        cls.looks_at = cls.SEES
+
+    def see(self, line: Line) -> None:
+        if line["type"] in self.SEES:
+            self.look(line)
+
+    def look(self, line: Line) -> None:
+        """Look at a line of a type that it looks at."""
+        raise NotImplementedError

@@ -1,0 +1,130 @@
+"""Locks of share groups: each ends at its time, and at no other without a reason.
+
+Owns until when each record is held, at the leader that gave it away. While something is done to
+brokers no lock is too late; nothing excuses one that ends too soon.
+"""
+
+from __future__ import annotations
+
+from heapq import heappop, heappush
+from typing import Final
+
+from .base import NEVER, Line
+from .disturbances import DONE_TO_BROKERS, DoneToBrokers
+from .grace import REAL_TIME
+from .of_shares import DELIVERS, ENDS, OPEN_OR_NOT, JudgeOfShares, Key, Spans, key_of, told
+
+_LOCK_ENDED: Final = "the lock ended"
+_GROUPS: Final = "share.record.lock.duration.ms"
+_RENEWED: Final = "RecordsAcknowledged"
+
+
+class LocksLast(JudgeOfShares):
+    """A lock ends when its time is over: not before, and not later.
+
+    `late_ms`: as of Grace. `duration_ms`: what brokers are set to; None: that is not known.
+    """
+
+    name = "locks_last"
+    promise = (
+        "who is given records by a share group holds them for the group's lock duration, neither longer nor shorter, unless it "
+        "acknowledges them, its session ends, or a test ends the lock; not longer while nothing is done to brokers"
+    )
+    of_streams = frozenset({"share", "cluster", "fault"})
+    timed = True
+    SEES = OPEN_OR_NOT | ENDS | DONE_TO_BROKERS | {DELIVERS, "ConfigChanged", "RunEnded"}
+
+    def __init__(self, duration_ms: int | None = None, late_ms: int = REAL_TIME.late_ms) -> None:
+        super().__init__()
+        self._late_ms = late_ms
+        self._duration_ms = duration_ms
+        self._of_groups: dict[str, int] = {}
+        self._until: dict[Key, Spans[int]] = {}
+        self._held: dict[Key, Line] = {}
+        """What gave records of each away last."""
+        self._ends: list[tuple[int, Key]] = []
+        self._brokers = DoneToBrokers()
+
+    def look(self, line: Line) -> None:
+        kind = line["type"]
+        if line["stream"] == "fault":
+            self._brokers.see(kind, line["at_ms"])
+        elif kind == "ConfigChanged":
+            self._configured(line)
+        elif kind in OPEN_OR_NOT:
+            self._until.pop(key_of(line), None)
+        else:
+            self._of_records(line, kind, key_of(line))
+
+    def _configured(self, line: Line) -> None:
+        if line["resource"] != "group":
+            return
+        changes = {name: value for name, _, value in line["changes"]}
+        if line["replace"] or changes.get(_GROUPS, "") is None:
+            self._of_groups.pop(line["name"], None)
+        if str(changes.get(_GROUPS)).isdecimal():
+            self._of_groups[line["name"]] = int(changes[_GROUPS])
+
+    def _of_records(self, line: Line, kind: str, key: Key) -> None:
+        until = self._until.setdefault(key, Spans())
+        now, deadline_ms = line["at_ms"], line.get("deadline_ms")
+        if deadline_ms is not None:
+            self._lasts(line, deadline_ms - now)
+        for of in line["records"]:
+            first, last = of["first_offset"], of["last_offset"]
+            self._ended(line, kind, until, first, last)
+            keeps = kind == DELIVERS or (kind == _RENEWED and of["state"] == "Acquired")
+            until.put(first, last, deadline_ms if keeps else None)
+        if deadline_ms is not None:
+            self._held[key] = line
+            heappush(self._ends, (deadline_ms, key))
+            self._look_later()
+
+    def _lasts(self, line: Line, duration_ms: int) -> None:
+        right = self._of_groups.get(line["group"], self._duration_ms)
+        if right is not None and duration_ms != right:
+            self.blame(
+                line,
+                f"the lock of {line['member']} on {told(line)} is to last {duration_ms} ms, set are {right} ms",
+            )
+
+    def _ended(self, line: Line, kind: str, until: Spans[int], first: int, last: int) -> None:
+        now = line["at_ms"]
+        for at, _, end in until.within(first, last):
+            if kind == "RecordsReleased" and line["reason"] == _LOCK_ENDED and now < end:
+                text = f"the lock of {line['member']} on offset {at} of {told(line)} ended {end - now} ms early"
+            elif kind != "RecordsArchived" and now > self._excused(end) + self._late_ms:
+                text = f"the lock on offset {at} of {told(line)} was to end {now - end} ms ago"
+            else:
+                continue
+            self.blame(line, text)
+            return
+
+    def _excused(self, end: int) -> int:
+        """Until when a lock may last that was to end at an instant."""
+        return NEVER if self._brokers.lasts else max(end, self._brokers.last_ms)
+
+    def passed(self, now_ms: int) -> None:
+        while self._ends and self._ends[0][0] + self._late_ms < now_ms:
+            end, key = self._ends[0]
+            still = self._until.get(key)
+            held = [
+                at
+                for at, _, until in (still.within(0, NEVER) if still is not None else ())
+                if until <= end
+            ]
+            if held and self._excused(end) + self._late_ms >= now_ms:
+                self.due_ms = now_ms + 1
+                return
+            heappop(self._ends)
+            if held and still is not None:
+                line = self._held[key]
+                text = f"the lock on offset {held[0]} of {told(line)} was to end at {end} ms, and goes on at {now_ms} ms"
+                self.blame(line, text)
+                for at, last, until in list(still.within(0, NEVER)):
+                    if until <= end:
+                        still.put(at, last, None)
+        self._look_later()
+
+    def _look_later(self) -> None:
+        self.due_ms = self._ends[0][0] + self._late_ms + 1 if self._ends else NEVER

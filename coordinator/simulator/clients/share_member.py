@@ -1,0 +1,208 @@
+"""One member of a share group in a world, simulated or live: its application, which works on what it is
+given unless it is stalled, and its process, which can be paused or killed.
+
+It writes what its application is given, and how its acknowledgements ended, into the log's stream
+`member`. A fault that `poll` raises ends the application, as it ends most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from assignors import TopicPartition
+
+from ...members.applications.sharing import ShareApplication, Work
+from ...members.connections.driver import Driver
+from ...members.consumer_protocol.membership import new_member_id
+from ...members.effects import Closed
+from ...members.faults import MemberFault
+from ...members.group_member import earlier
+from ...members.share.config import ShareConfig
+from ...members.share.consumer import ShareConsumer
+from ...members.share.member import JOIN_EPOCH
+from ...members.share.sessions import SharedRecord
+from ...share_partitions.states import ACKNOWLEDGEMENTS
+from ..chance import Draws
+from ..environment import Surroundings
+from .member import CLOSE_TIMEOUT_MS
+
+
+class SimulatedShareMember:
+    """A share consumer and its application. `name` is its client id and its host."""
+
+    def __init__(
+        self,
+        world: Surroundings,
+        config: ShareConfig,
+        topics: tuple[str, ...],
+        first_broker: int,
+        work: Work,
+    ) -> None:
+        self.world = world
+        self.name = config.client_id
+        self.ended = False
+        self.fault: MemberFault | None = None
+        identity = new_member_id(Draws(world.seed, "member id", world.new_process(self.name)).unit)
+        self.consumer = ShareConsumer(
+            config,
+            chance=Draws(world.seed, "backoff", self.name).unit,
+            now=world.now,
+            member_id=identity,
+        )
+        self.application = ShareApplication(
+            self.consumer,
+            work,
+            chance=Draws(world.seed, "work", self.name).unit,
+            given=self._given,
+        )
+        self._closing = False
+        self._driver = Driver(
+            world.transport(self.name), self.consumer, self.turn, self.turn, first_broker - 1
+        )
+        self.log("MemberStarted")
+        self.consumer.subscribe(topics, world.now)
+        self.turn()
+
+    # -- what is done to it
+
+    def close(self) -> None:
+        """The application closes its consumer, which gives back what it has and leaves."""
+        if not self.ended and not self._closing:
+            self.log("MemberClosing")
+            self._close()
+            self.turn()
+
+    def leave(self) -> None:
+        """As `close`: there are no static members."""
+        self.close()
+
+    def crash(self) -> None:
+        """The process is killed; its host closes its connections."""
+        self._end("MemberCrashed")
+
+    def stall(self) -> None:
+        """The application does nothing until `resume`: the locks of what it has end."""
+        self.application.stalled = True
+        self._arm()
+
+    def resume(self) -> None:
+        """The application goes on."""
+        self.application.stalled = False
+        self.turn()
+
+    def reset_connections(self) -> None:
+        """The network ends its connections."""
+        self._driver.reset()
+
+    def clock_jumped(self) -> None:
+        """Nothing that it does is dated."""
+
+    # -- its driver
+
+    def turn(self) -> None:
+        """After anything that happened: let the application go on, carry out what it wants, see
+        when to come back."""
+        if self.ended:
+            return
+        now = self.world.now
+        self.consumer.tick(now)
+        if not self._closing:
+            try:
+                self.application.turn(now)
+            except MemberFault as fault:
+                self.fault = fault
+                self.log("MemberFailed", why=str(fault))
+                self._close()
+        told = self._driver.perform(self.consumer.take())
+        self._acknowledged()
+        if any(isinstance(effect, Closed) for effect in told):
+            self._end("MemberClosed")
+        else:
+            self._arm()
+
+    def due(self) -> None:
+        """Its deadline has come."""
+        self.turn()
+
+    def next_deadline(self) -> int | None:
+        """When it has something to do."""
+        due = self.consumer.next_deadline()
+        return due if self._closing else earlier(due, self.application.next_turn())
+
+    def _arm(self) -> None:
+        if not self.ended:
+            self.world.arm(self)
+
+    def _close(self) -> None:
+        self._closing = True
+        self.consumer.close(self.world.now, CLOSE_TIMEOUT_MS)
+
+    def _end(self, kind: str) -> None:
+        if not self.ended:
+            self.ended = True
+            self.log(kind)
+            self._driver.close()
+            self.world.gone(self)
+
+    # -- what its application sees
+
+    def _given(self, records: list[SharedRecord]) -> None:
+        by_partition: dict[TopicPartition, dict[int, int]] = {}
+        for of in records:
+            by_partition.setdefault(of.partition, {})[of.record.offset] = of.delivery_count
+        for partition, counts in by_partition.items():
+            told = [
+                {"first_offset": first, "last_offset": last, "delivery_count": count}
+                for first, last, count in _ranges(counts)
+            ]
+            self._of_records("SharedRecordsPolled", partition, told)
+
+    def _acknowledged(self) -> None:
+        for of in self.consumer.results():
+            told = [
+                {
+                    "first_offset": first,
+                    "last_offset": last,
+                    "acknowledgement": ACKNOWLEDGEMENTS[kind],
+                }
+                for first, last, kind in _ranges(of.offsets)
+            ]
+            failed = of.error.name if of.error else None
+            self._of_records("AcknowledgementsEnded", of.partition, told, failed=failed)
+
+    def _of_records(
+        self, kind: str, partition: TopicPartition, told: list[dict[str, Any]], **fields: Any
+    ) -> None:
+        topic, number = partition
+        self.log(kind, topic=topic, partition=number, records=told, **fields)
+
+    def log(self, kind: str, /, **fields: Any) -> None:
+        """Write a line of stream `member`."""
+        member = self.consumer.member
+        joined = member.member_epoch != JOIN_EPOCH
+        epoch = {"member_epoch": member.member_epoch} if joined else {}
+        self.world.log.append(
+            "member",
+            kind,
+            at_ms=self.world.now,
+            group=member.config.group_id,
+            member=member.member_id,
+            client=self.name,
+            **epoch,
+            **fields,
+        )
+
+
+def _ranges(values: Mapping[int, int]) -> Iterable[tuple[int, int, int]]:
+    """Neighbouring offsets of one value: first, last, value."""
+    first = last = None
+    for offset in sorted(values):
+        if first is not None and last is not None:
+            if offset == last + 1 and values[offset] == values[first]:
+                last = offset
+                continue
+            yield first, last, values[first]
+        first = last = offset
+    if first is not None and last is not None:
+        yield first, last, values[first]

@@ -1,0 +1,272 @@
+"""Share groups (KIP-932) in scenarios: what files may say, what happens to records, and judges that see
+planted bugs."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from coordinator.cli import main
+from coordinator.event_log import EventLog
+from coordinator.simulator.files import catalogue
+from coordinator.simulator.files.reading import ScenarioError
+from coordinator.simulator.files.scenario import Scenario, read_scenario
+from coordinator.simulator.run import run_scenario, verdicts
+from coordinator.simulator.swarm.one_seed import run_text
+from coordinator.simulator.swarm.random_scenarios import scenario_text
+from coordinator.simulator.world import World
+from tests.simulator.kit import kinds, lines_of
+from tests.simulator.planted import BUGS
+
+GOOD = """duration = "1m"
+[topics]
+jobs = 2
+[[groups]]
+name = "workers"
+config = { "share.auto.offset.reset" = "earliest" }
+[[members]]
+name = "worker"
+protocol = "share"
+group = "workers"
+topics = "jobs"
+count = 2
+"""
+MOVED = """duration = "100s"
+[topics]
+jobs = 1
+[brokers]
+count = 3
+config = { "default.replication.factor" = 3 }
+[[groups]]
+name = "workers"
+config = { "share.auto.offset.reset" = "earliest" }
+[[producers]]
+name = "shop"
+topics = "jobs"
+rate = 10
+config = { "linger.ms" = 1000 }
+[[members]]
+name = "worker"
+protocol = "share"
+group = "workers"
+topics = "jobs"
+processing = "40ms"
+release = 0.2
+config = { "max.poll.records" = 10 }
+[[members]]
+name = "slow"
+protocol = "share"
+group = "workers"
+topics = "jobs"
+processing = "700ms"
+config = { "max.poll.records" = 10 }
+[[faults]]
+verb = "MoveLeader"
+topic = "jobs"
+partition = 0
+to = 1
+at = "30s"
+[[faults]]
+verb = "MoveLeader"
+topic = "jobs"
+partition = 0
+to = 2
+at = "45s"
+[[faults]]
+verb = "MoveLeader"
+topic = "jobs"
+partition = 0
+to = 3
+at = "60s"
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("count = 2", "static = true", "line 12: members worker: static is not of protocol"),
+        ("count = 2", 'commit = "record"', "line 12: members worker: commit is not of protocol"),
+        ("count = 2", 'assignor = "range"', "line 12: members worker: assignor is not of protocol"),
+        ("count = 2", "release = 2", "line 12: release = 2: give a number from 0 to 1"),
+        ("count = 2", "release = true", "line 12: release = True: give a number from 0 to 1"),
+        ("count = 2", "release = 0.6\nreject = 0.6", "together no more than 1"),
+        (
+            "count = 2",
+            'release = 0.1\nconfig = { "share.acknowledgement.mode" = "implicit" }',
+            "release, reject and poison need share.acknowledgement.mode=explicit",
+        ),
+        ("count = 2", 'config = { "group.id" = "g" }', "line 12: members worker: group.id is not"),
+        ("count = 2", 'config = { "fetch.mim.bytes" = 1 }', "fetch.mim.bytes"),
+        ('topics = "jobs"', 'topics = "orders"', "line 11: members worker subscribe to orders"),
+        ('protocol = "share"', "poison = 3", 'line 9: members worker: poison needs protocol = "share"'),
+        ('name = "workers"', 'name = "others"', "line 5: groups others: no members have group"),
+        ("share.auto.offset.reset", "share.offset.reset", "line 6: groups workers: share.offset.reset is no configuration"),
+        ('"earliest"', '"sometimes"', "line 6: groups workers: "),
+        (
+            '"share.auto.offset.reset" = "earliest"',
+            '"share.record.lock.duration.ms" = 5',
+            "share.record.lock.duration.ms",
+        ),
+        (
+            "count = 2\n",
+            'count = 2\n[[members]]\nname = "x"\ngroup = "workers"\ntopics = "jobs"\n',
+            "group 'workers' is a share group for some of its members, and none for others",
+        ),
+    ],
+)  # fmt: skip
+def test_what_a_file_may_not_say(old: str, new: str, told: str) -> None:
+    assert old in GOOD
+    with pytest.raises(ScenarioError) as caught:
+        read_scenario(GOOD.replace(old, new, 1), "s.toml")
+    assert told in str(caught.value)
+
+
+def test_settings_of_a_group_can_be_overruled() -> None:
+    path = "groups.workers.config.share.delivery.count.limit=3"
+    scenario = read_scenario(GOOD, "s.toml", (path, "members.worker.poison=4"))
+    assert scenario.groups == {
+        "workers": {"share.auto.offset.reset": "earliest", "share.delivery.count.limit": "3"}
+    }
+    (kind,) = scenario.share_members
+    assert kind.work.poison == 4
+    assert not kind.config("worker-1").implicit
+
+
+def test_who_dies_with_records_gives_them_back_at_once() -> None:
+    """SH-SES-3: the session ends with the connection."""
+    lines = lines_of("share_workers_crash")
+    crashes = [line["at_ms"] for line in kinds(lines, "MemberCrashed")]
+    lost = kinds(lines, "RecordsReleased", reason="the connection was lost")
+    assert len(crashes) == 4
+    assert lost
+    assert all(any(0 <= line["at_ms"] - at <= 10 for at in crashes) for line in lost)
+    assert not kinds(lines, "RecordsReleased", reason="the lock ended")
+    counts = {
+        of["delivery_count"] for line in kinds(lines, "RecordsAcquired") for of in line["records"]
+    }
+    assert counts == {1, 2}
+
+
+def test_a_lock_ends_at_its_time_and_its_holder_is_refused() -> None:
+    """SH-ACK-4: 15 s after they were given, to the millisecond."""
+    lines = lines_of("share_lock_expiry")
+    ended = kinds(lines, "RecordsReleased", reason="the lock ended")
+    given = {line["at_ms"] for line in kinds(lines, "RecordsAcquired")}
+    assert len(ended) >= 5
+    assert all(line["at_ms"] - 15_000 in given for line in ended)
+    assert kinds(lines, "AcknowledgementsEnded", failed="INVALID_RECORD_STATE", client="slow-1")
+    path = "members.slow.config.max.poll.records=10"
+    fewer = kinds(lines_of("share_lock_expiry", 1, path), "RecordsReleased")
+    assert len(fewer) == 1
+
+
+def test_a_poison_record_is_given_up_and_takes_no_other_with_it() -> None:
+    """SH-ACK-5, SH-DLQ-1."""
+    lines = lines_of("share_poison_record")
+    letters = kinds(lines, "DeadLettersWritten", letter_topic="dlq.jobs")
+    assert letters
+    assert all(of["first_offset"] == of["last_offset"] for of in letters)
+    assert all((of["first_offset"] + 1) % 50 == 0 for of in letters)
+    deliveries = Counter[tuple[int, int]]()
+    for line in kinds(lines, "RecordsAcquired"):
+        for of in line["records"]:
+            for offset in range(of["first_offset"], of["last_offset"] + 1):
+                deliveries[line["partition"], offset] += 1
+    poison = {place for place, _ in deliveries.items() if (place[1] + 1) % 50 == 0}
+    assert {deliveries[place] for place in poison} == {5}
+    assert {count for place, count in deliveries.items() if place not in poison} == {1}
+
+
+def test_a_group_begins_at_the_end_unless_it_is_told_otherwise() -> None:
+    """SH-OFF-2: share.auto.offset.reset is latest."""
+    path = "groups.workers.config.share.auto.offset.reset=latest"
+    lines = lines_of("share_lock_expiry", 1, path)
+    first = [line["start_offset"] for line in kinds(lines, "SharePartitionOpened")]
+    assert first
+    assert all(offset > 0 for offset in first)
+
+
+def test_the_world_is_the_same_each_time() -> None:
+    scenario = read_scenario(MOVED, "m.toml")
+    logs = [EventLog(seed=4), EventLog(seed=4)]
+    for log in logs:
+        run_scenario(scenario, 4, log)
+    assert logs[0].lines == logs[1].lines
+
+
+def test_who_is_stalled_closed_or_reset_goes_on() -> None:
+    """A worker that stalls keeps its records until their locks end; one that is closed says no more;
+    one whose connections are reset begins a new session."""
+    text = MOVED.partition("[[faults]]")[0] + "".join(
+        f'[[churn]]\nkind = "{kind}"\nmembers = "worker-1"\nat = "{at}s"\n{more}'
+        for kind, at, more in (("stall", 20, 'lasts = "40s"\n'), ("restart", 70, 'down = "1s"\n'))
+    )
+    text += '[[faults]]\nverb = "ResetMember"\nmember = "worker-1"\nat = "65s"\n'
+    lines = _lines(read_scenario(text, "s.toml"))
+    assert kinds(lines, "ApplicationStalled")
+    assert kinds(lines, "ApplicationResumed")
+    assert kinds(lines, "RecordsReleased", reason="the lock ended")
+    assert [line["client"] for line in kinds(lines, "MemberClosed")] == ["worker-1"]
+    assert kinds(lines, "ShareMemberRemoved")[0]["at_ms"] >= 70_000
+
+
+def _lines(scenario: Scenario) -> list[dict[str, object]]:
+    log = EventLog(seed=1)
+    run_scenario(scenario, 1, log)
+    lines = list(log.events())
+    assert not [of for of in verdicts(scenario, lines) if of.findings]
+    return lines
+
+
+def test_a_member_that_is_refused_for_good_ends() -> None:
+    """The fault that its poll raises is told, and it leaves."""
+    fault = """[[faults]]
+action = "fail"
+api = "ShareGroupHeartbeat"
+error = "GROUP_AUTHORIZATION_FAILED"
+client_id = "worker-1"
+times = 1
+"""
+    text = GOOD + fault
+    log = EventLog(seed=1)
+    worlds: list[World] = []
+    run_scenario(read_scenario(text, "s.toml"), 1, log, worlds.append)
+    (failed,) = kinds(list(log.events()), "MemberFailed")
+    assert "GROUP_AUTHORIZATION_FAILED" in failed["why"]
+    assert list(worlds[0].members) == ["worker-2"]
+
+
+def test_a_swarm_draws_them(capsys: pytest.CaptureFixture[str]) -> None:
+    drawn = [seed for seed in range(1, 101) if 'protocol = "share"' in scenario_text(seed)]
+    assert 15 <= len(drawn) <= 35
+    for seed in drawn[:3]:
+        result = run_text(scenario_text(seed, 1), seed)
+        assert (result.broken, result.failure) == ((), "")
+    assert main(["simulate", "share_poison_record", "--set", "duration=45s"]) == 0
+    assert "dead_letters_complete" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("bug", "scenario", "seed", "judges"),
+    [
+        ("locks_never_end", "share_lock_expiry", 1, "locks_last"),
+        ("the_limit_is_forgotten", "share_poison_record", 1, "deliveries_are_counted"),
+        ("dead_letters_are_forgotten", "share_poison_record", 1, "dead_letters_complete"),
+        ("anybody_acknowledges", "share_lock_expiry", 1, "one_holder"),
+        ("the_start_goes_back", "share_lock_expiry", 1, "nothing_before_start"),
+        ("releases_are_taken_for_acceptances", "", 1, "acknowledgements_are_stored"),
+        ("accepted_records_come_again_after_a_leader_change", "", 1, "done_stays_done"),
+        ("delivery_counts_are_lost_at_load", "", 4, "deliveries_are_counted"),
+    ],
+)
+@pytest.mark.unjudged
+def test_a_planted_bug_is_found(
+    bug: str, scenario: str, seed: int, judges: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of those that the swarm finds only after many seeds; without them all is well."""
+    text = catalogue.text(scenario) if scenario else MOVED
+    settings = ("duration=70s",) if scenario else ()
+    assert run_text(text, seed, settings).broken == ()
+    BUGS[bug](monkeypatch)
+    assert judges in run_text(text, seed, settings).broken
