@@ -21,6 +21,7 @@ from ..wire.messages.join_group import JoinGroupRequest
 from ..wire.messages.leave_group import LeaveGroupRequest
 from ..wire.messages.metadata import MetadataRequest, MetadataResponse
 from ..wire.messages.offset_fetch import OffsetFetchRequest
+from ..wire.messages.share_acknowledge import ShareAcknowledgeRequest
 from ..wire.messages.write_txn_markers import (
     WritableTxnMarker,
     WritableTxnMarkerPartitionResult,
@@ -522,6 +523,37 @@ def _refuse_delete_topics(
     )
 
 
+_ACKNOWLEDGED = Nested("topics", "partitions", "partition_index", "responses", "partitions")
+_OF_ACKNOWLEDGED = frozenset(
+    {
+        ErrorCode.INVALID_RECORD_STATE,
+        ErrorCode.NOT_LEADER_OR_FOLLOWER,
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        ErrorCode.UNKNOWN_TOPIC_ID,
+        ErrorCode.TOPIC_AUTHORIZATION_FAILED,
+        ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    }
+)
+"""Errors that stand at a partition of a ShareAcknowledge's answer; others stand at its top."""
+
+
+def _refuse_acknowledge(
+    message: ShareAcknowledgeRequest, version: int, error: int, chosen: Chosen
+) -> Refusal | None:
+    """The session goes on, though nothing is acknowledged (SH-SES-1)."""
+    if error not in _OF_ACKNOWLEDGED:
+        return _all(_top_level(message, version, error)) if chosen(_whole(message)) else None
+    refusal = _refuse_nested(_ACKNOWLEDGED, message, error, chosen)
+    if refusal is None:
+        return None
+
+    def complete(answered: Response | None) -> Response:
+        failed = getattr(answered, "error_code", ErrorCode.NONE)
+        return answered if answered is not None and failed else refusal.complete(answered)
+
+    return Refusal(refusal.rest or copied(message, topics=[]), complete)
+
+
 _SPECIAL: dict[str, Callable[[Any, int, int, Chosen], Refusal | None]] = {
     "JoinGroup": _refuse_join,
     "LeaveGroup": _refuse_leave,
@@ -530,4 +562,5 @@ _SPECIAL: dict[str, Callable[[Any, int, int, Chosen], Refusal | None]] = {
     "Metadata": _refuse_metadata,
     "WriteTxnMarkers": _refuse_markers,
     "DeleteTopics": _refuse_delete_topics,
+    "ShareAcknowledge": _refuse_acknowledge,
 }

@@ -75,6 +75,9 @@ def error_code(word: str | int) -> ErrorCode:
     return ErrorCode[choose(word, ErrorCode.__members__, "error of Kafka")]
 
 
+_NUMBERS = frozenset({"partition", "generation", "broker", "offset", "delivery"})
+
+
 @dataclass(frozen=True, slots=True)
 class Selector:
     """Which requests are meant. What is None does not matter; all that is given must fit.
@@ -82,7 +85,9 @@ class Selector:
     `api` is Kafka's name. `member` is a member id or its beginning. `partition` goes with `topic`.
     `generation` is what the request says (of a KIP-848 group: the member epoch). `broker` is the
     node that was asked. `phase` is where the group is when the request comes; of requests that name
-    no group (Fetch, Produce) `group` means those whose client id a member of it has.
+    no group (Fetch, Produce) `group` means those whose client id a member of it has. `offset`, with
+    `topic` and `partition`, is a record of a share group: requests that acknowledge it, or, with
+    `delivery`, answers that hand it out for the how manieth time.
     """
 
     api: str | None = None
@@ -96,11 +101,13 @@ class Selector:
     generation: int | None = None
     broker: int | None = None
     phase: str | None = None
+    offset: int | None = None
+    delivery: int | None = None
 
     def __post_init__(self) -> None:
         for entry in fields(self):
             value = getattr(self, entry.name)
-            kind = int if entry.name in ("partition", "generation", "broker") else str
+            kind = int if entry.name in _NUMBERS else str
             if value is not None and (not isinstance(value, kind) or isinstance(value, bool)):
                 raise FaultError(
                     f"{entry.name}: {value!r} is no {'whole number' if kind is int else 'text'}"
@@ -119,6 +126,14 @@ class Selector:
             )
         if self.partition is not None and self.topic is None:
             raise FaultError(f"partition {self.partition}: of which topic? Give topic too")
+        if self.offset is not None and (self.offset < 0 or self.partition is None):
+            raise FaultError(
+                f"offset {self.offset}: a record is one from 0 on, of a topic and partition that are given too"
+            )
+        if self.delivery is not None and (self.delivery < 1 or self.offset is None):
+            raise FaultError(
+                f"delivery {self.delivery}: deliveries count from 1, of a record: give topic, partition and offset too"
+            )
 
     def __str__(self) -> str:
         given = {
@@ -262,6 +277,15 @@ Action = (
 ACTIONS: dict[str, type[Action]] = {action.kind: action for action in get_args(Action)}
 
 
+def acts_on_answers(action: Action) -> bool:
+    """Whether it happens once the answer is there."""
+    if isinstance(action, Delay):
+        return action.answer
+    if isinstance(action, Disconnect):
+        return action.after
+    return not isinstance(action, Fail | Hold | LoseRequest)
+
+
 def _check_ms(value: object) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 1 << 31:
         raise FaultError(
@@ -305,6 +329,11 @@ class Fault:
         chance: object = self.probability
         if not isinstance(chance, int | float) or not 0 < chance <= 1:
             raise FaultError(f"probability: {self.probability!r}; above 0, at most 1")
+        if self.selector.delivery is not None and not acts_on_answers(self.action):
+            raise FaultError(
+                f"delivery {self.selector.delivery}: that stands in the answer, so only what happens to answers can: "
+                "lose_answer, duplicate_answer, disconnect and delay of the answer, garble, throttle, observe"
+            )
 
     def __str__(self) -> str:
         often = "" if self.times is None else f", {self.times} time{'s' if self.times > 1 else ''}"

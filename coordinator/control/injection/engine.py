@@ -20,7 +20,7 @@ from ...interceptors import Close, Drop, Handle, Hold, Late, Verdict
 from ...wire.messages import API_KEYS, request_type, response_type
 from ...wire.messages.fetch import FetchRequest
 from .. import faults as f
-from .matching import Surroundings, selects
+from .matching import Surroundings, hands_out, selects
 
 if TYPE_CHECKING:
     from ...interceptors import Interceptor
@@ -120,18 +120,32 @@ class FaultEngine:
             if active.spent:
                 continue
             chosen = selects(active.fault.selector, api, call, self._broker, self._around)
-            if chosen is None or not self._meets(active):
+            if chosen is None:
                 continue
-            if not plan.meet(active, api, chosen):
+            if active.fault.selector.delivery is not None:
+                if api == _DELIVERS:
+                    plan.watch(active, lambda active=active: self._meets_now(active, call, api))  # type: ignore[misc]
                 continue
-            active.hits += 1
-            if self._log is not None:
-                self._log(active, call, api)
-            for told in list(active.on_hit):
-                told()
+            if not self._meets(active) or not plan.meet(active, api, chosen):
+                continue
+            self._hit(active, call, api)
             if plan.ended:
                 break
         return plan.verdict()
+
+    def _meets_now(self, active: Active, call: Call, api: str) -> bool:
+        """Whether the answer to a request, which is one that a fault selects, meets its action."""
+        if active.spent or active.number not in self._active or not self._meets(active):
+            return False
+        self._hit(active, call, api)
+        return True
+
+    def _hit(self, active: Active, call: Call, api: str) -> None:
+        active.hits += 1
+        if self._log is not None:
+            self._log(active, call, api)
+        for told in list(active.on_hit):
+            told()
 
     def _meets(self, active: Active) -> bool:
         active.seen += 1
@@ -139,6 +153,9 @@ class FaultEngine:
         if active.seen < fault.nth:
             return False
         return fault.probability == 1 or self._random.random() < fault.probability
+
+
+_DELIVERS = "ShareFetch"
 
 
 class _Plan:
@@ -150,11 +167,17 @@ class _Plan:
         self._message = call.message
         self._merges: list[Callable[[Response | None], Response]] = []
         self._after: list[f.Action] = []
+        self._watched: list[tuple[Active, Callable[[], bool]]] = []
         self._delay_ms = 0
         self._holder: Active | None = None
         self._answered = False
         self._end: Verdict = None
         self.ended = False
+
+    def watch(self, active: Active, meets: Callable[[], bool]) -> None:
+        """A fault whose action is taken if the answer is one that it selects, and `meets` says
+        so."""
+        self._watched.append((active, meets))
 
     def meet(self, active: Active, api: str, chosen: Callable[[Place], bool]) -> bool:
         """Take one more fault in. False: it has nothing to act on here."""
@@ -196,7 +219,7 @@ class _Plan:
     def verdict(self) -> Verdict:
         """All of it as the connection understands it."""
         verdict = self._end
-        if not self.ended and (self._merges or self._after):
+        if not self.ended and (self._merges or self._after or self._watched):
             verdict = Handle(None if self._answered else self._message, self._finish)
         if self._holder is not None:
             self._holder.held.append(self._call.token)
@@ -206,6 +229,13 @@ class _Plan:
     def _finish(self, answer: Message | Encoded | None) -> Message | Encoded | Late | Drop | Close:
         """What becomes of the handler's answer; None: it was not asked."""
         response: Any = answer
+        if self._watched and answer is not None:
+            response = self._decoded(answer)
+            self._after += [
+                active.fault.action
+                for active, meets in self._watched
+                if hands_out(active.fault.selector, response, self._around) and meets()
+            ]
         if self._merges or any(isinstance(action, f.Throttle) for action in self._after):
             response = self._decoded(answer)
         for merge in reversed(self._merges):

@@ -37,8 +37,9 @@ class FaultWords(Generic[H]):
         times=1)`.
 
         `which`: the words of `faults.Selector` (group, topic, partition, member, client_id,
-        instance_id, transactional_id, generation, broker, phase) and how often: `nth` (from which
-        on), `times` (how many; all), `probability`, `name`, `may_miss`, `missing_ok` (its topic is
+        instance_id, transactional_id, generation, broker, phase; offset and delivery of a record of
+        a share group) and how often: `nth` (from which on), `times` (how many; all),
+        `probability`, `name`, `may_miss`, `missing_ok` (its topic is
         made later), `any_error` (an error that no broker answers to this API is meant, and warned
         of no more: ImprobableErrorWarning). The same for all below.
         """

@@ -8,7 +8,7 @@ happens to the request then.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 from ...broker.call import Call
@@ -66,9 +66,42 @@ def selects(
     if selector.phase is not None and not _in_phase(selector, groups, call, around):
         return None
     chosen = _items(selector, api, groups, around)
+    if selector.delivery is not None:
+        return chosen  # the answer shows it
+    if selector.offset is not None:
+        return chosen if _acknowledges(selector, message, around) else None
     if selector.topic is not None and not any(map(chosen, _places(api, message, around))):
         return None
     return chosen
+
+
+def hands_out(selector: Selector, answer: Any, around: Surroundings) -> bool:
+    """Whether an answer to a ShareFetch hands a record out for the how manieth time a Selector
+    says."""
+    return any(
+        of.first_offset <= selector.offset <= of.last_offset
+        and of.delivery_count == selector.delivery
+        for row in _rows(selector, answer.responses, around)
+        for of in row.acquired_records
+    )
+
+
+def _acknowledges(selector: Selector, message: Request, around: Surroundings) -> bool:
+    return any(
+        of.first_offset <= selector.offset <= of.last_offset
+        for row in _rows(selector, getattr(message, "topics", ()), around)
+        for of in getattr(row, "acknowledgement_batches", ())
+    )
+
+
+def _rows(selector: Selector, topics: Any, around: Surroundings) -> Iterator[Any]:
+    """What a ShareFetch or ShareAcknowledge, or its answer, says of the partition that is meant."""
+    for topic in topics:
+        topic_id = getattr(topic, "topic_id", None)
+        if topic_id is not None and around.topic_name(topic_id) == selector.topic:
+            for row in topic.partitions:
+                if getattr(row, "partition_index", None) == selector.partition:
+                    yield row
 
 
 def _items(

@@ -29,6 +29,10 @@ _FIELDS: Final[dict[str, frozenset[str]]] = {
         }
     ),
 }
+_OF_RECORDS: Final = {
+    "delivery": ("ShareFetch",),
+    "offset": ("ShareFetch", "ShareAcknowledge"),
+}
 _SPOKEN: Final = {"instance_id": "group instance id", "transactional_id": "transactional id"}
 
 
@@ -37,6 +41,11 @@ def check_carried(selector: Selector) -> None:
     api = selector.api
     if api is None:
         return
+    for word, apis in _OF_RECORDS.items():
+        if getattr(selector, word) is not None and api not in apis:
+            raise FaultError(
+                f"{word}: only {' and '.join(apis)} are about single records: leave it out, or give another api"
+            )
     for word, names in _FIELDS.items():
         if getattr(selector, word) is not None and not _carries(api, word, names):
             raise FaultError(
