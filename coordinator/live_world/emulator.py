@@ -15,6 +15,7 @@ from ..event_log import EventLog
 from ..net.cluster_server import ClusterServer
 from ..net.endpoints import Endpoint
 from ..simulator.files.scenario import Scenario
+from ..simulator.sight import Sight
 from .world import Address, Cluster
 
 
@@ -37,6 +38,10 @@ class OwnCluster(Cluster):
     def settle(self) -> None:
         """What follows every piece of work done from outside."""
         self._server.settle()
+
+    def seen(self) -> Sight:
+        """The brokers, as a scenario's words see them."""
+        return Sight(self._server.brokers, self._server.now)
 
     async def stop(self) -> None:
         """Stop all brokers."""

@@ -17,6 +17,7 @@ from ..event_log import EventLog
 from ..members.live.wire import Entry
 from ..net.loop_clock import LoopClock
 from ..simulator.clients.client_hosts import Client, ClientHosts
+from ..simulator.sight import Sight
 from .sockets import SocketConnection, SocketTransport
 
 _LATER_S = 0.0002
@@ -53,6 +54,10 @@ class Cluster:
 
     def settle(self) -> None:
         """What follows every piece of work done from outside."""
+
+    def seen(self) -> Sight:
+        """The brokers, as a scenario's words see them."""
+        raise AssertionError("brokers that are not ours")
 
     async def stop(self) -> None:
         """The end."""
@@ -191,3 +196,7 @@ class LiveWorld(ClientHosts):
     def settle(self) -> None:
         """What follows every piece of work of the brokers that was done from outside."""
         self.cluster.settle()
+
+    def seen(self) -> Sight:
+        """See `ClientHosts.seen`."""
+        return self.cluster.seen()

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
+from ..cluster_runtime import ClusterError
 from ..members.requests import CLIENT_VERSIONS
 from .chance import Draws
 from .clients.member import SimulatedMember
@@ -19,6 +20,7 @@ from .clients.share_member import SimulatedShareMember
 from .files.reading import Plain
 from .files.scenario import Kind, ProducerKind, Scenario, members_of, trigger_of
 from .files.share_kinds import ShareKind
+from .whom import clients, is_word, listed
 
 if TYPE_CHECKING:
     from .clients.client_hosts import ClientHosts
@@ -51,19 +53,21 @@ class Churn:
             draws = Draws(world.seed, f"churn {churn['kind']}", f"{churn['members']} {number}")
             trigger = trigger_of(churn)
             if trigger is None:
-                self._plan(churn, draws)
+                self._plan(churn, draws, "")
             else:
                 what = (
                     f"{scenario.lines.get(f'churn {number}', scenario.name)}: churn {churn['kind']}"
                 )
                 world.triggers.wait(
                     trigger,
-                    lambda churn=churn, draws=draws: self._plan(churn | {"at": world.now}, draws),  # type: ignore[misc]
+                    lambda who, churn=churn, draws=draws: self._plan(  # type: ignore[misc]
+                        churn | {"at": world.now}, draws, who
+                    ),
                     what,
                 )
 
-    def _plan(self, churn: Plain, draws: Draws) -> None:
-        getattr(self, f"_{churn['kind']}")(churn, draws)
+    def _plan(self, churn: Plain, draws: Draws, subject: str) -> None:
+        getattr(self, f"_{churn['kind']}")(churn | {"subject": subject}, draws)
 
     def _at(self, instant: int, action: object, *arguments: object) -> None:
         if instant <= self._scenario.duration_ms:
@@ -99,21 +103,52 @@ class Churn:
                     self._go_and_come(self._kind(churn), name, at, churn)
 
     def _restart(self, churn: Plain, draws: Draws) -> None:
-        kind, names = self._whom(churn)
-        for turn in range(churn["times"]):
-            for name in names:
-                self._go_and_come(kind, name, churn["at"] + turn * churn["every"], churn)
-
-    def _stall(self, churn: Plain, draws: Draws) -> None:
-        _, names = self._whom(churn)
         for turn in range(churn["times"]):
             at = churn["at"] + turn * churn["every"]
-            for name in names:
-                self._at(at, self._set_polling, name, False)
-                self._at(at + churn["lasts"], self._set_polling, name, True)
+            if self._is_known_later(churn):
+                self._at(at, self._restart_now, churn)
+                continue
+            for name in self._whom(churn):
+                self._go_and_come(self._kind_of(name), name, at, churn)
+
+    def _restart_now(self, churn: Plain) -> None:
+        for name in self._found(churn):
+            self._go_and_come(self._kind_of(name), name, self._world.now, churn)
+
+    def _stall(self, churn: Plain, draws: Draws) -> None:
+        for turn in range(churn["times"]):
+            at = churn["at"] + turn * churn["every"]
+            if self._is_known_later(churn):
+                self._at(at, self._stall_now, churn)
+                continue
+            for name in self._whom(churn):
+                self._stall_one(name, at, churn)
+
+    def _stall_now(self, churn: Plain) -> None:
+        for name in self._found(churn):
+            self._stall_one(name, self._world.now, churn)
+
+    def _stall_one(self, name: str, at: int, churn: Plain) -> None:
+        self._at(at, self._set_polling, name, False)
+        self._at(at + churn["lasts"], self._set_polling, name, True)
 
     def _scale(self, churn: Plain, draws: Draws) -> None:
-        self._at(churn["at"], self._scale_to, self._kind(churn), churn["to"], churn["how"])
+        if churn["more"] or churn["fewer"]:
+            self._at(churn["at"], self._scale_by, churn)
+        else:
+            self._at(churn["at"], self._scale_to, self._kind(churn), churn["to"], churn["how"])
+
+    def _scale_by(self, churn: Plain) -> None:
+        """So many more or fewer than there are, between `low` and `to`."""
+        kind = self._kind(churn)
+        there = len(
+            self._known(kind, lambda name: name in self._world.members or self._coming[name] > 0)
+        )
+        if churn["more"]:
+            to = max(min(there + churn["more"], churn["to"]), there)
+        else:
+            to = min(max(there - churn["fewer"], churn["low"]), there)
+        self._scale_to(kind, to, churn["how"])
 
     def _waves(self, churn: Plain, draws: Draws) -> None:
         kind, low, high = self._kind(churn), churn["low"], churn["to"]
@@ -169,6 +204,7 @@ class Churn:
                     transaction_ms=kind.transaction_ms,
                     abort_every=kind.abort_every,
                     until=kind.stop_ms,
+                    batch=kind.batch,
                 )
             )
             return
@@ -234,10 +270,38 @@ class Churn:
     def _kind(self, churn: Plain) -> Kind:
         return next(kind for kind in self._kinds if kind.name == churn["members"])
 
-    def _whom(self, churn: Plain) -> tuple[Kind, list[str]]:
-        for kind in self._kinds:
-            if churn["members"] == kind.name:
-                return kind, members_of(kind)
-            if churn["members"] in members_of(kind):
-                return kind, [churn["members"]]
-        raise AssertionError(churn["members"])
+    def _kind_of(self, name: str) -> Kind:
+        """The kind that a client started as, by its name."""
+        return next(kind for kind in self._kinds if kind.name == name.rpartition("-")[0])
+
+    def _is_known_later(self, churn: Plain) -> bool:
+        """Whether whom it befalls is known only when it happens."""
+        return any(is_word(each) for each in listed(churn["members"]))
+
+    def _whom(self, churn: Plain) -> list[str]:
+        """Those who start with the scenario and are meant, each once."""
+        found: dict[str, None] = {}
+        for each in listed(churn["members"]):
+            kind = next((kind for kind in self._kinds if kind.name == each), None)
+            for name in [each] if kind is None else members_of(kind):
+                found[name] = None
+        return list(found)
+
+    def _found(self, churn: Plain) -> list[str]:
+        """Those who are meant and there now."""
+        try:
+            names = clients(
+                self._world,
+                churn["members"],
+                churn["subject"],
+                [kind.name for kind in self._kinds],
+            )
+        except ClusterError as error:
+            self._world.log.append(
+                "fault",
+                "FaultSkipped",
+                at_ms=self._world.now,
+                why=f"churn {churn['kind']}: {error}",
+            )
+            return []
+        return [name for name in names if name in self._world.members]

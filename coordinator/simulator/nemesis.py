@@ -9,14 +9,19 @@ another time. What cannot be done when its time has come is logged as `FaultSkip
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from ..cluster_runtime import ClusterError
+from ..control import cluster
 from .chance import Draws
+from .files.checks import BROKERS
 from .files.reading import Plain
 from .files.scenario import FaultPlan, Scenario
 from .links import Link
+from .whom import brokers, clients
 
 if TYPE_CHECKING:
     from .clients.client_hosts import ClientHosts
@@ -29,24 +34,28 @@ class Nemesis:
 
     def __init__(self, world: ClientHosts, scenario: Scenario) -> None:
         self._world = world
+        self._kinds = [
+            *(kind.name for kind in scenario.members),
+            *(kind.name for kind in scenario.producers),
+        ]
         self._pauses: Counter[str] = Counter()
+        """How many pauses of each member's host last."""
         self._reset_meanwhile: set[str] = set()
         """The paused whose connections were reset."""
-        """How many pauses of each member's host last."""
         self.over_at = 0
         """When the last fault is undone, or began if it is not."""
         for number, plan in enumerate(scenario.faults):
             draws = Draws(world.seed, "fault", str(number))
             if plan.trigger is None:
-                self._plan(plan, plan.at_ms, draws)
+                self._plan(plan, plan.at_ms, draws, "")
             else:
                 world.triggers.wait(
                     plan.trigger,
-                    lambda plan=plan, draws=draws: self._plan(plan, world.now, draws),  # type: ignore[misc]
+                    lambda who, plan=plan, draws=draws: self._plan(plan, world.now, draws, who),  # type: ignore[misc]
                     f"{plan.line}: this fault",
                 )
 
-    def _plan(self, plan: FaultPlan, at: int, draws: Draws) -> None:
+    def _plan(self, plan: FaultPlan, at: int, draws: Draws, subject: str) -> None:
         for turn in range(plan.times):
             lasts = (
                 None
@@ -54,25 +63,48 @@ class Nemesis:
                 else draws.between(plan.lasts_ms, plan.longest_ms or plan.lasts_ms)
             )
             begins = at + turn * plan.every_ms
-            self._world.at(begins, lambda lasts=lasts: self._begin(plan, lasts))  # type: ignore[misc]
+            self._world.at(begins, lambda lasts=lasts: self._begin(plan, lasts, subject))  # type: ignore[misc]
             self.over_at = max(self.over_at, begins + (lasts or 0))
 
-    def _begin(self, plan: FaultPlan, lasts: int | None) -> None:
+    def _begin(self, plan: FaultPlan, lasts: int | None, subject: str) -> None:
         world = self._world
+        undo: list[Undo] = []
         try:
-            undo = self._carry_out(plan)
+            for each in self._each(plan, subject):
+                undone = self._carry_out(each)
+                if undone is not None:
+                    undo.append(undone)
         except ClusterError as error:
             world.log.append("fault", "FaultSkipped", at_ms=world.now, why=str(error))
-            return
+            if not undo:
+                return
         world.settle()
-        if lasts is not None and undo is not None:
+        if lasts is not None and undo:
             world.at(world.now + lasts, lambda: self._undo(undo))
 
-    def _undo(self, undo: Undo) -> None:
-        try:
-            undo()
-        except ClusterError as error:
-            self._world.log.append("fault", "FaultSkipped", at_ms=self._world.now, why=str(error))
+    def _each(self, plan: FaultPlan, subject: str) -> Iterator[FaultPlan]:
+        """The fault, once for each of those whom it befalls."""
+        if plan.member_verb is not None:
+            verb, fields = plan.member_verb
+            for name in clients(self._world, fields["member"], subject, self._kinds):
+                yield replace(plan, member_verb=(verb, {**fields, "member": name}))
+        elif plan.later is not None:
+            verb, fields = plan.later
+            named = [key for key in BROKERS if key in fields]
+            for ids in product(*(list(brokers(self._world, fields[key])) for key in named)):
+                found: Plain = dict(zip(named, ids, strict=True))
+                yield replace(plan, verb=cluster.from_plain({"verb": verb, **fields, **found}))
+        else:
+            yield plan
+
+    def _undo(self, undo: list[Undo]) -> None:
+        for each in reversed(undo):
+            try:
+                each()
+            except ClusterError as error:
+                self._world.log.append(
+                    "fault", "FaultSkipped", at_ms=self._world.now, why=str(error)
+                )
         self._world.settle()
 
     def _carry_out(self, plan: FaultPlan) -> Undo | None:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from heapq import heappop, heappush
 from itertools import count
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..broker.build import topic_options
 from ..cluster.network import HostState
@@ -32,6 +32,9 @@ from .clients.skipped_commits import Place
 from .clients.skipping import Quiet, begin
 from .clients.transport import HostTransport
 from .environment import EPOCH_MS
+
+if TYPE_CHECKING:
+    from .sight import Sight
 
 _MOST_STEPS_AT_ONCE = 1_000_000
 
@@ -231,6 +234,12 @@ class World(ClientHosts):
     def carry_out(self, verb: Verb) -> Verb | None:
         """A verb of the cluster; answers its inverse. Raises ClusterError."""
         return perform(self.hosts, verb, self.now)
+
+    def seen(self) -> Sight:
+        """See `ClientHosts.seen`."""
+        from .sight import Sight  # for scenarios that look
+
+        return Sight(self.brokers, lambda: self.now)
 
     def transport(self, host: str, highest: Mapping[int, int] | None = None) -> HostTransport:
         """What gives the client on a host its connections."""

@@ -75,7 +75,7 @@ def test_a_live_run_goes_as_the_virtual_one() -> None:
 
     def began(where: str, world: LiveWorld) -> None:
         assert where.startswith("127.0.0.1:")
-        world.triggers.wait(LAST, world.end)
+        world.triggers.wait(LAST, lambda _: world.end())
 
     run_live(scenario, 1, live, began=began)
     lines = list(live.events())

@@ -8,10 +8,11 @@ import pytest
 from coordinator.cli import main
 from coordinator.control.cluster import VERBS
 from coordinator.control.faults import ACTIONS
+from coordinator.simulator.conditions import Kind
 from coordinator.simulator.files import catalogue
 from coordinator.simulator.files.reading import ScenarioError
 from coordinator.simulator.files.scenario import Scenario, read_scenario
-from coordinator.simulator.files.worlds import WORLDS, WorldKind, check_world
+from coordinator.simulator.files.worlds import LEADER, WORLDS, WorldKind, check_world
 from coordinator.simulator.triggers import WHEN
 from coordinator.verbs.members import MEMBER_VERBS
 
@@ -29,7 +30,8 @@ def scenario(text: str) -> Scenario:
 
 
 def test_every_word_of_a_scenario_says_where_it_can_be() -> None:
-    assert set(WORLDS) == {*VERBS, *MEMBER_VERBS, *ACTIONS, *WHEN}
+    states = {kind.value for kind in Kind}
+    assert set(WORLDS) == {*VERBS, *MEMBER_VERBS, *ACTIONS, *WHEN, *states, LEADER}
     assert all(WorldKind.VIRTUAL in worlds for worlds in WORLDS.values())
 
 
@@ -50,6 +52,18 @@ def test_every_word_of_a_scenario_says_where_it_can_be() -> None:
         ),
         ('[[churn]]\nkind = "restart"\nmembers = "app"\nwhen = "commit"\n', "line 7: commit"),
         ('[brokers]\nmetadata_delay = "1s"\n', "line 7: brokers.metadata_delay"),
+        (
+            '[[churn]]\nkind = "scale"\nmembers = "app"\nmore = 1\nto = 3\nwhen = "members below 2"\nof = "app"\n',
+            "line 7: members below",
+        ),
+        (
+            '[[faults]]\nverb = "PauseMember"\nmember = "leader of app"\n',
+            "line 7: leader of GROUP",
+        ),
+        (
+            '[[faults]]\nverb = "StopBroker"\nbroker = "coordinator of app"\n',
+            "line 7: StopBroker",
+        ),
     ],
 )
 def test_what_befalls_brokers_cannot_be_had_on_a_foreign_kafka(text: str, named: str) -> None:

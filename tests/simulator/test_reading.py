@@ -169,7 +169,7 @@ def test_the_error_says_where_and_what_would_be_right(old: str, new: str, told: 
     [
         ('[[churn]]\nkind = "roling"\nmembers = "app"', "kind = 'roling': one of poisson, rolling"),
         ('[[churn]]\nkind = "rolling"\nmembers = "ap"', "give one of app, other"),
-        ('[[churn]]\nkind = "restart"\nmembers = "app-7"', "or a single one such as app-1"),
+        ('[[churn]]\nkind = "restart"\nmembers = "app-7"', "or single ones such as app-1"),
         ('[[faults]]\nverb = "StopBrokr"\nbroker = 1', "StopBroker"),
         ('[[faults]]\nverb = "CutMember"\nmember = "app-9"', "there are app-1, other-1, other-2"),
         ('[[faults]]\nat = "1s"', "either a verb or an action"),

@@ -36,7 +36,9 @@ def run(args: Namespace) -> int:
     from coordinator.simulator.files.schema import json_schema
 
     if args.what in ("show", "copy") and args.name is None:
-        raise UsageError(f"{args.what}: which one? They are {', '.join(catalogue.names())}")
+        raise UsageError(
+            f"{args.what}: which one? They are {', '.join(catalogue.names() + catalogue.incidents())}"
+        )
     if args.what in ("list", "schema") and args.name is not None:
         raise UsageError(
             f"{args.what} takes no name; `coordinator scenarios show {args.name}` shows one"
@@ -46,6 +48,9 @@ def run(args: Namespace) -> int:
         return 0
     if args.what == "list":
         for name in catalogue.names():
+            print(f"{name:24} {read_scenario(catalogue.text(name), name).lesson}")
+        print("\nIncidents, as they happen to consumers:")
+        for name in catalogue.incidents():
             print(f"{name:24} {read_scenario(catalogue.text(name), name).lesson}")
         return 0
     try:

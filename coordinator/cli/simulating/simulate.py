@@ -187,7 +187,6 @@ def run(args: Namespace) -> int:
     options = "".join(f", {each}" for each in args.settings)
     log, stop, interrupted = _open_log(args, scenario), _Stop(), False
     began = time.perf_counter()
-    members: int | None = None
     notes: list[str] = []
     try:
         with interruptible(stop):
@@ -198,14 +197,14 @@ def run(args: Namespace) -> int:
             world = run_scenario(
                 scenario, args.seed, log, stop.begin, skips=not args.every_heartbeat
             )
-        members, notes = len(world.members), list(world.triggers.unseen())
+        notes = list(world.triggers.unseen())
     except KeyboardInterrupt:
         interrupted = True
         print(f"stopped after {stop.now_ms / 1000:g} s of virtual time; what is known so far:")
     took = time.perf_counter() - began
     log.close()
     judged = verdicts(_as_far_as_known(scenario, interrupted), _lines(args.log, log))
-    _count(args, log, members, took)
+    _count(args, log, took, ended=not interrupted)
     for note in (*notes, *skipped(_lines(args.log, log))):
         print(f"note: {note}", file=sys.stderr)
     return _tell(judged, args, interrupted)
@@ -278,11 +277,10 @@ def _run_live(scenario: Scenario, args: Namespace) -> int:
         )
 
     start = time.perf_counter()
-    members: int | None = None
     interrupted = False
     try:
         with interruptible():
-            members = run_live(scenario, args.seed, log, kafka, began)
+            run_live(scenario, args.seed, log, kafka, began)
     except KeyboardInterrupt:
         interrupted = True
         print(f"stopped after {time.perf_counter() - start:.0f} s; what is known so far:")
@@ -291,7 +289,7 @@ def _run_live(scenario: Scenario, args: Namespace) -> int:
         log.close()
         if kafka is not None:
             _tidy(kafka)
-    _count(args, log, members, time.perf_counter() - start)
+    _count(args, log, time.perf_counter() - start, ended=not interrupted)
     for note in (
         () if interrupted else (note for world in worlds for note in world.triggers.unseen())
     ):
@@ -311,7 +309,7 @@ def _tidy(kafka: Kafka) -> None:
         print(f"note: {error}")
 
 
-def _count(args: Namespace, log: EventLog, members: int | None, took_s: float) -> None:
+def _count(args: Namespace, log: EventLog, took_s: float, *, ended: bool) -> None:
     kinds = Counter(line["type"] for line in _lines(args.log, log))
     generations, assignments = kinds["GenerationStarted"], kinds["TargetAssigned"]
     if args.bootstrap is not None:  # as many as members told of
@@ -328,7 +326,14 @@ def _count(args: Namespace, log: EventLog, members: int | None, took_s: float) -
         if assignments and not generations
         else f"{generations} generations"
     )
-    there = "" if members is None else f", {members} members at the end"
+    there = ""
+    if ended:
+        members, producers = (
+            kinds[f"{who}Started"] - kinds[f"{who}Closed"] - kinds[f"{who}Crashed"]
+            for who in ("Member", "Producer")
+        )
+        there = f", {members} members" + (f" and {producers} producers" if producers else "")
+        there += " at the end"
     print(f"{rounds}, {log.seq} events{there}; {took_s:.2f} s")
 
 

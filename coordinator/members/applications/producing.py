@@ -22,7 +22,7 @@ class Producing:
     transaction is kept open.
 
     `abort_every`: every so many transactions one is aborted by the application; 0: none. `until`:
-    when it stops; None: never.
+    when it stops; None: never. `batch`: so many records are sent at once, to one partition.
     """
 
     def __init__(
@@ -37,6 +37,7 @@ class Producing:
         transaction_ms: int = 1000,
         abort_every: int = 0,
         until: int | None = None,
+        batch: int = 1,
     ) -> None:
         self.producer = producer
         self.sent = 0
@@ -49,6 +50,7 @@ class Producing:
         self._transaction_ms = transaction_ms
         self._abort_every = abort_every
         self._until = until
+        self._batch = batch
         self._transactions = 0
         self._opened_at = 0
 
@@ -77,9 +79,10 @@ class Producing:
                     transactions.end(commit=False)
                 return
         while self._due(now):
-            partition = self._partitions[self.sent % len(self._partitions)]
-            producer.send(partition, f"{self._name}#{self.sent}".encode(), now)
-            self.sent += 1
+            partition = self._partitions[self.sent // self._batch % len(self._partitions)]
+            for _ in range(self._batch):
+                producer.send(partition, f"{self._name}#{self.sent}".encode(), now)
+                self.sent += 1
         if transactions is not None and (
             now >= self._opened_at + self._transaction_ms or self._is_over(now)
         ):

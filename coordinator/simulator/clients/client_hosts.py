@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ...control.cluster import Verb
     from ...control.injection.fault_board import FaultBoard
     from ...event_log import EventLog
+    from ..sight import Sight
     from .member import SimulatedMember
     from .producer import SimulatedProducer
     from .share_member import SimulatedShareMember
@@ -90,6 +91,10 @@ class ClientHosts:
 
     def settle(self) -> None:
         """What follows every piece of work of the brokers."""
+        raise NotImplementedError
+
+    def seen(self) -> Sight:
+        """The brokers, as a scenario's words see them: only where they are ours."""
         raise NotImplementedError
 
     # -- members

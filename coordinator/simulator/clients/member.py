@@ -235,6 +235,18 @@ class SimulatedMember:
         self.turn()
 
     @property
+    def ready(self) -> bool:
+        """Whether it has its part of an assignment: what a readiness probe asks."""
+        return self.member.settled and not self._closing
+
+    @property
+    def polls(self) -> bool:
+        """Whether its application polls, and is not at work or hangs: what a liveness probe asks."""
+        return self._closing or (
+            self._polling and (self.application is None or self.application.idle)
+        )
+
+    @property
     def only_link(self) -> Link | None:
         """Its connection to the coordinator, if it does nothing but belong to its group, and be
         polled: it has no other to send over."""

@@ -32,6 +32,7 @@ class SimulatedProducer:
         transaction_ms: int,
         abort_every: int,
         until: int | None,
+        batch: int = 1,
     ) -> None:
         self.world = world
         self.name = config.client_id
@@ -52,6 +53,7 @@ class SimulatedProducer:
             transaction_ms=transaction_ms,
             abort_every=abort_every,
             until=until,
+            batch=batch,
         )
         self._sends = True
         self._closing = False
@@ -97,6 +99,16 @@ class SimulatedProducer:
     def clock_jumped(self) -> None:
         """The wall clock of its host has jumped: the records to come are dated by it."""
         self.producer.wall_ms = self.world.wall_ms(self.name)
+
+    @property
+    def ready(self) -> bool:
+        """It is in no group."""
+        return True
+
+    @property
+    def polls(self) -> bool:
+        """It does not poll."""
+        return True
 
     # -- its driver
 

@@ -98,6 +98,16 @@ class SimulatedShareMember:
     def clock_jumped(self) -> None:
         """Nothing that it does is dated."""
 
+    @property
+    def ready(self) -> bool:
+        """Whether it has partitions to read from: what a readiness probe asks."""
+        return bool(self.consumer.assigned) and not self._closing
+
+    @property
+    def polls(self) -> bool:
+        """Whether its application asks for records, and is not at work or hangs."""
+        return self._closing or not (self.application.stalled or self.application.in_hand)
+
     # -- its driver
 
     def turn(self) -> None:

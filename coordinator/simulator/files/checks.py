@@ -25,7 +25,17 @@ from ...members.requests import CLIENT_VERSIONS
 from ...releases import RELEASES, Release, ReleaseError, release_named
 from ...verbs import ROWS, Row
 from ...wire.messages.join_group import JoinGroupRequest
+from ..conditions import EXAMPLES, LOOK_MS, OF_LAG, OF_MEMBERS, Condition, condition
 from ..environment import EPOCH_MS
+from ..whom import (
+    IT,
+    WORDS_OF_BROKERS,
+    WORDS_OF_MEMBERS,
+    broker_of,
+    group_led,
+    is_word,
+    listed,
+)
 from .contradictions import (
     check_churn_does_something,
     check_identities,
@@ -41,7 +51,8 @@ from .schema import TABLES, duration_ms
 from .sizes import MOST_CLIENTS
 
 _KINDS: Final = frozenset(TABLES["churn"].keys["kind"].choices)
-_BROKERS: Final = ("broker", "to", "one", "other")
+BROKERS: Final = ("broker", "to", "one", "other")
+"""The fields of verbs that name a broker."""
 _INTERNAL: Final = ("__consumer_offsets", "__transaction_state")
 _MOST_TIMES: Final = 100_000
 _TIMED: Final = {
@@ -77,6 +88,8 @@ class There(NamedTuple):
     """Instance ids that config gives, and the kinds of members that are static."""
     transactional: frozenset[str] = frozenset()
     """The kinds of producers that are transactional, and the pipelines, as GROUP-KIND."""
+    consuming: frozenset[str] = frozenset()
+    """Groups with members that really read."""
 
     def started(self) -> list[str]:
         """The client ids of those that start with the scenario."""
@@ -213,13 +226,8 @@ def _check_name(table: str, name: str, where: Where) -> None:
 
 def check_churn(churn: Plain, there: There, where: Where) -> None:
     """One piece of churn."""
-    kind, whom = churn["kind"], churn["members"]
-    single, kinds = kind in ("restart", "stall"), [*there.members, *there.producers]
-    if whom not in kinds and not (single and whom in there.started()):
-        right = f"one of {', '.join(kinds)}" + (
-            f", or a single one such as {kinds[0]}-1" if single else ""
-        )
-        raise ScenarioError(f"{where.at('members')}: churn {kind} of members {whom}: give {right}")
+    kind = churn["kind"]
+    _check_befallen(churn, there, where)
     for key, spec in TABLES["churn"].keys.items():
         meant = spec.doc.partition(": ")[0].split(", ")
         if set(meant) <= _KINDS and kind not in meant and churn[key] != _default(key):
@@ -236,6 +244,12 @@ def check_churn(churn: Plain, there: There, where: Where) -> None:
     if kind == "waves" and churn["low"] >= churn["to"]:
         raise ScenarioError(
             f"{where.at('low')}: churn waves: low = {churn['low']} is to be below to = {churn['to']}"
+        )
+    if churn["more"] and churn["fewer"]:
+        raise ScenarioError(f"{where.at('fewer')}: churn scale: either more or fewer")
+    if kind == "scale" and churn["low"] != _default("low") and not churn["fewer"]:
+        raise ScenarioError(
+            f"{where.at('low')}: churn scale: low is the least that fewer leaves: give fewer, or leave it out"
         )
     if kind == "rolling" and not churn["at_once"]:
         raise ScenarioError(f"{where.at('at_once')}: churn rolling: at_once = 0: at least 1")
@@ -256,6 +270,85 @@ def check_churn(churn: Plain, there: There, where: Where) -> None:
                 f"{where.at(key)}: churn {kind}: {key} = {churn[key]}: at most {most}"
             )
     check_trigger(churn, there, where)
+
+
+def _check_befallen(churn: Plain, there: There, where: Where) -> None:
+    """Whom churn befalls: a kind; what befalls single members, also those, several, and words. One
+    that is said alone is a text from here on."""
+    kind, whom, kinds = churn["kind"], churn["members"], [*there.members, *there.producers]
+    if len(whom) == 1:
+        churn["members"] = whom[0]
+    single = kind in ("restart", "stall")
+    right = f"one of {', '.join(kinds)}" + (
+        f", or single ones such as {kinds[0]}-1, or {WORDS_OF_MEMBERS}" if single else ""
+    )
+    if not whom or (len(whom) > 1 and not single):
+        said = f"members = {', '.join(whom) or '[]'}"
+        raise ScenarioError(f"{where.at('members')}: churn {kind}: {said}: give {right}")
+    check_said_twice(f"churn {kind}: members", whom, where.at("members"))
+    for each in whom:
+        if single and is_word(each):
+            check_word(each, churn, there, where, "members")
+        elif each not in kinds and not (single and each in there.started()):
+            raise ScenarioError(
+                f"{where.at('members')}: churn {kind} of members {each}: give {right}"
+            )
+
+
+def check_word(word: str, plain: Plain, there: There, where: Where, key: str) -> None:
+    """A word for a member that is known only when it happens."""
+    group = group_led(word)
+    if group is not None and group not in there.groups:
+        raise ScenarioError(
+            f"{where.at(key)}: {word!r}: group {group!r} is nobody's; there are {_some(there.groups)}"
+        )
+    if group is None and word != IT:
+        raise ScenarioError(f"{where.at(key)}: {word!r} is no member: give {WORDS_OF_MEMBERS}")
+    if word == IT and plain["when"] is None:
+        raise ScenarioError(
+            f"{where.at(key)}: 'it' is the member that when was seen of: give when, or name a member"
+        )
+
+
+def check_brokers(verb: str, fields: Plain, there: There, where: Where) -> Plain:
+    """Brokers that are named in words, or several at once. Answers the fields with one broker for
+    each of those, as they are without such."""
+    known = dict(fields)
+    free = iter(range(1, there.brokers + 1))
+    for key in BROKERS:
+        value = fields.get(key)
+        if not isinstance(value, str | list):
+            continue
+        at, several = where.at(key), listed(value)
+        if not several or (len(several) > 1 and key != "broker"):
+            raise ScenarioError(f"{at}: {verb}: {key} = {value!r}: give one broker")
+        for each in several:
+            if isinstance(each, str):
+                _check_broker_word(each, verb, key, there, at)
+            elif type(each) is not int or not 1 <= each <= there.brokers:
+                raise ScenarioError(f"{at}: {verb}: {key} = {each!r}: {_brokers(there)}")
+        check_said_twice(f"{verb}: {key}", map(str, several), at)
+        taken = [fields.get(other) for other in BROKERS]
+        known[key] = next((node for node in free if node not in taken), 1)
+    return known
+
+
+def _check_broker_word(word: str, verb: str, key: str, there: There, at: str) -> None:
+    asked = broker_of(word)
+    if asked is None:
+        right = f"a number, {_brokers(there)}, or {WORDS_OF_BROKERS}"
+        raise ScenarioError(f"{at}: {verb}: {key} = {word!r}: give {right}")
+    what, name, number = asked
+    if what == "group" and name not in there.groups:
+        raise ScenarioError(
+            f"{at}: {verb}: {word!r}: group {name!r} is nobody's; there are {_some(there.groups)}"
+        )
+    if what == "partition" and not (
+        name in there.later or number < there.topics.get(name, 0) or name in _INTERNAL
+    ):
+        raise ScenarioError(
+            f"{at}: {verb}: {word!r}: there is no such partition; [topics] has {_some(list(there.topics))}"
+        )
 
 
 def _check_times(churn: Plain, where: Where) -> None:
@@ -286,14 +379,52 @@ def _default(key: str, table: str = "churn") -> Any:
 
 def check_trigger(plain: Plain, there: There, where: Where) -> None:
     """Whose doings are waited for has to be there; what is not in the file may come."""
-    of = plain["of"]
+    of, when = plain["of"], plain["when"]
     check_trigger_words(plain, there.is_producer, where)
-    if plain["when"] is not None and plain["seen"] == 0:
+    state = None if when is None else condition(when)
+    if state is not None:
+        _check_state(state, plain, there, where)
+        return
+    for key, default in (("again", 0), ("pause", 30_000)):
+        if plain[key] != default:
+            raise ScenarioError(
+                f"{where.at(key)}: {key} is of states only: give when such as {EXAMPLES}"
+            )
+    if when is not None and plain["seen"] == 0:
         raise ScenarioError(f"{where.at('seen')}: seen = 0: at least 1, the first time")
-    if plain["when"] is not None and of and of not in there.groups and not there.may_come(of):
+    if when is not None and of and of not in there.groups and not there.may_come(of):
         known = [*there.groups, *there.started()]
         raise ScenarioError(
             f"{where.at('of')}: of = {of!r}: no group and no member is called that; there are {_some(known)}"
+        )
+
+
+def _check_state(state: Condition, plain: Plain, there: There, where: Where) -> None:
+    """A state is a group's, or a member's or those of a kind."""
+    when, of = plain["when"], plain["of"]
+    if plain["seen"] != 1:
+        raise ScenarioError(
+            f"{where.at('seen')}: seen = {plain['seen']}: a state is or is not: leave it out; again says how often it counts once more"
+        )
+    if plain["again"] > _MOST_TIMES:
+        raise ScenarioError(f"{where.at('again')}: again = {plain['again']}: at most {_MOST_TIMES}")
+    if plain["pause"] < LOOK_MS:
+        raise ScenarioError(
+            f"{where.at('pause')}: pause = {plain['pause']} ms: states are looked at every {LOOK_MS} ms: give at least that"
+        )
+    if state.kind in OF_MEMBERS:
+        if of not in there.members and not (
+            there.may_come(of) and of.rpartition("-")[0] in there.members
+        ):
+            right = f"give a kind of members or one of them; there are {_some(list(there.members))}"
+            raise ScenarioError(f"{where.at('of')}: when = {when!r}, of = {of!r}: {right}")
+    elif of not in there.groups:
+        raise ScenarioError(
+            f"{where.at('of')}: when = {when!r}, of = {of!r}: give a group; there are {_some(there.groups)}"
+        )
+    elif state.kind in OF_LAG and of not in there.consuming:
+        raise ScenarioError(
+            f"{where.at('of')}: when = {when!r}: members of {of} only pretend to read: give consumes = true"
         )
 
 
@@ -329,7 +460,7 @@ def check_repeats(plain: Plain, where: Where) -> None:
         )
 
 
-def check_member_verb(verb: str, fields: Plain, there: There, where: Where) -> Plain:
+def check_member_verb(verb: str, fields: Plain, plain: Plain, there: There, where: Where) -> Plain:
     """What is done to a member's host; returns the fields."""
     takes, everybody = ROWS[verb].takes, there.started()
     known = [taken.name for taken in takes]
@@ -340,10 +471,19 @@ def check_member_verb(verb: str, fields: Plain, there: There, where: Where) -> P
             )
     if "member" not in fields:
         raise ScenarioError(f"{where}: {verb}: member is missing; there are {_some(everybody)}")
-    if fields["member"] not in everybody:
+    several = listed(fields["member"])
+    if not several or not all(isinstance(each, str) for each in several):
         raise ScenarioError(
-            f"{where.at('member')}: {verb}: member {fields['member']!r} is not there; there are {_some(everybody)}"
+            f"{where.at('member')}: {verb}: member = {fields['member']!r}: give a text, or several; there are {_some(everybody)}"
         )
+    check_said_twice(f"{verb}: member", several, where.at("member"))
+    for each in several:
+        if is_word(each):
+            check_word(each, plain, there, where, "member")
+        elif each not in everybody and each not in there.members and each not in there.producers:
+            raise ScenarioError(
+                f"{where.at('member')}: {verb}: member {each!r} is not there; there are {_some(everybody)}"
+            )
     for taken in takes:
         value, at = fields.get(taken.name), where.at(taken.name)
         if taken.choices and fields.get(taken.name, taken.choices[0]) not in taken.choices:
@@ -383,7 +523,7 @@ def check_fields(verb: str, fields: Plain, where: Where) -> None:
 
 def check_verb(verb: str, fields: Plain, there: There, where: Where) -> None:
     """What a cluster's verb names."""
-    for key in _BROKERS:
+    for key in BROKERS:
         if key in fields and not 1 <= fields[key] <= there.brokers:
             raise ScenarioError(
                 f"{where.at(key)}: {verb}: {key} = {fields[key]}: {_brokers(there)}"

@@ -13,6 +13,7 @@ from typing import Final
 from ...members.consuming.fetch_config import FetchConfig
 from ...members.settings import names
 from ..triggers import WHEN, WHEN_OF_PRODUCERS
+from ..whom import is_word, listed
 from .places import Where
 from .reading import Plain, ScenarioError
 
@@ -95,21 +96,31 @@ def check_churn_does_something(
 ) -> None:
     """Somebody is there whom it befalls, at a time that there is. `members`, `producers`: how many
     of each kind start."""
-    kind, whom = churn["kind"], churn["members"]
+    kind = churn["kind"]
+    for whom in listed(churn["members"]):
+        _check_befalls(churn, whom, members, producers, where)
+    if churn["until"] is not None and churn["until"] <= churn["at"]:
+        said = f"churn {kind}: until = {churn['until']} ms is not after at, {churn['at']} ms: nobody would come or go"
+        raise ScenarioError(f"{where.at('until')}: {said}")
+
+
+def _check_befalls(
+    churn: Plain, whom: str, members: Mapping[str, int], producers: Mapping[str, int], where: Where
+) -> None:
+    """Somebody of those that are named is there, and may become what they are to become."""
+    kind = churn["kind"]
     if kind in _WHOLE_KINDS and {**members, **producers}.get(whom) == 0:
         said = f"churn {kind} of members {whom}: none of them starts (count = 0), and those that come later are not meant"
         right = "give a kind whose count is at least 1; those that became another kind keep their names, and are named by their first kind"
         raise ScenarioError(f"{where.at('members')}: {said}: {right}")
     if (
         churn["becomes"] is not None
+        and not is_word(whom)
         and whom not in members
         and whom.rpartition("-")[0] not in members
     ):
         said = f"churn {kind}: becomes = {churn['becomes']!r}: {whom} are producers, which do not become members: leave it out"
         raise ScenarioError(f"{where.at('becomes')}: {said}")
-    if churn["until"] is not None and churn["until"] <= churn["at"]:
-        said = f"churn {kind}: until = {churn['until']} ms is not after at, {churn['at']} ms: nobody would come or go"
-        raise ScenarioError(f"{where.at('until')}: {said}")
 
 
 def check_trigger_words(plain: Plain, is_producer: Callable[[str], bool], where: Where) -> None:

@@ -274,10 +274,13 @@ def _value(key: str, value: Any, spec: Key, places: Places, name: str, index: in
         raise _wrong(
             places, name, index, key, f"{key} = {value!r}: give {WHAT_KINDS_TAKE[spec.kind]}"
         )
-    if spec.choices and read not in spec.choices:
-        raise _wrong(
-            places, name, index, key, f"{key} = {value!r}: one of {', '.join(spec.choices)}"
-        )
+    if (
+        spec.choices
+        and read not in spec.choices
+        and not (spec.others and re.fullmatch(spec.others, read))
+    ):
+        right = ", ".join(spec.choices) + (f", or such as {spec.such_as}" if spec.such_as else "")
+        raise _wrong(places, name, index, key, f"{key} = {value!r}: one of {right}")
     return read
 
 

@@ -28,6 +28,7 @@ from . import catalogue
 from .checks import (
     There,
     blamed,
+    check_brokers,
     check_called,
     check_churn,
     check_fields,
@@ -60,6 +61,7 @@ from .share_kinds import (
 )
 from .sizes import check_replication, check_scale, check_sizes, check_topics
 
+MOST_IN_A_BATCH = 1000
 DEFAULT_ASSIGNORS = ("range", "cooperative-sticky")
 DEFAULT_BROKER_CONFIG = {"group.initial.rebalance.delay.ms": "3000"}  # Kafka's own
 
@@ -119,6 +121,8 @@ class ProducerKind:
     transaction_ms: int
     abort_every: int
     properties: dict[str, str]
+    batch: int = 1
+    """So many records are sent at once, to one partition."""
 
     def config(self, client_id: str) -> ProducerConfig:
         """The settings of one of them. Raises MemberConfigError."""
@@ -138,8 +142,8 @@ class FaultPlan:
     """A fault and its times. `lasts_ms` None: it is not undone; `longest_ms`: it lasts from
     `lasts_ms` to so long.
 
-    `trigger`: what it waits for, instead of `at_ms`. One of `verb`, `member_verb` and `request` is
-    given.
+    `trigger`: what it waits for, instead of `at_ms`. One of `verb`, `member_verb`, `request` and
+    `later` is given.
     """
 
     at_ms: int
@@ -151,6 +155,8 @@ class FaultPlan:
     times: int = 1
     every_ms: int = 0
     trigger: Trigger | None = None
+    later: tuple[str, Plain] | None = None
+    """A verb of a cluster for brokers that are known only when it happens, and its fields."""
     line: str = ""
     """Where it stands: the file and the line."""
 
@@ -259,6 +265,11 @@ def _scenario(plain: Plain, name: str) -> Scenario:
             f"{kind.group}-{kind.name}"
             for kind in kinds
             if isinstance(kind, MemberKind) and kind.commit == "transaction"
+        ),
+        frozenset(
+            kind.group
+            for kind in kinds
+            if isinstance(kind, MemberKind) and kind.consuming is not None
         ),
     )
     if "consumer" not in configs.get_list("group.coordinator.rebalance.protocols"):
@@ -423,6 +434,10 @@ def _producer(plain: Plain, topics: dict[str, int], duration_ms: int, where: Whe
             )
     if not plain["rate"]:
         raise ScenarioError(f"{where.at('rate')}: {name}: rate = 0: at least 1 record a second")
+    if not 1 <= plain["batch"] <= MOST_IN_A_BATCH:
+        raise ScenarioError(
+            f"{where.at('batch')}: {name}: batch = {plain['batch']}: from 1 to {MOST_IN_A_BATCH} records"
+        )
     if plain["abort_every"] and not plain["transactional"]:
         raise ScenarioError(
             f"{where.at('abort_every')}: {name}: abort_every needs transactional = true"
@@ -445,6 +460,7 @@ def _producer(plain: Plain, topics: dict[str, int], duration_ms: int, where: Whe
         plain["transaction"],
         plain["abort_every"],
         dict(plain["config"]),
+        plain["batch"],
     )
     with blamed(where):
         kind.config(f"{kind.name}-1")
@@ -528,7 +544,14 @@ def trigger_of(plain: Plain) -> Trigger | None:
     return (
         None
         if plain["when"] is None
-        else Trigger(plain["when"], plain["of"], max(plain["seen"], 1), plain["later"])
+        else Trigger(
+            plain["when"],
+            plain["of"],
+            max(plain["seen"], 1),
+            plain["later"],
+            plain["again"],
+            plain["pause"],
+        )
     )
 
 
@@ -557,10 +580,18 @@ def _fault(plain: Plain, there: There, where: Where) -> FaultPlan:
             plan = replace(plan, request=faults.from_plain({"action": action, **fields}))
             check_request_fault(action, fields, there, where)
         elif verb in MEMBER_VERBS:
-            plan = replace(plan, member_verb=(verb, check_member_verb(verb, fields, there, where)))
+            plan = replace(
+                plan, member_verb=(verb, check_member_verb(verb, fields, plain, there, where))
+            )
         else:
             check_fields(str(verb), fields, where)
-            plan = replace(plan, verb=cluster.from_plain({"verb": verb, **fields}))
-            check_verb(verb, fields, there, where)
+            known = check_brokers(str(verb), fields, there, where)
+            made = cluster.from_plain({"verb": verb, **known})
+            check_verb(str(verb), known, there, where)
+            plan = (
+                replace(plan, later=(str(verb), fields))
+                if known != fields
+                else replace(plan, verb=made)
+            )
     check_repeats(plain, where)
     return plan

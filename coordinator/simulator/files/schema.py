@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from ...control.faults import ACTIONS
 from ...members.requests import CLIENT_VERSIONS
+from ..conditions import EXAMPLES, PATTERN
 from ..triggers import WHEN
 
 _DURATION = re.compile(r"([0-9]{1,9})(ms|s|m|h)")
@@ -24,14 +25,16 @@ _UNIT_MS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One key. `kind`: what it takes; `choices`: the words that are allowed; `default` None:
-    none."""
+    """One key. `kind`: what it takes; `choices`: the words that are allowed, beside what matches
+    the regular expression `others`, of which `such_as` shows some; `default` None: none."""
 
     kind: str
     doc: str
     default: Any = None
     required: bool = False
     choices: tuple[str, ...] = ()
+    others: str = ""
+    such_as: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +69,17 @@ WHAT_KINDS_TAKE: Final = {
 HOW: Final = ("close", "crash")
 _TRIGGER = {
     "when": Key(
-        "text", "wait until this is seen, instead of `at`: then it happens", choices=tuple(WHEN)
+        "text",
+        "wait until this is seen, instead of `at`: then it happens",
+        choices=tuple(WHEN),
+        others=PATTERN,
+        such_as=EXAMPLES,
     ),
     "of": Key("text", "when: by which group or member (default: any)", ""),
     "seen": Key("count", "when: how often it has to be seen", 1),
     "later": Key("duration", "when: how long after that", "0s"),
+    "again": Key("count", "when: how often a state counts once more", 0),
+    "pause": Key("duration", "when: how long from one time that it counts to the next", "30s"),
 }
 _WHEN = {
     **_TRIGGER,
@@ -203,6 +212,11 @@ TABLES: Final[dict[str, Table]] = {
             "count": Key("count", "how many start", 1),
             "topics": Key("names", "where they write to, to each partition in turn", required=True),
             "rate": Key("count", "so many records a second each sends", 10),
+            "batch": Key(
+                "count",
+                "so many records are sent at once, to one partition, then as many to the next",
+                1,
+            ),
             "start": Key(
                 "range", "when each starts: at an instant drawn between these two", ["0s", "1s"]
             ),
@@ -226,8 +240,8 @@ TABLES: Final[dict[str, Table]] = {
                 choices=("poisson", "rolling", "restart", "stall", "scale", "waves"),
             ),
             "members": Key(
-                "text",
-                "whom it befalls: a kind of member, or one of them such as app-1",
+                "names",
+                "whom it befalls: a kind of member; restart, stall: or such as app-1, 'leader of GROUP', or 'it', of whom `when` was seen",
                 required=True,
             ),
             **_WHEN,
@@ -247,7 +261,9 @@ TABLES: Final[dict[str, Table]] = {
                 "text",
                 "rolling, restart: they come back as this kind of member, whose own count may be 0",
             ),
-            "low": Key("count", "waves: how many there are between the peaks", 1),
+            "low": Key("count", "waves, scale: how many there are between the peaks, at least", 1),
+            "more": Key("count", "scale: so many more than there are, at most `to`", 0),
+            "fewer": Key("count", "scale: so many fewer than there are, at least `low`", 0),
             "down": Key("duration", "rolling, restart: how long one is away", "5s"),
             "lasts": Key("duration", "stall: how long the application does not poll", "6m"),
             "to": Key("count", "scale, waves: how many there shall be, at the peak", 1),
@@ -327,11 +343,12 @@ def json_schema() -> dict[str, Any]:
         ]
     }
 
-    def choice(words: tuple[str, ...]) -> dict[str, Any]:
+    def choice(key: Key) -> dict[str, Any]:
+        patterns = [_PARAMETER, *([f"^({key.others})$"] if key.others else [])]
         return {
             "anyOf": [
-                {"type": "string", "enum": list(words)},
-                {"type": "string", "pattern": _PARAMETER},
+                {"type": "string", "enum": list(key.choices)},
+                *({"type": "string", "pattern": pattern} for pattern in patterns),
             ]
         }
 
@@ -342,7 +359,7 @@ def json_schema() -> dict[str, Any]:
             "additionalProperties": types[table.others] if table.others else False,
             "properties": {
                 name: {
-                    **(choice(key.choices) if key.choices else types[key.kind]),
+                    **(choice(key) if key.choices else types[key.kind]),
                     "description": key.doc,
                 }
                 for name, key in table.keys.items()

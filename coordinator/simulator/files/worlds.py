@@ -16,7 +16,10 @@ from typing import Final
 from ...control.faults import ACTIONS
 from ...releases import NEWEST
 from ...verbs.row import EVERYWHERE, OURS, ROWS, WorldKind
+from ..conditions import OF_MEMBERS as STATES_OF_MEMBERS
+from ..conditions import Kind, condition
 from ..triggers import WHEN
+from ..whom import group_led, listed
 from .reading import ScenarioError
 from .scenario import Scenario
 
@@ -26,12 +29,16 @@ __all__ = ["WORLDS", "WorldKind", "check_world"]
 _OF_MEMBERS: Final = ("poll", "assigned", "revoked", "delivery", "acknowledged")
 """Triggers that members tell of; the others stand in a broker's log."""
 
+LEADER: Final = "leader of GROUP"
 WORLDS: Final[dict[str, frozenset[WorldKind]]] = {
     **{name: row.worlds for name, row in ROWS.items()},
     **dict.fromkeys(ACTIONS, OURS),
     **{when: EVERYWHERE if when in _OF_MEMBERS else OURS for when in WHEN},
+    **{kind.value: EVERYWHERE if kind in STATES_OF_MEMBERS else OURS for kind in Kind},
+    LEADER: OURS,
 }
-"""By verb, action of a request fault, or word of `when`: the worlds in which it can be."""
+"""By verb, action of a request fault, word of `when` or of whom something befalls: the worlds in
+which it can be."""
 
 
 def check_world(scenario: Scenario, world: WorldKind) -> None:
@@ -60,8 +67,25 @@ def _needs(scenario: Scenario) -> Iterator[tuple[str, str]]:
             yield plan.member_verb[0], plan.line
         elif plan.request is not None:
             yield plan.request.action.kind, plan.line
+        elif plan.later is not None:
+            yield plan.later[0], plan.line
         if plan.trigger is not None:
-            yield plan.trigger.when, plan.line
+            yield _waited_for(plan.trigger.when), plan.line
+        if plan.member_verb is not None and _led(plan.member_verb[1]["member"]):
+            yield LEADER, plan.line
     for number, churn in enumerate(scenario.churn):
+        line = scenario.lines[f"churn {number}"]
         if churn["when"] is not None:
-            yield churn["when"], scenario.lines[f"churn {number}"]
+            yield _waited_for(churn["when"]), line
+        if _led(churn["members"]):
+            yield LEADER, line
+
+
+def _waited_for(when: str) -> str:
+    """The row of the table that is about a word of `when`."""
+    state = condition(when)
+    return when if state is None else state.kind.value
+
+
+def _led(whom: object) -> bool:
+    return any(group_led(str(each)) is not None for each in listed(whom))
