@@ -70,6 +70,11 @@ class Kit(TopicKit, ClusterKit, SecurityKit, FaultWords["FaultHandle"]):
         session = self._session
         return self.run(lambda: carry_out(session.any_broker(), session.now(), verb, words))
 
+    def drop_connections(self) -> None:
+        """End all connections of clients, as a network does that breaks: each connects, shakes hands
+        and logs in anew."""
+        self.run(self._session.disconnect)
+
     # -- groups
     # --------------------------------------------------------------------------------------------------------
 

@@ -167,15 +167,15 @@ class KafkaPython(Small):
 
     def live(self) -> None:
         consumer = kafka.KafkaConsumer(
-            bootstrap_servers=self.bootstrap_servers,
             group_id=self.group,
             client_id="billing",
             enable_auto_commit=False,
             auto_offset_reset="earliest",
             heartbeat_interval_ms=100,
+            **{**self.settings, "bootstrap_servers": self.bootstrap_servers},
         )
         try:
-            consumer.subscribe([self.topic])
+            self.subscribe(consumer)
             consumer.partitions_for_topic(self.topic)
             while not self.ending.is_set():
                 for records in consumer.poll(timeout_ms=50).values():
@@ -184,6 +184,9 @@ class KafkaPython(Small):
                             self.handle(consumer, record)
         finally:
             consumer.close(autocommit=False)
+
+    def subscribe(self, consumer: Any) -> None:
+        consumer.subscribe([self.topic])
 
     def handle(self, consumer: Any, record: Any) -> None:
         self.work(record.topic, record.partition, record.offset)

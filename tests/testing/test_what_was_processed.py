@@ -11,7 +11,8 @@ import pytest
 from assignors import TopicPartition
 from coordinator import Emulator
 from coordinator.apptests import findings
-from coordinator.apptests.cases import ConsumerCases, NotJudgedWarning
+from coordinator.apptests.application_cases import NotJudgedWarning
+from coordinator.apptests.cases import ConsumerCases
 from coordinator.apptests.under_test import ApplicationError, ApplicationUnderTest
 from coordinator.members.effects import Position
 

@@ -32,6 +32,7 @@ _NOUNS = {
     "acl": "who may do what: list rules, make and delete them",
     "quota": "what users and client ids may use: list, set",
     "user": "who logs in: passwords, and sessions that end",
+    "connection": "connections of clients: end them",
     "login": "logins that are refused",
     "certificate": "what new TLS handshakes are shown",
 }

@@ -157,6 +157,13 @@ def login_deny(port: Port, body: Denied) -> Any:
     return {"done": True}
 
 
+@operation("POST", "/connections/drop", answer=DONE)
+def connection_drop(port: Port, body: Any) -> Any:
+    """End all connections of clients, as a network does that breaks: each logs in anew."""
+    port.kafka.drop_connections()
+    return {"done": True}
+
+
 @operation("POST", "/certificate/expire", answer=DONE)
 def certificate_expire(port: Port, body: Any) -> Any:
     """Show new handshakes a certificate whose time is over."""

@@ -150,6 +150,10 @@ class RemoteKit(ClusterKit, SecurityKit, FaultWords["RemoteFault"]):
         """See `Kit.secure`."""
         return dict(self._caller(_SECURE[verb], **words))
 
+    def drop_connections(self) -> None:
+        """See `Kit.drop_connections`."""
+        self._caller("connection_drop")
+
     # -- topics and records
     # --------------------------------------------------------------------------------------------
 

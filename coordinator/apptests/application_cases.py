@@ -1,0 +1,52 @@
+"""What all ready tests have in common: the application of a case, started, judged and stopped."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import pytest
+
+from ..emulator.embedded import Emulator
+from .under_test import PARTITIONS, PATIENCE_S, ApplicationUnderTest
+
+
+class NotJudgedWarning(UserWarning):
+    """A case passed, and part of its verdict could not be given: what, and why."""
+
+
+class ApplicationCases:
+    """`patience_s`: how long the application may take for what is awaited; `partitions`: of its topic.
+
+    `duplicates_clean`: how many records may be processed again for each disturbance that leaves it
+    time to commit; `duplicates_death`: for each death, by default those that it had fetched and not
+    committed then. `duplicates`, which is deprecated, overrules both.
+    """
+
+    patience_s: ClassVar[float] = PATIENCE_S
+    duplicates: ClassVar[int | None] = None
+    duplicates_clean: ClassVar[int] = 0
+    duplicates_death: ClassVar[int | None] = None
+    partitions: ClassVar[int] = PARTITIONS
+
+    @pytest.fixture
+    def app(self, kafka: Emulator, kafka_app_under_test: Any) -> Iterator[ApplicationUnderTest]:
+        """The application, not started yet; it is judged and stopped when the case ends."""
+        under_test = ApplicationUnderTest(
+            kafka,
+            kafka_app_under_test,
+            partitions=self.partitions,
+            patience_s=self.patience_s,
+            duplicates=self.duplicates,
+            duplicates_clean=self.duplicates_clean,
+            duplicates_death=self.duplicates_death,
+        )
+        reservations = ""
+        try:
+            yield under_test
+            reservations = under_test.reservations()
+        finally:
+            under_test.close()
+        if reservations:
+            warnings.warn(f"{type(self).__name__}: {reservations}", NotJudgedWarning, stacklevel=1)

@@ -1,0 +1,138 @@
+"""Ready tests of applications that log in: right ones of two libraries pass, and each planted mistake
+is found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+pytest.importorskip("kafka")
+pytest.importorskip("confluent_kafka")
+pytest.importorskip("trustme")
+
+import kafka
+from kafka.errors import KafkaError
+
+from coordinator import Emulator
+from coordinator.apptests import findings as f
+from coordinator.apptests.security_cases import SecurityCases
+from coordinator.apptests.under_test import ApplicationError, ApplicationUnderTest
+from tests.testing.small_applications import CommitsEach, KafkaPython
+
+PATIENCE_S = 60.0
+PASSWORD, RIGHT, CERTIFICATE = (
+    "test_its_password_changes",
+    "test_a_right_is_taken_away_and_given_back",
+    "test_its_servers_certificate_is_renewed",
+)
+CASES = (PASSWORD, RIGHT, CERTIFICATE)
+ACLS = ["User:billing may Read topic orders", "User:billing may Read group billing"]
+QUICK = {
+    "confluent-kafka": {
+        "heartbeat.interval.ms": 100,
+        "reconnect.backoff.max.ms": 500,
+        "session.timeout.ms": 6_000,
+    },
+    "kafka-python": {"session_timeout_ms": 6_000},
+}
+"""Whose LeaveGroup is refused is missed when its session ends."""
+
+
+class SeeksOnce(kafka.ConsumerRebalanceListener):  # type: ignore[misc]
+    """Where an application that was refused begins, whatever is committed."""
+
+    def __init__(self, seek: Callable[..., None]) -> None:
+        self.seek = seek
+
+    def on_partitions_assigned(self, assigned: Any) -> None:
+        if assigned:
+            self.seek(*assigned)
+
+    def on_partitions_revoked(self, revoked: Any) -> None:
+        pass
+
+
+class SkipsWhatItMissed(KafkaPython):
+    """Once it was refused it begins at the end: what came meanwhile is nobody's."""
+
+    where = "seek_to_end"
+
+    def subscribe(self, consumer: Any) -> None:
+        again = SeeksOnce(getattr(consumer, self.where)) if self.error is not None else None
+        consumer.subscribe([self.topic], listener=again)
+
+
+class WorksTwice(SkipsWhatItMissed):
+    """Once it was refused it begins anew."""
+
+    where = "seek_to_beginning"
+
+
+class EndsInSilence(KafkaPython):
+    """It ends when it is refused, and tells nobody."""
+
+    def _run(self) -> None:
+        with suppress(KafkaError):
+            self.live()
+
+
+def judged(application: Any, library: str, case: str, patience_s: float = PATIENCE_S) -> None:
+    """Play one case. Raises ApplicationError."""
+    with Emulator(
+        security="SASL_SSL", users={"billing": "secret"}, acls=ACLS, remember=200_000
+    ) as emulator:
+        application.settings = emulator.client_config(library, user="billing") | QUICK[library]
+        under_test = ApplicationUnderTest(emulator, application, patience_s=patience_s)
+        try:
+            getattr(SecurityCases(), case)(under_test)
+        finally:
+            under_test.close()
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_an_application_that_goes_on_or_ends_with_an_error_is_right(case: str) -> None:
+    judged(CommitsEach(), "confluent-kafka", case)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_kafka_python(case: str) -> None:
+    judged(KafkaPython(), "kafka-python", case)
+
+
+@pytest.mark.parametrize(
+    ("kind", "finding"),
+    [(SkipsWhatItMissed, f.AHEAD), (WorksTwice, f.AGAIN), (EndsInSilence, f.NO_RECOVERY)],
+)
+def test_each_mistake_is_found(kind: type[KafkaPython], finding: str) -> None:
+    patience_s = 5.0 if finding == f.NO_RECOVERY else PATIENCE_S
+    with pytest.raises(ApplicationError) as found:
+        judged(kind(), "kafka-python", RIGHT, patience_s)
+    assert finding in {each.name for each in found.value.findings}, found.value
+
+
+@pytest.mark.parametrize(
+    ("options", "case", "why"),
+    [
+        ({}, PASSWORD, "nobody logs in here"),
+        ({}, RIGHT, "there is no authorizer"),
+        ({}, CERTIFICATE, "no listener speaks TLS"),
+        ({"super_users": ["User:billing"]}, RIGHT, "no ACL gives User:billing"),
+    ],
+)
+def test_what_an_emulator_does_not_have_is_skipped(
+    options: dict[str, Any], case: str, why: str
+) -> None:
+    with Emulator(**options, remember=10_000) as emulator:
+        application = CommitsEach()
+        application.settings = {"heartbeat.interval.ms": 100}
+        if options:
+            emulator.grant("User:ANONYMOUS may All topic *", "User:ANONYMOUS may All group *")
+        under_test = ApplicationUnderTest(emulator, application)
+        try:
+            with pytest.raises(pytest.skip.Exception, match=why):
+                getattr(SecurityCases(), case)(under_test)
+        finally:
+            under_test.close()
