@@ -48,6 +48,17 @@ class Guard:
         broker.security = self.security
         self.security.epoch_ms = broker.epoch_ms
         self.security.keep_credentials(broker.cluster.scram_credentials)
+        key = broker.configs.get("delegation.token.secret.key")
+        if key is not None and self.security.tokens is None:
+            from ..security.tokens import Tokens  # at first use: few clusters have such a key
+
+            self.security.tokens = Tokens(
+                str(key),
+                max_lifetime_ms=broker.configs.get_int("delegation.token.max.lifetime.ms"),
+                renew_ms=broker.configs.get_int("delegation.token.expiry.time.ms"),
+                sweep_ms=broker.configs.get_int("delegation.token.expiry.check.interval.ms"),
+                new_salt=self.security.new_salt,
+            )
 
     def close(self) -> None:
         """The end: throw-away files go."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..common.java_hash import in_hash_order, java_hash
 from .login import BadLogin, BrokenExchange, LoginRefused
+from .tokens import TokenPrincipal
 
 if TYPE_CHECKING:
     from .listeners import ListenerSecurity
@@ -114,6 +115,8 @@ class Login:
             self.claimed = exchange.user
             return self._failed(self._bad, f"{self._bad} (asked for by the testing kit)")
         principal = f"{USER}:{exchange.user}"
+        if getattr(exchange, "by_token", False):
+            principal = TokenPrincipal(principal)
         if self.renewing and principal != self.principal:
             self.claimed = exchange.user
             before, after = self.principal.replace(":", ".", 1), principal.replace(":", ".", 1)
@@ -131,7 +134,7 @@ class Login:
         if ends_at_s is not None:  # OAUTH-3
             left_ms = max(0, int(ends_at_s * 1000) - self._security.epoch_ms - now)
             lifetime_ms = min(lifetime_ms, left_ms) if lifetime_ms else left_ms
-        self._ends_at = now + lifetime_ms if lifetime_ms else None
+        self._ends_at = now + lifetime_ms if lifetime_ms or ends_at_s is not None else None
         return lifetime_ms
 
     def _failed(self, text: str | None, why: str, *, delayed: bool = True) -> Failed:

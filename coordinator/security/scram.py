@@ -90,16 +90,18 @@ def salted(mechanism: Mechanism, password: str, salt: bytes, iterations: int) ->
 
 class ScramServer:
     """The server's end of one exchange. `find(name, mechanism, by_token)` answers the user and the
-    credential of a name; `nonce` is the server's part."""
+    credential of a name, and when it ends (Unix seconds); `nonce` is the server's part."""
 
     user = ""
     complete = False
     ends_at_s: float | None = None
+    by_token = False
+    """Whether a delegation token was shown (TOK-4)."""
 
     def __init__(
         self,
         mechanism: Mechanism,
-        find: Callable[[str, Mechanism, bool], tuple[str, Credential] | None],
+        find: Callable[[str, Mechanism, bool], tuple[str, Credential, float | None] | None],
         nonce: str,
     ) -> None:
         self._mechanism = mechanism
@@ -122,10 +124,11 @@ class ScramServer:
             pair.split("=", 1) for pair in read["extensions"].removeprefix(",").split(",") if pair
         )
         name = read["user"].replace("=2C", ",").replace("=3D", "=")
-        found = self._find(name, self._mechanism, extensions.get("tokenauth", "").lower() == "true")
+        self.by_token = extensions.get("tokenauth", "").lower() == "true"
+        found = self._find(name, self._mechanism, self.by_token)
         if found is None:  # SCRAM-3
             raise BadLogin
-        self.user, credential = found
+        self.user, credential, self.ends_at_s = found
         if read["authorization"] not in (None, name):
             raise ForeignAuthorizationId
         self._credential = credential

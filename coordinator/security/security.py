@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from .authorizer import Authorizer
     from .scram import Credential, Mechanism
+    from .tokens import Tokens
 
 KNOWN_MECHANISMS: Final = (PLAIN, *MECHANISMS)
 """Those that users with a password log in by."""
@@ -73,6 +74,8 @@ class Security:
         """The wall clock at the zero of `now`; the driver's."""
         self.certificates: object | None = None
         """What servers show, where a listener speaks TLS; the driver's."""
+        self.tokens: Tokens | None = None
+        """Delegation tokens; None: the cluster has no key for them."""
         self._first_passwords = dict(users)
         self._credentials: Credentials | None = None
         self._logins: WeakSet[Session] = WeakSet()
@@ -96,7 +99,13 @@ class Security:
             return OAuthBearerServer((self.epoch_ms + now) / 1000)
         if mechanism == PLAIN:
             return PlainServer(self._is_right)
-        return ScramServer(MECHANISMS[mechanism], self._find, self.draw(_NONCE_BYTES).hex())
+
+        def find(
+            name: str, mechanism: Mechanism, by_token: bool
+        ) -> tuple[str, Credential, float | None] | None:
+            return self._by_token(name, mechanism, now) if by_token else self._find(name, mechanism)
+
+        return ScramServer(MECHANISMS[mechanism], find, self.draw(_NONCE_BYTES).hex())
 
     def new_salt(self) -> bytes:
         """A salt that nobody had before."""
@@ -121,6 +130,8 @@ class Security:
         for user in self.passwords:
             self.restore_password(user)
         self._denied.clear()
+        if self.tokens is not None:
+            self.tokens.clear()
         if self.authorizer is not None:
             self.authorizer.reset()
 
@@ -152,10 +163,18 @@ class Security:
         right = self.passwords.get(user)
         return right is not None and compare_digest(right.encode(), password.encode())
 
-    def _find(
-        self, name: str, mechanism: Mechanism, by_token: bool
-    ) -> tuple[str, Credential] | None:
-        if by_token or self._credentials is None:  # SCRAM-4: nothing but a delegation token
+    def _find(self, name: str, mechanism: Mechanism) -> tuple[str, Credential, None] | None:
+        found = None if self._credentials is None else self._credentials.find(name, mechanism)
+        return None if found is None else (name, found, None)
+
+    def _by_token(
+        self, name: str, mechanism: Mechanism, now: int
+    ) -> tuple[str, Credential, float] | None:
+        """Whose token it is, and until when (TOK-4); names of users are none (SCRAM-4)."""
+        if self.tokens is None:
             return None
-        found = self._credentials.find(name, mechanism)
-        return None if found is None else (name, found)
+        found = self.tokens.credential(name, mechanism, self.epoch_ms + now)
+        if found is None:
+            return None
+        token, credential = found
+        return token.owner.partition(":")[2], credential, token.expires_ms / 1000

@@ -18,6 +18,7 @@ SETTINGS = {
     "group.initial.rebalance.delay.ms": "0",
     "offsets.topic.num.partitions": "4",
     "connection.failed.authentication.delay.ms": str(DELAY_MS),
+    "delegation.token.secret.key": "the key of all tokens",
 }
 """What both are given; the rest is in each one's own form."""
 _MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")

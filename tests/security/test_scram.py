@@ -23,8 +23,8 @@ def server(
 ) -> ScramServer:
     credential = Credential.of_password(mechanism, password, b"salty")
 
-    def find(name: str, asked: Mechanism, by_token: bool) -> tuple[str, Credential] | None:
-        return (name, credential) if name != "nobody" and not by_token else None
+    def find(name: str, asked: Mechanism, by_token: bool) -> tuple[str, Credential, None] | None:
+        return (name, credential, None) if name != "nobody" and not by_token else None
 
     return ScramServer(mechanism, find, nonce)
 
@@ -33,7 +33,7 @@ def test_the_example_of_rfc_7677() -> None:
     salt = b64decode("W22ZaJ0SNY7soEsUEjb6gQ==")
     credential = Credential.of_password(SHA_256, "pencil", salt)
     at_server = ScramServer(
-        SHA_256, lambda name, _, __: (name, credential), "%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0"
+        SHA_256, lambda name, _, __: (name, credential, None), "%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0"
     )
     client = ScramClient(SHA_256, "user", "pencil", "rOprNGfwEbeRWgbNEkqO")
     assert client.first() == b"n,,n=user,r=rOprNGfwEbeRWgbNEkqO"

@@ -18,6 +18,7 @@ from .hidden_topics import describe_topic_partitions, metadata
 from .of_groups import described, heartbeat, list_groups, offset_fetch
 from .of_records import add_partitions_to_txn, fetch, init_producer_id, produce
 from .of_shares import of_topics, offsets_described
+from .of_tokens import create_delegation_token, describe_delegation_token
 from .table import CHECKS, CLUSTER, GROUP, TOPIC, TXN
 from .verdicts import Verdict, refused
 
@@ -234,11 +235,13 @@ SPECIAL: Final[dict[str, Callable[[Asker], Verdict | None]]] = {
     "AlterConfigs": _configs(_O.ALTER_CONFIGS),
     "ConsumerGroupDescribe": described("ConsumerGroupDescribe"),
     "ConsumerGroupHeartbeat": heartbeat("ConsumerGroupHeartbeat"),
+    "CreateDelegationToken": create_delegation_token,
     "CreateTopics": _create_topics,
     "DeleteShareGroupOffsets": of_topics("DeleteShareGroupOffsets"),
     "DeleteTopics": _delete_topics,
     "DescribeCluster": _describe_cluster,
     "DescribeConfigs": _configs(_O.DESCRIBE_CONFIGS),
+    "DescribeDelegationToken": describe_delegation_token,
     "DescribeGroups": described("DescribeGroups"),
     "DescribeShareGroupOffsets": offsets_described,
     "DescribeTopicPartitions": describe_topic_partitions,

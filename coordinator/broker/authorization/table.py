@@ -14,17 +14,21 @@ from ...security.acls import Operation, ResourceType, word
 
 WHOLE, EACH, LISTED, SHOWN = "whole", "each", "listed", "shown"
 
-TOPIC, GROUP, CLUSTER, TXN = (
+TOPIC, GROUP, CLUSTER, TXN, USER, TOKEN = (
     ResourceType.TOPIC,
     ResourceType.GROUP,
     ResourceType.CLUSTER,
     ResourceType.TRANSACTIONAL_ID,
+    ResourceType.USER,
+    ResourceType.DELEGATION_TOKEN,
 )
 ERRORS: Final = {
     TOPIC: ErrorCode.TOPIC_AUTHORIZATION_FAILED,
     GROUP: ErrorCode.GROUP_AUTHORIZATION_FAILED,
     CLUSTER: ErrorCode.CLUSTER_AUTHORIZATION_FAILED,
     TXN: ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+    USER: ErrorCode.DELEGATION_TOKEN_AUTHORIZATION_FAILED,
+    TOKEN: ErrorCode.DELEGATION_TOKEN_AUTHORIZATION_FAILED,
 }
 
 
@@ -76,6 +80,9 @@ CHECKS: Final[dict[str, tuple[Check, ...]]] = {
         Check(_O.DESCRIBE, TOPIC, WHOLE, "of every topic that is named"),
     ),
     "CreateAcls": (_ALTER,),
+    "CreateDelegationToken": (
+        Check(_O.CREATE_TOKENS, USER, WHOLE, "of an owner other than who asks"),
+    ),
     "CreatePartitions": (Check(_O.ALTER, TOPIC, EACH),),
     "CreateTopics": (
         Check(_O.CREATE, TOPIC, EACH, "or Create on the cluster"),
@@ -97,6 +104,10 @@ CHECKS: Final[dict[str, tuple[Check, ...]]] = {
         Check(_O.DESCRIBE_CONFIGS, TOPIC, EACH, "for topics"),
         Check(_O.DESCRIBE_CONFIGS, GROUP, EACH, "for groups"),
         Check(_O.DESCRIBE_CONFIGS, CLUSTER, EACH, "for all else"),
+    ),
+    "DescribeDelegationToken": (
+        Check(_O.DESCRIBE_TOKENS, USER, LISTED, "of the owner"),
+        Check(_O.DESCRIBE, TOKEN, LISTED, "or Describe on the token"),
     ),
     "DescribeGroups": (Check(_O.DESCRIBE, GROUP, EACH),),
     "DescribeLogDirs": (_DESCRIBE,),

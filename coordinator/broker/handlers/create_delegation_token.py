@@ -1,12 +1,13 @@
-"""CreateDelegationToken (key 38), v1-3, on a connection without authentication: refused (64), as
-all of KIP-48 is.
+"""CreateDelegationToken (key 38), v1-3: a token for who asks, or (v3, KIP-373) for another owner.
 
-The refusal names the owner asked for (v3), or who asked: User:ANONYMOUS. An owner's name without a
-type is an exception that Kafka did not foresee (-1).
+Refused are clients that nobody knows, or that came with a token (64), a cluster without a key (61),
+and renewers that are no users (67). An owner's name without a type is an exception that Kafka did
+not foresee (-1). Refusals name who was to be the owner, and who asked.
 """
 
 from __future__ import annotations
 
+from base64 import urlsafe_b64encode
 from typing import TYPE_CHECKING
 
 from ...errors import ErrorCode
@@ -14,31 +15,46 @@ from ...wire.messages.create_delegation_token import (
     CreateDelegationTokenRequest,
     CreateDelegationTokenResponse,
 )
+from ..delegation_tokens import owner_of, refusal, refused_creation, tokens_of, wall_ms
 
 if TYPE_CHECKING:
     from ..call import Call
     from ..core import Broker
 
-_ANONYMOUS = ("User", "ANONYMOUS")
+_USER = "User"
 
 
-def handle(_: Broker, call: Call) -> CreateDelegationTokenResponse:
+def handle(broker: Broker, call: Call) -> CreateDelegationTokenResponse:
     """Answered at once."""
     request = call.message
     assert isinstance(request, CreateDelegationTokenRequest)
-    code, owner = ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED, _ANONYMOUS
-    if request.owner_principal_name:
-        if request.owner_principal_type is None:
-            code = ErrorCode.UNKNOWN_SERVER_ERROR
-        else:
-            owner = (request.owner_principal_type, request.owner_principal_name)
+    tokens = tokens_of(broker)
+    if request.owner_principal_name and request.owner_principal_type is None:
+        return refused_creation(call, ErrorCode.UNKNOWN_SERVER_ERROR)
+    if (error := refusal(broker, call)) is not None:
+        return refused_creation(call, error)
+    if tokens is None:
+        return refused_creation(call, ErrorCode.DELEGATION_TOKEN_AUTH_DISABLED)
+    if any(each.principal_type != _USER for each in request.renewers):
+        return refused_creation(call, ErrorCode.INVALID_PRINCIPAL_TYPE)
+    owner = owner_of(call)
+    token = tokens.create(
+        urlsafe_b64encode(broker.fresh_uuid()).decode().rstrip("="),
+        ":".join(owner),
+        call.principal,
+        [f"{each.principal_type}:{each.principal_name}" for each in request.renewers],
+        request.max_lifetime_ms,
+        wall_ms(broker, call),
+    )
+    kind, _, name = call.principal.partition(":")
     return CreateDelegationTokenResponse(
-        error_code=code,
         principal_type=owner[0],
         principal_name=owner[1],
-        token_requester_principal_type=_ANONYMOUS[0],
-        token_requester_principal_name=_ANONYMOUS[1],
-        issue_timestamp_ms=-1,
-        expiry_timestamp_ms=-1,
-        max_timestamp_ms=-1,
+        token_requester_principal_type=kind,
+        token_requester_principal_name=name,
+        issue_timestamp_ms=token.issued_ms,
+        expiry_timestamp_ms=token.expires_ms,
+        max_timestamp_ms=token.max_ms,
+        token_id=token.id,
+        hmac=token.secret,
     )
