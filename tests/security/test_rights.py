@@ -132,8 +132,6 @@ class TestTable:
     def test_every_api_that_is_served_is_in_it_or_asks_for_nothing(self) -> None:
         free = {
             "ApiVersions",
-            "CreateDelegationToken",
-            "DescribeDelegationToken",
             "ExpireDelegationToken",
             "RenewDelegationToken",
             "SaslAuthenticate",
