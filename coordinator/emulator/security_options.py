@@ -22,12 +22,15 @@ if TYPE_CHECKING:
     from ..configs.broker_configs import BrokerConfigs
     from ..net.endpoints import Endpoint
     from ..net.guard import Guard
+    from ..security.signed_tokens import SignedTokens
 
 _MAP = "listener.security.protocol.map"
 _MECHANISMS = "sasl.enabled.mechanisms"
 _KEYSTORE, _KEYSTORE_TYPE = "ssl.keystore.location", "ssl.keystore.type"
 _TRUSTSTORE, _TRUSTSTORE_TYPE = "ssl.truststore.location", "ssl.truststore.type"
 _CLIENT_AUTH, _REAUTH, _JAAS = "ssl.client.auth", "connections.max.reauth.ms", "sasl.jaas.config"
+_OAUTH = "sasl.oauthbearer"
+_JWKS = f"{_OAUTH}.jwks.endpoint.url"
 _MAPPING = "ssl.principal.mapping.rules"
 _OF_LISTENERS = (_MECHANISMS, _REAUTH, _JAAS, _CLIENT_AUTH, _MAPPING)
 """What can be said of a single listener: as `listener.name.NAME.SETTING`, the second and third also
@@ -56,6 +59,7 @@ class SecurityOptions(NamedTuple):
     truststore: str | None
     hosts: Sequence[str]
     authorization: Authorization | None = None
+    signed: SignedTokens | None = None
 
     @property
     def authenticating(self) -> frozenset[str]:
@@ -85,6 +89,7 @@ class SecurityOptions(NamedTuple):
             acls, super_users, allow_everyone = self.authorization
             authorizer = Authorizer(acls, super_users, allow_everyone=allow_everyone)
         security = Security(self.listeners, self.users, secrets.token_bytes, authorizer)
+        security.signed = self.signed
         if not any(each.protocol.has_tls for each in self.listeners.values()):
             return Guard(security)
         from ..net.certificates import CertificateError, PemFiles, ThrowAwayCertificates
@@ -131,7 +136,39 @@ def read_security(
     if keystore is not None:
         truststore = _store(configs, _TRUSTSTORE, _TRUSTSTORE_TYPE)
     hosts = [each.host for each in (*endpoints, *advertised) if each.host not in ("0.0.0.0", "::")]
-    return SecurityOptions(listeners, passwords, keystore, truststore, hosts, authorization)
+    signed = read_signed_tokens(configs) if by_token else None
+    return SecurityOptions(listeners, passwords, keystore, truststore, hosts, authorization, signed)
+
+
+def read_signed_tokens(configs: BrokerConfigs) -> SignedTokens | None:
+    """How tokens of OAUTHBEARER are checked; None: they have no signature. Raises EmulatorError."""
+    url = configs.static.get(_JWKS)
+    if not url:
+        return None
+    from ..configs.broker_configs import known_settings
+    from ..security.signed_tokens import SignedTokens, SignedTokensError
+
+    scheme, _, path = url.partition(":")
+    if scheme != "file":
+        raise EmulatorError(f"{_JWKS}={url}: nobody is asked over the network; give file:///PATH")
+    audiences = configs.get_list(f"{_OAUTH}.expected.audience")
+    issuer = configs.get(f"{_OAUTH}.expected.issuer")
+    for what, given in (("audience", audiences), ("issuer", issuer)):
+        free = f"{_OAUTH}.allow.unverified.{what}"
+        if not given and known_settings({free: ""}, configs.release) and not configs.get_bool(free):
+            raise EmulatorError(f"{_JWKS}: give {_OAUTH}.expected.{what}, or {free}=true")
+    try:
+        with open(f"/{path.lstrip('/')}") as file:
+            keys = file.read()
+        return SignedTokens(
+            keys,
+            audiences=audiences,
+            issuer=None if issuer is None else str(issuer),
+            skew_s=configs.get_int(f"{_OAUTH}.clock.skew.seconds"),
+            name_claim=configs.get_str(f"{_OAUTH}.sub.claim.name"),
+        )
+    except (OSError, UnicodeDecodeError, SignedTokensError) as error:
+        raise EmulatorError(f"{_JWKS}={url}: {error}") from None
 
 
 def read_authorization(acls: Any, super_users: Any, configs: BrokerConfigs) -> Authorization | None:

@@ -1,8 +1,8 @@
-"""OAUTHBEARER (RFC 7628) with unsecured tokens, as Kafka's OAuthBearerSaslServer and its unsecured
-validator take them.
+"""OAUTHBEARER (RFC 7628), as Kafka's OAuthBearerSaslServer takes it, with signed tokens
+(`signed_tokens`) or such as its unsecured validator takes.
 
-A token is two parts of JSON and no signature; whoever writes one is who it says. A refused token is
-answered with JSON, and the refusal itself comes after the client's 0x01 (OAUTH-1). Told the wall
+An unsecured token is two parts of JSON and no signature; whoever writes one is who it says. A refused
+token is answered with JSON, and the refusal itself comes after the client's 0x01 (OAUTH-1). Told the wall
 clock; does not depend on brokers.
 """
 
@@ -11,9 +11,13 @@ from __future__ import annotations
 import json
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from typing import Any, Final, TypeGuard
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 from .login import BadLogin, BrokenExchange, LoginRefused
+
+if TYPE_CHECKING:
+    from .signed_tokens import SignedTokens
 
 OAUTHBEARER: Final = "OAUTHBEARER"
 _NAME = r"(?:[\x01-\x2b\x2d-\x3c\x3e-\x7f]|=2C|=3D)+"
@@ -36,8 +40,10 @@ class OAuthBearerServer:
     ends_at_s: float | None = None
     """When the token, and with it the session, is over."""
 
-    def __init__(self, now_s: float) -> None:
+    def __init__(self, now_s: float, signed: SignedTokens | None = None) -> None:
+        """`signed`: how tokens are checked; None: they have no signature."""
         self._now_s = now_s
+        self._signed = signed
         self._refused = ""
 
     def evaluate(self, token: bytes) -> bytes:
@@ -55,19 +61,15 @@ class OAuthBearerServer:
             raise BadLogin
         if auth["scheme"].lower() != "bearer":
             raise BrokenExchange("a scheme other than Bearer")
-        claims = _claims(auth["token"])
-        user, until = claims.get("sub"), claims.get("exp")
-        since = claims.get("iat", self._now_s)
-        if (
-            not isinstance(user, str)
-            or not user
-            or not _is_number(until)
-            or until <= self._now_s
-            or not _is_number(since)
-            or since > self._now_s + _SKEW_S
-        ):
+        if self._signed is None:
+            claims: Mapping[str, Any] | None = self._unsecured(auth["token"])
+        else:
+            claims = self._signed.claims(auth["token"], self._now_s)
+        user = None if claims is None else claims.get("sub")
+        if claims is None or not isinstance(user, str) or not user:
             self._refused = _INVALID
             return _INVALID.encode()
+        until: float = claims["exp"]
         asked = read["authorization"]
         if asked not in (None, user):
             raise LoginRefused(
@@ -77,6 +79,15 @@ class OAuthBearerServer:
         self.user, self.ends_at_s = user, float(min(until, _LATEST_S))
         self.complete = True
         return b""
+
+    def _unsecured(self, token: str) -> dict[str, Any] | None:
+        claims = _claims(token)
+        until, since = claims.get("exp"), claims.get("iat", self._now_s)
+        if not _is_number(until) or until <= self._now_s:
+            return None
+        if not _is_number(since) or since > self._now_s + _SKEW_S:
+            return None
+        return claims
 
 
 def _is_number(value: Any) -> TypeGuard[float]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from .authorizer import Authorizer
     from .scram import Credential, Mechanism
+    from .signed_tokens import SignedTokens
     from .tokens import Tokens
 
 KNOWN_MECHANISMS: Final = (PLAIN, *MECHANISMS)
@@ -74,6 +75,8 @@ class Security:
         """The wall clock at the zero of `now`; the driver's."""
         self.certificates: object | None = None
         """What servers show, where a listener speaks TLS; the driver's."""
+        self.signed: SignedTokens | None = None
+        """How tokens of OAUTHBEARER are checked; None: they have no signature."""
         self.tokens: Tokens | None = None
         """Delegation tokens; None: the cluster has no key for them."""
         self._first_passwords = dict(users)
@@ -96,7 +99,7 @@ class Security:
     def exchange(self, mechanism: str, now: int) -> Exchange:
         """The server's end of a login."""
         if mechanism == OAUTHBEARER:
-            return OAuthBearerServer((self.epoch_ms + now) / 1000)
+            return OAuthBearerServer((self.epoch_ms + now) / 1000, self.signed)
         if mechanism == PLAIN:
             return PlainServer(self._is_right)
 
