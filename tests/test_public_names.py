@@ -34,7 +34,7 @@ NAMES = {
     "coordinator.event_log": ("EventLog", "LogError", "read"),
     "coordinator.http.remote": ("RemoteKit",),
     "coordinator.interceptors": ("Answer",),
-    "coordinator.testing.cases": ("ConsumerCases", "SecurityCases"),
+    "coordinator.testing.cases": ("ConsumerCases", "SecurityCases", "WorkerCases"),
     "coordinator.testing.containers": ("EmulatorContainer", "RealKafka"),
     "coordinator.testing.under_test": ("ApplicationUnderTest",),
     "coordinator.testing.virtual": ("virtual_kafka",),
