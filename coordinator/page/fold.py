@@ -9,7 +9,8 @@ Depends on the log alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
 from ..event_log.reader import Line
@@ -37,6 +38,7 @@ _RECORDS: Final = frozenset(
 )
 """What applications do with records: too much of it to step through."""
 _UUID_LETTERS: Final = 22
+_FIRST_LETTERS: Final = 4
 """The length of a uuid in base 64, as members of the consumer protocol make them."""
 _OBSERVED: Final = frozenset({"RequestFaultBegan", "RequestFaultEnded"})
 _ENDS: Final = frozenset({"MemberCrashed", "MemberClosed"})
@@ -111,16 +113,29 @@ class GroupPicture:
         own."""
         lane = self._by_member.get(member_id)
         if lane is None:
-            lane = self._by_client.get(client) or self._new(name, at_ms)
+            lane = self._by_client.get(client) or self._new(name, at_ms, client)
             self._by_member[member_id] = lane
         return lane
 
-    def with_names(self, text: str) -> str:
-        """A sentence with the names of processes where it has ids that clients made up themselves
-        (KIP-848), which tell nobody anything."""
+    def labels(self) -> list[str]:
+        """What each lane is called: its client id if no other has it, else its name; where that is
+        an id that a client made up itself (KIP-848), the client id and the id's first letters."""
+        count = Counter(lane.client for lane in self.lanes)
+        return [
+            lane.client
+            if count[lane.client] == 1
+            else f"{lane.client}-{lane.name[:_FIRST_LETTERS]}"
+            if len(lane.name) == _UUID_LETTERS
+            else lane.name
+            for lane in self.lanes
+        ]
+
+    def with_names(self, text: str, labels: Sequence[str]) -> str:
+        """A sentence with `labels` where it has ids that clients made up themselves (KIP-848), which
+        tell nobody anything."""
         for member_id, lane in self._by_member.items():
-            if lane.tells and len(member_id) == _UUID_LETTERS and member_id in text:
-                text = text.replace(member_id, lane.name)
+            if len(member_id) == _UUID_LETTERS and member_id in text:
+                text = text.replace(member_id, labels[lane.index])
         return text
 
     def known(self, line: Line) -> Lane | None:
@@ -134,8 +149,8 @@ class GroupPicture:
         self._by_member[member_id] = lane
         lane.member_id = member_id
 
-    def _new(self, name: str, at_ms: int) -> Lane:
-        lane = Lane(len(self.lanes), name, at_ms)
+    def _new(self, name: str, at_ms: int, client: str = "") -> Lane:
+        lane = Lane(len(self.lanes), name, at_ms, client)
         self.lanes.append(lane)
         return lane
 

@@ -35,9 +35,10 @@ class Lane:
     """One process, or one member id. `index` is its place; `tells`: it writes its own callbacks, so
     nothing has to be inferred."""
 
-    def __init__(self, index: int, name: str, at_ms: int) -> None:
+    def __init__(self, index: int, name: str, at_ms: int, client: str = "") -> None:
         self.index = index
         self.name = name
+        self.client = client or name
         self.member_id: str | None = None
         self.tells = False
         self.running = True
@@ -86,12 +87,14 @@ class Lane:
         """It has partitions and does nothing with them."""
         return self.running and (self.frozen or self.stalled)
 
-    def plain(self, end_ms: int) -> dict[str, Any]:
-        """As JSON values; spans are `[from, to, what]`."""
+    def plain(self, end_ms: int, label: str) -> dict[str, Any]:
+        """As JSON values; spans are `[from, to, what]`. `member_id`: of a member, by which it can
+        be acted on."""
         return {
             "index": self.index,
             "name": self.name,
-            "label": cut(printable(self.name), MOST_NAME),
+            "label": cut(printable(label), MOST_NAME),
+            "member_id": self.member_id if self.in_group else None,
             "inferred": not self.tells,
             "activity": self.activity.until(end_ms),
             "belief": self.belief.until(end_ms),

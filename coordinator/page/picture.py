@@ -74,15 +74,16 @@ class Picture:
         before = steps.read(max(0, begin - _CONTEXT), begin)
         lines = steps.read(begin, end)
         teller = Teller(self.fold.timeline, by_seq([*before, *lines]), self.fold.reassignments)
-        return [self._step(line, teller) for line in lines]
+        labels = {name: group.labels() for name, group in self.fold.groups.items()}
+        return [self._step(line, teller, labels) for line in lines]
 
-    def _step(self, line: Line, teller: Teller) -> dict[str, Any]:
+    def _step(self, line: Line, teller: Teller, labels: dict[str, list[str]]) -> dict[str, Any]:
         groups = self.fold.groups
         picture = groups.get(line.get("group", ""))
         lane = picture.known(line) if picture is not None else None
         say = teller.sentence(line)
         if picture is not None:
-            say = picture.with_names(say)
+            say = picture.with_names(say, labels[picture.name])
         if lane is None and "client" in line:
             lane = next(
                 (found for each in groups.values() if (found := each.known(line)) is not None), None
@@ -118,7 +119,10 @@ class Picture:
             "brokers": group.broker.until(end_ms),
             "assignors": group.assignor.until(end_ms),
             "deadlines": group.deadlines,
-            "lanes": [lane.plain(end_ms) for lane in group.lanes],
+            "lanes": [
+                lane.plain(end_ms, label)
+                for lane, label in zip(group.lanes, group.labels(), strict=True)
+            ],
             "raster": group.raster.plain(end_ms),
             "lost_partition_ms": group.raster.lost_ms(end_ms),
             "unowned_partition_ms": group.raster.unowned_ms(end_ms),

@@ -1,11 +1,13 @@
 """The server behind the page: files of one directory, and the log that it follows. Loopback only,
-read only, no dependencies.
+no dependencies; it reads, and acts only if it is given who does so.
 
-Paths: the page's files; `picture` (the folded log as JSON), `steps?begin=N&end=M`,
+Paths: the page's files; `picture` (the folded log as JSON), `here` (where clients may come), `steps?begin=N&end=M`,
 `scenario?group=NAME` (a group copied for the simulator), `events` (server-sent events: `grown`
 whenever the log has grown). A request must name the address it is served under (so that no foreign
-site reads through a browser), and every answer forbids scripts from elsewhere. Threads serve;
-nothing here is shared with an emulator but the log file.
+site reads through a browser), and every answer forbids scripts from elsewhere. `acts` says what may
+be done to a live group, and does it: only with the token, for this very origin and for a body of
+JSON, so that no other page and no rebound name can. A page with a log is never framed; threads
+serve.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from threading import Event, Thread
-from typing import Any, Final
+from typing import Any, Final, Protocol
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from .following import Follower
@@ -37,10 +39,29 @@ _KINDS: Final = {
 _POLL_S: Final = 0.4
 _PULSE_S: Final = 15.0
 _MOST_STEPS: Final = 2000
+_MOST_BODY: Final = 1 << 16
+TOKEN: Final = "X-Page-Token"
+"""The header that carries the token. A page elsewhere cannot send it unasked (CORS)."""
 POLICY: Final = (
     "default-src 'self'; img-src 'self' data:; script-src 'self' 'wasm-unsafe-eval'; object-src 'none'; base-uri 'none'; "
-    "frame-ancestors 'none'"
+    "form-action 'none'"
 )
+UNFRAMED: Final = f"{POLICY}; frame-ancestors 'none'"
+
+
+class Acting(Protocol):
+    """Who does what a reader asks. `token`: who has it may ask."""
+
+    token: str
+
+    def knows(self, token: str) -> bool:
+        """Whether this is the token."""
+
+    def plain(self) -> dict[str, Any]:
+        """What can be done, as JSON values."""
+
+    def carry_out(self, asked: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        """Do it: a status of HTTP, and JSON values."""
 
 
 class PageServer(ThreadingHTTPServer):
@@ -51,13 +72,24 @@ class PageServer(ThreadingHTTPServer):
     allow_reuse_address = True
 
     def __init__(
-        self, host: str, port: int, root: Traversable, index: str, follower: Follower | None = None
+        self,
+        host: str,
+        port: int,
+        root: Traversable,
+        index: str,
+        follower: Follower | None = None,
+        *,
+        address: str = "",
+        acting: Acting | None = None,
     ) -> None:
-        """`index` is what `/` shows. Raises OSError if it cannot listen there."""
+        """`index` is what `/` shows, `address` where clients may come to be seen. Raises OSError if
+        it cannot listen there."""
         super().__init__((host, port), _Handler)
         self.root = root
         self.index = index
         self.follower = follower
+        self.address = address
+        self.acting = acting
         self._ended = Event()
         self._running: list[Thread] = []
         self.names = {f"{name}:{self.port}" for name in (host, "localhost", "127.0.0.1", "[::1]")}
@@ -71,6 +103,11 @@ class PageServer(ThreadingHTTPServer):
     def url(self) -> str:
         """Where a browser finds it."""
         return f"http://{self.server_address[0]!s}:{self.port}/"
+
+    @property
+    def url_to_act(self) -> str:
+        """The same with the token, if a reader may act: in the fragment, which no browser sends."""
+        return self.url + (f"#act={self.acting.token}" if self.acting is not None else "")
 
     def start(self) -> None:
         """Serve, and follow the log, in threads of their own."""
@@ -113,19 +150,21 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Answer a request; the same without a body for HEAD."""
-        if self.headers.get("Host", "").lower() not in self.server.names:
-            self._text(
-                HTTPStatus.MISDIRECTED_REQUEST, f"this page is served as {self.server.url} only\n"
-            )
+        if not self._is_named():
             return
         parts = urlsplit(self.path)
         follower = self.server.follower
         answers = {
             "/picture": self._picture,
+            "/here": self._here,
             "/steps": self._steps,
             "/scenario": self._scenario,
             "/events": self._events,
         }
+        if parts.path == "/acts" and self.server.acting is not None:
+            if self._has_token(self.server.acting):
+                self._json(HTTPStatus.OK, self.server.acting.plain())
+            return
         if follower is not None and parts.path in answers:
             answers[parts.path](follower, parts.query)
             return
@@ -133,8 +172,62 @@ class _Handler(BaseHTTPRequestHandler):
 
     do_HEAD = do_GET  # noqa: N815
 
+    def do_POST(self) -> None:
+        """Do what is asked, if that may be: the body is not even read before."""
+        self.close_connection = True  # a body that was not read is no next request
+        if not self._is_named():
+            return
+        acting = self.server.acting
+        if acting is None or urlsplit(self.path).path != "/acts":
+            self._text(HTTPStatus.NOT_FOUND, "nothing can be done here\n")
+            return
+        origin = f"http://{self.headers.get('Host', '').lower()}"
+        if self.headers.get("Origin", "").lower() != origin:
+            self._text(HTTPStatus.FORBIDDEN, "only the page of this very address may act\n")
+            return
+        if not self._has_token(acting):
+            return
+        if self.headers.get("Content-Type", "").strip().lower() != _KINDS["json"]:
+            self._text(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "a body of application/json, please\n")
+            return
+        length = self.headers.get("Content-Length", "")
+        if not length.isdecimal() or len(length) > 9 or int(length) > _MOST_BODY:
+            said = f"a body of at most {_MOST_BODY} bytes, please, and its Content-Length\n"
+            self._text(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, said)
+            return
+        try:
+            asked = json.loads(self.rfile.read(int(length)))
+        except (ValueError, RecursionError):
+            asked = None
+        if not isinstance(asked, dict):
+            self._json(HTTPStatus.BAD_REQUEST, {"error": "the body is no JSON object"})
+            return
+        status, answer = acting.carry_out(asked)
+        self._json(HTTPStatus(status), answer)
+
+    def _is_named(self) -> bool:
+        """Whether the request names this server; else it is refused."""
+        if self.headers.get("Host", "").lower() in self.server.names:
+            return True
+        said = f"this page is served as {self.server.url} only\n"
+        self._text(HTTPStatus.MISDIRECTED_REQUEST, said)
+        return False
+
+    def _has_token(self, acting: Acting) -> bool:
+        """Whether the request has the token; else it is refused."""
+        if acting.knows(self.headers.get(TOKEN, "")):
+            return True
+        said = f"{TOKEN} is missing or wrong: open the page by the address that was printed\n"
+        self._text(HTTPStatus.UNAUTHORIZED, said)
+        return False
+
     def _picture(self, follower: Follower, query: str) -> None:
         self._answer(HTTPStatus.OK, _KINDS["json"], follower.plain())
+
+    def _here(self, follower: Follower, query: str) -> None:
+        """What is known beside the log: where clients may come, whether a reader may act."""
+        acts = self.server.acting is not None
+        self._json(HTTPStatus.OK, {"address": self.server.address, "acts": acts})
 
     def _steps(self, follower: Follower, query: str) -> None:
         asked = parse_qs(query)
@@ -189,6 +282,9 @@ class _Handler(BaseHTTPRequestHandler):
             place.read_bytes(),
         )
 
+    def _json(self, status: HTTPStatus, plain: dict[str, Any]) -> None:
+        self._answer(status, _KINDS["json"], json.dumps(plain).encode("ascii"))
+
     def _text(self, status: HTTPStatus, text: str) -> None:
         self._answer(status, _KINDS["txt"], text.encode())
 
@@ -205,7 +301,10 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Cache-Control", "no-cache")
         self.send_header("X-Content-Type-Options", "nosniff")
         self.send_header("Referrer-Policy", "no-referrer")
-        self.send_header("Content-Security-Policy", POLICY)
+        framed = self.server.follower is None and "embed" in urlsplit(self.path).query.split("&")
+        self.send_header("Content-Security-Policy", POLICY if framed else UNFRAMED)
+        if not framed:
+            self.send_header("X-Frame-Options", "DENY")
         self.end_headers()
 
     def log_message(self, format: str, *args: Any) -> None:

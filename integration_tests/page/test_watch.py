@@ -5,13 +5,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Event, Thread
 from urllib.parse import unquote
 
 import pytest
+from confluent_kafka import Consumer
 from playwright.sync_api import Page, expect
 
+from coordinator.emulator.embedded import Emulator
+from coordinator.page.deeds import Deeds
 from coordinator.page.engine import play
 from coordinator.page.following import Follower
 from coordinator.page.lessons import SEED, load
@@ -211,3 +216,163 @@ def test_a_readers_own_log_is_opened_in_the_page(
     expect(page.locator(".problem")).to_contain_text(
         'has 200 MB, more than a page holds: run "coordinator watch" for it'
     )
+
+
+@pytest.fixture
+def served() -> Iterator[tuple[Emulator, PageServer]]:
+    """A live emulator, and its page, whose reader may act."""
+    with (
+        TemporaryDirectory() as folder,
+        Emulator({"orders": 4}, log=f"{folder}/run.jsonl") as kafka,
+    ):
+        assert kafka.log_path is not None
+        page = PageServer(
+            "127.0.0.1",
+            0,
+            assets(),
+            "watch.html",
+            Follower(kafka.log_path),
+            address=kafka.bootstrap_servers,
+            acting=kafka.run(lambda: Deeds(kafka)),
+        )
+        page.start()
+        yield kafka, page
+        page.stop()
+
+
+@pytest.fixture
+def consumer(served: tuple[Emulator, PageServer]) -> Iterator[Callable[[], None]]:
+    """Starts a consumer of confluent-kafka, which polls until the test is over."""
+    over, threads = Event(), []
+
+    def consume() -> None:
+        consumer = Consumer(
+            {
+                "bootstrap.servers": served[0].bootstrap_servers,
+                "group.id": "billing",
+                "client.id": "cart",
+                "heartbeat.interval.ms": 100,
+            }
+        )
+        consumer.subscribe(["orders"])
+        while not over.is_set():
+            consumer.poll(0.05)
+        consumer.close()
+
+    def start() -> None:
+        threads.append(Thread(target=consume))
+        threads[-1].start()
+
+    yield start
+    over.set()
+    for thread in threads:
+        thread.join()
+
+
+@pytest.mark.usefixtures("site")
+def test_a_live_group_is_acted_on_by_keyboard_and_pointer(
+    page: Page, served: tuple[Emulator, PageServer], consumer: Callable[[], None]
+) -> None:
+    kafka, live = served
+    page.goto(live.url_to_act)
+    expect(page.locator(".address")).to_have_text(kafka.bootstrap_servers)
+    assert page.url == live.url, "the token is taken out of the address"
+    assert accessible(page) == []
+    consumer()
+    before = kafka.group("billing").wait(members=1, assigned="all", timeout=PATIENT_MS / 1000)
+    expect(page.locator(".labels")).to_contain_text("cart")
+    page.locator(".span").select_option("30000")
+    page.locator(".plot").focus()
+    page.locator(".plot").click(position={"x": 300, "y": 112})
+    expect(page.locator(".acts .menu strong")).to_have_text("A cart, now")
+    expect(page.locator(".acts .menu button").first).to_be_focused()
+    assert accessible(page) == []
+    page.keyboard.press("Escape")
+    expect(page.locator(".acts .menu")).to_have_count(0)
+    page.locator(".plot").focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")  # the first of them: its session expires
+    kafka.wait_for("MemberRemoved", reason="session expired", since=0, timeout=PATIENT_MS / 1000)
+    kafka.group("billing").wait(
+        members=1, generation_above=before.generation, timeout=PATIENT_MS / 1000
+    )
+    expect(page.locator(".mark.removed")).not_to_have_count(0)
+    expect(page.locator(".labels .swatch")).to_have_count(2)  # it came back with another id
+    page.locator(".plot").click(position={"x": 300, "y": 156})
+    expect(page.locator(".acts .menu strong")).to_contain_text("B cart-")
+    page.locator(".acts [data-do=pause]").click()  # once it is a member
+    expect(page.locator(".in-force li")).to_contain_text("cart: pause it")
+    kafka.wait_for("FaultInjected", since=0, timeout=PATIENT_MS / 1000)
+    page.locator(".in-force button").click()
+    expect(page.locator(".in-force")).to_have_count(0)
+    assert not kafka.faults()
+
+
+def test_another_page_in_the_same_browser_changes_nothing(
+    page: Page,
+    server: PageServer,
+    served: tuple[Emulator, PageServer],
+    consumer: Callable[[], None],
+) -> None:
+    kafka, live = served
+    consumer()
+    group = kafka.group("billing")
+    before = group.wait(members=1, assigned="all", timeout=PATIENT_MS / 1000)
+    member = before.members[0].member_id
+    body = json.dumps({"do": "remove", "group": "billing", "member": member})
+    page.goto(server.url)  # another port is another origin
+    attempts = """async ([url, token, body]) => {
+      const tries = [{ mode: "no-cors" }, { mode: "no-cors", headers: { "Content-Type": "text/plain" } },
+        { headers: { "Content-Type": "application/json", "X-Page-Token": token } }, { headers: { "Content-Type": "application/json" } }];
+      const asked = (each) => fetch(`${url}acts`, { method: "POST", body, ...each });
+      return Promise.all(tries.map((each) => asked(each).then((answer) => answer.type, () => "failed")));
+    }"""
+    assert live.acting is not None
+    seen = page.evaluate(attempts, [live.url, live.acting.token, body])
+    assert set(seen) <= {"failed", "opaque"}  # this page's own policy forbids them, too
+    direct = page.context.request.post(
+        f"{live.url}acts", data=body, headers={"Content-Type": "application/json"}
+    )
+    assert direct.status == 403
+    page.set_content(f'<iframe src="{live.url}"></iframe>')
+    expect(page.frame_locator("iframe").locator("#stage")).to_have_count(0)
+    assert group.snapshot().generation == before.generation
+    assert not kafka.events("MemberRemoved")
+
+
+def test_many_members_and_hours_stay_readable(page: Page, tmp_path: Path) -> None:
+    """Who does not live in the window has no lane, and a busy window is drawn as some hundred
+    shapes."""
+    scenario = """
+duration = "3h"
+[topics]
+orders = 20
+[[members]]
+name = "app"
+count = 20
+topics = "orders"
+assignor = "range"
+reads = 0
+[[churn]]
+kind = "poisson"
+members = "app"
+arrivals_per_hour = 30
+departures_per_hour = 30
+"""
+    path = tmp_path / "busy.jsonl"
+    path.write_text("\n".join(play(scenario, "busy", SEED)) + "\n")
+    served = PageServer("127.0.0.1", 0, assets(), "watch.html", Follower(path))
+    served.start()
+    try:
+        page.goto(served.url)
+        expect(page.locator(".raster.dense")).to_have_count(1)
+        assert page.evaluate("document.querySelectorAll('svg.picture *').length") < 2_000
+        lanes = page.locator(".labels .swatch").count()
+        expect(page.locator(".crowd")).to_have_count(1)
+        page.locator(".span").select_option("60000")
+        expect(page.locator(".raster.dense")).to_have_count(0)
+        assert 0 < page.locator(".labels .swatch").count() < lanes
+        expect(page.locator(".labels")).to_contain_text(" more")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+    finally:
+        served.stop()

@@ -160,6 +160,11 @@ def add_parser(subparsers: Subparsers) -> None:
         help="also show the groups in a browser (docs/lessons.md)",
     )
     add(
+        "--page-act",
+        action="store_true",
+        help="with --page: whoever opens it by the address that is printed may act on groups",
+    )
+    add(
         "--user",
         action="append",
         default=[],
@@ -210,6 +215,8 @@ def run(args: argparse.Namespace) -> int:
         new_loop = loop_factory(args.loop)
         import asyncio
 
+        if args.page_act and args.page is None:
+            raise UsageError("--page-act: there is no page; give --page as well")
         _take_log_options(args)
         if args.from_environment:
             _take_environment(args)
@@ -447,8 +454,8 @@ async def _serve(emulator: Emulator, control: ControlPort | None, args: argparse
         ready += await _opened(emulator, control)
     page = None
     if args.page is not None:
-        page = await _shown(emulator, control, args.page)
-        ready += f" page {page.url}"
+        page = await _shown(emulator, control, args.page, may_act=args.page_act)
+        ready += f" page {page.url_to_act}"
     publication = log_topic.published(
         emulator, args.log_topic, args.log_bootstrap, args.log_command_config
     )
@@ -483,14 +490,29 @@ async def _opened(emulator: Emulator, control: ControlPort) -> str:
     return f" control {control.url}" + (f" token {control.token}" if control.token_is_drawn else "")
 
 
-async def _shown(emulator: Emulator, control: ControlPort | None, port: int) -> PageServer:
+async def _shown(
+    emulator: Emulator, control: ControlPort | None, port: int, *, may_act: bool
+) -> PageServer:
     """The page on the event log, in threads of its own. Raises UsageError."""
     from coordinator.page.following import Follower
     from coordinator.page.server import PageServer, assets
 
     assert emulator.log_path is not None
+    deeds = None
+    if may_act:
+        from coordinator.page.deeds import Deeds
+
+        deeds = Deeds(emulator)
     try:
-        page = PageServer("127.0.0.1", port, assets(), "watch.html", Follower(emulator.log_path))
+        page = PageServer(
+            "127.0.0.1",
+            port,
+            assets(),
+            "watch.html",
+            Follower(emulator.log_path),
+            address=emulator.bootstrap_servers,
+            acting=deeds,
+        )
     except OSError as error:
         if control is not None:
             await control.stop()

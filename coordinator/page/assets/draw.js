@@ -1,5 +1,7 @@
 // @ts-check
 /** The picture of a group as SVG: a time axis, the coordinator's band, member lanes, partitions over time. A pure function of its input. */
+import { Component } from "./vendor/preact.mjs";
+import { CROWD, away, crowd, denseArrows, denseDoings, denseMarks, denseRaster, denseStates, isDense, marksIn } from "./dense.js";
 import { at, distance, html, instant, letter, seconds, tick, ticks, within } from "./view.js";
 
 /** @typedef {import("./view.js").Group} Group
@@ -13,16 +15,17 @@ const PATTERNS = 6, COLOURS = 8;
 const FAR = 20_000;
 
 /** Where things are. `compact`: less high, without letters, to stand above another picture. `moved`: partitions whose replicas are drawn, each on a line of its own; `open`: the lanes that are drawn in full, all if it is
- * not given, while the others are thin strips below. @param {Group} group @param {import("./view.js").Moved[]} [moved] @param {Set<string>} [open] @param {boolean} [compact] */
-export function layout(group, moved = [], open, compact = false) {
+ * not given, while the others are thin strips below. Of many lanes those that do not run in the `window` have none. @param {Group} group @param {import("./view.js").Moved[]} [moved] @param {Set<string>} [open]
+ * @param {boolean} [compact] @param {Window} [window] */
+export function layout(group, moved = [], open, compact = false, window) {
   const cell = group.raster.length > 60 ? 5 : group.raster.length > 24 ? 9 : compact ? 8 : 16, lanesTop = AXIS + BAND, tall = compact ? COMPACT : LANE, above = compact ? 6 : 16;
-  const isOpen = group.lanes.map((lane) => !open || open.has(lane.name)), count = isOpen.filter(Boolean).length, folded = isOpen.length - count;
+  const gone = away(group, window), isOpen = group.lanes.map((lane) => !gone.has(lane.index) && (!open || open.has(lane.name))), count = isOpen.filter(Boolean).length, folded = isOpen.length - count - gone.size;
+  const foldsTop = lanesTop + count * tall, crowdTop = foldsTop + (folded ? folded * FOLDED + 12 : 0), rasterTop = crowdTop + (gone.size ? CROWD : 0) + GAP;
   let full = 0, thin = 0;
-  const tops = isOpen.map((each) => (each ? lanesTop + full++ * tall + above : lanesTop + count * tall + thin++ * FOLDED + 6));
-  const rasterTop = lanesTop + count * tall + (folded ? folded * FOLDED + 12 : 0) + GAP;
+  const tops = isOpen.map((each, at) => (each ? lanesTop + full++ * tall + above : gone.has(at) ? crowdTop : foldsTop + thin++ * FOLDED + 6));
   const replicasTop = rasterTop + group.raster.length * cell + 8;
-  return { cell, compact, lanesTop, foldsTop: lanesTop + count * tall, rasterTop, replicasTop, height: replicasTop + moved.length * REPLICAS,
-    isOpen, folded: group.lanes.filter((_, at) => !isOpen[at]).map((lane) => lane.name),
+  return { cell, compact, lanesTop, foldsTop, crowdTop, gone, rasterTop, replicasTop, height: replicasTop + moved.length * REPLICAS,
+    isOpen, folded: group.lanes.filter((_, at) => !isOpen[at] && !gone.has(at)).map((lane) => lane.name),
     /** Where a lane's bar begins. @param {number} index */
     lane: (index) => tops[index],
     /** The lane at a height, if any. @param {number} y */
@@ -76,8 +79,8 @@ export function fillOf(index) {
 /** `uid` tells several pictures on one page apart, `open` the lanes that are drawn in full.
  * @param {{group: Group, replicas?: import("./view.js").Moved[], window: Window, label: string, uid?: number, open?: Set<string>, compact?: boolean}} props */
 export function Drawing({ group, replicas = [], window, label, uid = -1, open, compact }) {
-  const x = scale(window), place = layout(group, replicas, open, compact), end = Math.min(window.to, window.horizon);
-  const lanes = group.lanes.filter((_, at) => place.isOpen[at]), rest = group.lanes.filter((_, at) => !place.isOpen[at]);
+  const x = scale(window), place = layout(group, replicas, open, compact, window), end = Math.min(window.to, window.horizon);
+  const lanes = group.lanes.filter((_, at) => place.isOpen[at]), rest = group.lanes.filter((_, at) => !place.isOpen[at] && !place.gone.has(at)), dense = isDense(group, lanes, window);
   return html`<svg class="picture" viewBox=${`0 0 ${window.width} ${place.height}`} width=${window.width} height=${place.height}
       role="img" aria-label=${label}>
     <${Definitions} />
@@ -87,11 +90,12 @@ export function Drawing({ group, replicas = [], window, label, uid = -1, open, c
     ${replicas.map((each, at) => html`<g class="labels"><text x="4" y=${place.replicasTop + at * REPLICAS + 13}>replicas of</text>
       <text x="4" y=${place.replicasTop + at * REPLICAS + 28}>${short(each.name, 14)}</text></g>`)}
     <g clip-path=${`url(#plot${uid})`}>
-      <g class="messages">${lanes.map((lane) => arrows(lane, window, x, place.lane(lane.index)))}</g>
-      ${band(group, window, x, place)}
+      <g class="messages">${dense ? denseArrows(lanes, window, x, (lane) => place.lane(lane.index), AXIS + 54, GLYPHS) : lanes.map((lane) => arrows(lane, window, x, place.lane(lane.index)))}</g>
+      ${place.gone.size > 0 && crowd(group, place.gone, window, x, place.crowdTop + 6)}
+      ${band(group, window, x, place, dense)}
       ${rest.map((lane) => strip(lane, window, x, place.lane(lane.index)))}
-      ${lanes.map((lane) => laneShape(lane, window, x, place.lane(lane.index), place.compact))}
-      ${raster(group, window, x, place)}
+      ${lanes.map((lane) => laneShape(lane, window, x, place.lane(lane.index), place.compact, dense))}
+      ${dense ? denseRaster(group, window, x, place, Math.max(3, place.cell - 1), fillOf, COLOURS) : raster(group, window, x, place)}
       ${replicas.map((each, at) => replicaRow(each, window, x, place.replicasTop + at * REPLICAS))}
     </g>
     ${window.horizon < window.to && html`<rect class="future" x=${x(end)} y=${AXIS} width=${Math.max(0, x(window.to) - x(end))}
@@ -104,7 +108,7 @@ export function axis(window, x, height) {
   const most = Math.max(2, (window.width - GUTTER) / 90), step = distance(window.from, window.to, most);
   return html`<g class="axis">${ticks(window.from, window.to, most).map((at) => {
     const text = tick(at, step, window.to), fits = x(at) + 3 + text.length * 7 <= window.width;
-    return html`<line x1=${x(at)} x2=${x(at)} y1=${AXIS - 6} y2=${height} /><text x=${fits ? x(at) + 3 : x(at) - 3} y=${AXIS - 10} class=${fits ? "" : "right"}>${text}</text>`;
+    return html`<line x1=${x(at)} x2=${x(at)} y1=${AXIS - 6} y2=${height} /><text x=${fits ? x(at) + 3 : x(at) - 3} y=${AXIS - 10} class=${fits ? "" : "right"}>${fits || x(at) - x(at - step) > text.length * 15 ? text : ""}</text>`;
   })}</g>`;
 }
 
@@ -117,6 +121,7 @@ function labels(group, place) {
       <text x="14" y=${place.lane(at) + 13.5} class="letter">${letter(at)}</text>
       <text x="29" y=${place.lane(at) + 14}>${short(lane.label ?? lane.name)}<title>${lane.label ?? lane.name}</title></text></g>`)}
     ${folded.length > 0 && html`<text x="4" y=${place.foldsTop + Math.min(16, folded.length * FOLDED / 2 + 9)}>${folded.length} more<title>${folded.join(", ")}</title></text>`}
+    ${place.gone.size > 0 && html`<text x="4" y=${place.crowdTop + 22}>${place.gone.size} more</text>`}
     ${group.raster.map((row, at) => at % every === 0 && html`<text x=${GUTTER - 6} y=${place.rasterTop + at * place.cell + Math.min(12, place.cell + 1)}
       class="right">${short(row.label ?? row.topic, 8)}-${row.partition}</text>`)}</g>`;
 }
@@ -126,11 +131,12 @@ function short(name, most = 10) {
   return name.length > most ? `${name.slice(0, most - 1)}…` : name;
 }
 
-/** @param {Group} group @param {Window} window @param {(ms: number) => number} x @param {ReturnType<typeof layout>} place */
-function band(group, window, x, place) {
+/** @param {Group} group @param {Window} window @param {(ms: number) => number} x @param {ReturnType<typeof layout>} place @param {boolean} dense what is too narrow to be read is bundled */
+function band(group, window, x, place, dense) {
   const left = (/** @type {number} */ ms) => Math.max(GUTTER, x(ms)), moves = new Set(group.brokers.map((each) => each[2])).size > 1;
-  return html`<g>
-    ${within(group.states, window.from, window.to).map(([from, to, state]) => {
+  const wide = (/** @type {import("./view.js").Span} */ span) => !dense || x(Math.min(span[1], window.horizon)) - left(span[0]) > 24;
+  return html`<g>${dense && denseStates(group, window, x, AXIS, UNSTABLE)}
+    ${within(group.states, window.from, window.to).filter(wide).map(([from, to, state]) => {
       const broker = moves ? at(group.brokers, from)?.[2] : undefined, room = x(Math.min(to, window.horizon)) - left(from);
       const name = [...(broker === undefined ? [] : [`${state} · broker ${broker}`]), state, SHORT[state] ?? ""].find((each) => room > each.length * 7.4 + 6) ?? "";
       return html`<g><rect class=${`state ${state}`} x=${x(from)} y=${AXIS} width=${Math.max(0.8, x(to) - x(from))} height="21" />
@@ -138,7 +144,7 @@ function band(group, window, x, place) {
         ${name && html`<text class="in-band" x=${left(from) + 4} y=${AXIS + 15}>${name}</text>`}
         <title>${state} from ${instant(from)} to ${instant(to)}</title></g>`;
     })}
-    ${within(group.numbers, window.from, window.to).map(([from, to, number]) => {
+    ${within(group.numbers, window.from, window.to).filter(wide).map(([from, to, number]) => {
       const assignor = number ? at(group.assignors ?? [], Math.min(to, window.horizon) - 1)?.[2] : undefined;
       const texts = [`${number}${assignor ? ` · ${assignor}` : ""}`, `${number}`];
       const room = x(Math.min(to, window.horizon)) - left(from), text = texts.find((each) => room > each.length * 7 + 6);
@@ -146,7 +152,7 @@ function band(group, window, x, place) {
         ${text && html`<text x=${left(from) + 4} y=${AXIS + 36}>${text}</text>`}
         <title>${group.protocol === "consumer" ? "group epoch" : "generation"} ${texts[0]}</title></g>`;
     })}
-    ${group.deadlines.filter((each) => (each.until_ms ?? each.due_ms) > window.from && each.at_ms < window.to).map((each) => flag(each, x))}
+    ${group.deadlines.filter((each) => (each.until_ms ?? each.due_ms) > window.from && each.at_ms < window.to && (!dense || x(Math.min(each.until_ms ?? each.due_ms, each.due_ms)) - x(each.at_ms) > 3)).map((each) => flag(each, x))}
   </g>`;
 }
 
@@ -165,25 +171,29 @@ function flag(deadline, x) {
 /** What a lane's process does, as rectangles. @param {import("./view.js").Lane} lane @param {Window} window @param {(ms: number) => number} x @param {number} y @param {number} tall */
 function doings(lane, window, x, y, tall) {
   return within(lane.activity, window.from, window.to).map(([from, to, does]) => html`<rect class=${`does ${does}`} x=${x(from)} y=${y} width=${Math.max(0.8, x(to) - x(from))} height=${tall}
-    fill=${does === "consuming" ? fillOf(lane.index) : fills[does]}><title>${lane.label ?? lane.name}: ${WORDS[does] ?? does}, ${instant(from)} to ${instant(to)}</title></rect>`);
+    fill=${fillFor(lane, does)}><title>${lane.label ?? lane.name}: ${WORDS[does] ?? does}, ${instant(from)} to ${instant(to)}</title></rect>`);
 }
+
+/** @param {import("./view.js").Lane} lane @param {string} does */
+const fillFor = (lane, does) => (does === "consuming" ? fillOf(lane.index) : fills[does]);
 
 /** A folded lane. @param {import("./view.js").Lane} lane @param {Window} window @param {(ms: number) => number} x @param {number} y */
 function strip(lane, window, x, y) {
   return html`<g class="strip">${doings(lane, window, x, y, FOLDED - 2)}</g>`;
 }
 
-/** @param {import("./view.js").Lane} lane @param {Window} window @param {(ms: number) => number} x @param {number} y @param {boolean} compact */
-function laneShape(lane, window, x, y, compact) {
+/** @param {import("./view.js").Lane} lane @param {Window} window @param {(ms: number) => number} x @param {number} y @param {boolean} compact @param {boolean} dense */
+function laneShape(lane, window, x, y, compact, dense) {
   const width = (/** @type {import("./view.js").Span} */ span) => Math.max(0.8, x(span[1]) - x(span[0]));
+  const seen = (/** @type {import("./view.js").Span} */ span) => !dense || x(span[1]) - x(span[0]) > 3;
   return html`<g class=${lane.inferred ? "lane inferred" : "lane"}>
-    ${doings(lane, window, x, y, 18)}
-    ${within(lane.belief, window.from, window.to).map((span) => html`<g class="belief"><rect x=${x(span[0])} y=${y - 2} width=${width(span)} height="22" />
+    ${dense ? denseDoings(lane, window, x, y, 18, (does) => fillFor(lane, does)) : doings(lane, window, x, y, 18)}
+    ${within(lane.belief, window.from, window.to).filter(seen).map((span) => html`<g class="belief"><rect x=${x(span[0])} y=${y - 2} width=${width(span)} height="22" />
       <rect x=${x(span[0])} y=${y - 5} width=${width(span)} height="28" />
       <title>${lane.label ?? lane.name} believes that it owns ${span[2]} partitions, ${instant(span[0])} to ${instant(span[1])}</title></g>`)}
-    ${within(lane.leads, window.from, window.to).map((span) => html`<g class="leads"><line x1=${x(span[0])} x2=${x(span[1])} y1=${y - 2} y2=${y - 2} />
+    ${within(lane.leads, window.from, window.to).filter(seen).map((span) => html`<g class="leads"><line x1=${x(span[0])} x2=${x(span[1])} y1=${y - 2} y2=${y - 2} />
       <path d=${crown(Math.max(GUTTER, x(span[0])) + 2, y - 12)} /><title>leader</title></g>`)}
-    ${marks(lane, window, x, y, compact)}</g>`;
+    ${dense ? denseMarks(lane, window, x, y) : marks(lane, window, x, y, compact)}</g>`;
 }
 
 export const WORDS = /** @type {Record<string, string>} */ ({
@@ -203,8 +213,8 @@ const GLYPHS = /** @type {Record<string, [string, string]>} */ ({
  * @param {(ms: number) => number} x @param {number} y */
 function arrows(lane, window, x, y) {
   const taken = new Set(), top = AXIS + 54;
-  return lane.marks.filter(([at, kind]) => {
-    if (!GLYPHS[kind] || at < window.from || at > window.to) return false;
+  return marksIn(lane, window).filter(([at, kind]) => {
+    if (!GLYPHS[kind]) return false;
     const place = `${Math.round(x(at) / 2)} ${GLYPHS[kind][1]}`;
     return !taken.has(place) && taken.add(place);
   }).map(([at, kind]) => {
@@ -217,8 +227,7 @@ function arrows(lane, window, x, y) {
  * @param {import("./view.js").Lane} lane @param {Window} window @param {(ms: number) => number} x @param {number} y @param {boolean} compact */
 function marks(lane, window, x, y, compact) {
   const taken = new Set(), drawn = [], /** @type {[number, string][]} */ words = [];
-  for (const [at, kind] of lane.marks) {
-    if (at < window.from || at > window.to) continue;
+  for (const [at, kind] of marksIn(lane, window)) {
     const place = `${Math.round(x(at))} ${kind}`;
     if (taken.has(place)) continue;
     taken.add(place);
@@ -279,10 +288,25 @@ function raster(group, window, x, place) {
   })}</g>`;
 }
 
-/** What the signs of a picture mean: those that it has up to an instant. @param {{group: Group, until: number}} props */
-export function Legend({ group, until }) {
-  const does = new Set(group.lanes.flatMap((lane) => lane.activity.filter((span) => span[0] < until).map((span) => span[2])));
-  const cells = group.raster.flatMap((row) => row.spans.filter((span) => span[0] < until)), said = new Set(group.lanes.flatMap((lane) => lane.marks.filter((mark) => mark[0] <= until).map((mark) => mark[1])));
+/** What the signs of a picture mean: those that it has up to an instant. @extends Component<{group: Group, until: number}> */
+export class Legend extends Component {
+  /** @param {any} next */
+  shouldComponentUpdate(next) {
+    return next.group !== this.props.group || next.until !== this.props.until;
+  }
+
+  render() {
+    return legend(this.props.group, this.props.until);
+  }
+}
+
+/** @param {Group} group @param {number} until */
+function legend(group, until) {
+  const does = new Set(), said = new Set(), cells = group.raster.flatMap((row) => row.spans.filter((span) => span[0] < until));
+  for (const lane of group.lanes) {
+    for (const span of lane.activity) if (span[0] < until) does.add(span[2]);
+    for (const mark of lane.marks) if (mark[0] <= until) said.add(mark[1]);
+  }
   const box = (/** @type {string} */ fill, name = "does") => html`<rect class=${name} x="1" y="2" width="24" height="14" fill=${fill} />`;
   const rows = /** @type {[any, string][]} */ ([
     does.has("consuming") && [html`${box(fillOf(0))}<text x="13" y="13" class="letter">A</text>`, "works; letter: who"],

@@ -23,7 +23,7 @@ export class Predicting extends Component {
 
   get group() {
     const { groups } = this.props.picture;
-    return groups.find((each) => each.group === this.state.group) ?? groups[0];
+    return groups.find((each) => each.group === (this.props.stage.group ?? this.state.group)) ?? groups[0];
   }
 
   /** The member that a mark in a partition's row names, "" for nobody. */

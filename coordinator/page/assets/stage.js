@@ -9,10 +9,11 @@ import { at, html, instant, lostUntil, number, stepAt } from "./view.js";
  * @typedef {import("./view.js").Picture} Picture
  * @typedef {import("./view.js").Step} Step
  * @typedef {{at_ms?: number, lane?: number, text: string, kind: "guess"|"truth"|"action"}} Note
- * @typedef {{picture: Picture, group?: string, from?: number, to?: number, now?: number, horizon?: number, notes?: Note[], name?: string, seq?: number, since?: number, open?: Set<string>, bare?: boolean, compact?: boolean, below?: any, menu?: any, onTouch?: (spot: Spot, x: number, y: number) => void,
+ * @typedef {{picture: Picture, group?: string, from?: number, to?: number, now?: number, horizon?: number, notes?: Note[], name?: string, seq?: number, since?: number, open?: Set<string>, bare?: boolean, listed?: boolean, compact?: boolean, below?: any, menu?: any, onTouch?: (spot: Spot, x: number, y: number) => void,
  *   more?: (begin: number, end: number) => Promise<Step[]>, onCursor?: (now: number, group: string) => void, onGroup?: (group: string) => void, onPick?: (lane: string) => void, follow?: boolean,
  *   home?: [number, number], onWindow?: (from: number, to: number) => void, over?: (x: (ms: number) => number, place: ReturnType<typeof layout>, window: import("./draw.js").Window) => any,
  *   onKey?: (event: KeyboardEvent, window: import("./draw.js").Window) => boolean, onMark?: (type: string, spot: Spot) => boolean}} Props
+ *   `listed`: which group is chosen elsewhere
  * @typedef {{ms: number, slack: number, lane?: number, row?: number}} Spot  where somebody points: an instant, milliseconds within which
  *   one has not moved, and the lane or the partition's row, if any */
 
@@ -82,9 +83,18 @@ export class Stage extends Component {
     if (props.now !== undefined && props.now !== before.now && props.now !== this.state.now) this.setState({ now: Math.min(props.now, this.end(props)), seq: props.seq ?? null });
     if (before.picture === props.picture && before.from === props.from && before.to === props.to) return;
     const followed = props.follow && this.state.now >= this.end(before);
-    const to = before.to !== props.to || this.state.to >= this.last(before) ? props.to ?? this.last(props) : this.state.to;
-    this.setState({ to, from: before.from !== props.from ? props.from ?? 0 : this.state.from, chunks: {},
+    this.setState({ ...this.grown(before, Boolean(followed)), chunks: {},
       now: followed ? this.end(props) : Math.min(this.state.now, this.end(props)) });
+  }
+
+  /** What is seen now that there is more. Who follows a log is not moved away from what he looks at, and keeps his zoom. @param {Props} before @param {boolean} followed */
+  grown(before, followed) {
+    const props = /** @type {Props} */ (this.props), { from, to } = this.state, own = before.from !== from || before.to !== to;
+    if (before.to !== undefined && props.follow !== undefined) {
+      const along = (props.to ?? 0) - before.to;
+      return !followed ? {} : own ? { from: from + along, to: to + along } : { from: props.from ?? 0, to: props.to };
+    }
+    return { to: before.to !== props.to || to >= this.last(before) ? props.to ?? this.last(props) : to, from: before.from !== props.from ? props.from ?? 0 : from };
   }
 
   /** @returns {Group|undefined} */
@@ -273,7 +283,7 @@ export class Stage extends Component {
   /** @param {Group} group */
   place(group) {
     const props = /** @type {Props} */ (this.props);
-    return layout(group, props.picture.replicas, this.state.unfolded ? undefined : props.open, props.compact);
+    return layout(group, props.picture.replicas, this.state.unfolded ? undefined : props.open, props.compact, this.window);
   }
 
   /** Where in the picture a pointer is. @param {MouseEvent} event @returns {Spot} */
@@ -316,7 +326,7 @@ export class Stage extends Component {
     const lost = lostUntil(group, Math.min(now, horizon), props.since), named = props.name ? `: ${props.name}` : "";
     const label = `${group.name}: states of the coordinator, members and owners of partitions from ${instant(window.from)} to ${instant(Math.min(window.to, horizon))}; a table follows`;
     return html`<div class="stage" ref=${(/** @type {any} */ root) => { if (root) this.root = root; }}>
-      ${props.picture.groups.length > 1 && html`<label class="choose">group <select value=${group.group} onChange=${(/** @type {any} */ event) => this.setState({ group: event.target.value }, () => props.onGroup?.(this.state.group))}>
+      ${!props.listed && props.picture.groups.length > 1 && html`<label class="choose">group <select value=${group.group} onChange=${(/** @type {any} */ event) => this.setState({ group: event.target.value }, () => props.onGroup?.(this.state.group))}>
         ${props.picture.groups.map((each) => html`<option value=${each.group}>${each.name}</option>`)}</select></label>`}
       <p class="headline"><strong class="lost">${number(lost)}</strong> partition-seconds lost up to <strong>${instant(now)}</strong></p>
       ${props.picture.commits_not_drawn > 0 && html`<p>${props.picture.commits_not_drawn} requests of commits are not drawn in a log this long; step to see them.</p>`}
