@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 QUIET_END_MS: Final = 120_000
 """How long before the end of a run arrivals and departures end, unless `until` says otherwise."""
+LIVED_MS: Final = 600_000
+"""A process that lived so long is restarted as after its first death."""
 _HOUR_MS = 3_600_000
 
 
@@ -39,6 +41,10 @@ class Churn:
         self._started: dict[str, int] = {}
         self._coming: Counter[str] = Counter()
         """Who is to start yet, at first or again after a restart, and how often."""
+        self._lives: dict[str, tuple[int, int]] = {}
+        """When a process that is restarted by itself began last, and how often it died before, one
+        time soon after the other."""
+        world.on_death = self._died
         self.over_at = 0
         """When the last of it is over."""
         self._kinds: tuple[Kind, ...] = (*scenario.kinds, *scenario.producers)
@@ -205,6 +211,7 @@ class Churn:
                     abort_every=kind.abort_every,
                     until=kind.stop_ms,
                     batch=kind.batch,
+                    keys=kind.keys,
                 )
             )
             return
@@ -226,6 +233,21 @@ class Churn:
                 CLIENT_VERSIONS[kind.versions],
             )
         )
+
+    def _died(self, name: str) -> None:
+        """Start a process again that ended by itself, a little later each time, as containers are:
+        a process that lived long enough begins anew with the shortest time."""
+        kind = self._kind_of(name)
+        if isinstance(kind, ProducerKind) or kind.restarts_ms is None:
+            return
+        first, longest = kind.restarts_ms
+        began, times = self._lives.get(name, (0, 0))
+        now = self._world.now
+        times = 0 if now - began >= LIVED_MS else times
+        delay = min(first << min(times, 40), longest)
+        self._lives[name] = now + delay, times + 1
+        self._coming[name] += 1
+        self._at(now + delay, self._come, kind, name)
 
     def _stop(self, name: str, how: str) -> None:
         member = self._world.members.get(name)

@@ -99,7 +99,7 @@ at = "60s"
         ("count = 2", 'config = { "group.id" = "g" }', "line 12: members worker: group.id is not"),
         ("count = 2", 'config = { "fetch.mim.bytes" = 1 }', "fetch.mim.bytes"),
         ('topics = "jobs"', 'topics = "orders"', "line 11: members worker subscribe to orders"),
-        ('protocol = "share"', "poison = 3", 'line 9: members worker: poison needs protocol = "share"'),
+        ('protocol = "share"', "reject = 0.5", 'line 9: members worker: reject needs protocol = "share"'),
         ('name = "workers"', 'name = "others"', "line 5: groups others: no members have group"),
         ("share.auto.offset.reset", "share.offset.reset", "line 6: groups workers: share.offset.reset is no configuration"),
         ('"earliest"', '"sometimes"', "line 6: groups workers: "),

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 from enum import Enum
-from typing import Any, Final, Protocol
+from typing import Any, Final, NoReturn, Protocol
 
 from assignors import TopicPartition
 
@@ -42,6 +42,37 @@ class CommitPolicy(Enum):
     __hash__ = object.__hash__
 
 
+class Fate(Enum):
+    """What becomes of an application that works on a record."""
+
+    NONE = "none"
+    FAILS = "fails"
+    CRASHES = "crashes"
+    HANGS = "hangs"
+
+    __hash__ = object.__hash__
+
+
+class Takes(Protocol):
+    """How long an application works on each record, and what becomes of it."""
+
+    def takes_ms(self, partition: TopicPartition, record: ReadRecord) -> int:
+        """How long it works on a record."""
+
+    def fate(self, partition: TopicPartition, record: ReadRecord) -> Fate:
+        """What becomes of it then."""
+
+
+class PoisonRecord(MemberFault):
+    """The application cannot work on a record: it ends by an error, or its process dies."""
+
+    def __init__(self, partition: TopicPartition, offset: int, fate: Fate) -> None:
+        super().__init__(
+            f"the application {fate.value} at {partition.topic}-{partition.partition}, offset {offset}"
+        )
+        self.fate = fate
+
+
 class Tell(Protocol):
     """Who is told what the application does: a log's stream `member`."""
 
@@ -60,8 +91,8 @@ def ranges(offsets: Iterable[int]) -> list[list[int]]:
 
 
 class Application:
-    """One consuming application. `processing_ms`: how long it takes over a record. `output`: the
-    partitions a pipeline writes to."""
+    """One consuming application. `processing_ms`: how long it takes over a record, unless `work`
+    says it of each. `output`: the partitions a pipeline writes to."""
 
     def __init__(
         self,
@@ -70,6 +101,7 @@ class Application:
         *,
         policy: CommitPolicy = CommitPolicy.AUTO,
         processing_ms: int = 0,
+        work: Takes | None = None,
         producer: Producer | None = None,
         output: tuple[TopicPartition, ...] = (),
     ) -> None:
@@ -82,6 +114,8 @@ class Application:
         self._tell = tell
         self._policy = policy
         self._processing_ms = processing_ms
+        self._takes = work
+        self._poisoned: int | None = None  # the place in `_work` of a record that it cannot stand
         self._output = output
         self._work: deque[tuple[TopicPartition, ReadRecord]] = deque()
         self._batch: list[Polled] = []
@@ -160,13 +194,36 @@ class Application:
 
     def _begin_work(self, now: int) -> None:
         at_once = 1 if self._policy is CommitPolicy.RECORD else len(self._work)
-        self._busy_until = now + self._processing_ms * at_once
+        self._poisoned = None
+        if self._takes is None:
+            self._busy_until = now + self._processing_ms * at_once
+            return
+        self._busy_until = now
+        for place in range(at_once):
+            self._busy_until += self._takes.takes_ms(*self._work[place])
+            if self._takes.fate(*self._work[place]) in (Fate.FAILS, Fate.CRASHES):
+                self._poisoned = place
+                return
+
+    def _meet_poison(self, place: int) -> NoReturn:
+        """It has worked on what came before, and comes to a record that it cannot stand."""
+        done: dict[TopicPartition, list[ReadRecord]] = {}
+        for _ in range(place):
+            partition, record = self._work.popleft()
+            done.setdefault(partition, []).append(record)
+        for partition, records in done.items():
+            self._finished(partition, records)
+        assert self._takes is not None
+        partition, record = self._work[0]
+        raise PoisonRecord(partition, record.offset, self._takes.fate(partition, record))
 
     def _process(self, now: int) -> bool:
         assert self._busy_until is not None
         if now < self._busy_until:
             return False
         self._busy_until = None
+        if self._poisoned is not None:
+            self._meet_poison(self._poisoned)
         if self._policy is CommitPolicy.RECORD:
             partition, record = self._work.popleft()
             self._finished(partition, [record])

@@ -6,7 +6,7 @@ number. What becomes of records is told line by line. Does not depend on clocks 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from assignors import TopicPartition
 
@@ -16,13 +16,16 @@ from ..producers.producer import Producer
 from ..producers.transactions import TransactionState
 from .consuming import Tell
 
+Pick = Callable[[int], "tuple[TopicPartition, bytes]"]
+
 
 class Producing:
     """One producing application. `rate`: records a second. `transaction_ms`: how long each
     transaction is kept open.
 
     `abort_every`: every so many transactions one is aborted by the application; 0: none. `until`:
-    when it stops; None: never. `batch`: so many records are sent at once, to one partition.
+    when it stops; None: never. `batch`: so many records are sent at once, to one partition. `pick`:
+    the partition and the key of each record, by its number; by default partitions take turns.
     """
 
     def __init__(
@@ -38,6 +41,7 @@ class Producing:
         abort_every: int = 0,
         until: int | None = None,
         batch: int = 1,
+        pick: Pick | None = None,
     ) -> None:
         self.producer = producer
         self.sent = 0
@@ -51,6 +55,7 @@ class Producing:
         self._abort_every = abort_every
         self._until = until
         self._batch = batch
+        self._pick = pick
         self._transactions = 0
         self._opened_at = 0
 
@@ -81,7 +86,10 @@ class Producing:
         while self._due(now):
             partition = self._partitions[self.sent // self._batch % len(self._partitions)]
             for _ in range(self._batch):
-                producer.send(partition, f"{self._name}#{self.sent}".encode(), now)
+                key = None
+                if self._pick is not None:
+                    partition, key = self._pick(self.sent)
+                producer.send(partition, f"{self._name}#{self.sent}".encode(), now, key)
                 self.sent += 1
         if transactions is not None and (
             now >= self._opened_at + self._transaction_ms or self._is_over(now)

@@ -55,6 +55,8 @@ class ClientHosts:
         self.bytes_per_second = bytes_per_second
         self.members: dict[str, Client] = {}
         """Members and producers by name."""
+        self.on_death: Callable[[str], None] = lambda name: None
+        """Called with the name of who ended by an error of its own."""
         self.frozen: set[str | int] = set()
         """Paused hosts: members by name, brokers by id."""
         self._clocks_ahead_ms: dict[str, int] = {}
@@ -120,6 +122,8 @@ class ClientHosts:
         self._deadlines.cancel(member)
         if self.members.get(member.name) is member:
             del self.members[member.name]
+            if member.died:
+                self.on_death(member.name)
 
     def freeze(self, host: str) -> None:
         """Pause a member's process, as by SIGSTOP."""

@@ -16,7 +16,7 @@ from typing import Any, Final
 from assignors import TopicPartition
 
 from ...members import GroupMember, MemberConfig, make_member
-from ...members.applications.consuming import Application, CommitPolicy
+from ...members.applications.consuming import Application, CommitPolicy, Fate, PoisonRecord
 from ...members.connections.driver import Driver, Link
 from ...members.consumer_protocol.membership import new_member_id
 from ...members.consuming.consumer import Consumer
@@ -29,6 +29,7 @@ from ...members.producers.producer import Producer
 from ...wire.schema import Request
 from ..chance import Draws
 from ..environment import Surroundings
+from ..work import Work, WorkPlan
 
 CLOSE_TIMEOUT_MS = 5_000
 _NOBODY: Final = -1
@@ -43,6 +44,8 @@ class Consuming:
     fetch: FetchConfig
     policy: CommitPolicy = CommitPolicy.AUTO
     processing_ms: int = 0
+    work: WorkPlan | None = None
+    """How long it takes over each record, where that is not the same for all."""
     output: tuple[TopicPartition, ...] = ()
     producer: ProducerConfig | None = None
 
@@ -68,6 +71,8 @@ class SimulatedMember:
         self.ended = False
         self.fault: MemberFault | None = None
         """What ended the application, or went wrong on the way out."""
+        self.died = False
+        """Whether it ended by an error of its own."""
         self.application: Application | None = None
         self._polling = True
         self._closing = False
@@ -92,6 +97,7 @@ class SimulatedMember:
                 self.log,
                 policy=consuming.policy,
                 processing_ms=consuming.processing_ms,
+                work=None if consuming.work is None else Work(world.seed, consuming.work),
                 producer=self._producer,
                 output=consuming.output,
             )
@@ -196,6 +202,10 @@ class SimulatedMember:
 
     def _failed(self, fault: MemberFault) -> None:
         self.fault = self.fault or fault
+        self.died = self.died or not self._closing
+        if isinstance(fault, PoisonRecord) and fault.fate is Fate.CRASHES:
+            self._end("MemberCrashed", why=str(fault))
+            return
         self.log("MemberFailed", why=str(fault))
         if not self._closing:
             self._close()
@@ -299,11 +309,11 @@ class SimulatedMember:
         if not self.ended:
             self.world.arm(self)
 
-    def _end(self, kind: str) -> None:
+    def _end(self, kind: str, **fields: Any) -> None:
         if self.ended:
             return
         self.ended = True
-        self.log(kind)
+        self.log(kind, **fields)
         self._driver.close()
         self._producer_driver.close()
         self.world.gone(self)

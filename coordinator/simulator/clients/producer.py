@@ -16,6 +16,7 @@ from ...members.producers.config import ProducerConfig
 from ...members.producers.producer import Producer
 from ..chance import Draws
 from ..environment import Surroundings
+from .keys import NO_KEYS, Keys
 
 
 class SimulatedProducer:
@@ -33,10 +34,13 @@ class SimulatedProducer:
         abort_every: int,
         until: int | None,
         batch: int = 1,
+        keys: Keys = NO_KEYS,
     ) -> None:
         self.world = world
         self.name = config.client_id
         self.ended = False
+        self.died = False
+        """Whether it ended by an error of its own."""
         self.fault: MemberFault | None = None
         self.producer = Producer(
             config,
@@ -54,6 +58,7 @@ class SimulatedProducer:
             abort_every=abort_every,
             until=until,
             batch=batch,
+            pick=keys.picking(partitions, Draws(world.seed, "keys", self.name)),
         )
         self._sends = True
         self._closing = False
@@ -122,7 +127,7 @@ class SimulatedProducer:
                 if self._sends and not self._closing:
                     self.application.turn(now)
             except MemberFault as fault:
-                self.fault = fault
+                self.fault, self.died = fault, True
                 self.log("ProducerFailed", why=str(fault))
                 self._end("ProducerClosed")
                 return

@@ -43,6 +43,8 @@ class SimulatedShareMember:
         self.name = config.client_id
         self.ended = False
         self.fault: MemberFault | None = None
+        self.died = False
+        """Whether it ended by an error of its own."""
         identity = new_member_id(Draws(world.seed, "member id", world.new_process(self.name)).unit)
         self.consumer = ShareConsumer(
             config,
@@ -121,7 +123,7 @@ class SimulatedShareMember:
             try:
                 self.application.turn(now)
             except MemberFault as fault:
-                self.fault = fault
+                self.fault, self.died = fault, True
                 self.log("MemberFailed", why=str(fault))
                 self._close()
         told = self._driver.perform(self.consumer.take())

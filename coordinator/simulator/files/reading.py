@@ -14,7 +14,8 @@ from typing import Any
 
 from .composing import MOST_BASES, ComposingError, Load, merged, with_parameters
 from .places import Places
-from .schema import MOST, TABLES, WHAT_KINDS_TAKE, Key, Table, duration_ms
+from .schema import MOST, TABLES, WHAT_KINDS_TAKE, Key, Table
+from .times import KINDS, times
 
 Plain = dict[str, Any]
 
@@ -240,19 +241,8 @@ def _value(key: str, value: Any, spec: Key, places: Places, name: str, index: in
             read = value
         case "probability" if type(value) in (int, float) and 0 <= value <= 1:
             read = value
-        case "duration":
-            read = duration_ms(value)
-        case "range":
-            ends = [
-                duration_ms(each) for each in (value if isinstance(value, list) else [value, value])
-            ]
-            if (
-                len(ends) == 2
-                and ends[0] is not None
-                and ends[1] is not None
-                and ends[0] <= ends[1]
-            ):
-                read = (ends[0], ends[1])
+        case kind if kind in KINDS:
+            read = times(kind, value)
         case "names" if isinstance(value, str):
             read = tuple(part.strip() for part in value.split(","))
             read = None if "" in read else read

@@ -22,6 +22,7 @@ from ...members.settings import from_properties, names
 from ...releases import NEWEST, Release
 from ...verbs import ROWS
 from ...verbs.members import MEMBER_VERBS
+from ..clients.keys import NO_KEYS, Keys
 from ..clients.member import Consuming
 from ..triggers import Trigger
 from . import catalogue
@@ -50,7 +51,7 @@ from .contradictions import (
 )
 from .places import Places, Where
 from .reading import Plain, ScenarioError, parse
-from .schema import TABLES
+from .schema import DEFAULT_HOT_SHARE, TABLES
 from .share_kinds import (
     PROTOCOL,
     ShareKind,
@@ -60,6 +61,7 @@ from .share_kinds import (
     read_share_kind,
 )
 from .sizes import check_replication, check_scale, check_sizes, check_topics
+from .work_keys import read_work
 
 MOST_IN_A_BATCH = 1000
 DEFAULT_ASSIGNORS = ("range", "cooperative-sticky")
@@ -84,6 +86,8 @@ class MemberKind:
     commit: str = "auto"
     consuming: Consuming | None = None
     """None: it only pretends to read."""
+    restarts_ms: tuple[int, int] | None = None
+    """A process that ends by an error starts again after so long, at first and at most."""
 
     def consuming_as(self, client_id: str) -> Consuming | None:
         """How one of them consumes: pipelines have transactional ids of their own."""
@@ -123,6 +127,7 @@ class ProducerKind:
     properties: dict[str, str]
     batch: int = 1
     """So many records are sent at once, to one partition."""
+    keys: Keys = NO_KEYS
 
     def config(self, client_id: str) -> ProducerConfig:
         """The settings of one of them. Raises MemberConfigError."""
@@ -365,7 +370,15 @@ def _kind(
         if plain["consumes"] or plain["commit"] == "transaction":
             consuming = _consuming(plain, properties, topics, where)
         else:
-            for key, default in (("commit", "auto"), ("processing", 0), ("output", None)):
+            for key, default in (
+                ("commit", "auto"),
+                ("processing", 0),
+                ("output", None),
+                ("slow", {}),
+                ("per", "record"),
+                ("poison", 0),
+                ("on_poison", "fails"),
+            ):
                 if plain[key] != default:
                     raise ScenarioError(f"{where.at(key)}: {name}: {key} needs consumes = true")
         kind = MemberKind(
@@ -380,6 +393,7 @@ def _kind(
             plain["versions"],
             plain["commit"],
             consuming,
+            plain["restarts"],
         )
         kind.config(f"{kind.name}-1").make_assignors()
     return kind
@@ -405,12 +419,13 @@ def _consuming(
     }
     config = from_properties(FetchConfig, fetch, "a consumer")
     policy = CommitPolicy(plain["commit"])
+    work = read_work(plain, topics, where)
     if policy is not CommitPolicy.TRANSACTION:
         if plain["output"] is not None:
             raise ScenarioError(
                 f'{where.at("output")}: members {plain["name"]}: output needs commit = "transaction"'
             )
-        return Consuming(config, policy, plain["processing"])
+        return Consuming(config, policy, *work)
     if plain["output"] not in topics:
         said = f"there is no topic {plain['output']}" if plain["output"] else "output is missing"
         right = f"a pipeline writes to one of [topics], {', '.join(topics)}"
@@ -422,7 +437,7 @@ def _consuming(
     output = tuple(
         TopicPartition(plain["output"], number) for number in range(topics[plain["output"]])
     )
-    return Consuming(config, policy, plain["processing"], output, ProducerConfig(linger_ms=0))
+    return Consuming(config, policy, *work, output, ProducerConfig(linger_ms=0))
 
 
 def _producer(plain: Plain, topics: dict[str, int], duration_ms: int, where: Where) -> ProducerKind:
@@ -461,10 +476,26 @@ def _producer(plain: Plain, topics: dict[str, int], duration_ms: int, where: Whe
         plain["abort_every"],
         dict(plain["config"]),
         plain["batch"],
+        _keys(plain, where),
     )
     with blamed(where):
         kind.config(f"{kind.name}-1")
     return kind
+
+
+def _keys(plain: Plain, where: Where) -> Keys:
+    name, keys, hot = f"producers {plain['name']}", plain["keys"], plain["hot_keys"]
+    if hot and hot > keys:
+        raise ScenarioError(
+            f"{where.at('hot_keys')}: {name}: hot_keys = {hot}: at most keys, {keys}"
+        )
+    if plain["hot_share"] != DEFAULT_HOT_SHARE and not hot:
+        raise ScenarioError(f"{where.at('hot_share')}: {name}: hot_share needs hot_keys")
+    if not 1 <= plain["hot_share"] <= 100:
+        raise ScenarioError(
+            f"{where.at('hot_share')}: {name}: hot_share = {plain['hot_share']}: 1 to 100 per cent"
+        )
+    return Keys(keys, hot, plain["hot_share"])
 
 
 def _check_clients(

@@ -14,6 +14,7 @@ from ...control.faults import ACTIONS
 from ...members.requests import CLIENT_VERSIONS
 from ..conditions import EXAMPLES, PATTERN
 from ..triggers import WHEN
+from ..work import QUANTILES
 
 _DURATION = re.compile(r"([0-9]{1,9})(ms|s|m|h)")
 _MOST_DURATION_MS = 366 * 86_400_000
@@ -64,8 +65,12 @@ WHAT_KINDS_TAKE: Final = {
     "range": 'a duration, or two for the shortest and the longest, such as ["1ms", "20ms"]',
     "names": 'a text, or several, such as ["orders", "payments"]',
     "settings": "a table of texts, numbers and flags",
+    "durations": 'a table of durations, such as { "orders-3" = "500ms" }',
+    "work": "a duration, two for the shortest and the longest, or a table of some of "
+    f'{", ".join(QUANTILES)}, such as {{ p50 = "10ms", p99 = "1s" }}',
 }
 
+DEFAULT_HOT_SHARE: Final = 50
 HOW: Final = ("close", "crash")
 _TRIGGER = {
     "when": Key(
@@ -161,7 +166,30 @@ TABLES: Final[dict[str, Table]] = {
                 10,
             ),
             "consumes": Key("flag", "whether it really fetches and processes records", False),
-            "processing": Key("duration", "how long its application takes over a record", "0ms"),
+            "processing": Key(
+                "work",
+                "how long its application takes over a record: always, or from the shortest to the longest, or by quantiles",
+                "0ms",
+            ),
+            "per": Key(
+                "text",
+                "processing: whether each record takes its own time, or all of one key the same",
+                "record",
+                choices=("record", "key"),
+            ),
+            "slow": Key(
+                "durations", "what a record of a partition takes in addition, such as orders-3", {}
+            ),
+            "on_poison": Key(
+                "text",
+                "poison: what such a record does to the application",
+                "fails",
+                choices=("fails", "crashes", "hangs"),
+            ),
+            "restarts": Key(
+                "range",
+                "a process that ends by an error starts again after so long, twice as long each time (default: it does not)",
+            ),
             "release": Key(
                 "probability",
                 'protocol = "share": how probable it is that a record is given back, to be delivered again',
@@ -174,7 +202,7 @@ TABLES: Final[dict[str, Table]] = {
             ),
             "poison": Key(
                 "count",
-                'protocol = "share": every so manieth record of a partition is always given back, as if nobody could process it; 0: none',
+                "every so manieth record of a partition cannot be processed: it is given back, or on_poison says what happens; 0: none",
                 0,
             ),
             "commit": Key(
@@ -223,6 +251,15 @@ TABLES: Final[dict[str, Table]] = {
             "stop": Key("duration", "when they stop sending (default: 30 s before the end)"),
             "transactional": Key("flag", "whether each has a transactional.id, its name", False),
             "transaction": Key("duration", "how long each transaction is kept open", "1s"),
+            "keys": Key(
+                "count", "how many keys records have, which decide the partition; 0: none", 0
+            ),
+            "hot_keys": Key("count", "keys: so many of them are sent much oftener", 0),
+            "hot_share": Key(
+                "count",
+                "hot_keys: so many per cent of the records have one of these",
+                DEFAULT_HOT_SHARE,
+            ),
             "abort_every": Key(
                 "count", "every so many transactions one is aborted by the application; 0: none", 0
             ),
@@ -336,10 +373,23 @@ def json_schema() -> dict[str, Any]:
     }
     for kind in ("count", "flag", "probability"):
         types[kind] = {"anyOf": [types[kind], {"type": "string", "pattern": _PARAMETER}]}
+    types["durations"] = {"type": "object", "additionalProperties": types["duration"]}
     types["range"] = {
         "anyOf": [
             types["duration"],
             {"type": "array", "items": types["duration"], "minItems": 2, "maxItems": 2},
+        ]
+    }
+
+    types["work"] = {
+        "anyOf": [
+            types["range"],
+            {
+                "type": "object",
+                "properties": dict.fromkeys(QUANTILES, types["duration"]),
+                "additionalProperties": False,
+                "minProperties": 1,
+            },
         ]
     }
 

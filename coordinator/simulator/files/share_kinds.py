@@ -22,7 +22,7 @@ from .reading import Plain, ScenarioError
 from .schema import TABLES
 
 PROTOCOL: Final = "share"
-OF_SHARE: Final = ("release", "reject", "poison")
+OF_SHARE: Final = ("release", "reject")
 """Keys that only members of share groups have."""
 _NOT_OF_SHARE: Final = {
     "assignor": "the coordinator of a share group assigns",
@@ -32,6 +32,9 @@ _NOT_OF_SHARE: Final = {
     "commit": "they acknowledge records, and commit no offsets",
     "output": "only a pipeline has one",
     "versions": "older clients have no share groups",
+    "per": "each record takes the same time",
+    "slow": "each record takes the same time",
+    "on_poison": "a poison record is given back",
 }
 
 
@@ -46,6 +49,8 @@ class ShareKind:
     start_ms: tuple[int, int]
     work: Work
     properties: dict[str, str]
+    restarts_ms: tuple[int, int] | None = None
+    """A process that ends by an error starts again after so long, at first and at most."""
 
     def config(self, client_id: str) -> ShareConfig:
         """The settings of one of them. Raises MemberConfigError."""
@@ -62,6 +67,10 @@ def read_share_kind(plain: Plain, where: Where) -> ShareKind:
             raise ScenarioError(
                 f'{where.at(key)}: {name}: {key} is not of protocol = "share": {why}'
             )
+    if not isinstance(plain["processing"], int):
+        raise ScenarioError(
+            f'{where.at("processing")}: {name}: processing of protocol = "share" is one duration'
+        )
     work = Work(plain["processing"], plain["release"], plain["reject"], plain["poison"])
     properties = dict(plain["config"])
     if work.chooses:
@@ -74,6 +83,7 @@ def read_share_kind(plain: Plain, where: Where) -> ShareKind:
         plain["start"],
         work,
         properties,
+        plain["restarts"],
     )
     with blamed(where):
         work.checked(implicit=kind.config(f"{kind.name}-1").implicit)
