@@ -6,8 +6,9 @@ on.
     journal.verify("OffsetCommit", group="billing", at_most=3)
 
 It begins when it is first asked for and keeps the latest `most` requests, as bytes until somebody
-looks. Once it had to let one go it does not judge any more: what was not looked at is not all
-right. Which requests are meant is said in the words of faults (`faults.Selector`).
+looks; what is secret in them (passwords, keys, tokens) is left out. Once it had to let one go it
+does not judge any more: what was not looked at is not all right. Which requests are meant is said
+in the words of faults (`faults.Selector`).
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from .faults import FaultError, Selector
 from .in_process_requests import ControlError
 from .injection.broker_queries import BrokerSurroundings
 from .injection.matching import selects
+from .secrets import without_secrets
 from .thread_calls import Runner
 
 if TYPE_CHECKING:
@@ -84,6 +86,7 @@ class Exchange:
         if self._call is None:
             *_, at = read_request_header(self._frame)
             message = request_type(self._key).decode(self.version, self._frame, at)
+            message = without_secrets(self._key, message)
             self._call = Call(
                 message,
                 self.version,
@@ -110,7 +113,8 @@ class Exchange:
     def answer(self) -> Message | None:
         """The answer. Not to be changed."""
         if self._read is None and self._answer is not None:
-            self._read = response_type(self._key).decode(self.version, self._answer)
+            read = response_type(self._key).decode(self.version, self._answer)
+            self._read = without_secrets(self._key, read)
         return self._read
 
     @property

@@ -31,6 +31,10 @@ class Access(NamedTuple):
     certificate: str | None = None
     """A file with the client's own certificate and key."""
 
+    def __repr__(self) -> str:
+        """Without the password: tracebacks show it."""
+        return f"Access({self.servers}, {self.protocol}, {self.mechanism}, {self.user!r})"
+
 
 def _dotted(access: Access) -> dict[str, Any]:
     """librdkafka's names: confluent-kafka of every language."""

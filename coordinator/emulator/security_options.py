@@ -61,6 +61,12 @@ class SecurityOptions(NamedTuple):
     authorization: Authorization | None = None
     signed: SignedTokens | None = None
 
+    def __repr__(self) -> str:
+        """Without passwords: tracebacks show it."""
+        return (
+            f"SecurityOptions({', '.join(map(str, self.listeners))}; users {', '.join(self.users)})"
+        )
+
     @property
     def authenticating(self) -> frozenset[str]:
         """The listeners whose clients have to say who they are."""

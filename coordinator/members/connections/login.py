@@ -19,6 +19,10 @@ class Credentials(NamedTuple):
     user: str
     password: str
 
+    def __repr__(self) -> str:
+        """Without the password: tracebacks show it."""
+        return f"Credentials({self.mechanism}, {self.user!r})"
+
 
 class Login:
     """One connection's login. `first` is what the client begins with."""
