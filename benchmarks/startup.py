@@ -1,5 +1,5 @@
-"""Time to be there: the server process until it answers ApiVersions, the embedded emulator, a lone
-consumer's first join."""
+"""Time to be there: the server process until it answers ApiVersions, the embedded emulator, also with
+TLS and logins, a lone consumer's first join."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from statistics import median
+from typing import Any
 
 from benchmarks.process import Client, Row, member_alone, server
 from coordinator import Emulator
@@ -34,10 +35,40 @@ def _serve_s() -> float:
         return serving.started_after_s
 
 
-def _embedded_s() -> float:
+_FIRST = """
+import sys, time
+began = time.perf_counter()
+from coordinator import Emulator
+with Emulator({"orders": 12}, **eval(sys.argv[1])):
+    print(time.perf_counter() - began)
+"""
+SECURED = {"security": "SASL_SSL", "users": {"billing": "secret"}}
+
+
+def _embedded_s(**options: Any) -> float:
     began = time.perf_counter()
-    with Emulator({"orders": 12}):
+    with Emulator({"orders": 12}, **options):
         return time.perf_counter() - began
+
+
+def _first_s(**options: Any) -> float:
+    """Of an interpreter that has imported nothing yet."""
+    command = [sys.executable, "-c", _FIRST, repr(options)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return float(done.stdout)
+
+
+def secured(rounds: int) -> list[Row]:
+    """With a fresh authority, and users who log in."""
+    _embedded_s(**SECURED)  # the first one imports
+    plain, tls = (median(_embedded_s(**each) for _ in range(rounds)) for each in ({}, SECURED))
+    first = median(_first_s(**SECURED) for _ in range(rounds))
+    plain_first = median(_first_s() for _ in range(rounds))
+    return [
+        Row("Emulator(): import and start, median", plain_first * 1000, "ms"),
+        Row("the same with SASL_SSL and a fresh authority", first * 1000, "ms", "<= 250"),
+        Row("Emulator(SASL_SSL): start, more than plaintext", (tls - plain) * 1000, "ms", "<= 20"),
+    ]
 
 
 def _kafka_python_s(address: str, group: str) -> float:
@@ -64,6 +95,7 @@ def run(rounds: int = 7) -> list[Row]:
         Row("serve: process start to ApiVersions answered, median", median(served), "s", "<= 0.25"),
         Row("Emulator(): start, warm interpreter, median", median(embedded) * 1000, "ms", "<= 10"),
     ]
+    rows += secured(rounds)
     with server("--topic", "orders:12") as serving:
         cpu = serving.cpu_s()
         took = [
