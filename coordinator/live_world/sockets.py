@@ -11,6 +11,7 @@ import asyncio
 import socket
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
+from weakref import WeakSet
 
 from ..members.connections.driver import Answered, Lost
 from ..members.effects import Node
@@ -24,6 +25,8 @@ class RealTime(Surroundings, Protocol):
 
     loop: asyncio.AbstractEventLoop
     connections: dict[SocketConnection, None]
+    closing: WeakSet[asyncio.Transport]
+    """Sockets that were closed: over TLS that waits for the other side."""
     entry: Entry | None
     """How brokers are got into, where they ask for more than a connection."""
 
@@ -78,6 +81,7 @@ class SocketConnection(ClientSide):
             self._opening.cancel()
         if self._socket is not None:
             self._socket.close()
+            self._live.closing.add(self._socket)
         self._up.close()
         self._live.connections.pop(self, None)
 

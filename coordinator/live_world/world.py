@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
+from weakref import WeakSet
 
 from ..control.cluster import Verb
 from ..control.injection.fault_board import FaultBoard
@@ -80,6 +81,7 @@ class LiveWorld(ClientHosts):
         self.epoch_ms = epoch_ms
         self.cluster = cluster
         self.entry = cluster.entry
+        self.closing: WeakSet[asyncio.Transport] = WeakSet()
         if hasattr(cluster, "faults"):
             self.faults = cluster.faults
         self.loop = asyncio.get_running_loop()
@@ -131,6 +133,8 @@ class LiveWorld(ClientHosts):
             self._timer.cancel()
         for connection in list(self.connections):
             connection.cut_off()
+        for socket in list(self.closing):
+            socket.abort()
         self._ended.cancel()
 
     # -- members
