@@ -105,6 +105,8 @@ def acknowledge(
 def _look_up(partition: SharePartition, of: Acknowledged) -> Refused | None:
     """Whether what is in flight reaches as far as a range does."""
     floor = partition.batch_at_or_before(of.first_offset)
+    if floor is not None and of.last_offset <= floor.last_offset:
+        return None
     if floor is None and not of.first_offset < partition.start_offset <= of.last_offset:
         return Refused(ErrorCode.INVALID_RECORD_STATE, NOT_FOUND)
     last = floor

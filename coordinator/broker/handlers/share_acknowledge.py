@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...common.slices import ITEMS_A_STEP, Slices, whole
 from ...errors import ErrorCode
 from ...share_partitions.release import SESSION_CLOSED
 from ...wire.messages.share_acknowledge import (
@@ -19,7 +20,8 @@ from ...wire.messages.share_acknowledge import (
     ShareAcknowledgeResponse,
     ShareAcknowledgeTopicResponse,
 )
-from ..shares.acknowledging import take, why_not
+from ..call import Sliced
+from ..shares.acknowledging import names_much, take, why_not
 from ..shares.fetching import endpoints, leader_of
 from ..shares.service import is_enabled
 from ..shares.sessions import FINAL_EPOCH, INITIAL_EPOCH, SessionKey
@@ -31,8 +33,8 @@ if TYPE_CHECKING:
     from ..shares.sessions import At
 
 
-def handle(broker: Broker, call: Call) -> ShareAcknowledgeResponse:
-    """Answered at once."""
+def handle(broker: Broker, call: Call) -> ShareAcknowledgeResponse | Sliced:
+    """Answered at once, one that names much in slices."""
     request = call.message
     assert isinstance(request, ShareAcknowledgeRequest)
     if not is_enabled(broker):
@@ -50,18 +52,27 @@ def handle(broker: Broker, call: Call) -> ShareAcknowledgeResponse:
     session = broker.shares.sessions.go_on(key, request.share_session_epoch)
     if isinstance(session, ErrorCode):
         return ShareAcknowledgeResponse(error_code=session)
-    said = take(broker.shares, call, key, request.topics, renewing=request.is_renew_ack)
+    work = _take(broker, call, key, request)
+    return Sliced(work) if names_much(request.topics) else whole(work, call.now)
+
+
+def _take(
+    broker: Broker, call: Call, key: SessionKey, request: ShareAcknowledgeRequest
+) -> Slices[ShareAcknowledgeResponse]:
+    said = yield from take(broker.shares, call, key, request.topics, renewing=request.is_renew_ack)
     if request.share_session_epoch == FINAL_EPOCH:
-        broker.shares.end_session(key, SESSION_CLOSED, call.now, call.cause)
-    return _response(broker, call, key.group_id, said)
+        broker.shares.end_session(key, SESSION_CLOSED, (yield), call.cause)
+    return (yield from _response(broker, call, key.group_id, said))
 
 
 def _response(
     broker: Broker, call: Call, group_id: str, said: dict[At, Refused | None]
-) -> ShareAcknowledgeResponse:
+) -> Slices[ShareAcknowledgeResponse]:
     topics: dict[bytes, ShareAcknowledgeTopicResponse] = {}
     leaders: set[int] = set()
-    for at, refused in said.items():
+    for number, (at, refused) in enumerate(said.items(), 1):
+        if not number % ITEMS_A_STEP:
+            yield
         topic_id, index = at
         data = PartitionData(partition_index=index)
         if refused is not None:

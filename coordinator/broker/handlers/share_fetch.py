@@ -11,10 +11,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...cluster.model import SHARE_GROUP_STATE
+from ...common.slices import ITEMS_A_STEP, Slices, whole
 from ...errors import ErrorCode
 from ...share_partitions.release import SESSION_CLOSED
 from ...wire.messages.share_fetch import ShareFetchRequest, ShareFetchResponse
-from ..shares.acknowledging import named, take, why_not
+from ..call import Sliced
+from ..shares.acknowledging import named, names_much, take, why_not
 from ..shares.fetching import EXACT, ShareFetchOperation
 from ..shares.service import is_enabled
 from ..shares.sessions import FINAL_EPOCH, INITIAL_EPOCH, SessionKey, ShareSession, change
@@ -27,8 +29,8 @@ if TYPE_CHECKING:
 _BATCH_OPTIMIZED = 0
 
 
-def handle(broker: Broker, call: Call) -> ShareFetchResponse | None:
-    """Answer a fetch, or park it."""
+def handle(broker: Broker, call: Call) -> ShareFetchResponse | Sliced | None:
+    """Answer a fetch, or park it; one of many partitions in slices."""
     request = call.message
     assert isinstance(request, ShareFetchRequest)
     if not is_enabled(broker):
@@ -53,11 +55,28 @@ def handle(broker: Broker, call: Call) -> ShareFetchResponse | None:
     reads = not (ends or request.is_renew_ack)
     wanted = session.in_turn(request.share_session_epoch) if reads else []
     operation = ShareFetchOperation(broker, broker.shares, call, session, wanted)
-    operation.begin()
-    operation.said = take(broker.shares, call, key, request.topics, renewing=request.is_renew_ack)
-    if ends:
-        broker.shares.end_session(key, SESSION_CLOSED, call.now, call.cause)
-    response = operation.answer_now()
+    work = _serve(broker, call, key, request, operation)
+    if len(wanted) > ITEMS_A_STEP or names_much(request.topics):
+        return Sliced(work)
+    return whole(work, call.now)
+
+
+def _serve(
+    broker: Broker,
+    call: Call,
+    key: SessionKey,
+    request: ShareFetchRequest,
+    operation: ShareFetchOperation,
+) -> Slices[ShareFetchResponse | None]:
+    yield from operation.begin()
+    call = call._replace(now=(yield))
+    operation.said = yield from take(
+        broker.shares, call, key, request.topics, renewing=request.is_renew_ack
+    )
+    now = yield
+    if request.share_session_epoch == FINAL_EPOCH:
+        broker.shares.end_session(key, SESSION_CLOSED, now, call.cause)
+    response = yield from operation.answer_now(now)
     if response is None:
         broker.parked_fetches.park(operation)
     return response

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
+from ...common.slices import ITEMS_A_STEP, Slices
 from ...errors import ErrorCode
 from ...share_partitions.acknowledge import Acknowledged, Refused, are_wrong
 from ...share_partitions.states import RENEW
@@ -66,14 +67,30 @@ def named(topics: Iterable[Topic]) -> Iterator[At]:
             yield topic.topic_id, of.partition_index
 
 
+def names_much(topics: Sequence[Topic]) -> bool:
+    """Whether a request names so much that it is seen to in slices."""
+    named = len(topics)
+    for topic in topics:
+        named += len(topic.partitions)
+        if named > ITEMS_A_STEP:
+            return True
+        for of in topic.partitions:
+            named += len(of.acknowledgement_batches)
+    return named > ITEMS_A_STEP
+
+
 def take(
     shares: Shares, call: Call, key: SessionKey, topics: Iterable[Topic], *, renewing: bool
-) -> dict[At, Refused | None]:
+) -> Slices[dict[At, Refused | None]]:
     """Take the acknowledgements of a request; of partitions that have some, why they were refused
-    (None: they were not)."""
+    (None: they were not). Those of one partition are taken together."""
     said: dict[At, Refused | None] = {}
+    done = 0
     for topic in topics:
         for of in topic.partitions:
+            done += 1 + len(of.acknowledgement_batches)
+            if done >= ITEMS_A_STEP:
+                call, done = call._replace(now=(yield)), 0
             if of.acknowledgement_batches:
                 ranges = [
                     Acknowledged(one.first_offset, one.last_offset, one.acknowledge_types)

@@ -9,9 +9,10 @@ that come, locks that end and acknowledgements wake it. Does not depend on sessi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from ...common.slices import ITEMS_A_STEP, Slices, whole
 from ...errors import ErrorCode
 from ...share_partitions.acquire import Read, Wanted
 from ...share_partitions.model import SharePartition
@@ -90,46 +91,52 @@ class ShareFetchOperation:
         self._leaders: set[int] = set()
         self._shares = shares
         self._settings = shares.settings(session.key.group_id)
-        self.partitions = tuple(
-            (found.topic, found.index)
-            for at in wanted
-            if not isinstance(found := shares.find(at), ErrorCode)
-        )
+        self.partitions: list[tuple[str, int]] = []
+        """Those that it reads, of which records are waited for; known once it has begun."""
 
-    def begin(self) -> None:
+    def begin(self) -> Slices[None]:
         """Read, if there is enough, or no time to wait."""
+        now = self._call.now
+        for number, at in enumerate(self._wanted, 1):
+            found = self._shares.find(at)
+            if not isinstance(found, ErrorCode):
+                self.partitions.append((found.topic, found.index))
+            if not number % ITEMS_A_STEP:
+                now = yield
         waits = self._request.max_wait_ms > 0 and bool(self.partitions)
-        if not waits or self._is_ready(self._call.now):
-            self._answers = self._read_all(self._call.now)
+        if not waits or (yield from self._is_ready(now, opens=True)):
+            self._answers = yield from self._read_all(now)
 
-    def answer_now(self) -> ShareFetchResponse | None:
+    def answer_now(self, now: int) -> Slices[ShareFetchResponse | None]:
         """The answer, or None if there is reason to wait: of acknowledgements that came with it
         there may be none left."""
-        if self._answers is None and not self._is_ready(None):
+        if self._answers is None and not (yield from self._is_ready(now)):
             return None
-        return self._response(self._call.now)
+        return (yield from self._response(now))
 
     def ready(self, woken: tuple[str, int] | None = None) -> bool:
         """Whether waiting is over."""
-        return self._is_ready(None)
+        return whole(self._is_ready(0), 0)
 
     def complete(self, now: int) -> None:
         """Answer the parked request with what there is."""
-        self._broker.answer(self.token, self._response(now), now)
+        self._broker.answer(self.token, whole(self._response(now), now), now)
 
     # -- waiting
 
-    def _is_ready(self, now: int | None) -> bool:
-        """Whether enough can be read; at `now` share partitions are opened that are not."""
+    def _is_ready(self, now: int, *, opens: bool = False) -> Slices[bool]:
+        """Whether enough can be read; `opens`: share partitions are opened that are not."""
         size, some = 0, False
-        for at in self._wanted:
+        for number, at in enumerate(self._wanted, 1):
+            if not number % ITEMS_A_STEP:
+                now = yield
             found = self._shares.find(at)
             if isinstance(found, ErrorCode):
                 continue
-            if now is None:
-                partition = self._shares.opened(self._session.key.group_id, found)
-            else:
+            if opens:
                 partition, _ = self._open(found, now)
+            else:
+                partition = self._shares.opened(self._session.key.group_id, found)
             if partition is None or not self._may_take(partition):
                 continue
             some = True
@@ -160,8 +167,10 @@ class ShareFetchOperation:
         )
         return opening.partition, opening.error
 
-    def _response(self, now: int) -> ShareFetchResponse:
-        answers = self._read_all(now) if self._answers is None else self._answers
+    def _response(self, now: int) -> Slices[ShareFetchResponse]:
+        answers = self._answers
+        if answers is None:
+            answers = yield from self._read_all(now)
         for at, refused in self.said.items():
             data = answers.setdefault(at, PartitionData(partition_index=at[1], records=b""))
             if refused is not None:
@@ -174,14 +183,24 @@ class ShareFetchOperation:
             node_endpoints=endpoints(self._broker, self._call, self._leaders, NodeEndpoint),
         )
 
-    def _read_all(self, now: int) -> dict[At, PartitionData]:
+    def _read_all(self, now: int) -> Slices[dict[At, PartitionData]]:
         """The partitions' answers: records of each, as far as bytes and records go."""
         answers: dict[At, PartitionData] = {}
-        ready = list(self._ready_ones(answers, now))
+        ready: list[_Open] = []
+        for number, at in enumerate(self._wanted, 1):
+            if not number % ITEMS_A_STEP:
+                now = yield
+            opened = self._opened(at, answers, now)
+            if opened is not None:
+                ready.append(opened)
         share = max(1, self._request.max_bytes // len(ready)) if ready else 0
         left = self._request.max_records
         whole = True
-        for one in ready:
+        for number, one in enumerate(ready, 1):
+            if not number % ITEMS_A_STEP:
+                now = yield
+            if not self._is_there(one):
+                continue
             data = PartitionData(partition_index=one.at[1], records=b"")
             if left > 0:
                 taken = self._read(one, data, share, left, now, whole=whole)
@@ -194,18 +213,27 @@ class ShareFetchOperation:
                     self._session.partitions[one.at] = False
         return answers
 
-    def _ready_ones(self, answers: dict[At, PartitionData], now: int) -> Iterator[_Open]:
-        """Partitions from which something can be taken; `answers` gets those that are refused."""
-        for at in self._wanted:
-            found = self._shares.find(at)
-            if isinstance(found, ErrorCode):
-                answers[at] = self._refused(at, found)
-                continue
-            partition, error = self._open(found, now)
-            if error:
-                answers[at] = self._refused(at, error)
-            elif partition is not None and self._may_take(partition):
-                yield _Open(at, found, partition)
+    def _is_there(self, one: _Open) -> bool:
+        """Whether session and share partition are still those that they were when it began: other
+        requests may have come between two slices."""
+        sessions, partitions = self._shares.sessions, self._shares.partitions
+        return (
+            sessions.get(self._session.key) is self._session
+            and partitions.open_ones.get(one.partition.key) is one.partition
+        )
+
+    def _opened(self, at: At, answers: dict[At, PartitionData], now: int) -> _Open | None:
+        """A partition, if something can be taken from it; `answers` gets it if it is refused."""
+        found = self._shares.find(at)
+        if isinstance(found, ErrorCode):
+            answers[at] = self._refused(at, found)
+            return None
+        partition, error = self._open(found, now)
+        if error:
+            answers[at] = self._refused(at, error)
+            return None
+        may = partition is not None and self._may_take(partition)
+        return _Open(at, found, partition) if partition is not None and may else None
 
     def _read(
         self, one: _Open, data: PartitionData, share: int, left: int, now: int, *, whole: bool

@@ -1,0 +1,115 @@
+"""Large requests of share consumers are handled in slices: none holds the loop, and what comes between
+two slices is seen (SH-SES-1, SH-ACK-3)."""
+
+from __future__ import annotations
+
+import pytest
+
+from coordinator.wire.messages.share_acknowledge import AcknowledgementBatch as Acknowledged
+from coordinator.wire.messages.share_acknowledge import (
+    AcknowledgePartition,
+    AcknowledgeTopic,
+    ShareAcknowledgeRequest,
+    ShareAcknowledgeResponse,
+)
+from coordinator.wire.messages.share_fetch import (
+    FetchPartition,
+    FetchTopic,
+    ShareFetchRequest,
+    ShareFetchResponse,
+)
+from tests.broker.shares import Member, ShareDriver, given, initialize
+from tests.broker.test_slices import Turns
+
+pytestmark = pytest.mark.unmeasured
+
+MOST_CALLS = 50_000
+"""As in `test_slices`: a tenth of a second."""
+ACCEPT = 1
+
+
+def staged() -> tuple[ShareDriver, Turns, Member]:
+    driver = ShareDriver()
+    initialize(driver)
+    return driver, Turns(driver), driver.member()
+
+
+def unknown_topics(member: Member, count: int) -> ShareFetchRequest:
+    """A fetch of so many topics that there are not, with eight partitions each."""
+    request = member.request(0, wait=0)
+    partitions = [FetchPartition(partition_index=index) for index in range(8)]
+    request.topics += [
+        FetchTopic(topic_id=number.to_bytes(16, "big"), partitions=partitions)
+        for number in range(1, count + 1)
+    ]
+    return request
+
+
+def test_a_session_of_many_partitions_is_read_in_slices() -> None:
+    """Also by a request that names none: its session has them. What there is of t comes all the
+    same."""
+    driver, turns, member = staged()
+    driver.records(3)
+    turns.feed(member.client, member.client.frame(unknown_topics(member, 2_000), 2))
+    turns.run()
+    first = member.took(*member.client.answers())
+    assert len(first.responses) == 2_001
+    assert given(first)[0] == [(0, 2, 1)]
+    driver.records(2)
+    turns.feed(member.client, member.client.frame(member.request(wait=0), 2))
+    turns.run()
+    (second,) = member.client.answers()
+    assert isinstance(second, ShareFetchResponse)
+    assert len(second.responses) == 2_001
+    assert given(second)[0] == [(3, 4, 1)]
+    assert len(turns.calls) > 2 * 16_000 // 64
+    assert max(turns.calls) < MOST_CALLS
+
+
+def test_acknowledgements_of_many_partitions_are_taken_in_slices() -> None:
+    driver, turns, member = staged()
+    driver.records(1)
+    member.fetch(0)
+    partitions = [
+        AcknowledgePartition(
+            partition_index=number % 3,
+            acknowledgement_batches=[
+                Acknowledged(first_offset=0, last_offset=0, acknowledge_types=[ACCEPT])
+            ],
+        )
+        for number in range(20_000)
+    ]
+    request = ShareAcknowledgeRequest(
+        group_id="g",
+        member_id="a",
+        share_session_epoch=member.epoch,
+        topics=[AcknowledgeTopic(topic_id=driver.t.id, partitions=partitions)],
+    )
+    turns.feed(member.client, member.client.frame(request, 2))
+    turns.run()
+    (answer,) = member.client.answers()
+    assert isinstance(answer, ShareAcknowledgeResponse)
+    assert not answer.error_code
+    assert {row.partition_index for topic in answer.responses for row in topic.partitions} == {
+        0,
+        1,
+        2,
+    }
+    assert len(turns.calls) > 20_000 // 64
+    assert max(turns.calls) < MOST_CALLS
+
+
+def test_a_session_that_ends_between_two_slices_is_given_nothing() -> None:
+    """What it would have been given is anybody's."""
+    driver, turns, member = staged()
+    driver.records(3)
+    turns.feed(member.client, member.client.frame(unknown_topics(member, 500), 2))
+    while not driver.broker.shares.sessions.of_peer("127.0.0.1:a"):
+        assert turns.next()
+    other = driver.member("a", peer="127.0.0.1:other")
+    assert given(other.took(other.client.ask(other.request(), 2))) == {}
+    turns.run()
+    (answer,) = member.client.answers()
+    assert isinstance(answer, ShareFetchResponse)
+    assert given(answer) == {}
+    assert driver.member("b").fetch(0) == {0: [(0, 2, 1)]}
