@@ -9,13 +9,17 @@ from.
 
 from __future__ import annotations
 
+import asyncio
 import ssl
+from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol, cast
 
 from ..broker.connections.secured import SecuredConnection
+from ..security.handshakes import Disturbance
 from .secured import SecuredProtocol
 
 if TYPE_CHECKING:
+    from ..security.handshakes import Handshake
     from ..security.listeners import ListenerSecurity
     from ..security.principals import Subject
     from ..security.security import Security
@@ -23,6 +27,8 @@ if TYPE_CHECKING:
 
 _READ_BYTES = 1 << 14  # a record has no more
 _TLS_HANDSHAKE = 0x16
+_HANDSHAKE_FAILURE = b"\x15\x03\x03\x00\x02\x02\x28"
+"""The alert of a server that will not go on."""
 
 
 class Certificates(Protocol):
@@ -43,7 +49,7 @@ class Certificates(Protocol):
 class TlsProtocol(SecuredProtocol):
     """asyncio's side of a connection that speaks TLS."""
 
-    __slots__ = ("_arrived", "_incoming", "_outgoing", "_shaken", "_tls")
+    __slots__ = ("_arrived", "_incoming", "_outgoing", "_shaken", "_tls", "_waits")
 
     def __init__(
         self,
@@ -59,6 +65,7 @@ class TlsProtocol(SecuredProtocol):
         )
         self._shaken = False
         self._arrived = False  # the first byte
+        self._waits: asyncio.TimerHandle | None = None
 
     def buffer_updated(self, nbytes: int) -> None:
         server = self._server
@@ -72,6 +79,14 @@ class TlsProtocol(SecuredProtocol):
             if data[0] != _TLS_HANDSHAKE:
                 self._fail(f"this is no TLS hello; the listener {self.listener} speaks TLS only")
                 return
+            disturbed = self._security.next_handshake()
+            if disturbed is not None:
+                self._disturb(disturbed, bytes(data))
+                return
+        self._came(data, now)
+
+    def _came(self, data: bytes | memoryview, now: int) -> None:
+        server = self._server
         self._incoming.write(data)
         server.catch_up(now)
         try:
@@ -91,6 +106,36 @@ class TlsProtocol(SecuredProtocol):
             )
         self._send()
         server.settle(now)
+
+    def _disturb(self, disturbed: Handshake, hello: bytes) -> None:
+        """The testing kit wants something to befall this handshake."""
+        if disturbed.how is Disturbance.DELAY:
+            self.transport.pause_reading()
+            self._waits = self._server.loop.call_later(
+                disturbed.delay_ms / 1000, self._go_on, hello
+            )
+            return
+        if disturbed.how is Disturbance.REFUSE:
+            super()._write(_HANDSHAKE_FAILURE)
+        else:
+            self._incoming.write(hello)
+            with suppress(ssl.SSLError):
+                self._tls.do_handshake()
+            answer = self._outgoing.read()
+            super()._write(answer[: len(answer) // 2])
+        self._fail(f"TLS handshake {disturbed.how.value} (asked for by the testing kit)")
+
+    def _go_on(self, hello: bytes) -> None:
+        """A handshake was delayed for long enough."""
+        self._waits = None
+        if not self.connection.closed and not self.transport.is_closing():
+            self.transport.resume_reading()
+            self._came(hello, self._server.now())
+
+    def connection_lost(self, error: Exception | None) -> None:
+        if self._waits is not None:
+            self._waits.cancel()
+        super().connection_lost(error)
 
     def _greet(self) -> None:
         """The handshake is done: who is it?"""

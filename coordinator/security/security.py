@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from .authorizer import Authorizer
+    from .handshakes import Handshake
     from .scram import Credential, Mechanism
     from .signed_tokens import SignedTokens
     from .tokens import Tokens
@@ -82,6 +83,7 @@ class Security:
         self._first_passwords = dict(users)
         self._credentials: Credentials | None = None
         self._logins: WeakSet[Session] = WeakSet()
+        self._handshakes: list[Handshake] = []
         self._denied: dict[str | None, int] = {}
 
     def keep_credentials(self, credentials: Credentials) -> None:
@@ -133,6 +135,7 @@ class Security:
         for user in self.passwords:
             self.restore_password(user)
         self._denied.clear()
+        self._handshakes.clear()
         if self.tokens is not None:
             self.tokens.clear()
         if self.authorizer is not None:
@@ -152,6 +155,14 @@ class Security:
     def deny(self, user: str | None, times: int) -> None:
         """Refuse so many more logins of a user (None: of anybody)."""
         self._denied[user] = times
+
+    def disturb_handshakes(self, handshake: Handshake, times: int) -> None:
+        """Let this befall the next handshakes, in place of what was to befall them."""
+        self._handshakes = [handshake] * times
+
+    def next_handshake(self) -> Handshake | None:
+        """What is to befall the handshake that begins; None: nothing."""
+        return self._handshakes.pop() if self._handshakes else None
 
     def is_denied(self, user: str) -> bool:
         """Whether this login is to be refused: it counts."""

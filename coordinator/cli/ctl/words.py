@@ -34,6 +34,7 @@ _NOUNS = {
     "user": "who logs in: passwords, and sessions that end",
     "connection": "connections of clients: end them",
     "login": "logins that are refused",
+    "handshake": "TLS handshakes that are refused, cut or delayed",
     "certificate": "what new TLS handshakes are shown",
 }
 _PLACES: dict[str, tuple[type, str]] = {

@@ -25,6 +25,7 @@ from ...cluster.client_quotas import (
     entity,
 )
 from ...security.acls import AclError, read_acl
+from ...security.handshakes import Disturbance, Handshake
 from ..in_process_requests import ControlError
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from ...security.authorizer import Authorizer
     from ...security.security import Security
 
+_MOST_DISTURBED: Final = 1_000_000
 DEFAULT_NAME: Final = "<default>"
 """Whoever has no quota of their own."""
 
@@ -122,6 +124,18 @@ def _rotate_certificate(broker: Broker, now: int) -> dict[str, Any]:
     return {}
 
 
+def _disturb_handshakes(
+    broker: Broker, now: int, how: str, times: int, delay_ms: int
+) -> dict[str, Any]:
+    _certificates(broker)
+    if how not in (known := [each.name.lower() for each in Disturbance]):
+        raise ControlError(f"how={how!r}: one of {', '.join(known)}")
+    if type(times) is not int or not 0 <= times <= _MOST_DISTURBED:
+        raise ControlError(f"times={times!r}: give a whole number from 0 to {_MOST_DISTURBED}")
+    _security(broker).disturb_handshakes(Handshake(Disturbance[how.upper()], delay_ms), times)
+    return {}
+
+
 def _quotas(broker: Broker, now: int) -> dict[str, Any]:
     return {"quotas": [_told(*one) for one in broker.cluster.client_quotas.find([], strict=False)]}
 
@@ -175,6 +189,7 @@ def _certificates(broker: Broker) -> Any:
 VERBS: Final[dict[str, Callable[..., dict[str, Any]]]] = {
     "acls": _acls,
     "deny_authentication": _deny_authentication,
+    "disturb_handshakes": _disturb_handshakes,
     "expire_certificate": _expire_certificate,
     "expire_session": _expire_session,
     "grant": _grant,

@@ -13,6 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
+from .. import arguments
+
 
 class Change:
     """Something that was changed. `undo` brings it back, once; as a context manager it does so at
@@ -113,6 +115,22 @@ class SecurityKit:
             f"{times} logins refused",
             lambda: self.secure("deny_authentication", {"user": user, "times": 0}),
         )
+
+    def fail_handshakes(self, how: str = "refuse", *, times: int = 1) -> Change:
+        """Let the next TLS handshakes fail: `refuse`, by an alert, or `cut`, in the middle of the
+        server's answer. Undone, what is left of them is as always."""
+        return self._disturbed(how, times, 0)
+
+    def delay_handshakes(self, seconds: float, *, times: int = 1) -> Change:
+        """Let the next TLS handshakes wait for so long, in real time. Undone, what is left of them
+        is as always."""
+        arguments.seconds("seconds", seconds)
+        return self._disturbed("delay", times, round(seconds * 1000))
+
+    def _disturbed(self, how: str, times: int, delay_ms: int) -> Change:
+        self.secure("disturb_handshakes", {"how": how, "times": times, "delay_ms": delay_ms})
+        none = {"how": how, "times": 0, "delay_ms": 0}
+        return Change(f"{times} handshakes: {how}", lambda: self.secure("disturb_handshakes", none))
 
     def expire_certificate(self) -> Change:
         """Show new handshakes a certificate whose time is over. Open connections live on. Undone,

@@ -164,6 +164,23 @@ def connection_drop(port: Port, body: Any) -> Any:
     return {"done": True}
 
 
+@dataclass(frozen=True, slots=True)
+class Disturbed:
+    """Handshakes that something befalls."""
+
+    how: str = told("refuse (an alert), cut (in the middle) or delay", "refuse")
+    times: int = told("how many; 0: no more", 1)
+    delay_ms: int = told("how long those are delayed", 0)
+
+
+@operation("POST", "/handshakes/disturb", body=Disturbed, answer=DONE)
+def handshake_disturb(port: Port, body: Disturbed) -> Any:
+    """Let the next TLS handshakes be refused, cut or delayed."""
+    words = {"how": body.how, "times": body.times, "delay_ms": body.delay_ms}
+    port.kafka.secure("disturb_handshakes", words)
+    return {"done": True}
+
+
 @operation("POST", "/certificate/expire", answer=DONE)
 def certificate_expire(port: Port, body: Any) -> Any:
     """Show new handshakes a certificate whose time is over."""

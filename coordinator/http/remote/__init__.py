@@ -82,6 +82,7 @@ def _kept(keep_topics: Iterable[str]) -> dict[str, Any]:
 _SECURE = {
     "acls": "acl_list",
     "deny_authentication": "login_deny",
+    "disturb_handshakes": "handshake_disturb",
     "expire_certificate": "certificate_expire",
     "expire_session": "user_expire",
     "grant": "acl_grant",
