@@ -1,8 +1,8 @@
 """`--command-config FILE`: how a tool gets into a Kafka that asks for more than a connection, as Kafka's
 own tools are told it: a file of properties.
 
-Read are security.protocol, sasl.mechanism and sasl.jaas.config (PLAIN, SCRAM), and PEM files:
-ssl.truststore.location, ssl.keystore.location. What it cannot be is an error that says where and
+Read are security.protocol, sasl.mechanism and sasl.jaas.config (PLAIN, SCRAM), and PEM or
+PKCS#12 files: ssl.truststore.location, ssl.keystore.location. What it cannot be is an error that says where and
 what would be right. Opens no connection.
 """
 
@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from ssl import SSLContext
 
     from coordinator.members.live.wire import Entry
+    from coordinator.net.stores import Store
 
 OPTION: Final = "--command-config"
-HELP: Final = "a file of properties, as Kafka's tools take it: security.protocol, sasl.mechanism, sasl.jaas.config, PEM stores"
+HELP: Final = "a file of properties, as Kafka's tools take it: security.protocol, sasl.mechanism, sasl.jaas.config, PEM or PKCS#12 stores"
 _CREDENTIAL = r'\b{}\s*=\s*"((?:[^"\\]|\\.)*)"'
 
 
@@ -83,21 +84,41 @@ def _credential(path: str, given: dict[str, str], which: str) -> str:
 
 def _context(path: str, given: dict[str, str]) -> SSLContext:
     import ssl
+    from tempfile import NamedTemporaryFile
 
-    authority, certificate = (
-        given.get(f"ssl.{store}.location") for store in ("truststore", "keystore")
-    )
-    for store, location in (("truststore", authority), ("keystore", certificate)):
-        if location is not None and given.get(f"ssl.{store}.type", "JKS").upper() != "PEM":
-            raise UsageError(
-                f"{OPTION} {path}: ssl.{store}.location: only PEM can be read; give ssl.{store}.type=PEM"
-            )
+    from coordinator.net.stores import CertificateError, as_pem
+
+    authority, certificate = (_store(path, given, which) for which in ("truststore", "keystore"))
     try:
-        context = ssl.create_default_context(cafile=authority)
-        if certificate is not None:
-            context.load_cert_chain(certificate)
+        if authority is None or authority.kind == "PEM":
+            context = ssl.create_default_context(cafile=authority and authority.path)
+        else:
+            context = ssl.create_default_context(cadata=as_pem(authority).decode())
+        if certificate is not None and certificate.kind == "PEM":
+            context.load_cert_chain(certificate.path)
+        elif certificate is not None:
+            with NamedTemporaryFile() as file:  # the library reads keys from files only
+                file.write(as_pem(certificate))
+                file.flush()
+                context.load_cert_chain(file.name)
+    except CertificateError as error:
+        raise UsageError(f"{OPTION} {path}: {error}") from None
     except OSError as error:
         raise UsageError(f"{OPTION} {path}: a certificate cannot be read: {error}") from None
     if given.get("ssl.endpoint.identification.algorithm") == "":
         context.check_hostname = False
     return context
+
+
+def _store(path: str, given: dict[str, str], which: str) -> Store | None:
+    from coordinator.net.stores import Store
+
+    location = given.get(f"ssl.{which}.location")
+    if location is None:
+        return None
+    kind = given.get(f"ssl.{which}.type", "JKS").upper()
+    if kind not in ("PEM", "PKCS12"):
+        raise UsageError(
+            f"{OPTION} {path}: ssl.{which}.location: PEM and PKCS#12 can be read; give ssl.{which}.type=PEM or PKCS12"
+        )
+    return Store(location, kind, given.get(f"ssl.{which}.password", ""))

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ..configs.broker_configs import BrokerConfigs
     from ..net.endpoints import Endpoint
     from ..net.guard import Guard
+    from ..net.stores import Store
     from ..security.signed_tokens import SignedTokens
 
 _MAP = "listener.security.protocol.map"
@@ -55,8 +56,8 @@ class SecurityOptions(NamedTuple):
 
     listeners: Mapping[str, ListenerSecurity]
     users: Mapping[str, str]
-    keystore: str | None
-    truststore: str | None
+    keystore: Store | None
+    truststore: Store | None
     hosts: Sequence[str]
     authorization: Authorization | None = None
     signed: SignedTokens | None = None
@@ -98,11 +99,12 @@ class SecurityOptions(NamedTuple):
         security.signed = self.signed
         if not any(each.protocol.has_tls for each in self.listeners.values()):
             return Guard(security)
-        from ..net.certificates import CertificateError, PemFiles, ThrowAwayCertificates
+        from ..net.certificates import OwnFiles, ThrowAwayCertificates
+        from ..net.stores import CertificateError
 
         try:
             if self.keystore is not None:
-                return Guard(security, PemFiles(self.keystore, None, self.truststore))
+                return Guard(security, OwnFiles(self.keystore, self.truststore))
             return Guard(security, ThrowAwayCertificates(self.hosts))
         except CertificateError as error:
             raise EmulatorError(str(error)) from None
@@ -332,15 +334,20 @@ def _mechanisms(given: str | None) -> tuple[str, ...]:
     return names
 
 
-def _store(configs: BrokerConfigs, location: str, kind: str) -> str | None:
-    """The path of a PEM file. Raises EmulatorError for a store of another kind."""
+def _store(configs: BrokerConfigs, location: str, kind: str) -> Store | None:
+    """A file of one's own. Raises EmulatorError for one of a kind that cannot be read."""
     path = configs.static.get(location)
-    if path is not None and configs.static.get(kind, "").upper() != "PEM":
-        shown = configs.static.get(kind, "JKS")
+    if path is None:
+        return None
+    from ..net.stores import Store
+
+    shown = configs.static.get(kind, "JKS")
+    if shown.upper() not in ("PEM", "PKCS12"):
         raise EmulatorError(
-            f"{location}: a store of type {shown} cannot be read; give {kind}=PEM and a PEM file"
+            f"{location}: a store of type {shown} cannot be read; give {kind}=PEM and a PEM file, or {kind}=PKCS12"
         )
-    return path
+    password = configs.static.get(location.replace("location", "password"), "")
+    return Store(path, shown.upper(), password)
 
 
 def access(

@@ -1,4 +1,4 @@
-"""The server's certificates: from a throw-away authority, or from one's own PEM files.
+"""The server's certificates: from a throw-away authority, or from one's own files, in PEM or PKCS#12.
 
 Both give a context for each handshake (`context`) and name the file of the authority that clients
 are to trust (`ca_file`). Keys and dates come from the system, outside of any seed. What the extra
@@ -7,16 +7,20 @@ are to trust (`ca_file`). Keys and dates come from the system, outside of any se
 
 from __future__ import annotations
 
+import re
 import ssl
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from .stores import CertificateError, Store, as_pem
+
 if TYPE_CHECKING:
     from ..security.listeners import ListenerSecurity
 
+_CERTIFICATE = re.compile(r"-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----\n?")
 ALWAYS_NAMED = ("localhost", "127.0.0.1", "::1")
 _VERIFY = {
     "none": ssl.CERT_NONE,
@@ -25,25 +29,25 @@ _VERIFY = {
 }
 
 
-class CertificateError(ValueError):
-    """A certificate that cannot be had: which, why, and what would be right."""
+class OwnFiles:
+    """One's own files: a key and its certificate, and the authority of clients' certificates.
 
+    `keystore` has both. `ca_file` is what clients are to trust: the authority, or the certificate
+    itself, without its key, if none is given. Raises CertificateError.
+    """
 
-class PemFiles:
-    """One's own files: a key and its certificate, and the authority of clients' certificates."""
-
-    def __init__(self, certificate: str, key: str | None, authority: str | None) -> None:
-        """`certificate`: a file with the chain, and with the key too unless `key` names its file.
-        Raises CertificateError."""
-        self._files = (certificate, key or certificate)
-        self._authority = authority
+    def __init__(self, keystore: Store, authority: Store | None = None) -> None:
+        self._folder = TemporaryDirectory(prefix="coordinator-")
         self._contexts: dict[str, ssl.SSLContext] = {}
-        self._new("none")
-
-    @property
-    def ca_file(self) -> str:
-        """What clients are to trust: the authority, or the certificate itself if none is given."""
-        return self._authority or self._files[0]
+        self._keystore = keystore
+        try:
+            self._file = self._as_pem(keystore, "server.pem")
+            self._authority = None if authority is None else self._as_pem(authority, "ca.pem")
+            self._new("none")
+            self.ca_file = self._authority or self._without_key()
+        except CertificateError:
+            self.close()
+            raise
 
     def context(self, listener: ListenerSecurity) -> ssl.SSLContext:
         """For the next handshake."""
@@ -53,12 +57,26 @@ class PemFiles:
 
     def close(self) -> None:
         """One's own files stay."""
+        self._folder.cleanup()
+
+    def _as_pem(self, store: Store, name: str) -> str:
+        if store.kind == "PEM":
+            return store.path
+        path = Path(self._folder.name, name)
+        path.touch(0o600)
+        path.write_bytes(as_pem(store))
+        return str(path)
+
+    def _without_key(self) -> str:
+        path = Path(self._folder.name, "certificate.pem")
+        path.write_text("".join(_CERTIFICATE.findall(Path(self._file).read_text())))
+        return str(path)
 
     def _new(self, client_auth: str) -> ssl.SSLContext:
         context = new_context(client_auth)
-        certificate, key = self._files
+        certificate = self._keystore.path
         try:
-            context.load_cert_chain(certificate, key)
+            context.load_cert_chain(self._file, password=lambda: self._keystore.password)
         except ssl.SSLError as error:
             raise CertificateError(
                 f"{certificate}: no certificate with its key: {_reason(error)}; give a PEM file with "
@@ -70,7 +88,7 @@ class PemFiles:
             if self._authority is None:
                 raise CertificateError(
                     f"ssl.client.auth={client_auth}: clients' certificates need an authority; give "
-                    "ssl.truststore.location, a PEM file"
+                    "ssl.truststore.location, a PEM or PKCS#12 file"
                 )
             _trust(context, self._authority)
         return context
@@ -141,13 +159,6 @@ def new_context(client_auth: str) -> ssl.SSLContext:
     context.num_tickets = 0
     context.verify_mode = _VERIFY[client_auth]
     return context
-
-
-def pem_files(settings: Sequence[str | None]) -> PemFiles:
-    """Of the settings ssl.keystore.location and ssl.truststore.location."""
-    certificate, authority = settings
-    assert certificate is not None
-    return PemFiles(certificate, None, authority)
 
 
 def _trust(context: ssl.SSLContext, authority: str) -> None:

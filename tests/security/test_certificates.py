@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 
 from coordinator import Emulator
+from coordinator.cli import command_config
 from coordinator.emulator.client_config import with_ssl_context
 from coordinator.emulator.embedded import EmulatorError
+from coordinator.reassign.admin import Admin
 from coordinator.security.principals import (
     MappingError,
     distinguished_name,
@@ -23,6 +25,8 @@ from coordinator.security.principals import (
 pytest.importorskip("kafka")
 pytest.importorskip("aiokafka")
 pytest.importorskip("confluent_kafka")
+pytest.importorskip("trustme")
+import trustme
 from aiokafka import AIOKafkaConsumer
 from confluent_kafka import Consumer
 from kafka import KafkaConsumer
@@ -183,3 +187,77 @@ class TestHandshakes:
 def test_what_cannot_be(config: dict[str, str], told: str) -> None:
     with pytest.raises(EmulatorError, match=told):
         Emulator(security="SSL", config=config)
+
+
+class TestPkcs12:
+    """Stores of Java's own kind, so that nobody has to turn them into PEM."""
+
+    @pytest.fixture
+    def stores(self, tmp_path: Path) -> dict[str, object]:
+        from cryptography import x509
+        from cryptography.hazmat.primitives.serialization import (
+            BestAvailableEncryption,
+            load_pem_private_key,
+            pkcs12,
+        )
+
+        authority = trustme.CA()
+        made = authority.issue_cert("127.0.0.1", common_name="billing")
+        lock = BestAvailableEncryption(b"st0re")
+        key = load_pem_private_key(made.private_key_pem.bytes(), None)
+        own = x509.load_pem_x509_certificate(made.cert_chain_pems[0].bytes())
+        trusted = x509.load_pem_x509_certificate(authority.cert_pem.bytes())
+        (tmp_path / "key.p12").write_bytes(
+            pkcs12.serialize_key_and_certificates(b"own", key, own, None, lock)  # type: ignore[arg-type]
+        )
+        (tmp_path / "trust.p12").write_bytes(
+            pkcs12.serialize_key_and_certificates(None, None, None, [trusted], lock)
+        )
+        return {
+            f"ssl.{which}.{what}": value
+            for which, name in (("keystore", "key"), ("truststore", "trust"))
+            for what, value in (
+                ("type", "PKCS12"),
+                ("location", tmp_path / f"{name}.p12"),
+                ("password", "st0re"),
+            )
+        }
+
+    def test_the_server_and_a_tool_read_them(
+        self, stores: dict[str, object], tmp_path: Path
+    ) -> None:
+        config = {**stores, "ssl.client.auth": "required"}
+        properties = tmp_path / "client.properties"
+        lines = {"security.protocol": "SSL", **stores}
+        properties.write_text("".join(f"{name}={value}\n" for name, value in lines.items()))
+        with Emulator(config=config, security="SSL", remember=1_000) as kafka:
+            entry = command_config.read(str(properties))
+            host, _, port = kafka.bootstrap_servers.partition(":")
+            with Admin([(host, int(port))], entry=entry) as admin:
+                assert admin.moving() == {}
+            assert kafka.events("Authenticated")[0]["principal"].startswith("User:CN=billing,")
+            assert "PRIVATE KEY" not in Path(kafka.ca_file).read_text()
+
+    @pytest.mark.parametrize(
+        ("change", "told"),
+        [
+            ({"ssl.keystore.password": "wrong"}, "no PKCS#12 file, or another password"),
+            ({"ssl.keystore.location": "/no/such.p12"}, "No such file"),
+            ({"ssl.keystore.type": "JKS"}, "a store of type JKS cannot be read"),
+        ],
+    )
+    def test_what_cannot_be_read(
+        self, stores: dict[str, object], change: dict[str, str], told: str
+    ) -> None:
+        with pytest.raises(EmulatorError, match=told):
+            Emulator(config={**stores, **change}, security="SSL").__enter__()
+
+
+def test_what_clients_are_to_trust_has_no_key_in_it(tmp_path: Path) -> None:
+    """One's own certificate without an authority."""
+    made = trustme.CA().issue_cert("127.0.0.1")
+    made.private_key_and_cert_chain_pem.write_to_path(str(tmp_path / "server.pem"))
+    config = {"ssl.keystore.type": "PEM", "ssl.keystore.location": tmp_path / "server.pem"}
+    with Emulator(config=config, security="SSL") as kafka:
+        shown = Path(kafka.ca_file).read_text()
+        assert shown.count("BEGIN CERTIFICATE") == 1 and "PRIVATE KEY" not in shown

@@ -13,8 +13,6 @@ from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
-from .. import arguments
-
 
 class Change:
     """Something that was changed. `undo` brings it back, once; as a context manager it does so at
@@ -124,6 +122,8 @@ class SecurityKit:
     def delay_handshakes(self, seconds: float, *, times: int = 1) -> Change:
         """Let the next TLS handshakes wait for so long, in real time. Undone, what is left of them
         is as always."""
+        from .. import arguments
+
         arguments.seconds("seconds", seconds)
         return self._disturbed("delay", times, round(seconds * 1000))
 
