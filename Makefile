@@ -144,6 +144,7 @@ fuzz: $(STAMP) $(SPARK_STAMP)
 	$(PY) -m tests.assignors.server_fuzz
 	$(PY) -m tests.re2j.fuzz
 	$(PY) -m tests.java_pattern.fuzz
+	$(PY) -m tests.security.decisions --count 5000
 	for release in $(OLDER_KAFKAS); do $(PY) -m integration_tests.release $$release || exit 1; done
 	SEVERAL_BROKERS=kafka $(PYTEST) integration_tests/test_upgrade.py
 	$(PY) -m integration_tests.cluster.lives --count 200
