@@ -133,7 +133,7 @@ bench: $(STAMP)
 	$(PY) -m benchmarks
 
 # Live brokers of older releases beside the emulator as each (docs/releases.md).
-OLDER_KAFKAS := 4.3.1 4.2.2 4.1.2 4.0.2
+OLDER_KAFKAS := 4.3.1 4.2.2 4.1.2 4.0.2 3.9.2
 
 fuzz: $(STAMP) $(SPARK_STAMP)
 	$(PYTEST) -m thorough

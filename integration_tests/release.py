@@ -25,7 +25,7 @@ from coordinator.wire.messages import API_KEYS
 from integration_tests.java_broker import archive_classes
 from integration_tests.targets import EmulatorTarget, KafkaTarget, NoBroker, Target
 from integration_tests.wire.advertised import advertised
-from integration_tests.wire.codec import TableCodec
+from integration_tests.wire.codec import OlderCodec, TableCodec
 from integration_tests.wire.compare import Difference, difference, line
 from integration_tests.wire.compare import told as shown
 from integration_tests.wire.divergences import ADVERTISED, DIVERGENCES, OF_RELEASES
@@ -52,11 +52,11 @@ class Played(NamedTuple):
     `TxnOffsetCommit v6`."""
 
 
-class _Watching(TableCodec):
+class _Watching(OlderCodec):
     """A codec that notes which versions are asked for."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, release: str) -> None:
+        super().__init__(release)
         self.asked: set[tuple[int, int]] = set()
 
     def encode(self, api: str, version: int, fields: Plain) -> bytes:
@@ -64,7 +64,7 @@ class _Watching(TableCodec):
         return super().encode(api, version, fields)
 
 
-def play_release(target: Target, names: Iterable[str]) -> Played:
+def play_release(target: Target, names: Iterable[str], release: str) -> Played:
     """Play scenarios on the brokers of a release: once under the mark of the reference's record, and
     once more under a fresh one where they repeat."""
     records, scenarios = load(), all_scenarios()
@@ -76,7 +76,7 @@ def play_release(target: Target, names: Iterable[str]) -> Played:
     codecs: dict[Part, _Watching] = {}
 
     def codec_of(part: Part) -> Codec:
-        return codecs.setdefault(part, _Watching())
+        return codecs.setdefault(part, _Watching(release))
 
     first = {
         one.name: Part(one, target.address(one.profile), records[one.name].nonce) for one in chosen
@@ -91,7 +91,11 @@ def play_release(target: Target, names: Iterable[str]) -> Played:
     steps = {name: futures[part].result() for name, part in first.items()}
     unsteady = {}
     for name, one in steps.items():
-        found = difference(one, futures[again[name]].result()) if name in again else None
+        found = (
+            difference(normal(release, one), normal(release, futures[again[name]].result()))
+            if name in again
+            else None
+        )
         if found is not None:
             unsteady[name] = shown(found, "once", "again")
         elif not complete(one):
@@ -155,7 +159,7 @@ def rows(played: Played, emulator: Target, release: Release) -> list[Row]:
         name: Part(scenarios[name], emulator.address(scenarios[name].profile), records[name].nonce)
         for name in there
     }
-    futures = play_together(parts.values())
+    futures = play_together(parts.values(), codec_of=lambda _: OlderCodec(release.name))
     found = []
     for name, steps in there.items():
         reference = difference(records[name].steps, steps)
@@ -246,7 +250,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_intermixed_args(arguments)
     names = [
         name
-        for name in sorted(all_scenarios())
+        for name in sorted(scenarios_of(_known(options.version).name))
         if not options.names or any(part in name for part in options.names)
     ]
     if not names:
@@ -265,7 +269,7 @@ def main(arguments: list[str] | None = None) -> int:
             return 2
         archive_classes(options.version)
         try:
-            played = play_release(kafka, names)
+            played = play_release(kafka, names, release.name)
         finally:
             kafka.close()
         if place.exists():

@@ -40,7 +40,7 @@ def newest() -> Iterator[EmulatorTarget]:
 
 @pytest.fixture(scope="module")
 def played(older: EmulatorTarget) -> Played:
-    return play_release(older, (SAME, VERSIONS, NEWER))
+    return play_release(older, (SAME, VERSIONS, NEWER), OLD.name)
 
 
 def test_what_a_release_advertises_otherwise_is_told(

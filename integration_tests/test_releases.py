@@ -8,6 +8,7 @@ All are under way at once, those of all releases together.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from concurrent.futures import Future
 from pathlib import Path
@@ -15,8 +16,9 @@ from pathlib import Path
 import pytest
 
 from coordinator.releases import NEWEST, RELEASES
+from coordinator.wire.messages import API_KEYS
 from integration_tests.targets import EmulatorTarget
-from integration_tests.wire.codec import TableCodec
+from integration_tests.wire.codec import OlderCodec, TableCodec
 from integration_tests.wire.compare import difference, told
 from integration_tests.wire.divergences import DIVERGENCES, OF_RELEASES
 from integration_tests.wire.normal import normal
@@ -43,7 +45,9 @@ class Played:
             name: Part(scenarios[name], target.address(scenarios[name].profile), kept.nonce)
             for name, kept in self.recorded.items()
         }
-        self._futures: dict[Part, Future[list[Step]]] = play_together(self._parts.values())
+        self._futures: dict[Part, Future[list[Step]]] = play_together(
+            self._parts.values(), codec_of=lambda _: OlderCodec(release)
+        )
 
     def steps(self, name: str) -> list[Step]:
         """The emulator's; awaited."""
@@ -132,3 +136,29 @@ def test_the_pages_count_as_the_records_do() -> None:
         assert row in page, f"docs/releases.md: expected the row {row}"
         row = f"| {release.number} | {counts}"
         assert row in short, f"docs/validation.md: expected the row {row}"
+
+
+def test_the_page_says_how_many_end_early() -> None:
+    """Scenarios that ask for a version which the newest has and the release lacks."""
+    counts = {release: len(_ends_early(release)) for release in OLDER}
+    first, *others, last = (f"{count} of {release}" for release, count in counts.items())
+    said = f"ends there, on both sides: {', '.join((first, *others))} and {last},"
+    page = " ".join((DOCS / "releases.md").read_text().split())
+    assert said in page, f"docs/releases.md: expected {said!r}"
+
+
+def _ends_early(release: str) -> set[str]:
+    has, newest = RELEASES[release].api_versions, NEWEST.api_versions
+    keys, codec = {name: key for key, name in API_KEYS.items()}, OlderCodec(release)
+    records = load()
+    found = set()
+    for name in scenarios_of(release):
+        for step in records[name].steps:
+            asked = re.fullmatch(r"(\w+) v(\d+)", str(step.get("sent", "")))
+            if asked is None:
+                continue
+            key, version = keys[asked[1]], int(asked[2])
+            (low, high), (least, most) = has.get(key, (0, -1)), newest.get(key, (0, -1))
+            if least <= version <= most and not low <= codec.spoken(asked[1], version) <= high:
+                found.add(name)
+    return found

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from coordinator import Emulator
 from coordinator.broker.apis import SERVED, apis_of
 from coordinator.cli import main
-from coordinator.configs.broker_configs import BrokerConfigs, ConfigError, broker_defs
+from coordinator.configs.broker_configs import (
+    BrokerConfigs,
+    ConfigError,
+    broker_defs,
+    feature_options,
+)
 from coordinator.configs.group_configs import group_defs, settable_defs
 from coordinator.configs.topic_configs import topic_defs
 from coordinator.emulator.embedded import EmulatorError
@@ -51,7 +58,7 @@ from coordinator.wire.varints import put_varint
 from tests.broker.driver import Client, Driver
 
 OLD = RELEASES["4.3"]
-THERE_ARE = "4.4, 4.3, 4.2, 4.1, 4.0"
+THERE_ARE = "4.4, 4.3, 4.2, 4.1, 4.0, 3.9"
 
 
 def ranges(client: Client, version: int) -> dict[int, tuple[int, int]]:
@@ -164,6 +171,7 @@ class TestTable:
             "4.2": [(7, 29, 29), (0, 1, 1), (0, 1, 1)],
             "4.1": [(7, 27, 27), (0, 1, 0), (0, 1, 1)],
             "4.0": [(7, 25, 25), None, (0, 1, 0)],
+            "3.9": [(1, 21, 21), None, None],
         }
 
     def test_settings(self) -> None:
@@ -180,11 +188,19 @@ class TestTable:
             "4.2": [321, 34, 11, 11],
             "4.1": [316, 33, 10, 10],
             "4.0": [289, 33, 6, 6],
+            "3.9": [317, 36, 0, 0],
         }
 
     def test_the_newest_has_every_behaviour_and_the_oldest_none(self) -> None:
         assert all(NEWEST.has(behaviour) for behaviour in BEHAVIOURS)
-        assert not any(RELEASES["4.0"].has(behaviour) for behaviour in BEHAVIOURS)
+        assert not any(RELEASES["3.9"].has(behaviour) for behaviour in BEHAVIOURS)
+        assert {b for b in BEHAVIOURS if RELEASES["4.0"].has(b)} == {
+            "CFG-40-1",
+            "DSC-40-1",
+            "LV-40-1",
+            "OC-40-1",
+            "SYNC-40-1",
+        }
         assert {b for b in BEHAVIOURS if RELEASES["4.2"].has(b) and "-44-" in b} == {
             "K8-CLS-44-3",
             "K8-MIG-44-4",
@@ -421,3 +437,50 @@ def test_sizes_of_compressed_records(size: int) -> None:
     survey_opened(opened, 1, Budget.for_request(1_000))
     with pytest.raises(BatchRefused):
         survey_opened(opened, 1, Budget.for_request(1_000), largest=6)
+
+
+class TestFormatted:
+    """Features at levels of one's own from the start, as `kafka-storage format --feature` sets
+    them."""
+
+    def test_a_cluster_begins_with_them(self) -> None:
+        with Emulator(features={"share.version": 0, "metadata.version": 31}) as kafka:
+            levels = kafka.broker.cluster.features
+        assert levels["metadata.version"] == 31
+        assert "share.version" not in levels
+        assert levels["group.version"] == 1
+
+    def test_every_broker_has_them(self) -> None:
+        with Emulator(brokers=3, kafka_version="4.3", features={"group.version": 0}) as kafka:
+            assert {
+                broker.cluster.features.get("group.version") for broker in kafka.brokers.values()
+            } == {None}
+
+    def test_eligible_leader_replicas_bring_their_setting(self) -> None:
+        """ELR-1."""
+        name = "eligible.leader.replicas.version"
+        with_them = BrokerConfigs(release=RELEASES["4.0"], features={name: 1})
+        assert with_them.dynamic_default == {"min.insync.replicas": "1"}
+        assert BrokerConfigs(features={name: 0}).dynamic_default == {}
+
+    @pytest.mark.parametrize(
+        ("features", "told"),
+        [
+            ({"share.version": 3}, "share.version=3: Kafka 4.4.0 has the levels 0 to 2"),
+            ({"metadata.version": 1}, "metadata.version=1: Kafka 4.4.0 has the levels 7 to 33"),
+            ({"nonsense": 1}, "nonsense is no feature of Kafka 4.4.0; those that it has: group"),
+        ],
+    )
+    def test_a_level_that_there_is_not_is_refused(
+        self, features: dict[str, int], told: str
+    ) -> None:
+        with pytest.raises(ConfigError, match=re.escape(told)):
+            Emulator(features=features)
+
+    def test_on_the_command_line(self) -> None:
+        assert feature_options(["share.version=0", "group.version = 1"]) == {
+            "share.version": 0,
+            "group.version": 1,
+        }
+        with pytest.raises(ConfigError, match="write name=level, such as share"):
+            feature_options(["share.version"])

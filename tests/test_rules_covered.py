@@ -7,10 +7,10 @@ import re
 from pathlib import Path
 
 SECTION_WITHOUT_TESTS = "## Outside, for now"
-RULE = re.compile(r"\*\*((?:K8-|SH-)?[A-Z]+(?:44|-4[1-4])?-\d+)\*\*")
+RULE = re.compile(r"\*\*((?:K8-|SH-)?[A-Z]+(?:44|-4[0-4])?-\d+)\*\*")
 # JOIN-4, JOIN-4/5, JOIN-4..6, DLY-1 to DLY-7
 CITED = re.compile(
-    r"\b((?:K8-|SH-)?[A-Z]{2,}(?:-4[1-4])?|V44)-(\d+)(?:\s*(\.\.|to)\s*(?:\1-)?(\d+)|((?:/\d+)+))?"
+    r"\b((?:K8-|SH-)?[A-Z]{2,}(?:-4[0-4])?|V44)-(\d+)(?:\s*(\.\.|to)\s*(?:\1-)?(\d+)|((?:/\d+)+))?"
 )
 
 

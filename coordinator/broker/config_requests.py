@@ -125,7 +125,7 @@ def _alter(
                 broker.controller.forget_eligible(
                     broker.controller.cluster.topics, call.now, call.cause
                 )
-        case ResourceType.GROUP:
+        case ResourceType.GROUP if broker.controller_release.has("CFG-40-1"):
             alter_group(
                 broker.cluster,
                 broker.configs,

@@ -155,11 +155,7 @@ class Cluster:
         self.topics_by_id: dict[bytes, Topic] = {}
         self.group_configs: dict[str, dict[str, str]] = {}
         self.client_metrics: dict[str, dict[str, str]] = {}
-        self.features = {
-            name: feature.finalized
-            for name, feature in sorted(configs.release.features.items())
-            if feature.finalized
-        }
+        self.features = dict(configs.formatted)
         """The levels at which features are finalised; those that are left out are at 0."""
         self.highest_levels = dict(self.features)
         """The highest at which each ever was: brokers that start read all of the metadata log."""

@@ -202,14 +202,18 @@ class BrokerConfigs:
         kafka_defaults: bool = False,
         node_id: int = 1,
         release: Release = NEWEST,
+        features: Mapping[str, int] | None = None,
     ) -> None:
         """`values`: Kafka's names and texts. `kafka_defaults`: keep
         group.initial.rebalance.delay.ms at Kafka's 3000, not 0. `release`: whose configurations
-        there are.
+        there are. `features`: levels at which a cluster is formatted, where they are others than
+        the release's.
 
         Raises ConfigError.
         """
         self.release = release
+        self.formatted: dict[str, int] = _levels(release, features or {})
+        """The levels at which a cluster that is formatted so has its features."""
         self.static: dict[str, str] = {
             "broker.id": str(node_id),
             "controller.listener.names": "CONTROLLER",
@@ -224,7 +228,7 @@ class BrokerConfigs:
         # A cluster formatted by Kafka has eligible leader replicas, and with them this setting for
         # all brokers.
         self.dynamic_default: dict[str, str] = (
-            {"min.insync.replicas": "1"} if release.finalizes(_ELIGIBLE_REPLICAS) else {}
+            {"min.insync.replicas": "1"} if self.formatted.get(_ELIGIBLE_REPLICAS) else {}
         )
         self._on_change: list[Callable[[], None]] = []
         self._values: dict[str, ConfigValue] = {}
@@ -242,6 +246,7 @@ class BrokerConfigs:
         kafka_defaults: bool = False,
         node_id: int = 1,
         release: Release = NEWEST,
+        features: Mapping[str, int] | None = None,
     ) -> BrokerConfigs:
         """From texts `name=value`, as a command line gives them; of doubles the last counts. Raises
         ConfigError."""
@@ -253,7 +258,13 @@ class BrokerConfigs:
                     f"{option!r} is no configuration: write name=value, such as num.partitions=3"
                 )
             values[name.strip()] = text.strip()
-        return cls(values, kafka_defaults=kafka_defaults, node_id=node_id, release=release)
+        return cls(
+            values,
+            kafka_defaults=kafka_defaults,
+            node_id=node_id,
+            release=release,
+            features=features,
+        )
 
     def for_broker(
         self,
@@ -264,6 +275,8 @@ class BrokerConfigs:
         """The same configuration for another broker, be it of another release, with values of its
         own on top. Raises ConfigError."""
         other = BrokerConfigs(kafka_defaults=True, node_id=node_id, release=self.release)
+        other.formatted = dict(self.formatted)
+        other.dynamic_default = dict(self.dynamic_default)
         other.one_of_several = True
         other.reassignment_controller = self.reassignment_controller
         other.security = dict(self.security)
@@ -481,6 +494,37 @@ class BrokerConfigs:
             raise ConfigError(
                 f"{heartbeat}={self.get_int(heartbeat)} must be less than {session}={self.get_int(session)}"
             )
+
+
+def _levels(release: Release, given: Mapping[str, int]) -> dict[str, int]:
+    """The levels of a cluster that is formatted by a release, as kafka-storage format --feature
+    sets them; what is at 0 is left out. Raises ConfigError."""
+    for name, level in given.items():
+        of = release.features.get(name)
+        if of is None:
+            there_are = ", ".join(release.features)
+            raise ConfigError(
+                f"{name} is no feature of Kafka {release}; those that it has: {there_are}"
+            )
+        if not of.lowest <= level <= of.highest:
+            raise ConfigError(
+                f"{name}={level}: Kafka {release} has the levels {of.lowest} to {of.highest}"
+            )
+    levels = {name: of.finalized for name, of in sorted(release.features.items())} | dict(given)
+    return {name: level for name, level in levels.items() if level}
+
+
+def feature_options(options: Iterable[str]) -> dict[str, int]:
+    """From texts `name=level`, as a command line gives them. Raises ConfigError."""
+    levels = {}
+    for option in options:
+        name, _, level = option.partition("=")
+        if not level.strip().isdecimal():
+            raise ConfigError(
+                f"{option!r} is no level of a feature: write name=level, such as share.version=0"
+            )
+        levels[name.strip()] = int(level)
+    return levels
 
 
 def _check(name: str, text: str, release: Release) -> None:

@@ -72,8 +72,9 @@ class Emulator(LoopKit):
     `explain`, `events`, `verify`. `seed`: fixes every id that is drawn. `auto_create_topics=False`:
     a topic that a client misspells is not made, as it is by Kafka's default
     (auto.create.topics.enable). `kafka_version`: which release it behaves as, such as "4.3"
-    (docs/releases.md); the newest that it knows. `allow_remote`: may listen beyond loopback. `cluster_id`: instead
-    of one that is drawn. `max_output_bytes`: how much clients may leave unread before larger
+    (docs/releases.md); the newest that it knows. `features`: levels at which features are finalised
+    where they are others than that release's, such as `{"share.version": 0}`. `allow_remote`: may listen beyond
+    loopback. `cluster_id`: instead of one that is drawn. `max_output_bytes`: how much clients may leave unread before larger
     answers wait; `max_response_bytes`: of one answer, a larger one closes its connection.
 
     `brokers`: how many, with the ids 1, 2, ...; each listens one port further on than the one
@@ -109,6 +110,7 @@ class Emulator(LoopKit):
         broker_config: Mapping[int, Mapping[str, object]] | None = None,
         auto_create_topics: bool | None = None,
         kafka_version: str | None = None,
+        features: Mapping[str, int] | None = None,
         security: str | None = None,
         users: Mapping[str, str] | None = None,
         acls: Sequence[str | Mapping[str, Any]] = (),
@@ -119,7 +121,7 @@ class Emulator(LoopKit):
         )
         self.seed = SystemRandom().getrandbits(63) if seed is None else seed
         self.configs = emulator_options.read_configs(
-            config, kafka_defaults, node_id, auto_create_topics, kafka_version
+            config, kafka_defaults, node_id, auto_create_topics, kafka_version, features
         )
         self._topics = topic_options(topics)
         default_name = emulator_options.read_protocol(security)

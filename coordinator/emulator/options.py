@@ -121,9 +121,14 @@ def read_configs(
     node_id: int,
     auto_create_topics: bool | None,
     kafka_version: str | None = None,
+    features: Mapping[str, int] | None = None,
 ) -> BrokerConfigs:
-    """Kafka's names and values, of a release. Raises ConfigError, and EmulatorError for a release
-    that there is none of."""
+    """Kafka's names and values, of a release, with features at levels of one's own. Raises
+    ConfigError, and EmulatorError for a release that there is none of."""
+    if isinstance(config, BrokerConfigs) and features is not None:
+        raise ConfigError(
+            f"features={features!r}: the configuration given has levels of its own; give one of them"
+        )
     if isinstance(config, BrokerConfigs) and kafka_version is not None:
         raise ConfigError(
             f"kafka_version={kafka_version!r}: the configuration given is of Kafka {config.release}; give one of them"
@@ -142,7 +147,9 @@ def read_configs(
         texts[_AUTO_CREATE] = _text(_AUTO_CREATE, auto_create_topics)
     if not kafka_defaults:
         _lower_bounds(texts)
-    return BrokerConfigs(texts, kafka_defaults=kafka_defaults, node_id=node_id, release=release)
+    return BrokerConfigs(
+        texts, kafka_defaults=kafka_defaults, node_id=node_id, release=release, features=features
+    )
 
 
 def _lower_bounds(texts: dict[str, str]) -> None:

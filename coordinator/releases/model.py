@@ -11,10 +11,12 @@ from typing import Final, Literal, get_args
 
 Behaviour = Literal[
     "BRK-41-1",
+    "CFG-40-1",
     "CFG-42-1",
     "CFG-43-1",
     "CFG-43-2",
     "CFG-44-3",
+    "DSC-40-1",
     "K8-CLS-43-5",
     "K8-CLS-44-3",
     "K8-DSC-43-1",
@@ -26,7 +28,9 @@ Behaviour = Literal[
     "K8-OFF-43-1",
     "K8-REC-42-1",
     "K8-TGT-44-2",
+    "LV-40-1",
     "META-44-1",
+    "OC-40-1",
     "PART-44-1",
     "PLACE-43-1",
     "QUO-44-1",
@@ -35,6 +39,7 @@ Behaviour = Literal[
     "SH-44-1",
     "SH-44-2",
     "SH-44-3",
+    "SYNC-40-1",
     "V44-7",
 ]
 """What a release does and an older one does not, by the rule that says it (docs/rules.md)."""

@@ -365,5 +365,149 @@ segment.bytes int 1073741824 14.. -
     ),
 )
 
-OLDER: Final = (_4_3, _4_2, _4_1, _4_0)
+_CLASSES: Final = ",".join(
+    f"org.apache.kafka.coordinator.group.assignor.{name}Assignor" for name in ("Uniform", "Range")
+)
+
+_3_9 = _before(
+    _4_0,
+    "3.9",
+    "3.9.2",
+    metadata_version=21,
+    api_versions={
+        0: (0, 11),
+        1: (0, 17),
+        2: (0, 9),
+        3: (0, 12),
+        8: (0, 9),
+        9: (0, 9),
+        15: (0, 5),
+        19: (0, 7),
+        20: (0, 6),
+        23: (0, 4),
+        26: (0, 4),
+        27: (0, 1),
+        28: (0, 4),
+        29: (0, 3),
+        30: (0, 3),
+        31: (0, 3),
+        32: (0, 4),
+        34: (0, 2),
+        35: (0, 4),
+        38: (0, 3),
+        39: (0, 2),
+        40: (0, 2),
+        41: (0, 3),
+        57: (0, 1),
+        60: (0, 1),
+        68: (0, 0),
+        69: (0, 0),
+    },
+    features={
+        "eligible.leader.replicas.version": None,
+        "group.version": None,
+        "metadata.version": Feature(lowest=1, highest=21, finalized=21),
+        "transaction.version": None,
+    },
+    without={"CFG-40-1", "DSC-40-1", "LV-40-1", "OC-40-1", "SYNC-40-1"},
+    broker_settings=_settings(
+        _4_0.broker_settings,
+        """
+        add.partitions.to.txn.retry.backoff.max.ms
+        add.partitions.to.txn.retry.backoff.ms
+        group.consumer.migration.policy
+        remote.list.offsets.request.timeout.ms
+        share.coordinator.append.linger.ms
+        share.coordinator.load.buffer.size
+        share.coordinator.snapshot.update.records.per.snapshot
+        share.coordinator.state.topic.compression.codec
+        share.coordinator.state.topic.num.partitions
+        share.coordinator.state.topic.segment.bytes
+        share.coordinator.threads
+        share.coordinator.write.timeout.ms
+        share.fetch.purgatory.purge.interval.requests
+        """,
+        different=f"""
+group.consumer.assignors list {_CLASSES} [] -
+group.coordinator.append.linger.ms int 10 0.. -
+group.coordinator.rebalance.protocols list classic [consumer|classic|share]! -
+group.coordinator.threads int 1 1.. -
+group.share.max.size short 200 1..1000 -
+log.message.timestamp.after.max.ms long 9223372036854775807 0.. cluster
+metric.reporters list '' [] cluster
+num.recovery.threads.per.data.dir int 1 1.. cluster
+remote.log.manager.copier.thread.pool.size int -1 -1.. -
+remote.log.manager.expiration.thread.pool.size int -1 -1.. -
+remote.log.manager.thread.pool.size int 10 1.. -
+remote.log.reader.threads int 10 1.. -
+""",
+        more="""
+alter.config.policy.kraft.compatibility.enable boolean false - -
+auto.include.jmx.reporter boolean true - -
+broker.id.generation.enable boolean true - -
+control.plane.listener.name string null - -
+controlled.shutdown.max.retries int 3 - -
+controlled.shutdown.retry.backoff.ms long 5000 - -
+delegation.token.master.key password null - -
+eligible.leader.replicas.enable boolean false - -
+inter.broker.protocol.version string 3.9-IV0 - -
+leader.imbalance.per.broker.percentage int 10 - -
+log.message.downconversion.enable boolean true - cluster
+log.message.format.version string 3.0-IV1 - -
+log.message.timestamp.difference.max.ms long 9223372036854775807 - cluster
+offsets.commit.required.acks short -1 - -
+password.encoder.cipher.algorithm string AES/CBC/PKCS5Padding - -
+password.encoder.iterations int 4096 - -
+password.encoder.key.length int 128 - -
+password.encoder.keyfactory.algorithm string null - -
+password.encoder.old.secret password null - -
+password.encoder.secret password null - -
+reserved.broker.max.id int 1000 - -
+zookeeper.clientCnxnSocket string null - -
+zookeeper.connect string null - -
+zookeeper.connection.timeout.ms int null - -
+zookeeper.max.in.flight.requests int 10 - -
+zookeeper.metadata.migration.enable boolean false - -
+zookeeper.session.timeout.ms int 18000 - -
+zookeeper.set.acl boolean false - -
+zookeeper.ssl.cipher.suites list null []? -
+zookeeper.ssl.client.enable boolean false - -
+zookeeper.ssl.crl.enable boolean false - -
+zookeeper.ssl.enabled.protocols list null []? -
+zookeeper.ssl.endpoint.identification.algorithm string HTTPS - -
+zookeeper.ssl.keystore.location string null - -
+zookeeper.ssl.keystore.password password null - -
+zookeeper.ssl.keystore.type string null - -
+zookeeper.ssl.ocsp.enable boolean false - -
+zookeeper.ssl.protocol string TLSv1.2 - -
+zookeeper.ssl.truststore.location string null - -
+zookeeper.ssl.truststore.password password null - -
+zookeeper.ssl.truststore.type string null - -
+""",
+    ),
+    topic_settings=_settings(
+        _4_0.topic_settings,
+        different="""
+message.timestamp.after.max.ms long 9223372036854775807 0.. -
+""",
+        more="""
+message.downconversion.enable boolean true - -
+message.format.version string 3.0-IV1 - -
+message.timestamp.difference.max.ms long 9223372036854775807 - -
+""",
+    ),
+    group_settings=_settings(
+        _4_0.group_settings,
+        """
+        consumer.heartbeat.interval.ms
+        consumer.session.timeout.ms
+        share.auto.offset.reset
+        share.heartbeat.interval.ms
+        share.record.lock.duration.ms
+        share.session.timeout.ms
+        """,
+    ),
+)
+
+OLDER: Final = (_4_3, _4_2, _4_1, _4_0, _3_9)
 """The newest first."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 REMEMBERED_LINES = 100_000
 """So many lines of the event log a fixture keeps for reports, `explain` and `verify`."""
 _MARKER = (
-    "kafka(topics=..., config=..., brokers=..., kafka_version=..., seed=..., log=...): "
+    "kafka(topics=..., config=..., brokers=..., kafka_version=..., features=..., seed=..., log=...): "
     "options of the broker that the fixture kafka starts"
 )
 _IN_USE = pytest.StashKey[list[Any]]()

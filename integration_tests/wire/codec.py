@@ -3,8 +3,9 @@ defaults filled in."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
+from coordinator.releases import release_named
 from coordinator.wire.framing import request_header_version, response_header_version
 from coordinator.wire.messages import API_KEYS, request_type, response_type
 from coordinator.wire.plain import to_plain
@@ -22,6 +23,10 @@ class TableCodec:
         """The API key. Raises KeyError for a name the protocol does not have."""
         return self._keys[api]
 
+    def spoken(self, api: str, version: int) -> int:
+        """As asked."""
+        return version
+
     def header_versions(self, api: str, version: int) -> tuple[int, int]:
         """Versions of the request's and the response's header."""
         return request_header_version(self.key(api), version), response_header_version(
@@ -35,6 +40,38 @@ class TableCodec:
     def decode(self, api: str, version: int, body: bytes) -> Plain:
         """The body's fields, those of this version."""
         return to_plain(response_type(self.key(api)).decode(version, body), version)
+
+
+_LOWERED: Final = {
+    "DescribeCluster": (2,),
+    "DescribeGroups": (6,),
+    "EndTxn": (5,),
+    "ListOffsets": (10, 11),
+    "Metadata": (13,),
+    "Produce": (12,),
+    "TxnOffsetCommit": (5,),
+}
+"""Versions in whose place a lower one says the same of most requests: topics have names in both."""
+
+
+class OlderCodec(TableCodec):
+    """Of a release that lacks some versions: where a lower one says the same, the highest that it
+    has is sent."""
+
+    def __init__(self, release: str) -> None:
+        super().__init__()
+        self._versions = release_named(release).api_versions if release in LOWERS else {}
+
+    def spoken(self, api: str, version: int) -> int:
+        """The version asked for, or the highest in its place."""
+        if version not in _LOWERED.get(api, ()) or not self._versions:
+            return version
+        return min(version, self._versions[self.key(api)][1])
+
+
+LOWERS: Final = frozenset({"3.9"})
+"""Releases on which scenarios are played so. On those since 4.0 a scenario ends at a version that
+they lack."""
 
 
 def _made(cls: StructType, fields: Plain) -> Any:

@@ -19,6 +19,11 @@ _WORDED = "Kafka words the refusal to change a group's settings"
 _BUMPED = "Kafka bumps a share group once more"
 _FROM_ZERO = "Kafka makes a share group at epoch 0 when its offsets are set; we at 1"
 _STARTED = "Kafka goes on telling when a transaction began that a new producer ended"
+_NULL_RECORDS = "Kafka's refused Fetch has null in place of records; ours has none"
+_PENDING_MAKES = (
+    "Kafka has a group as soon as a transaction commits offsets to it; we once it has ended"
+)
+_NAMED_TWICE = "Kafka answers a partition that is named twice once; we twice"
 OF_RELEASES: Final[dict[str, dict[str, str]]] = {
     "4.3": {
         "kafka_faults.a_subscription_that_lies_about_its_length": _UNREADABLE,
@@ -57,6 +62,28 @@ OF_RELEASES: Final[dict[str, dict[str, str]]] = {
         "transactions.a_new_producer_fences_the_old": _STARTED,
         "transactions.a_new_producer_fences_the_old_before_v2": _STARTED,
         "transactions.recovery_in_the_middle": _STARTED,
+    },
+    "3.9": {
+        "admin_groups.list_with_filters": "Kafka takes states to filter by with their blanks",
+        "compressed_batches.records_that_are_refused": "Kafka's fetch ends before a batch that ours tells; why is not known",
+        "fetch.offsets_inside_batches": _NULL_RECORDS,
+        "hostile.unknown_keys_and_versions": "Kafka serves Produce 0 to 2 and Fetch 0 to 3; we do not",
+        "join_leaders.tied_votes": "Kafka breaks ties of votes in the order of another hash table",
+        "kafka_faults.a_subscription_that_lies_about_its_length": _UNREADABLE,
+        "log_offsets.errors_of_list_offsets": "Kafka answers a partition that is named twice twice; we once",
+        "matrix.admin_in_Empty": "Kafka's OffsetDelete of unknown topics of an empty group is 69; ours tells of each",
+        "offsets.offset_delete": _NAMED_TWICE,
+        "offsets.several_groups_at_once": "Kafka never answers a request without groups; we do",
+        "offsets.unknown_topics": _NAMED_TWICE,
+        "random_frames.seed_002": _NULL_RECORDS,
+        "random_transactions.life_01": _PENDING_MAKES,
+        "random_transactions.life_03": "Kafka fences (90) a producer that begins anew under its old epoch; we let it",
+        "random_transactions.life_08": _PENDING_MAKES,
+        "rights.configurations": "Kafka knows no configurations of groups, whoever asks",
+        "timeouts.a_pending_id_cuts_the_initial_delay_short": "Kafka waits for the delay to its end",
+        "transactional_offsets.deleted_pending_offsets": _PENDING_MAKES,
+        "transactional_offsets.offsets_of_members_in_a_transaction": _PENDING_MAKES,
+        "transactions.a_new_producer_fences_the_old_before_v2": _STARTED,
     },
 }
 """What else differs when an older release is emulated."""

@@ -30,6 +30,9 @@ class Codec(Protocol):
     def key(self, api: str) -> int:
         """The API key of the API so named."""
 
+    def spoken(self, api: str, version: int) -> int:
+        """The version that is sent where a scenario asks for one."""
+
     def header_versions(self, api: str, version: int) -> tuple[int, int]:
         """The versions of the request's and the response's header."""
 

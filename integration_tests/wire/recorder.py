@@ -233,7 +233,7 @@ class Link:
     def ask_quietly(self, api: str, version: int, /, **fields: Any) -> Plain:
         """Send and await an answer that leaves no step (to set the stage, or to wait for
         something)."""
-        self.connection.send(api, version, fields)
+        self.connection.send(api, self.session.codec.spoken(api, version), fields)
         return self._received()[1]
 
     def ask_until(
@@ -249,6 +249,7 @@ class Link:
             return good(answer)
 
         self.session.until(asked, f"no good answer to {api} v{version}")
+        version = self.session.codec.spoken(api, version)
         self.session.note(
             self.name, sent=f"{api} v{version}", fields=self.session.names.value("", fields)
         )
@@ -259,6 +260,7 @@ class Link:
 
     def send(self, api: str, version: int, /, **fields: Any) -> None:
         """Send and leave the request parked."""
+        version = self.session.codec.spoken(api, version)
         self.session.note(
             self.name, sent=f"{api} v{version}", fields=self.session.names.value("", fields)
         )
@@ -266,6 +268,7 @@ class Link:
 
     def send_unanswered(self, api: str, version: int, /, **fields: Any) -> None:
         """Send a request that the protocol leaves unanswered (acks 0)."""
+        version = self.session.codec.spoken(api, version)
         self.session.note(
             self.name, sent=f"{api} v{version}", fields=self.session.names.value("", fields)
         )

@@ -23,6 +23,7 @@ from coordinator.configs.definitions import (
 from coordinator.configs.group_configs import broker_synonym, group_defs
 from coordinator.configs.topic_configs import SYNONYMS, effective_texts, topic_defs, validate
 from coordinator.configs.topic_configs import effective_value as effective
+from coordinator.releases import RELEASES
 
 
 def parsed(name: str, text: str) -> object:
@@ -75,8 +76,12 @@ def test_every_table_is_sound() -> None:
                 assert show(of.parse(of.default)) == of.default
     assert broker_defs().keys() >= HONOURED
     assert broker_defs().keys() >= {name for names in BROKER_SYNONYMS.values() for name in names}
-    assert topic_defs().keys() >= SYNONYMS.keys()
-    assert broker_defs().keys() >= {name for names in SYNONYMS.values() for name, _ in names}
+    of_topics, of_brokers = (
+        {name for release in RELEASES.values() for name in defs(release)}
+        for defs in (topic_defs, broker_defs)
+    )
+    assert of_topics >= SYNONYMS.keys()
+    assert of_brokers >= {name for names in SYNONYMS.values() for name, _ in names}
     assert broker_defs().keys() >= {name for name in map(broker_synonym, group_defs()) if name}
 
 

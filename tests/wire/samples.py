@@ -15,7 +15,10 @@ from coordinator.wire.messages import API_KEYS, request_type, response_type
 from coordinator.wire.plain import bounds
 from coordinator.wire.schema import Field, Message, StructType
 
-VECTORS = Path(__file__).parent.parent / "vectors" / "wire" / "messages-4.4.0.jsonl.gz"
+HOME = Path(__file__).parent.parent / "vectors" / "wire"
+VECTORS = HOME / "messages-4.4.0.jsonl.gz"
+OLD_VECTORS = HOME / "messages-3.9.2.jsonl.gz"
+"""Of versions that went with 4.0."""
 
 SERVED = (
     0,
@@ -64,8 +67,10 @@ class Vector(NamedTuple):
 def vectors() -> list[Vector]:
     """All vectors, in the file's order."""
     found = []
-    with gzip.open(VECTORS, "rt", encoding="utf-8") as file:
-        for text in file:
+    for place in (VECTORS, OLD_VECTORS):
+        with gzip.open(place, "rt", encoding="utf-8") as file:
+            texts = list(file)
+        for text in texts:
             line = json.loads(text)
             message = (
                 request_type(line["key"])

@@ -16,10 +16,10 @@ from tests.wire.samples import SERVED, message_types
 RANGES = {
     0: (3, 13),
     1: (4, 18),
-    2: (1, 11),
+    2: (0, 11),
     3: (0, 13),
-    8: (2, 10),
-    9: (1, 10),
+    8: (0, 10),
+    9: (0, 10),
     10: (0, 6),
     11: (0, 9),
     12: (0, 4),
@@ -28,12 +28,12 @@ RANGES = {
     15: (0, 6),
     16: (0, 5),
     18: (0, 5),
-    19: (2, 7),
-    20: (1, 6),
+    19: (0, 7),
+    20: (0, 6),
     21: (0, 2),
     22: (0, 5),
-    23: (2, 4),
-    32: (1, 4),
+    23: (0, 4),
+    32: (0, 4),
     33: (0, 2),
     37: (0, 3),
     42: (0, 3),
@@ -44,8 +44,9 @@ RANGES = {
 }
 
 
-def test_version_ranges_are_those_of_4_4_0() -> None:
-    """VER-1 to VER-11, and the data plane; Produce is advertised from 0 but has tables from 3."""
+def test_version_ranges_are_those_of_3_9_to_4_4() -> None:
+    """VER-1 to VER-11, and the data plane; Produce and Fetch have tables from 3 and 4 on, which is
+    where record batches begin."""
     for key in SERVED:
         assert request_type(key).versions == response_type(key).versions == RANGES[key], API_KEYS[
             key

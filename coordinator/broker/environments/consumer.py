@@ -35,6 +35,10 @@ if TYPE_CHECKING:
 BUILT_IN = ("uniform", "range")
 """The names of the server-side assignors there are; their modules are loaded when a member first
 needs one."""
+_CLASSES = {
+    f"org.apache.kafka.coordinator.group.assignor.{name.title()}Assignor": name for name in BUILT_IN
+}
+"""Kafka's classes of them, which may be given by their names; before 4.0 only so."""
 
 
 class ClusterTopics:
@@ -193,7 +197,8 @@ def assignors(configs: BrokerConfigs) -> dict[str, Assigning]:
 
     built_in = {assignor.name: assignor for assignor in DEFAULT_ASSIGNORS}
     found = [
-        built_in.get(entry) or user_assignor("group.consumer.assignors", entry, BUILT_IN)
+        built_in.get(_CLASSES.get(entry, entry))
+        or user_assignor("group.consumer.assignors", entry, BUILT_IN)
         for entry in configs.get_list("group.consumer.assignors")
     ]
     return {assignor.name: Assigning(assignor) for assignor in found}
@@ -220,7 +225,7 @@ def user_assignor(setting: str, entry: str, built_in: Sequence[str]) -> ServerAs
 
 def environment(cluster: Cluster, configs: BrokerConfigs) -> Environment:
     """What consumer groups of a broker with this configuration are given. Raises ConfigError."""
-    if not set(configs.get_list("group.consumer.assignors")) <= set(BUILT_IN):
+    if not set(configs.get_list("group.consumer.assignors")) <= {*BUILT_IN, *_CLASSES}:
         assignors(configs)  # told now, not at the first member
     policy = configs.get_str("group.consumer.migration.policy").lower()
     return Environment(

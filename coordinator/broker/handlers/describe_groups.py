@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...wire.messages.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
+from ...wire.messages.describe_groups import (
+    DescribedGroup,
+    DescribeGroupsRequest,
+    DescribeGroupsResponse,
+)
 from ..call import Sliced
 
 if TYPE_CHECKING:
     from ...common.slices import Slices
     from ..call import Call, Result
     from ..core import Broker
+
+NOT_ASKED = -(1 << 31)
+_OF_CONFIGS = 1 << 10 | 1 << 11
+"""DESCRIBE_CONFIGS and ALTER_CONFIGS, as bits of what a client may do with a group."""
 
 
 def handle(broker: Broker, call: Call) -> Sliced:
@@ -29,4 +37,16 @@ def _describe(broker: Broker, call: Call) -> Slices[Result]:
     if len(request.groups) < len(asked):
         described = {group.group_id: group for group in answer.groups}
         answer.groups = [described[group_id] for group_id in asked]
+    if not broker.configs.release.has("DSC-40-1"):
+        for group in answer.groups:
+            _show_as_before(group)
     return answer
+
+
+def _show_as_before(group: DescribedGroup) -> None:
+    """DSC-40-1: a group that is not Stable shows no assignments, and has no configurations."""
+    if group.authorized_operations != NOT_ASKED:
+        group.authorized_operations &= ~_OF_CONFIGS
+    if group.group_state != "Stable":
+        for member in group.members:
+            member.member_assignment = b""

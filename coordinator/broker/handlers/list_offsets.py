@@ -52,8 +52,8 @@ _KNOWS_NOT_AVAILABLE = 5
 _WHEREVER = frozenset({EARLIEST, EARLIEST_LOCAL})
 """Specials that readers of committed records are answered like all others."""
 _SINCE = {
-    LATEST: 1,
-    EARLIEST: 1,
+    LATEST: 0,
+    EARLIEST: 0,
     HIGHEST_TIMESTAMP: 7,
     EARLIEST_LOCAL: 8,
     LATEST_TIERED: 9,
@@ -95,6 +95,10 @@ def _look_up_all(
                 answer.error_code = ErrorCode.UNKNOWN_SERVER_ERROR
             else:
                 _answer(broker, topic.name, asked, answer, budget, request)
+                if call.version == 0 and not answer.error_code:
+                    answer.old_style_offsets = _old_style(
+                        broker.cluster.partition(topic.name, asked.partition_index), asked, answer
+                    )
                 if (
                     answer.error_code == ErrorCode.OFFSET_NOT_AVAILABLE
                     and call.version < _KNOWS_NOT_AVAILABLE
@@ -159,6 +163,18 @@ def _answer(
         answer.error_code = ErrorCode.OFFSET_NOT_AVAILABLE
         return
     answer.offset, answer.timestamp, answer.leader_epoch = found
+
+
+def _old_style(
+    partition: Partition | None, asked: ListOffsetsPartition, answer: ListOffsetsPartitionResponse
+) -> list[int]:
+    """Before 4.0, v0: the offset, and before it the start of the one segment that there is; at most
+    so many."""
+    assert partition is not None
+    offsets = [answer.offset] if answer.offset >= 0 else []
+    if asked.timestamp == LATEST and answer.offset > partition.log.log_start_offset:
+        offsets.append(partition.log.log_start_offset)
+    return offsets[: max(asked.max_num_offsets, 0)]
 
 
 def leader_fault(

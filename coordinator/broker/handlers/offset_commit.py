@@ -25,13 +25,17 @@ if TYPE_CHECKING:
     from ..call import Call, Result
     from ..core import Broker
 
-_FIRST_WITH_IDS = 10
+_LAST_WITHOUT_NOT_FOUND, _FIRST_WITH_IDS = 8, 10
 
 
 def handle(broker: Broker, call: Call) -> Result:
     """Answered at once."""
     request = call.message
     assert isinstance(request, OffsetCommitRequest)
+    if not call.version:  # those went to ZooKeeper, which there is none of
+        return _all(request, ErrorCode.UNSUPPORTED_VERSION)
+    if not broker.configs.release.has("OC-40-1"):  # no version knows GROUP_ID_NOT_FOUND
+        call = call._replace(version=min(call.version, _LAST_WITHOUT_NOT_FOUND))
     by_id = call.version >= _FIRST_WITH_IDS
     if not by_id and nothing_is_missing(broker.cluster, request.topics) and fits(request.group_id):
         return broker.coordinate(call, request)  # most requests, in short

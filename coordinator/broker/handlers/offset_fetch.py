@@ -17,7 +17,9 @@ from ...wire.messages.offset_fetch import (
     OffsetFetchRequestTopics,
     OffsetFetchResponse,
     OffsetFetchResponseGroup,
+    OffsetFetchResponsePartition,
     OffsetFetchResponsePartitions,
+    OffsetFetchResponseTopic,
     OffsetFetchResponseTopics,
 )
 from ..call import Sliced
@@ -35,9 +37,31 @@ def handle(broker: Broker, call: Call) -> Result | Sliced:
     once, and shown twice."""
     request = call.message
     assert isinstance(request, OffsetFetchRequest)
+    if not call.version:
+        return _of_zookeeper(request)
     if call.version < _FIRST_BATCHED:
         return broker.coordinate(call, request)
     return Sliced(_fetch_all(broker, call, request))
+
+
+def _of_zookeeper(request: OffsetFetchRequest) -> OffsetFetchResponse:
+    """Those of v0 stood in ZooKeeper, which there is none of."""
+    return OffsetFetchResponse(
+        topics=[
+            OffsetFetchResponseTopic(
+                name=topic.name,
+                partitions=[
+                    OffsetFetchResponsePartition(
+                        partition_index=index,
+                        committed_offset=-1,
+                        error_code=ErrorCode.UNSUPPORTED_VERSION,
+                    )
+                    for index in topic.partition_indexes
+                ],
+            )
+            for topic in request.topics or ()
+        ]
+    )
 
 
 def _fetch_all(broker: Broker, call: Call, request: OffsetFetchRequest) -> Slices[Result]:

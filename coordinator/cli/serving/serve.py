@@ -83,6 +83,13 @@ def add_parser(subparsers: Subparsers) -> None:
         help=f"which release of Kafka it behaves as: one of {', '.join(RELEASES)} (default: {NEWEST.name})",
     )
     add(
+        "--feature",
+        action="append",
+        default=[],
+        metavar="NAME=LEVEL",
+        help="a feature of the cluster at another level than that release's, such as share.version=0; repeatable",
+    )
+    add(
         "--kafka-defaults",
         action="store_true",
         help="keep Kafka's initial rebalance delay of 3000 ms; without this it is 0",
@@ -336,7 +343,7 @@ def _take_environment(args: argparse.Namespace) -> None:
 
 def _emulator(args: argparse.Namespace) -> Emulator:
     from coordinator.broker.build import TopicError
-    from coordinator.configs.broker_configs import BrokerConfigs, ConfigError
+    from coordinator.configs.broker_configs import BrokerConfigs, ConfigError, feature_options
     from coordinator.emulator.embedded import Emulator, EmulatorError
 
     node_id = DEFAULT_NODE_ID if args.node_id is None else args.node_id
@@ -346,6 +353,7 @@ def _emulator(args: argparse.Namespace) -> Emulator:
             kafka_defaults=args.kafka_defaults,
             node_id=node_id,
             release=NEWEST if args.kafka_version is None else release_named(args.kafka_version),
+            features=feature_options(args.feature),
         )
     except ReleaseError as error:
         raise UsageError(f"--kafka-version: {error}") from None

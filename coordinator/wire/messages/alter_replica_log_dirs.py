@@ -17,7 +17,7 @@ class AlterReplicaLogDir(Struct):
     topics: list[AlterReplicaLogDirTopic] = array(AlterReplicaLogDirTopic, default=())
 
 
-class AlterReplicaLogDirsRequest(Request, key=KEY, versions=(1, 2), flexible=2):
+class AlterReplicaLogDirsRequest(Request, key=KEY, versions=(0, 2), flexible=2):
     dirs: list[AlterReplicaLogDir] = array(AlterReplicaLogDir, default=())
 
 
@@ -33,6 +33,6 @@ class AlterReplicaLogDirTopicResult(Struct):
     )
 
 
-class AlterReplicaLogDirsResponse(Response, key=KEY, versions=(1, 2), flexible=2):
+class AlterReplicaLogDirsResponse(Response, key=KEY, versions=(0, 2), flexible=2):
     throttle_time_ms: int = int32(default=0)
     results: list[AlterReplicaLogDirTopicResult] = array(AlterReplicaLogDirTopicResult, default=())

@@ -12,14 +12,14 @@ class CreatableRenewers(Struct):
     principal_name: str = string(default="")
 
 
-class CreateDelegationTokenRequest(Request, key=KEY, versions=(1, 3), flexible=2):
+class CreateDelegationTokenRequest(Request, key=KEY, versions=(0, 3), flexible=2):
     owner_principal_type: str | None = string(since=3, nullable=3, default="")
     owner_principal_name: str | None = string(since=3, nullable=3, default="")
     renewers: list[CreatableRenewers] = array(CreatableRenewers, default=())
     max_lifetime_ms: int = int64(default=0)
 
 
-class CreateDelegationTokenResponse(Response, key=KEY, versions=(1, 3), flexible=2):
+class CreateDelegationTokenResponse(Response, key=KEY, versions=(0, 3), flexible=2):
     error_code: int = int16(default=0)
     principal_type: str = string(default="")
     principal_name: str = string(default="")

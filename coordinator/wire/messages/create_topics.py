@@ -31,7 +31,7 @@ class CreatableReplicaAssignment(Struct):
 
 class CreatableTopicConfig(Struct):
     name: str = string(default="")
-    value: str | None = string(nullable=2, default="")
+    value: str | None = string(nullable=0, default="")
 
 
 class CreatableTopic(Struct):
@@ -42,10 +42,10 @@ class CreatableTopic(Struct):
     configs: list[CreatableTopicConfig] = array(CreatableTopicConfig, default=())
 
 
-class CreateTopicsRequest(Request, key=KEY, versions=(2, 7), flexible=5):
+class CreateTopicsRequest(Request, key=KEY, versions=(0, 7), flexible=5):
     topics: list[CreatableTopic] = array(CreatableTopic, default=())
     timeout_ms: int = int32(default=60000)
-    validate_only: bool = boolean(default=False)
+    validate_only: bool = boolean(since=1, default=False)
 
 
 class CreatableTopicConfigs(Struct):
@@ -60,7 +60,7 @@ class CreatableTopicResult(Struct):
     name: str = string(default="")
     topic_id: bytes = uuid(since=7, default=ZERO_UUID)
     error_code: int = int16(default=0)
-    error_message: str | None = string(nullable=2, default="")
+    error_message: str | None = string(since=1, nullable=1, default="")
     num_partitions: int = int32(since=5, default=-1)
     replication_factor: int = int16(since=5, default=-1)
     configs: list[CreatableTopicConfigs] | None = array(
@@ -69,6 +69,6 @@ class CreatableTopicResult(Struct):
     topic_config_error_code: int = int16(since=5, tag=0, default=0)
 
 
-class CreateTopicsResponse(Response, key=KEY, versions=(2, 7), flexible=5):
-    throttle_time_ms: int = int32(default=0)
+class CreateTopicsResponse(Response, key=KEY, versions=(0, 7), flexible=5):
+    throttle_time_ms: int = int32(since=2, default=0)
     topics: list[CreatableTopicResult] = array(CreatableTopicResult, default=())

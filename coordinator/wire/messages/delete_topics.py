@@ -16,7 +16,7 @@ class DeleteTopicState(Struct):
     topic_id: bytes = uuid(since=6, default=ZERO_UUID)
 
 
-class DeleteTopicsRequest(Request, key=KEY, versions=(1, 6), flexible=4):
+class DeleteTopicsRequest(Request, key=KEY, versions=(0, 6), flexible=4):
     topics: list[DeleteTopicState] = array(DeleteTopicState, since=6, default=())
     topic_names: list[str] = array(string, until=5, default=())
     timeout_ms: int = int32(default=0)
@@ -29,6 +29,6 @@ class DeletableTopicResult(Struct):
     error_message: str | None = string(since=5, nullable=5, default=None)
 
 
-class DeleteTopicsResponse(Response, key=KEY, versions=(1, 6), flexible=4):
-    throttle_time_ms: int = int32(default=0)
+class DeleteTopicsResponse(Response, key=KEY, versions=(0, 6), flexible=4):
+    throttle_time_ms: int = int32(since=1, default=0)
     responses: list[DeletableTopicResult] = array(DeletableTopicResult, default=())

@@ -14,40 +14,41 @@ KEY = 32
 class DescribeConfigsResource(Struct):
     resource_type: int = int8(default=0)
     resource_name: str = string(default="")
-    configuration_keys: list[str] | None = array(string, nullable=1, default=())
+    configuration_keys: list[str] | None = array(string, nullable=0, default=())
 
 
-class DescribeConfigsRequest(Request, key=KEY, versions=(1, 4), flexible=4):
+class DescribeConfigsRequest(Request, key=KEY, versions=(0, 4), flexible=4):
     resources: list[DescribeConfigsResource] = array(DescribeConfigsResource, default=())
-    include_synonyms: bool = boolean(default=False)
+    include_synonyms: bool = boolean(since=1, default=False)
     include_documentation: bool = boolean(since=3, default=False)
 
 
 class DescribeConfigsSynonym(Struct):
-    name: str = string(default="")
-    value: str | None = string(nullable=1, default="")
-    source: int = int8(default=0)
+    name: str = string(since=1, default="")
+    value: str | None = string(since=1, nullable=1, default="")
+    source: int = int8(since=1, default=0)
 
 
 class DescribeConfigsResourceResult(Struct):
     name: str = string(default="")
-    value: str | None = string(nullable=1, default="")
+    value: str | None = string(nullable=0, default="")
     read_only: bool = boolean(default=False)
-    config_source: int = int8(default=-1)
+    is_default: bool = boolean(until=0, default=False)
+    config_source: int = int8(since=1, default=-1)
     is_sensitive: bool = boolean(default=False)
-    synonyms: list[DescribeConfigsSynonym] = array(DescribeConfigsSynonym, default=())
+    synonyms: list[DescribeConfigsSynonym] = array(DescribeConfigsSynonym, since=1, default=())
     config_type: int = int8(since=3, default=0)
     documentation: str | None = string(since=3, nullable=3, default="")
 
 
 class DescribeConfigsResult(Struct):
     error_code: int = int16(default=0)
-    error_message: str | None = string(nullable=1, default="")
+    error_message: str | None = string(nullable=0, default="")
     resource_type: int = int8(default=0)
     resource_name: str = string(default="")
     configs: list[DescribeConfigsResourceResult] = array(DescribeConfigsResourceResult, default=())
 
 
-class DescribeConfigsResponse(Response, key=KEY, versions=(1, 4), flexible=4):
+class DescribeConfigsResponse(Response, key=KEY, versions=(0, 4), flexible=4):
     throttle_time_ms: int = int32(default=0)
     results: list[DescribeConfigsResult] = array(DescribeConfigsResult, default=())

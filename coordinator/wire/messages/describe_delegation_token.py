@@ -12,9 +12,9 @@ class DescribeDelegationTokenOwner(Struct):
     principal_name: str = string(default="")
 
 
-class DescribeDelegationTokenRequest(Request, key=KEY, versions=(1, 3), flexible=2):
+class DescribeDelegationTokenRequest(Request, key=KEY, versions=(0, 3), flexible=2):
     owners: list[DescribeDelegationTokenOwner] | None = array(
-        DescribeDelegationTokenOwner, nullable=1, default=()
+        DescribeDelegationTokenOwner, nullable=0, default=()
     )
 
 
@@ -38,7 +38,7 @@ class DescribedDelegationToken(Struct):
     )
 
 
-class DescribeDelegationTokenResponse(Response, key=KEY, versions=(1, 3), flexible=2):
+class DescribeDelegationTokenResponse(Response, key=KEY, versions=(0, 3), flexible=2):
     error_code: int = int16(default=0)
     tokens: list[DescribedDelegationToken] = array(DescribedDelegationToken, default=())
     throttle_time_ms: int = int32(default=0)

@@ -12,9 +12,9 @@ class DescribableLogDirTopic(Struct):
     partitions: list[int] = array(int32, default=())
 
 
-class DescribeLogDirsRequest(Request, key=KEY, versions=(1, 5), flexible=2):
+class DescribeLogDirsRequest(Request, key=KEY, versions=(0, 5), flexible=2):
     topics: list[DescribableLogDirTopic] | None = array(
-        DescribableLogDirTopic, nullable=1, default=()
+        DescribableLogDirTopic, nullable=0, default=()
     )
 
 
@@ -39,7 +39,7 @@ class DescribeLogDirsResult(Struct):
     is_cordoned: bool = boolean(since=5, default=False)
 
 
-class DescribeLogDirsResponse(Response, key=KEY, versions=(1, 5), flexible=2):
+class DescribeLogDirsResponse(Response, key=KEY, versions=(0, 5), flexible=2):
     throttle_time_ms: int = int32(default=0)
     error_code: int = int16(since=3, default=0)
     results: list[DescribeLogDirsResult] = array(DescribeLogDirsResult, default=())

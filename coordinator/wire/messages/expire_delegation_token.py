@@ -7,12 +7,12 @@ from ..schema import Request, Response, binary, int16, int32, int64
 KEY = 40
 
 
-class ExpireDelegationTokenRequest(Request, key=KEY, versions=(1, 2), flexible=2):
+class ExpireDelegationTokenRequest(Request, key=KEY, versions=(0, 2), flexible=2):
     hmac: bytes = binary(default=b"")
     expiry_time_period_ms: int = int64(default=0)
 
 
-class ExpireDelegationTokenResponse(Response, key=KEY, versions=(1, 2), flexible=2):
+class ExpireDelegationTokenResponse(Response, key=KEY, versions=(0, 2), flexible=2):
     error_code: int = int16(default=0)
     expiry_timestamp_ms: int = int64(default=0)
     throttle_time_ms: int = int32(default=0)

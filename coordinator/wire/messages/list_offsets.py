@@ -16,6 +16,7 @@ class ListOffsetsPartition(Struct):
     partition_index: int = int32(default=0)
     current_leader_epoch: int = int32(since=4, default=-1)
     timestamp: int = int64(default=0)
+    max_num_offsets: int = int32(until=0, default=1)
 
 
 class ListOffsetsTopic(Struct):
@@ -23,7 +24,7 @@ class ListOffsetsTopic(Struct):
     partitions: list[ListOffsetsPartition] = array(ListOffsetsPartition, default=())
 
 
-class ListOffsetsRequest(Request, key=KEY, versions=(1, 11), flexible=6):
+class ListOffsetsRequest(Request, key=KEY, versions=(0, 11), flexible=6):
     replica_id: int = int32(default=0)
     isolation_level: int = int8(since=2, default=0)
     topics: list[ListOffsetsTopic] = array(ListOffsetsTopic, default=())
@@ -33,8 +34,9 @@ class ListOffsetsRequest(Request, key=KEY, versions=(1, 11), flexible=6):
 class ListOffsetsPartitionResponse(Struct):
     partition_index: int = int32(default=0)
     error_code: int = int16(default=0)
-    timestamp: int = int64(default=-1)
-    offset: int = int64(default=-1)
+    old_style_offsets: list[int] = array(int64, until=0, default=())
+    timestamp: int = int64(since=1, default=-1)
+    offset: int = int64(since=1, default=-1)
     leader_epoch: int = int32(since=4, default=-1)
 
 
@@ -43,6 +45,6 @@ class ListOffsetsTopicResponse(Struct):
     partitions: list[ListOffsetsPartitionResponse] = array(ListOffsetsPartitionResponse, default=())
 
 
-class ListOffsetsResponse(Response, key=KEY, versions=(1, 11), flexible=6):
+class ListOffsetsResponse(Response, key=KEY, versions=(0, 11), flexible=6):
     throttle_time_ms: int = int32(since=2, default=0)
     topics: list[ListOffsetsTopicResponse] = array(ListOffsetsTopicResponse, default=())

@@ -16,7 +16,8 @@ class OffsetCommitRequestPartition(Struct):
     partition_index: int = int32(default=0)
     committed_offset: int = int64(default=0)
     committed_leader_epoch: int = int32(since=6, default=-1)
-    committed_metadata: str | None = string(nullable=2, default="")
+    commit_timestamp: int = int64(since=1, until=1, default=-1)
+    committed_metadata: str | None = string(nullable=0, default="")
 
 
 class OffsetCommitRequestTopic(Struct):
@@ -25,12 +26,12 @@ class OffsetCommitRequestTopic(Struct):
     partitions: list[OffsetCommitRequestPartition] = array(OffsetCommitRequestPartition, default=())
 
 
-class OffsetCommitRequest(Request, key=KEY, versions=(2, 10), flexible=8):
+class OffsetCommitRequest(Request, key=KEY, versions=(0, 10), flexible=8):
     group_id: str = string(default="")
-    generation_id_or_member_epoch: int = int32(default=-1)
-    member_id: str = string(default="")
+    generation_id_or_member_epoch: int = int32(since=1, default=-1)
+    member_id: str = string(since=1, default="")
     group_instance_id: str | None = string(since=7, nullable=7, default=None)
-    retention_time_ms: int = int64(until=4, default=-1)
+    retention_time_ms: int = int64(since=2, until=4, default=-1)
     topics: list[OffsetCommitRequestTopic] = array(OffsetCommitRequestTopic, default=())
 
 
@@ -47,6 +48,6 @@ class OffsetCommitResponseTopic(Struct):
     )
 
 
-class OffsetCommitResponse(Response, key=KEY, versions=(2, 10), flexible=8):
+class OffsetCommitResponse(Response, key=KEY, versions=(0, 10), flexible=8):
     throttle_time_ms: int = int32(since=3, default=0)
     topics: list[OffsetCommitResponseTopic] = array(OffsetCommitResponseTopic, default=())

@@ -44,7 +44,7 @@ class OffsetFetchRequestTopic(Struct):
     partition_indexes: list[int] = array(int32, until=7, default=())
 
 
-class OffsetFetchRequest(Request, key=KEY, versions=(1, 10), flexible=6):
+class OffsetFetchRequest(Request, key=KEY, versions=(0, 10), flexible=6):
     groups: list[OffsetFetchRequestGroup] = array(OffsetFetchRequestGroup, since=8, default=())
     group_id: str = string(until=7, default="")
     topics: list[OffsetFetchRequestTopic] | None = array(
@@ -79,7 +79,7 @@ class OffsetFetchResponsePartition(Struct):
     partition_index: int = int32(until=7, default=0)
     committed_offset: int = int64(until=7, default=0)
     committed_leader_epoch: int = int32(since=5, until=7, default=-1)
-    metadata: str | None = string(until=7, nullable=1, default="")
+    metadata: str | None = string(until=7, nullable=0, default="")
     error_code: int = int16(until=7, default=0)
 
 
@@ -90,7 +90,7 @@ class OffsetFetchResponseTopic(Struct):
     )
 
 
-class OffsetFetchResponse(Response, key=KEY, versions=(1, 10), flexible=6):
+class OffsetFetchResponse(Response, key=KEY, versions=(0, 10), flexible=6):
     throttle_time_ms: int = int32(since=3, default=0)
     groups: list[OffsetFetchResponseGroup] = array(OffsetFetchResponseGroup, since=8, default=())
     topics: list[OffsetFetchResponseTopic] = array(OffsetFetchResponseTopic, until=7, default=())

@@ -13,7 +13,7 @@ KEY = 23
 
 class OffsetForLeaderPartition(Struct):
     partition: int = int32(default=0)
-    current_leader_epoch: int = int32(default=-1)
+    current_leader_epoch: int = int32(since=2, default=-1)
     leader_epoch: int = int32(default=0)
 
 
@@ -22,7 +22,7 @@ class OffsetForLeaderTopic(Struct):
     partitions: list[OffsetForLeaderPartition] = array(OffsetForLeaderPartition, default=())
 
 
-class OffsetForLeaderEpochRequest(Request, key=KEY, versions=(2, 4), flexible=4):
+class OffsetForLeaderEpochRequest(Request, key=KEY, versions=(0, 4), flexible=4):
     replica_id: int = int32(since=3, default=-2)
     topics: list[OffsetForLeaderTopic] = array(OffsetForLeaderTopic, default=())
 
@@ -30,7 +30,7 @@ class OffsetForLeaderEpochRequest(Request, key=KEY, versions=(2, 4), flexible=4)
 class EpochEndOffset(Struct):
     error_code: int = int16(default=0)
     partition: int = int32(default=0)
-    leader_epoch: int = int32(default=-1)
+    leader_epoch: int = int32(since=1, default=-1)
     end_offset: int = int64(default=-1)
 
 
@@ -39,6 +39,6 @@ class OffsetForLeaderTopicResult(Struct):
     partitions: list[EpochEndOffset] = array(EpochEndOffset, default=())
 
 
-class OffsetForLeaderEpochResponse(Response, key=KEY, versions=(2, 4), flexible=4):
-    throttle_time_ms: int = int32(default=0)
+class OffsetForLeaderEpochResponse(Response, key=KEY, versions=(0, 4), flexible=4):
+    throttle_time_ms: int = int32(since=2, default=0)
     topics: list[OffsetForLeaderTopicResult] = array(OffsetForLeaderTopicResult, default=())

@@ -21,7 +21,7 @@ class WritableTxnMarker(Struct):
     transaction_version: int = int8(since=2, default=0)
 
 
-class WriteTxnMarkersRequest(Request, key=KEY, versions=(1, 2), flexible=1):
+class WriteTxnMarkersRequest(Request, key=KEY, versions=(0, 2), flexible=1):
     markers: list[WritableTxnMarker] = array(WritableTxnMarker, default=())
 
 
@@ -42,5 +42,5 @@ class WritableTxnMarkerResult(Struct):
     topics: list[WritableTxnMarkerTopicResult] = array(WritableTxnMarkerTopicResult, default=())
 
 
-class WriteTxnMarkersResponse(Response, key=KEY, versions=(1, 2), flexible=1):
+class WriteTxnMarkersResponse(Response, key=KEY, versions=(0, 2), flexible=1):
     markers: list[WritableTxnMarkerResult] = array(WritableTxnMarkerResult, default=())

@@ -61,7 +61,13 @@ def decide_leave(
     reply = leave_response(context, results)
     if not leaving.events:
         return Decision(reply=reply)
-    then = Then.REBALANCE if group.state in (STABLE, COMPLETING_REBALANCE) else Then.COMPLETE
+    then = Then.COMPLETE
+    if group.state in (STABLE, COMPLETING_REBALANCE) and (
+        any(isinstance(event, ev.MemberRemoved) for event in leaving.events)
+        or config.consumer is None
+        or config.consumer.release.has("LV-40-1")
+    ):
+        then = Then.REBALANCE
     return Decision(
         tuple(leaving.events), reply, then=then, reason=f"{', '.join(leaving.names)} left"
     )

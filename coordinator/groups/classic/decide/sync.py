@@ -55,7 +55,8 @@ def decide_sync(
         if member.member_id in group.pending_sync
         else ()
     )
-    return Decision(events, reply)
+    renews = config.consumer is not None and not config.consumer.release.has("SYNC-40-1")
+    return Decision(events, reply, alive=renews)
 
 
 def _refuse(group: ClassicGroup, request: SyncGroupRequest) -> ErrorCode:
