@@ -277,6 +277,7 @@ OF_TYPE: Final[Mapping[str, Mapping[str, _Row]]] = {
         ),
         "failed": _MAYBE_TEXT,
     },
+    "RequestRepeated": {"sent_ms": _INTEGER, "failed": _MAYBE_TEXT},
     "TransactionEnded": {"failed": _MAYBE_TEXT},
     "TopicCreated": {"partitions": _INTEGER},
     "SharePartitionOpened": {"records": _RECORD_RANGES},

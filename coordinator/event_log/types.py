@@ -142,6 +142,7 @@ TYPES: Final[dict[str, tuple[str, ...]]] = {
         "CommitEnded",
         "SharedRecordsPolled",
         "AcknowledgementsEnded",
+        "RequestRepeated",
         "ProducerStarted",
         "ProducerClosing",
         "ProducerClosed",

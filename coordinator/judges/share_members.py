@@ -66,6 +66,33 @@ class AcknowledgementsAreStored(JudgeOfShares):
                 return
 
 
+class SessionEpochsCount(JudgeOfShares):
+    """A request that arrives twice is refused the second time."""
+
+    name = "session_epochs_count"
+    promise = (
+        "a request within a share session that arrives for a second time is refused, because its epoch is over, unless the first one was "
+        "kept from the broker or from its handler"
+    )
+    needs = frozenset({"share", "member"})
+    of_streams = frozenset({"share", "member", "fault"})
+    SEES = frozenset({"RequestRepeated", "FaultInjected"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._faults: dict[str, int] = {}
+        """When a request of each client met a fault last."""
+
+    def look(self, line: Line) -> None:
+        if line["type"] == "FaultInjected":
+            self._faults[line.get("client") or ""] = line["at_ms"]
+        elif line["failed"] is None and self._faults.get(line["client"], -1) < line["sent_ms"]:
+            self.blame(
+                line,
+                f"the {line['api']} of {line['client']}, sent at {line['sent_ms']} ms, was taken a second time",
+            )
+
+
 _BEGINS: Final = "MemberStarted"
 _ENDED: Final = frozenset({"MemberClosing", "MemberClosed", "MemberCrashed", "MemberFailed"})
 _DONE_TO_MEMBERS: Final = _ENDED | {_BEGINS, "ApplicationStalled", "ApplicationResumed"}

@@ -15,7 +15,7 @@ from .dead_letters import DeadLettersComplete
 from .intervals import Offsets
 from .of_shares import DELIVERS, ENDS, KEPT, OPEN_OR_NOT, JudgeOfShares, Key, Spans, key_of, told
 from .share_locks import LocksLast
-from .share_members import AcknowledgementsAreStored
+from .share_members import AcknowledgementsAreStored, SessionEpochsCount
 
 _BROKERS: Final = "group.share.delivery.count.limit"
 _GROUPS: Final = "share.delivery.count.limit"
@@ -257,5 +257,6 @@ OF_SHARE_GROUPS: tuple[type[Judge], ...] = (
     LocksLast,
     DeadLettersComplete,
     AcknowledgementsAreStored,
+    SessionEpochsCount,
 )
 """Every judge of share groups. Of logs without them they say nothing."""

@@ -34,6 +34,7 @@ _RECORDS: Final = frozenset(
         "CommitEnded",
         "SharedRecordsPolled",
         "AcknowledgementsEnded",
+        "RequestRepeated",
     }
 )
 """What applications do with records: too much of it to step through."""

@@ -218,7 +218,12 @@ class Churn:
         if isinstance(kind, ShareKind):
             self._world.add(
                 SimulatedShareMember(
-                    self._world, kind.config(name), kind.topics, first_broker, kind.work
+                    self._world,
+                    kind.config(name),
+                    kind.topics,
+                    first_broker,
+                    kind.work,
+                    kind.repeats,
                 )
             )
             return

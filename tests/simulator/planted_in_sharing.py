@@ -9,6 +9,7 @@ import pytest
 from coordinator.broker.shares import partitions
 from coordinator.broker.shares.dead_letters import DeadLetters
 from coordinator.broker.shares.partitions import SharePartitions
+from coordinator.broker.shares.sessions import SessionKey, ShareSessions
 from coordinator.broker.shares.settings import SettingsOfGroups
 from coordinator.share_partitions import acknowledge, evolve, release
 from coordinator.share_partitions import events as ev
@@ -98,6 +99,16 @@ def holders_are_not_noted(patch: Patch) -> None:
 
 def anybody_acknowledges(patch: Patch) -> None:
     patch.setattr(acknowledge, "_refuse", lambda *_: None)
+
+
+def share_session_epochs_are_not_checked(patch: Patch) -> None:
+    go_on = ShareSessions.go_on
+
+    def takes_any(self: ShareSessions, key: SessionKey, epoch: int) -> Any:
+        known = self.get(key)
+        return go_on(self, key, known.epoch if known is not None and epoch > 0 else epoch)
+
+    patch.setattr(ShareSessions, "go_on", takes_any)
 
 
 def the_limit_is_forgotten(patch: Patch) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from coordinator.cli import main
 from coordinator.event_log import EventLog
+from coordinator.simulator.comparing.share_measures import measure_shares
 from coordinator.simulator.files import catalogue
 from coordinator.simulator.files.reading import ScenarioError
 from coordinator.simulator.files.scenario import Scenario, read_scenario
@@ -53,6 +54,7 @@ group = "workers"
 topics = "jobs"
 processing = "40ms"
 release = 0.2
+repeats = 3
 config = { "max.poll.records" = 10 }
 [[members]]
 name = "slow"
@@ -187,6 +189,16 @@ def test_a_group_begins_at_the_end_unless_it_is_told_otherwise() -> None:
     assert all(offset > 0 for offset in first)
 
 
+def test_a_request_that_arrives_twice_is_refused_the_second_time() -> None:
+    """SH-SES-1: and it changes nothing."""
+    lines = _lines(read_scenario(MOVED, "m.toml"))
+    assert {line["failed"] for line in kinds(lines, "RequestRepeated")} <= {
+        "INVALID_SHARE_SESSION_EPOCH",
+        "SHARE_SESSION_NOT_FOUND",
+    }
+    assert len(kinds(lines, "RequestRepeated", api="ShareFetch")) > 10
+
+
 def test_the_world_is_the_same_each_time() -> None:
     scenario = read_scenario(MOVED, "m.toml")
     logs = [EventLog(seed=4), EventLog(seed=4)]
@@ -247,6 +259,41 @@ def test_a_swarm_draws_them(capsys: pytest.CaptureFixture[str]) -> None:
     assert "dead_letters_complete" in capsys.readouterr().out
 
 
+def test_what_records_cost_by_hand() -> None:
+    """Three of four records are accepted, one after its lock ended; one is given up."""
+
+    def line(kind: str, at_ms: int, **fields: object) -> dict[str, object]:
+        return {"type": kind, "at_ms": at_ms, "topic": "jobs", "partition": 0, **fields}
+
+    def of(first: int, last: int, **fields: object) -> dict[str, object]:
+        return {"first_offset": first, "last_offset": last, **fields}
+
+    taken = {"acknowledgement": "accept", "state": "Acknowledged"}
+    refused = {"acknowledgement": "reject", "state": "Archived"}
+    back = [of(2, 3, state="Available")]
+    lines = [
+        line("RecordsAppended", 0, offset=0),
+        line("RecordsAppended", 1_000, offset=2),
+        line("RecordsAcquired", 1_000, records=[of(0, 3, delivery_count=1)]),
+        line("RecordsAcknowledged", 2_000, records=[of(0, 1, **taken)]),
+        line("RecordsReleased", 31_000, reason="the lock ended", records=back),
+        line("RecordsAcquired", 31_000, records=[of(2, 3, delivery_count=2)]),
+        line("RecordsAcknowledged", 32_000, records=[of(2, 2, **taken), of(3, 3, **refused)]),
+    ]
+    found = measure_shares(lines)
+    assert found == (3, 0.1, 2, 1, 2, pytest.approx((2 + 2 + 31) / 3))
+
+
+def test_variants_of_a_share_group_are_compared(capsys: pytest.CaptureFixture[str]) -> None:
+    """Fewer records a poll, and no lock of the slow worker ends."""
+    vary = "members.slow.config.max.poll.records=60,10"
+    assert main(["ab", "share_lock_expiry", "--vary", vary, "--seeds", "2"]) == 0
+    told = capsys.readouterr().out
+    assert "locks ended" in told
+    assert "rebalances" not in told
+    assert measure_shares(lines_of("share_lock_expiry")).locks_ended > 300
+
+
 @pytest.mark.parametrize(
     ("bug", "scenario", "seed", "judges"),
     [
@@ -254,6 +301,7 @@ def test_a_swarm_draws_them(capsys: pytest.CaptureFixture[str]) -> None:
         ("the_limit_is_forgotten", "share_poison_record", 1, "deliveries_are_counted"),
         ("dead_letters_are_forgotten", "share_poison_record", 1, "dead_letters_complete"),
         ("anybody_acknowledges", "share_lock_expiry", 1, "one_holder"),
+        ("share_session_epochs_are_not_checked", "", 1, "session_epochs_count"),
         ("the_start_goes_back", "share_lock_expiry", 1, "nothing_before_start"),
         ("releases_are_taken_for_acceptances", "", 1, "acknowledgements_are_stored"),
         ("accepted_records_come_again_after_a_leader_change", "", 1, "done_stays_done"),

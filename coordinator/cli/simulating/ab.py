@@ -24,7 +24,6 @@ _COMMA = re.compile(r",(?![^\[]*\])")
 
 if TYPE_CHECKING:
     from coordinator.common.statistics import Estimate
-    from coordinator.simulator.comparing.measures import Measures
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -81,18 +80,21 @@ def run(args: Namespace) -> int:
     from coordinator.common.statistics import quantile
     from coordinator.event_log import EventLog
     from coordinator.simulator.comparing.measures import NAMES, measure
+    from coordinator.simulator.comparing.share_measures import NAMES as OF_SHARES
+    from coordinator.simulator.comparing.share_measures import measure_shares
     from coordinator.simulator.run import run_scenario
 
     draw_png = None if args.png is None else _png()
     base = load(args.scenario, args.settings)
-    kinds = [kind.name for kind in base.members]
+    kinds = [kind.name for kind in base.kinds]
+    names = (*(NAMES if base.members else ()), *(OF_SHARES if base.share_members else ()))
     variants = list(_variants(args.vary, kinds, args.settings))
     for option, path in (("--svg", args.svg), ("--png", args.png)):
         check_place(option, path)
     scenarios = {
         name: load(args.scenario, [*args.settings, *settings]) for name, settings in variants
     }
-    results: dict[str, list[Measures]] = {name: [] for name in scenarios}
+    results: dict[str, list[tuple[float, ...]]] = {name: [] for name in scenarios}
     seeds = 0
     try:
         with interruptible():
@@ -101,7 +103,11 @@ def run(args: Namespace) -> int:
                 for name, scenario in scenarios.items():
                     log = EventLog(seed=seed, kafka_version=scenario.release.number)
                     run_scenario(scenario, seed, log)
-                    measured[name] = measure(log.events())
+                    lines = list(log.events())
+                    measured[name] = (
+                        *(measure(lines) if base.members else ()),
+                        *(measure_shares(lines) if base.share_members else ()),
+                    )
                 for name, row in measured.items():
                     results[name].append(row)
                 seeds = seed
@@ -118,17 +124,17 @@ def run(args: Namespace) -> int:
     if args.svg is not None or draw_png is not None:
         title = f"{base.name}: {seeds} seeds"
         estimates = {
-            name: [quantile([row[column] for row in rows], 0.5) for column in range(len(NAMES))]
+            name: [quantile([row[column] for row in rows], 0.5) for column in range(len(names))]
             for name, rows in results.items()
         }
         if args.svg is not None:
-            _draw(args.svg, title, estimates)
+            _draw(args.svg, title, names, estimates)
         if draw_png is not None:
-            _write("--png", args.png, draw_png(title, NAMES, estimates))
+            _write("--png", args.png, draw_png(title, names, estimates))
     first = results[variants[0][0]]
     for name, _ in variants:
         print(f"\n{name}")
-        for column, what in enumerate(NAMES):
+        for column, what in enumerate(names):
             values = [row[column] for row in results[name]]
             differences = [
                 value - base_row[column] for value, base_row in zip(values, first, strict=True)
@@ -138,12 +144,13 @@ def run(args: Namespace) -> int:
     return 0 if seeds == args.seeds else INTERRUPTED
 
 
-def _draw(path: str, title: str, variants: Mapping[str, Sequence[Estimate]]) -> None:
+def _draw(
+    path: str, title: str, names: Sequence[str], variants: Mapping[str, Sequence[Estimate]]
+) -> None:
     """Write the picture. Raises UsageError."""
     from coordinator.simulator.comparing.drawing import svg
-    from coordinator.simulator.comparing.measures import NAMES
 
-    _write("--svg", path, svg(title, NAMES, variants).encode())
+    _write("--svg", path, svg(title, names, variants).encode())
 
 
 def _png() -> Callable[[str, Sequence[str], Mapping[str, Sequence[Estimate]]], bytes]:

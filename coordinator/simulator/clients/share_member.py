@@ -12,6 +12,7 @@ from typing import Any
 
 from assignors import TopicPartition
 
+from ...errors import ErrorCode
 from ...members.applications.sharing import ShareApplication, Work
 from ...members.connections.driver import Driver
 from ...members.consumer_protocol.membership import new_member_id
@@ -26,10 +27,12 @@ from ...share_partitions.states import ACKNOWLEDGEMENTS
 from ..chance import Draws
 from ..environment import Surroundings
 from .member import CLOSE_TIMEOUT_MS
+from .repeating import RepeatingConsumer
 
 
 class SimulatedShareMember:
-    """A share consumer and its application. `name` is its client id and its host."""
+    """A share consumer and its application. `name` is its client id and its host. `repeats`: every so
+    manieth of its requests arrives twice; 0: none."""
 
     def __init__(
         self,
@@ -38,6 +41,7 @@ class SimulatedShareMember:
         topics: tuple[str, ...],
         first_broker: int,
         work: Work,
+        repeats: int = 0,
     ) -> None:
         self.world = world
         self.name = config.client_id
@@ -46,11 +50,15 @@ class SimulatedShareMember:
         self.died = False
         """Whether it ended by an error of its own."""
         identity = new_member_id(Draws(world.seed, "member id", world.new_process(self.name)).unit)
-        self.consumer = ShareConsumer(
-            config,
-            chance=Draws(world.seed, "backoff", self.name).unit,
-            now=world.now,
-            member_id=identity,
+        options: dict[str, Any] = {
+            "chance": Draws(world.seed, "backoff", self.name).unit,
+            "now": world.now,
+            "member_id": identity,
+        }
+        self.consumer = (
+            RepeatingConsumer(config, every=repeats, told=self._repeated, **options)
+            if repeats
+            else ShareConsumer(config, **options)
         )
         self.application = ShareApplication(
             self.consumer,
@@ -156,6 +164,10 @@ class SimulatedShareMember:
             self.log(kind)
             self._driver.close()
             self.world.gone(self)
+
+    def _repeated(self, api: str, sent_ms: int, error: int) -> None:
+        failed = ErrorCode(error).name if error else None
+        self.log("RequestRepeated", api=api, sent_ms=sent_ms, failed=failed)
 
     # -- what its application sees
 

@@ -211,6 +211,11 @@ TABLES: Final[dict[str, Table]] = {
                 "auto",
                 choices=("auto", "batch", "record", "none", "transaction"),
             ),
+            "repeats": Key(
+                "count",
+                'protocol = "share": every so manieth request within a share session arrives twice, as through a proxy; 0: none',
+                0,
+            ),
             "output": Key(
                 "text",
                 'commit = "transaction": the topic to which a pipeline writes one record for each that it reads',

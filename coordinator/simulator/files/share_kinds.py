@@ -22,7 +22,7 @@ from .reading import Plain, ScenarioError
 from .schema import TABLES
 
 PROTOCOL: Final = "share"
-OF_SHARE: Final = ("release", "reject")
+OF_SHARE: Final = ("release", "reject", "repeats")
 """Keys that only members of share groups have."""
 _NOT_OF_SHARE: Final = {
     "assignor": "the coordinator of a share group assigns",
@@ -49,6 +49,8 @@ class ShareKind:
     start_ms: tuple[int, int]
     work: Work
     properties: dict[str, str]
+    repeats: int = 0
+    """Every so manieth request arrives twice; 0: none."""
     restarts_ms: tuple[int, int] | None = None
     """A process that ends by an error starts again after so long, at first and at most."""
 
@@ -83,6 +85,7 @@ def read_share_kind(plain: Plain, where: Where) -> ShareKind:
         plain["start"],
         work,
         properties,
+        plain["repeats"],
         plain["restarts"],
     )
     with blamed(where):

@@ -78,6 +78,8 @@ def _members(draws: Draws, count: int) -> list[str]:
         f'processing = "{draws.choice(_PROCESSING_MS)}ms"',
         f'config = {{ "max.poll.records" = {most}, "share.acquire.mode" = "{acquire}", "share.acknowledgement.mode" = "{mode}" }}',
     ]
+    if not draws.between(0, 2):
+        lines.append(f"repeats = {draws.between(1, 5)}")
     if mode == "explicit":
         lines += [
             f"release = {draws.choice((0, 0.1, 0.3))}",
