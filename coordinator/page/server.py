@@ -12,11 +12,14 @@ serve.
 
 from __future__ import annotations
 
+import hashlib
 import json
+from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from socket import SHUT_RDWR, socket
 from threading import Event, Thread
 from typing import Any, Final, Protocol
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -34,6 +37,7 @@ _KINDS: Final = {
     "svg": "image/svg+xml",
     "png": "image/png",
     "zip": "application/zip",
+    "gz": "application/gzip",
     "txt": "text/plain; charset=utf-8",
 }
 _POLL_S: Final = 0.4
@@ -92,6 +96,8 @@ class PageServer(ThreadingHTTPServer):
         self.acting = acting
         self._ended = Event()
         self._running: list[Thread] = []
+        self.connections: set[socket] = set()
+        """Those that are open: browsers keep some for their next request."""
         self.names = {f"{name}:{self.port}" for name in (host, "localhost", "127.0.0.1", "[::1]")}
 
     @property
@@ -129,6 +135,9 @@ class PageServer(ThreadingHTTPServer):
             self.follower.close()
         self.shutdown()
         self.server_close()
+        for connection in list(self.connections):
+            with suppress(OSError):  # it may have ended meanwhile
+                connection.shutdown(SHUT_RDWR)
         for thread in self._running:
             thread.join()
 
@@ -147,6 +156,16 @@ class _Handler(BaseHTTPRequestHandler):
     server_version = "coordinator"
     sys_version = ""
     timeout = 60
+
+    def setup(self) -> None:
+        """A connection comes."""
+        super().setup()
+        self.server.connections.add(self.connection)
+
+    def finish(self) -> None:
+        """It has ended."""
+        self.server.connections.discard(self.connection)
+        super().finish()
 
     def do_GET(self) -> None:
         """Answer a request; the same without a body for HEAD."""
@@ -276,11 +295,13 @@ class _Handler(BaseHTTPRequestHandler):
         if not place.is_file():
             self._text(HTTPStatus.NOT_FOUND, "there is no such page here\n")
             return
-        self._answer(
-            HTTPStatus.OK,
-            _KINDS.get(place.name.rpartition(".")[2], "application/octet-stream"),
-            place.read_bytes(),
-        )
+        body = place.read_bytes()
+        tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+        kind = _KINDS.get(place.name.rpartition(".")[2], "application/octet-stream")
+        if tag in [each.strip() for each in self.headers.get("If-None-Match", "").split(",")]:
+            self._head(HTTPStatus.NOT_MODIFIED, kind, None, tag)
+            return
+        self._answer(HTTPStatus.OK, kind, body, tag)
 
     def _json(self, status: HTTPStatus, plain: dict[str, Any]) -> None:
         self._answer(status, _KINDS["json"], json.dumps(plain).encode("ascii"))
@@ -288,13 +309,15 @@ class _Handler(BaseHTTPRequestHandler):
     def _text(self, status: HTTPStatus, text: str) -> None:
         self._answer(status, _KINDS["txt"], text.encode())
 
-    def _answer(self, status: HTTPStatus, kind: str, body: bytes) -> None:
-        self._head(status, kind, len(body))
+    def _answer(self, status: HTTPStatus, kind: str, body: bytes, tag: str = "") -> None:
+        self._head(status, kind, len(body), tag)
         if self.command != "HEAD":
             self.wfile.write(body)
 
-    def _head(self, status: HTTPStatus, kind: str, length: int | None) -> None:
+    def _head(self, status: HTTPStatus, kind: str, length: int | None, tag: str = "") -> None:
         self.send_response(status)
+        if tag:
+            self.send_header("ETag", tag)
         self.send_header("Content-Type", kind)
         if length is not None:
             self.send_header("Content-Length", str(length))

@@ -70,7 +70,9 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
     """A fresh browser profile that waits long."""
-    fresh = browser.new_context(viewport={"width": 1280, "height": 1000}, reduced_motion="reduce")
+    fresh = browser.new_context(
+        service_workers="block", viewport={"width": 1280, "height": 1000}, reduced_motion="reduce"
+    )
     fresh.set_default_timeout(PATIENT_MS)
     yield fresh
     fresh.close()

@@ -16,8 +16,8 @@ from coordinator.page.lessons import slugs
 from coordinator.page.server import PageServer
 
 _READY = """async () => {
-    const modules = ["engine.js", "draw.js", "view.js", "vendor/preact.mjs"];
-    const [engine, draw, view, preact] = await Promise.all(modules.map((each) => import(`./${each}`)));
+    const modules = ["engine.js", "draw.js", "view.js", "vendor/preact.mjs", "packed.js"];
+    const [engine, draw, view, preact, { unpacked }] = await Promise.all(modules.map((each) => import(`./${each}`)));
     document.body.replaceChildren();
     document.body.style.margin = "0";
     globalThis.prerendered = async (slug) => {
@@ -27,7 +27,7 @@ _READY = """async () => {
         document.body.replaceChildren(place);
     };
     globalThis.played = async (slug, later) => {
-        const lesson = await (await fetch(`${slug}.json`)).json(), [from, to] = lesson.window_ms;
+        const lesson = await unpacked(slug), [from, to] = lesson.window_ms;
         const { scenario, seed, script } = lesson;
         const { picture } = await engine.ask({ op: "play", scenario, seed, script, name: slug });
         const place = document.createElement("div");

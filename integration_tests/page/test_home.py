@@ -23,7 +23,7 @@ def open_home(page: Page, server: PageServer) -> None:
 
 
 def test_the_group_moves_by_itself(browser: Browser, server: PageServer) -> None:
-    moving = browser.new_context(reduced_motion="no-preference")
+    moving = browser.new_context(service_workers="block", reduced_motion="no-preference")
     try:
         page = moving.new_page()
         page.set_default_timeout(PATIENT_MS)
@@ -76,7 +76,9 @@ def test_cards_know_which_lessons_were_seen(page: Page, server: PageServer) -> N
 def test_texts_of_the_group_can_be_read_on_any_screen(
     browser: Browser, server: PageServer, wide: int
 ) -> None:
-    sized = browser.new_context(viewport={"width": wide, "height": 844}, reduced_motion="reduce")
+    sized = browser.new_context(
+        service_workers="block", viewport={"width": wide, "height": 844}, reduced_motion="reduce"
+    )
     try:
         page = sized.new_page()
         page.set_default_timeout(PATIENT_MS)

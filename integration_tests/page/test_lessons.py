@@ -79,7 +79,7 @@ def test_stepping_by_keyboard_speaks_and_does_not_pass_the_question(
 def test_play_ends_at_the_question_and_speaks_only_where_it_steps(
     browser: Browser, server: PageServer, motion: Literal["no-preference", "reduce"], speaks: bool
 ) -> None:
-    fresh = browser.new_context(reduced_motion=motion)
+    fresh = browser.new_context(service_workers="block", reduced_motion=motion)
     try:
         page = fresh.new_page()
         page.set_default_timeout(PATIENT_MS)
@@ -101,7 +101,9 @@ def test_play_ends_at_the_question_and_speaks_only_where_it_steps(
 
 @pytest.mark.parametrize("slug", ["05_three_clocks", "14_coordinator_moves"])
 def test_at_200_percent_nothing_is_cut_off(browser: Browser, server: PageServer, slug: str) -> None:
-    zoomed = browser.new_context(viewport={"width": 640, "height": 500}, device_scale_factor=2)
+    zoomed = browser.new_context(
+        service_workers="block", viewport={"width": 640, "height": 500}, device_scale_factor=2
+    )
     try:
         page = zoomed.new_page()
         page.set_default_timeout(PATIENT_MS)
@@ -174,7 +176,8 @@ def test_fifty_actions_fit_into_a_link(page: Page, server: PageServer) -> None:
         const kinds = ["kill", "freeze", "stall", "cut", "join"];
         const actions = Array.from({length: 50}, (_, at) => ({
             kind: kinds[at % 5], at_ms: 1000 + 379 * at, member: `app-${at % 3 + 1}`, lasts_ms: 500 * at + 500}));
-        const lesson = await (await fetch("04_slowest_decides.json")).json(), sides = lesson.choices.slice(-2).map((each) => each.settings);
+        const { unpacked } = await import("./packed.js");
+        const lesson = await unpacked("04_slowest_decides"), sides = lesson.choices.slice(-2).map((each) => each.settings);
         const marks = Array.from({length: 12}, (_, at) => [
             {kind: "at", at_ms: 15000 + 7 * at, lane: "app-1"}, {kind: "span", at_ms: 1000 * at, to_ms: 1500 * at + 9, lane: ""},
             {kind: "owner", at_ms: 12345 + 91 * at, lane: "app-2", row: `orders-${at}`}][at % 3]);
@@ -341,7 +344,7 @@ def test_without_webassembly_a_lesson_can_be_stepped_through(
 def test_the_text_and_the_first_picture_stand_without_scripts(
     browser: Browser, server: PageServer, slug: str
 ) -> None:
-    plain = browser.new_context(java_script_enabled=False)
+    plain = browser.new_context(service_workers="block", java_script_enabled=False)
     try:
         page = plain.new_page()
         page.goto(f"{server.url}{slug}.html", timeout=PATIENT_MS)
@@ -360,7 +363,9 @@ def test_the_text_and_the_first_picture_stand_without_scripts(
 def test_a_phone_held_upright_shows_everything(
     browser: Browser, server: PageServer, slug: str
 ) -> None:
-    phone = browser.new_context(viewport={"width": 360, "height": 740}, has_touch=True)
+    phone = browser.new_context(
+        service_workers="block", viewport={"width": 360, "height": 740}, has_touch=True
+    )
     try:
         page = phone.new_page()
         page.set_default_timeout(PATIENT_MS)

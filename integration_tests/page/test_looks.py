@@ -75,7 +75,7 @@ _SIGNS = """async () => {
 def test_question_answers_next_step_and_the_lanes_in_question_are_in_view(
     browser: Browser, server: PageServer, wide: int, high: int
 ) -> None:
-    sized = browser.new_context(viewport={"width": wide, "height": high})
+    sized = browser.new_context(service_workers="block", viewport={"width": wide, "height": high})
     try:
         page = sized.new_page()
         page.set_default_timeout(PATIENT_MS)
@@ -115,7 +115,9 @@ def test_owners_and_states_are_told_apart_by_all_eyes(
 def test_every_part_of_a_lesson_is_accessible_in_light_and_dark(
     browser: Browser, server: PageServer, scheme: Literal["light", "dark"]
 ) -> None:
-    coloured = browser.new_context(color_scheme=scheme, reduced_motion="reduce")
+    coloured = browser.new_context(
+        service_workers="block", color_scheme=scheme, reduced_motion="reduce"
+    )
     try:
         page = coloured.new_page()
         page.set_default_timeout(PATIENT_MS)

@@ -184,6 +184,15 @@ def test_the_page_and_its_picture_are_served(server: PageServer) -> None:
     assert get(server, "/stage.js")[1]["content-type"].startswith("text/javascript")
 
 
+def test_a_file_that_has_not_changed_is_not_sent_again(server: PageServer) -> None:
+    status, headers, body = get(server, "/stage.js")
+    assert status == 200 and body
+    again, unchanged, nothing = get(server, "/stage.js", **{"If-None-Match": headers["etag"]})
+    assert (again, nothing) == (304, b"")
+    assert unchanged["etag"] == headers["etag"]
+    assert get(server, "/stage.js", **{"If-None-Match": '"other"'})[0] == 200
+
+
 @pytest.mark.parametrize(
     "path",
     [

@@ -8,7 +8,10 @@ browser only when a learner changes a run.
 
 from __future__ import annotations
 
+import gzip
+import hashlib
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -91,6 +94,10 @@ def build(target: Path) -> None:
     for name in PYODIDE:
         shutil.copy(modules / "pyodide" / name, target / "pyodide" / name)
     write_engine(target / "engine.zip")
+    version = hashlib.sha256((target / "engine.zip").read_bytes()).hexdigest()[:16]
+    worker = (target / "worker.js").read_text(encoding="utf-8")
+    worker = worker.replace("./engine.zip", f"./engine.zip?{version}")  # never an older site's
+    (target / "worker.js").write_text(worker, encoding="utf-8")
     lessons = [load(slug) for slug in slugs()]
     plain = [lesson.plain() for lesson in lessons]
     drawn = draw(
@@ -106,21 +113,43 @@ def build(target: Path) -> None:
         (target / f"{lesson.slug}.html").write_text(
             lesson_page(lesson, drawn[at], before, following, words), encoding="utf-8"
         )
-        (target / f"{lesson.slug}.json").write_text(
-            json.dumps(plain[at], separators=(",", ":")), encoding="ascii"
-        )
+        write_packed(target / f"{lesson.slug}.json.gz", plain[at])
         for each in lesson.tries:
-            run = json.dumps(each.run(plain[at]["picture"]), separators=(",", ":"))
-            (target / f"{lesson.slug}.{each.id}.json").write_text(run, encoding="ascii")
+            run = each.run(plain[at]["picture"])
+            write_packed(target / f"{lesson.slug}.{each.id}.json.gz", run)
     begun = home()
     (still,) = draw([{"picture": begun["picture"], "now": begun["begins_ms"]}])
     (target / "index.html").write_text(index_page(lessons, still), encoding="utf-8")
-    (target / "home.json").write_text(json.dumps(begun, separators=(",", ":")), encoding="ascii")
+    write_packed(target / "home.json.gz", begun)
     (target / "incident.jsonl").write_text(incident(), encoding="utf-8")
     (target / "open.html").write_text(open_page(), encoding="utf-8")
     (target / "site.json").write_text(
         json.dumps({"product": "coordinator", "version": __version__}), encoding="ascii"
     )
+    write_worker(target)
+
+
+def write_packed(path: Path, plain: object) -> None:
+    """JSON values as a file whose bytes depend on nothing else."""
+    text = json.dumps(plain, separators=(",", ":")).encode("ascii")
+    path.write_bytes(gzip.compress(text, compresslevel=9, mtime=0))
+
+
+def write_worker(target: Path) -> None:
+    """Tell the service worker which files there are, and the name of their content."""
+    files = sorted(path for path in target.rglob("*") if path.is_file() and path.name != "sw.js")
+    content = hashlib.sha256()
+    for path in files:
+        content.update(f"{path.relative_to(target)} {path.stat().st_size}\n".encode())
+        content.update(path.read_bytes())
+    names = json.dumps([path.relative_to(target).as_posix() for path in files])
+    source = (ROOT / "coordinator" / "page" / "assets" / "sw.js").read_text(encoding="utf-8")
+    source = source.replace('"unbuilt"', json.dumps(content.hexdigest()[:16]), 1)
+    source = source.replace("/** @type {string[]} */ ([])", names, 1)
+    engine = re.search(r"engine\.zip\?\w+", (target / "worker.js").read_text(encoding="utf-8"))
+    assert engine is not None
+    source = source.replace('"engine.zip"', json.dumps(engine[0]), 1)
+    (target / "sw.js").write_text(source, encoding="utf-8")
 
 
 def draw(asked: list[dict[str, object]]) -> list[str]:

@@ -3,6 +3,7 @@ scripts. Knows no files and runs nothing."""
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Mapping
 from html import escape
@@ -17,6 +18,8 @@ _HEAD = """<!doctype html>
 <meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'self'; img-src 'self' data:; script-src 'self' 'wasm-unsafe-eval'; object-src 'none'">
 <title>{title}</title>
+<meta name="description" content="{description}">
+<meta property="og:type" content="website"><meta property="og:title" content="{title}"><meta property="og:description" content="{description}"><meta property="og:image" content="{base}preview.png">
 <link rel="icon" href="data:,"><link rel="stylesheet" href="style.css">
 </head>
 <body>
@@ -76,11 +79,20 @@ def _paragraphs(texts: Iterable[str], hover: Hover) -> str:
     return "\n".join(f"<p>{hover(text)}</p>" for text in texts)
 
 
-def _page(title: str, body: str, scripts: Iterable[str] = (), more: str = "") -> str:
+def _page(
+    title: str, description: str, body: str, scripts: Iterable[str] = (), more: str = ""
+) -> str:
+    """`description`: what a search engine or a chat shows of the page. SITE_URL is where the site
+    will stand, for the address of the picture that they show."""
     tags = "".join(f'<script type="module" src="{name}"></script>\n' for name in scripts)
     late = _UNSERVED if tags else ""
     return (
-        _HEAD.format(title=escape(title), more=more)
+        _HEAD.format(
+            title=escape(title),
+            description=escape(" ".join(description.split())),
+            base=escape(os.environ.get("SITE_URL", "")),
+            more=more,
+        )
         + late
         + body
         + _FOOT.format(version=escape(__version__), scripts=tags)
@@ -145,7 +157,9 @@ def lesson_page(
         if slug
     )
     more = f'<span class="push">{ways}</span><button type="button" class="link" id="share">copy a link to this</button>'
-    return _page(f"{lesson.number}. {lesson.title}", body, ["lesson.js"], more)
+    return _page(
+        f"{lesson.number}. {lesson.title}", lesson.question, body, ["site.js", "lesson.js"], more
+    )
 
 
 def index_page(lessons: Iterable[Lesson], group: str) -> str:
@@ -164,7 +178,8 @@ Kafka. Act on them, and ask why.</p>
 <ol class="lessons" start="0">{cards}</ol>
 <p>At the end: <a href="open.html">open the log of a group of your own</a>.</p>
 """
-    return _page("Consumer groups, alive", body, ["home.js"])
+    said = "A consumer group that moves: add members, stop, kill and slow them down, and ask why. Lessons that run the real coordinator in your browser."
+    return _page("Consumer groups, alive", said, body, ["site.js", "home.js"])
 
 
 def open_page() -> str:
@@ -177,7 +192,8 @@ made it shorter? What you say is checked against the log.</p>
 <p><button type="button" class="primary" id="sample">Take a sample: an incident</button> <small>Two minutes of a group of four, in which one deployment went wrong.</small></p>
 <div id="stage"><noscript><p class="problem">Reading a log needs scripts. In a terminal, <code>coordinator explain run.jsonl</code> tells the same.</p></noscript></div>
 """
-    return _page("A log of your own", body, ["open.js"])
+    said = "Open an event log of a consumer group in the browser: what happened, why, and what it cost."
+    return _page("A log of your own", said, body, ["site.js", "open.js"])
 
 
 def first_window(lesson: Lesson, width: int = 960) -> dict[str, Any]:

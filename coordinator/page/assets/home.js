@@ -2,6 +2,7 @@
 /** The front page: a recorded group that moves at once, and goes on as the reader acts on it; which lessons the reader has seen. */
 import { Component, render } from "./vendor/preact.mjs";
 import { ask } from "./engine.js";
+import { unpacked } from "./packed.js";
 import { seen } from "./progress.js";
 import { Space, present } from "./space.js";
 import { at, html, letter, lostUntil, number } from "./view.js";
@@ -130,7 +131,7 @@ for (const card of /** @type {NodeListOf<HTMLElement>} */ (document.querySelecto
 const place = document.getElementById("group");
 if (place) {
   try {
-    const home = await (await fetch("home.json")).json();
+    const home = await unpacked("home");
     place.replaceChildren();
     render(html`<${Home} home=${home} />`, place);
     document.body.dataset.ready = "yes";

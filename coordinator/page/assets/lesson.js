@@ -4,6 +4,7 @@ import { Component, createPortal, render } from "./vendor/preact.mjs";
 import { Abreast } from "./abreast.js";
 import { AsFile } from "./asfile.js";
 import { ask } from "./engine.js";
+import { unpacked } from "./packed.js";
 import { Predicting } from "./predicting.js";
 import { see } from "./progress.js";
 import { Menu } from "./touch.js";
@@ -155,8 +156,7 @@ class Lesson extends Component {
       return;
     }
     try {
-      const answer = await fetch(`${lesson.slug}.${id}.json`);
-      this.grown({ ...run, ...await answer.json(), name: text, says });
+      this.grown({ ...run, ...await unpacked(`${lesson.slug}.${id}`), name: text, says });
       this.share();
     } catch (error) {
       this.setState({ problem: `The run could not be loaded (${error}).` });
@@ -306,8 +306,7 @@ if (new URLSearchParams(location.search).has("present")) document.body.classList
 if (TEACH) document.body.classList.add("teach");
 if (place) {
   try {
-    const answer = await fetch(`${place.dataset.lesson}.json`);
-    const lesson = await answer.json();
+    const lesson = await unpacked(place.dataset.lesson ?? "");
     place.replaceChildren();
     render(html`<${Lesson} lesson=${lesson} version=${place.dataset.version} />`, place);
     document.body.dataset.ready = "yes";

@@ -109,6 +109,14 @@ async function load() {
   }
 }
 
+forget();
+
+/** A live page is no part of the site: a worker that the site left at this address is put away, with what it kept. */
+async function forget() {
+  for (const each of await navigator.serviceWorker?.getRegistrations() ?? []) await each.unregister();
+  for (const name of await globalThis.caches?.keys() ?? []) if (name.startsWith("coordinator-")) await caches.delete(name);
+}
+
 await load();
 const events = new EventSource("events");
 events.addEventListener("grown", load);
