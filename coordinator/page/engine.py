@@ -23,6 +23,7 @@ from .acting import ActionError, Plain, plan
 from .actions import with_action
 from .as_file import scenario_file
 from .as_pytest import as_test
+from .completing import keys
 from .copying import CopyError
 from .diagnosing import NothingToAskError, questions
 from .differing import compared
@@ -100,7 +101,7 @@ def request(text: str) -> str:
     """Carry out one request: `play` (with `beside`: what changed, in sentences), `open` (a log's
     text), `steps` (further steps of what was opened last under a name), `copy` (a group of that as
     a scenario), `diagnose` (questions about a group of that), `as_file` (a run as a scenario
-    file), `as_test` (as a pytest test)."""
+    file), `as_test` (as a pytest test), `keys` (of scenario files)."""
     asked = json.loads(text)
     try:
         answer: Plain = {"ok": _OPERATIONS[asked["op"]](asked)}
@@ -178,5 +179,6 @@ _OPERATIONS: Final[dict[str, Callable[[Plain], Plain]]] = {
     "diagnose": _diagnose,
     "as_file": _as_file,
     "as_test": _as_test,
+    "keys": lambda asked: keys(),
     "version": lambda asked: {"version": __version__},
 }

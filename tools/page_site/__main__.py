@@ -23,7 +23,7 @@ from coordinator.page.incident import incident
 from coordinator.page.lessons import load, slugs
 from coordinator.version import __version__
 
-from .pages import first_window, glossary, index_page, lesson_page, open_page
+from .pages import first_window, glossary, index_page, lesson_page, open_page, sandbox_page
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 HERE = Path(__file__).resolve().parent
@@ -90,6 +90,7 @@ def build(target: Path) -> None:
         target,
         ignore=shutil.ignore_patterns("watch.*", "*.d.mts"),
     )
+    shutil.copy(HERE / "preview.png", target)
     (target / "pyodide").mkdir()
     for name in PYODIDE:
         shutil.copy(modules / "pyodide" / name, target / "pyodide" / name)
@@ -123,6 +124,7 @@ def build(target: Path) -> None:
     write_packed(target / "home.json.gz", begun)
     (target / "incident.jsonl").write_text(incident(), encoding="utf-8")
     (target / "open.html").write_text(open_page(), encoding="utf-8")
+    (target / "sandbox.html").write_text(sandbox_page(begun["scenario"]), encoding="utf-8")
     (target / "site.json").write_text(
         json.dumps({"product": "coordinator", "version": __version__}), encoding="ascii"
     )

@@ -176,7 +176,7 @@ Kafka. Act on them, and ask why.</p>
 <h2>What do you think happens when …</h2>
 <p>Each lesson stops a run just before something happens. Say what will, see it, and change it.</p>
 <ol class="lessons" start="0">{cards}</ol>
-<p>At the end: <a href="open.html">open the log of a group of your own</a>.</p>
+<p>At the end: <a href="open.html">open the log of a group of your own</a>, or <a href="sandbox.html">write a scenario</a> and run it.</p>
 """
     said = "A consumer group that moves: add members, stop, kill and slow them down, and ask why. Lessons that run the real coordinator in your browser."
     return _page("Consumer groups, alive", said, body, ["site.js", "home.js"])
@@ -194,6 +194,17 @@ made it shorter? What you say is checked against the log.</p>
 """
     said = "Open an event log of a consumer group in the browser: what happened, why, and what it cost."
     return _page("A log of your own", said, body, ["site.js", "open.js"])
+
+
+def sandbox_page(scenario: str) -> str:
+    """A page for a reader's own scenario, which begins with this one."""
+    body = f"""<h1>The sandbox</h1>
+<p>A scenario says who is in a group, and what befalls them. Write one, run it beside its picture, touch the picture to change the run, and send the link on.</p>
+<div id="sandbox"><noscript><p class="problem">The sandbox needs scripts. In a terminal, <code>coordinator simulate FILE</code> runs a scenario.</p></noscript>
+<pre>{escape(scenario)}</pre></div>
+"""
+    said = "Write a scenario of a consumer group, run it in the browser, change it by hand and share it."
+    return _page("The sandbox", said, body, ["site.js", "sandbox.js"])
 
 
 def first_window(lesson: Lesson, width: int = 960) -> dict[str, Any]:

@@ -35,16 +35,26 @@ function branch(settings, actions, without = []) {
     kind, at_ms, ...(member && { member }), ...(long && { [kind === "close" || kind === "kill" ? "down_ms" : "lasts_ms"]: long }), ...(api && { api }), ...more })) };
 }
 
+/** Values in the letters of an address. @param {any} plain */
+export async function packed(plain) {
+  const bytes = await through(new TextEncoder().encode(JSON.stringify(plain)), new CompressionStream("deflate-raw"));
+  return btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+}
+
+/** What `packed` made of them. Throws for damaged letters. @param {string} text */
+export async function unpackedText(text) {
+  const bytes = Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (char) => char.charCodeAt(0));
+  return JSON.parse(new TextDecoder().decode(await through(bytes, new DecompressionStream("deflate-raw"))));
+}
+
 /** @param {Branch} branch */
-const packed = ({ settings, actions, without = [] }) => [settings, packedActions(actions), ...(without.length ? [without] : [])];
+const packedBranch = ({ settings, actions, without = [] }) => [settings, packedActions(actions), ...(without.length ? [without] : [])];
 
 /** The part after "#" of a link. Throws if it would be too long. @param {Shared} state */
 export async function toHash(state) {
-  const actions = packedActions(state.actions), earlier = (state.earlier ?? []).map(packed), without = state.without ?? [];
+  const actions = packedActions(state.actions), earlier = (state.earlier ?? []).map(packedBranch), without = state.without ?? [];
   const marks = (state.marks ?? []).map((each) => [KINDS.indexOf(each.kind), each.at_ms, each.to_ms ?? 0, each.lane, each.row ?? ""]);
-  const plain = JSON.stringify([state.v, state.seed, state.settings, actions, state.now, state.sides ?? 0, marks, ...(earlier.length || without.length ? [earlier] : []), ...(without.length ? [without] : [])]);
-  const bytes = await through(new TextEncoder().encode(plain), new CompressionStream("deflate-raw"));
-  const text = `#r=${btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "")}`;
+  const text = `#r=${await packed([state.v, state.seed, state.settings, actions, state.now, state.sides ?? 0, marks, ...(earlier.length || without.length ? [earlier] : []), ...(without.length ? [without] : [])])}`;
   if (text.length > LONGEST) throw new Error(`a link with ${actions.length} actions would have ${text.length} characters; at most ${LONGEST}`);
   return text;
 }
@@ -55,8 +65,7 @@ export async function fromHash(hash) {
   if (!found && hash.startsWith("#r=")) throw new Error("damaged");
   if (!found) return null;
   if (hash.length > 2 * LONGEST) throw new Error("damaged");
-  const packed = Uint8Array.from(atob(found[1].replaceAll("-", "+").replaceAll("_", "/")), (char) => char.charCodeAt(0));
-  const [v, seed, settings, actions, now, sides = 0, marks = [], earlier = [], without = []] = JSON.parse(new TextDecoder().decode(await through(packed, new DecompressionStream("deflate-raw"))));
+  const [v, seed, settings, actions, now, sides = 0, marks = [], earlier = [], without = []] = await unpackedText(found[1]);
   if (typeof v !== "string" || !Number.isSafeInteger(seed) || !Number.isFinite(now) || !isSides(sides) || !Array.isArray(marks) || !Array.isArray(earlier)) throw new Error("damaged");
   return { v, seed, now, sides: sides || null, marks: marks.map(mark), ...branch(settings, actions, without),
     ...(earlier.length && { earlier: earlier.map((each) => branch(each?.[0], each?.[1], each?.[2])) }) };
