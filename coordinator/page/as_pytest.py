@@ -240,10 +240,11 @@ def _asserted(scenario: Scenario, log: Sequence[Line]) -> Iterator[str]:
         number = max(number, group["generation"])
         yield f"assert (seen.state, seen.generation) == {(group['state'], number)!r}"
         members = group["members"]
-        if group["state"] == "Empty" or group["assignor"] in _BY_NAME:
+        last = group["rebalances"][-1] if group["rebalances"] else {}
+        if group["state"] != "Empty" and "assigned_ms" in last:  # of the consumer protocol
+            yield from _counts(last["assignments"])
+        elif group["state"] == "Empty" or group["assignor"] in _BY_NAME:
             yield from _shares(members)
-        elif not members and group["rebalances"]:  # of the consumer protocol
-            yield from _counts(group["rebalances"][-1]["assignments"])
         else:
             yield from _counts(members)
 

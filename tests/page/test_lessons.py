@@ -30,6 +30,8 @@ RIGHT = {
     "12_rolling_switch": "range",
     "13_no_barrier": "c-waits",
     "14_coordinator_moves": "same",
+    "15_migration_in_place": "stay",
+    "16_broker_crashes": "same",
 }
 """What is right by Kafka's rules, written down apart from the engine that computes it."""
 
@@ -64,6 +66,10 @@ TRIED = {
     "14_coordinator_moves/kill": {"session_began_anew": 10_000, "to_broker": 2},
     "14_coordinator_moves/back": {"back_to": 1, "generation": 1, "rebalances": 1},
     "14_coordinator_moves/reassign": {"ar": "1, 3, 2, 4", "oar": "2, 3", "rar": "1, 3"},
+    "15_migration_in_place/disabled": {"error": "GROUP_ID_NOT_FOUND", "upgrades": 0},
+    "15_migration_in_place/eager": {"stops": 2},
+    "16_broker_crashes/one-replica": {"by": 1, "without": "25 s"},
+    "16_broker_crashes/kill": {"session_began_anew": 10_000, "to_broker": 2},
 }
 """What each try shows by Kafka's rules, apart from the functions that compute its text."""
 _NAMES = re.compile(

@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from ...explain.words import duration, listed
+from . import moving
 from .runs import client_of, s, summed
 
 if TYPE_CHECKING:
@@ -413,4 +414,6 @@ ANSWERS: Final[dict[str, Callable[[Run], Facts]]] = {
     "12_rolling_switch": rolling_switch,
     "13_no_barrier": no_barrier,
     "14_coordinator_moves": coordinator_moves,
+    "15_migration_in_place": moving.migration_in_place,
+    "16_broker_crashes": moving.broker_crashes,
 }

@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from ...explain.words import duration, listed
+from . import moving
 from .runs import client_of, s, summed
 
 if TYPE_CHECKING:
@@ -363,4 +364,8 @@ TRIES: Final[dict[tuple[str, str], Callable[[Run, Run], Facts]]] = {
     ("14_coordinator_moves", "kill"): dies_before_the_move,
     ("14_coordinator_moves", "back"): moves_back,
     ("14_coordinator_moves", "reassign"): reassigned_again,
+    ("15_migration_in_place", "disabled"): moving.not_allowed,
+    ("15_migration_in_place", "eager"): moving.eager_members,
+    ("16_broker_crashes", "one-replica"): moving.one_replica,
+    ("16_broker_crashes", "kill"): moving.dies_meanwhile,
 }
