@@ -46,6 +46,26 @@ READ = {
 }
 
 
+THROTTLED = {
+    "stream": "wire",
+    "type": "ClientThrottled",
+    "principal": "User:billing",
+    "api": "produce",
+    "throttle_ms": 2_500,
+    "client": "app",
+    "peer": "127.0.0.1:5004",
+}
+
+
+def test_a_client_that_is_over_its_quota() -> None:
+    text = told(THROTTLED)
+    assert "User:billing, client app at 127.0.0.1, was over its quota at " in text
+    assert "Produce was answered, with throttle_time_ms of 2.500 s, and so long" in text
+    text = told(THROTTLED, THROTTLED | {"client": ""}, THROTTLED | {"throttle_ms": 9})
+    assert "was over its quota 2 times from " in text and "first with throttle_time_ms" in text
+    assert "User:billing, a client at 127.0.0.1, was over its quota at " in text
+
+
 def test_a_client_that_speaks_tls() -> None:
     text = told(TLS, TLS | {"peer": "127.0.0.1:5003"})
     assert (

@@ -91,6 +91,7 @@ TYPES: Final[dict[str, tuple[str, ...]]] = {
         "Authenticated",
         "AuthenticationFailed",
         "AuthorizationRefused",
+        "ClientThrottled",
         "TopicAutoCreated",
         "ApiNotServed",
         "InternalTopicRead",

@@ -27,6 +27,14 @@ def told(tried: Tried) -> str:
         case "AuthorizationRefused":
             client = f", client {printable(line['client'])}" if line.get("client") else ""
             return f"{printable(line['principal'])}{where}{client} was refused {asked(line)}{times} {when}: {why_refused(line)}."
+        case "ClientThrottled":
+            client = f"client {printable(line['client'])}" if line.get("client") else "a client"
+            waits = instant(line["throttle_ms"])
+            first = "" if tried.times == 1 else "first "
+            return (
+                f"{printable(line['principal'])}, {client}{where}, was over its quota{times} {when}: "
+                f"{asked(line)} was answered, {first}with throttle_time_ms of {waits}, and so long nothing more was read."
+            )
         case "InternalTopicRead":
             return (
                 f"Client {printable(line['client'])}{where} reads {printable(line['topic'])} {when}, which has no records here: "

@@ -1,6 +1,6 @@
 """Clients that never reached a group: they spoke another protocol than the listener (TLS, SASL,
-HTTP), could not log in, may not do what they ask for, or read a topic that has no records here.
-Each kind is counted once for each client.
+HTTP), could not log in, may not do what they ask for, are made to wait by a quota, or read a topic
+that has no records here. Each kind is counted once for each client.
 """
 
 from __future__ import annotations
@@ -41,6 +41,8 @@ class OutsideGroups:
             case "AuthorizationRefused":
                 about = (line["api"], line["operation"], line["resource"], line["name"])
                 key = ("AuthorizationRefused", line["principal"], *about)
+            case "ClientThrottled":
+                key = ("ClientThrottled", line["principal"], line["client"], line["api"])
             case "RequestRefused" if line.get("api") in _SASL and _NO_SASL in line["errors"]:
                 key = ("RequestRefused", line.get("client", ""))
             case "InternalTopicRead":

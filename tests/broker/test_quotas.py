@@ -13,6 +13,7 @@ from coordinator.broker.throttling import _MOST_KEPT, Throttling
 from coordinator.cluster.client_quotas import Change, entity
 from coordinator.configs.broker_configs import BrokerConfigs
 from coordinator.control.in_process_requests import ask
+from coordinator.event_log import EventLog
 from coordinator.security.quotas import Rate
 from coordinator.wire.messages.create_partitions import (
     CreatePartitionsRequest,
@@ -68,6 +69,20 @@ class TestProduce:
         assert client.answers() == []
         driver.pass_time(1)
         assert [each.throttle_time_ms for each in client.answers()] == [0, 0]  # type: ignore[attr-defined]
+
+    def test_the_log_says_who_waits_and_for_how_long(self) -> None:
+        driver = limited(producer_byte_rate=10)
+        driver.broker.log = log = EventLog(
+            seed=1, epoch_ms=0, config={}, kafka_version="4.4.0", most_lines=100
+        )
+        size, answer = produced(driver.client())
+        [line] = [each for each in log.events() if each["type"] == "ClientThrottled"]
+        assert line["throttle_ms"] == answer.throttle_time_ms == 100 * size - 10_000
+        assert (line["api"], line["client"], line["principal"]) == (
+            "produce",
+            "test",
+            "User:ANONYMOUS",
+        )
 
     def test_nobody_waits_within_the_quota(self) -> None:
         driver = limited(producer_byte_rate=SIZE)

@@ -435,11 +435,12 @@ class Exchange:
         throttling = self._broker.throttling
         if call.token == self._measured or throttling is None:
             return response
-        from .throttled import Throttled, measured  # at first use: few brokers have quotas
+        from .throttled import Throttled, measured, note  # at first use: few brokers have quotas
 
         self._measured = call.token
         waits, response = measured(throttling, call._replace(now=now), self._size, response)
         if waits:
+            note(self._broker.log, call, waits, now)
             self.pause(THROTTLED)
             self._broker.hold(call.token, waits, Throttled(self), now)
         return response

@@ -8,10 +8,12 @@ from copy import copy
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ...wire.messages import response_type
+from ..apis import SERVED
 from ..call import Encoded
 from ..client_links import THROTTLED
 
 if TYPE_CHECKING:
+    from ...event_log import EventLog
     from ...wire.schema import Message
     from ..call import Call, Unread
     from ..throttling import Throttling
@@ -65,3 +67,19 @@ def measured(throttling: Throttling, call: Call, size: int, response: Any) -> tu
     if hasattr(telling, "throttle_time_ms"):
         telling.throttle_time_ms = waits
     return waits, telling
+
+
+def note(log: EventLog | None, call: Call, waits: int, now: int) -> None:
+    """Write down that a client is made to wait."""
+    if log is not None and log.writable:
+        log.append(
+            "wire",
+            "ClientThrottled",
+            at_ms=now,
+            cause=call.cause,
+            principal=call.principal,
+            api=SERVED[type(call.message).api_key].name,
+            throttle_ms=waits,
+            client=call.client_id,
+            peer=call.peer,
+        )
