@@ -15,7 +15,7 @@ SPARK_PY    := $(SPARK_VENV)/bin/python
 SPARK_STAMP := $(SPARK_VENV)/.ready
 SPARK_PIP   := $(SPARK_PY) -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help setup demo site page test lint unit integration spark spark-kafka pipeline curve record images kafka-image bench fuzz lock clean
+.PHONY: help setup demo site page test lint unit integration spark spark-kafka pipeline curve share-curve record images kafka-image bench fuzz lock clean
 
 help:
 	@echo 'make demo    three client libraries in one group, rebalanced and explained'
@@ -24,6 +24,7 @@ help:
 	@echo 'make spark-kafka  Spark'"'"'s Kafka connector (by Maven), and its tests with the emulator as the broker'
 	@echo 'make pipeline  simulations to tables, metrics and a report, on Spark'
 	@echo 'make curve   what rebalances cost against the size of the group, computed anew (docs/curve; long, goes on where it stopped)'
+	@echo 'make share-curve   what share groups do with their records, computed anew (docs/share_curve.md; some minutes)'
 	@echo 'make lint    ruff (layout and meaning), mypy --strict, import-linter'
 	@echo 'make record  what a real Kafka does, recorded anew (integration_tests/golden)'
 	@echo 'make site    the lessons as a static site, in build/site (needs Node)'
@@ -119,6 +120,9 @@ SEEDS ?= 20
 
 curve: $(SPARK_STAMP)
 	$(SPARK_PY) -m coordinator.pipeline.spark.curve --sizes $(SIZES) --seeds $(SEEDS) $(if $(KNOWN),--known $(KNOWN))
+
+share-curve: $(STAMP)
+	$(PY) -m benchmarks.share_curve
 
 record: $(STAMP)
 	$(PY) -m integration_tests.record

@@ -112,6 +112,11 @@ at = "60s"
         ),
         (
             "count = 2\n",
+            'count = 2\n[brokers]\nkafka_version = "4.1"\n',
+            'line 9: members worker: protocol = "share": brokers of 4.1.2 do not serve it',
+        ),
+        (
+            "count = 2\n",
             'count = 2\n[[members]]\nname = "x"\ngroup = "workers"\ntopics = "jobs"\n',
             "group 'workers' is a share group for some of its members, and none for others",
         ),
@@ -281,7 +286,7 @@ def test_what_records_cost_by_hand() -> None:
         line("RecordsAcknowledged", 32_000, records=[of(2, 2, **taken), of(3, 3, **refused)]),
     ]
     found = measure_shares(lines)
-    assert found == (3, 0.1, 2, 1, 2, pytest.approx((2 + 2 + 31) / 3))
+    assert found == (3, 0.1, 2, 1, 2, pytest.approx((2 + 2 + 31) / 3), 31)
 
 
 def test_variants_of_a_share_group_are_compared(capsys: pytest.CaptureFixture[str]) -> None:

@@ -24,6 +24,7 @@ class ShareMeasures(NamedTuple):
     given_up: float
     locks_ended: float
     seconds_to_accept: float
+    slowest_s: float
 
 
 NAMES: Final = (
@@ -33,6 +34,7 @@ NAMES: Final = (
     "given up",
     "locks ended",
     "time to accept, s",
+    "the slowest, s",
 )
 
 
@@ -40,10 +42,10 @@ def measure_shares(lines: Iterable[Line]) -> ShareMeasures:
     """Of all share groups together. `redelivered`: deliveries of records that had been delivered
     before. `given_up`: records that were rejected, or released after their last delivery.
     `locks_ended`: records that were taken back because their lock ended. `seconds_to_accept`: from
-    when a record was written until it was accepted, on average.
+    when a record was written until it was accepted, on average; `slowest_s`: at most.
     """
     written: dict[tuple[str, int], _Written] = {}
-    accepted = redelivered = given_up = ended = waited_ms = 0
+    accepted = redelivered = given_up = ended = waited_ms = slowest_ms = 0
     first_ms: int | None = None
     last_ms = 0
     for line in lines:
@@ -62,10 +64,12 @@ def measure_shares(lines: Iterable[Line]) -> ShareMeasures:
                 word = of["acknowledgement"]
                 if word == "accept":
                     accepted += _size(of)
-                    waited_ms += sum(
+                    waits = [
                         line["at_ms"] - at_ms
                         for at_ms in (known.instants(of) if known is not None else ())
-                    )
+                    ]
+                    waited_ms += sum(waits)
+                    slowest_ms = max(slowest_ms, *waits, 0)
                 elif word in ("reject", "release") and of["state"] in _GIVEN_UP:
                     given_up += _size(of)
         elif kind == "RecordsReleased":
@@ -80,6 +84,7 @@ def measure_shares(lines: Iterable[Line]) -> ShareMeasures:
         given_up,
         ended,
         waited_ms / accepted / 1000 if accepted else 0.0,
+        slowest_ms / 1000,
     )
 
 

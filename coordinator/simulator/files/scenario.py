@@ -57,6 +57,7 @@ from .share_kinds import (
     ShareKind,
     check_not_share,
     check_one_type,
+    check_served,
     read_groups,
     read_share_kind,
 )
@@ -279,6 +280,7 @@ def _scenario(plain: Plain, name: str) -> Scenario:
     )
     if "consumer" not in configs.get_list("group.coordinator.rebalance.protocols"):
         check_classic(plain["members"], lambda index: places.where("members", index))
+    check_served(kinds, release, lambda index: places.where("members", index))
     _check_clients(kinds, producers, configs, places)
     groups = read_groups(
         plain["groups"], there.groups, configs, lambda index: places.where("groups", index)

@@ -10,11 +10,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from ...broker.shares.settings import FEATURE
 from ...configs.broker_configs import BrokerConfigs
 from ...configs.definitions import ConfigException
 from ...configs.group_configs import settable_defs, validate
 from ...members.applications.sharing import Work
 from ...members.share.config import ShareConfig
+from ...releases import Release
 from .checks import blamed, check_member_names
 from .contradictions import check_said_twice
 from .places import Where
@@ -112,6 +114,14 @@ def check_one_type(groups: Iterable[tuple[str, bool]], where: Callable[[int], Wh
             raise ScenarioError(
                 f"{where(index).at('protocol')}: group {group!r} is a share group for some of its members, and none for others: {right}"
             )
+
+
+def check_served(kinds: Iterable[object], release: Release, where: Callable[[int], Where]) -> None:
+    """Brokers of a release without share groups, or with them switched off, have no such members."""
+    for index, kind in enumerate(kinds):
+        if isinstance(kind, ShareKind) and not release.finalizes(FEATURE):
+            said = f'protocol = "share": brokers of {release.number} do not serve it: give brokers.kafka_version 4.2 or later'
+            raise ScenarioError(f"{where(index).at('protocol')}: members {kind.name}: {said}")
 
 
 def read_groups(

@@ -47,7 +47,27 @@ def added(lines: list[str], seed: int, busy_s: int, brokers: int) -> list[str]:
         found += _churn(draws, busy_s, count)
     for _ in range(draws.between(0, 3)):
         found += _fault(draws, busy_s, count, brokers)
+    if brokers > 1:
+        found += _moves(Draws(seed, "swarm", "shares that move"), brokers)
     return found
+
+
+def _moves(draws: Draws, brokers: int) -> list[str]:
+    """Mostly the leader of a partition moves, once or a few times, while records are in flight."""
+    lines: list[str] = []
+    for number in range(draws.choice((0, 1, 3))):
+        lines += [
+            "[[faults]]",
+            'verb = "MoveLeader"',
+            'topic = "jobs"',
+            "partition = 0",
+            f"to = {draws.between(1, brokers)}",
+            'when = "acknowledged"',
+            'of = "workers"',
+            f"seen = {8 * number + draws.between(2, 8)}",
+            f'later = "{draws.between(0, 400)}ms"',
+        ]
+    return lines
 
 
 def _group(draws: Draws) -> list[str]:
