@@ -22,7 +22,7 @@ from ..errors import ErrorCode
 from .clocks import jump_refusal
 from .errors import ClusterError
 from .runtime import Brokers
-from .slow_answers import SlowAnswers
+from .slow_answers import Capacity, SlowAnswers
 from .upgrades import become
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ class Hosts:
         ] = {}  # stopped brokers: whether they were shut down in good order
         self._opening: set[int] = set()
         self._slow: dict[int, tuple[int, SlowAnswers]] = {}  # how late each broker's answers are
+        self._capacity: dict[int, int] = {}  # how many requests a second each handles, if limited
         cluster.unfenced = self._unfenced
 
     def state(self, broker: int) -> HostState:
@@ -99,6 +100,8 @@ class Hosts:
         if broker in self._slow:
             late_ms = self._slow[broker][0]
             self._slow[broker] = (late_ms, SlowAnswers(started.interceptors, late_ms))
+        if broker in self._capacity:
+            Capacity(started.interceptors, self._capacity[broker])
         cluster.replication.restarted(
             broker, started.epoch_ms + now, started.configs.get_int("producer.id.expiration.ms")
         )
@@ -189,6 +192,13 @@ class Hosts:
             interceptors = self.cluster.brokers[broker].interceptors
             self._slow[broker] = (late_ms, SlowAnswers(interceptors, late_ms))
         return before
+
+    def limit_requests(self, broker: int, requests_per_second: int) -> None:
+        """Let a broker handle so many requests a second from now on, also when it is started anew.
+        Once only."""
+        self._known(broker)
+        self._capacity[broker] = requests_per_second
+        Capacity(self.cluster.brokers[broker].interceptors, requests_per_second)
 
     def slow_load(self, broker: int, load_ms: int) -> int:
         """Let the loads of a broker's coordinators take so long from now on; answers how long they

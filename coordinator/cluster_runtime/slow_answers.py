@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class SlowAnswers:
-    """Makes the answers of one broker late."""
+    """Makes the answers of one broker late, all by the same time."""
 
     def __init__(self, interceptors: Interceptors, late_ms: int) -> None:
         self._all = interceptors
@@ -34,30 +34,54 @@ class SlowAnswers:
     def __call__(self, call: Call) -> Verdict:
         """What the others say, with its answer late."""
         asked = self._all.asked[call.message.api_key]
-        return self._late(call, consult(asked[asked.index(self) + 1 :], call))
+        verdict = consult(asked[asked.index(self) + 1 :], call)
+        late_ms = self._late_by(call)
+        return _late(late_ms, call, verdict) if late_ms else verdict
 
-    def _late(self, call: Call, verdict: Verdict) -> Verdict:
-        match verdict:
-            case None:
-                return Handle(call.message, self._answer)
-            case Answer():
-                return Hold(self._late_ms, verdict)
-            case Hold(duration_ms, then):
-                return Hold(duration_ms, self._late(call, then))
-            case Handle(message, after):
-                return Handle(message, lambda answer: self._outgoing(after(answer)))
-            case _:
-                return verdict
+    def _late_by(self, call: Call) -> int:
+        """By how much the answer to a request is late."""
+        return self._late_ms
 
-    def _answer(self, answer: Message | Encoded | None) -> Outgoing:
-        assert answer is not None
-        return Late(self._late_ms, answer)
 
-    def _outgoing(self, outgoing: Outgoing) -> Outgoing:
-        match outgoing:
-            case Late(duration_ms, response):
-                return Late(duration_ms + self._late_ms, response)
-            case Drop() | Close():
-                return outgoing
-            case _:
-                return Late(self._late_ms, outgoing)
+class Capacity(SlowAnswers):
+    """One broker that handles so many requests a second: each waits in line for those before it, so
+    that its answer is as late."""
+
+    def __init__(self, interceptors: Interceptors, requests_per_second: int) -> None:
+        super().__init__(interceptors, 0)
+        self._takes_us = 1_000_000 // requests_per_second
+        self._free_at_us = 0
+
+    def _late_by(self, call: Call) -> int:
+        now_us = call.now * 1000
+        self._free_at_us = max(self._free_at_us, now_us) + self._takes_us
+        return (self._free_at_us - now_us) // 1000
+
+
+def _late(late_ms: int, call: Call, verdict: Verdict) -> Verdict:
+    match verdict:
+        case None:
+            return Handle(call.message, lambda answer: _answer(late_ms, answer))
+        case Answer():
+            return Hold(late_ms, verdict)
+        case Hold(duration_ms, then):
+            return Hold(duration_ms, _late(late_ms, call, then))
+        case Handle(message, after):
+            return Handle(message, lambda answer: _outgoing(late_ms, after(answer)))
+        case _:
+            return verdict
+
+
+def _answer(late_ms: int, answer: Message | Encoded | None) -> Outgoing:
+    assert answer is not None
+    return Late(late_ms, answer)
+
+
+def _outgoing(late_ms: int, outgoing: Outgoing) -> Outgoing:
+    match outgoing:
+        case Late(duration_ms, response):
+            return Late(duration_ms + late_ms, response)
+        case Drop() | Close():
+            return outgoing
+        case _:
+            return Late(late_ms, outgoing)

@@ -16,6 +16,7 @@ from ..net.cluster_server import ClusterServer
 from ..net.endpoints import Endpoint
 from ..simulator.files.scenario import Scenario
 from ..simulator.sight import Sight
+from ..simulator.world import racks_of
 from .world import Address, Cluster
 
 
@@ -63,11 +64,15 @@ async def start(scenario: Scenario, seed: int, log: EventLog, epoch_ms: int) -> 
             groups=scenario.groups,
             log=log,
             metadata_delay_ms=scenario.metadata_delay_ms,
+            racks=racks_of(scenario.wires.zones, scenario.brokers),
         )
     )
     server = ClusterServer(brokers, asyncio.get_running_loop())
     await server.listen([Endpoint("PLAINTEXT", "127.0.0.1", 0)])
     cluster = OwnCluster(server, seed)
+    if scenario.broker_capacity:
+        for node in brokers.brokers:
+            server.hosts.limit_requests(node, scenario.broker_capacity)
     changed = brokers.hosts_changed
 
     def changes(node: int, state: object) -> None:

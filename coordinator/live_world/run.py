@@ -86,6 +86,7 @@ async def _run(
         bytes_per_second=scenario.bandwidth,
     )
     try:
+        world.wires = scenario.wires
         Churn(world, scenario)
         Nemesis(world, scenario)
         if began is not None:

@@ -59,8 +59,10 @@ class Membership(Participant):
     """Everything a classic member knows."""
 
     __slots__ = (
+        "assigning_ms",
         "assignment_snapshot",
         "assignors",
+        "assigns_at",
         "beat_fault",
         "cooperative",
         "election",
@@ -105,7 +107,12 @@ class Membership(Participant):
         """What the last JoinGroup asked for."""
         self.is_leader = False
         self.election: JoinGroupResponse | None = None
-        """Elected, but the metadata of the group's topics is still to come."""
+        """Elected, but the metadata of the group's topics is still to come, or the assignor is still
+        at work."""
+        self.assigning_ms = 0
+        """How long the assignor is at work, where that is to be seen."""
+        self.assigns_at: int | None = None
+        """When it will have done its work; 0: it has; None: it has not begun."""
         self.pulse = Pulse(config, self.backoff(), now)
         self.beat_fault: MemberFault | None = None
         # topics

@@ -179,8 +179,19 @@ class Churn:
     def _go_and_come(self, kind: Kind, name: str, at: int, churn: Plain) -> None:
         if churn.get("becomes") is not None:
             kind = next(each for each in self._kinds if each.name == churn["becomes"])
+        if churn.get("overlap"):
+            self._at(at, self._come_beside, kind, name, churn)
+            return
         self._at(at, self._go, name, churn["how"])
         self._at(at + churn["down"], self._come, kind, name)
+
+    def _come_beside(self, kind: Kind, name: str, churn: Plain) -> None:
+        """Start a process with another client id and the identities of one that is there (instance
+        id, transactional id), and let that one go later."""
+        if name in self._world.members:
+            self._started[kind.name] += 1
+            self._start(kind, f"{kind.name}-{self._started[kind.name]}", name)
+            self._at(self._world.now + churn["overlap"], self._stop, name, churn["how"])
 
     def _go(self, name: str, how: str) -> None:
         self._coming[name] += 1
@@ -192,7 +203,7 @@ class Churn:
             self._coming[name] -= 1
             self._start(kind, name)
 
-    def _start(self, kind: Kind, name: str) -> None:
+    def _start(self, kind: Kind, name: str, identity: str = "") -> None:
         old = self._world.members.get(name)
         if (
             old is not None
@@ -203,7 +214,7 @@ class Churn:
             self._world.add(
                 SimulatedProducer(
                     self._world,
-                    kind.config(name),
+                    kind.config(name, identity),
                     kind.partitions,
                     first_broker,
                     rate=kind.rate,
@@ -230,12 +241,13 @@ class Churn:
         self._world.add(
             SimulatedMember(
                 self._world,
-                kind.config(name),
+                kind.config(name, identity),
                 kind.topics,
                 first_broker,
                 kind.reads,
-                kind.consuming_as(name),
+                kind.consuming_as(name, identity),
                 CLIENT_VERSIONS[kind.versions],
+                kind.assigning_ms,
             )
         )
 

@@ -20,6 +20,7 @@ from .chance import Draws
 from .files.checks import BROKERS
 from .files.reading import Plain
 from .files.scenario import FaultPlan, Scenario
+from .files.wires_keys import CUT_ZONE
 from .links import Link
 from .whom import brokers, clients
 
@@ -88,6 +89,8 @@ class Nemesis:
             verb, fields = plan.member_verb
             for name in clients(self._world, fields["member"], subject, self._kinds):
                 yield replace(plan, member_verb=(verb, {**fields, "member": name}))
+        elif plan.later is not None and plan.later[0] == CUT_ZONE:
+            yield from self._cut_zone(plan, plan.later[1]["zone"])
         elif plan.later is not None:
             verb, fields = plan.later
             named = [key for key in BROKERS if key in fields]
@@ -96,6 +99,16 @@ class Nemesis:
                 yield replace(plan, verb=cluster.from_plain({"verb": verb, **fields, **found}))
         else:
             yield plan
+
+    def _cut_zone(self, plan: FaultPlan, zone: str) -> Iterator[FaultPlan]:
+        world = self._world
+        assert world.wires is not None
+        clients, links = world.wires.parted(zone, list(world.members), world.nodes())
+        for one, other in links:
+            yield replace(plan, later=None, verb=cluster.CutLink(one, other))
+        for name, node in clients:
+            fields: Plain = {"member": name, "broker": node}
+            yield replace(plan, later=None, member_verb=("CutMember", fields))
 
     def _undo(self, undo: list[Undo]) -> None:
         for each in reversed(undo):

@@ -63,12 +63,17 @@ def run_scenario(
         groups=scenario.groups,
         brokers=scenario.brokers,
         config=scenario.broker_config,
+        zones=scenario.wires.zones,
         release=scenario.release,
         delay_ms=scenario.delay_ms,
         metadata_delay_ms=scenario.metadata_delay_ms,
         bytes_per_second=scenario.bandwidth,
         skips=skips,
     )
+    world.wires = scenario.wires
+    if scenario.broker_capacity:
+        for node in world.nodes():
+            world.hosts.limit_requests(node, scenario.broker_capacity)
     Churn(world, scenario)
     Nemesis(world, scenario)
     if begin is not None:
@@ -83,14 +88,15 @@ def run_scenario(
 def grace_of(scenario: Scenario) -> Grace:
     """What judges of time allow a scenario's run under virtual time: the delays of its links, and
     the longest time between two heartbeats of one member."""
-    queue_ms = _QUEUED_BYTES * 1000 // scenario.bandwidth if scenario.bandwidth else 0
+    bandwidth = scenario.wires.least_bandwidth
+    queue_ms = _QUEUED_BYTES * 1000 // bandwidth if bandwidth else 0
     heartbeats_ms = [
         kind.config(f"{kind.name}-1").heartbeat_interval_ms for kind in scenario.members
     ]
     of_brokers_ms = int(
         scenario.broker_config.get("group.consumer.heartbeat.interval.ms", _HEARTBEAT_MS)
     )
-    return virtual_time(scenario.delay_ms[1] + queue_ms, max([*heartbeats_ms, of_brokers_ms]))
+    return virtual_time(scenario.wires.longest_ms + queue_ms, max([*heartbeats_ms, of_brokers_ms]))
 
 
 def _sessions(scenario: Scenario, grace: Grace) -> Callable[[], Judge]:

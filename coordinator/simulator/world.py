@@ -11,7 +11,7 @@ on scenarios.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from heapq import heappop, heappush
 from itertools import count
 from math import inf
@@ -39,12 +39,17 @@ if TYPE_CHECKING:
 _MOST_STEPS_AT_ONCE = 1_000_000
 
 
+def racks_of(zones: Sequence[str], brokers: int) -> list[str | None]:
+    """The racks of so many brokers that are in zones in turn; no zones: no racks."""
+    return [zones[node % len(zones)] if zones else None for node in range(brokers)]
+
+
 class World(ClientHosts):
     """Brokers and members under virtual time. `delay_ms`: the shortest and the longest delay of a
     message on any link.
 
     `bytes_per_second`: what each link carries at most; 0: any amount. `skips`: heartbeats that
-    change nothing are not sent; whatever comes of it is the same.
+    change nothing are not sent; whatever comes of it is the same. `zones`: of the brokers, in turn.
     """
 
     def __init__(
@@ -56,6 +61,7 @@ class World(ClientHosts):
         groups: Mapping[str, Mapping[str, str]] | None = None,
         brokers: int = 1,
         config: Mapping[str, str] | None = None,
+        zones: Sequence[str] = (),
         release: Release = NEWEST,
         delay_ms: tuple[int, int] = (1, 1),
         metadata_delay_ms: int = 0,
@@ -88,6 +94,7 @@ class World(ClientHosts):
                 groups=groups or {},
                 log=log,
                 metadata_delay_ms=metadata_delay_ms,
+                racks=racks_of(zones, brokers),
             )
         )
         for node in self.brokers.brokers:

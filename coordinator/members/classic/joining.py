@@ -207,7 +207,7 @@ def on_join(m: Membership, sent: InFlight, response: Response | None, now: int) 
         m.pulse.in_flight = False
         m.pulse.reset(now)  # heartbeats begin before SyncGroup is answered (CLI-7)
         if response.leader == response.member_id:
-            m.election = response
+            m.election, m.assigns_at = response, None
             lead(m, now)
         else:
             _send_sync(m, [], now)
@@ -255,11 +255,17 @@ def _refusal(api: str, error: ErrorCode, m: Membership) -> MemberFault:
 
 
 def lead(m: Membership, now: int) -> None:
-    """Assign, now or when the metadata of the whole group's topics has come (CLI-8). A fault ends
-    the attempt."""
+    """Assign, now or when the metadata of the whole group's topics has come (CLI-8), and when the
+    assignor has done its work. A fault ends the attempt."""
     response = m.election
     if response is None or m.join is None:
         return
+    if m.assigning_ms:
+        if m.assigns_at is None:
+            m.assigns_at = now + m.assigning_ms
+        if now < m.assigns_at:
+            return
+        m.assigns_at = 0
     try:
         assignments = _assignments(m, response)
     except MemberFault as fault:

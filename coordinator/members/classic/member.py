@@ -245,11 +245,19 @@ class Member(GroupMember):
         else:
             m.pulse.polled(now)
 
+    def assigns_for(self, duration_ms: int) -> None:
+        """Let the assignor take so long whenever this member leads: the group waits meanwhile, and
+        heartbeats go on."""
+        self._m.assigning_ms = duration_ms
+
     def _beat(self, now: int) -> None:
         heartbeats.beat(self._m, now)
+        if self._m.assigns_at and now >= self._m.assigns_at:
+            joining.lead(self._m, now)
 
     def _next_beat(self) -> int | None:
-        return heartbeats.next_deadline(self._m)
+        m, due = self._m, heartbeats.next_deadline(self._m)
+        return earlier(due, m.assigns_at) if m.assigns_at and m.election is not None else due
 
     def _close(self, closing: Closing, now: int) -> None:
         leaving.close(self._m, closing, now)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ...control.injection.fault_board import FaultBoard
     from ...event_log import EventLog
     from ..sight import Sight
+    from ..wires import Wires
     from .member import SimulatedMember
     from .producer import SimulatedProducer
     from .share_member import SimulatedShareMember
@@ -53,6 +54,8 @@ class ClientHosts:
         self.log = log
         self.delay_ms = delay_ms
         self.bytes_per_second = bytes_per_second
+        self.wires: Wires | None = None
+        """What links are like, where they are not all alike."""
         self.members: dict[str, Client] = {}
         """Members and producers by name."""
         self.on_death: Callable[[str], None] = lambda name: None
@@ -164,9 +167,12 @@ class ClientHosts:
         found = self._links.get(key)
         if found is None:
             way = f"{host}>{node}" if up else f"{node}>{host}"
-            found = self._links[key] = Link(
-                Draws(self.seed, "delay", way), self.delay_ms, self.bytes_per_second
+            delay_ms, bandwidth = (
+                (self.delay_ms, self.bytes_per_second)
+                if self.wires is None
+                else self.wires.of(host, node)
             )
+            found = self._links[key] = Link(Draws(self.seed, "delay", way), delay_ms, bandwidth)
         return found
 
     def links_of(self, host: str, nodes: Iterable[int], direction: str) -> list[Link]:

@@ -17,6 +17,7 @@ from assignors import TopicPartition
 
 from ...members import GroupMember, MemberConfig, make_member
 from ...members.applications.consuming import Application, CommitPolicy, Fate, PoisonRecord
+from ...members.classic.member import Member
 from ...members.connections.driver import Driver, Link
 from ...members.consumer_protocol.membership import new_member_id
 from ...members.consuming.consumer import Consumer
@@ -62,12 +63,15 @@ class SimulatedMember:
         reads: int = 0,
         consuming: Consuming | None = None,
         highest: Mapping[int, int] | None = None,
+        assigning_ms: int = 0,
     ) -> None:
         self.world = world
         self.name = config.client_id
         chance = Draws(world.seed, "backoff", self.name).unit
         identity = new_member_id(Draws(world.seed, "member id", world.new_process(self.name)).unit)
         self.member = make_member(config, self, chance=chance, now=world.now, member_id=identity)
+        if assigning_ms and isinstance(self.member, Member):
+            self.member.assigns_for(assigning_ms)
         self.ended = False
         self.fault: MemberFault | None = None
         """What ended the application, or went wrong on the way out."""

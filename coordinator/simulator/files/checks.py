@@ -90,6 +90,8 @@ class There(NamedTuple):
     """The kinds of producers that are transactional, and the pipelines, as GROUP-KIND."""
     consuming: frozenset[str] = frozenset()
     """Groups with members that really read."""
+    zones: frozenset[str] = frozenset()
+    """Those of brokers and clients."""
 
     def started(self) -> list[str]:
         """The client ids of those that start with the scenario."""
@@ -117,7 +119,7 @@ class There(NamedTuple):
     def has_transactional(self, name: str) -> bool:
         """May it be a producer's transactional id?"""
         kind, _, number = name.rpartition("-")
-        return number.isdecimal() and kind in self.transactional
+        return name in self.transactional or (number.isdecimal() and kind in self.transactional)
 
 
 @contextmanager
@@ -451,7 +453,11 @@ def check_repeats(plain: Plain, where: Where) -> None:
         raise ScenarioError(
             f"{where.at(key)}: fault CreatePartitions: no partition is taken away again: leave {key} out"
         )
-    if repeats > 1 and lasts is None and (plain["action"] is not None or ROWS[verb].again):
+    if (
+        repeats > 1
+        and lasts is None
+        and (plain["action"] is not None or (verb in ROWS and ROWS[verb].again))
+    ):
         return
     if repeats > 1 and (lasts is None or lasts[1] >= plain["every"]):
         key = "repeats" if lasts is None else "lasts"

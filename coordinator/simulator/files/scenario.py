@@ -25,6 +25,7 @@ from ...verbs.members import MEMBER_VERBS
 from ..clients.keys import NO_KEYS, Keys
 from ..clients.member import Consuming
 from ..triggers import Trigger
+from ..wires import Wires
 from . import catalogue
 from .checks import (
     There,
@@ -62,6 +63,7 @@ from .share_kinds import (
     read_share_kind,
 )
 from .sizes import check_replication, check_scale, check_sizes, check_topics
+from .wires_keys import CUT_ZONE, check_zone, read_wires
 from .work_keys import read_work
 
 MOST_IN_A_BATCH = 1000
@@ -89,26 +91,34 @@ class MemberKind:
     """None: it only pretends to read."""
     restarts_ms: tuple[int, int] | None = None
     """A process that ends by an error starts again after so long, at first and at most."""
+    assigning_ms: int = 0
+    """How long the assignor of a leader among them takes."""
+    transactional_id: str = ""
+    """Of all of them, one after the other or at once; "": each has its own."""
 
-    def consuming_as(self, client_id: str) -> Consuming | None:
-        """How one of them consumes: pipelines have transactional ids of their own."""
+    def consuming_as(self, client_id: str, identity: str = "") -> Consuming | None:
+        """How one of them consumes: pipelines have transactional ids of their own. `identity`: the
+        client id of whose identities it has."""
         plan = self.consuming
         if plan is None or plan.producer is None:
             return plan
         return replace(
             plan,
             producer=replace(
-                plan.producer, client_id=client_id, transactional_id=f"{self.group}-{client_id}"
+                plan.producer,
+                client_id=client_id,
+                transactional_id=self.transactional_id or f"{self.group}-{identity or client_id}",
             ),
         )
 
-    def config(self, client_id: str) -> MemberConfig:
-        """The settings of one of them. Raises MemberConfigError."""
+    def config(self, client_id: str, identity: str = "") -> MemberConfig:
+        """The settings of one of them. `identity`: the client id of whose identities it has. Raises
+        MemberConfigError."""
         own = {"group.id": self.group, "client.id": client_id}
         if self.consuming is not None:
             own["enable.auto.commit"] = str(self.commit == "auto").lower()
         if self.static:
-            own["group.instance.id"] = client_id
+            own["group.instance.id"] = identity or client_id
         return MemberConfig.from_properties({**self.properties, **own})
 
 
@@ -129,12 +139,14 @@ class ProducerKind:
     batch: int = 1
     """So many records are sent at once, to one partition."""
     keys: Keys = NO_KEYS
+    transactional_id: str = ""
+    """Of all of them; "": each has its client id."""
 
-    def config(self, client_id: str) -> ProducerConfig:
-        """The settings of one of them. Raises MemberConfigError."""
+    def config(self, client_id: str, identity: str = "") -> ProducerConfig:
+        """The settings of one of them, `identity` as of members. Raises MemberConfigError."""
         own = {"client.id": client_id}
         if self.transactional:
-            own["transactional.id"] = client_id
+            own["transactional.id"] = self.transactional_id or identity or client_id
         elif self.properties.get("acks") in ("0", "1"):  # Java's default then
             own["enable.idempotence"] = self.properties.get("enable.idempotence", "false")
         return from_properties(ProducerConfig, {**self.properties, **own}, "a producer")
@@ -180,6 +192,10 @@ class Scenario:
     metadata_delay_ms: int
     delay_ms: tuple[int, int]
     bandwidth: int
+    wires: Wires
+    """What links are like, those that are not as all others among them."""
+    broker_capacity: int
+    """So many requests a second each broker handles at most; 0: any number."""
     members: tuple[MemberKind, ...]
     producers: tuple[ProducerKind, ...]
     churn: tuple[Plain, ...]
@@ -266,9 +282,9 @@ def _scenario(plain: Plain, name: str) -> Scenario:
             for kind in kinds
             if isinstance(kind, MemberKind)
         ),
-        frozenset(kind.name for kind in producers if kind.transactional)
+        frozenset(kind.transactional_id or kind.name for kind in producers if kind.transactional)
         | frozenset(
-            f"{kind.group}-{kind.name}"
+            kind.transactional_id or f"{kind.group}-{kind.name}"
             for kind in kinds
             if isinstance(kind, MemberKind) and kind.commit == "transaction"
         ),
@@ -277,6 +293,8 @@ def _scenario(plain: Plain, name: str) -> Scenario:
             for kind in kinds
             if isinstance(kind, MemberKind) and kind.consuming is not None
         ),
+        frozenset(plain["brokers"]["zones"])
+        | {each["zone"] for table in ("members", "producers") for each in plain[table]} - {""},
     )
     if "consumer" not in configs.get_list("group.coordinator.rebalance.protocols"):
         check_classic(plain["members"], lambda index: places.where("members", index))
@@ -330,6 +348,8 @@ def _scenario(plain: Plain, name: str) -> Scenario:
         brokers["metadata_delay"],
         plain["links"]["delay"],
         plain["links"]["bandwidth"],
+        read_wires(plain, places),
+        brokers["requests_per_second"],
         tuple(kind for kind in kinds if isinstance(kind, MemberKind)),
         producers,
         tuple(plain["churn"]),
@@ -361,10 +381,19 @@ def _kind(
         return share_kind
     check_member(plain, where)
     check_not_share(plain, where)
+    if plain["assigning"] and plain["protocol"] != "classic":
+        raise ScenarioError(
+            f'{where.at("assigning")}: {name}: assigning needs protocol = "classic": the coordinator assigns'
+        )
+    if plain["transactional_id"] and plain["commit"] != "transaction":
+        raise ScenarioError(
+            f'{where.at("transactional_id")}: {name}: transactional_id needs commit = "transaction"'
+        )
     _check_subscribed(name, plain["topics"], topics, later, where)
     with blamed(where):
         properties = {
             "group.protocol": plain["protocol"],
+            **({"client.rack": plain["zone"]} if plain["zone"] else {}),
             **_assignor(plain, where),
             **plain["config"],
         }
@@ -396,6 +425,8 @@ def _kind(
             plain["commit"],
             consuming,
             plain["restarts"],
+            plain["assigning"],
+            plain["transactional_id"],
         )
         kind.config(f"{kind.name}-1").make_assignors()
     return kind
@@ -451,6 +482,10 @@ def _producer(plain: Plain, topics: dict[str, int], duration_ms: int, where: Whe
             )
     if not plain["rate"]:
         raise ScenarioError(f"{where.at('rate')}: {name}: rate = 0: at least 1 record a second")
+    if plain["transactional_id"] and not plain["transactional"]:
+        raise ScenarioError(
+            f"{where.at('transactional_id')}: {name}: transactional_id needs transactional = true"
+        )
     if not 1 <= plain["batch"] <= MOST_IN_A_BATCH:
         raise ScenarioError(
             f"{where.at('batch')}: {name}: batch = {plain['batch']}: from 1 to {MOST_IN_A_BATCH} records"
@@ -479,6 +514,7 @@ def _producer(plain: Plain, topics: dict[str, int], duration_ms: int, where: Whe
         dict(plain["config"]),
         plain["batch"],
         _keys(plain, where),
+        plain["transactional_id"],
     )
     with blamed(where):
         kind.config(f"{kind.name}-1")
@@ -607,8 +643,11 @@ def _fault(plain: Plain, there: There, where: Where) -> FaultPlan:
         line=str(where),
     )
     with blamed(where):
+        if verb == CUT_ZONE:
+            check_repeats(plain, where)
+            return replace(plan, later=(CUT_ZONE, check_zone(fields, there, where)))
         if verb is not None:
-            verb = faults.choose(verb, ROWS, "verb")
+            verb = faults.choose(verb, [*ROWS, CUT_ZONE], "verb")
         if action is not None:
             plan = replace(plan, request=faults.from_plain({"action": action, **fields}))
             check_request_fault(action, fields, there, where)

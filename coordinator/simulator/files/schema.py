@@ -122,6 +122,16 @@ TABLES: Final[dict[str, Table]] = {
                 "the release of Kafka that they behave as, such as 4.3 (default: the newest)",
                 "",
             ),
+            "zones": Key(
+                "names",
+                "broker.rack: the zones that brokers are in, one after the other in turn",
+                [],
+            ),
+            "requests_per_second": Key(
+                "count",
+                "so many requests a second each broker handles, the others wait in line; 0: any number",
+                0,
+            ),
             "metadata_delay": Key(
                 "duration", "how late brokers learn what the controller decides", 0
             ),
@@ -131,6 +141,9 @@ TABLES: Final[dict[str, Table]] = {
         "The network between members and brokers.",
         {
             "delay": Key("range", "how long a message takes, one way", ["1ms", "5ms"]),
+            "between_zones": Key(
+                "range", "the same between a client and a broker of another zone (default: delay)"
+            ),
             "bandwidth": Key(
                 "count",
                 "how many bytes a second pass each way between a member and a broker; 0: any amount",
@@ -186,6 +199,14 @@ TABLES: Final[dict[str, Table]] = {
                 "fails",
                 choices=("fails", "crashes", "hangs"),
             ),
+            "assigning": Key(
+                "duration", "how long the assignor takes where one of them leads its group", "0ms"
+            ),
+            "transactional_id": Key(
+                "text",
+                'commit = "transaction": the transactional.id of all of them (default: each has its own)',
+                "",
+            ),
             "restarts": Key(
                 "range",
                 "a process that ends by an error starts again after so long, twice as long each time (default: it does not)",
@@ -220,6 +241,9 @@ TABLES: Final[dict[str, Table]] = {
                 "text",
                 'commit = "transaction": the topic to which a pipeline writes one record for each that it reads',
             ),
+            "zone": Key("text", "client.rack: the zone that they are in, one of brokers.zones", ""),
+            "delay": Key("range", "how long their messages take, one way (default: links.delay)"),
+            "bandwidth": Key("count", "of their links (default: links.bandwidth)"),
             "versions": Key(
                 "text",
                 "the client's age: newest, or the request versions of an older Kafka client",
@@ -255,6 +279,11 @@ TABLES: Final[dict[str, Table]] = {
             ),
             "stop": Key("duration", "when they stop sending (default: 30 s before the end)"),
             "transactional": Key("flag", "whether each has a transactional.id, its name", False),
+            "transactional_id": Key(
+                "text",
+                "transactional: the transactional.id of all of them, instead of the name",
+                "",
+            ),
             "transaction": Key("duration", "how long each transaction is kept open", "1s"),
             "keys": Key(
                 "count", "how many keys records have, which decide the partition; 0: none", 0
@@ -268,6 +297,9 @@ TABLES: Final[dict[str, Table]] = {
             "abort_every": Key(
                 "count", "every so many transactions one is aborted by the application; 0: none", 0
             ),
+            "zone": Key("text", "client.rack: the zone that they are in, one of brokers.zones", ""),
+            "delay": Key("range", "how long their messages take, one way (default: links.delay)"),
+            "bandwidth": Key("count", "of their links (default: links.bandwidth)"),
             "config": Key("settings", "further producer settings by Kafka's names", {}),
         },
         several=True,
@@ -307,6 +339,11 @@ TABLES: Final[dict[str, Table]] = {
             "more": Key("count", "scale: so many more than there are, at most `to`", 0),
             "fewer": Key("count", "scale: so many fewer than there are, at least `low`", 0),
             "down": Key("duration", "rolling, restart: how long one is away", "5s"),
+            "overlap": Key(
+                "duration",
+                "restart: a new process, another client with the same identities, starts at once, and the old one goes so much later",
+                "0s",
+            ),
             "lasts": Key("duration", "stall: how long the application does not poll", "6m"),
             "to": Key("count", "scale, waves: how many there shall be, at the peak", 1),
             "how": Key(

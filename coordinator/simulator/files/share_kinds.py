@@ -34,6 +34,8 @@ _NOT_OF_SHARE: Final = {
     "commit": "they acknowledge records, and commit no offsets",
     "output": "only a pipeline has one",
     "versions": "older clients have no share groups",
+    "assigning": "the coordinator of a share group assigns",
+    "transactional_id": "it writes nothing",
     "per": "each record takes the same time",
     "slow": "each record takes the same time",
     "on_poison": "a poison record is given back",

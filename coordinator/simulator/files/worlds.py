@@ -22,6 +22,7 @@ from ..triggers import WHEN
 from ..whom import group_led, listed
 from .reading import ScenarioError
 from .scenario import Scenario
+from .wires_keys import CUT_ZONE
 
 __all__ = ["WORLDS", "WorldKind", "check_world"]
 
@@ -36,6 +37,7 @@ WORLDS: Final[dict[str, frozenset[WorldKind]]] = {
     **{when: EVERYWHERE if when in _OF_MEMBERS else OURS for when in WHEN},
     **{kind.value: EVERYWHERE if kind in STATES_OF_MEMBERS else OURS for kind in Kind},
     LEADER: OURS,
+    CUT_ZONE: OURS,
 }
 """By verb, action of a request fault, word of `when` or of whom something befalls: the worlds in
 which it can be."""
@@ -53,6 +55,12 @@ def check_world(scenario: Scenario, world: WorldKind) -> None:
         raise ScenarioError(
             f"{scenario.lines['brokers']}: brokers.metadata_delay cannot be in {world.value}: its brokers are not ours"
         )
+    of_brokers = {"zones": scenario.wires.zones, "requests_per_second": scenario.broker_capacity}
+    for key, value in of_brokers.items():
+        if value and world is WorldKind.KAFKA:
+            raise ScenarioError(
+                f"{scenario.lines['brokers']}: brokers.{key} cannot be in {world.value}: its brokers are not ours"
+            )
     if scenario.release is not NEWEST and world is WorldKind.KAFKA:
         raise ScenarioError(
             f"{scenario.lines['brokers']}: brokers.kafka_version cannot be in {world.value}: its brokers are of the release that they are"
