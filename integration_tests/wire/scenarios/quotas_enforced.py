@@ -16,20 +16,21 @@ from integration_tests.wire.raw import Plain
 from integration_tests.wire.recorder import Link, Session
 from integration_tests.wire.registry import scenario
 from integration_tests.wire.scenarios.fetch import fill, wanted
-from integration_tests.wire.scenarios.quotas import Named, quota
+from integration_tests.wire.scenarios.quotas import Named, quota, settle_quotas
 
 ME = "ANONYMOUS"
 _MARKS = itertools.count()
 
 
 def limit(s: Session, *entries: Plain) -> None:
-    """Set quotas, and wait until they hold: until one that was set after them makes its client
-    wait."""
+    """Set quotas, and wait until they hold: until one that was set after they were seen makes its
+    client wait."""
     number = next(_MARKS)
     mark = quota(("client-id", s.name(f"mark{number}")), request_percentage=0.0001)
     for each in (list(entries), [mark]):
         answer = s.stage().ask_quietly("AlterClientQuotas", 1, entries=each, validate_only=False)
         assert not any(each["error_code"] for each in answer["entries"]), answer
+        settle_quotas(s.stage())
     asking = s.connect(f"mark{number}", s.name(f"mark{number}"))
     s.until(lambda: bool(heartbeat(asking)["throttle_time_ms"]), "quotas do not hold")
 
@@ -118,11 +119,12 @@ def the_nearest_quota_counts(s: Session) -> None:
 
 @scenario()
 def consumers_wait(s: Session) -> None:
-    """QUO-1: a fetch that is over comes back empty, and is not counted; its session is not begun.
-    What would never be allowed is not read."""
+    """QUO-1: a fetch that is over comes back empty, and is not counted: a small one is free
+    afterwards, whenever it comes. Its session is not begun. What would never be allowed is not
+    read."""
     name = topic(s, "t")
-    fill(s, name, *[batch(b"x" * 3000)] * 4)
-    asked = wanted(topic_id(s, name), 0, version=17)
+    fill(s, name, *[batch(b"x" * 3000)] * 4, batch(b"small"))
+    asked, small = (wanted(topic_id(s, name), offset, version=17) for offset in (0, 4))
     for label, rate, whole in (("far", 100, False), ("near", 305, False), ("session", 305, True)):
         client = s.name(label)
         limit(s, quota(("client-id", client), consumer_byte_rate=rate))
@@ -133,7 +135,7 @@ def consumers_wait(s: Session) -> None:
         s.say(label, {"responses": answer["responses"], "session": answer["session_id"]})
         if waits < 1000:
             then_muted(link, waits, started)
-            answer = fetch(link, asked)
+            answer = fetch(link, small)
             sizes = [
                 len(partition["records"]) // 2
                 for each in answer["responses"]
