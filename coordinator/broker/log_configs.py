@@ -22,6 +22,7 @@ def log_config(topic: Topic) -> LogConfig:
         timestamp_before_max_ms=topic.effective_int("message.timestamp.before.max.ms"),
         timestamp_after_max_ms=topic.effective_int("message.timestamp.after.max.ms"),
         compacted="compact" in str(topic.effective("cleanup.policy")),
+        segment_ms=topic.effective_int("segment.ms"),
         segment_bytes=topic.effective_int("segment.bytes"),
         producer_id_expiration_ms=configs.get_int("producer.id.expiration.ms"),
         largest_record=topic.effective_int("max.decompressed.message.bytes")

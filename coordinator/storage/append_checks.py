@@ -37,6 +37,7 @@ class LogConfig(NamedTuple):
     timestamp_after_max_ms: int = 3_600_000  # message.timestamp.after.max.ms
     compacted: bool = False  # compact in cleanup.policy: every record needs a key
     segment_bytes: int = 1 << 30  # segment.bytes: no batch may be longer
+    segment_ms: int = 604_800_000  # segment.ms: so much time is between its batches at most
     producer_id_expiration_ms: int = 86_400_000  # producer.id.expiration.ms
     largest_record: int | None = None  # max.decompressed.message.bytes
 

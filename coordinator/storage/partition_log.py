@@ -92,6 +92,10 @@ class Marker(NamedTuple):
         )
 
 
+_NEVER_MS = 1 << 62
+"""Where a segment's first batch has no time: no other's is much later."""
+
+
 class PartitionLog:
     """The log of one partition. `leader_epoch`: the epoch it begins under."""
 
@@ -103,6 +107,9 @@ class PartitionLog:
         "_index",
         "_last_offsets",
         "_pieces",
+        "_segment_lasts_ms",
+        "_segment_ms",
+        "_segments",
         "_tops",
         "aborted",
         "log_end_offset",
@@ -128,6 +135,11 @@ class PartitionLog:
         self._pieces: list[bytes] = []
         self._first_position = 0
         self._highest: tuple[int, bytes, bytes] | None = None
+        # Segments that a time began, by their first offset, but for the first; the highest
+        # timestamp of the last one's first batch.
+        self._segments: list[int] = []
+        self._segment_ms: int | None = None
+        self._segment_lasts_ms = 1 << 62
         self._epochs: list[EpochEnd] = [
             EpochEnd(leader_epoch, 0)
         ]  # here `end_offset` is where the epoch starts
@@ -204,7 +216,9 @@ class PartitionLog:
             if known is not None:
                 return Appended(known.base_offset, known.timestamp, duplicate=True)
             self.producers.check(header)
-        base_offset = self.log_end_offset
+        base_offset, began_ms = self.log_end_offset, self._segment_ms
+        if began_ms is None or header.max_timestamp - began_ms > config.segment_ms:
+            self._look_at_segment(header.max_timestamp, config.segment_ms)
         self._add(header, body, leader_epoch)
         if header.has_producer:
             self.producers.appended(header, base_offset)
@@ -227,7 +241,9 @@ class PartitionLog:
         header, body = parse_header(data), data[CRC_START:]
         if append_time:
             header, body = with_max_timestamp(header, body, now_ms, append_time=True)
-        offset = self.log_end_offset
+        offset, began_ms = self.log_end_offset, self._segment_ms
+        if began_ms is not None and now_ms - began_ms > self._segment_lasts_ms:
+            self._look_at_segment(now_ms, self._segment_lasts_ms)
         self._add(header, body, leader_epoch)
         self._marked(marker, offset, now_ms)
         return offset
@@ -248,6 +264,20 @@ class PartitionLog:
     def _add(self, header: BatchHeader, body: bytes, leader_epoch: int) -> None:
         self.assign_epoch(leader_epoch)
         self._keep(header, stamp(self.log_end_offset, leader_epoch, header), body)
+
+    def _look_at_segment(self, timestamp: int, segment_ms: int) -> None:
+        """The next batch begins a segment if its time is longer after that of the last segment's
+        first batch than a segment lasts (SEG-1). Where the last one began is not known yet of a
+        copy, and of a log that was truncated."""
+        self._segment_lasts_ms = segment_ms
+        if self._last_offsets and self._segment_ms is None:
+            began = self._segments[-1] if self._segments else 0
+            self._segment_ms = self._header(bisect_left(self._last_offsets, began)).max_timestamp
+            if timestamp - self._segment_ms <= segment_ms:
+                return
+        if self._last_offsets:
+            self._segments.append(self.log_end_offset)
+        self._segment_ms = timestamp if timestamp >= 0 else _NEVER_MS
 
     def _keep(self, header: BatchHeader, head: bytes, body: bytes) -> None:
         highest = header.max_timestamp
@@ -308,6 +338,7 @@ class PartitionLog:
         self._index = OffsetIndex()
         self._last_offsets, self._bodies_end = other._last_offsets[:], other._bodies_end[:]
         self._tops, self._pieces = other._tops[:], other._pieces[:]
+        self._segments, self._segment_ms = other._segments[:], other._segment_ms
         self._first_position, self._highest, self._epochs = (
             other._first_position,
             other._highest,
@@ -331,8 +362,13 @@ class PartitionLog:
 
         The first batch comes whole if `at_least_one`, and otherwise not at all where it would not
         fit (KIP-74). `offset` must lie within log start and log end. `end`: nothing from this
-        offset on, where a batch must begin.
+        offset on, where a batch must begin. Nothing from another segment than the first one's, either.
         """
+        if self._segments:
+            following = bisect_right(self._segments, offset)
+            if following < len(self._segments):
+                begins = self._segments[following]
+                end = begins if end is None else min(end, begins)
         ends = self._bodies_end
         first = bisect_left(self._last_offsets, offset)
         stop = len(ends) if end is None else bisect_left(self._last_offsets, end)

@@ -52,7 +52,7 @@ class ReplicaLog(PartitionLog):
         """
         if self.log_end_offset < leader.log_start_offset:
             self._begin_at(leader.log_start_offset)
-        copied = 0
+        copied, before = 0, self.log_end_offset
         for i in range(
             bisect_left(leader._last_offsets, self.log_end_offset), len(leader._last_offsets)
         ):
@@ -61,6 +61,9 @@ class ReplicaLog(PartitionLog):
                 break
             self._take(head, body)
             copied += len(head) + len(body)
+        if leader._segments:
+            self._segments += [at for at in leader._segments if before <= at < self.log_end_offset]
+            self._segment_ms = None
         if (
             self.log_end_offset == leader.log_end_offset
             and leader._epochs[-1].epoch > self._epochs[-1].epoch
@@ -108,9 +111,11 @@ class ReplicaLog(PartitionLog):
         kept = bisect_left(self._last_offsets, end)
         pieces, start = self._pieces[: 2 * kept], self.log_start_offset
         written = [entry for entry in self._known_at_start if entry[0] <= end]
+        segments = [at for at in self._segments if at < end]
         first = self._header(0).base_offset if kept else end
         self._begin_at(first)
         self._known_at_start = written
+        self._segments = segments
         for i in range(0, len(pieces), 2):
             self._take(pieces[i], pieces[i + 1])
             if written and self.log_end_offset == written[-1][0]:
@@ -125,6 +130,7 @@ class ReplicaLog(PartitionLog):
         self.producers, self.aborted = Producers(), AbortedTransactions()
         self.transactions = {}
         self._first_position, self._highest = 0, None
+        self._segments, self._segment_ms = [], None
         self.log_start_offset = self.log_end_offset = offset
         self._epochs = [EpochEnd(-1, offset)]
         self._known_at_start = []

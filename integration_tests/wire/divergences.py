@@ -65,7 +65,6 @@ OF_RELEASES: Final[dict[str, dict[str, str]]] = {
     },
     "3.9": {
         "admin_groups.list_with_filters": "Kafka takes states to filter by with their blanks",
-        "compressed_batches.records_that_are_refused": "Kafka's fetch ends before a batch that ours tells; why is not known",
         "fetch.offsets_inside_batches": _NULL_RECORDS,
         "hostile.unknown_keys_and_versions": "Kafka serves Produce 0 to 2 and Fetch 0 to 3; we do not",
         "join_leaders.tied_votes": "Kafka breaks ties of votes in the order of another hash table",

@@ -13,6 +13,7 @@ from coordinator.storage.compression import Budget
 from coordinator.storage.partition_log import Appended, EpochEnd, PartitionLog, TimestampedOffset
 from coordinator.storage.record_codec import Record, build_batch, encode_record
 from coordinator.storage.records import BatchRefused, crc32c, parse_header, seal, sole_batch
+from coordinator.storage.replica_log import ReplicaLog
 
 NOW = 1_700_000_000_000
 
@@ -444,3 +445,82 @@ def test_compressed_records_out_of_order_are_refused() -> None:
         payload,
     )
     assert refused(batch).error == ErrorCode.UNKNOWN_SERVER_ERROR
+
+
+class TestSegments:
+    """SEG-1: where a time begins a segment a read ends."""
+
+    @staticmethod
+    def offsets(log: PartitionLog, offset: int) -> list[int]:
+        """The base offsets of the batches of a read."""
+        data, found = log.read(offset, 10_000), []
+        while data:
+            header = parse_header(data)
+            found.append(header.base_offset)
+            data = data[header.size :]
+        return found
+
+    def test_a_read_ends_with_its_segment(self) -> None:
+        """The first batch of a segment counts, be it that a later one is older."""
+        log, config = PartitionLog(), LogConfig(segment_ms=100)
+        for timestamp in (NOW, NOW + 100, NOW + 101, NOW, NOW + 300):
+            put(log, at(timestamp, timestamp), config)
+        assert [self.offsets(log, offset) for offset in (0, 2, 4, 7, 8)] == [
+            [0, 2],
+            [2],
+            [4, 6],
+            [6],
+            [8],
+        ]
+
+    def test_a_limit_of_the_reader_still_counts(self) -> None:
+        log = PartitionLog()
+        for timestamp in (NOW, NOW, NOW + 1_000):
+            put(log, at(timestamp), LogConfig(segment_ms=100))
+        first = len(log.read(0, 10_000)) // 2
+        assert len(log.read(0, first)) == first
+        assert log.read(0, 10_000, end=1) == log.read(0, first)
+        assert self.offsets(log, 2) == [2]
+
+    def test_batches_without_a_time_begin_none_behind_the_present(self) -> None:
+        log = PartitionLog()
+        for timestamp in (-1, -1, NOW - 50):
+            put(log, at(timestamp), LogConfig(segment_ms=100))
+        assert self.offsets(log, 0) == [0, 1, 2]
+
+    def test_what_is_truncated_has_no_segment_any_more(self) -> None:
+        log, config = ReplicaLog(), LogConfig(segment_ms=100)
+        for timestamp in (NOW, NOW + 200, NOW + 400):
+            put(log, at(timestamp), config)
+        log.committed = 3
+        log.truncate(1)
+        put(log, at(NOW + 100), config)
+        put(log, at(NOW + 450), config)
+        assert [self.offsets(log, offset) for offset in (0, 2)] == [[0, 1], [2]]
+
+    def test_who_copied_begins_one_where_the_first_batch_is_too_old(self) -> None:
+        leader, follower = ReplicaLog(), ReplicaLog()
+        config = LogConfig(segment_ms=100)
+        put(leader, at(NOW), config)
+        follower.follow(leader)
+        for timestamp in (NOW + 50, NOW + 150):
+            put(follower, at(timestamp), config)
+        assert [self.offsets(follower, offset) for offset in (0, 2)] == [[0, 1], [2]]
+
+    def test_who_copied_has_the_leaders(self) -> None:
+        leader, follower = ReplicaLog(), ReplicaLog()
+        config = LogConfig(segment_ms=100)
+        for timestamp in (NOW, NOW + 200):
+            put(leader, at(timestamp), config)
+            follower.follow(leader)
+        put(follower, at(NOW + 250), config)
+        assert [self.offsets(follower, offset) for offset in (0, 1)] == [[0], [1, 2]]
+
+    def test_a_copy_has_the_same(self) -> None:
+        log, copy = PartitionLog(), PartitionLog()
+        for timestamp in (NOW, NOW + 200):
+            put(log, at(timestamp), LogConfig(segment_ms=100))
+        copy.adopt(log)
+        put(log, at(NOW + 400), LogConfig(segment_ms=100))
+        assert self.offsets(copy, 0) == [0]
+        assert self.offsets(copy, 1) == [1]

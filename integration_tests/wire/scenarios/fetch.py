@@ -269,3 +269,20 @@ def replica_ids(s: Session) -> None:
     fill(s, name, THREE[0])
     for replica in (-1, -2, 1, 7):
         fetch(a, wanted(name, 0), version=11, replica_id=replica)
+
+
+@scenario()
+def segments_that_times_begin(s: Session) -> None:
+    """SEG-1: a fetch ends where a segment does, and one begins where a batch's time is more than
+    segment.ms after that of the first batch of the last one."""
+    week_ms, began_ms = 604_800_000, 1_700_000_000_000
+    name = topic(s, "t", 1)
+    times = (began_ms, began_ms + week_ms, began_ms + week_ms + 1, began_ms, began_ms + 3 * week_ms)
+    fill(s, name, *(batch(b"a", b"b", timestamp_ms=at) for at in times))
+    a = s.connect()
+    for offset in range(11):
+        fetch(a, wanted(name, offset))
+    hours = topic(s, "h", 1, segment_ms="3600000")
+    fill(s, hours, *(batch(b"a", timestamp_ms=began_ms + i * 1_800_000) for i in range(6)))
+    for offset in range(6):
+        fetch(a, wanted(hours, offset))
