@@ -18,6 +18,7 @@ from ..control.faults import Fault, to_plain
 from ..event_log.reader import Line, read_lines
 from ..explain.output import as_plain, timeline_of
 from ..explain.words import printable
+from ..releases import NEWEST
 from ..simulator.files.scenario import FaultPlan, MemberKind, Scenario, members_of
 
 Plain = dict[str, Any]
@@ -52,6 +53,7 @@ def _without(scenario: Scenario) -> list[str]:
 
 
 def _text(scenario: Scenario, lines: Sequence[str]) -> str:
+    _check(scenario)
     log = list(read_lines([line + "\n" for line in lines], "run"))
     anchors = _Anchors(log)
     body: list[str] = []
@@ -87,6 +89,25 @@ def _plain(value: str) -> str | int:
 
 def _variable(kind: MemberKind) -> str:
     return "settings_of_" + re.sub(r"\W", "_", kind.name)
+
+
+def _check(scenario: Scenario) -> None:
+    """Raises OnlyHereError for a world or members that a test cannot have."""
+    wires = scenario.wires
+    own_wires = any(
+        each.delay_ms is not None or each.bandwidth is not None for each in wires.kinds.values()
+    )
+    for what, there in (
+        ("members of share groups", bool(scenario.share_members)),
+        ("links of zones or kinds", bool(wires.zones) or own_wires),
+        ("links of a bandwidth", bool(scenario.bandwidth)),
+        ("brokers of a capacity", bool(scenario.broker_capacity)),
+        ("assignors that take time", any(kind.assigning_ms for kind in scenario.members)),
+        ("clients of older versions", any(k.versions != "newest" for k in scenario.members)),
+        ("another release of brokers", scenario.release != NEWEST),
+    ):
+        if there:
+            raise OnlyHereError(what)
 
 
 # -- what happens

@@ -89,6 +89,11 @@ def test_what_is_drawn_exists_in_the_simulator_alone() -> None:
             scenario.replace('start = "0s"', 'start = ["0s", "2s"]'),
             "members app start at an instant that is drawn",
         ),
+        (scenario.replace("[links]", "[links]\nbandwidth = 1000"), "links of a bandwidth"),
+        (
+            scenario.replace('name = "app"', 'name = "app"\nversions = "2.2"'),
+            "clients of older versions",
+        ),
     ):
         made = run_as_test(SEED, text, "x")
         assert made["only_here"] == said
