@@ -499,7 +499,7 @@ def read(
     end = log.last_stable_offset if committed else log.high_watermark
     if start >= end:
         return []
-    data = log.read(start, 1 << 62, end=end)
+    data = log.read(start, 1 << 62, end=end, across=True)
     aborted = _aborted_ranges(log) if committed else {}
     return [
         ReadRecord(

@@ -355,16 +355,23 @@ class PartitionLog:
     # -----------------------------------------------------------------------------------------------------
 
     def read(
-        self, offset: int, max_bytes: int, *, at_least_one: bool = True, end: int | None = None
+        self,
+        offset: int,
+        max_bytes: int,
+        *,
+        at_least_one: bool = True,
+        end: int | None = None,
+        across: bool = False,
     ) -> bytes:
         """Batches from the one that holds `offset` on, cut off at `max_bytes` even within a batch,
         as Kafka does.
 
         The first batch comes whole if `at_least_one`, and otherwise not at all where it would not
         fit (KIP-74). `offset` must lie within log start and log end. `end`: nothing from this
-        offset on, where a batch must begin. Nothing from another segment than the first one's, either.
+        offset on, where a batch must begin. Nothing from another segment than the first one's, either,
+        unless `across`.
         """
-        if self._segments:
+        if self._segments and not across:
             following = bisect_right(self._segments, offset)
             if following < len(self._segments):
                 begins = self._segments[following]

@@ -73,7 +73,7 @@ def originals(log: PartitionLog, first: int, last: int) -> Originals:
     if not log.log_start_offset <= first < log.log_end_offset:
         return Originals(found, last)
     seen = first
-    data = memoryview(log.read(first, MOST_BYTES))
+    data = memoryview(log.read(first, MOST_BYTES, across=True))
     while len(data) >= HEADER_SIZE:
         header = parse_header(bytes(data[:HEADER_SIZE]))
         if header.base_offset > last:
