@@ -200,7 +200,7 @@ TABLES: Final[dict[str, Table]] = {
                 choices=("fails", "crashes", "hangs"),
             ),
             "assigning": Key(
-                "duration", "how long the assignor takes where one of them leads its group", "0ms"
+                "duration", "how long the assignor takes where one of them leads its group", 0
             ),
             "transactional_id": Key(
                 "text",
