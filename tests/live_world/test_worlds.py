@@ -12,6 +12,7 @@ from coordinator.simulator.conditions import Kind
 from coordinator.simulator.files import catalogue
 from coordinator.simulator.files.reading import ScenarioError
 from coordinator.simulator.files.scenario import Scenario, read_scenario
+from coordinator.simulator.files.wires_keys import CUT_ZONE
 from coordinator.simulator.files.worlds import LEADER, WORLDS, WorldKind, check_world
 from coordinator.simulator.triggers import WHEN
 from coordinator.verbs.members import MEMBER_VERBS
@@ -31,7 +32,7 @@ def scenario(text: str) -> Scenario:
 
 def test_every_word_of_a_scenario_says_where_it_can_be() -> None:
     states = {kind.value for kind in Kind}
-    assert set(WORLDS) == {*VERBS, *MEMBER_VERBS, *ACTIONS, *WHEN, *states, LEADER}
+    assert set(WORLDS) == {*VERBS, *MEMBER_VERBS, *ACTIONS, *WHEN, *states, LEADER, CUT_ZONE}
     assert all(WorldKind.VIRTUAL in worlds for worlds in WORLDS.values())
 
 
@@ -60,6 +61,11 @@ def test_every_word_of_a_scenario_says_where_it_can_be() -> None:
             '[[faults]]\nverb = "PauseMember"\nmember = "leader of app"\n',
             "line 7: leader of GROUP",
         ),
+        (
+            '[brokers]\ncount = 2\nzones = ["a", "b"]\n[[faults]]\nverb = "CutZone"\nzone = "a"\n',
+            "line 10: CutZone",
+        ),
+        ("[brokers]\nrequests_per_second = 100\n", "line 7: brokers.requests_per_second"),
         (
             '[[faults]]\nverb = "StopBroker"\nbroker = "coordinator of app"\n',
             "line 7: StopBroker",
