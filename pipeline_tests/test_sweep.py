@@ -17,7 +17,7 @@ import duckdb
 import pyarrow.parquet as pq
 import pytest
 
-from coordinator.pipeline.measures import compare, frontier_of, summarise
+from coordinator.pipeline.measures import DETECTION, compare, frontier_of, summarise
 from coordinator.pipeline.plain import Tables, tables_of
 from coordinator.pipeline.schemas import TABLES
 from coordinator.pipeline.spark import sweep as sweeping
@@ -107,7 +107,8 @@ def test_the_statistics_are_those_of_plain_python(
         for variant in analysis.variants[1:]
         for each in compare(variant, by_variant[variant], first, by_variant[first])
     ]
-    assert analysis.frontier == frontier_of(analysis.summaries) and any(
+    assert analysis.weighed == DETECTION, "the variants differ in session.timeout.ms"
+    assert analysis.frontier == frontier_of(analysis.summaries, DETECTION) and any(
         point.best for point in analysis.frontier
     )
     write(analysis, tmp_path)
@@ -317,9 +318,12 @@ def test_the_report(spark: Any, swept: tuple[Sweep, Path], tmp_path: Path) -> No
     assert again.read_text() == text
     dom = browsed(path, tmp_path, "--dump-dom")
     assert (
-        dom.count("<details") == 20
+        dom.count("<details") == 10
         and dom.count("</svg>") == text.count("</svg>") >= 5
         and "The frontier" in dom
+        and "the same in 3 runs, of which this is the worst" in dom
+        and "no variant is better than" in dom
+        and "timeline.svg" in dom
     )
     browsed(path, tmp_path, f"--screenshot={tmp_path}/page.png", "--window-size=1200,3000")
     seen = colours_in(tmp_path / "page.png")

@@ -118,6 +118,47 @@ class Told:
             self._ended(line["group"], place, owned.take(place), line)
 
 
+class Believed:
+    """Who takes which partition for its own, by the word of its own listener: several at once, while
+    one has not heard yet that it is another's by now. `ended` is told of each time that is over,
+    and at the end of the others."""
+
+    def __init__(self, ended: Ended) -> None:
+        self._ended = ended
+        self._held: dict[tuple[str, str], dict[Place, Held]] = {}
+        """By group and client."""
+
+    def see(self, line: Line) -> None:
+        """A line of stream `member`."""
+        kind, who = line["type"], (line.get("group", ""), line.get("client", ""))
+        if kind == "PartitionsAssigned":
+            held = self._held.setdefault(who, {})
+            for row in line["partitions"]:
+                place = row["topic"], row["partition"]
+                self._end(held, place, line)
+                held[place] = Held(
+                    line.get("member", ""), line.get("generation"), line["seq"], line["at_ms"]
+                )
+        elif kind in ("PartitionsRevoked", "PartitionsLost"):
+            for row in line["partitions"]:
+                self._end(self._held.get(who, {}), (row["topic"], row["partition"]), line)
+        elif kind in _PROCESS_ENDED:
+            held = self._held.pop(who, {})
+            for place in list(held):
+                self._end(held, place, line)
+
+    def finish(self) -> None:
+        """What is held at the end."""
+        for (group, _), held in self._held.items():
+            for place, one in held.items():
+                self._ended(group, place, one, None)
+
+    def _end(self, held: dict[Place, Held], place: Place, line: Line) -> None:
+        one = held.pop(place, None)
+        if one is not None:
+            self._ended(line["group"], place, one, line)
+
+
 class Given:
     """Who has which partition as the coordinator gave it: `ended` is told of each time that is
     over, and at the end of the others."""

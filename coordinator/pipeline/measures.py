@@ -62,8 +62,12 @@ _MEASURES = (
     Measure("refused_commits", "commits refused", "", _column("refused_commits")),
 )
 MEASURES: Final[Mapping[str, Measure]] = {measure.name: measure for measure in _MEASURES}
-FRONTIER: Final = ("detection_s", "false_expiries")
-"""What the frontier weighs against each other."""
+DETECTION: Final = ("detection_s", "false_expiries")
+PRICE: Final = ("unavailable_partition_s", "moved_between_processes")
+HEADLINES: Final = ("unavailable_partition_s", "rebalancing_s", "moved_between_processes")
+"""What a report says first who has least of."""
+_DECIDE_DETECTION: Final = ("session", "heartbeat", "max.poll.interval")
+"""Parts of the names of settings that decide how soon a crash is noticed."""
 
 
 class Summary(NamedTuple):
@@ -131,7 +135,15 @@ def _by_seed(measure: Measure, runs: Iterable[Run]) -> dict[int, float]:
     return {seed: value for seed, value in values.items() if value is not None}
 
 
-def frontier_of(summaries: Iterable[Summary], measures: tuple[str, str] = FRONTIER) -> list[Point]:
+def weighed(variants: Iterable[str]) -> tuple[str, str]:
+    """The two measures that a frontier weighs against each other: how soon a crash is noticed
+    against false alarms, if the variants differ in a setting that decides it, else what rebalances
+    cost. An assignor notices no crash."""
+    named = any(setting in variant for variant in variants for setting in _DECIDE_DETECTION)
+    return DETECTION if named else PRICE
+
+
+def frontier_of(summaries: Iterable[Summary], measures: tuple[str, str]) -> list[Point]:
     """Each variant that has both measures, in the order given."""
     medians: dict[str, dict[str, float]] = {}
     for each in summaries:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from ..common.statistics import told
 from .measures import MEASURES, Difference, Point, Summary
+from .winners import winners
 
 _STYLE = """
 body{font:15px/1.5 system-ui,sans-serif;max-width:72rem;margin:2rem auto;padding:0 1rem;color:#1b1f24;background:#fff}
@@ -31,7 +32,8 @@ _ABOUT_MEASURES = (
 
 
 class Worst(NamedTuple):
-    """One of the worst rebalances, with what explains and repeats it."""
+    """One of the worst rebalances, with what explains and repeats it. `runs`: in how many runs of
+    its variant the same rebalance (group and generation) is among the worst."""
 
     run_id: str
     group: str
@@ -45,6 +47,17 @@ class Worst(NamedTuple):
     why: str
     causes: Sequence[str]
     command: str
+    runs: int = 1
+
+
+def grouped(worst: Iterable[Worst], variant_of: Mapping[str, str], most: int) -> list[Worst]:
+    """The worst first, each rebalance of a variant once, whatever the seed. `variant_of`: by run."""
+    found: dict[tuple[str, str, int | None], Worst] = {}
+    for each in worst:
+        key = variant_of.get(each.run_id, each.run_id), each.group, each.generation
+        known = found.get(key)
+        found[key] = each if known is None else known._replace(runs=known.runs + each.runs)
+    return list(found.values())[:most]
 
 
 class Facts(NamedTuple):
@@ -56,6 +69,8 @@ class Facts(NamedTuple):
     variants: Sequence[str]
     summaries: Sequence[Summary]
     differences: Sequence[Difference]
+    weighed: tuple[str, str]
+    """The measures of the frontier."""
     frontier: Sequence[Point]
     worst: Sequence[Worst]
     verdicts: Sequence[Sequence[Any]]
@@ -85,6 +100,7 @@ def page(facts: Facts) -> str:
         f"<title>{escape(facts.title)}</title><style>{_STYLE}</style></head><body>",
         f"<h1>{escape(facts.title)}</h1>",
         _overview(facts),
+        *(f"<p class='won'>{escape(sentence)}</p>" for sentence in _winners(facts)),
         _ABOUT_MEASURES,
         _measures(facts),
         _frontier(facts),
@@ -205,11 +221,16 @@ def _frontier(facts: Facts) -> str:
     rows = [
         (point.variant, point.x, point.y, "yes" if point.best else "") for point in facts.frontier
     ]
+    x, y = (MEASURES[name] for name in facts.weighed)
+    units = tuple(f"{each.title}{f', {each.unit}' if each.unit else ''}" for each in (x, y))
     return (
-        "<h2 id='frontier'>The frontier</h2><p>How soon a crash is detected, against expiries of members that nobody had killed. No other "
-        "variant beats one on the frontier in both.</p>"
-        + table(("variant", "detected after, s", "false expiries", "frontier"), rows, (1, 2))
+        f"<h2 id='frontier'>The frontier</h2><p>{escape(x.title)} against {escape(y.title)}, medians. No other variant beats one on the "
+        "frontier in both.</p>" + table(("variant", *units, "frontier"), rows, (1, 2))
     )
+
+
+def _winners(facts: Facts) -> list[str]:
+    return winners(facts.variants, facts.summaries, facts.differences)
 
 
 def _figures(facts: Facts) -> str:
@@ -231,6 +252,11 @@ def _worst(worst: Sequence[Worst]) -> str:
         head = (
             f"{number}. Group {each.group}, {generation}, at {seconds(each.started_ms)}: {seconds(each.duration_ms)}, {each.outcome}, "
             f"{each.moved} moved, {each.lost} lost, {seconds(each.unavailable_ms)} without an owner"
+            + (
+                f"; the same in {each.runs} runs, of which this is the worst"
+                if each.runs > 1
+                else ""
+            )
         )
         causes = "".join(f"<li><code>{escape(cause)}</code></li>" for cause in each.causes)
         parts.append(

@@ -191,7 +191,7 @@ _TABLES = (
             _RUN
             + """
         group_id string: the group
-        view string: `coordinator`: as the coordinator gave it; `member`: as the members' listeners were told (stream member)
+        view string: `coordinator`: as it gave it; `member`: as listeners were told, one owner at a time; `listener`: each for itself
         topic string: the topic
         partition int: the partition's number
         member_id string: who had it

@@ -28,7 +28,7 @@ SHORT = {
 @cache
 def simulated(name: str, seed: int = 1) -> str:
     """The text of a simulation's log."""
-    scenario = read_scenario(catalogue.text(name), name, SHORT[name])
+    scenario = read_scenario(catalogue.text(name), name, SHORT.get(name, ()))
     log = EventLog(seed=seed, epoch_ms=EPOCH_MS)
     run_scenario(scenario, seed, log)
     return "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in log.events())

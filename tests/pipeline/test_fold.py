@@ -111,6 +111,35 @@ def test_intervals_of_ownership_do_not_overlap_in_a_view(name: str) -> None:
                 assert row["from_ms"] <= row["to_ms"] <= later["from_ms"]
 
 
+def test_who_stood_still_has_its_partitions_by_its_own_word_until_it_hears() -> None:
+    """Two rows of one partition overlap in view `listener`: the next owner's, and that of a member
+    that does not know yet."""
+    text = simulated("long_gc_pause")
+    tables, _ = folded(text)
+    resumed = [line["at_ms"] for line in lines_of(text) if line["type"] == "MemberResumed"]
+    by_partition: dict[Any, list[dict[str, Any]]] = {}
+    for row in rows(tables, "ownership", view="listener"):
+        by_partition.setdefault((row["topic"], row["partition"]), []).append(row)
+    late = [
+        (row, later)
+        for intervals in by_partition.values()
+        for row in intervals
+        for later in intervals
+        if row["member_id"] != later["member_id"]
+        and row["from_ms"] < later["from_ms"] < (row["to_ms"] or 0)
+    ]
+    assert late, "a zombie"
+    for row, later in late:
+        assert row["ended_by"] == "PartitionsLost"
+        assert any(0 <= row["to_ms"] - at <= 5_000 for at in resumed), "it heard when it went on"
+        assert row["to_ms"] - later["from_ms"] > 1_000
+    as_told = {
+        (row["partition"], row["from_seq"]): row for row in rows(tables, "ownership", view="member")
+    }
+    for row, later in late:
+        assert as_told[row["partition"], row["from_seq"]]["to_ms"] == later["from_ms"]
+
+
 def test_the_time_without_an_owner_is_the_simulators_measure() -> None:
     """Gaps between the intervals of the members' own word, and what nobody has at the end."""
     text = simulated("rolling_deploy_dynamic")

@@ -5,8 +5,19 @@ from __future__ import annotations
 from html.parser import HTMLParser
 from typing import Any
 
-from coordinator.pipeline.measures import MEASURES, compare, frontier_of, summarise
-from coordinator.pipeline.page import RUN_COLUMNS, Facts, Worst, page
+from coordinator.pipeline.measures import (
+    DETECTION,
+    MEASURES,
+    PRICE,
+    Difference,
+    Summary,
+    compare,
+    frontier_of,
+    summarise,
+    weighed,
+)
+from coordinator.pipeline.page import RUN_COLUMNS, Facts, Worst, grouped, page
+from coordinator.pipeline.winners import winners
 
 from .kit import folded, rows, simulated
 
@@ -41,7 +52,8 @@ def facts(**changed: Any) -> Facts:
             "rows": {"events": 8, "rebalances": 3},
         },
         "differences": compare(EVIL, runs[EVIL], "a", runs["a"]),
-        "frontier": frontier_of(summaries),
+        "weighed": DETECTION,
+        "frontier": frontier_of(summaries, DETECTION),
         "worst": [Worst(EVIL, EVIL, None, 1, None, EVIL, 0, 0, 0, EVIL, [EVIL], EVIL)],
         "verdicts": [(EVIL, "kept", 1, 0, EVIL)],
         "quarantine": [(EVIL, 1, 2, EVIL, EVIL)],
@@ -111,3 +123,53 @@ def test_measures_are_less_is_better_and_compared_by_seed() -> None:
     assert found["moved"].pairs == 1 and found["moved"].value == -base[1]["moved"]
     assert found["rebalances"].value == 0
     assert "detection_s" not in {each.measure for each in summarise("x", [a_run(1, detected=0)])}
+
+
+def test_an_assignor_is_not_judged_by_how_soon_a_crash_is_noticed() -> None:
+    assert weighed(["assignor=range", "assignor=sticky"]) == PRICE
+    assert weighed(["members.app.config.session.timeout.ms=6000", ""]) == DETECTION
+    assert weighed(["brokers.config.group.consumer.heartbeat.interval.ms=500"]) == DETECTION
+
+
+def medians(**values: float) -> list[Summary]:
+    return [
+        Summary(variant, "unavailable_partition_s", 0.5, value, value, value, 0.95, 9)
+        for variant, value in values.items()
+    ]
+
+
+def less(variant: str, value: float, low: float, high: float) -> Difference:
+    return Difference(variant, "a", "unavailable_partition_s", value, low, high, 0.961, 9)
+
+
+def test_who_has_least_is_said_with_how_much_and_how_sure() -> None:
+    said = winners(["a", "b", "c"], medians(a=30, b=12, c=20), [less("b", -18, -25, -10)])
+    assert said == [
+        "Partitions unavailable: b has least, 12 partition s (median), 18 [10, 25] 96.1% partition s less than a, seed by seed."
+    ]
+    said = winners(
+        ["a", "b", "c"], medians(a=5, b=12, c=9), [less("b", 7, 6, 8), less("c", 4, 3, 5)]
+    )
+    assert said == [
+        "Partitions unavailable: a has least, 5 partition s (median), 4 [3, 5] 96.1% partition s less than c, the next, seed by seed."
+    ]
+
+
+def test_nobody_wins_by_chance() -> None:
+    (said,) = winners(["a", "b"], medians(a=30, b=29), [less("b", -1, -9, 4)])
+    assert said.startswith("Partitions unavailable: no variant is better than a")
+    (said,) = winners(["a", "b"], medians(a=3, b=3), [less("b", 0, 0, 0)])
+    assert said == "Partitions unavailable: all variants have 3 partition s (median)."
+    assert winners(["a"], medians(a=3), []) == []
+
+
+def test_the_same_rebalance_of_many_seeds_is_told_once() -> None:
+    one = Worst("r1", "app", 3, 1, None, "stable", 0, 0, 900, "why", [], "command")
+    rows = [one, one._replace(run_id="r2", unavailable_ms=800), one._replace(generation=4)]
+    told = grouped(rows, {"r1": "range", "r2": "range"}, 10)
+    assert [(each.run_id, each.generation, each.runs) for each in told] == [
+        ("r1", 3, 2),
+        ("r1", 4, 1),
+    ]
+    assert grouped(rows, {"r1": "range", "r2": "sticky"}, 2) == rows[:2]
+    assert "the same in 2 runs, of which this is the worst" in page(facts(worst=told))

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from functools import partial
 
-from ...history.owners import Given, Held, Place, Told
+from ...history.owners import Believed, Given, Held, Place, Told
 from ...history.reader import History
 from .observer import Emit, Line, Subject
 
 
 class Ownership(Subject):
-    """Both views: as the coordinator gave them, and as the members' listeners were told."""
+    """Three views: as the coordinator gave them; as the members' listeners were told, with one owner
+    at a time; and as each listener was told, so that two may believe to have one."""
 
     streams = frozenset({"group", "member"})
     tables = ("ownership",)
@@ -20,15 +21,21 @@ class Ownership(Subject):
         super().__init__(emit, history)
         self._given = Given(partial(self._emit, "coordinator"))
         self._told = Told(partial(self._emit, "member"))
+        self._believed = Believed(partial(self._emit, "listener"))
 
     def see(self, line: Line) -> None:
         """A line of stream `group` or `member`."""
-        (self._given if line["stream"] == "group" else self._told).see(line)
+        if line["stream"] == "group":
+            self._given.see(line)
+        else:
+            self._told.see(line)
+            self._believed.see(line)
 
     def finish(self) -> None:
         """What is held at the end."""
         self._given.finish()
         self._told.finish()
+        self._believed.finish()
 
     def _emit(self, view: str, group: str, place: Place, one: Held, line: Line | None) -> None:
         end = (None, None, None) if line is None else (line["seq"], line["at_ms"], line["type"])

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from ..measures import Difference, Point, Summary, compare, frontier_of, summarise
+from ..measures import Difference, Point, Summary, compare, frontier_of, summarise, weighed
 from .folders import tables_in, whole
 from .session import PipelineError
 
@@ -33,6 +33,8 @@ class Analysis(NamedTuple):
     runs: int
     summaries: list[Summary]
     differences: list[Difference]
+    weighed: tuple[str, str]
+    """The measures of the frontier."""
     frontier: list[Point]
 
 
@@ -92,7 +94,8 @@ def analyse(spark: Any, folder: str | os.PathLike[str]) -> Analysis:
         sum(results[variant]["runs"] for variant in order),
         summaries,
         differences,
-        frontier_of(summaries),
+        weighed(order),
+        frontier_of(summaries, weighed(order)),
     )
 
 

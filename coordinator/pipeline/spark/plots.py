@@ -18,6 +18,8 @@ from matplotlib import pyplot as plt
 from ..measures import MEASURES, Point, Summary
 
 _COLOURS = ("#2f6db5", "#c8553d", "#3c8d5a", "#8a5fb0", "#b58b2f", "#4a9fa8")
+MOST_BARS = 2000
+"""So many rebalances are drawn at most."""
 plt.rcParams.update(
     {
         "svg.hashsalt": "coordinator",
@@ -100,7 +102,30 @@ def frontier(points: Sequence[Point], x: str, y: str) -> Any:
         alpha=0.5,
     )
     axes.set_xlabel(f"{MEASURES[x].title}, {MEASURES[x].unit}".rstrip(", "))
-    axes.set_ylabel(MEASURES[y].title)
+    axes.set_ylabel(f"{MEASURES[y].title}, {MEASURES[y].unit}".rstrip(", "))
+    axes.set_xlim(left=0)
+    axes.set_ylim(bottom=0)
+    return figure
+
+
+def time_lines(rows: Sequence[tuple[Any, ...]], end_ms: int) -> Any:
+    """Rebalances as bars, a line for each group: (group, started_ms, duration_ms, outcome). One that
+    did not end lasts until the next of its group, or the end."""
+    groups = list(dict.fromkeys(row[0] for row in rows))
+    figure, axes = plt.subplots(figsize=(8.5, 1.0 + 0.5 * len(groups)))
+    for at, (group, started_ms, duration_ms, outcome) in enumerate(rows):
+        following = next((row[1] for row in rows[at + 1 :] if row[0] == group), end_ms)
+        length = following - started_ms if duration_ms is None else duration_ms
+        axes.barh(
+            len(groups) - 1 - groups.index(group),
+            max(length, end_ms / 500) / 1000,
+            left=started_ms / 1000,
+            height=0.5,
+            color=_COLOURS[0] if outcome == "stable" else _COLOURS[1],
+        )
+    axes.set_yticks(list(range(len(groups)))[::-1], [_short(group) for group in groups])
+    axes.set_xlim(0, max(end_ms / 1000, 1))
+    axes.set_xlabel("s from the beginning; red: it did not end with a stable group")
     return figure
 
 
@@ -113,6 +138,7 @@ def histogram(counts: Sequence[tuple[int, int]], label: str) -> Any:
         width=0.9,
         color=_COLOURS[0],
     )
+    axes.set_xlim(left=0)
     axes.set_xlabel(label)
     axes.set_ylabel("rebalances")
     return figure

@@ -9,15 +9,15 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from ..measures import FRONTIER, MEASURES
-from ..page import RUN_COLUMNS, Facts, Worst, page, seconds
+from ..measures import MEASURES
+from ..page import RUN_COLUMNS, Facts, Worst, grouped, page, seconds
 from ..sweeps import replay_command
 from . import plots
 from .analysis import Analysis, analyse, runs_of, write_csv, write_statistics
 from .folders import manifest_of, tables_in, whole
 from .session import PipelineError
 
-WORST, RUNS_SHOWN, QUARANTINE_SHOWN = 20, 200, 20
+WORST, LOOKED_AT, RUNS_SHOWN, QUARANTINE_SHOWN = 20, 500, 200, 20
 PAGE = "index.html"
 _PLOTTED = ("longest_rebalance_s", "rebalancing_s", "unavailable_partition_s", "moved")
 
@@ -43,6 +43,7 @@ def make_report(spark: Any, folder: str | os.PathLike[str], out: Path | None = N
                 variants=analysis.variants,
                 summaries=analysis.summaries,
                 differences=analysis.differences,
+                weighed=analysis.weighed,
                 frontier=analysis.frontier,
                 worst=worst,
                 verdicts=_verdicts(spark, tables),
@@ -53,7 +54,7 @@ def make_report(spark: Any, folder: str | os.PathLike[str], out: Path | None = N
             write_csv(
                 target / "worst.csv",
                 Worst._fields,
-                [(*each[:10], "; ".join(each.causes), each.command) for each in worst],
+                [(*each[:10], "; ".join(each.causes), each.command, each.runs) for each in worst],
             )
             write_csv(target / "runs.csv", RUN_COLUMNS, runs)
             hidden = target / f".{PAGE}"
@@ -86,13 +87,13 @@ def _worst(spark: Any, tables: Path) -> list[Worst]:
         .orderBy(
             desc_nulls_last("unowned_partition_ms"), desc_nulls_last("duration_ms"), "run_id", "seq"
         )
-        .limit(WORST)
+        .limit(LOOKED_AT)
         .join(runs, "run_id")
         .orderBy(
             desc_nulls_last("unowned_partition_ms"), desc_nulls_last("duration_ms"), "run_id", "seq"
         )
     )
-    return [
+    found = [
         Worst(
             row["run_id"],
             row["group_id"],
@@ -109,6 +110,8 @@ def _worst(spark: Any, tables: Path) -> list[Worst]:
         )
         for row in rows.collect()
     ]
+    variants = runs_of(spark, tables).select("run_id", "variant").collect()
+    return grouped(found, {row["run_id"]: row["variant"] for row in variants}, WORST)
 
 
 def _command(row: Any) -> str:
@@ -186,9 +189,9 @@ def _plots(
             plots.save(figure, target, name),
         )
     if len(analysis.frontier) > 1:
-        figure = plots.frontier(analysis.frontier, *FRONTIER)
+        figure = plots.frontier(analysis.frontier, *analysis.weighed)
         found["frontier"] = (
-            "detection of crashes against false expiries, medians",
+            f"{' against '.join(MEASURES[name].title for name in analysis.weighed)}, medians",
             plots.save(figure, target, "frontier"),
         )
     if (tables / "rebalances").exists():
@@ -202,4 +205,32 @@ def _plots(
             "how long rebalances took, from their beginning until Stable",
             plots.save(figure, target, "durations"),
         )
+        found |= _time_lines(spark, tables, target)
     return found
+
+
+def _time_lines(spark: Any, tables: Path, target: Path) -> dict[str, tuple[str, str]]:
+    """Each group's rebalances over the time of the first run."""
+    first = runs_of(spark, tables).orderBy("number", "run_id").select("run_id").limit(1).collect()
+    if not first:
+        return {}
+    run = first[0]["run_id"]
+    rebalances = _read(spark, tables, "rebalances")
+    rows = (
+        rebalances.where(rebalances["run_id"] == run)
+        .select("group_id", "started_ms", "duration_ms", "outcome")
+        .orderBy("group_id", "started_ms")
+        .limit(plots.MOST_BARS)
+        .collect()
+    )
+    runs = _read(spark, tables, "runs")
+    (end,) = runs.where(runs["run_id"] == run).select("end_ms").collect()
+    if not rows:
+        return {}
+    figure = plots.time_lines([tuple(row) for row in rows], end["end_ms"] or 0)
+    return {
+        "timeline": (
+            f"rebalances of each group over the time of run {run}",
+            plots.save(figure, target, "timeline"),
+        )
+    }

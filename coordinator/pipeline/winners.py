@@ -1,0 +1,65 @@
+"""Who has least of a measure, and by how much, in a sentence. Pure: statistics in, text out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ..common.statistics import told
+from .measures import HEADLINES, MEASURES, Difference, Summary
+
+
+def winners(
+    variants: Sequence[str], summaries: Iterable[Summary], differences: Iterable[Difference]
+) -> list[str]:
+    """One sentence for each of the headline measures; none where there is one variant only."""
+    if len(variants) < 2:
+        return []
+    medians = {
+        (each.measure, each.variant): each.value for each in summaries if each.quantile == 0.5
+    }
+    of = {(each.measure, each.variant): each for each in differences}
+    return [
+        sentence for name in HEADLINES if (sentence := _of(name, variants, medians, of)) is not None
+    ]
+
+
+def _of(
+    name: str,
+    variants: Sequence[str],
+    medians: dict[tuple[str, str], float],
+    of: dict[tuple[str, str], Difference],
+) -> str | None:
+    """Who has least of one measure. Only differences from the first variant are known, with their
+    intervals: so the first one is one side of each comparison."""
+    there = [variant for variant in variants if (name, variant) in medians]
+    if len(there) < 2:
+        return None
+    measure, first = MEASURES[name], there[0]
+    least = min(there, key=lambda variant: medians[name, variant])
+    other = least if least != first else min(there[1:], key=lambda each: medians[name, each])
+    title = f"{measure.title[:1].upper()}{measure.title[1:]}"
+    unit = f" {measure.unit}" if measure.unit else ""
+    value = f"{medians[name, least]:.4g}{unit}"
+    difference = of.get((name, other))
+    if medians[name, least] == max(medians[name, variant] for variant in there):
+        return f"{title}: all variants have {value} (median)."
+    if difference is None:
+        return (
+            f"{title}: {_called(least)} has least, {value} (median); no seed is in both to compare."
+        )
+    if difference.low <= 0 <= difference.high:
+        apart = told(difference.value, difference.low, difference.high, difference.coverage)
+        return (
+            f"{title}: no variant is better than {_called(first)} by what these seeds can tell; "
+            f"{_called(other)} differs by {apart}, seed by seed."
+        )
+    low, high = sorted((abs(difference.low), abs(difference.high)))
+    apart = told(abs(difference.value), low, high, difference.coverage)
+    than = (
+        f"less than {_called(first)}" if other == least else f"less than {_called(other)}, the next"
+    )
+    return f"{title}: {_called(least)} has least, {value} (median), {apart}{unit} {than}, seed by seed."
+
+
+def _called(variant: str) -> str:
+    return variant or "as it is"
