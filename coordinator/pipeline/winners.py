@@ -35,30 +35,30 @@ def _of(
     if len(there) < 2:
         return None
     measure, first = MEASURES[name], there[0]
-    least = min(there, key=lambda variant: medians[name, variant])
-    other = least if least != first else min(there[1:], key=lambda each: medians[name, each])
+    others = there[1:]
+    better = [each for each in others if (name, each) in of and of[name, each].high < 0]
+    other = min(better or others, key=lambda each: medians[name, each])
+    least = min(medians[name, variant] for variant in there)
     title = f"{measure.title[:1].upper()}{measure.title[1:]}"
     unit = f" {measure.unit}" if measure.unit else ""
-    value = f"{medians[name, least]:.4g}{unit}"
+    if least == max(medians[name, variant] for variant in there):
+        return f"{title}: all variants have {least:.4g}{unit} (median)."
     difference = of.get((name, other))
-    if medians[name, least] == max(medians[name, variant] for variant in there):
-        return f"{title}: all variants have {value} (median)."
     if difference is None:
-        return (
-            f"{title}: {_called(least)} has least, {value} (median); no seed is in both to compare."
-        )
-    if difference.low <= 0 <= difference.high:
+        return f"{title}: {least:.4g}{unit} is least (median); no seed is in both to compare."
+    if not better and (medians[name, first] != least or difference.low <= 0):
         apart = told(difference.value, difference.low, difference.high, difference.coverage)
         return (
             f"{title}: no variant is better than {_called(first)} by what these seeds can tell; "
             f"{_called(other)} differs by {apart}, seed by seed."
         )
+    winner = other if better else first
     low, high = sorted((abs(difference.low), abs(difference.high)))
     apart = told(abs(difference.value), low, high, difference.coverage)
-    than = (
-        f"less than {_called(first)}" if other == least else f"less than {_called(other)}, the next"
-    )
-    return f"{title}: {_called(least)} has least, {value} (median), {apart}{unit} {than}, seed by seed."
+    than = f"less than {_called(first)}" if better else f"less than {_called(other)}, the next"
+    has = "least" if medians[name, winner] == least else "less"
+    value = f"{medians[name, winner]:.4g}{unit}"
+    return f"{title}: {_called(winner)} has {has}, {value} (median), {apart}{unit} {than}, seed by seed."
 
 
 def _called(variant: str) -> str:

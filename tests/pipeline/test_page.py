@@ -163,6 +163,18 @@ def test_nobody_wins_by_chance() -> None:
     assert winners(["a"], medians(a=3), []) == []
 
 
+def test_a_lower_median_is_no_win_where_the_seeds_say_otherwise() -> None:
+    (said,) = winners(["a", "b"], medians(a=30, b=29), [less("b", 3, 1, 4)])
+    assert said.startswith("Partitions unavailable: no variant is better than a")
+    assert "b differs by 3 [1, 4]" in said
+
+
+def test_a_variant_that_is_surely_better_is_named_though_another_has_a_lower_median() -> None:
+    differences = [less("b", -1, -9, 4), less("c", -6, -8, -5)]
+    (said,) = winners(["a", "b", "c"], medians(a=30, b=20, c=24), differences)
+    assert said.startswith("Partitions unavailable: c has less, 24 partition s (median), 6 [5, 8]")
+
+
 def test_the_same_rebalance_of_many_seeds_is_told_once() -> None:
     one = Worst("r1", "app", 3, 1, None, "stable", 0, 0, 900, "why", [], "command")
     rows = [one, one._replace(run_id="r2", unavailable_ms=800), one._replace(generation=4)]

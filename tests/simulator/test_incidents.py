@@ -162,8 +162,6 @@ def test_one_transactional_id_ends_two_producers_in_turn() -> None:
 
 
 def test_an_overloaded_broker_makes_heartbeats_late() -> None:
-    fetches = Counter(line["at_ms"] // 1000 for line in lines_of("brokers_overloaded"))
-    assert fetches
     seen = {line["seq"]: line["at_ms"] for line in of("brokers_overloaded", "RequestSeen")}
     late = [
         line["at_ms"] - seen[line["cause"]]
