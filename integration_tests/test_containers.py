@@ -15,8 +15,8 @@ import sys
 import time
 import uuid
 import warnings
-from collections.abc import Callable, Iterator
-from typing import NoReturn, TypeVar
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NoReturn, TypeVar
 
 import pytest
 from docker.errors import ImageNotFound
@@ -38,6 +38,7 @@ with warnings.catch_warnings():
         "ignore", DeprecationWarning
     )  # it reads its schemas in a way that Python is giving up
     from kafka import KafkaConsumer, KafkaProducer
+    from kafka.errors import GroupAuthorizationFailedError
 
 T = TypeVar("T")
 
@@ -116,14 +117,14 @@ def labelled(run: str) -> tuple[list[str], list[str]]:
         client.client.close()
 
 
-def round_trip(bootstrap_servers: str, topic: str) -> None:
-    """A record there, and back to a group named as the topic, which commits."""
-    producer = KafkaProducer(bootstrap_servers=bootstrap_servers)
+def round_trip(clients: str | Mapping[str, Any], topic: str) -> None:
+    """A record there, and back to a group named as the topic, which commits. `clients`: the
+    brokers, or all settings of clients."""
+    config = {"bootstrap_servers": clients} if isinstance(clients, str) else dict(clients)
+    producer = KafkaProducer(**config)
     producer.send(topic, b"one coffee").get(timeout=PATIENCE_S)
     producer.close()
-    consumer = KafkaConsumer(
-        topic, group_id=topic, auto_offset_reset="earliest", bootstrap_servers=bootstrap_servers
-    )
+    consumer = KafkaConsumer(topic, group_id=topic, auto_offset_reset="earliest", **config)
     consumer.partitions_for_topic(
         topic
     )  # else it may learn its topic while it joins, and lose that join
@@ -215,6 +216,55 @@ def test_the_emulators_image_serves_clients(emulator_image: str) -> None:
     (note,) = caught.value.__notes__
     assert "group.max.size = 2" in kafka_line(note, "group.max.size")
     assert leftovers(kafka) == ([], [])
+
+
+SECURED: Mapping[str, Any] = {
+    "security": "SASL_SSL",
+    "users": {"billing": "se cret"},
+    "acls": [
+        "User:billing may All topic orders",
+        "User:billing may Read group orders",
+        "User:billing may Create cluster",
+    ],
+}
+
+
+def refused_elsewhere(config: Mapping[str, Any]) -> None:
+    """Another group is refused to the same user."""
+    consumer = KafkaConsumer("orders", group_id="others", **config)
+    with pytest.raises(GroupAuthorizationFailedError):
+        until(lambda: consumer.poll(200))
+    consumer.close()
+
+
+@pytest.mark.parametrize("kind", ["emulator", "real"])
+def test_clients_log_in_over_tls_and_have_their_rights(
+    kind: str, request: pytest.FixtureRequest
+) -> None:
+    kafka: EmulatorContainer | RealKafka
+    if kind == "emulator":
+        image = request.getfixturevalue("emulator_image")
+        kafka = EmulatorContainer({"orders": 1}, image=image, **SECURED)
+    else:
+        kafka = RealKafka(image=request.getfixturevalue("image"), **SECURED)
+    with kafka:
+        config = kafka.client_config("kafka-python", user="billing")
+        assert config["ssl_cafile"] and os.path.exists(config["ssl_cafile"])
+        round_trip(config, "orders")
+        refused_elsewhere(config)
+    assert leftovers(kafka) == ([], [])
+
+
+@pytest.mark.thorough
+def test_clients_of_a_real_broker_are_known_by_their_certificates(image: str) -> None:
+    """The throw-away authority's certificates are such as Java takes."""
+    config = {
+        "ssl.client.auth": "required",
+        "ssl.principal.mapping.rules": "RULE:^CN=([a-z]+),OU=tests.*$/$1/,DEFAULT",
+    }
+    acls = SECURED["acls"]
+    with RealKafka(image=image, security="SSL", config=config, acls=acls) as kafka:
+        round_trip(kafka.client_config("kafka-python", user="billing"), "orders")
 
 
 def kafka_line(text: str, sign: str) -> str:

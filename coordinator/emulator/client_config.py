@@ -124,6 +124,21 @@ LIBRARIES: Final[Mapping[str, Callable[[Access], dict[str, Any]]]] = {
 `with_ssl_context`."""
 
 
+FILES: Final = frozenset(
+    {
+        "ssl.ca.location",
+        "ssl.certificate.location",
+        "ssl.key.location",
+        "ssl.keystore.location",
+        "ssl.truststore.location",
+        "ssl_cafile",
+        "ssl_certfile",
+        "ssl_keyfile",
+    }
+)
+"""The settings that name a file."""
+
+
 def config_for(library: str, access: Access) -> dict[str, Any]:
     """The settings of a client. Raises EmulatorError for a library that is not known."""
     write = LIBRARIES.get(library)

@@ -121,12 +121,21 @@ class ThrowAwayCertificates:
             self._contexts[client_auth] = context
         return self._contexts[client_auth]
 
+    def server_pems(self) -> tuple[str, str]:
+        """The server's key, in the form that Java reads too, and its certificate."""
+        key = _pkcs8(self._server.private_key_pem.bytes())
+        return key.decode(), "".join(each.bytes().decode() for each in self._server.cert_chain_pems)
+
     def client_file(self, name: str) -> str:
         """A certificate of a client with this common name, and its key, in one PEM file."""
         path = Path(self._folder.name, f"client-{len(self._clients)}.pem")
         if name not in self._clients:
+            # Java takes no certificate whose list of names is empty.
             made = self._authority.issue_cert(
-                common_name=name, organization_name="coordinator", organization_unit_name="tests"
+                "localhost",
+                common_name=name,
+                organization_name="coordinator",
+                organization_unit_name="tests",
             )
             path.write_bytes(_pkcs8(made.private_key_pem.bytes()) + made.cert_chain_pems[0].bytes())
             path.chmod(0o600)

@@ -1,5 +1,5 @@
 """When a broker is ready: when it answers a Metadata request and its answer names the brokers that
-are alive.
+are alive. Of one that asks who its clients are: when it answers ApiVersions, which comes before.
 
 An open port proves nothing, since Docker's proxy accepts before the broker listens. Does not depend
 on containers.
@@ -10,11 +10,17 @@ from __future__ import annotations
 import random
 import socket
 import struct
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ssl import SSLContext
 
 # Below the range from which systems take ports for outgoing connections: none is lost while a
 # broker is stopped.
 _PORTS = range(20_000, 32_000)
 _ANSWER_LIMIT_S = 2.0
+# Length, then a version 1 header of ApiVersions version 0, which has no body.
+_API_VERSIONS_REQUEST = struct.pack(">ihhih", 10, 18, 0, 1, -1)
 # Length, then a version 1 header (Metadata = 3, version 0, correlation id 1, no client id), then an
 # empty list: all topics.
 _METADATA_REQUEST = struct.pack(">ihhihi", 14, 3, 0, 1, -1, 0)
@@ -73,3 +79,16 @@ def live_brokers(host: str, port: int, limit_s: float = _ANSWER_LIMIT_S) -> set[
             return ids
     except (OSError, struct.error):
         return set()
+
+
+def greets(host: str, port: int, tls: SSLContext | None, limit_s: float = _ANSWER_LIMIT_S) -> bool:
+    """Whether the broker at host:port answers ApiVersions, which may come before a login (SASL-1).
+    `tls`: over TLS, with a certificate that this trusts."""
+    try:
+        with socket.create_connection((host, port), limit_s) as plain:
+            connection = plain if tls is None else tls.wrap_socket(plain, server_hostname=host)
+            with connection, connection.makefile("rb") as answer:
+                connection.sendall(_API_VERSIONS_REQUEST)
+                return struct.unpack(">iih", answer.read(10))[1:] == (1, 0)
+    except (OSError, struct.error):
+        return False

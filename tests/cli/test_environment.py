@@ -104,7 +104,12 @@ def test_our_own_variables() -> None:
     assert (settings.log_topic, settings.log_bootstrap) == ("events", "other:9092")
     several = read({"COORDINATOR_BROKERS": "3", "COORDINATOR_RACKS": "a,b,c"})
     assert (several.brokers, several.racks) == (3, "a,b,c")
+    acls = read({"COORDINATOR_ACLS": "User:a may Read topic t\n\n User:a may Read group g"}).acls
+    assert acls == ["User:a may Read topic t", "User:a may Read group g"]
+    with pytest.raises(UsageError, match="COORDINATOR_ACLS: 'a may Read': 'a' is no principal"):
+        read({"COORDINATOR_ACLS": "a may Read"})
     names = (
+        "COORDINATOR_ACLS",
         "COORDINATOR_BROKERS",
         "COORDINATOR_RACKS",
         "COORDINATOR_TOPICS",

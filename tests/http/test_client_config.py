@@ -42,6 +42,20 @@ def test_settings_are_the_same_but_for_the_file(
     assert Path(far.ca_file).read_text() == Path(kafka.ca_file).read_text()
 
 
+def test_a_clients_certificate_is_copied_too() -> None:
+    with (
+        Emulator(security="SSL", config={"ssl.client.auth": "required"}, remember=10) as kafka,
+        opened(kafka) as port,
+    ):
+        here = kafka.client_config("java", user="billing")["ssl.keystore.location"]
+        far = RemoteKit(port.url)
+        there = Path(far.client_config("java", user="billing")["ssl.keystore.location"])
+        assert str(there) != here and there.read_text() == Path(here).read_text()
+        assert there.stat().st_mode & 0o077 == 0  # it holds a key
+        again = far.client_config("librdkafka", user="billing")
+        assert again["ssl.key.location"] == again["ssl.certificate.location"] == str(there)
+
+
 def _file_of(settings: dict[str, str]) -> str:
     (name,) = (name for name, value in settings.items() if str(value).endswith(".pem"))
     return name

@@ -42,8 +42,10 @@ def environment(project_root: Path) -> Iterator[dict[str, str]]:
 def blocks(page: str) -> dict[str, str]:
     """By what the first line says."""
     found = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    named = {"brokers=3": "cluster", "security=": "secured"}
     return {
-        "cluster" if "brokers=3" in text else text.splitlines()[0].removeprefix("# "): text
+        next((name for sign, name in named.items() if sign in text), "")
+        or text.splitlines()[0].removeprefix("# "): text
         for text in found
     }
 
@@ -54,6 +56,7 @@ def test_the_blocks(page: str) -> None:
         "conftest.py",
         "test_orders.py",
         "cluster",
+        "secured",
     ]
     for name, text in blocks(page).items():
         compile(text, name, "exec")

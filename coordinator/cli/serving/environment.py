@@ -39,6 +39,7 @@ JAVA_ONLY = frozenset(
 )
 _JAVA_ONLY_PREFIX = "KAFKA_LOG4J_"
 OURS = (
+    "COORDINATOR_ACLS",
     "COORDINATOR_BROKERS",
     "COORDINATOR_CONTROL",
     "COORDINATOR_CONTROL_ADVERTISE",
@@ -82,6 +83,7 @@ class Settings:
     listen: list[str]
     advertise: list[str]
     topics: list[str] = field(default_factory=list)
+    acls: list[str] = field(default_factory=list)
     configs: dict[str, str] = field(default_factory=dict)
     node_id: int | None = None
     cluster_id: str | None = None
@@ -266,6 +268,7 @@ def _read_ours(environ: Mapping[str, str], settings: Settings) -> None:
     from coordinator.event_log.envelope import LOG_MODES
 
     settings.topics = _topics(environ.get("COORDINATOR_TOPICS", ""))
+    settings.acls = _acls(environ.get("COORDINATOR_ACLS", ""))
     settings.log = environ.get("COORDINATOR_LOG") or None
     settings.log_topic = environ.get("COORDINATOR_LOG_TOPIC", "").strip() or None
     settings.log_bootstrap = environ.get("COORDINATOR_LOG_BOOTSTRAP", "").strip() or None
@@ -307,6 +310,21 @@ def _topics(text: str) -> list[str]:
     except TopicError as error:
         raise UsageError(f"COORDINATOR_TOPICS: {error}") from None
     return topics
+
+
+def _acls(text: str) -> list[str]:
+    """One a line, as names may have any other sign in them."""
+    acls = [line.strip() for line in text.splitlines() if line.strip()]
+    if not acls:
+        return acls
+    from coordinator.security.acls import AclError, read_acl
+
+    try:
+        for each in acls:
+            read_acl(each)
+    except AclError as error:
+        raise UsageError(f"COORDINATOR_ACLS: {error}") from None
+    return acls
 
 
 def _node_id(environ: Mapping[str, str]) -> int | None:

@@ -320,6 +320,7 @@ def _take_environment(args: argparse.Namespace) -> None:
     args.topic = [
         topic for topic in settings.topics if topic.partition(":")[0] not in given
     ] + args.topic
+    args.acl = settings.acls + args.acl
     args.config = [f"{name}={value}" for name, value in settings.configs.items()] + args.config
     args.kafka_defaults = args.kafka_defaults or settings.kafka_defaults
     for name in (

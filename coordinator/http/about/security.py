@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ...emulator.client_config import FILES
 from ..operation import operation
 from ..options import RATES
 from ..plain import DONE, NUMBER, TEXT, list_of, object_of
@@ -27,17 +28,18 @@ class Reached:
     "GET",
     "/client-config",
     body=Reached,
-    answer=object_of(settings={"type": "object"}),
+    answer=object_of(settings={"type": "object"}, files={"type": "object"}),
     command="client-config",
     tell=lambda told: "\n".join(f"{name}={value}" for name, value in told["settings"].items()),
 )
 def client_config(port: Port, body: Reached) -> Any:
     """The settings with which a client reaches the broker, under the names of its library. Files
-    that they name are on the emulator's machine; /ca.pem is what the certificate's file holds."""
+    that they name are on the emulator's machine; `files` has what each of them holds."""
     settings = port.kafka.client_config(
         body.library, user=body.user, mechanism=body.mechanism, listener=body.listener
     )
-    return {"settings": settings}
+    paths = {str(value) for name, value in settings.items() if name in FILES}
+    return {"settings": settings, "files": {path: Path(path).read_text() for path in paths}}
 
 
 @operation("GET", "/ca", answer=object_of(file=TEXT, pem=TEXT), command="ca", tell="pem")

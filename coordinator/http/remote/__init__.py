@@ -103,8 +103,8 @@ class RemoteKit(ClusterKit, SecurityKit, FaultWords["RemoteFault"]):
     def __init__(self, url: str, token: str = "") -> None:
         self._caller = Caller(Client(url, token))
         self._at: Mapping[str, Any] = {}
-        self._ca_file = ""
-        self._their_ca_file = ""
+        self._copies: dict[str, str] = {}
+        """Files of the emulator's machine, and where their copies are on this one."""
 
     @property
     def bootstrap_servers(self) -> str:
@@ -118,14 +118,8 @@ class RemoteKit(ClusterKit, SecurityKit, FaultWords["RemoteFault"]):
     def ca_file(self) -> str:
         """The authority's certificate as a file on this machine, for as long as the kit
         is used."""
-        if not self._ca_file:
-            told = self._caller("ca")
-            number, self._ca_file = mkstemp(suffix=".pem")
-            with open(number, "w") as file:
-                file.write(told["pem"])
-            finalize(self, os.unlink, self._ca_file)
-            self._their_ca_file = told["file"]
-        return self._ca_file
+        told = self._caller("ca")
+        return self._copied(told["file"], told["pem"])
 
     def client_config(
         self,
@@ -135,17 +129,22 @@ class RemoteKit(ClusterKit, SecurityKit, FaultWords["RemoteFault"]):
         mechanism: str | None = None,
         listener: str | None = None,
     ) -> dict[str, Any]:
-        """See `Emulator.client_config`; the authority's certificate is a file on this machine."""
+        """See `Emulator.client_config`; files that the settings name are copies on this machine,
+        for as long as the kit is used."""
         words = {"user": user, "mechanism": mechanism, "listener": listener}
         given = {name: value for name, value in words.items() if value is not None}
-        settings = dict(self._caller("client_config", library=library, **given)["settings"])
-        if not any("ssl" in str(value).lower() for value in settings.values()):
-            return settings
-        mine = self.ca_file
-        return {
-            name: mine if value == self._their_ca_file else value
-            for name, value in settings.items()
-        }
+        told = self._caller("client_config", library=library, **given)
+        copies = {path: self._copied(path, text) for path, text in told["files"].items()}
+        return {name: copies.get(str(value), value) for name, value in told["settings"].items()}
+
+    def _copied(self, path: str, text: str) -> str:
+        """Where on this machine the copy of a file is, which only this user can read."""
+        if path not in self._copies:
+            number, self._copies[path] = mkstemp(suffix=".pem")
+            with open(number, "w") as file:
+                file.write(text)
+            finalize(self, os.unlink, self._copies[path])
+        return self._copies[path]
 
     def secure(self, verb: str, words: Mapping[str, Any]) -> dict[str, Any]:
         """See `Kit.secure`."""

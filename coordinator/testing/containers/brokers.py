@@ -20,12 +20,13 @@ from uuid import uuid4
 from testcontainers.core.container import DockerContainer
 from testcontainers.core.docker_client import DockerClient
 
-from ..readiness import free_ports
+from ..readiness import free_ports, live_brokers
 from . import daemon
 from .errors import ContainerError, is_port_taken, refused, taken
 from .node import STOP_LIMIT_S, Node
 from .settings import checked_ports, checked_seconds
 
+LOOPBACK: Final = "127.0.0.1"
 CLIENT_PORT: Final = 9092
 """Where a broker listens for clients, inside its container."""
 
@@ -46,6 +47,8 @@ class Brokers(ABC):
     """How many brokers a container has. They listen on ports in a row, inside and outside."""
     other_ports: tuple[int, ...] = ()
     """Ports inside the container that are published at free ones of this machine."""
+    private_ports: tuple[int, ...] = ()
+    """The same, on loopback where Docker runs on this machine."""
 
     def __init__(
         self,
@@ -87,9 +90,7 @@ class Brokers(ABC):
             daemon.ensure_reaper(self._client)
             daemon.undisturbed(self._launch)
             for node in self._nodes.values():
-                node.await_alive(
-                    set(range(1, self.count * self.brokers_in_one + 1)), self._startup_timeout_s
-                )
+                self._await(node)
         except BaseException as error:
             self._attach_logs(error)
             self._stop_after(error)
@@ -192,6 +193,16 @@ class Brokers(ABC):
     # --- inside
     # -------------------------------------------------------------------------------------------------------------------
 
+    def _alive(self, node: Node) -> set[int]:
+        """The ids of the brokers that a node knows to be alive; none while it does not answer."""
+        return live_brokers(node.host, node.port)
+
+    def _await(self, node: Node) -> None:
+        """Return when a node that was started knows all brokers to be alive. Raises
+        ContainerError."""
+        ids = set(range(1, self.count * self.brokers_in_one + 1))
+        node.await_alive(ids, self._startup_timeout_s)
+
     def _labels_of(self, number: int) -> dict[str, str]:
         return self.labels | {_NODE_LABEL: str(number)}
 
@@ -227,7 +238,14 @@ class Brokers(ABC):
         for _ in range(_TRIES):
             port = self._ports[number - 1] if self._ports else free_ports(self.brokers_in_one)
             container = self._prepare(number, f"{host}:{port}", port, network)
-            node = Node(kind=self.kind, number=number, host=host, port=port, container=container)
+            node = Node(
+                kind=self.kind,
+                number=number,
+                host=host,
+                port=port,
+                container=container,
+                alive=self._alive,
+            )
             try:
                 container.start()
                 return node
@@ -251,6 +269,10 @@ class Brokers(ABC):
         for step in range(self.brokers_in_one):
             container.with_bind_ports(CLIENT_PORT + step, port + step)
         container.with_exposed_ports(*self.other_ports)
+        ports: dict[Any, Any] = container.ports
+        for private in self.private_ports:
+            here = address.rpartition(":")[0] == LOOPBACK
+            ports[private] = (LOOPBACK,) if here else None
         options: dict[str, Any] = {"labels": self._labels_of(number)}
         if network:
             endpoint = self._client.client.api.create_endpoint_config(aliases=[host_name(number)])
@@ -284,4 +306,4 @@ def _host(client: DockerClient) -> str:
     """Where this machine reaches published ports. 127.0.0.1 rather than localhost, which may be ::1
     first."""
     host: str = client.host()
-    return "127.0.0.1" if host == "localhost" else host
+    return LOOPBACK if host == "localhost" else host

@@ -11,17 +11,22 @@ import os
 import secrets
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from ssl import SSLContext
 from typing import Any, Final
 
 from ...broker.build import TopicError, topic_options
 from ...configs.broker_configs import BrokerConfigs, ConfigError
 from ...http.client import NoControlPort
 from ...http.remote import RemoteKit
+from ...security.acls import read_acl
 from ...version import __version__
+from ..readiness import greets
 from . import daemon
 from .brokers import CLIENT_PORT, Brokers
 from .errors import ContainerError, refused
 from .node import Node
+from .secured import jaas
+from .secured import read as read_security_of
 from .settings import checked_config, checked_of_brokers, variable
 
 CONTROL_PORT: Final = 8080
@@ -42,6 +47,9 @@ class EmulatorContainer(Brokers):
     Kafka's names; defaults are Kafka's, except that group.initial.rebalance.delay.ms is 0. `image`:
     instead of the environment's COORDINATOR_IMAGE, or kafka-group-coordinator with this package's
     version. `port`: a port of this machine; None for a free one.
+
+    `security`, `users`, `acls`, `super_users`: as `Emulator` has them. `client_config` is what a
+    client is given, `ca_file` a copy on this machine.
 
     `brokers`: how many, in one process and thus in one container, with the ids 1, 2, ...; each has
     a port further on. `racks`: one for each. The container is node 1 of `stop_broker` and its kin;
@@ -68,6 +76,10 @@ class EmulatorContainer(Brokers):
         *,
         brokers: int = 1,
         racks: Sequence[str | None] = (),
+        security: str | None = None,
+        users: Mapping[str, str] | None = None,
+        acls: Any = (),
+        super_users: Any = (),
         startup_timeout_s: float = 60,
         pull_timeout_s: float = 300,
     ) -> None:
@@ -96,20 +108,34 @@ class EmulatorContainer(Brokers):
             raise ContainerError(f"topics: {error}") from error
         except ConfigError as error:
             raise ContainerError(f"config: {error}") from error
+        self._asked = read_security_of(None, security, users, acls, super_users, self._config)
+        self._users = dict(users or {})
+        self._kit: RemoteKit | None = None
+
+    def stop(self) -> None:
+        """See `Brokers.stop`."""
+        super().stop()
+        self._kit = None
+
+    def start_broker(self, node: int = 1) -> None:
+        """See `Brokers.start_broker`; with TLS its authority is another one then."""
+        self._kit = None
+        super().start_broker(node)
 
     @property
     def kit(self) -> RemoteKit:
         """The testing kit, by the container's control port. Raises ContainerError unless
         started."""
         node = self._node(1)
-        try:
-            port = int(node.container.get_exposed_port(CONTROL_PORT))
-        except daemon.DOCKER_ERRORS as error:
-            raise refused(f"tell the port of {node}'s control port", error) from error
-        kit = RemoteKit(f"http://{node.host}:{port}", self._token)
+        if self._kit is None:
+            self._kit = self._connect_kit(node)
+        return self._kit
+
+    def _connect_kit(self, node: Node) -> RemoteKit:
         deadline = time.monotonic() + self._startup_timeout_s
         while True:  # the port opens after the broker does, and Docker's proxy accepts before that
             try:
+                kit = self._remote(node)
                 kit.mark()
                 return kit
             except NoControlPort as error:
@@ -118,6 +144,14 @@ class EmulatorContainer(Brokers):
                         f"{node}: no control port within {self._startup_timeout_s:g} s: {error}"
                     ) from None
                 time.sleep(_POLL_S)
+
+    def _remote(self, node: Node) -> RemoteKit:
+        """The kit, of a control port that may not answer yet. Raises ContainerError."""
+        try:
+            port = int(node.container.get_exposed_port(CONTROL_PORT))
+        except daemon.DOCKER_ERRORS as error:
+            raise refused(f"tell the port of {node}'s control port", error) from error
+        return RemoteKit(f"http://{node.host}:{port}", self._token)
 
     def __getattr__(self, name: str) -> Any:
         """What a container does not do itself is the kit's: `kafka.create_topic(...)`,
@@ -128,8 +162,18 @@ class EmulatorContainer(Brokers):
 
     def _environment(self, number: int, address: str) -> Mapping[str, str]:
         variables = {variable(name): value for name, value in self._config.items()}
-        variables["KAFKA_LISTENERS"] = f"PLAINTEXT://0.0.0.0:{CLIENT_PORT}"
-        variables["KAFKA_ADVERTISED_LISTENERS"] = f"PLAINTEXT://{address}"
+        protocol = self._asked.protocol
+        variables["KAFKA_LISTENERS"] = f"{protocol}://0.0.0.0:{CLIENT_PORT}"
+        variables["KAFKA_ADVERTISED_LISTENERS"] = f"{protocol}://{address}"
+        if self._users:
+            name = f"listener.name.{protocol.lower()}.plain.sasl.jaas.config"
+            variables[variable(name)] = jaas(self._users)
+        if self._asked.acls:
+            variables["COORDINATOR_ACLS"] = "\n".join(
+                str(read_acl(each)) for each in self._asked.acls
+            )
+        if self._asked.super_users:
+            variables["KAFKA_SUPER_USERS"] = ";".join(self._asked.super_users)
         variables["COORDINATOR_CONTROL_TOKEN"] = self._token
         variables["COORDINATOR_CONTROL_ADVERTISE"] = address.rpartition(":")[0]
         variables["COORDINATOR_TOPICS"] = ",".join(
@@ -141,6 +185,30 @@ class EmulatorContainer(Brokers):
         if self._racks:
             variables["COORDINATOR_RACKS"] = ",".join(rack or "" for rack in self._racks)
         return variables
+
+    def _alive(self, node: Node) -> set[int]:
+        """Of brokers that ask for more than a connection: those that answer a greeting."""
+        if self._asked.options is None:
+            return super()._alive(node)
+        try:
+            tls = self._tls(self._remote(node)) if self._asked.has_tls else None
+        except (ContainerError, NoControlPort):
+            return set()  # not yet; what has ended is told by another
+        ports = range(node.port, node.port + self.brokers_in_one)
+        return {number for number, port in enumerate(ports, 1) if greets(node.host, port, tls)}
+
+    def _tls(self, kit: RemoteKit) -> SSLContext:
+        """How a client greets it, with a certificate of its own where it is asked for one. Raises
+        NoControlPort."""
+        import ssl
+
+        user = "coordinator" if self._asked.wants_certificates else None
+        if not user:
+            return ssl.create_default_context(cafile=kit.ca_file)
+        config = kit.client_config("librdkafka", user=user)
+        context = ssl.create_default_context(cafile=config["ssl.ca.location"])
+        context.load_cert_chain(config["ssl.certificate.location"])
+        return context
 
     def _node(self, number: int) -> Node:
         if 1 < number <= self.brokers_in_one:

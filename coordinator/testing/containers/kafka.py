@@ -10,11 +10,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Any, Final, Self
 
+from ...emulator.client_config import Access, config_for
+from ...reassign.admin import AdminError
+from ...security.listeners import SecurityProtocol
+from ..readiness import greets, live_brokers
 from . import daemon
-from .brokers import CLIENT_PORT, Brokers, host_name
+from .brokers import CLIENT_PORT, LOOPBACK, Brokers, host_name
 from .errors import ContainerError, refused
+from .node import Node
+from .secured import NOTHING_ASKED, PLAINTEXT, read_of_real_kafka
+from .secured_kafka import SecuredKafka
 from .settings import checked_config, checked_of_brokers, log_unknown, variable
 
 DEFAULT_IMAGE: Final = "apache/kafka:4.4.0"
@@ -28,6 +35,9 @@ IMAGE_JVM: Final = ""
 size G1 and both compilers)."""
 
 _BROKER_PORT, _CONTROLLER_PORT = 9093, 9094
+CLIENTS: Final = "CLIENTS"
+"""The listener of clients that are asked for more than a connection. The image's script wants files for one that is called by a protocol of
+TLS."""
 _CLUSTER_ID = "4L6g3nShT-eMCtK--X86sw"
 _TOOLS = "/opt/kafka/bin"
 _OFFLINE_TOOLS = frozenset({"kafka-dump-log", "kafka-storage"})
@@ -51,6 +61,9 @@ class RealKafka(Brokers):
     ports of this machine, one for each broker; None for free ones. `racks`: a rack for each broker,
     None for a broker without one. `broker_config`: configurations of single brokers by id, over
     `config`. `jvm`: JVM options of the brokers, QUICK_JVM or IMAGE_JVM or your own.
+
+    `security`, `users`, `acls`, `super_users`: as `Emulator` has them; the certificates are of a
+    throw-away authority. `client_config` is what a client is given.
 
     Settings are Kafka's defaults, except that group.initial.rebalance.delay.ms is 0 (as in
     `Emulator`), and that a broker alone keeps its internal topics in one replica and committed
@@ -77,6 +90,10 @@ class RealKafka(Brokers):
         *,
         racks: Sequence[str | None] = (),
         broker_config: Mapping[int, Mapping[str, object]] | None = None,
+        security: str | None = None,
+        users: Mapping[str, str] | None = None,
+        acls: Any = (),
+        super_users: Any = (),
         jvm: str = QUICK_JVM,
         startup_timeout_s: float = 120,
         pull_timeout_s: float = 300,
@@ -93,12 +110,19 @@ class RealKafka(Brokers):
             pull_timeout_s=pull_timeout_s,
         )
         self._jvm = jvm
+        self._asked = NOTHING_ASKED
         reserved = self._placing(1, "", "")
         self._config = checked_config(config or {}, reserved=reserved)
         own = checked_of_brokers(racks, broker_config or {}, brokers)
         self._broker_config = {
             number: checked_config(settings, reserved=reserved) for number, settings in own.items()
         }
+        self._asked = read_of_real_kafka(
+            CLIENTS, security, users, acls, super_users, self._config, [LOOPBACK]
+        )
+        self._secured: SecuredKafka | None = None
+        if self._asked.options is not None:
+            self.private_ports = (_BROKER_PORT,)
         log_unknown(
             dict.fromkeys(
                 name
@@ -106,6 +130,42 @@ class RealKafka(Brokers):
                 for name in settings
             )
         )
+
+    def start(self) -> Self:
+        """See `Brokers.start`."""
+        if self._asked.options is not None and self._secured is None:
+            self._secured = SecuredKafka(CLIENTS, self._asked)
+        return super().start()
+
+    def stop(self) -> None:
+        """See `Brokers.stop`."""
+        super().stop()
+        if self._secured is not None:
+            self._secured.close()
+            self._secured = None
+
+    @property
+    def ca_file(self) -> str:
+        """The certificate of the authority that clients are to trust, a PEM file. Raises
+        ContainerError without TLS, and unless started."""
+        self._running()
+        if self._secured is None:
+            raise ContainerError(
+                "no listener speaks TLS: give security='SSL' or security='SASL_SSL'"
+            )
+        return self._secured.ca_file
+
+    def client_config(
+        self, library: str, *, user: str | None = None, mechanism: str | None = None
+    ) -> dict[str, Any]:
+        """The settings with which a client reaches the brokers, as `Emulator.client_config` gives
+        them. Raises ContainerError."""
+        if self._secured is not None:
+            return self._secured.client_config(library, self.bootstrap_servers, user, mechanism)
+        plain = Access(self.bootstrap_servers, SecurityProtocol.PLAINTEXT, "", "", "", None)
+        if user is not None:
+            raise ContainerError(f"user={user!r}: nobody logs in here; give security and users")
+        return config_for(library, plain)
 
     def tool(self, name: str, *args: str, node: int = 1) -> str:
         """Run one of Kafka's command-line tools in a broker's container: `tool("kafka-topics",
@@ -140,6 +200,8 @@ class RealKafka(Brokers):
             | QUICK_START
             | (ALONE if self.count == 1 else {})
         )
+        if self._secured is not None:
+            settings |= self._secured.settings()
         settings |= self._config | self._broker_config.get(number, {})
         variables = {variable(name): value for name, value in settings.items()}
         variables["CLUSTER_ID"] = _CLUSTER_ID
@@ -147,9 +209,38 @@ class RealKafka(Brokers):
             variables["KAFKA_JVM_PERFORMANCE_OPTS"] = self._jvm
         return variables
 
+    def _alive(self, node: Node) -> set[int]:
+        """Of a broker that asks who its clients are, by the listener of the brokers; and clients
+        are greeted."""
+        if self._secured is None:
+            return super()._alive(node)
+        try:
+            port = self._private_port(node)
+        except daemon.DOCKER_ERRORS:  # it has ended, which is told by another
+            return set()
+        found = live_brokers(node.host, port)
+        return found if found and greets(node.host, node.port, self._secured.tls()) else set()
+
+    def _await(self, node: Node) -> None:
+        """With its users and ACLs, where there are any."""
+        super()._await(node)
+        if self._secured is None:
+            return
+        try:
+            self._secured.prepare((node.host, self._private_port(node)), self._startup_timeout_s)
+        except AdminError as error:
+            raise ContainerError(f"{node}: its users and ACLs: {error}") from error
+
+    @staticmethod
+    def _private_port(node: Node) -> int:
+        """Where this machine reaches the listener of the brokers."""
+        return int(node.container.get_exposed_port(_BROKER_PORT))
+
     def _placing(self, number: int, address: str, inside: str) -> dict[str, str]:
         """The settings that place a broker among the others and tell clients where it is. Any one
         drops all the image's own."""
+        protocol = self._asked.protocol
+        clients = PLAINTEXT if self._asked.options is None else CLIENTS
         voters = [
             (n, host_name(n) if self.count > 1 else "localhost") for n in range(1, self.count + 1)
         ]
@@ -161,8 +252,8 @@ class RealKafka(Brokers):
             ),
             "controller.listener.names": "CONTROLLER",
             "inter.broker.listener.name": "BROKER",
-            "listeners": f"PLAINTEXT://:{CLIENT_PORT},BROKER://:{_BROKER_PORT},CONTROLLER://:{_CONTROLLER_PORT}",
-            "advertised.listeners": f"PLAINTEXT://{address},BROKER://{inside}:{_BROKER_PORT}",
-            "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,BROKER:PLAINTEXT,CONTROLLER:PLAINTEXT",
+            "listeners": f"{clients}://:{CLIENT_PORT},BROKER://:{_BROKER_PORT},CONTROLLER://:{_CONTROLLER_PORT}",
+            "advertised.listeners": f"{clients}://{address},BROKER://{inside}:{_BROKER_PORT}",
+            "listener.security.protocol.map": f"{clients}:{protocol},BROKER:PLAINTEXT,CONTROLLER:PLAINTEXT",
             "log.dirs": "/tmp/kraft-combined-logs",
         }

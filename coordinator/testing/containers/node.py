@@ -8,13 +8,13 @@ container is made or removed.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
 from testcontainers.core.container import DockerContainer
 
-from ..readiness import live_brokers
 from .daemon import DOCKER_ERRORS
 from .errors import ContainerError, is_port_taken, reason_in, refused, taken
 
@@ -32,6 +32,8 @@ class Node:
     host: str
     port: int
     container: DockerContainer
+    alive: Callable[[Node], set[int]]
+    """The ids of the brokers that it knows to be alive; none while it does not answer."""
 
     def __str__(self) -> str:
         return f"{self.kind} {self.number}"
@@ -68,7 +70,7 @@ class Node:
         """Wait until the broker knows those with these ids to be alive. Raises ContainerError if it
         ends, or after the limit."""
         deadline = time.monotonic() + limit_s
-        while not ids <= live_brokers(self.host, self.port):
+        while not ids <= self.alive(self):
             self._check_running()
             if time.monotonic() > deadline:
                 raise ContainerError(
