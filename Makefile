@@ -15,7 +15,11 @@ SPARK_PY    := $(SPARK_VENV)/bin/python
 SPARK_STAMP := $(SPARK_VENV)/.ready
 SPARK_PIP   := $(SPARK_PY) -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help setup demo site page test lint unit integration spark spark-kafka pipeline curve share-curve record images kafka-image bench fuzz lock clean
+# A wheel file in dist/, for whoever has no checkout.
+wheel: $(STAMP)
+	$(PY) -m hatchling build -t wheel -d dist
+
+.PHONY: help setup wheel demo site page test lint unit integration spark spark-kafka pipeline curve share-curve record images kafka-image bench fuzz lock clean
 
 help:
 	@echo 'make demo    three client libraries in one group, rebalanced and explained'

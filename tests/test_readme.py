@@ -2,7 +2,7 @@
 
 Blocks tagged `python` are run. Blocks tagged `sh` are run line by line: `make` dry, `coordinator
 serve` and `peers` in the background until the block ends, the server on a free port; every other
-`coordinator` command to its end. Anything else fails the test: tag it `text`.
+`coordinator` command to its end; `pip install` elsewhere. Anything else fails the test: tag it `text`.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ import socket
 import subprocess
 import sys
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 PATIENCE_S = 60
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -38,17 +39,30 @@ def blocks(root: Path, tag: str) -> list[str]:
     return found
 
 
-def environment(root: Path) -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(root), "PYTHONUNBUFFERED": "1"}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where README is followed: the checkout, the folder of whoever follows it, a Python that has
+    the package, and how long one step may take."""
+
+    root: Path
+    folder: Path
+    python: str
+    environment: Mapping[str, str]
+    patience_s: float = PATIENCE_S
 
 
-def run_python(arguments: list[str], root: Path, folder: Path) -> None:
-    command = [sys.executable, *arguments]
+def here(root: Path, folder: Path) -> Place:
+    """This Python, with the package as the checkout has it."""
+    environment = {**os.environ, "PYTHONPATH": str(root), "PYTHONUNBUFFERED": "1"}
+    return Place(root=root, folder=folder, python=sys.executable, environment=environment)
+
+
+def run_python(arguments: list[str], place: Place) -> None:
     done = subprocess.run(
-        command,
-        cwd=folder,
-        env=environment(root),
-        timeout=PATIENCE_S,
+        [place.python, *arguments],
+        cwd=place.folder,
+        env=place.environment,
+        timeout=place.patience_s,
         capture_output=True,
         text=True,
         check=False,
@@ -57,14 +71,13 @@ def run_python(arguments: list[str], root: Path, folder: Path) -> None:
 
 
 @contextmanager
-def until_interrupted(arguments: list[str], sign: str, root: Path, folder: Path) -> Iterator[None]:
+def until_interrupted(arguments: list[str], sign: str, place: Place) -> Iterator[None]:
     """A process that runs until Ctrl-C, which it must take well; it is up once a line of its output
     has `sign` in it."""
-    command = [sys.executable, "-m", "coordinator", *arguments]
     with subprocess.Popen(
-        command,
-        cwd=folder,
-        env=environment(root),
+        [place.python, "-m", "coordinator", *arguments],
+        cwd=place.folder,
+        env=place.environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -78,48 +91,60 @@ def until_interrupted(arguments: list[str], sign: str, root: Path, folder: Path)
                 pytest.fail(f"{arguments}: ended without a line with {sign}")
             yield
             server.send_signal(signal.SIGINT)
-            server.communicate(timeout=PATIENCE_S)
+            server.communicate(timeout=place.patience_s)
         finally:
             server.kill()
     assert server.returncode == 0
 
 
-def run_line(line: str, root: Path, folder: Path, running: ExitStack) -> None:
+def run_line(line: str, place: Place, running: ExitStack) -> None:
     words = shlex.split(line, comments=True)
     match words[0], words[1:]:
         case "make", [target]:
-            assert re.search(rf"^{target}:", (root / "Makefile").read_text(), re.MULTILINE), (
+            assert re.search(rf"^{target}:", (place.root / "Makefile").read_text(), re.MULTILINE), (
                 f"no target {target}"
             )
             subprocess.run(
                 ["make", "--dry-run", target],
-                cwd=root,
+                cwd=place.root,
                 check=True,
                 capture_output=True,
                 timeout=PATIENCE_S,
             )
+        case "pip", ["install", *_]:
+            pass  # integration_tests/test_installed.py runs it in an empty environment
         case "coordinator", ["serve", *_] as arguments:
-            running.enter_context(until_interrupted(arguments, "ready:", root, folder))
+            running.enter_context(until_interrupted(arguments, "ready:", place))
         case "coordinator", ["peers", *_] as arguments:
-            running.enter_context(until_interrupted(arguments, "members here", root, folder))
+            running.enter_context(until_interrupted(arguments, "members here", place))
         case "coordinator", arguments:
-            run_python(["-m", "coordinator", *arguments], root, folder)
+            run_python(["-m", "coordinator", *arguments], place)
         case _:
             pytest.fail(f"nobody knows how to check: {line}")
 
 
-def test_commands_run(project_root: Path, tmp_path: Path) -> None:
+def follow_commands(place: Place) -> None:
+    """All commands of README, one after the other."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    for block in blocks(project_root, "sh"):
+    for block in blocks(place.root, "sh"):
         with ExitStack() as running:
             for line in filter(None, map(str.strip, block.splitlines())):
-                run_line(line.replace(PORT, f"127.0.0.1:{port}"), project_root, tmp_path, running)
+                run_line(line.replace(PORT, f"127.0.0.1:{port}"), place, running)
+
+
+def follow_python(place: Place) -> None:
+    """All Python of README."""
+    for block in blocks(place.root, "python"):
+        run_python(["-c", block], place)
+
+
+def test_commands_run(project_root: Path, tmp_path: Path) -> None:
+    follow_commands(here(project_root, tmp_path))
 
 
 def test_python_runs(project_root: Path, tmp_path: Path) -> None:
-    for block in blocks(project_root, "python"):
-        run_python(["-c", block], project_root, tmp_path)
+    follow_python(here(project_root, tmp_path))
 
 
 def test_links_lead_somewhere(project_root: Path) -> None:

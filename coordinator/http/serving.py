@@ -59,8 +59,10 @@ class ControlPort:
     ) -> None:
         for package in ("starlette", "uvicorn"):
             if find_spec(package) is None:
+                from ..common.installing import pip_install
+
                 raise ControlPortError(
-                    f"the control port needs the package {package}: pip install 'kafka-group-coordinator[control]'"
+                    f"the control port needs the package {package}: {pip_install('control')}"
                 )
         self._kafka = kafka
         self.endpoint = _endpoint(address)

@@ -195,8 +195,10 @@ def _trustme() -> Any:
     try:
         import trustme
     except ImportError:
+        from ..common.installing import pip_install
+
         raise CertificateError(
-            "TLS with certificates of a throw-away authority needs the extra `security` (pip install "
-            "'kafka-group-coordinator[security]'); one's own PEM files need nothing: ssl.keystore.type=PEM and ssl.keystore.location"
+            f"TLS with certificates of a throw-away authority needs the extra `security` ({pip_install('security')}); "
+            "one's own PEM files need nothing: ssl.keystore.type=PEM and ssl.keystore.location"
         ) from None
     return trustme

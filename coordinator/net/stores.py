@@ -32,9 +32,11 @@ def as_pem(store: Store) -> bytes:
             pkcs12,
         )
     except ImportError:
+        from ..common.installing import pip_install
+
         raise CertificateError(
-            f"{store.path}: PKCS#12 files need the extra `security` (pip install "
-            "'kafka-group-coordinator[security]'); PEM files need nothing"
+            f"{store.path}: PKCS#12 files need the extra `security` ({pip_install('security')}); "
+            "PEM files need nothing"
         ) from None
     try:
         with open(store.path, "rb") as file:

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from ..common.installing import page_words
 from ..control.cluster_kit import ClusterKit
 from ..control.faults import Fault, to_plain
 from ..event_log.reader import Line, read_lines
@@ -68,6 +69,7 @@ def _text(scenario: Scenario, lines: Sequence[str]) -> str:
     body += [f"await until({scenario.duration_ms:_})", *_asserted(scenario, log)]
     settings = {key: _plain(each) for key, each in scenario.broker_config.items()}
     return _FRAME.format(
+        install=page_words("test"),
         topics=repr(scenario.topics),
         brokers=f"brokers={scenario.brokers}, " if scenario.brokers > 1 else "",
         settings=repr(settings),
@@ -304,7 +306,7 @@ def _counts(members: list[Plain]) -> Iterator[str]:
 
 
 _FRAME: Final = '''\
-"""pip install 'kafka-group-coordinator[test]', then pytest. Under virtual time: it takes no second."""
+"""{install}, then pytest. Under virtual time: it takes no second."""
 
 import asyncio
 

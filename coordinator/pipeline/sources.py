@@ -187,7 +187,9 @@ def _opened(path: str) -> Iterator[BinaryIO]:
         try:
             import pyarrow as pa
         except ImportError:
-            text = "it is packed with zstd, which needs pyarrow: install kafka-group-coordinator[spark]"
+            from ..common.installing import pip_install
+
+            text = f"it is packed with zstd, which needs pyarrow: {pip_install('spark')}"
             raise OSError(errno.ENOTSUP, text, path) from None
         with pa.OSFile(path, "rb") as raw, pa.CompressedInputStream(raw, "zstd") as stream:
             yield BufferedReader(stream, 1 << 20)

@@ -11,7 +11,6 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, TypeGuard
 
-EXTRA: Final = "kafka-group-coordinator[security]"
 _ALGORITHMS: Final = (
     *("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"),
     *("ES256", "ES384", "ES512"),
@@ -38,7 +37,11 @@ class SignedTokens:
         try:
             import jwt
         except ImportError:
-            raise SignedTokensError(f"signed tokens need PyJWT: pip install '{EXTRA}'") from None
+            from ..common.installing import pip_install
+
+            raise SignedTokensError(
+                f"signed tokens need PyJWT: {pip_install('security')}"
+            ) from None
         try:
             found = jwt.PyJWKSet.from_json(keys).keys
         except (jwt.PyJWTError, ValueError, AttributeError) as error:

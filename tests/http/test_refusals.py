@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 from typing import Any
 
 import pytest
 
 from coordinator import Emulator
+from coordinator.common.installing import pip_install
 from coordinator.http.client import Client, NoControlPort, Refused
 from coordinator.http.guard import Guard
 from coordinator.http.serving import ControlPort, ControlPortError, opened
@@ -118,7 +120,7 @@ class TestAddresses:
         )
         with pytest.raises(
             ControlPortError,
-            match=r"needs the package uvicorn: pip install 'kafka-group-coordinator\[control\]'",
+            match=re.escape(f"needs the package uvicorn: {pip_install('control')}"),
         ):
             ControlPort(Emulator())
 

@@ -7,15 +7,20 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("confluent_kafka")
 pytest_plugins = ["pytester"]
 
 
-def test_the_files_of_the_page_pass(pytester: pytest.Pytester, project_root: Path) -> None:
+def files_of_the_page(project_root: Path) -> dict[str, str]:
     page = (project_root / "docs" / "tutorial.md").read_text()
     files = dict(re.findall(r"^```python\n# (\w+)\.py\n(.*?)^```$", page, re.MULTILINE | re.DOTALL))
     assert list(files) == ["billing", "conftest", "test_first", "test_fault", "test_chaos"]
     assert page.count("```python") == len(files)
+    return files
+
+
+def test_the_files_of_the_page_pass(pytester: pytest.Pytester, project_root: Path) -> None:
+    pytest.importorskip("confluent_kafka")
+    files = files_of_the_page(project_root)
     pytester.makepyfile(**files)
     result = pytester.runpytest_subprocess(
         "-p", "no:cacheprovider", "-p", "no:xdist", "-W", "ignore", timeout=400

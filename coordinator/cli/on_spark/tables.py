@@ -62,9 +62,9 @@ def topic_settings(logs: Sequence[str]) -> dict[str, str]:
     try:
         from coordinator.pipeline.spark.kafka import kafka_settings
     except ImportError as error:
-        from coordinator.pipeline.spark.session import MISSING, PipelineError
+        from coordinator.pipeline.spark.session import PipelineError, missing
 
-        raise PipelineError(MISSING.format(error=error)) from None
+        raise PipelineError(missing(error)) from None
     return kafka_settings(logs)
 
 

@@ -289,8 +289,10 @@ def loop_factory(kind: str) -> Callable[[], asyncio.AbstractEventLoop]:
         from uvloop import Loop
     except ImportError:
         if kind == "uvloop":
+            from ...common.installing import pip_install
+
             raise UsageError(
-                "--loop uvloop: it is not installed; take --loop asyncio, or install the extra `fast`"
+                f"--loop uvloop: it is not installed; take --loop asyncio, or {pip_install('fast')}"
             ) from None
         return new_loop
     made: Callable[[], asyncio.AbstractEventLoop] = Loop

@@ -160,8 +160,10 @@ def _png() -> Callable[[str, Sequence[str], Mapping[str, Sequence[Estimate]]], b
     except ModuleNotFoundError as error:
         if error.name != "matplotlib":
             raise
+        from ...common.installing import pip_install
+
         raise UsageError(
-            "--png needs Matplotlib: pip install 'kafka-group-coordinator[spark]'; --svg needs nothing"
+            f"--png needs Matplotlib: {pip_install('spark')}; --svg needs nothing"
         ) from None
     return png
 

@@ -98,7 +98,7 @@ def session(
     try:
         from pyspark.sql import SparkSession
     except ImportError as error:
-        raise PipelineError(MISSING.format(error=error)) from None
+        raise PipelineError(missing(error)) from None
     logging.getLogger().addFilter(_not_py4j)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
@@ -188,10 +188,14 @@ def _not_started(master: str, error: Exception) -> str:
     return f"--master {master}: Spark does not start with it ({why}): {what_to_do}"
 
 
-MISSING = (
-    "the pipeline needs PySpark and PyArrow ({error}): `make pipeline` of a checkout makes an environment with them (.venv-spark); "
-    "elsewhere `pip install 'kafka-group-coordinator[spark]'`"
-)
+def missing(error: ImportError) -> str:
+    """What to do without Spark."""
+    from coordinator.common.installing import pip_install
+
+    return (
+        f"the pipeline needs PySpark and PyArrow ({error}): `make pipeline` of a checkout makes an environment with them "
+        f"(.venv-spark); elsewhere `{pip_install('spark')}`"
+    )
 
 
 def _defaults(master: str, *, quick: bool) -> dict[str, str]:

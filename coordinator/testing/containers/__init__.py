@@ -19,8 +19,10 @@ try:
 except ModuleNotFoundError as missing:
     if (missing.name or "").partition(".")[0] not in ("docker", "testcontainers"):
         raise
+    from ...common.installing import pip_install
+
     raise ImportError(
-        "coordinator.testing.containers needs Testcontainers: pip install 'kafka-group-coordinator[testcontainers]'",
+        f"coordinator.testing.containers needs Testcontainers: {pip_install('testcontainers')}",
         name=missing.name,
     ) from missing
 

@@ -1,0 +1,179 @@
+"""release.toml decides what is said of a release: with empty fields the form that works without them, with filled ones the addresses."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tools.release.fields import Author, Release, ReleaseError, read
+from tools.release.writing import made, write
+
+FILLED = {
+    "published": True,
+    "repository": "https://github.com/somebody/somewhere",
+    "documentation": "https://somebody.example/somewhere/",
+    "image": "registry.example/somebody/somewhere",
+    "security_contact": "security@somebody.example",
+    "authors": (Author("Some Body", "some@somebody.example"), Author("Another")),
+}
+
+
+@pytest.fixture
+def copy(project_root: Path, tmp_path: Path) -> Path:
+    """The files of the checkout that release.toml decides."""
+    release = read(project_root)
+    for path in (
+        *(path for path, _ in made(project_root, release)),
+        project_root / "release.toml",
+        project_root / "coordinator" / "version.py",
+    ):
+        target = tmp_path / path.relative_to(project_root)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, target)
+    return tmp_path
+
+
+def filled(root: Path) -> Release:
+    return read(root)._replace(**FILLED)
+
+
+def test_the_files_are_as_written(project_root: Path) -> None:
+    """Else: `python -m tools.release write`."""
+    different = [
+        path.relative_to(project_root).as_posix()
+        for path, text in made(project_root, read(project_root))
+        if path.read_text(encoding="utf-8") != text
+    ]
+    assert different == []
+
+
+def test_writing_twice_changes_nothing_and_emptying_brings_everything_back(copy: Path) -> None:
+    before = {path: path.read_bytes() for path in copy.rglob("*") if path.is_file()}
+    changed = write(copy, filled(copy))
+    assert {"README.md", "pyproject.toml", "SECURITY.md", "CITATION.cff"} <= set(changed)
+    assert {"docs/install.md", "docs/tutorial.md", "docs/testing.md"} <= set(changed)
+    assert write(copy, filled(copy)) == []
+    write(copy, read(copy))
+    assert {path: path.read_bytes() for path in copy.rglob("*") if path.is_file()} == before
+
+
+def test_once_published_pages_name_the_distribution(copy: Path) -> None:
+    write(copy, filled(copy))
+    pages = [path for path in copy.rglob("*.md") if path.name != "install.md"]
+    lines = [line for page in pages for line in re.findall(r"pip install .*", page.read_text())]
+    assert len(lines) >= 7
+    assert [line for line in lines if "'.[" in line or "in a checkout" in line] == []
+    assert "pip install kafka-group-coordinator\n" in (copy / "docs" / "install.md").read_text()
+    namespace: dict[str, object] = {}
+    exec((copy / "coordinator/common/published.py").read_text(), namespace)
+    assert (namespace["PUBLISHED"], namespace["DOCUMENTATION"]) == (
+        True,
+        FILLED["documentation"],
+    )
+
+
+def test_before_that_every_line_is_for_a_checkout(copy: Path) -> None:
+    write(copy, Release(read(copy).version))
+    told = [
+        line
+        for page in (copy / "README.md", *sorted((copy / "docs").glob("*.md")))
+        if page.name != "install.md"
+        for line in re.findall(r"pip install .*", page.read_text())
+    ]
+    assert len(told) >= 7
+    assert [line for line in told if "'.[" not in line or "in a checkout" not in line] == []
+
+
+def test_addresses_and_authors_are_metadata(copy: Path) -> None:
+    write(copy, filled(copy))
+    project = tomllib.loads((copy / "pyproject.toml").read_text())["project"]
+    assert project["urls"] == {
+        "Documentation": "https://somebody.example/somewhere/",
+        "Source": "https://github.com/somebody/somewhere",
+        "Issues": "https://github.com/somebody/somewhere/issues",
+        "Changelog": "https://github.com/somebody/somewhere/blob/main/CHANGELOG.md",
+    }
+    assert project["authors"] == [
+        {"name": "Some Body", "email": "some@somebody.example"},
+        {"name": "Another"},
+    ]
+    assert "mailto:security@somebody.example" in (copy / "SECURITY.md").read_text()
+    assert 'repository-code: "https://github.com' in (copy / "CITATION.cff").read_text()
+    badge = "actions/workflows/ci.yml/badge.svg"
+    assert badge in (copy / "README.md").read_text()
+
+
+def test_nobody_and_no_address_is_made_up(copy: Path) -> None:
+    release = Release(read(copy).version)
+    write(copy, release)
+    assert release.missing == [
+        "repository",
+        "documentation",
+        "image",
+        "security_contact",
+        "authors",
+    ]
+    project = tomllib.loads((copy / "pyproject.toml").read_text())["project"]
+    assert not {"urls", "authors"} & set(project)
+    for name in ("SECURITY.md", "CITATION.cff", ".github/ISSUE_TEMPLATE/config.yml"):
+        assert not re.search(r"https?://|@\w", (copy / name).read_text()), name
+    assert "badge" not in (copy / "README.md").read_text().split("-->")[1]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (
+            'repository = "github.com/a/b"',
+            "repository: 'github.com/a/b' is not of the form https://",
+        ),
+        ("documentation = 1", "documentation: 1 is not of the form"),
+        (
+            'documentation = "https://a.example/b"',
+            "is not of the form https://OWNER.github.io/NAME/",
+        ),
+        ('image = "Me/It"', "image: 'Me/It' is not of the form ghcr.io/OWNER/NAME"),
+        ('published = "yes"', "published: true or false, not 'yes'"),
+        ('authors = ["me"]', "authors: ['me'] is not of the form"),
+        ('autors = "me"', "unknown field autors; there are authors, documentation, image"),
+        ("published", "Expected '='"),
+    ],
+)
+def test_a_wrong_field(copy: Path, line: str, said: str) -> None:
+    (copy / "release.toml").write_text(line + "\n")
+    with pytest.raises(ReleaseError, match=re.escape(said)):
+        read(copy)
+
+
+def test_the_version_stands_in_one_place(project_root: Path) -> None:
+    release = read(project_root)
+    changes = (project_root / "CHANGELOG.md").read_text()
+    assert re.search(rf"^## {re.escape(release.version)}\b", changes, re.MULTILINE)
+    project = tomllib.loads((project_root / "pyproject.toml").read_text())["project"]
+    assert "version" not in project
+
+
+def test_pre_commit_has_the_ruff_of_the_gate(project_root: Path) -> None:
+    pinned = re.search(
+        r"^ruff==\S+", (project_root / "requirements" / "dev.txt").read_text(), re.MULTILINE
+    )
+    hooks = (project_root / ".pre-commit-config.yaml").read_text()
+    assert pinned
+    assert set(re.findall(r"ruff==[\w.]+", hooks)) == {pinned[0]}
+
+
+def test_classifiers_say_no_more_than_the_workflow_runs(project_root: Path) -> None:
+    project = tomllib.loads((project_root / "pyproject.toml").read_text())["project"]
+    told = re.findall(r"Python :: (3\.\d+)", "\n".join(project["classifiers"]))
+    matrix = re.search(
+        r"python: (\[.*\])", (project_root / ".github" / "workflows" / "ci.yml").read_text()
+    )
+    assert matrix
+    assert told
+    assert set(told) <= set(json.loads(matrix[1]))
+    assert f">={told[0]}" == project["requires-python"]
