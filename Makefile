@@ -19,7 +19,11 @@ SPARK_PIP   := $(SPARK_PY) -m pip install --quiet --disable-pip-version-check
 wheel: $(STAMP)
 	$(PY) -m hatchling build -t wheel -d dist
 
-.PHONY: help setup wheel demo site page test lint unit integration spark spark-kafka pipeline curve share-curve record images kafka-image bench fuzz lock clean
+# What is published, in dist/, each piece checked; TAG names the version, if there is a tag already.
+release: $(STAMP)
+	$(PY) -m tools.release build $(if $(TAG),--tag $(TAG)) $(if $(WITHOUT),--without $(WITHOUT))
+
+.PHONY: help setup wheel release demo site page test lint unit integration spark spark-kafka pipeline curve share-curve record images kafka-image bench fuzz lock clean
 
 help:
 	@echo 'make demo    three client libraries in one group, rebalanced and explained'
@@ -36,6 +40,8 @@ help:
 	@echo 'make images  Docker images: the emulator, and a real broker for where none can be pulled'
 	@echo 'make bench   the measurements of docs/performance.md'
 	@echo 'make fuzz    the long half of the tests; a million mutated frames; 100,000 cases for each assignor and 10,000 patterns against Java; a swarm of simulations (long; needs a JDK and Maven)'
+	@echo 'make wheel   a wheel file, in dist'
+	@echo 'make release what is published, in dist, each piece checked; says what release.toml still lacks'
 	@echo 'make lock    pin the dependencies anew'
 
 setup: $(STAMP)

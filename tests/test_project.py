@@ -86,13 +86,15 @@ def test_only_two_import_names_are_installed(project_root: Path, tmp_path: Path)
 
 
 def test_every_dependency_is_pinned_by_version_and_hash(project_root: Path) -> None:
-    """.venv has a lock file, and the pipeline's environment two: PySpark is built from source, so
+    """.venv has a lock file, the documentation and a release one each, and the pipeline's environment two: PySpark is built from source, so
     what builds it comes first."""
     project = tomllib.loads((project_root / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
-    pipeline = {"spark", "spark-test", "spark-build"}
+    others = {"docs", "release", "spark", "spark-test", "spark-build"}
     for lock, chosen in (
-        ("dev", set(extras) - pipeline),
+        ("dev", set(extras) - others),
+        ("docs", {"docs"}),
+        ("release", {"release"}),
         ("spark", {"spark", "spark-test"}),
         ("spark-build", {"spark-build"}),
     ):

@@ -1,7 +1,8 @@
 """Pin every development dependency with its hashes: `make lock`.
 
 Rule: the files in requirements/ are the whole truth about what `make test` installs: dev.txt into
-.venv; spark-build.txt, then spark.txt into .venv-spark (PySpark is a source package, so what builds
+.venv; docs.txt and release.txt into those of `make docs` and `make release`; spark-build.txt, then
+spark.txt into .venv-spark (PySpark is a source package, so what builds
 it has to be there before it). They name packages, versions and hashes, never an address, so that
 they install from whatever index a machine is set up with. They hold for every Python and platform
 we support, by environment markers. Extras are named with the version: pip before 23.3 takes the
@@ -18,7 +19,13 @@ import venv
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-EXTRAS = {"dev": "dev", "spark-build": "spark-build", "spark": "spark-test"}
+EXTRAS = {
+    "dev": "dev",
+    "docs": "docs",
+    "release": "release",
+    "spark-build": "spark-build",
+    "spark": "spark-test",
+}
 """Which extra of pyproject.toml each file in requirements/ pins."""
 HEADER = """\
 # Made by `make lock` from pyproject.toml (extra: {}). Versions and hashes only; do not edit by hand.

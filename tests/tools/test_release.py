@@ -1,18 +1,23 @@
-"""release.toml decides what is said of a release: with empty fields the form that works without them, with filled ones the addresses."""
+"""release.toml decides what is said of a release: with empty fields the form that works without them,
+with filled ones the addresses."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
+import subprocess
 import tomllib
 from pathlib import Path
 
 import pytest
 
+from tools.release.building import changes, check_tag, checksums
 from tools.release.fields import Author, Release, ReleaseError, read
 from tools.release.writing import made, write
 
+ACTIONLINT = "github.com/rhysd/actionlint/cmd/actionlint@v1.7.12"
 FILLED = {
     "published": True,
     "repository": "https://github.com/somebody/somewhere",
@@ -156,6 +161,59 @@ def test_the_version_stands_in_one_place(project_root: Path) -> None:
     assert re.search(rf"^## {re.escape(release.version)}\b", changes, re.MULTILINE)
     project = tomllib.loads((project_root / "pyproject.toml").read_text())["project"]
     assert "version" not in project
+
+
+def test_notes_are_what_the_changelog_says_of_the_version(
+    project_root: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "CHANGELOG.md").write_text("# C\n\n## 2.0.0 (now)\n\nNew.\n\n## 1.0.0\n\nOld.\n")
+    assert changes(Release("2.0.0"), tmp_path) == "New.\n"
+    assert changes(Release("1.0.0"), tmp_path) == "Old.\n"
+    with pytest.raises(ReleaseError, match=r"no heading `## 3\.0\.0`"):
+        changes(Release("3.0.0"), tmp_path)
+    told = changes(read(project_root)).splitlines()
+    assert 10 <= len(told) <= 40, "what users notice of a first version fits on a page"
+
+
+def test_a_tag_names_the_version() -> None:
+    check_tag(Release("1.2.3"), "v1.2.3")
+    check_tag(Release("1.2.3"), "")
+    with pytest.raises(ReleaseError, match=r"tag v1\.2: .* so the tag is v1\.2\.3"):
+        check_tag(Release("1.2.3"), "v1.2")
+
+
+@pytest.mark.skipif(shutil.which("sha256sum") is None, reason="no sha256sum")
+def test_checksums_are_read_by_sha256sum(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("a")
+    (tmp_path / "b").write_text("b")
+    (tmp_path / "SHA256SUMS").write_text(checksums(tmp_path))
+    subprocess.run(["sha256sum", "--check", "SHA256SUMS"], cwd=tmp_path, check=True)
+    (tmp_path / "b").write_text("c")
+    done = subprocess.run(["sha256sum", "--check", "SHA256SUMS"], cwd=tmp_path, check=False)
+    assert done.returncode == 1
+
+
+@pytest.mark.skipif(shutil.which("go") is None, reason="no go: actionlint is a Go program")
+@pytest.mark.parametrize("state", ["as it is", "filled"])
+def test_workflows_are_sound(copy: Path, state: str) -> None:
+    """As actionlint sees them; they cannot be run here."""
+    for path in (Path(__file__).parents[2] / ".github" / "workflows").iterdir():
+        shutil.copy(path, copy / ".github" / "workflows" / path.name)
+    if state == "filled":
+        write(copy, filled(copy))
+        text = (copy / ".github" / "workflows" / "release.yml").read_text()
+        assert "registry.example/somebody/somewhere" in text
+        assert "gh-action-pypi-publish" in text
+    done = subprocess.run(
+        ["go", "run", ACTIONLINT, *map(str, (copy / ".github" / "workflows").iterdir())],
+        cwd=copy,
+        env={**os.environ, "GOFLAGS": "-mod=mod"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_pre_commit_has_the_ruff_of_the_gate(project_root: Path) -> None:

@@ -9,36 +9,55 @@ from tools.release.fields import Release
 
 
 def push_image(release: Release) -> str:
-    """The job of release.yml that builds the image for two platforms and pushes it."""
+    """The jobs of release.yml that build the image, each on a machine of its platform, and push it."""
     if not release.image:
         return ""
     registry = release.image.partition("/")[0]
+    login = f"""\
+      - uses: docker/login-action@v3
+        with:
+          registry: {registry}
+          username: ${{{{ github.actor }}}}
+          password: ${{{{ secrets.GITHUB_TOKEN }}}}"""
     return f"""\
-  image:
+  image-of-platform:
     needs: build
-    runs-on: ubuntu-latest
+    strategy:
+      matrix:
+        include:
+          - {{ platform: amd64, machine: ubuntu-latest }}
+          - {{ platform: arm64, machine: ubuntu-24.04-arm }}
+    runs-on: ${{{{ matrix.machine }}}}
     permissions:
       contents: read
       packages: write
-      attestations: write
-      id-token: write
     steps:
       - uses: actions/checkout@v4
       - uses: actions/setup-python@v5
         with:
           python-version: "3.13"
-      - uses: docker/setup-qemu-action@v3
-      - uses: docker/setup-buildx-action@v3
-      - uses: docker/login-action@v3
-        with:
-          registry: {registry}
-          username: ${{{{ github.actor }}}}
-          password: ${{{{ secrets.GITHUB_TOKEN }}}}
-      - run: make setup
+{login}
+      - run: |
+          make setup
+          tag="{release.image}:${{GITHUB_REF_NAME#v}}-${{{{ matrix.platform }}}}"
+          .venv/bin/python -m tools.images emulator --tag "$tag"
+          docker push "$tag"
+
+  image:
+    needs: image-of-platform
+    runs-on: ubuntu-latest
+    permissions:
+      packages: write
+      attestations: write
+      id-token: write
+    steps:
+{login}
       - id: push
         run: |
-          .venv/bin/python -m tools.images emulator --push \\
-            --platforms linux/amd64,linux/arm64 --tag "{release.image}:${{GITHUB_REF_NAME#v}}"
+          tag="{release.image}:${{GITHUB_REF_NAME#v}}"
+          docker buildx imagetools create --tag "$tag" "$tag-amd64" "$tag-arm64"
+          digest=$(docker buildx imagetools inspect "$tag" --format '{{{{.Manifest.Digest}}}}')
+          echo "digest=$digest" >> "$GITHUB_OUTPUT"
       - uses: actions/attest-build-provenance@v2
         with:
           subject-name: {release.image}
