@@ -168,7 +168,7 @@ class Broker(FreshNames):
         )
         if self.gate is not None:
             self.gate.begin()
-        effects = Effects(call.now, call.cause)
+        effects = Effects(call.now, call.cause, call.sees)
         response = self.coordinator.serve(message, context, effects)
         if effects.share_states:
             self.share_states.extend(effects.share_states)

@@ -358,7 +358,7 @@ class ConsumerGroups:
         ):  # what is under way is not begun anew, as in Kafka
             membership.resolved_version = self.environment.topics.created
             self._matching[group.group_id] = _Matching(
-                resolve(membership, decision.resolve, self.environment), before
+                resolve(membership, decision.resolve, self.environment, effects.sees), before
             )
             before = self._go_on_matching(group, effects)
         if decision.downgrade is not None:

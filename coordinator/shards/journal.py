@@ -14,6 +14,8 @@ from ..groups.requests import Reply
 from .availability import AvailabilityEvent
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..groups.share.requests import StateRequest
 
 CoordinatorEvent = ev.Event | AvailabilityEvent
@@ -57,14 +59,21 @@ class EventSink(Protocol):
 
 
 class Effects:
-    """What one call brings about, in order. `now` and `cause` (the log's number of the
-    request, None: time passed) are those of the call."""
+    """What one call brings about, in order. `now`, `cause` (the log's number of the request, None:
+    time passed) and `sees` (which topics its client may describe, None: all) are those of the
+    call."""
 
-    __slots__ = ("cause", "events", "now", "replies", "share_states")
+    __slots__ = ("cause", "events", "now", "replies", "sees", "share_states")
 
-    def __init__(self, now: int, cause: int | None = None) -> None:
+    def __init__(
+        self,
+        now: int,
+        cause: int | None = None,
+        sees: Callable[[str], bool] | None = None,
+    ) -> None:
         self.now = now
         self.cause = cause
+        self.sees = sees
         self.events: list[tuple[str | None, CoordinatorEvent]] = []
         self.replies: list[Reply] = []
         self.share_states: list[StateRequest] = []

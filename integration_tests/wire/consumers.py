@@ -61,9 +61,10 @@ class Consumer:
         version: int = 1,
         instance: str | None = None,
         member_id: str | None = None,
+        link: Link | None = None,
         **join: Any,
     ) -> None:
-        self.link: Link = s.connect(label, client_id=label)
+        self.link: Link = link or s.connect(label, client_id=label)
         self.group = group
         self.version = version
         self.instance = instance

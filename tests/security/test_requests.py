@@ -291,6 +291,38 @@ class TestGroups:
         rights = ("Read group g", "Describe topic t", "Describe topic u")
         assert ask(alice(*rights), beat, 1).error_code == 0
 
+    def test_a_regular_expression_finds_what_may_be_described(self) -> None:
+        """REF-7, K8-RX-3: by who has it matched, for all that have the same one."""
+        client = alice("Read group g", "Describe topic t")
+        assert isinstance(client.driver, SecuredDriver)
+
+        def beat(who: SecuredClient, member: str, epoch: int, regex: str | None) -> Any:
+            fresh = {"rebalance_timeout_ms": 10_000, "topic_partitions": []} if epoch == 0 else {}
+            request = ConsumerGroupHeartbeatRequest(
+                group_id="g",
+                member_id=member,
+                member_epoch=epoch,
+                subscribed_topic_regex=regex,
+                **fresh,
+            )
+            return ask(who, request, 1)
+
+        def found() -> list[str]:
+            membership = client.driver.broker.coordinator.groups["g"].consumer
+            assert membership is not None
+            return sorted(membership.regexes["[tu]"])
+
+        beat(client, "a", 0, "[tu]")
+        assert found() == ["t"]
+        bob = client.driver.client()
+        bob.log_in("bob")  # a super user
+        beat(bob, "b", 0, "[tu]")
+        assert found() == ["t"]
+        for who, member in ((client, "a"), (bob, "b")):
+            beat(who, member, -1, None)
+        beat(bob, "b", 0, "[tu]")
+        assert found() == ["t", "u"]
+
 
 class TestAdministration:
     def test_topics_are_made_and_their_configurations_hidden(self) -> None:

@@ -46,6 +46,10 @@ class Asker:
         """May it be done? For what is left out of a list."""
         return self.authorizer.allows(self.principal, self.host, operation, resource, name)
 
+    def sees(self, topic: str) -> bool:
+        """May a topic be described?"""
+        return self.may(Operation.DESCRIBE, ResourceType.TOPIC, topic)
+
     def is_refused(
         self, operation: Operation, resource: ResourceType, name: str = CLUSTER_NAME
     ) -> bool:

@@ -17,6 +17,8 @@ from ...interceptors import Answer
 from ...security.principals import distinguished_name, principal_of
 from ...security.sasl import Failed, Login, Passed, Stage
 from ...wire.framing import read_request_header
+from ...wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
+from ...wire.messages.join_group import JoinGroupRequest
 from ...wire.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from ...wire.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 from ...wire.primitives import WireError
@@ -41,6 +43,8 @@ _SIZE = Struct(">i")
 _KEY = Struct(">h")
 _HANDSHAKE: Final = SaslHandshakeRequest.api_key
 _AUTHENTICATE: Final = SaslAuthenticateRequest.api_key
+_MATCHES_TOPICS: Final = (JoinGroupRequest.api_key, ConsumerGroupHeartbeatRequest.api_key)
+"""Requests that may have a group's regular expressions matched (REF-7)."""
 
 
 class SecuredConnection(Connection):
@@ -200,7 +204,10 @@ class SecuredConnection(Connection):
         from ..authorization.deciding import decide
 
         host = self.peer.rpartition(":")[0]
-        verdict = decide(Asker(authorizer, self.principal, host, self._broker, call))
+        asker = Asker(authorizer, self.principal, host, self._broker, call)
+        verdict = decide(asker)
+        if api.key in _MATCHES_TOPICS:
+            call = call._replace(sees=asker.sees)
         if verdict is None:
             super()._ask(api, call, correlation_id)
         elif verdict.answer is not None:

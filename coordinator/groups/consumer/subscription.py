@@ -7,7 +7,7 @@ Owns the bump of the group epoch (K8-HB-1 step 5) and when regular expressions a
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Mapping
+from collections.abc import Callable, Collection, Generator, Mapping
 from enum import Enum
 from hashlib import blake2b
 from typing import Final, NamedTuple
@@ -241,10 +241,14 @@ def _due(
 
 
 def resolve(
-    group: ConsumerMembership, regexes: Collection[str], environment: Environment
+    group: ConsumerMembership,
+    regexes: Collection[str],
+    environment: Environment,
+    sees: Callable[[str], bool] | None = None,
 ) -> Generator[None, None, tuple[ev.ConsumerEvent, ...]]:
     """Match expressions against all topics, and bump the group epoch if that changes what is
-    subscribed to (K8-RX-2).
+    subscribed to (K8-RX-2). `sees`: which topics the client may describe whose heartbeat asks for
+    it, None: all. The others are found for nobody (K8-RX-3, REF-7).
 
     It stops when it has done a slice of that. What nobody subscribes to any more in the end is left
     out, as in Kafka.
@@ -267,7 +271,7 @@ def resolve(
             if left < 0:
                 yield
                 left = STEPS_A_SLICE - steps
-            if pattern.matches(name):
+            if pattern.matches(name) and (sees is None or sees(name)):
                 matching.append(name)
         found[regex] = frozenset(matching)
     return _resolved(group, found, environment)

@@ -7,6 +7,8 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from integration_tests.wire.batches import batch
+from integration_tests.wire.consumers import Consumer
+from integration_tests.wire.consumers import topics as numbered_topics
 from integration_tests.wire.people import topic, topic_id
 from integration_tests.wire.raw import Plain
 from integration_tests.wire.recorder import Session
@@ -941,3 +943,39 @@ def lists(s: Session) -> None:
         )
         if rights:
             revoke_all(s, user)
+
+
+@scenario("security")
+def regexes(s: Session) -> None:
+    """A regular expression finds what the member may describe whose heartbeat has it matched. Others
+    with the same one get that, and no more; rights that come or go meanwhile are not noticed, until
+    it is matched again (REF-7)."""
+    alice, bob = new_user(s, "alice"), new_user(s, "bob")
+    t, u = numbered_topics(s, 1, 1)
+    group, regex = s.name("g"), f"t[0-9]-{s.nonce}"
+    grant(s, alice, f"Read group {group}", f"Describe topic {t}", f"Read topic {t}")
+    grant(s, bob, f"Read group {group}", f"Read topic {u}")
+    of_alice, of_bob = as_user(s, alice, "a"), as_user(s, bob, "b")
+    a = Consumer(s, "a", group, link=of_alice)
+    a.join(subscribed_topic_regex=regex)
+    s.wait(1_500)
+    a.beat()
+    a.ack()
+    b = Consumer(s, "b", group, link=of_bob)
+    b.join(subscribed_topic_regex=regex)
+    b.beat()
+    b.leave()
+    grant(s, alice, f"Describe topic {u}")
+    s.wait(1_500)
+    a.beat()
+    a.leave()
+    a.join(subscribed_topic_regex=regex)
+    s.wait(1_500)
+    a.beat()
+    a.ack()
+    revoke_all(s, alice)
+    grant(s, alice, f"Read group {group}", f"Describe topic {u}")
+    s.wait(1_500)
+    a.beat()
+    a.beat(subscribed_topic_regex=f"t.*-{s.nonce}")
+    a.leave()
