@@ -3,21 +3,26 @@ themselves are `security.tokens`. Does not depend on rights."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
 
 from ..errors import ErrorCode
 from ..security.listeners import SecurityProtocol
-from ..security.tokens import TokenPrincipal
+from ..security.tokens import TokenPrincipal, TokenRefused
 from ..wire.messages.create_delegation_token import (
     CreateDelegationTokenRequest,
     CreateDelegationTokenResponse,
 )
+from ..wire.messages.expire_delegation_token import ExpireDelegationTokenResponse
+from ..wire.messages.renew_delegation_token import RenewDelegationTokenResponse
 from .call import ANONYMOUS
 
 if TYPE_CHECKING:
     from ..security.tokens import Tokens
     from .call import Call
     from .core import Broker
+
+Answer = TypeVar("Answer", RenewDelegationTokenResponse, ExpireDelegationTokenResponse)
 
 NO_TIME = -1
 """The instants of a refused request that no token is looked for (TOK-2)."""
@@ -38,6 +43,23 @@ def refusal(broker: Broker, call: Call) -> ErrorCode | None:
 def tokens_of(broker: Broker) -> Tokens | None:
     """The cluster's tokens; None: it has no key for them (61)."""
     return None if broker.security is None else broker.security.tokens
+
+
+def with_new_end(
+    broker: Broker, call: Call, answer: type[Answer], new_end: Callable[[Tokens, int], int]
+) -> Answer:
+    """The answer to a request that has a token live longer or end. `new_end`: does it, at an instant
+    of the wall clock, and tells when the token ends now; raises TokenRefused."""
+    error = refusal(broker, call)
+    if error is not None:
+        return answer(error_code=error, expiry_timestamp_ms=NO_TIME)
+    tokens = tokens_of(broker)
+    if tokens is None:
+        return answer(error_code=ErrorCode.DELEGATION_TOKEN_AUTH_DISABLED)
+    try:
+        return answer(expiry_timestamp_ms=new_end(tokens, wall_ms(broker, call)))
+    except TokenRefused as refused:
+        return answer(error_code=refused.code)
 
 
 def wall_ms(broker: Broker, call: Call) -> int:
