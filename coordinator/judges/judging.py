@@ -13,6 +13,7 @@ from .commits import (
     CommittedOffsetsGrow,
     OffsetsOnlyGoBackWhenAsked,
 )
+from .expiry import OffsetsExpireInTime
 from .fencing import EpochsFence
 from .former_coordinators import ANSWERS, Coordinators
 from .generations import GenerationsGrow, OneLeader, StaticIdentity
@@ -59,8 +60,8 @@ ALL: tuple[type[Judge], ...] = (
     EpochsFence,
 )
 """Every judge that a log alone is enough for."""
-OF_VIRTUAL_TIME: tuple[type[RebalancesAreHeardOf], ...] = (RebalancesAreHeardOf,)
-"""Judges that have to be told how exact a run's instants are."""
+OF_VIRTUAL_TIME: tuple[type[Judge], ...] = (RebalancesAreHeardOf, OffsetsExpireInTime)
+"""Judges that have to be told how exact a run's instants are, and what brokers are set to."""
 
 
 class Panel:

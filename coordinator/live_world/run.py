@@ -9,7 +9,6 @@ from dataclasses import replace
 
 from ..event_log import EventLog
 from ..judges import Verdict
-from ..judges.grace import REAL_TIME
 from ..simulator.churn import Churn
 from ..simulator.files.scenario import Scenario
 from ..simulator.nemesis import Nemesis
@@ -110,5 +109,5 @@ def live_verdicts(
 ) -> list[Verdict]:
     """What the judges say; of a log that members alone have written, those that need more say that
     they do not judge."""
-    grace = grace_of(scenario)._replace(late_ms=REAL_TIME.late_ms, heartbeat_ms=None)
+    grace = grace_of(scenario)._replace(late_ms=scenario.grace_ms, heartbeat_ms=None)
     return verdicts(scenario, lines, _OF_MEMBERS if foreign else STREAMS, grace)

@@ -162,6 +162,11 @@ class GroupMember(ABC):
         """How long after a heartbeat the next one is due."""
 
     @abstractmethod
+    def beats_late(self, duration_ms: int) -> None:
+        """Let each heartbeat be sent so much later than its interval says: the process looks at its
+        timers only now and then."""
+
+    @abstractmethod
     def heartbeat(self) -> Heartbeat:
         """The heartbeat that a quiet member would send now."""
 

@@ -17,6 +17,7 @@ class Pulse:
         "beat_at",
         "config",
         "in_flight",
+        "interval_ms",
         "poll_expires_at",
         "session_expires_at",
     )
@@ -25,11 +26,13 @@ class Pulse:
         self.config = config
         self._backoff = backoff
         self.in_flight = False
+        self.interval_ms = config.heartbeat_interval_ms
+        """How long after a heartbeat the next one is sent."""
         self.reset(now)
 
     def reset(self, now: int) -> None:
         """A generation begins: all three start anew."""
-        self.beat_at = now + self.config.heartbeat_interval_ms
+        self.beat_at = now + self.interval_ms
         self.reset_session(now)
         self.polled(now)
 
@@ -44,7 +47,7 @@ class Pulse:
     def sent(self, now: int) -> None:
         """A heartbeat is on its way."""
         self.in_flight = True
-        self.beat_at = now + self.config.heartbeat_interval_ms
+        self.beat_at = now + self.interval_ms
 
     def received(self, now: int) -> None:
         """It was answered well, or with 27."""

@@ -105,6 +105,7 @@ def _check(scenario: Scenario) -> None:
         ("links of a bandwidth", bool(scenario.bandwidth)),
         ("brokers of a capacity", bool(scenario.broker_capacity)),
         ("assignors that take time", any(kind.assigning_ms for kind in scenario.members)),
+        ("heartbeats that are late", any(kind.late_ms[1] for kind in scenario.members)),
         ("clients of older versions", any(k.versions != "newest" for k in scenario.members)),
         ("another release of brokers", scenario.release != NEWEST),
     ):
@@ -174,6 +175,8 @@ def _churned(kinds: dict[str, MemberKind], churn: Plain) -> Iterator[Step]:
         raise OnlyHereError(f"churn ({kind} of {printable(whom)})")
     if churn.get("becomes") is not None:
         raise OnlyHereError(f"churn ({printable(whom)} becomes another kind of member)")
+    if churn["within"] or churn["spread"]:
+        raise OnlyHereError(f"churn of {printable(whom)} at an instant that is drawn")
     at_ms = _once(churn["at"], f"churn of {printable(whom)}")
     if kind == "stall":
         yield at_ms, [f"peers[{whom!r}].stall()"]

@@ -9,12 +9,12 @@ scenario or version are never taken for those of this one.
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from io import StringIO
 from typing import Final, NamedTuple
 
 from ..common.statistics import quantile
-from .curve import EVENTS, MEASURED, PROTOCOLS, CurvePoint
+from .curve import EVENTS, MEASURED, PROTOCOLS, CurvePoint, curve_settings
 from .sweeps import Sweep, cells
 
 RUN_COLUMNS: Final = (
@@ -24,6 +24,27 @@ RUN_COLUMNS: Final = (
     "seed",
     "event",
     *(measure.column for measure in MEASURED),
+)
+
+
+STATISTICS: Final[Mapping[str, Callable[[CurvePoint], float]]] = {
+    "median": lambda point: point.median.value,
+    "low": lambda point: point.median.low,
+    "high": lambda point: point.median.high,
+    "p5": lambda point: point.p5,
+    "p95": lambda point: point.p95,
+}
+"""What curve.csv has of the simulations of a point: the median with its interval, and where 5 % and
+95 % of them lie."""
+CURVE_COLUMNS: Final = (
+    "protocol",
+    "members",
+    "event",
+    "statistic",
+    *(measure.column for measure in MEASURED),
+    "seeds",
+    "coverage",
+    "settings",
 )
 
 
@@ -99,9 +120,8 @@ def points_of(runs: Sequence[RunFigures]) -> Iterator[CurvePoint]:
     values: dict[tuple[str, int, str, str], list[float]] = {}
     for run in runs:
         for measure, value in zip(MEASURED, run.values, strict=True):
-            values.setdefault((run.protocol, run.members, run.event, measure.column), []).append(
-                value * measure.scale
-            )
+            key = (run.protocol, run.members, run.event, measure.column)
+            values.setdefault(key, []).append(value)
     protocols, events, columns = (
         list(PROTOCOLS),
         sorted(EVENTS),
@@ -112,4 +132,27 @@ def points_of(runs: Sequence[RunFigures]) -> Iterator[CurvePoint]:
         return protocols.index(key[0]), key[1], events.index(key[2]), columns.index(key[3])
 
     for key in sorted(values, key=place):
-        yield CurvePoint(*key, quantile(values[key], 0.5))
+        own = values[key]
+        yield CurvePoint(
+            *key, quantile(own, 0.5), quantile(own, 0.05).value, quantile(own, 0.95).value
+        )
+
+
+def curve_text(points: Iterable[CurvePoint]) -> str:
+    """A curve.csv: the columns of runs.csv in the same units, a row for each statistic."""
+    every: dict[tuple[str, int, str], dict[str, CurvePoint]] = {}
+    for point in points:
+        every.setdefault(point[:3], {})[point.measure] = point
+    out = StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(CURVE_COLUMNS)
+    for (protocol, members, event), by_measure in every.items():
+        own = [by_measure[measure.column] for measure in MEASURED]
+        settings = " ".join(curve_settings(protocol, members))
+        for statistic, take in STATISTICS.items():
+            figures = [f"{take(point):.12g}" for point in own]
+            seeds, coverage = own[0].median.size, f"{own[0].median.coverage:.4f}"
+            writer.writerow(
+                (protocol, members, event, statistic, *figures, seeds, coverage, settings)
+            )
+    return out.getvalue()

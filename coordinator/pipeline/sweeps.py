@@ -33,7 +33,7 @@ from ..simulator.files.schema import duration_ms
 from ..simulator.run import STREAMS, bounds_of, judges_of, run_scenario
 from .fold.run import RunFold
 from .schemas import SCHEMA_VERSION, TABLES, Row
-from .windows import Traffic, WindowCounts, Windows
+from .windows import Begins, Traffic, WindowCounts, churn_number, windows_in
 
 _OF_METRICS: Final = ("runs", "metrics", "verdicts", "findings", "windows", "cells")
 KEEPS: Final[Mapping[str, Collection[str]]] = {
@@ -73,7 +73,7 @@ class Sweep(NamedTuple):
     variants: tuple[Variant, ...]
     seeds: tuple[int, ...]
     keep: str
-    windows: Windows = ()
+    windows: Begins = ()
     note: str = ""
     """What whoever wrote the file should know of it."""
 
@@ -113,34 +113,44 @@ def read_sweep(path: str) -> Sweep:
     if keep not in _CHOICES:
         raise SweepError(f"{path}: keep = {keep!r}: one of {', '.join(_CHOICES)}")
     seeds = _seeds(path, raw.get("seeds", 20))
-    variants, shortest_ms, note = _variants(path, raw, name, text, len(seeds))
+    variants, shortest, note = _variants(path, raw, name, text, len(seeds))
     return Sweep(
-        name, text, variants, seeds, keep, _windows(path, raw.get("windows", {}), shortest_ms), note
+        name, text, variants, seeds, keep, _windows(path, raw.get("windows", {}), shortest), note
     )
 
 
-def _windows(path: str, given: object, lasts_ms: int) -> Windows:
-    """`lasts_ms`: how long the shortest simulation lasts."""
+def _windows(path: str, given: object, shortest: Scenario) -> Begins:
+    """`shortest`: the scenario of the simulation that is over first."""
     if not isinstance(given, dict):
         raise SweepError(
             f"{path}: windows = {given!r}: give [windows] with names and when each begins"
         )
-    begins = [(name, duration_ms(value)) for name, value in given.items()]
-    for name, begin in begins:
+    found: list[tuple[int, tuple[str, int | str]]] = []
+    for name, value in given.items():
+        told = f"{path}: windows: {name} = {value!r}"
+        number, begin = churn_number(value), duration_ms(value)
+        if number is not None:
+            begin = _first_ms(shortest, number, told)
         if begin is None:
             raise SweepError(
-                f'{path}: windows: {name} = {given[name]!r}: give when it begins, such as "2m"'
+                f'{told}: give when it begins, such as "2m", or a piece of churn, such as "churn 1"'
             )
-        if begin >= lasts_ms:
+        if begin >= shortest.duration_ms:
             raise SweepError(
-                f"{path}: windows: {name} = {given[name]!r}: a simulation is over by then: it lasts {lasts_ms} ms"
+                f"{told}: a simulation is over by then: it lasts {shortest.duration_ms} ms"
             )
-    return tuple(
-        sorted(
-            ((name, begin) for name, begin in begins if begin is not None),
-            key=lambda window: window[1],
-        )
-    )
+        found.append((begin, (name, begin if number is None else value)))
+    return tuple(window for _, window in sorted(found, key=lambda each: each[0]))
+
+
+def _first_ms(scenario: Scenario, number: int, told: str) -> int:
+    """When a piece of churn happens at the earliest."""
+    if number >= len(scenario.churn):
+        raise SweepError(f"{told}: the scenario has {len(scenario.churn)} pieces of churn")
+    churn = scenario.churn[number]
+    if churn["when"] is not None:
+        raise SweepError(f"{told}: it waits for {churn['when']!r}: give one that has `at`")
+    return int(churn["at"])
 
 
 def _scenario_text(path: str, given: object) -> tuple[str, str]:
@@ -172,8 +182,8 @@ def _seeds(path: str, given: object) -> tuple[int, ...]:
 
 def _variants(
     path: str, raw: Mapping[str, Any], name: str, text: str, seeds: int
-) -> tuple[tuple[Variant, ...], int, str]:
-    """The variants, how long the shortest simulation lasts, in ms, and a note about them."""
+) -> tuple[tuple[Variant, ...], Scenario, str]:
+    """The variants, the scenario of the shortest simulation, and a note about them."""
     common = raw.get("set", [])
     if not isinstance(common, list) or not all(isinstance(each, str) for each in common):
         raise SweepError(
@@ -203,11 +213,8 @@ def _variants(
         )
     numbers, note = _chosen(path, prod(map(len, axes)), raw.get("sample"), seeds)
     chosen = tuple(_variant(axes, number, tuple(common)) for number in numbers)
-    return (
-        chosen,
-        min(_checked(path, text, name, variant.settings).duration_ms for variant in chosen),
-        note,
-    )
+    every = (_checked(path, text, name, variant.settings) for variant in chosen)
+    return chosen, min(every, key=lambda scenario: scenario.duration_ms), note
 
 
 def _variant(axes: Sequence[_Axis], number: int, common: tuple[str, ...]) -> Variant:
@@ -305,7 +312,7 @@ def run_cell(
     emit: Callable[[str, Row], None],
     *,
     log_path: str | None = None,
-    windows: Windows = (),
+    windows: Begins = (),
     tables: Collection[str] = TABLES,
 ) -> None:
     """Simulate, judge and fold one cell; emits the rows of its run and its own of table `cells`.
@@ -319,10 +326,9 @@ def run_cell(
     lines: list[Line] = []
     try:
         checked = _scenario(text, scenario, cell.settings)
-        traffic, counts = (
-            Traffic(windows),
-            WindowCounts(windows, checked.duration_ms) if windows else None,
-        )
+        own = windows_in(windows, checked, cell.seed)
+        traffic = Traffic(own)
+        counts = WindowCounts(own, checked.duration_ms) if own else None
         judged = "verdicts" in tables
         asked = judges_of(checked) if judged or checked.judges else bounds_of(checked)
         judges = [one for one in ALL if judged or one in asked]

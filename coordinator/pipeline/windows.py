@@ -9,22 +9,45 @@ all the time, so that what an event costs is the traffic beyond that of the quie
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from ..history.reader import History
 from ..history.settlings import Settling
+from ..simulator.churn import begins_at
 from .fold.observer import Line, Observer
 from .schemas import Row
 
 if TYPE_CHECKING:
+    from ..simulator.files.scenario import Scenario
     from ..simulator.world import World
 
 Windows = tuple[tuple[str, int], ...]
 """Names and when each begins (ms), in order of time."""
+Begins = tuple[tuple[str, int | str], ...]
+"""Names and when each begins: so many milliseconds after the beginning, or when a piece of churn
+happens first, such as "churn 1", by its number from 1 on."""
 QUIET_MS: Final = 30_000
+_CHURN: Final = re.compile(r"churn ([1-9][0-9]{0,4})")
 """Where these stand in a row of table `epochs` that has no run_id yet."""
+
+
+def churn_number(begin: int | str) -> int | None:
+    """The place of the piece of churn, from 0 on, with which a window begins; None for an instant,
+    and for what is neither."""
+    found = _CHURN.fullmatch(begin) if isinstance(begin, str) else None
+    return None if found is None else int(found[1]) - 1
+
+
+def windows_in(begins: Begins, scenario: Scenario, seed: int) -> Windows:
+    """When the windows of one simulation begin, with the instants that its seed draws."""
+    found = []
+    for name, begin in begins:
+        number = churn_number(begin)
+        found.append((name, int(begin) if number is None else begins_at(scenario, seed, number)))
+    return tuple(sorted(found, key=lambda window: window[1]))
 
 
 class Traffic:

@@ -32,6 +32,14 @@ LIVED_MS: Final = 600_000
 _HOUR_MS = 3_600_000
 
 
+def begins_at(scenario: Scenario, seed: int, number: int, now: int | None = None) -> int:
+    """When a piece of churn, by its number from 0 on, happens first. `now`: what it waited for was
+    seen then."""
+    churn = scenario.churn[number]
+    draws = Draws(seed, "instant", f"{churn['kind']} {number}")
+    return (churn["at"] if now is None else now) + draws.between(0, churn["within"])
+
+
 class Churn:
     """Puts a scenario's members and churn on the agenda of a world."""
 
@@ -59,15 +67,18 @@ class Churn:
             draws = Draws(world.seed, f"churn {churn['kind']}", f"{churn['members']} {number}")
             trigger = trigger_of(churn)
             if trigger is None:
-                self._plan(churn, draws, "")
+                at = begins_at(scenario, world.seed, number)
+                self._plan(churn | {"at": at}, draws, "")
             else:
                 what = (
                     f"{scenario.lines.get(f'churn {number}', scenario.name)}: churn {churn['kind']}"
                 )
                 world.triggers.wait(
                     trigger,
-                    lambda who, churn=churn, draws=draws: self._plan(  # type: ignore[misc]
-                        churn | {"at": world.now}, draws, who
+                    lambda who, churn=churn, draws=draws, number=number: self._plan(  # type: ignore[misc]
+                        churn | {"at": begins_at(scenario, world.seed, number, world.now)},
+                        draws,
+                        who,
                     ),
                     what,
                 )
@@ -102,24 +113,32 @@ class Churn:
         for turn in range(0, len(names), step):
             at = churn["at"] + turn // step * churn["every"]
             for name in names[turn : turn + step]:
+                goes = at + self._later(churn, name, turn)
                 if churn.get("surge"):
-                    self._at(at, self._arrive, self._kind(churn), churn["how"], 0)
-                    self._at(at + churn["down"], self._stop, name, churn["how"])
+                    self._at(goes, self._arrive, self._kind(churn), churn["how"], 0)
+                    self._at(goes + churn["down"], self._stop, name, churn["how"])
                 else:
-                    self._go_and_come(self._kind(churn), name, at, churn)
+                    self._go_and_come(self._kind(churn), name, goes, churn)
 
     def _restart(self, churn: Plain, draws: Draws) -> None:
         for turn in range(churn["times"]):
             at = churn["at"] + turn * churn["every"]
             if self._is_known_later(churn):
-                self._at(at, self._restart_now, churn)
+                self._at(at, self._restart_now, churn, turn)
                 continue
             for name in self._whom(churn):
-                self._go_and_come(self._kind_of(name), name, at, churn)
+                goes = at + self._later(churn, name, turn)
+                self._go_and_come(self._kind_of(name), name, goes, churn)
 
-    def _restart_now(self, churn: Plain) -> None:
+    def _restart_now(self, churn: Plain, turn: int) -> None:
         for name in self._found(churn):
-            self._go_and_come(self._kind_of(name), name, self._world.now, churn)
+            goes = self._world.now + self._later(churn, name, turn)
+            self._go_and_come(self._kind_of(name), name, goes, churn)
+
+    def _later(self, churn: Plain, name: str, turn: int) -> int:
+        """How much later than its turn one of several goes."""
+        spread = churn["spread"]
+        return spread and Draws(self._world.seed, "spread", f"{name} {turn}").between(0, spread)
 
     def _stall(self, churn: Plain, draws: Draws) -> None:
         for turn in range(churn["times"]):
@@ -248,6 +267,7 @@ class Churn:
                 kind.consuming_as(name, identity),
                 CLIENT_VERSIONS[kind.versions],
                 kind.assigning_ms,
+                kind.late_ms,
             )
         )
 

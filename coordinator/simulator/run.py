@@ -8,9 +8,11 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from ..judges import ALL, OF_SHARE_GROUPS, OF_VIRTUAL_TIME, Judge, Verdict, judge
+from ..judges import ALL, OF_SHARE_GROUPS, Judge, Verdict, judge
+from ..judges.expiry import CHECK_MS, RETENTION_MS, OffsetsExpireInTime
 from ..judges.failures import NoMemberFails
 from ..judges.grace import Grace, virtual_time
+from ..judges.hearing import RebalancesAreHeardOf
 from ..judges.liveness import FewRebalances, StableWithin
 from ..judges.requests import WITHIN_MS, AnsweredOnce
 from ..judges.sessions import SessionsEnd
@@ -96,7 +98,10 @@ def grace_of(scenario: Scenario) -> Grace:
     of_brokers_ms = int(
         scenario.broker_config.get("group.consumer.heartbeat.interval.ms", _HEARTBEAT_MS)
     )
-    return virtual_time(scenario.wires.longest_ms + queue_ms, max([*heartbeats_ms, of_brokers_ms]))
+    late_ms = max((kind.late_ms[1] for kind in scenario.members), default=0)
+    return virtual_time(
+        scenario.wires.longest_ms + queue_ms, max([*heartbeats_ms, of_brokers_ms]) + late_ms
+    )
 
 
 def _sessions(scenario: Scenario, grace: Grace) -> Callable[[], Judge]:
@@ -133,8 +138,8 @@ def judges_of(scenario: Scenario, grace: Grace | None = None) -> list[Callable[[
     ]
     if grace.heartbeat_ms is not None:
         chosen += [
-            partial(kind, grace)
-            for kind in OF_VIRTUAL_TIME
+            made
+            for kind, made in _of_virtual_time(scenario, grace).items()
             if not scenario.judges or kind.name in scenario.judges
         ]
     if SessionsEnd in chosen:
@@ -157,6 +162,17 @@ def judges_of(scenario: Scenario, grace: Grace | None = None) -> list[Callable[[
             limit = int(scenario.broker_config.get(_DELIVERIES, _DELIVERY_LIMIT))
             chosen[index] = partial(DeliveriesAreCounted, limit)
     return chosen + bounds_of(scenario)
+
+
+def _of_virtual_time(scenario: Scenario, grace: Grace) -> dict[type[Judge], Callable[[], Judge]]:
+    """What makes each of OF_VIRTUAL_TIME."""
+    config = scenario.broker_config
+    retention_ms = int(config.get("offsets.retention.minutes", RETENTION_MS // 60_000)) * 60_000
+    check_ms = int(config.get("offsets.retention.check.interval.ms", CHECK_MS))
+    return {
+        RebalancesAreHeardOf: partial(RebalancesAreHeardOf, grace),
+        OffsetsExpireInTime: partial(OffsetsExpireInTime, retention_ms, check_ms, grace.late_ms),
+    }
 
 
 def bounds_of(scenario: Scenario) -> list[Callable[[], Judge]]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from benchmarks.calibration import Step, compare, steps
 from coordinator.event_log import EventLog
 from coordinator.judges import Judgement
@@ -109,3 +111,24 @@ def test_runs_are_compared_step_by_step() -> None:
         1200,
     )
     assert compare(virtual, [virtual[0], virtual[2], virtual[1], virtual[3]]) is None
+
+
+@pytest.mark.parametrize(
+    ("grace", "blamed"), [("", 0), ('grace = "4s"\n', 1), ('grace = "5s"\n', 0)]
+)
+def test_how_late_what_is_due_may_be_is_said_by_the_scenario(grace: str, blamed: int) -> None:
+    """MID-5: five seconds after its deadline a member id that was not used is there still."""
+    scenario = read_scenario(f'{SCENARIO}[must]\njudges = ["timeouts_end"]\n{grace}', "live")
+    log = EventLog(seed=1)
+    log.append("group", "MemberPending", at_ms=1_000, group="app", member="m", deadline_ms=2_000)
+    log.append(
+        "group",
+        "PendingMemberRemoved",
+        at_ms=7_000,
+        group="app",
+        member="m",
+        reason="session expired",
+    )
+    verdicts = live_verdicts(scenario, log.events(), foreign=False)
+    (verdict,) = [each for each in verdicts if each.judge == "timeouts_end"]
+    assert len(verdict.findings) == blamed

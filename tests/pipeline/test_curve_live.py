@@ -8,18 +8,11 @@ from pathlib import Path
 import pytest
 
 from benchmarks.curve_ledger import Cost, Ledger
-from benchmarks.curve_live import WAYS, main, rows_of, write_rows
+from benchmarks.curve_live import WAYS, main, write_rows
 from coordinator.common.statistics import quantile
-from coordinator.pipeline.curve import (
-    EVENTS,
-    LIVE_COLUMNS,
-    LIVE_MEASURES,
-    MEASURED,
-    PROTOCOLS,
-    CurvePoint,
-    curve_page,
-    read_live,
-)
+from coordinator.pipeline.curve import EVENTS, MEASURED, PROTOCOLS, CurvePoint
+from coordinator.pipeline.curve_live import LIVE_COLUMNS, LiveRun, live_text, read_live
+from coordinator.pipeline.curve_page import curve_page
 
 A, B = ("t", 0), ("t", 1)
 
@@ -55,37 +48,60 @@ def test_the_same_owner_again_is_no_move_and_the_same_generation_no_recovery() -
     assert ledger.cost(2000, 3000).unavailable_partition_ms == 500 and ledger.owned == 1
 
 
-def test_rows_of_sizes_that_are_not_measured_stay(tmp_path: Path) -> None:
+def test_rows_of_sizes_and_runs_that_are_not_measured_stay(tmp_path: Path) -> None:
     out = tmp_path / "live.csv"
-    ledgers = {protocol: Ledger() for protocol in WAYS}
-    write_rows(out, rows_of(ledgers, 50, "one"))
-    write_rows(out, rows_of(ledgers, 10, "one"))
-    write_rows(out, rows_of(ledgers, 50, "two"))
-    points = read_live(out.read_text())
-    each = len(WAYS) * len(EVENTS) * len(LIVE_MEASURES)
-    assert [(point.members, point.broker) for point in points[::each]] == [(10, "one"), (50, "two")]
-    assert set(WAYS) == set(PROTOCOLS) and {
-        point.value for point in points if point.measure == "recovered_ms"
-    } == {None}
+
+    def rows(members: int, run: int, broker: str) -> list[LiveRun]:
+        return [
+            LiveRun(protocol, members, run, event, (1, None, 2), broker)
+            for protocol in WAYS
+            for event in EVENTS
+        ]
+
+    for members, run, broker in ((50, 1, "one"), (10, 1, "one"), (50, 2, "one"), (50, 1, "two")):
+        write_rows(out, rows(members, run, broker))
+    found = read_live(out.read_text())
+    assert [(row.members, row.run, row.broker) for row in found[:: len(WAYS) * len(EVENTS)]] == [
+        (10, 1, "one"),
+        (50, 1, "two"),
+        (50, 2, "one"),
+    ]
+    assert set(WAYS) == set(PROTOCOLS) and {row.values for row in found} == {(1, None, 2)}
+    assert live_text(reversed(found)) != "" and read_live(live_text(found)) == found
 
 
 def test_the_page_has_what_was_measured_beside_the_simulation() -> None:
     points = [
-        CurvePoint(protocol, 10, event, measure.column, quantile([1.0, 2.0, 3.0], 0.5))
+        CurvePoint(
+            protocol,
+            10,
+            event,
+            measure.column,
+            quantile([each / measure.scale for each in (1.0, 2.0, 3.0)], 0.5),
+            1 / measure.scale,
+            3 / measure.scale,
+        )
         for protocol in PROTOCOLS
         for event in EVENTS
         for measure in MEASURED
     ]
     rows = [
-        "eager range,10,crash,recovered_ms,47500,Apache Kafka 4.3.1",
-        "eager range,10,leave,recovered_ms,,Apache Kafka 4.3.1",
+        LiveRun("eager range", 10, 1, "crash", (47_500, 2000, 0), "Apache Kafka 4.4.0"),
+        LiveRun("eager range", 10, 2, "crash", (2500, 2000, 2), "Apache Kafka 4.4.0"),
+        LiveRun("eager range", 10, 1, "leave", (None, 2000, 2), "Apache Kafka 4.4.0"),
     ]
-    page = curve_page(points, "make curve", read_live("\n".join([",".join(LIVE_COLUMNS), *rows])))
-    assert (
-        "| crash, 10 | 2 / 47.5 | 2 / – |" in page
-        and "| leave, 10 | 2 / not settled |" in page
-        and "Apache Kafka 4.3.1" in page
-    )
+    page = curve_page(points, "make curve", rows)
+    assert "| crash, 10 | 2 (1 to 3) / 47.5, 2.5 | 2 (1 to 3) / – |" in page
+    assert "| leave, 10 | 2 (1 to 3) / not settled |" in page
+    assert "this project's members on Apache Kafka 4.4.0" in page
+    assert [line for line in page.splitlines() if line.startswith("Of ")] == [
+        f"Of 3 live figures {told} lie between the simulations' 5 % and 95 %, {others}."
+        for told, others in (
+            (1, "0 below and 2 above"),
+            (3, "0 below and 0 above"),
+            (2, "1 below and 0 above"),
+        )
+    ]
     assert "## Beside a real broker" not in curve_page(points, "make curve")
 
 

@@ -16,16 +16,26 @@ from coordinator.pipeline.curve import (
     PROTOCOLS,
     WINDOWS,
     CurvePoint,
-    curve_page,
     curve_settings,
     curve_sweep,
-    read_live,
 )
-from coordinator.pipeline.curve_runs import RunFigures, read_runs, runs_text
+from coordinator.pipeline.curve_live import read_live
+from coordinator.pipeline.curve_page import curve_page
+from coordinator.pipeline.curve_runs import (
+    CURVE_COLUMNS,
+    RUN_COLUMNS,
+    STATISTICS,
+    RunFigures,
+    curve_text,
+    points_of,
+    read_runs,
+    runs_text,
+)
 from coordinator.pipeline.plain import Tables
 from coordinator.pipeline.schemas import TABLES
 from coordinator.pipeline.sweeps import Cell, SweepError, cells, read_sweep, run_cell
-from coordinator.pipeline.windows import Traffic
+from coordinator.pipeline.windows import Traffic, windows_in
+from coordinator.simulator.churn import begins_at
 from coordinator.simulator.files import catalogue
 from coordinator.simulator.files.scenario import read_scenario
 from coordinator.simulator.run import run_scenario
@@ -217,8 +227,12 @@ def test_the_curves_scenario_has_the_size_that_is_asked_for(
     scenario = read_scenario(text, "curve", curve_settings(protocol, members))
     assert sum(kind.count for kind in scenario.members) == members
     assert sum(scenario.topics.values()) == 2 * members and len(scenario.topics) == 10
-    begins = [begin for _, begin in WINDOWS]
-    assert begins[1:] == [churn["at"] for churn in scenario.churn]
+    begins = [begin for _, begin in windows_in(WINDOWS, scenario, 7)]
+    assert begins[1:] == [begins_at(scenario, 7, number) for number in range(4)]
+    assert all(
+        churn["at"] <= begin <= churn["at"] + 15_000
+        for begin, churn in zip(begins[1:], scenario.churn, strict=True)
+    )
     rolling = scenario.churn[-1]
     steps = -(-scenario.members[1].count // rolling["at_once"])
     assert (
@@ -228,13 +242,16 @@ def test_the_curves_scenario_has_the_size_that_is_asked_for(
 
 
 def test_the_curves_page() -> None:
+    values = [1.0, 2.0, 3.0]
     points = [
         CurvePoint(
             protocol,
             size,
             event,
             measure.column,
-            quantile([1.0, 2.0, 3.0] if size < 500 else [7.0], 0.5),
+            quantile([each / measure.scale for each in (values if size < 500 else [7.0])], 0.5),
+            1 / measure.scale,
+            3 / measure.scale,
         )
         for protocol in PROTOCOLS
         for size in (10, 20, 500)
@@ -250,7 +267,7 @@ def test_the_curves_page() -> None:
     assert "With 500 members it is one simulation of each protocol" in page and page.count(
         "| 500 | 7 | 7 |"
     ) == len(EVENTS) * len(MEASURED)
-    assert page.count("| 10 | 2 [1, 3] |") == len(EVENTS) * len(MEASURED)
+    assert page.count("| 10 | 2 (1 to 3) |") == len(EVENTS) * len(MEASURED)
     assert "whose coordinator assigns by `uniform`" in page and page.count(
         "| KIP-848, uniform |"
     ) == len(EVENTS) * len(MEASURED)
@@ -260,6 +277,30 @@ def test_the_curves_page() -> None:
         "eager range: 10",
         "eager range: 20",
     ] and sweep.windows == WINDOWS
+
+
+def test_curve_csv_has_the_columns_of_runs_csv_in_the_same_units() -> None:
+    runs = [
+        RunFigures(f"{seed}", "eager range", 10, seed, "join", (seed * 1000, 2000, 3, 4000))
+        for seed in range(1, 22)
+    ]
+    head, *rows = [line.split(",") for line in curve_text(points_of(runs)).splitlines()]
+    assert tuple(head) == CURVE_COLUMNS
+    measures = [measure.column for measure in MEASURED]
+    assert [column for column in RUN_COLUMNS if column in measures] == measures
+    assert [column for column in CURVE_COLUMNS if column in measures] == measures
+    found = {row[3]: row[4:8] for row in rows}
+    assert list(found) == list(STATISTICS)
+    assert found["median"] == ["11000", "2000", "3", "4000"]
+    assert (found["p5"][0], found["p95"][0]) == ("2000", "20000")
+    assert (found["low"][0], found["high"][0]) == ("6000", "16000")
+    assert {row[8] for row in rows} == {"21"}
+
+
+def test_the_checked_in_figures_are_of_the_checked_in_runs(project_root: Path) -> None:
+    folder = project_root / "docs" / "curve"
+    runs = read_runs((folder / "runs.csv").read_text())
+    assert (folder / "curve.csv").read_text() == curve_text(points_of(runs))
 
 
 def test_the_checked_in_page_has_what_was_measured_live(project_root: Path) -> None:
@@ -291,3 +332,38 @@ def test_a_damaged_file_of_single_simulations_says_where(row: str, message: str)
     assert read_runs(runs_text([run])) == [run]
     with pytest.raises(ValueError, match=message):
         read_runs(runs_text([run]) + row + "\n")
+
+
+def test_a_window_begins_when_a_piece_of_churn_does(tmp_path: Path) -> None:
+    text = SWEEP.replace('crash = "60s"', 'crash = "churn 1"').replace(
+        '"churn.1.at=60s"', '"churn.1.at=60s", "churn.1.within=20s"'
+    )
+    tables = swept(tmp_path, text)
+    start, crash, _ = rows(tables, "windows")
+    text = catalogue.text("one_crash_one_join")
+    scenario = read_scenario(text, "x", ("duration=3m", "churn.1.at=60s", "churn.1.within=20s"))
+    drawn = begins_at(scenario, 1, 0)
+    assert start["to_ms"] == crash["from_ms"] == drawn > 60_000
+    assert (start["rebalances"], crash["rebalances"]) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("begin", "settings", "said"),
+    [
+        ("churn 2", "", "the scenario has 1 pieces of churn"),
+        ("churn 0", "", 'such as "2m", or a piece of churn, such as "churn 1"'),
+        (
+            "churn 1",
+            '"churn.1.at=0", "churn.1.when=stable", ',
+            "it waits for 'stable': give one that has `at`",
+        ),
+    ],
+)
+def test_a_piece_of_churn_that_is_no_beginning(
+    tmp_path: Path, begin: str, settings: str, said: str
+) -> None:
+    text = SWEEP.replace('crash = "60s"', f'crash = "{begin}"')
+    if settings:
+        text = text.replace('"churn.1.at=60s", ', settings)
+    with pytest.raises(SweepError, match=said):
+        swept(tmp_path, text)

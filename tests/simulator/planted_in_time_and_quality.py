@@ -21,7 +21,7 @@ from coordinator.groups.offsets import views
 from coordinator.members import offsets, rebalancing
 from coordinator.members.consumer_protocol import reconciling
 from coordinator.members.membership import Membership
-from coordinator.shards import shard, timers
+from coordinator.shards import shard, sweep, timers
 from coordinator.shards.timers import TimerKind, Timers
 from coordinator.simulator.clients import skipping
 from coordinator.transactions import decide
@@ -119,6 +119,15 @@ def loaded_groups_have_no_sessions(patch: Patch) -> None:
 def offsets_in_use_expire(patch: Patch) -> None:
     patch.setattr(ClassicGroup, "offsets_may_expire", lambda self: True)
     patch.setattr(ClassicGroup, "is_subscribed_to", lambda self, topic: False)
+
+
+def offsets_of_empty_groups_expire_from_their_commit(patch: Patch) -> None:
+    patch.setattr(ClassicGroup, "offsets_unused_since_ms", lambda self: None)
+
+
+def offsets_expire_half_a_minute_late(patch: Patch) -> None:
+    expired = sweep.expired
+    patch.setattr(sweep, "expired", lambda group, now, config: expired(group, now - 30_000, config))
 
 
 # -- fences

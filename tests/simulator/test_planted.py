@@ -27,6 +27,8 @@ QUICK = {
     "stale_transactional_commits_are_taken": "no_stale_commit",
     "long_sessions_end_early": "sessions_end",
     "rebalance_timeouts_are_doubled": "timeouts_end",
+    "offsets_of_empty_groups_expire_from_their_commit": "offsets_expire_in_time",
+    "offsets_expire_half_a_minute_late": "offsets_expire_in_time",
     "heartbeats_of_old_generations_are_accepted": "rebalances_are_heard_of",
     "sticky_gives_everything_to_one_member": "assigned_well",
     "leaders_are_shown_one_member_less": "assigned_well",

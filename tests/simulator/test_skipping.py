@@ -279,12 +279,13 @@ def test_a_member_that_leaves_by_itself_ends_the_quiet_of_all(protocol: str) -> 
     assert fast.steps < slow.steps
 
 
-def test_rolling_restarts_of_a_consumer_group_are_the_same() -> None:
+@pytest.mark.parametrize("way", ["KIP-848, uniform", "cooperative-sticky"])
+def test_rolling_restarts_of_members_that_heartbeat_late_are_the_same(way: str) -> None:
     """Members come to each new epoch one after the other, some wait for partitions of others, all
-    heartbeat."""
+    heartbeat, none at the same rate."""
     text = Path("docs/curve/scenario.toml").read_text(encoding="utf-8")
     slow, fast = assert_same(
-        read_scenario(text, "curve", curve_settings("KIP-848, uniform", 30)),
+        read_scenario(text, "curve", curve_settings(way, 30)),
         4,
         range(480_000, 600_000, 3_331),
     )

@@ -100,7 +100,7 @@ def skip(m: Membership, count: int, sent_at: int, answered_at: int) -> None:
     member has sent nothing else."""
     m.number += count
     if not m.subscribed.positions:
-        offsets.skip_empty_commits(m, sent_at, m.config.heartbeat_interval_ms, count)
+        offsets.skip_empty_commits(m, sent_at, m.pulse.interval_ms, count)
     m.pulse.sent(sent_at)
     m.pulse.received(answered_at)
 

@@ -222,8 +222,12 @@ class Member(GroupMember):
 
     @property
     def beat_interval_ms(self) -> int:
-        """heartbeat.interval.ms."""
-        return self._m.config.heartbeat_interval_ms
+        """See GroupMember."""
+        return self._m.pulse.interval_ms
+
+    def beats_late(self, duration_ms: int) -> None:
+        """See GroupMember."""
+        self._m.pulse.interval_ms += duration_ms
 
     def heartbeat(self) -> HeartbeatRequest:
         """The heartbeat that it would send now."""

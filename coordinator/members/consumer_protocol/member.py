@@ -204,8 +204,12 @@ class ConsumerMember(GroupMember):
 
     @property
     def beat_interval_ms(self) -> int:
-        """As the coordinator told it last."""
+        """See GroupMember."""
         return self._m.pulse.interval_ms
+
+    def beats_late(self, duration_ms: int) -> None:
+        """See GroupMember."""
+        self._m.pulse.late_ms = duration_ms
 
     def heartbeat(self) -> ConsumerGroupHeartbeatRequest:
         """The heartbeat that it would send now."""

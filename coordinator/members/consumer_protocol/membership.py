@@ -49,18 +49,33 @@ class ConsumerPulse:
     """When the member heartbeats and until when its application has to poll. The interval is the
     coordinator's to say."""
 
-    __slots__ = ("backoff", "beat_at", "in_flight", "interval_ms", "poll_expires_at", "retry_at")
+    __slots__ = (
+        "backoff",
+        "beat_at",
+        "in_flight",
+        "late_ms",
+        "poll_expires_at",
+        "retry_at",
+        "told_ms",
+    )
 
     def __init__(self, backoff: Backoff, poll_expires_at: int) -> None:
         self.backoff = backoff
-        self.interval_ms = 0
-        """0 until the coordinator has said."""
+        self.told_ms = 0
+        """The coordinator's interval; 0 until it has said."""
+        self.late_ms = 0
+        """How much later than that each heartbeat is sent."""
         self.beat_at = 0
         self.retry_at = 0
         """No heartbeat before this: the last one was refused."""
         self.in_flight: Request | None = None
         """The heartbeat that waits for its answer."""
         self.poll_expires_at = poll_expires_at
+
+    @property
+    def interval_ms(self) -> int:
+        """How long after a heartbeat the next one is sent; 0 until the coordinator has said."""
+        return self.told_ms and self.told_ms + self.late_ms
 
     def sent(self, heartbeat: Request, now: int) -> None:
         """A heartbeat is on its way."""
@@ -71,9 +86,9 @@ class ConsumerPulse:
         """It was answered well; a new interval counts from now."""
         self.in_flight = None
         self.backoff.reset()
-        if interval_ms != self.interval_ms:
-            self.interval_ms = interval_ms
-            self.beat_at = now + interval_ms
+        if interval_ms != self.told_ms:
+            self.told_ms = interval_ms
+            self.beat_at = now + self.interval_ms
 
     def failed(self, now: int) -> None:
         """It was not: the next one is sent after a backoff, not after an interval."""

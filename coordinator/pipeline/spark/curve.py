@@ -15,15 +15,13 @@ from ..curve import (
     EVENTS,
     MEASURED,
     SIZES,
-    curve_page,
-    curve_settings,
     curve_sweep,
     plot_name,
-    read_live,
 )
-from ..curve_runs import RunFigures, known_of, points_of, read_runs, runs_text
+from ..curve_live import read_live
+from ..curve_page import curve_page
+from ..curve_runs import RunFigures, curve_text, known_of, points_of, read_runs, runs_text
 from . import plots
-from .analysis import write_csv
 from .folders import tables_in
 from .session import PipelineError, session, working
 from .sweep import run_sweep
@@ -67,26 +65,7 @@ def write_curve(runs: Sequence[RunFigures], out: Path, command: str) -> None:
     Raises PipelineError and OSError.
     """
     points = list(points_of(runs))
-    columns = (
-        "protocol",
-        "members",
-        "event",
-        "measure",
-        "median",
-        "low",
-        "high",
-        "coverage",
-        "runs",
-        "settings",
-    )
-    write_csv(
-        out / "curve.csv",
-        columns,
-        [
-            (*point[:4], *point.estimate, " ".join(curve_settings(point.protocol, point.members)))
-            for point in points
-        ],
-    )
+    (out / "curve.csv").write_text(curve_text(points), encoding="utf-8")
     (out / "runs.csv").write_text(runs_text(runs), encoding="utf-8")
     for event in EVENTS:
         for measure in MEASURED:
@@ -95,7 +74,10 @@ def write_curve(runs: Sequence[RunFigures], out: Path, command: str) -> None:
             ]
             series: dict[str, list[tuple[float, float, float, float]]] = {}
             for point in own:
-                series.setdefault(point.protocol, []).append((point.members, *point.estimate[:3]))
+                figures = (point.median.value, point.p5, point.p95)
+                series.setdefault(point.protocol, []).append(
+                    (point.members, *(each * measure.scale for each in figures))  # type: ignore[arg-type]
+                )
             plots.save(
                 plots.curves(series, "members of the group", measure.title),
                 out,

@@ -28,7 +28,7 @@ from coordinator.version import __version__
 from ..placement import bins
 from ..schemas import SCHEMA_VERSION, TABLES
 from ..sweeps import KEEPS, Cell, Sweep, cells, plan_of, run_cell
-from ..windows import Windows
+from ..windows import Begins
 from .folders import MANIFEST, PLAN, STARTED, SUCCESS, check_sweep_out
 from .parquet import TableWriter
 from .progress import watched
@@ -180,7 +180,7 @@ def _weights(left: Sequence[Cell], every: Sequence[Cell], done: dict[str, int]) 
 
 
 def _simulate_bins(
-    batches: Iterable[Any], out: str, scenario: str, text: str, keep: str, windows: Windows
+    batches: Iterable[Any], out: str, scenario: str, text: str, keep: str, windows: Begins
 ) -> Iterator[Any]:
     for batch in batches:
         for row in batch.to_pylist():
@@ -200,7 +200,7 @@ def simulate_bin(
     scenario: str,
     text: str,
     keep: str,
-    windows: Windows,
+    windows: Begins,
 ) -> dict[str, Any]:
     """A task: simulate the cells of a bin and write their chunk. A problem of the file system comes
     back as `problem`."""

@@ -64,6 +64,7 @@ class SimulatedMember:
         consuming: Consuming | None = None,
         highest: Mapping[int, int] | None = None,
         assigning_ms: int = 0,
+        late_ms: tuple[int, int] = (0, 0),
     ) -> None:
         self.world = world
         self.name = config.client_id
@@ -72,6 +73,8 @@ class SimulatedMember:
         self.member = make_member(config, self, chance=chance, now=world.now, member_id=identity)
         if assigning_ms and isinstance(self.member, Member):
             self.member.assigns_for(assigning_ms)
+        if late_ms[1]:
+            self.member.beats_late(Draws(world.seed, "late", self.name).between(*late_ms))
         self.ended = False
         self.fault: MemberFault | None = None
         """What ended the application, or went wrong on the way out."""

@@ -14,6 +14,7 @@ from ...configs.broker_configs import BrokerConfigs
 from ...control import cluster, faults
 from ...judges import ALL, OF_SHARE_GROUPS, OF_VIRTUAL_TIME
 from ...judges.failures import ANY
+from ...judges.grace import REAL_TIME
 from ...members import MemberConfig
 from ...members.applications.consuming import CommitPolicy
 from ...members.consuming.fetch_config import FetchConfig
@@ -95,6 +96,8 @@ class MemberKind:
     """How long the assignor of a leader among them takes."""
     transactional_id: str = ""
     """Of all of them, one after the other or at once; "": each has its own."""
+    late_ms: tuple[int, int] = (0, 0)
+    """How much later than due their heartbeats are sent: each has its own between these two."""
 
     def consuming_as(self, client_id: str, identity: str = "") -> Consuming | None:
         """How one of them consumes: pipelines have transactional ids of their own. `identity`: the
@@ -214,6 +217,8 @@ class Scenario:
     """Members of share groups."""
     groups: dict[str, dict[str, str]] = field(default_factory=dict)
     """Groups' own configurations."""
+    grace_ms: int = REAL_TIME.late_ms
+    """In real time: so far from its instant may happen what is due."""
 
     @property
     def kinds(self) -> tuple[MemberKind | ShareKind, ...]:
@@ -362,6 +367,7 @@ def _scenario(plain: Plain, name: str) -> Scenario:
         must["may_fail"],
         tuple(kind for kind in kinds if isinstance(kind, ShareKind)),
         groups,
+        must["grace"],
     )
 
 
@@ -427,6 +433,7 @@ def _kind(
             plain["restarts"],
             plain["assigning"],
             plain["transactional_id"],
+            plain["late"],
         )
         kind.config(f"{kind.name}-1").make_assignors()
     return kind
@@ -558,6 +565,7 @@ def _check_clients(
         where = places.where("members", index)
         config = kind.config(f"{kind.name}-1")
         _check_remote_assignor(kind, configs.get_list("group.consumer.assignors"), where)
+        _check_late(kind, config, configs, where)
         if not config.speaks_consumer and not least <= config.session_timeout_ms <= most:
             said = f"session.timeout.ms = {config.session_timeout_ms}: brokers take {least} to {most} ms"
             settings = "group.min.session.timeout.ms, group.max.session.timeout.ms"
@@ -573,6 +581,25 @@ def _check_clients(
             raise ScenarioError(
                 f"{where.of('transaction.timeout.ms')}: producers {producer.name}: {said}"
             )
+
+
+def _check_late(
+    kind: MemberKind, config: MemberConfig, configs: BrokerConfigs, where: Where
+) -> None:
+    """Heartbeats that are late come before the session ends all the same."""
+    if config.speaks_consumer:
+        of = "group.consumer"
+        interval_ms, session_ms = (
+            configs.get_int(f"{of}.heartbeat.interval.ms"),
+            configs.get_int(f"{of}.session.timeout.ms"),
+        )
+    else:
+        interval_ms, session_ms = config.heartbeat_interval_ms, config.session_timeout_ms
+    if kind.late_ms[1] and interval_ms + kind.late_ms[1] >= session_ms:
+        said = f"late = {kind.late_ms[1]} ms after an interval of {interval_ms} ms: the session of {session_ms} ms would end first"
+        raise ScenarioError(
+            f"{where.at('late')}: members {kind.name}: {said}: give less than {session_ms - interval_ms} ms"
+        )
 
 
 def _check_remote_assignor(kind: MemberKind, served: list[str], where: Where) -> None:

@@ -207,6 +207,11 @@ TABLES: Final[dict[str, Table]] = {
                 'commit = "transaction": the transactional.id of all of them (default: each has its own)',
                 "",
             ),
+            "late": Key(
+                "range",
+                "how much later than due each one's heartbeats are sent, drawn for each: a process looks at its timers now and then",
+                [0, 0],
+            ),
             "restarts": Key(
                 "range",
                 "a process that ends by an error starts again after so long, twice as long each time (default: it does not)",
@@ -319,6 +324,16 @@ TABLES: Final[dict[str, Table]] = {
                 required=True,
             ),
             **_WHEN,
+            "within": Key(
+                "duration",
+                "it happens first at an instant drawn from `at` until so much later",
+                "0s",
+            ),
+            "spread": Key(
+                "duration",
+                "rolling, restart: each goes so much later than its turn at most, drawn for each",
+                "0s",
+            ),
             "until": Key(
                 "duration",
                 "poisson: no arrival or departure later than this (default: 2 minutes before the end)",
@@ -384,6 +399,11 @@ TABLES: Final[dict[str, Table]] = {
             "stable_within": Key(
                 "duration",
                 "groups are stable so long after the last churn or fault is over, and stay so",
+            ),
+            "grace": Key(
+                "duration",
+                "in real time: so far from its instant may happen what is due; in virtual time nothing is late",
+                "10s",
             ),
             "most_rebalances": Key("count", "no group has more generations than this"),
             "may_fail": Key(

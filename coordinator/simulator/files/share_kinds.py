@@ -35,6 +35,7 @@ _NOT_OF_SHARE: Final = {
     "output": "only a pipeline has one",
     "versions": "older clients have no share groups",
     "assigning": "the coordinator of a share group assigns",
+    "late": "its heartbeats are those of its requests",
     "transactional_id": "it writes nothing",
     "per": "each record takes the same time",
     "slow": "each record takes the same time",

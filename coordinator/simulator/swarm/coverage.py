@@ -10,6 +10,16 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, Final
 
+from ...judges.timers import (
+    JOIN,
+    OF_GROUPS,
+    OF_TRANSACTIONS,
+    PENDING,
+    REVOCATION,
+    SYNC,
+    TRANSACTION,
+    Timers,
+)
 from ...verbs import ROWS
 
 Line = dict[str, Any]
@@ -26,7 +36,10 @@ SOMETIMES: Final = (
     "a static member came back during a rebalance",
     "a member left because it did not poll",
     "a session ran out",
+    "a session of a consumer group ran out",
     "a member did not rejoin in time",
+    "offsets expired",
+    "a group came back before its offsets expired",
     "a leader went during a rebalance",
     "partitions were lost",
     "a group became empty",
@@ -43,6 +56,13 @@ SOMETIMES: Final = (
     "an acknowledgement came too late",
 )
 """Conditions that a large swarm has to meet."""
+
+TIMERS: Final = (JOIN, SYNC, PENDING, REVOCATION, TRANSACTION)
+"""Each of these has to run out sometimes, and to be over before: only then has a judge seen it from
+both sides."""
+_RUNS_OUT: Final = "ran out"
+_IN_TIME: Final = "was over in time"
+_LOOKS_MS: Final = 10_000
 
 EVENTS: Final = (
     "MemberJoined",
@@ -86,6 +106,10 @@ REFUSALS: Final = (
 )
 
 
+_CALL_OFF: Final = frozenset({"GroupUnloaded", "GroupDeleted", "GroupLoaded"})
+"""With these nothing is over: whoever loads the group begins anew."""
+
+
 class Coverage:
     """What was reached, and how often."""
 
@@ -95,6 +119,9 @@ class Coverage:
         self._leaders: dict[str, str] = {}
         self._groups: dict[str, str] = {}
         self._given: dict[tuple[str, str, int], int] = {}
+        self._timers = Timers(_LOOKS_MS)
+        self._unused: set[str] = set()
+        """Groups that are Empty and may have offsets."""
 
     def see(self, line: Line) -> None:
         """Look at a line of a log."""
@@ -102,6 +129,8 @@ class Coverage:
         if stream in ("group", "transaction", "coordinator"):
             self.reached[f"event {kind}"] += 1
             self._group(line, kind, line.get("group", ""))
+            if kind in OF_GROUPS or kind in OF_TRANSACTIONS:
+                self._timer(line, kind, stream)
         elif stream == "fault":
             self.reached[f"fault {kind}"] += 1
         elif kind == "RequestRefused":
@@ -112,6 +141,19 @@ class Coverage:
             self._member(line, kind)
         elif stream == "share":
             self._shares(line, kind)
+
+    def _timer(self, line: Line, kind: str, stream: str) -> None:
+        """Which timers are over with this line, and on which side."""
+        timers = self._timers
+        before = dict(timers.due)
+        if stream == "group":
+            timers.of_group(line, kind, line["group"])
+        elif stream == "transaction":
+            timers.of_transaction(line, kind, line["transactional_id"])
+        for key, due in before.items():
+            if timers.due.get(key) is not due and kind not in _CALL_OFF:
+                over = line["at_ms"] >= due.line["at_ms"] + due.timeout_ms
+                self.reached[f"timer {key[0]} {_RUNS_OUT if over else _IN_TIME}"] += 1
 
     def _shares(self, line: Line, kind: str) -> None:
         if kind == "RecordsReleased" and line["reason"] == "the lock ended":
@@ -143,12 +185,21 @@ class Coverage:
             self._phase[group] = ""
             if kind == "GroupEmptied":
                 self._some("a group became empty")
+                self._unused.add(group)
         elif kind == "GroupLoaded":
             when = f"during a {phase} phase" if phase else f"while its group was {line['state']}"
             self._some(f"a coordinator moved {when}")
             self._phase[group] = ""
         elif kind == "OffsetsCommitted" and phase == "join":
             self._some("a commit was accepted during a join phase")
+        elif kind == "OffsetsRemoved" and line["reason"] == "expired":
+            self._some("offsets expired")
+            self._unused.discard(group)
+        elif kind == "MemberJoined" and group in self._unused:
+            self._some("a group came back before its offsets expired")
+            self._unused.discard(group)
+        elif kind == "ConsumerMemberRemoved" and line["reason"] == "session expired":
+            self._some("a session of a consumer group ran out")
         elif kind == "MemberReplaced":
             self._some("a static member came back")
             if phase:
@@ -200,4 +251,5 @@ def expected() -> list[str]:
         *(f"fault {kind}" for kind in FAULTS),
         *(f"refusal {each}" for each in REFUSALS),
         *(f"sometimes {what}" for what in SOMETIMES),
+        *(f"timer {timer} {side}" for timer in TIMERS for side in (_RUNS_OUT, _IN_TIME)),
     ]

@@ -107,6 +107,7 @@ def scenario_text(seed: int, minutes: int = 5) -> str:
     lines += _topic_faults(Draws(seed, "swarm", "topics"), busy_s)
     lines += _rare(Draws(seed, "swarm", "rare"), busy_s, lines)
     lines += timing.faults(seed, busy_s, count, brokers, lines)
+    lines += timing.idle_group(seed, lines)
     lines = sharing.added(lines, seed, busy_s, brokers)
     if 'verb = "DeleteTopic"' in lines:
         lines = [

@@ -17,6 +17,7 @@ _HEARTBEATS_MS: Final = (500, 1_000, 3_000, 3_000)
 _DELAYS_MS: Final = (0, 3_000, 3_000, 7_000)
 _TRANSACTIONS_MS: Final = (8_000, 20_000, 20_000, 45_000)
 _CONSUMER_SESSIONS_MS: Final = (12_000, 45_000, 45_000)
+_RETENTION: Final = '"offsets.retention.minutes"'
 _SLOWEST_MS: Final = 300
 """So long does the slowest application take over a record."""
 
@@ -55,10 +56,45 @@ def of_brokers(seed: int) -> list[str]:
     ]
     if not draws.between(0, 2):
         config += [
-            '"offsets.retention.minutes" = 1',
+            f"{_RETENTION} = 1",
             f'"offsets.retention.check.interval.ms" = {draws.choice((5_000, 20_000))}',
         ]
     return config
+
+
+def idle_group(seed: int, lines: list[str]) -> list[str]:
+    """Where offsets expire soon, a group whose members go for good or come back about when they
+    would."""
+    if not any(_RETENTION in line for line in lines):
+        return []
+    draws = Draws(seed, "swarm timing", "idle group")
+    goes_s, protocol = draws.between(8, 40), draws.choice(("classic", "classic", "consumer"))
+    found = [
+        "[[members]]",
+        'name = "brief"',
+        'group = "brief"',
+        f"count = {draws.between(1, 2)}",
+        'topics = "orders"',
+        f'protocol = "{protocol}"',
+        f'assignor = "{"range" if protocol == "classic" else "uniform"}"',
+        "reads = 10",
+        'config = { "auto.commit.interval.ms" = 2000 }',
+    ]
+    found += _scaled(0, goes_s, draws.choice(("close", "close", "crash")))
+    if not draws.between(0, 2):
+        found += _scaled(1, goes_s + draws.between(50, 90), "close")
+    return found
+
+
+def _scaled(to: int, at_s: int, how: str) -> list[str]:
+    return [
+        "[[churn]]",
+        'kind = "scale"',
+        'members = "brief"',
+        f"to = {to}",
+        f'at = "{at_s}s"',
+        f'how = "{how}"',
+    ]
 
 
 def of_transactions(seed: int) -> int:
