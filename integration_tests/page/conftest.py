@@ -15,6 +15,8 @@ from playwright.sync_api import Browser, BrowserContext, Error, Page, sync_playw
 from coordinator.page.server import PageServer
 from tools.page_site.__main__ import HERE, build, install
 
+from .undisturbed import undisturbed
+
 REQUIRED = os.environ.get("REQUIRE_PAGE", "") not in ("", "0")
 PATIENT_MS = 120_000
 """How long anything is awaited: machines are busy."""
@@ -51,8 +53,9 @@ def server(site: Path) -> Iterator[PageServer]:
 
 
 @pytest.fixture(scope="package")
-def browser() -> Iterator[Browser]:
-    """A Chromium of the system: CHROMIUM names it, else the first that is found.
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """A Chromium of the system: CHROMIUM names it, else the first that is found. Containers that
+    start and end beside it do not disturb it.
 
     For this folder only: while Playwright's synchronous interface is open, its event loop counts as
     running in this thread, and no other test could run one.
@@ -61,8 +64,9 @@ def browser() -> Iterator[Browser]:
     path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
     if path is None:
         _missing("a Chromium")
+    quiet = undisturbed(path, tmp_path_factory.mktemp("chromium"))
     with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=path, timeout=PATIENT_MS)
+        opened = playwright.chromium.launch(executable_path=quiet, timeout=PATIENT_MS)
         yield opened
         opened.close()
 

@@ -20,7 +20,7 @@ _HEAD = """<!doctype html>
 <title>{title}</title>
 <meta name="description" content="{description}">
 <meta property="og:type" content="website"><meta property="og:title" content="{title}"><meta property="og:description" content="{description}"><meta property="og:image" content="{base}preview.png">
-<link rel="icon" href="data:,"><link rel="stylesheet" href="style.css">
+<link rel="icon" href="data:,"><script src="again.js"></script><link rel="stylesheet" href="style.css">
 </head>
 <body>
 <header class="site"><a href="index.html">Consumer groups: all lessons</a>{more}</header>

@@ -25,7 +25,13 @@ export function ask(asked, onLoading) {
       }
       const [resolve, reject] = waiting.get(data.id) ?? [];
       waiting.delete(data.id);
-      if (data.error) reject?.(new Error(data.error));
+      if (data.unloaded) {
+        worker?.terminate();  // the next question fetches it anew
+        worker = null;
+        for (const [, refuse] of waiting.values()) refuse(new Error(data.unloaded));
+        waiting.clear();
+      }
+      if (data.error ?? data.unloaded) reject?.(new Error(data.error ?? data.unloaded));
       else resolve?.(data.ok);
     };
     worker.onerror = () => {

@@ -4,6 +4,7 @@ import { render } from "./vendor/preact.mjs";
 import { Copy } from "./copy.js";
 import { Diagnosis } from "./diagnose.js";
 import { ask } from "./engine.js";
+import { fetched } from "./packed.js";
 import { Foretelling } from "./predicting.js";
 import { html } from "./view.js";
 
@@ -51,7 +52,7 @@ function show(what) {
 const input = /** @type {HTMLInputElement} */ (document.getElementById("file"));
 input.addEventListener("change", () => input.files?.[0] && open(input.files[0]));
 document.getElementById("sample")?.addEventListener("click", async () => {
-  const answer = await fetch("incident.jsonl");
+  const answer = await fetched("incident.jsonl");
   if (answer.ok) open({ name: "incident.jsonl", size: 0, text: () => answer.text() });
 });
 addEventListener("dragover", (event) => event.preventDefault());

@@ -1,5 +1,7 @@
 // @ts-check
 /** The worker: Python as WebAssembly with the simulator, unchanged. Takes JSON, gives JSON (coordinator.page.engine.request). */
+import { fetched } from "./packed.js";
+
 const loaded = load();
 
 async function load() {
@@ -10,7 +12,7 @@ async function load() {
   tell(1, "Fetching Python and the simulator …");
   const [python, sources] = await Promise.all([
     loadPyodide({ indexURL: new URL("./pyodide/", import.meta.url).href }),
-    fetch(new URL("./engine.zip", import.meta.url)).then((answer) => answer.arrayBuffer()),
+    fetched(new URL("./engine.zip", import.meta.url)).then((answer) => answer.arrayBuffer()),
   ]);
   tell(2, "Starting the simulator …");
   python.unpackArchive(new Uint8Array(sources), "zip", { extractDir: "/engine" });
@@ -20,8 +22,12 @@ async function load() {
 }
 
 self.onmessage = async ({ data }) => {
+  const request = await loaded.catch((error) => {
+    self.postMessage({ id: data.id, unloaded: `The engine could not be fetched (${error}). Try again.` });
+    return null;
+  });
+  if (request === null) return;
   try {
-    const request = await loaded;
     self.postMessage({ id: data.id, ...JSON.parse(request(data.asked)) });
   } catch (error) {
     self.postMessage({ id: data.id, error: `The engine could not do this: ${String(error).split("\n").filter(Boolean).at(-1)}` });
