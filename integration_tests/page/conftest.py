@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Error, Page, sync_playwright
@@ -22,7 +23,7 @@ PATIENT_MS = 120_000
 """How long anything is awaited: machines are busy."""
 
 
-def _missing(what: str) -> None:
+def _missing(what: str) -> NoReturn:
     if REQUIRED:
         pytest.fail(f"REQUIRE_PAGE is set, and {what} is missing", pytrace=False)
     pytest.skip(f"{what} is missing")
