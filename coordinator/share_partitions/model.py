@@ -98,6 +98,12 @@ class SharePartition:
                 return run.first
         return self.next_offset
 
+    def may_give(self, first: int, last: int) -> bool:
+        """Whether a fetch could acquire any of these offsets."""
+        return last >= self.next_offset or any(
+            run.condition.state is RecordState.AVAILABLE for run in self.runs.between(first, last)
+        )
+
     @property
     def complete_count(self) -> int:
         """How many records from the start on are done with (KIP-1226)."""

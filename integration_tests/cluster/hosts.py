@@ -21,11 +21,15 @@ SETTINGS: Final = {
     "group.consumer.assignment.interval.ms": "0",
     "group.consumer.max.session.timeout.ms": "600000",
     "group.consumer.session.timeout.ms": "600000",
+    "group.share.assignment.interval.ms": "0",
+    "group.share.max.session.timeout.ms": "600000",
+    "group.share.session.timeout.ms": "600000",
+    "share.coordinator.state.topic.num.partitions": "4",
     "replica.selector.class": "org.apache.kafka.common.replica.RackAwareReplicaSelector",
 }
 """Consumers that name their rack may read from followers (KIP-392). No leader moves by itself in
-the midst of a scenario, each heartbeat that wants a new assignment gets it, and no consumer's
-session ends while a broker is slow to start."""
+the midst of a scenario, each heartbeat that wants a new assignment gets it, and no
+member's session ends while a broker is slow to start."""
 MISSED_S: Final = 2.5
 """Longer than a broker's session, and than the voters wait for the leader of their quorum."""
 

@@ -22,6 +22,8 @@ from integration_tests.wire.recorder import Link, Session
 
 BROKERS: Final = (1, 2, 3)
 OFFSETS, TRANSACTIONS = "__consumer_offsets", "__transaction_state"
+SHARE_STATES: Final = "__share_group_state"
+"""Made by the first scenario that needs it."""
 INTERNAL_PARTITIONS: Final = 4
 _NO_GROUP, _NO_TRANSACTION = 69, 105
 WHOLE_S: Final = 120.0
@@ -135,7 +137,7 @@ def whole(addresses: list[str]) -> None:
 def _placed(patient: Patient) -> bool:
     """Is each partition of the internal topics where `replicas_of` says? Those that are not are
     moved."""
-    for topic in (OFFSETS, TRANSACTIONS):
+    for topic in (OFFSETS, TRANSACTIONS, SHARE_STATES):
         found = {p["partition_index"]: p["replica_nodes"] for p in patient.partitions(1, topic)}
         entries = [
             {"partition_index": i, "replicas": replicas_of(i)}

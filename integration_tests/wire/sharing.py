@@ -129,14 +129,22 @@ class Shared:
 
     def stored_states(self) -> list[int]:
         """The delivery states that are stored of partition 0, without a step."""
+        return [of["delivery_state"] for of in self._stored()]
+
+    def stored_deliveries(self) -> list[int]:
+        """How often the records were delivered whose state is stored of partition 0, without a
+        step."""
+        return [of["delivery_count"] for of in self._stored()]
+
+    def _stored(self) -> list[Plain]:
         answer = self.s.stage().ask_quietly(
             "ReadShareGroupState",
             0,
             group_id=self.group,
             topics=[{"topic_id": self.id, "partitions": [{"partition": 0, "leader_epoch": 0}]}],
         )
-        stored = answer["results"][0]["partitions"][0]["state_batches"]
-        return [of["delivery_state"] for of in stored]
+        stored: list[Plain] = answer["results"][0]["partitions"][0]["state_batches"]
+        return stored
 
     def sharer(self, label: str = "a") -> Sharer:
         """A member."""

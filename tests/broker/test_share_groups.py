@@ -258,6 +258,20 @@ class TestAcknowledging:
         answer = member.ask(member.request(acks=((0, 20, ACCEPT),)))
         assert partitions(answer)[0].acknowledge_error_code == ErrorCode.INVALID_REQUEST
 
+    def test_of_what_the_fetch_itself_acquires(self, driver: ShareDriver, member: Member) -> None:
+        """SH-ACK-6: they are refused, and the records come; else they would be done with before
+        their member ever saw them."""
+        member.fetch(0, most=5)
+        driver.pass_time(30_000)
+        answer = member.ask(member.request(acks=((0, 4, ACCEPT),), most=5))
+        refused = partitions(answer)[0].acknowledge_error_code
+        assert refused == ErrorCode.INVALID_RECORD_STATE
+        assert given(answer) == {0: [(0, 4, 2)]}
+        answer = member.ask(member.request(acks=((5, 7, ACCEPT),), most=5))
+        assert partitions(answer)[0].acknowledge_error_code == ErrorCode.INVALID_REQUEST
+        assert given(answer) == {0: [(5, 7, 1)]}
+        assert member.said((0, 7, ACCEPT)) == 0
+
     def test_of_what_nobody_ever_read(self, driver: ShareDriver, member: Member) -> None:
         member.fetch(0)
         answer = member.acknowledge((0, 1, ACCEPT), index=2)

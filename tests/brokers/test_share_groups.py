@@ -188,6 +188,53 @@ def test_a_leader_that_leads_no_longer_forgets_what_is_in_flight() -> None:
     assert fetch(cluster, cluster.client(leader), 0, epoch=1) == [(0, 0, 1)]
 
 
+def test_who_asks_a_leader_that_leads_no_longer() -> None:
+    """SH-ACK-7: acknowledgements are 3, a fetch is 6; one that waited is told nothing of it."""
+    cluster, _ = joined(1)
+    leader = cluster.partition().leader
+    client = cluster.client(leader)
+    assert fetch(cluster, client, 0) == [(0, 0, 1)]
+    topic_id = cluster.truth.topics["orders"].id
+    accept = AcknowledgementBatch(first_offset=0, last_offset=0, acknowledge_types=[1])
+    partition = AcknowledgePartition(partition_index=0, acknowledgement_batches=[accept])
+
+    def fetching(epoch: int, wait_ms: int) -> ShareFetchRequest:
+        return ShareFetchRequest(
+            group_id="g",
+            member_id="m",
+            share_session_epoch=epoch,
+            max_wait_ms=wait_ms,
+            min_bytes=1,
+            max_bytes=1_000_000,
+            max_records=10,
+            batch_size=10,
+        )
+
+    waits = cluster.client(leader)
+    waits.send(fetching(1, 5_000), 1)
+    cluster.do(MoveLeader("orders", 0, next(node for node in (1, 2, 3) if node != leader)))
+    cluster.pass_time(4_000)
+    said = client.ask(
+        ShareAcknowledgeRequest(
+            group_id="g",
+            member_id="m",
+            share_session_epoch=2,
+            topics=[AcknowledgeTopic(topic_id=topic_id, partitions=[partition])],
+        ),
+        1,
+    )
+    refused = said.responses[0].partitions[0]  # type: ignore[attr-defined]
+    assert refused.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    assert waits.answers() == []
+    cluster.pass_time(1_000)
+    [answer] = waits.answers()
+    assert (answer.error_code, answer.responses) == (0, [])  # type: ignore[attr-defined]
+    answer = client.ask(fetching(3, 0), 1)
+    told = answer.responses[0].partitions[0]  # type: ignore[attr-defined]
+    assert told.error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
+    assert told.current_leader.leader_id == cluster.partition().leader
+
+
 def test_a_state_whose_partition_nobody_leads_cannot_be_had() -> None:
     """SH-FC-1: the leader of the records is told COORDINATOR_NOT_AVAILABLE by itself."""
     cluster, _ = joined(1, {"share.coordinator.state.topic.replication.factor": "1"})

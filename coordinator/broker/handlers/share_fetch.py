@@ -1,8 +1,9 @@
 """ShareFetch (key 78), v1-2: a member of a share group acknowledges records, and is given others
 (KIP-932). v2: exactly as many as asked for, and locks that are renewed (KIP-1222).
 
-Acknowledgements that come with it are taken when it was read: what they release comes with a fetch
-that waits, or with the next one (SH-ACK-1). In a session's first request there may be none. A request
+Acknowledgements that come with it are judged before anything is read, for records that it acquires are
+none that its member held (SH-ACK-6). They are taken when it was read: what they release comes with a
+fetch that waits, or with the next one (SH-ACK-1). In a session's first request there may be none. A request
 that renews locks reads nothing, so its limits must be 0 (SH-ACK-2).
 """
 
@@ -16,7 +17,7 @@ from ...errors import ErrorCode
 from ...share_partitions.release import SESSION_CLOSED
 from ...wire.messages.share_fetch import ShareFetchRequest, ShareFetchResponse
 from ..call import Sliced
-from ..shares.acknowledging import named, names_much, take, why_not
+from ..shares.acknowledging import named, names_much, refused_beforehand, take, why_not
 from ..shares.fetching import EXACT, ShareFetchOperation
 from ..shares.service import is_enabled
 from ..shares.sessions import FINAL_EPOCH, INITIAL_EPOCH, SessionKey, ShareSession, change
@@ -68,10 +69,12 @@ def _serve(
     request: ShareFetchRequest,
     operation: ShareFetchOperation,
 ) -> Slices[ShareFetchResponse | None]:
+    shares, renews = broker.shares, request.is_renew_ack
+    beforehand = yield from refused_beforehand(shares, call, key, request.topics, renewing=renews)
     yield from operation.begin()
     call = call._replace(now=(yield))
     operation.said = yield from take(
-        broker.shares, call, key, request.topics, renewing=request.is_renew_ack
+        shares, call, key, request.topics, renewing=renews, beforehand=beforehand
     )
     now = yield
     if request.share_session_epoch == FINAL_EPOCH:

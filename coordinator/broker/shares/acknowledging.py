@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from ...common.slices import ITEMS_A_STEP, Slices
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
 LONGEST_MEMBER_ID = 36
 RENEWS_SINCE = 2
+_NOT_READ = Refused(
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.message
+)
+"""Nobody has read the partition for the group here."""
 NOT_RENEWED = "Renewing acquisition locks is not enabled for the group."
 
 
@@ -79,8 +83,46 @@ def names_much(topics: Sequence[Topic]) -> bool:
     return named > ITEMS_A_STEP
 
 
-def take(
+def refused_beforehand(
     shares: Shares, call: Call, key: SessionKey, topics: Iterable[Topic], *, renewing: bool
+) -> Slices[dict[At, Refused]]:
+    """Acknowledgements that a fetch brings of records that its member does not hold when it comes,
+    and which the fetch itself could acquire (SH-ACK-6)."""
+    said: dict[At, Refused] = {}
+    done = 0
+    for topic in topics:
+        for of in topic.partitions:
+            done += 1 + len(of.acknowledgement_batches)
+            if done >= ITEMS_A_STEP:
+                call, done = call._replace(now=(yield)), 0
+            if not of.acknowledgement_batches:
+                continue
+            at = topic.topic_id, of.partition_index
+            found = shares.find(at)
+            if isinstance(found, ErrorCode):
+                continue
+            ranges = _ranges(of)
+            if are_wrong(ranges, renewing=renewing, renewal_known=call.version >= RENEWS_SINCE):
+                continue
+            refused: Refused | None = _NOT_READ
+            partition = shares.opened(key.group_id, found)
+            if partition is not None:
+                if not partition.may_give(ranges[0].first_offset, ranges[-1].last_offset):
+                    continue
+                refused = shares.partitions.why_not(partition, key.member_id, ranges, call.now)
+            if refused is not None:
+                said[at] = refused
+    return said
+
+
+def take(
+    shares: Shares,
+    call: Call,
+    key: SessionKey,
+    topics: Iterable[Topic],
+    *,
+    renewing: bool,
+    beforehand: Mapping[At, Refused] = {},
 ) -> Slices[dict[At, Refused | None]]:
     """Take the acknowledgements of a request; of partitions that have some, why they were refused
     (None: they were not). Those of one partition are taken together."""
@@ -92,13 +134,17 @@ def take(
             if done >= ITEMS_A_STEP:
                 call, done = call._replace(now=(yield)), 0
             if of.acknowledgement_batches:
-                ranges = [
-                    Acknowledged(one.first_offset, one.last_offset, one.acknowledge_types)
-                    for one in of.acknowledgement_batches
-                ]
                 at = topic.topic_id, of.partition_index
-                said[at] = _take(shares, call, key, at, ranges, renewing)
+                before = beforehand.get(at)
+                said[at] = _take(shares, call, key, at, _ranges(of), renewing, before)
     return said
+
+
+def _ranges(of: Partition) -> list[Acknowledged]:
+    return [
+        Acknowledged(one.first_offset, one.last_offset, one.acknowledge_types)
+        for one in of.acknowledgement_batches
+    ]
 
 
 def _take(
@@ -108,16 +154,20 @@ def _take(
     at: At,
     ranges: list[Acknowledged],
     renewing: bool,
+    before: Refused | None,
 ) -> Refused | None:
     found = shares.find(at)
+    if found is ErrorCode.NOT_LEADER_OR_FOLLOWER:
+        return _NOT_READ  # SH-ACK-7: whoever leads no more has forgotten it
     if isinstance(found, ErrorCode):
         return Refused(found, "")
     if are_wrong(ranges, renewing=renewing, renewal_known=call.version >= RENEWS_SINCE):
         return Refused(ErrorCode.INVALID_REQUEST, "")
     if not shares.settings(key.group_id).may_renew and any(RENEW in of.types for of in ranges):
         return Refused(ErrorCode.INVALID_RECORD_STATE, NOT_RENEWED)
+    if before is not None:
+        return before
     partition = shares.opened(key.group_id, found)
     if partition is None:
-        error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-        return Refused(error, error.message)
+        return _NOT_READ
     return shares.partitions.acknowledge(partition, key.member_id, ranges, call.now, call.cause)

@@ -57,6 +57,7 @@ class ShareFetchOperation:
         "_broker",
         "_call",
         "_leaders",
+        "_led",
         "_request",
         "_session",
         "_settings",
@@ -91,6 +92,8 @@ class ShareFetchOperation:
         self._leaders: set[int] = set()
         self._shares = shares
         self._settings = shares.settings(session.key.group_id)
+        self._led: set[At] = set()
+        """Partitions that this broker led when it began."""
         self.partitions: list[tuple[str, int]] = []
         """Those that it reads, of which records are waited for; known once it has begun."""
 
@@ -101,6 +104,7 @@ class ShareFetchOperation:
             found = self._shares.find(at)
             if not isinstance(found, ErrorCode):
                 self.partitions.append((found.topic, found.index))
+                self._led.add(at)
             if not number % ITEMS_A_STEP:
                 now = yield
         waits = self._request.max_wait_ms > 0 and bool(self.partitions)
@@ -226,7 +230,8 @@ class ShareFetchOperation:
         """A partition, if something can be taken from it; `answers` gets it if it is refused."""
         found = self._shares.find(at)
         if isinstance(found, ErrorCode):
-            answers[at] = self._refused(at, found)
+            if at not in self._led:  # else it went while the fetch waited (SH-ACK-7)
+                answers[at] = self._refused(at, found)
             return None
         partition, error = self._open(found, now)
         if error:

@@ -192,14 +192,7 @@ class SharePartitions:
         cause: int | None,
     ) -> Refused | None:
         """Take a member's word for records; None: taken."""
-        settings = self.settings(partition.key.group_id)
-        event = acknowledging.acknowledge(
-            partition,
-            member_id,
-            ranges,
-            deliveries=self.settings.deliveries(partition.key.group_id),
-            renewed_until_ms=now + settings.lock_duration_ms,
-        )
+        event = self._meaning(partition, member_id, ranges, now)
         if event is None or isinstance(event, acknowledging.Refused):
             return event
         stored = [of for of in event.records if of.state != str(RecordState.ACQUIRED)]
@@ -214,6 +207,33 @@ class SharePartitions:
             self._letters.send(partition, [of], why, now, cause)
         self._wake(partition, now)
         return None
+
+    def why_not(
+        self,
+        partition: SharePartition,
+        member_id: str,
+        ranges: Sequence[Acknowledged],
+        now: int,
+    ) -> Refused | None:
+        """Why a member's word for records would not be taken now; None: it would."""
+        meaning = self._meaning(partition, member_id, ranges, now)
+        return meaning if isinstance(meaning, acknowledging.Refused) else None
+
+    def _meaning(
+        self,
+        partition: SharePartition,
+        member_id: str,
+        ranges: Sequence[Acknowledged],
+        now: int,
+    ) -> ev.RecordsAcknowledged | Refused | None:
+        group_id = partition.key.group_id
+        return acknowledging.acknowledge(
+            partition,
+            member_id,
+            ranges,
+            deliveries=self.settings.deliveries(group_id),
+            renewed_until_ms=now + self.settings(group_id).lock_duration_ms,
+        )
 
     def release(
         self,

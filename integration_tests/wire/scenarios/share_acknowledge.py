@@ -44,6 +44,19 @@ def with_a_fetch(s: Session) -> None:
 
 
 @scenario(PROFILE, since="4.2")
+def before_they_are_taken(s: Session) -> None:
+    """With the fetch that is the first to take the records: alone, and together with records that
+    the member holds."""
+    shared = Shared(s, 2, 2, 2)
+    a = shared.sharer()
+    a.begin(0, max_records=2)
+    for acks in (((2, 3, ACCEPT),), ((0, 4, ACCEPT),)):
+        a.fetch(acks=acks, max_records=2)
+    a.acknowledge((0, 5, ACCEPT))
+    shared.state()
+
+
+@scenario(PROFILE, since="4.2")
 def wrong_ranges(s: Session) -> None:
     """Reversed, without types, with too few, unknown ones, out of order, overlapping."""
     shared = Shared(s, 5, 3)

@@ -3,9 +3,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from integration_tests.wire.recorder import Session
 from integration_tests.wire.registry import scenario
-from integration_tests.wire.sharing import ACCEPT, PROFILE, RELEASE, Shared, configure, initialize
+from integration_tests.wire.sharing import (
+    ACCEPT,
+    PROFILE,
+    RELEASE,
+    Shared,
+    Sharer,
+    configure,
+    initialize,
+)
 
 _STRANGER, _ZERO = "ab" * 16, "00" * 16
 
@@ -194,3 +204,77 @@ def deleted_records(s: Session) -> None:
     a.fetch(max_wait_ms=10_000)
     a.acknowledge((5, 7, ACCEPT))
     shared.state()
+
+
+@dataclass
+class _OfGroup:
+    """A topic as another group reads it."""
+
+    s: Session
+    id: str
+    group: str
+
+
+@scenario(PROFILE, since="4.2")
+def from_the_middle_of_a_batch(s: Session) -> None:
+    """The start offset lies within a batch: how many records are given of it, and of the next
+    one."""
+    shared = Shared(s, 3, 3, 3)
+    for start, most in ((2, 2), (1, 3), (1, 1), (4, 3)):
+        for mode in (0, 1):
+            label = f"{start}-{most}-{mode}"
+            a = Sharer(_OfGroup(s, shared.id, _group(s, shared, label, start)), label)
+            a.begin(0, max_records=most, share_acquire_mode=mode)
+            a.fetch(max_records=most, share_acquire_mode=mode)
+
+
+@scenario(PROFILE, since="4.2")
+def what_is_left_of_a_batch(s: Session) -> None:
+    """Its first records are done with, or were released."""
+    shared = Shared(s, 3, 3, 3)
+    for said in (ACCEPT, RELEASE):
+        for mode in (0, 1):
+            a = Sharer(
+                _OfGroup(s, shared.id, _group(s, shared, f"{said}-{mode}")), f"{said}-{mode}"
+            )
+            a.begin(0, max_records=2, share_acquire_mode=1)
+            a.acknowledge((0, 1, said))
+            for _ in range(2):
+                a.fetch(max_records=2, share_acquire_mode=mode)
+
+
+@scenario(PROFILE, since="4.3")
+def stored_up_to_the_middle_of_a_batch(s: Session) -> None:
+    """A leader that begins with records that are done with, as they are stored after an
+    acknowledgement."""
+    shared = Shared(s, 3, 3, 3)
+    for last, most in ((1, 2), (1, 4), (2, 2), (3, 2), (4, 2)):
+        for mode in (0, 1):
+            label = f"{last}-{most}-{mode}"
+            group = _group(s, shared, label)
+            stored = {"first_offset": 0, "last_offset": last, "delivery_state": 2}
+            written = {
+                "partition": 0,
+                "state_epoch": 0,
+                "leader_epoch": 0,
+                "start_offset": 0,
+                "delivery_complete_count": last + 1,
+                "state_batches": [{**stored, "delivery_count": 1}],
+            }
+            s.stage().ask(
+                "WriteShareGroupState",
+                1,
+                group_id=group,
+                topics=[{"topic_id": shared.id, "partitions": [written]}],
+            )
+            a = Sharer(_OfGroup(s, shared.id, group), label)
+            a.begin(0, max_records=most, share_acquire_mode=mode)
+            a.fetch(max_records=most, share_acquire_mode=mode)
+
+
+def _group(s: Session, shared: Shared, label: str, start: int = -1) -> str:
+    """Another group that reads a topic."""
+    group = s.name(label)
+    configure(s, group, {"share.auto.offset.reset": "earliest"})
+    initialize(s, group, shared.topic, 0, start=start)
+    return group

@@ -112,3 +112,20 @@ def a_session_ends_after_its_locks(s: Session) -> None:
     b.begin(0)
     b.acknowledge((0, 1, RELEASE))
     shared.state()
+
+
+@scenario(PROFILE, since="4.2")
+def acknowledged_by_the_fetch_that_takes_it_again(s: Session) -> None:
+    """Records whose locks have ended are acknowledged by a fetch that can take them again: by one
+    that waits for nothing, and by one that may wait."""
+    shared = Shared(s, 2, settings=_SHORT)
+    a = shared.sharer()
+    a.begin(0)
+    for deliveries, wait_ms in ((1, 0), (2, _LONG_ENOUGH_MS)):
+        s.until(
+            lambda given=deliveries: shared.stored_deliveries() == [given],  # type: ignore[misc]
+            "the locks never ended",
+        )
+        a.fetch(acks=((0, 1, ACCEPT),), max_wait_ms=wait_ms)
+    a.acknowledge((0, 1, ACCEPT))
+    shared.state()
