@@ -11,10 +11,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..event_log.reader import Line
-from ..history.share_records import ShareRecords
+from ..history.share_records import LOCK_ENDED, ShareRecords
 from .words import listed, printable
 
-_LOCK_ENDED = frozenset({"the lock ended", "a test ended the lock"})
 _GIVEN_UP = frozenset({"Archiving", "Archived"})
 _DONE_OF_THEM = {"release": "released", "reject": "rejected", "gap": "says that there are no"}
 
@@ -39,7 +38,7 @@ def sentence(known: ShareRecords, line: Line) -> str:
 
 def _released(known: ShareRecords, line: Line) -> str:
     who = printable(known.name(line["group"], line["member"]))
-    if line["reason"] in _LOCK_ENDED:
+    if line["reason"] in LOCK_ENDED:
         why = f"the lock of {who} on {_place(line)} ended"
     else:
         why = f"{who} lost what it held of {_place(line)}: {printable(line['reason'])}"
@@ -97,7 +96,7 @@ def _because(known: ShareRecords, line: Line, again: list[dict[str, Any]]) -> st
     who = printable(known.name(before["group"], before["member"]))
     if before["type"] == "RecordsAcknowledged":
         return f", because {who} released it"
-    if before["reason"] in _LOCK_ENDED:
+    if before["reason"] in LOCK_ENDED:
         return f", because the lock of {who} had ended"
     return f", because {who} lost it: {printable(before['reason'])}"
 

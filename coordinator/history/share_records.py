@@ -7,7 +7,7 @@ Does not know how many records there are, nor what is stored of them.
 from __future__ import annotations
 
 from collections import deque
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from ..event_log.reader import Line
 
@@ -15,6 +15,8 @@ _MOST_KEPT = 1_000
 """Of so many ranges of a partition it is known why they were given back: the latest."""
 
 Key = tuple[str, str, int]
+LOCK_ENDED: Final = frozenset({"the lock ended", "a test ended the lock"})
+"""Reasons of RecordsReleased where a lock ended, by itself or by a test."""
 
 
 class GivenBack(NamedTuple):

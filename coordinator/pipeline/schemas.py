@@ -269,6 +269,57 @@ _TABLES = (
         "run_id, seq",
     ),
     Table(
+        "deliveries",
+        "records of a share group (KIP-932) that a member was given by one line, and that ended by one line",
+        _columns(
+            _RUN
+            + """
+        group_id string: the share group
+        topic string: the topic
+        partition int: the partition's number
+        first_offset int: the first record
+        last_offset int: the last one
+        records int: how many offsets that are
+        delivery_count int: the how many-th delivery of these records it was
+        member_id string: the member
+        acquired_seq int: of its RecordsAcquired
+        acquired_ms int: when
+        renewals int: how often their lock was renewed
+        outcome string: accepted, released, rejected, gap, lock ended, taken back, archived, closed, open (see `delivery_counts`)
+        state string?: the records' state after it
+        reason string?: why, where no member said it
+        ended_seq int?: of the line that ended it
+        ended_ms int?: when
+        held_ms int?: how long the member had them"""
+        ),
+        "run_id, ended_seq (open ones last)",
+    ),
+    Table(
+        "delivery_counts",
+        "the nth deliveries of a share group's records of a topic (KIP-932), as numbers of records",
+        _columns(
+            _RUN
+            + """
+        group_id string: the share group
+        topic string: the topic
+        delivery_count int: n
+        records int: records that were delivered for the nth time
+        accepted int: of which the member accepted so many
+        released int: released by the member
+        rejected int: rejected by the member
+        gaps int: of which the member said that there are none
+        locks_ended int: whose lock ended
+        taken_back int: taken back without the member's word, before the lock's end
+        archived int: that left the log
+        closed int: whose leader served the share partition no longer
+        open int: that were held at the log's end
+        given_up int: that are delivered no more, though nobody rejected them: it was the last delivery
+        held_ms int: how long members had them, summed over records
+        longest_held_ms int: the longest such time"""
+        ),
+        "run_id, group_id, topic, delivery_count",
+    ),
+    Table(
         "transactions",
         "a transaction",
         _columns(

@@ -11,6 +11,7 @@ from ...history.rebalance_counts import BEGUN, STATE_TYPES, Completions
 from ...judges import ALL, Verdict
 from ..schemas import TABLES, Row
 from .cluster import Faults, Reassignments, Transactions, detail
+from .deliveries import Deliveries
 from .epochs import Epochs
 from .members import Members
 from .metrics import Metrics
@@ -31,6 +32,7 @@ _SUBJECTS: Final[tuple[type[Subject], ...]] = (
     Members,
     Requests,
     Commits,
+    Deliveries,
     Transactions,
     Reassignments,
     Faults,
