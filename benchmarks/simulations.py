@@ -17,7 +17,8 @@ from pathlib import Path
 from benchmarks.process import Row
 from coordinator.event_log import EventLog
 from coordinator.simulator.files import catalogue
-from coordinator.simulator.files.scenario import Scenario, read_scenario
+from coordinator.simulator.files.model import Scenario
+from coordinator.simulator.files.scenario import read_scenario
 from coordinator.simulator.run import run_scenario
 
 _TOPICS = 12

@@ -14,7 +14,7 @@ from ..control.injection.fault_board import FaultBoard
 from ..event_log import EventLog
 from ..net.cluster_server import ClusterServer
 from ..net.endpoints import Endpoint
-from ..simulator.files.scenario import Scenario
+from ..simulator.files.model import Scenario
 from ..simulator.sight import Sight
 from ..simulator.world import racks_of
 from .world import Address, Cluster

@@ -16,7 +16,7 @@ from ..errors import ErrorCode
 from ..members.live.wire import Entry
 from ..net.loop_clock import LoopClock
 from ..reassign.admin import BROKER, Admin, AdminError
-from ..simulator.files.scenario import DEFAULT_BROKER_CONFIG, Scenario
+from ..simulator.files.model import DEFAULT_BROKER_CONFIG, Scenario
 from ..wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from ..wire.messages.delete_groups import DeleteGroupsRequest
 from ..wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState

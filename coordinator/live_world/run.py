@@ -10,7 +10,7 @@ from dataclasses import replace
 from ..event_log import EventLog
 from ..judges import Verdict
 from ..simulator.churn import Churn
-from ..simulator.files.scenario import Scenario
+from ..simulator.files.model import Scenario
 from ..simulator.nemesis import Nemesis
 from ..simulator.run import STREAMS, grace_of, run_scenario, verdicts
 from . import emulator

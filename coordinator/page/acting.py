@@ -24,7 +24,7 @@ from ..wire.messages.offset_commit import (
 
 if TYPE_CHECKING:
     from ..broker.core import Broker
-    from ..simulator.files.scenario import Scenario
+    from ..simulator.files.model import Scenario
     from ..simulator.world import World
 
 Plain = dict[str, Any]

@@ -13,7 +13,7 @@ from typing import Final
 
 from ..control import cluster as verbs
 from ..control import faults
-from ..simulator.files.scenario import FaultPlan, MemberKind, Scenario, members_of
+from ..simulator.files.model import FaultPlan, MemberKind, Scenario, members_of
 from ..simulator.files.schema import TABLES, Key, duration_ms
 from .acting import ActionError, Plain, in_world, reassignment
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from ..simulator.files.model import members_of
 from ..simulator.files.reading import raw_of, set_value
-from ..simulator.files.scenario import members_of, read_scenario
+from ..simulator.files.scenario import read_scenario
 from ..simulator.files.toml_text import to_toml
 from .acting import MORE_PARTITIONS
 

@@ -20,7 +20,7 @@ from ..event_log.reader import Line, read_lines
 from ..explain.output import as_plain, timeline_of
 from ..explain.words import printable
 from ..releases import NEWEST
-from ..simulator.files.scenario import FaultPlan, MemberKind, Scenario, members_of
+from ..simulator.files.model import FaultPlan, MemberKind, Scenario, members_of
 
 Plain = dict[str, Any]
 Step = tuple[int, list[str]]

@@ -12,7 +12,8 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from ..simulator.files.scenario import MemberKind, Scenario, read_scenario
+from ..simulator.files.model import MemberKind, Scenario
+from ..simulator.files.scenario import read_scenario
 
 _SESSION: Final = "session.timeout.ms"
 _HEARTBEAT: Final = "heartbeat.interval.ms"

@@ -15,8 +15,9 @@ from typing import Final
 from ..event_log import EventLog, LogError
 from ..event_log.reader import read_lines
 from ..simulator.environment import EPOCH_MS
+from ..simulator.files.model import Scenario
 from ..simulator.files.reading import ScenarioError
-from ..simulator.files.scenario import Scenario, read_scenario
+from ..simulator.files.scenario import read_scenario
 from ..simulator.run import run_scenario
 from ..version import __version__
 from .acting import ActionError, Plain, plan

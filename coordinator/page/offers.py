@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ..simulator.files.scenario import MemberKind, Scenario, members_of
+from ..simulator.files.model import MemberKind, Scenario, members_of
 from .actions import ACTIONS, WITHOUT_MEMBER
 
 _SEVERAL_BROKERS: Final = frozenset({"move_coordinator", "reassign"})

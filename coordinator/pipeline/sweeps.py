@@ -26,8 +26,9 @@ from ..event_log.unwritten import UnwrittenLog
 from ..judges import ALL, Judgement
 from ..simulator.environment import EPOCH_MS
 from ..simulator.files import catalogue
+from ..simulator.files.model import Scenario
 from ..simulator.files.reading import ScenarioError
-from ..simulator.files.scenario import Scenario, read_scenario
+from ..simulator.files.scenario import read_scenario
 from ..simulator.files.schema import TABLES as KEYS
 from ..simulator.files.schema import duration_ms
 from ..simulator.run import STREAMS, bounds_of, judges_of, run_scenario

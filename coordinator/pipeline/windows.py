@@ -21,7 +21,7 @@ from .fold.observer import Line, Observer
 from .schemas import Row
 
 if TYPE_CHECKING:
-    from ..simulator.files.scenario import Scenario
+    from ..simulator.files.model import Scenario
     from ..simulator.world import World
 
 Windows = tuple[tuple[str, int], ...]

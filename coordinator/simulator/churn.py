@@ -17,8 +17,8 @@ from .chance import Draws
 from .clients.member import SimulatedMember
 from .clients.producer import SimulatedProducer
 from .clients.share_member import SimulatedShareMember
+from .files.model import Kind, ProducerKind, Scenario, members_of, trigger_of
 from .files.reading import Plain
-from .files.scenario import Kind, ProducerKind, Scenario, members_of, trigger_of
 from .files.share_kinds import ShareKind
 from .whom import clients, is_word, listed
 

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 from ..cluster_runtime import ClusterError
 from ..control import cluster
 from .chance import Draws
-from .files.checks import BROKERS
+from .files.fault_checks import BROKERS
+from .files.model import FaultPlan, Scenario
 from .files.reading import Plain
-from .files.scenario import FaultPlan, Scenario
 from .files.wires_keys import CUT_ZONE
 from .links import Link
 from .whom import brokers, clients

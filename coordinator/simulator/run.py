@@ -21,7 +21,7 @@ from ..judges.share_members import ReleasedComeAgain
 from ..judges.sharing import DeliveriesAreCounted
 from ..judges.timeouts import LOOKS_MS, TimeoutsEnd
 from .churn import Churn
-from .files.scenario import Scenario
+from .files.model import Scenario
 from .nemesis import Nemesis
 from .world import World
 

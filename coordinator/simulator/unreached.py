@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from .churn import QUIET_END_MS
-from .files.scenario import Scenario
+from .files.model import Scenario
 
 _MOST_NOTES: Final = 10
 

@@ -17,7 +17,7 @@ import pytest
 
 from coordinator.cli import main
 from coordinator.event_log import EventLog, read
-from coordinator.simulator.files.scenario import Scenario
+from coordinator.simulator.files.model import Scenario
 from coordinator.simulator.run import run_scenario
 from coordinator.simulator.world import World
 

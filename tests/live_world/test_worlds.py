@@ -10,8 +10,9 @@ from coordinator.control.cluster import VERBS
 from coordinator.control.faults import ACTIONS
 from coordinator.simulator.conditions import Kind
 from coordinator.simulator.files import catalogue
+from coordinator.simulator.files.model import Scenario
 from coordinator.simulator.files.reading import ScenarioError
-from coordinator.simulator.files.scenario import Scenario, read_scenario
+from coordinator.simulator.files.scenario import read_scenario
 from coordinator.simulator.files.wires_keys import CUT_ZONE
 from coordinator.simulator.files.worlds import LEADER, WORLDS, WorldKind, check_world
 from coordinator.simulator.triggers import WHEN

@@ -10,8 +10,9 @@ import pytest
 from coordinator.event_log import EventLog
 from coordinator.simulator.churn import begins_at
 from coordinator.simulator.environment import EPOCH_MS
+from coordinator.simulator.files.model import Scenario
 from coordinator.simulator.files.reading import ScenarioError
-from coordinator.simulator.files.scenario import Scenario, read_scenario
+from coordinator.simulator.files.scenario import read_scenario
 from coordinator.simulator.run import run_scenario
 
 BASE = """

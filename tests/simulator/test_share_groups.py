@@ -11,8 +11,9 @@ from coordinator.cli import main
 from coordinator.event_log import EventLog
 from coordinator.simulator.comparing.share_measures import measure_shares
 from coordinator.simulator.files import catalogue
+from coordinator.simulator.files.model import Scenario
 from coordinator.simulator.files.reading import ScenarioError
-from coordinator.simulator.files.scenario import Scenario, read_scenario
+from coordinator.simulator.files.scenario import read_scenario
 from coordinator.simulator.run import run_scenario, verdicts
 from coordinator.simulator.swarm.one_seed import run_text
 from coordinator.simulator.swarm.random_scenarios import scenario_text

@@ -17,7 +17,8 @@ from coordinator.pipeline.curve import curve_settings
 from coordinator.shards.timers import TimerKind
 from coordinator.simulator.clients.member import SimulatedMember
 from coordinator.simulator.files import catalogue
-from coordinator.simulator.files.scenario import Scenario, read_scenario
+from coordinator.simulator.files.model import Scenario
+from coordinator.simulator.files.scenario import read_scenario
 from coordinator.simulator.run import run_scenario
 from coordinator.simulator.swarm.random_scenarios import scenario_text
 from coordinator.simulator.world import World

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from coordinator.judges import Verdict
     from coordinator.live_world.kafka import Kafka
     from coordinator.live_world.world import LiveWorld
-    from coordinator.simulator.files.scenario import Scenario
+    from coordinator.simulator.files.model import Scenario
     from coordinator.simulator.world import World
 
 

@@ -1,8 +1,8 @@
 """What a scenario says twice, or says although nothing could come of it. Raises ScenarioError,
 which says where.
 
-Owns these checks; whether what is named is there, `checks` says. Does not depend on how anything is
-carried out.
+Owns these checks; whether what is named is there, `churn_checks` and `fault_checks` say. Does not depend on how
+anything is carried out.
 """
 
 from __future__ import annotations

@@ -17,11 +17,12 @@ from ...configs.group_configs import settable_defs, validate
 from ...members.applications.sharing import Work
 from ...members.share.config import ShareConfig
 from ...releases import Release
-from .checks import blamed, check_member_names
+from .client_checks import check_member_names
 from .contradictions import check_said_twice
 from .places import Where
 from .reading import Plain, ScenarioError
 from .schema import TABLES
+from .there import blamed
 
 PROTOCOL: Final = "share"
 OF_SHARE: Final = ("release", "reject", "repeats")

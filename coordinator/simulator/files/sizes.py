@@ -15,6 +15,8 @@ from ...configs.broker_configs import BrokerConfigs
 from .places import Where
 from .reading import Plain, ScenarioError
 
+MOST_TIMES: Final = 100_000
+"""How often churn or a fault may happen."""
 MOST_CLIENTS: Final = 20_000
 _MOST_BROKERS: Final = 100
 _MOST_PARTITIONS_IN_ALL: Final = 200_000

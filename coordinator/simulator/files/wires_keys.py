@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Final
 
 from ..wires import KindWires, Wires
-from .checks import There
 from .places import Places, Where
 from .reading import Plain, ScenarioError
+from .there import There
 
 CUT_ZONE: Final = "CutZone"
 """The verb that cuts all links between a zone and the others: it becomes CutMember and CutLink."""

@@ -20,8 +20,8 @@ from ..conditions import OF_MEMBERS as STATES_OF_MEMBERS
 from ..conditions import Kind, condition
 from ..triggers import WHEN
 from ..whom import group_led, listed
+from .model import Scenario
 from .reading import ScenarioError
-from .scenario import Scenario
 from .wires_keys import CUT_ZONE
 
 __all__ = ["WORLDS", "WorldKind", "check_world"]
