@@ -19,11 +19,24 @@ SPARK_PIP   := $(SPARK_PY) -m pip install --quiet --disable-pip-version-check
 wheel: $(STAMP)
 	$(PY) -m hatchling build -t wheel -d dist
 
+# The documentation as a site in build/docs, with the lessons if `make site` has built them.
+DOCS_VENV := .venv-docs
+
+docs: $(STAMP) $(DOCS_VENV)/.ready
+	$(PY) -m tools.docs
+	NO_MKDOCS_2_WARNING=1 $(DOCS_VENV)/bin/python -m mkdocs build --quiet
+
+$(DOCS_VENV)/.ready: requirements/docs.txt
+	rm -rf $(DOCS_VENV)
+	$(PYTHON) -m venv $(DOCS_VENV)
+	$(DOCS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --require-hashes -r requirements/docs.txt
+	touch $@
+
 # What is published, in dist/, each piece checked; TAG names the version, if there is a tag already.
 release: $(STAMP)
 	$(PY) -m tools.release build $(if $(TAG),--tag $(TAG)) $(if $(WITHOUT),--without $(WITHOUT))
 
-.PHONY: help setup wheel release demo site page test lint unit integration spark spark-kafka pipeline curve share-curve record images kafka-image bench fuzz lock clean
+.PHONY: help setup wheel release docs demo site page test lint unit integration spark spark-kafka pipeline curve share-curve record images kafka-image bench fuzz lock clean
 
 help:
 	@echo 'make demo    three client libraries in one group, rebalanced and explained'
@@ -40,6 +53,7 @@ help:
 	@echo 'make images  Docker images: the emulator, and a real broker for where none can be pulled'
 	@echo 'make bench   the measurements of docs/performance.md'
 	@echo 'make fuzz    the long half of the tests; a million mutated frames; 100,000 cases for each assignor and 10,000 patterns against Java; a swarm of simulations (long; needs a JDK and Maven)'
+	@echo 'make docs    the documentation as a site, in build/docs; with the lessons after make site'
 	@echo 'make wheel   a wheel file, in dist'
 	@echo 'make release what is published, in dist, each piece checked; says what release.toml still lacks'
 	@echo 'make lock    pin the dependencies anew'
@@ -171,4 +185,4 @@ lock:
 	$(PYTHON) tools/lock.py
 
 clean:
-	rm -rf $(VENV) $(SPARK_VENV) build dist .coverage* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(SPARK_VENV) $(DOCS_VENV) build dist .coverage* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

@@ -8,39 +8,28 @@ from pathlib import Path
 
 import pytest
 
-NAMES = {
-    "coordinator": ("Emulator", "__version__"),
-    "coordinator.adapters.aiokafka": ("assignor_class",),
-    "coordinator.adapters.kafka_python": ("assignor_class",),
-    "coordinator.control.cluster": (
-        "CreatePartitions",
-        "CreateTopic",
-        "CutClient",
-        "CutLink",
-        "DeleteTopic",
-        "FenceBroker",
-        "HealClient",
-        "HealLink",
-        "JumpClock",
-        "MoveCoordinator",
-        "MoveLeader",
-        "ReassignPartition",
-        "SlowFollower",
-        "SlowLoad",
-        "StartBroker",
-        "StopBroker",
-        "UnfenceBroker",
-    ),
-    "coordinator.event_log": ("EventLog", "LogError", "read"),
-    "coordinator.http.remote": ("RemoteKit",),
-    "coordinator.interceptors": ("Answer",),
-    "coordinator.testing.cases": ("ConsumerCases", "SecurityCases", "WorkerCases"),
-    "coordinator.testing.containers": ("EmulatorContainer", "RealKafka"),
-    "coordinator.testing.under_test": ("ApplicationUnderTest",),
-    "coordinator.testing.virtual": ("virtual_kafka",),
-    "coordinator.wire.messages.heartbeat": ("HeartbeatRequest", "HeartbeatResponse"),
-}
-"""By module."""
+from tools.public_names import NAMES
+
+FIXTURES = ("kafka", "akafka", "session_kafka", "kafka_factory", "kafka_emulator")
+
+
+def test_the_page_of_promises_lists_the_same(project_root: Path) -> None:
+    page = (project_root / "docs" / "compatibility.md").read_text()
+    rows = re.findall(
+        r"^\| `([\w.]+)` \| (.*) \|$", page.partition("## Public names")[2], re.MULTILINE
+    )
+    assert {module: tuple(re.findall(r"`(\w+)`", names)) for module, names in rows} == NAMES
+    promised = re.search(r"the fixtures (.*), the marker", page)
+    assert promised
+    assert tuple(re.findall(r"`(\w+)`", promised[1])) == FIXTURES
+
+
+def test_the_plugin_has_its_fixtures(request: pytest.FixtureRequest) -> None:
+    told = request.config.pluginmanager.get_plugin("kafka-group-coordinator")
+    assert told is not None
+    assert [name for name in FIXTURES if not hasattr(told, name)] == []
+    assert request.config.getoption("--kafka", default="missing") != "missing"
+    assert any(line.startswith("kafka") for line in request.config.getini("markers"))
 
 
 @pytest.mark.parametrize("module", sorted(NAMES))

@@ -1,4 +1,4 @@
-"""The parts of .github that only a repository, an image or a site makes possible."""
+"""The parts of .github and mkdocs.yml that only a repository, an image or a site makes possible."""
 
 from __future__ import annotations
 
@@ -89,23 +89,39 @@ def publish_package(release: Release) -> str:
 
 
 def serve_pages(release: Release) -> str:
-    """The job of docs.yml that serves the site."""
+    """The job of docs.yml that adds a version to the site: `dev` from the main branch, a tag's number and `latest` from a tag."""
     if not release.documentation:
         return ""
     return """\
   serve:
     needs: build
-    if: github.ref == 'refs/heads/main'
+    if: github.event_name == 'push'
     runs-on: ubuntu-latest
-    environment:
-      name: github-pages
-      url: ${{ steps.deployment.outputs.page_url }}
     permissions:
-      pages: write
-      id-token: write
+      contents: write
     steps:
-      - id: deployment
-        uses: actions/deploy-pages@v4"""
+      - uses: actions/checkout@v4
+        with:
+          fetch-depth: 0
+      - uses: actions/setup-python@v5
+        with:
+          python-version: "3.13"
+      - uses: actions/setup-node@v4
+        with:
+          node-version: "22"
+      - run: |
+          git config user.name "$GITHUB_ACTOR"
+          git config user.email "$GITHUB_ACTOR@users.noreply.github.com"
+          make site docs
+          if [ "$GITHUB_REF_TYPE" = tag ]; then set -- --update-aliases "${GITHUB_REF_NAME#v}" latest; else set -- dev; fi
+          .venv-docs/bin/mike deploy --push "$@"
+          .venv-docs/bin/mike set-default --push "${2:-dev}" --allow-undefined"""
+
+
+def site(release: Release) -> str:
+    """Where the site is served, and where its sources are: lines of mkdocs.yml."""
+    rows = (("site_url", release.documentation), ("repo_url", release.repository))
+    return "\n".join(f"{name}: {address}" for name, address in rows if address)
 
 
 def contacts(release: Release) -> str:
@@ -127,6 +143,7 @@ def contacts(release: Release) -> str:
 REGIONS: Final[Mapping[str, Mapping[str, Callable[[Release], str]]]] = {
     ".github/workflows/release.yml": {"image": push_image, "package": publish_package},
     ".github/workflows/docs.yml": {"pages": serve_pages},
+    "mkdocs.yml": {"addresses": site},
     ".github/ISSUE_TEMPLATE/config.yml": {"contacts": contacts},
 }
 """By path and the region's name."""
