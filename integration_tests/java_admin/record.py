@@ -1,5 +1,5 @@
-"""What the Java clients say of a broker, call by call (`Calls.java`), and what they said of a real
-one.
+"""What the Java clients say of a broker, call by call: admin calls (`Calls.java`) and share consumers
+(`Shares.java`); and what they said of a real one.
 
     python -m integration_tests.java_admin.record ADDRESS
 
@@ -20,11 +20,12 @@ from integration_tests.wire.codec import TableCodec
 from integration_tests.wire.recorder import await_coordinator
 from tools import kafka_jars
 
-PROFILE: Final = "plain"
-PATIENCE_S: Final = 120
-GOLDEN: Final = Path(__file__).resolve().parents[1] / "golden" / "java_admin" / "calls.txt"
-_CALLS: Final = Path(__file__).with_name("Calls.java")
-_QUIET: Final = f"-Dlog4j2.configurationFile={_CALLS.with_name('log4j2-quiet.properties')}"
+PROFILES: Final = {"calls": "plain", "shares": "shares"}
+"""Which broker configuration each program wants."""
+PATIENCE_S: Final = 240
+GOLDEN: Final = Path(__file__).resolve().parents[1] / "golden" / "java_admin"
+_HOME: Final = Path(__file__).parent
+_QUIET: Final = f"-Dlog4j2.configurationFile={_HOME / 'log4j2-quiet.properties'}"
 _JVM: Final = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m")
 
 
@@ -32,16 +33,16 @@ class CallsError(Exception):
     """The calls did not come to their end; the text says where."""
 
 
-def said(address: str) -> list[str]:
-    """A line for each call: what it said of the broker at this address. Raises NoJavaError,
-    CallsError."""
+def said(program: str, address: str) -> list[str]:
+    """A line for each call of a program: what it said of the broker at this address. Raises
+    NoJavaError, CallsError."""
     command = [
         kafka_jars.java(),
         *_JVM,
         _QUIET,
         "-cp",
         kafka_jars.class_path(),
-        str(_CALLS),
+        str(_HOME / f"{program.capitalize()}.java"),
         address,
     ]
     try:
@@ -59,9 +60,9 @@ def said(address: str) -> list[str]:
     return lines
 
 
-def expected() -> list[str]:
-    """What was said of a real Kafka 4.4.0."""
-    return GOLDEN.read_text().splitlines()
+def expected(program: str) -> list[str]:
+    """What a program said of a real Kafka 4.4.0."""
+    return (GOLDEN / f"{program}.txt").read_text().splitlines()
 
 
 def differences(kafka: list[str], ours: list[str]) -> list[str]:
@@ -74,19 +75,25 @@ def differences(kafka: list[str], ours: list[str]) -> list[str]:
 
 
 def record_all(addresses: Callable[[str], str]) -> int:
-    """Record the broker whose address by profile is given; 1 if it did not repeat itself."""
-    address = addresses(PROFILE)
-    await_coordinator(address, TableCodec())
-    first, second = said(address), said(address)
-    if first != second:
-        print(
-            "java_admin: not recorded, it does not repeat:", *differences(first, second), sep="\n"
-        )
-        return 1
-    GOLDEN.parent.mkdir(parents=True, exist_ok=True)
-    GOLDEN.write_text("\n".join(first) + "\n")
-    print(f"java_admin: {len(first)} calls")
-    return 0
+    """Record the broker whose address by profile is given; how many programs did not repeat
+    themselves."""
+    refused = 0
+    for program, profile in PROFILES.items():
+        address = addresses(profile)
+        await_coordinator(address, TableCodec())
+        first, second = said(program, address), said(program, address)
+        if first != second:
+            print(
+                f"java_admin: {program} is not recorded, it does not repeat:",
+                *differences(first, second),
+                sep="\n",
+            )
+            refused += 1
+            continue
+        GOLDEN.mkdir(parents=True, exist_ok=True)
+        (GOLDEN / f"{program}.txt").write_text("\n".join(first) + "\n")
+        print(f"java_admin: {len(first)} lines of {program}")
+    return refused
 
 
 if __name__ == "__main__":

@@ -47,6 +47,7 @@ MAINS = {
     "kafka-configs": "org.apache.kafka.tools.ConfigCommand",
     "kafka-console-consumer": _T + "consumer.ConsoleConsumer",
     "kafka-console-producer": _T + "ConsoleProducer",
+    "kafka-console-share-consumer": _T + "consumer.ConsoleShareConsumer",
     "kafka-consumer-groups": _T + "consumer.group.ConsumerGroupCommand",
     "kafka-delegation-tokens": _T + "DelegationTokenCommand",
     "kafka-delete-records": _T + "DeleteRecordsCommand",

@@ -106,3 +106,17 @@ def options_that_do_not_go_together(sh: Shell) -> None:
     sh.run(GROUPS, "--delete")
     sh.run(GROUPS, "--list", "--group", "g")
     sh.run(GROUPS, "--reset-offsets", "--group", "g", "--to-earliest")
+
+
+@story()
+def offsets_reset_by_time(sh: Shell) -> None:
+    """Records are a minute apart from 22:13:20 on 14 November 2023: to a moment; of all topics of a
+    group, of all groups."""
+    group, name = _empty(sh)
+    of = ("--reset-offsets", "--group", group)
+    for moment in ("2023-11-14T22:15:20.000", "2000-01-01T00:00:00.000", "then"):
+        sh.run(GROUPS, *of, "--topic", name, "--to-datetime", moment, "--dry-run", shuffled=True)
+    sh.run(GROUPS, *of, "--all-topics", "--to-latest", "--execute", shuffled=True)
+    sh.run(GROUPS, "--describe", "--group", group, "--offsets", shuffled=True)
+    sh.run(GROUPS, *of, "--topic", f"{name}:1", "--to-earliest", "--execute")
+    sh.run(GROUPS, "--describe", "--group", group, "--offsets", shuffled=True)
