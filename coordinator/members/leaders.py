@@ -47,6 +47,7 @@ class Leaders:
         "_number",
         "_timeout_ms",
         "effects",
+        "nodes",
         "topic_ids",
         "wanted",
     )
@@ -57,6 +58,8 @@ class Leaders:
         """Topics whose leaders are to be asked for."""
         self.topic_ids: dict[bytes, str] = {}
         """Names of topics by the ids that metadata gave."""
+        self.nodes: dict[int, Node] = {}
+        """The brokers that run, by the metadata that came last."""
         self._timeout_ms = timeout_ms
         self._backoff = backoff
         self._known: dict[TopicPartition, Leader] = {}
@@ -99,7 +102,9 @@ class Leaders:
     def _on_metadata(self, response: Response | None, now: int) -> None:
         self._metadata_in_flight = False
         if isinstance(response, MetadataResponse):
-            nodes = {row.node_id: Node(row.node_id, row.host, row.port) for row in response.brokers}
+            nodes = self.nodes = {
+                row.node_id: Node(row.node_id, row.host, row.port) for row in response.brokers
+            }
             for topic in response.topics:
                 rows = [
                     row for row in topic.partitions if not row.error_code and row.leader_id in nodes

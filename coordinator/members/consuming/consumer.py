@@ -52,6 +52,8 @@ class Consumer:
             committed=config.isolation_level == "read_committed",
             timeout_ms=config.request_timeout_ms,
             backoff=backoff,
+            rack=config.client_rack,
+            max_age_ms=config.metadata_max_age_ms,
         )
 
     def subscribe(self, topics: Iterable[str], now: int) -> None:

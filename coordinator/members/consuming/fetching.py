@@ -4,8 +4,9 @@ position (`auto.offset.reset`).
 Owns what was fetched and not yet handed out. Rules: one fetch a broker at a time, for partitions
 with nothing left to hand out; a record is handed out once for each time its partition is assigned;
 with read_committed those of aborted transactions are left out. A position moves when records are
-handed out, never before: it is what the next commit says. Sessions (KIP-227) and reading from
-followers (KIP-392) are not used. Does not depend on membership: whoever drives it says which
+handed out, never before: it is what the next commit says. A partition is read from the replica that
+its leader names (KIP-392) until metadata.max.age.ms are over, or something goes wrong there.
+Sessions (KIP-227) are not used. Does not depend on membership: whoever drives it says which
 partitions are owned.
 """
 
@@ -86,7 +87,17 @@ class Reset(NamedTuple):
 class _Reading:
     """One owned partition. `end`: the offset after all that was fetched."""
 
-    __slots__ = ("again_at", "asked", "buffer", "end", "epoch", "given", "resetting")
+    __slots__ = (
+        "again_at",
+        "asked",
+        "buffer",
+        "end",
+        "epoch",
+        "given",
+        "near",
+        "near_until",
+        "resetting",
+    )
 
     def __init__(self) -> None:
         self.buffer: deque[ReadRecord] = deque()
@@ -97,16 +108,26 @@ class _Reading:
         self.epoch = -1
         self.asked = False
         self.again_at = 0
+        self.near: int | None = None
+        """The replica from which it is read instead of its leader, by its node id."""
+        self.near_until = 0
         self.resetting = ""
         """Why a position is being looked for; "" if none is."""
 
 
 class Fetcher:
-    """Reads owned partitions. `committed`: isolation.level is read_committed. Answers go to
-    `receive`."""
+    """Reads owned partitions. `committed`: isolation.level is read_committed. `rack`: client.rack;
+    `max_age_ms`: metadata.max.age.ms. Answers go to `receive`."""
 
     def __init__(
-        self, config: FetchConfig, *, committed: bool, timeout_ms: int, backoff: Backoff
+        self,
+        config: FetchConfig,
+        *,
+        committed: bool,
+        timeout_ms: int,
+        backoff: Backoff,
+        rack: str = "",
+        max_age_ms: int = 300_000,
     ) -> None:
         self.config = config
         self.leaders = Leaders(timeout_ms, backoff)
@@ -114,6 +135,8 @@ class Fetcher:
         """Positions chosen since somebody looked; whoever looks clears it."""
         self._committed = committed
         self._backoff = backoff
+        self._rack = rack
+        self._max_age_ms = max_age_ms
         self._readings: dict[TopicPartition, _Reading] = {}
         self._busy: set[Node] = set()
         self._fault: MemberFault | None = None
@@ -221,16 +244,33 @@ class Fetcher:
                 continue
             reading.again_at = 0  # what is in the way from now on is an answer, which calls again
             leader = self.leaders.of(partition)
-            if leader is not None:
-                (lost if reading.resetting else by_node).setdefault(leader.node, []).append(
-                    partition
-                )
+            if leader is None:
+                continue
+            if reading.resetting:
+                lost.setdefault(leader.node, []).append(partition)
+            else:
+                node = self._nearest(partition, reading, leader.node, now)
+                by_node.setdefault(node, []).append(partition)
         for node, partitions in lost.items():
             self._list_offsets(node, partitions, now)
         for node, partitions in by_node.items():
             if node not in self._busy:
                 self._fetch(node, partitions, now)
         self.leaders.look_up(now)
+
+    def _nearest(
+        self, partition: TopicPartition, reading: _Reading, leader: Node, now: int
+    ) -> Node:
+        """From which replica a partition is read."""
+        if reading.near is None:
+            return leader
+        node = self.leaders.nodes.get(reading.near)
+        if node is None:  # it does not run: who does is to be asked
+            self.leaders.wanted.add(partition.topic)
+        if node is None or now >= reading.near_until:
+            reading.near = None
+            return leader
+        return node
 
     def _fetch(self, node: Node, partitions: list[TopicPartition], now: int) -> None:
         config = self.config
@@ -254,6 +294,7 @@ class Fetcher:
             min_bytes=config.fetch_min_bytes,
             max_bytes=config.fetch_max_bytes,
             isolation_level=int(self._committed),
+            rack_id=self._rack,
             topics=[FetchTopic(topic=name, partitions=rows) for name, rows in topics.items()],
         )
         self._busy.add(node)
@@ -325,6 +366,9 @@ class Fetcher:
                 self._on_error(partition, reading, code_of(row.error_code), now)
             else:
                 self._backoff.reset()
+                if row.preferred_read_replica >= 0:
+                    reading.near = row.preferred_read_replica
+                    reading.near_until = now + self._max_age_ms
                 self._take(partition, reading, row)
 
     def _take(self, partition: TopicPartition, reading: _Reading, row: PartitionData) -> None:
@@ -352,7 +396,9 @@ class Fetcher:
     def _on_error(
         self, partition: TopicPartition, reading: _Reading, error: ErrorCode, now: int
     ) -> None:
-        if error is ErrorCode.OFFSET_OUT_OF_RANGE:
+        if error is ErrorCode.OFFSET_OUT_OF_RANGE and reading.near is not None:
+            self._again(partition, reading, now, forget=False)  # its leader may have it
+        elif error is ErrorCode.OFFSET_OUT_OF_RANGE:
             self._begin_reset(partition, reading, f"offset {reading.end} is out of range")
         elif error in _LEADER_MOVED or error.retriable:
             self._again(partition, reading, now, forget=error in _LEADER_MOVED)
@@ -365,6 +411,7 @@ class Fetcher:
         self, partition: TopicPartition, reading: _Reading, now: int, *, forget: bool
     ) -> None:
         reading.again_at = now + self._backoff.next()
+        reading.near = None
         if forget:
             self.leaders.forget([partition])
 
