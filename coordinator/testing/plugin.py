@@ -240,9 +240,14 @@ def _check_faults(kafka: Emulator) -> None:
     proves nothing."""
     missed = kafka.missed_faults()
     if missed:
+        from coordinator.common.installing import where
+
         told = "".join(f"\n  {fault}" for fault in missed)
         which = "this fault" if len(missed) == 1 else "these faults"
-        pytest.fail(f"no request met {which} (may_miss=True allows it):{told}", pytrace=False)
+        pytest.fail(
+            f"no request met {which} (may_miss=True allows it; {where('agents')} has the rules):{told}",
+            pytrace=False,
+        )
 
 
 @pytest.fixture

@@ -1,0 +1,29 @@
+"""docs/agents.md is true: its example passes as written, and what llms.txt names is there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+pytest_plugins = ["pytester"]
+
+
+def test_the_example_passes(pytester: pytest.Pytester, project_root: Path) -> None:
+    page = (project_root / "docs" / "agents.md").read_text()
+    files = dict(re.findall(r"^```python\n# (\w+)\.py\n(.*?)^```$", page, re.MULTILINE | re.DOTALL))
+    assert list(files) == ["test_billing"]
+    pytester.makepyfile(**files)
+    result = pytester.runpytest_subprocess(
+        "-p", "no:cacheprovider", "-p", "no:xdist", "-W", "ignore", timeout=240
+    )
+    result.assert_outcomes(passed=2)
+
+
+def test_llms_txt_names_pages_that_are_there(project_root: Path) -> None:
+    text = (project_root / "llms.txt").read_text()
+    targets = re.findall(r"\]\(([^)]+)\): ", text)
+    assert "docs/agents.md" in targets
+    assert len(targets) == text.count("](")
+    assert [target for target in targets if not (project_root / target).is_file()] == []
