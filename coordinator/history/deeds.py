@@ -35,7 +35,7 @@ class Deeds:
         """Fold one line of `KINDS`."""
         kind, client = line["type"], line.get("client", line.get("client_id"))
         if client is not None:
-            self._trouble(str(client), kind, line["at_ms"])
+            self._trouble(str(client), kind, line)
         for group in groups:
             is_there = group.state != "Dead" or group.given_up_as
             if is_there and self._concerns(group, line, client):
@@ -52,9 +52,10 @@ class Deeds:
         """A member's process began: what another one of its name went through is over."""
         self._troubles.pop(line["client"], None)
 
-    def _trouble(self, client: str, kind: str, at_ms: int) -> None:
+    def _trouble(self, client: str, kind: str, line: Line) -> None:
+        at_ms = line["at_ms"]
         if kind in _TROUBLES:
-            self._troubles[client] = Trouble(kind, at_ms)
+            self._troubles[client] = Trouble(kind, at_ms, seq=line["seq"], client=client)
         known = self._troubles.get(client)
         if known is not None and _AGAIN.get(kind) == known.kind:
             self._troubles[client] = known._replace(until_ms=at_ms)

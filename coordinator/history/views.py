@@ -66,11 +66,14 @@ class MemberView:
 
 
 class Trouble(NamedTuple):
-    """What a client went through: the line's type, since when, until when (None: it goes on)."""
+    """What a client went through: the line's type, since when, until when (None: it goes on).
+    `seq`: the line's number; `client`: who went through it."""
 
     kind: str
     since_ms: int
     until_ms: int | None = None
+    seq: int = 0
+    client: str = ""
 
 
 @dataclass(slots=True)

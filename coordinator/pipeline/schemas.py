@@ -137,7 +137,7 @@ _TABLES = (
         lost int: partitions of members that were removed on the way
         unowned_partition_ms int: time without an owner, summed over the partitions that had had one
         unowned_longest_ms int: the longest such time of one partition
-        causes texts: from the trigger back to the first cause: `seq type who`
+        causes texts: from the trigger back to the first cause, what was done to a removed member included: `seq type who`
         why string: why it happened, in one sentence"""
         ),
         "run_id, group_id, seq",

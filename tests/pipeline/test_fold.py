@@ -338,3 +338,16 @@ def test_the_documentation_is_what_is_declared(project_root: Path) -> None:
     assert (project_root / "docs" / "tables.md").read_text() == documentation(), (
         "python -m coordinator.pipeline.schemas writes it"
     )
+
+
+def test_the_causes_of_a_rebalance_end_at_what_was_done_to_who_was_removed() -> None:
+    text = simulated("one_crash_one_join")
+    tables, _ = folded(text)
+    crashed = next(
+        line for line in map(json.loads, text.splitlines()) if line["type"] == "MemberCrashed"
+    )
+    (expired,) = [
+        row for row in rows(tables, "rebalances") if row["trigger_reason"] == "session expired"
+    ]
+    assert expired["causes"][0].split()[1] == "MemberRemoved"
+    assert expired["causes"][-1] == f"{crashed['seq']} MemberCrashed {crashed['client']}"

@@ -8,6 +8,7 @@ stands here: how many members came and went on the way, and how many partitions 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 from ...explain.sentences import why
@@ -139,7 +140,7 @@ class Rebalances(Subject):
             sum(_size(gone.had) for gone in one.gone),
             one.unowned.partition_ms,
             one.unowned.longest_ms,
-            [_told(line) for line in one.causes],
+            [*(_told(line) for line in one.causes), *_fault(trigger)],
             why(one),
         )
 
@@ -161,6 +162,14 @@ def _kind(change: Change) -> str:
 
 def _size(partitions: Partitions) -> int:
     return sum(map(len, partitions.values()))
+
+
+def _fault(trigger: Change) -> Iterator[str]:
+    """What had been done to a member that was removed, or had become of it: the first cause of
+    all."""
+    trouble = trigger.note.get("trouble")
+    if trouble is not None:
+        yield f"{trouble.seq} {trouble.kind} {trouble.client}"
 
 
 def _told(line: Line) -> str:
