@@ -193,8 +193,11 @@ drawn as above, for each group. Each cell has the simulations' median with 5 % a
 `python -m benchmarks.curve_live` measures them anew ([live.csv](live.csv)). The five groups of a size lived at the same time, their members
 in one process, on two cores that had much other work: what is above the simulations is in part waiting for a processor.
 
-The live members are asked whether they are settled; the simulation looks at the coordinator. With `range` the order of the member ids
-decides who has partitions at all, and so what the leave of one costs.
+The live members are asked whether they are settled; the simulation looks at the coordinator. In a group of KIP-848 that is when each has
+told the same epoch, which may be a heartbeat or two later, or after the end of a run. A partition has moved live when another application
+has it; a target that changes before anybody has acted on it is no move. With `range` the order of the member ids decides who has partitions
+at all, and so what the leave of one costs. Not explained: while many members of a KIP-848 group join, the live coordinator takes far fewer
+partitions away again than the simulated one.
 """
 _MEASURED = "Beyond the section above nothing here was measured on a real cluster."
 _NOT_MEASURED = "Nothing here was measured on a real cluster."
