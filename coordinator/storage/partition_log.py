@@ -405,6 +405,14 @@ class PartitionLog:
             self._bodies_end[first - 1] if first else self._first_position
         )
 
+    def behind(self, offset: int, batches: int) -> int:
+        """Where so many batches end, of which the first is the one that holds `offset`; the log's
+        end, if there are fewer."""
+        last = bisect_left(self._last_offsets, offset) + batches - 1
+        if last < len(self._last_offsets):
+            return self._last_offsets[last] + 1
+        return self.log_end_offset
+
     def aborted_in(self, offset: int, size: int) -> list[AbortedTransaction]:
         """The aborted transactions that a reader needs to know who read `size` bytes from the batch
         that holds `offset` on."""

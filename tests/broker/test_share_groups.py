@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from coordinator.broker.shares.reading import read
 from coordinator.errors import ErrorCode
 from coordinator.share_states.model import ShareStateKey
 from coordinator.storage.append_checks import LogConfig
@@ -297,6 +298,18 @@ class TestAcknowledging:
         driver.configure("g", share_renew_acknowledge_enable="false")
         member.fetch(0)
         assert member.said((0, 4, RENEW), renew=True) == ErrorCode.INVALID_RECORD_STATE
+
+
+def test_no_more_is_read_than_can_be_given(driver: ShareDriver, member: Member) -> None:
+    """SH-FT-2: of a long log a fetch reads what its max_records can come to, and the batch behind
+    it, whatever its max_bytes: what it costs does not grow with the log."""
+    driver.records(*[3] * 20)
+    log = driver.broker.cluster.topics["t"].partitions[0].log
+    for until, ends in ((0, 7), (5, 10), (6, 10), (8, 13), (1_000, log.log_end_offset - 1)):
+        found = read(log, 0, 1 << 30, until=until, committed=False, whole=True)
+        assert found.spans[-1].last_offset == ends
+    assert member.fetch(0, most=6) == {0: [(0, 7, 1)]}
+    assert member.fetch(most=4) == {0: [(8, 13, 1)]}
 
 
 class TestWhatIsStored:

@@ -249,7 +249,14 @@ class ShareFetchOperation:
         if not log.log_start_offset <= offset <= log.log_end_offset:
             self._shares.partitions.log_start_moved(partition, log.log_start_offset, now)
             return 0
-        batches = read(log, offset, share, committed=self._settings.committed_only, whole=whole)
+        batches = read(
+            log,
+            offset,
+            share,
+            until=max(offset, partition.next_offset) + left,  # new records are no more than that
+            committed=self._settings.committed_only,
+            whole=whole,
+        )
         given = self._shares.partitions.acquire(
             partition,
             self._session.key.member_id,

@@ -44,11 +44,13 @@ class Batches(NamedTuple):
 
 
 def read(
-    log: PartitionLog, offset: int, max_bytes: int, *, committed: bool, whole: bool
+    log: PartitionLog, offset: int, max_bytes: int, *, until: int, committed: bool, whole: bool
 ) -> Batches:
     """Batches from an offset on, which must lie within the log; of the first one more than
-    `max_bytes` if it is to come `whole`."""
+    `max_bytes` if it is to come `whole`. Nothing behind the batch that follows the one that holds
+    `until`."""
     end = log.last_stable_offset if committed else log.high_watermark
+    end = min(end, log.behind(until, 2))
     data = log.read(offset, max_bytes, at_least_one=whole, end=end)
     aborts = (
         deque(sorted((of.first_offset, of.producer_id) for of in log.aborted_in(offset, len(data))))
