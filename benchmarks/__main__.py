@@ -20,6 +20,7 @@ ALL = (
     "brokers",
     "recovery",
     "consumer_groups",
+    "share_groups",
     "page",
     "testing_kit",
     "virtual_day",

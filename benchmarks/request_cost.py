@@ -47,6 +47,10 @@ from coordinator.wire.messages.offset_commit import (
     OffsetCommitRequestTopic,
 )
 from coordinator.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from coordinator.wire.messages.share_group_heartbeat import (
+    ShareGroupHeartbeatRequest,
+    ShareGroupHeartbeatResponse,
+)
 from coordinator.wire.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
 
 _PIECE_S = 0.06
@@ -301,6 +305,27 @@ def _consumer_heartbeat() -> Work:
     )
 
 
+def _share_heartbeat() -> Work:
+    """One that changes nothing, of a member of a share group that was given its partitions."""
+    broker = _broker()
+    broker.cluster.set_feature("share.version", 1)
+    client = _Client(broker)
+    said: dict[str, Any] = {"group_id": "workers", "member_id": "a-member-id-of-22-chars"}
+    epoch = 0
+    for now in (0, 1_000):  # it joins; it is given what was initialised by then
+        beat = ShareGroupHeartbeatRequest(
+            **said, member_epoch=epoch, subscribed_topic_names=None if epoch else ["bench"]
+        )
+        client.connection.receive(_framed(beat, 1), now)
+        broker.run_resumable(now)
+        told = ShareGroupHeartbeatResponse.decode(1, client.answer())
+        epoch = told.member_epoch
+    assert told.assignment is not None and told.assignment.topic_partitions
+    return _repeated(
+        client, broker, _framed(ShareGroupHeartbeatRequest(**said, member_epoch=epoch), 1)
+    )
+
+
 def _idle_session() -> Work:
     """Fetches of a session whose 333 partitions have nothing new."""
     broker = build_broker(
@@ -377,6 +402,7 @@ _WORKS: dict[str, Callable[[], _Requests | _Rebalances]] = {
     "Fetch of it": lambda: _Requests(_fetch()),
     "Fetch of 333 idle partitions": lambda: _Requests(_idle_session()),
     "ConsumerGroupHeartbeat": lambda: _Requests(_consumer_heartbeat()),
+    "ShareGroupHeartbeat": lambda: _Requests(_share_heartbeat()),
     "rebalance of 3": lambda: _Rebalances(3),
     "rebalance of 100": lambda: _Rebalances(100),
     "rebalance of 1000": lambda: _Rebalances(1000),
