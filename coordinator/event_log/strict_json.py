@@ -21,6 +21,9 @@ _FLAT: Final = bytes.maketrans(b"123456789E", b"000000000e")
 """All digits become 0: whether there is a long number is then a search for one text, the cheapest
 that there is."""
 _LONG: Final = b"0" * 19
+_LONG_NUMBERS: Final = tuple(begins.encode() + _LONG for begins in ":,[- \t\r\n")
+"""A number begins behind one of these; what is hexadecimal stands in quotation marks."""
+_EXPONENTS: Final = (b"0e000", b"0e+", b"0e-")
 _LARGE: Final = re.compile(
     r"(?:^|[:,\[\s])-?(?:9[0-9]{18}|[0-9]{20}|[0-9]+(?:\.[0-9]+)?[eE][+-]?[0-9]{3})"
 )
@@ -56,7 +59,9 @@ def _has_large_numbers(text: str) -> bool:
     """May a number of the text be out of bounds? Hexadecimal texts have as many digits, and are
     none."""
     flat = text.encode("utf-8", "surrogatepass").translate(_FLAT)
-    if _LONG in flat or b"0e000" in flat or b"0e+" in flat or b"0e-" in flat:
+    if (
+        _LONG in flat and (flat.startswith(_LONG) or any(begin in flat for begin in _LONG_NUMBERS))
+    ) or any(exponent in flat for exponent in _EXPONENTS):
         return _LARGE.search(text) is not None
     return False
 

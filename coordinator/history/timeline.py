@@ -27,6 +27,7 @@ from .blobs import (
     own_assignment,
     subscription,
 )
+from .compact import compact
 from .consumer_groups import BEGINNINGS, KINDS, ConsumerGroups
 from .deeds import KINDS as DEEDS
 from .deeds import Deeds
@@ -113,6 +114,9 @@ class Timeline:
         self.groups: dict[str, GroupView] = {}
         self.end_ms = 0
         self._lines: dict[int, Line] = {}
+        self._waiting: dict[int, int] = {}
+        """SyncGroups that wait for the leader's, and their events: nothing goes back to them, but
+        to the leader's own."""
         self._grown: dict[str, None] = {}
         self._deleted: dict[str, tuple[int, list[GroupView]]] = {}
         self.clocks_ahead_ms: dict[int, int] = {}
@@ -133,7 +137,8 @@ class Timeline:
         if stream == "run":
             self.header = line
         if kind not in _NOBODYS_CAUSE and stream != "member" and stream != "data":
-            self._lines[line["seq"]] = line
+            line = compact(line)
+            self._lines[line["seq"]] = _small(line) if kind == "GenerationStored" else line
         if stream == "cluster" and kind in _ABOUT_TOPICS:
             self._topic(line)
         elif stream == "wire":
@@ -220,9 +225,13 @@ class Timeline:
                 self._refusals.refused(group, None, told, "", str(line.get("client", "")))
             return
         self._request(line)
-        about_offsets = line.get("api") in _ABOUT_OFFSETS
-        if self._steps is None and about_offsets and line["type"] != "RequestSeen":
-            self._lines.pop(line["cause"], None)
+        cause = line["cause"]
+        if self._steps is None and line["type"] != "RequestSeen" and cause is not None:
+            synced = self._waiting.pop(cause, None)
+            if synced is not None:
+                del self._lines[synced]
+            if synced is not None or line.get("api") in _ABOUT_OFFSETS:
+                self._lines.pop(cause, None)
 
     def _request(self, line: Line) -> None:
         group = self.groups.get(line.get("group", ""))
@@ -518,11 +527,16 @@ class Timeline:
     def _synced(self, group: GroupView, line: Line) -> None:
         member = group.member(line["member"])
         member.seen_ms, member.seen_by, member.synced = line["at_ms"], "sync_group", True
+        if line["parked"] and line["cause"] is not None:
+            self._waiting[line["cause"]] = line["seq"]
         if not line["parked"] and group.state == "Stable":
             self._goes_on(group, member, line["at_ms"])
 
     def _stored(self, group: GroupView, line: Line) -> None:
         current, rows = group.current, line["members"]
+        synced = self._lines.get(line["cause"])
+        if synced is not None:
+            self._waiting.pop(synced["cause"], None)
         group.stored = frozenset(row["member_id"] for row in rows)
         if (
             group.state in ("Stable", "Dead") or current is None
@@ -674,6 +688,11 @@ class Timeline:
         }
         group.rearmed = (line["at_ms"], "the loading of the group")
         group.note(line)
+
+
+def _small(line: Line) -> Line:
+    """A line without what each member has: most of a large group's lines, and of no use for causes."""
+    return {key: value for key, value in line.items() if key != "members"}
 
 
 def _counts(shares: Iterable[Partitions]) -> dict[str, int]:

@@ -56,6 +56,8 @@ _QUIET: Final = frozenset(
     {"OffsetsCommitted", "OffsetsPending", "PendingOffsetsEnded", "OffsetsRemoved", "MemberPending"}
 )
 """Events of a group that change no owner, which saves a look at every member."""
+_OF_ONE: Final = frozenset({"MemberRejoined", "MemberSynced"})
+"""Events of a group that change their own member alone."""
 
 
 class Replicas(NamedTuple):
@@ -246,7 +248,9 @@ class Fold:
         own = picture.known(line) if "member" in line else None
         if own is not None:
             own.marks.append((at_ms, _MARKS.get(kind, "event"), line["seq"]))
-        if kind not in _QUIET:
+        if kind in _OF_ONE and group.consumer is None:
+            self._member(picture, group, group.members[line["member"]], at_ms)
+        elif kind not in _QUIET:
             self._members(picture, group, at_ms)
         if kind == "GenerationStarted":
             for member in group.members.values():
@@ -281,21 +285,9 @@ class Fold:
 
     def _members(self, picture: GroupPicture, group: GroupView, at_ms: int) -> None:
         """Who is a member now, who leads, and what those have that do not tell it themselves."""
-        there: set[int] = set()
-        for member_id, member in group.members.items():
-            lane = picture.lane_of_member(member_id, member.name, member.client_id, at_ms)
-            there.add(lane.index)
-            if lane.member_id is None:
-                lane.member_id = member_id
-            before = lane.in_group
-            lane.in_group = (
-                lane.member_id in group.members
-            )  # a process that came back may have an old id among the members
-            lane.leads.set(
-                True if member.name == group.leader and group.state != "Empty" else None, at_ms
-            )
-            if not lane.tells or lane.in_group != before:
-                self._inferred(picture, lane, member, at_ms)
+        there = {
+            self._member(picture, group, member, at_ms).index for member in group.members.values()
+        }
         if group.consumer is not None:
             there |= self._consumer_members(picture, group, group.consumer, at_ms)
         for lane in picture.lanes:
@@ -308,6 +300,24 @@ class Fold:
                     picture.hold(lane, frozenset(), at_ms)
                     lane.running = False
                 lane.refresh(at_ms)
+
+    def _member(
+        self, picture: GroupPicture, group: GroupView, member: MemberView, at_ms: int
+    ) -> Lane:
+        """The lane of a member, drawn as the member is now."""
+        lane = picture.lane_of_member(member.member_id, member.name, member.client_id, at_ms)
+        if lane.member_id is None:
+            lane.member_id = member.member_id
+        before = lane.in_group
+        lane.in_group = (
+            lane.member_id in group.members
+        )  # a process that came back may have an old id among the members
+        lane.leads.set(
+            True if member.name == group.leader and group.state != "Empty" else None, at_ms
+        )
+        if not lane.tells or lane.in_group != before:
+            self._inferred(picture, lane, member, at_ms)
+        return lane
 
     def _consumer_members(
         self, picture: GroupPicture, group: GroupView, consumers: ConsumerGroup, at_ms: int
