@@ -105,4 +105,4 @@ class Call(NamedTuple):
     broker: int = -1  # the id of the broker that was asked
     peer: str = ""  # whom its connection is with, as the log names it
     principal: str = ANONYMOUS  # who asks; "": nobody, the testing kit does it itself
-    sees: Callable[[str], bool] | None = None  # which topics it may describe; None: all
+    sees: Callable[[str], bool] | None = None  # which topics it is told of; None: all

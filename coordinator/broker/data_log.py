@@ -75,8 +75,8 @@ def served(
     committed: bool,
 ) -> None:
     """Records leave for a client that asked for them from `offset` on; the last batch may be cut
-    short."""
-    if log is not None and on(log):
+    short. What is taken out of the answer, since its client may not read it, does not leave."""
+    if log is not None and on(log) and (call.sees is None or call.sees(topic)):
         last = _last_offset(records)
         if last is not None:
             log.append(

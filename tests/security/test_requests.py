@@ -45,9 +45,13 @@ from coordinator.wire.messages.produce import (
     ProduceRequest,
     TopicProduceData,
 )
+from coordinator.wire.messages.share_fetch import FetchPartition as FetchPartitionOfShares
+from coordinator.wire.messages.share_fetch import FetchTopic as FetchTopicOfShares
+from coordinator.wire.messages.share_fetch import ShareFetchRequest
 from tests.security.driver import SecuredClient, SecuredDriver
 
 NOT_ASKED = -2147483648
+MEMBER = "AAAAAAAAAAAAAAAAAAAAAQ"
 TOPIC, GROUP, CLUSTER = (
     ErrorCode.TOPIC_AUTHORIZATION_FAILED,
     ErrorCode.GROUP_AUTHORIZATION_FAILED,
@@ -439,3 +443,23 @@ class TestAdministration:
             "AclsCreated",
             "AclsDeleted",
         ]
+
+
+class TestShareGroups:
+    def test_a_topic_that_may_not_be_read_is_refused_in_a_fetch(self) -> None:
+        """REF-10: the answer can be written, and has no records."""
+        client = alice("Read group g")
+        topic = client.driver.broker.cluster.topics["t"]
+        request = ShareFetchRequest(
+            group_id="g",
+            member_id=MEMBER,
+            share_session_epoch=0,
+            max_bytes=1,
+            topics=[
+                FetchTopicOfShares(
+                    topic_id=topic.id, partitions=[FetchPartitionOfShares(partition_index=0)]
+                )
+            ],
+        )
+        ((row,),) = [each.partitions for each in ask(client, request, 1).responses]
+        assert (row.partition_index, row.error_code, row.records) == (0, TOPIC, b"")

@@ -111,7 +111,8 @@ def fetch(asker: Asker) -> Verdict | None:
                     row.aborted_transactions = []
         return answer
 
-    return Verdict(refusal.rest, complete=complete)
+    hidden = {place.topic for place in reads if chosen(place)}
+    return Verdict(refusal.rest, complete=complete, sees=lambda topic: topic not in hidden)
 
 
 def init_producer_id(asker: Asker) -> Verdict | None:

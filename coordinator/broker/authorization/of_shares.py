@@ -60,8 +60,14 @@ def _rows(shape: _Shape, kind: Any, topics: list[Any]) -> list[Any]:
             each if shape.partition is None else getattr(each, shape.partition)
             for each in topic.partitions
         ]
+        nothing = {"records": b""} if any(field.name == "records" for field in row.fields) else {}
         partitions = [
-            row(partition_index=number, error_code=_ERROR, error_message=message_of(_ERROR))
+            row(
+                partition_index=number,
+                error_code=_ERROR,
+                error_message=message_of(_ERROR),
+                **nothing,
+            )
             for number in numbers
         ]
         made.append(kind(**same, partitions=partitions))

@@ -16,12 +16,14 @@ Complete = Callable[[Any], Any]
 
 class Verdict(NamedTuple):
     """`message`: what the handler is asked, None: nothing, and `answer` is sent. `complete`: what is
-    made of the handler's answer. `close`: why the connection is closed afterwards, "": it is not."""
+    made of the handler's answer. `close`: why the connection is closed afterwards, "": it is not.
+    `sees`: of which topics the answer will tell, None: of all."""
 
     message: Request | None
     answer: Message | Encoded | None = None
     complete: Complete | None = None
     close: str = ""
+    sees: Callable[[str], bool] | None = None
 
 
 def refused(answer: Message | Encoded) -> Verdict:

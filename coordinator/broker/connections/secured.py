@@ -215,7 +215,9 @@ class SecuredConnection(Connection):
         else:
             if verdict.message is not None:
                 self._complete = verdict.complete
-                super()._ask(api, call._replace(message=verdict.message), correlation_id)
+                sees = verdict.sees or call.sees
+                call = call._replace(message=verdict.message, sees=sees)
+                super()._ask(api, call, correlation_id)
             if verdict.close:
                 self._refuse(verdict.close, call.now)
 
