@@ -15,6 +15,7 @@ from ..event_log.reader import Line
 from ..explain.detail import sentence as step_sentence
 from ..explain.notes import told
 from ..explain.reassignments import Reassignments
+from ..explain.rights import asked, why_refused
 from ..explain.sentences import because, removal
 from ..explain.words import duration, instant, listed, partitions, printable
 from ..history.blobs import by_topic
@@ -75,7 +76,9 @@ class Teller:
         return _anything(line)
 
     def _wire(self, group: GroupView | None, line: Line, note: Note | None) -> str:
-        if "api" not in line:
+        if line["type"] == "AuthorizationRefused":
+            return f"{printable(line['principal'])} is refused {asked(line)}: {why_refused(line)}."
+        if line["type"] not in ("RequestSeen", "RequestAnswered", "RequestRefused"):
             return _anything(line)
         name = group.name(line.get("member")) if group is not None else None
         said = step_sentence(Step(line["at_ms"], name, line, self._lines.get(line["cause"])))
