@@ -162,9 +162,9 @@ class Work(Protocol):
 class Sharer:
     """One member with its share session."""
 
-    def __init__(self, shared: Work, label: str) -> None:
+    def __init__(self, shared: Work, label: str, link: Link | None = None) -> None:
         self.shared = shared
-        self.link: Link = shared.s.connect(label, client_id=label)
+        self.link: Link = link or shared.s.connect(label, client_id=label)
         self.member_id = f"member-{label}"
         self.epoch = 0
 

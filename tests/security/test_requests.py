@@ -45,9 +45,13 @@ from coordinator.wire.messages.produce import (
     ProduceRequest,
     TopicProduceData,
 )
+from coordinator.wire.messages.share_fetch import (
+    AcknowledgementBatch,
+    ForgottenTopic,
+    ShareFetchRequest,
+)
 from coordinator.wire.messages.share_fetch import FetchPartition as FetchPartitionOfShares
 from coordinator.wire.messages.share_fetch import FetchTopic as FetchTopicOfShares
-from coordinator.wire.messages.share_fetch import ShareFetchRequest
 from tests.security.driver import SecuredClient, SecuredDriver
 
 NOT_ASKED = -2147483648
@@ -445,21 +449,64 @@ class TestAdministration:
         ]
 
 
+def share_fetch(
+    client: SecuredClient,
+    epoch: int,
+    partition: int | None = None,
+    *,
+    acks: bool = False,
+    forgets: int | None = None,
+) -> ShareFetchRequest:
+    """A fetch of a session, of `t`. `acks`: it acknowledges the first record."""
+    id_of_t = client.driver.broker.cluster.topics["t"].id
+    batches = [AcknowledgementBatch(first_offset=0, last_offset=0, acknowledge_types=[1])]
+    named = FetchPartitionOfShares(
+        partition_index=partition or 0, acknowledgement_batches=batches if acks else []
+    )
+    return ShareFetchRequest(
+        group_id="g",
+        member_id=MEMBER,
+        share_session_epoch=epoch,
+        max_bytes=1,
+        topics=[]
+        if partition is None
+        else [FetchTopicOfShares(topic_id=id_of_t, partitions=[named])],
+        forgotten_topics_data=[]
+        if forgets is None
+        else [ForgottenTopic(topic_id=id_of_t, partitions=[forgets])],
+    )
+
+
 class TestShareGroups:
+    """REF-10."""
+
     def test_a_topic_that_may_not_be_read_is_refused_in_a_fetch(self) -> None:
-        """REF-10: the answer can be written, and has no records."""
+        """The answer can be written, and has no records."""
         client = alice("Read group g")
-        topic = client.driver.broker.cluster.topics["t"]
-        request = ShareFetchRequest(
-            group_id="g",
-            member_id=MEMBER,
-            share_session_epoch=0,
-            max_bytes=1,
-            topics=[
-                FetchTopicOfShares(
-                    topic_id=topic.id, partitions=[FetchPartitionOfShares(partition_index=0)]
-                )
-            ],
-        )
-        ((row,),) = [each.partitions for each in ask(client, request, 1).responses]
+        ((row,),) = [
+            each.partitions for each in ask(client, share_fetch(client, 0, 0), 1).responses
+        ]
         assert (row.partition_index, row.error_code, row.records) == (0, TOPIC, b"")
+        assert row.acknowledge_error_code == 0
+
+    def test_what_a_session_remembers_is_judged_with_each_fetch(self) -> None:
+        """A right that is taken away counts for partitions that no request names any more, and for
+        acknowledgements; the log tells of no records that were handed out."""
+        client = alice("Read group g", "Read topic t")
+        ((row,),) = [
+            each.partitions for each in ask(client, share_fetch(client, 0, 0), 1).responses
+        ]
+        assert row.error_code != TOPIC
+        client.driver.security.authorizer = Authorizer(
+            [read_acl("User:alice may Read group g")], ["User:bob"]
+        )
+        ((row,),) = [each.partitions for each in ask(client, share_fetch(client, 1), 1).responses]
+        assert (row.error_code, row.records, row.acknowledge_error_code) == (TOPIC, b"", 0)
+        taken = ask(client, share_fetch(client, 2, 0, acks=True), 1)
+        ((row,),) = [each.partitions for each in taken.responses]
+        assert (row.error_code, row.acknowledge_error_code) == (TOPIC, TOPIC)
+        assert not any(
+            line["type"] in ("RecordsAcquired", "RecordsAcknowledged")
+            for line in client.driver.log.events()
+        )
+        assert ask(client, share_fetch(client, 3, forgets=0), 1).responses == []

@@ -21,18 +21,18 @@ _ERROR = ErrorCode.TOPIC_AUTHORIZATION_FAILED
 
 class _Shape(NamedTuple):
     """How an API names topics. `partition`: the field of a partition's number, None: partitions are
-    numbers; `rows`: an answer has partitions below its topics."""
+    numbers; `rows`: an answer has partitions below its topics; `says`: an error has its message."""
 
     partition: str | None = "partition_index"
     rows: bool = True
+    says: bool = True
 
 
 _SHAPES = {
     "AlterShareGroupOffsets": _Shape(),
     "DeleteShareGroupOffsets": _Shape(rows=False),
     "DescribeShareGroupOffsets": _Shape(partition=None),
-    "ShareAcknowledge": _Shape(),
-    "ShareFetch": _Shape(),
+    "ShareAcknowledge": _Shape(says=False),
 }
 
 
@@ -46,6 +46,7 @@ def _is_hidden(asker: Asker, operation: Operation, topic: Any) -> bool:
 def _rows(shape: _Shape, kind: Any, topics: list[Any]) -> list[Any]:
     """What an answer says of topics that are hidden; `kind`: the class of its rows of topics."""
     made = []
+    error = {"error_code": _ERROR, "error_message": message_of(_ERROR) if shape.says else None}
     for topic in topics:
         same = {
             name: getattr(topic, name)
@@ -53,23 +54,14 @@ def _rows(shape: _Shape, kind: Any, topics: list[Any]) -> list[Any]:
             if any(field.name == name for field in type(topic).fields)
         }
         if not shape.rows:
-            made.append(kind(**same, error_code=_ERROR, error_message=message_of(_ERROR)))
+            made.append(kind(**same, **error))
             continue
         row = next(field.elem for field in kind.fields if field.name == "partitions")
         numbers = [
             each if shape.partition is None else getattr(each, shape.partition)
             for each in topic.partitions
         ]
-        nothing = {"records": b""} if any(field.name == "records" for field in row.fields) else {}
-        partitions = [
-            row(
-                partition_index=number,
-                error_code=_ERROR,
-                error_message=message_of(_ERROR),
-                **nothing,
-            )
-            for number in numbers
-        ]
+        partitions = [row(partition_index=number, **error) for number in numbers]
         made.append(kind(**same, partitions=partitions))
     return made
 
@@ -99,6 +91,18 @@ def of_topics(api: str) -> Callable[[Asker], Verdict | None]:
         return Verdict(copied(message, topics=shown), complete=complete)
 
     return decided
+
+
+def fetched(asker: Asker) -> Verdict | None:
+    """The group first. Topics are asked for by the handler, which knows what the session remembers."""
+    api = "ShareFetch"
+    verdict = by_table(asker, api, CHECKS[api][:1])
+    if verdict is not None:
+        return verdict
+    operation = CHECKS[api][1].operation
+    return Verdict(
+        asker.call.message, sees=lambda topic: not asker.is_refused(operation, TOPIC, topic)
+    )
 
 
 def offsets_described(asker: Asker) -> Verdict | None:

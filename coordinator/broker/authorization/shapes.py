@@ -219,6 +219,8 @@ _SHAPES: Final[dict[str, Callable[[Any, int, int], Response]]] = {
     "DescribeUserScramCredentials": _scram_described,
     "ElectLeaders": _leaders_elected,
     "OffsetDelete": _at_the_top,
+    "ShareAcknowledge": _at_the_top,
+    "ShareFetch": _at_the_top,
     "ShareGroupHeartbeat": _at_the_top,
     "WriteTxnMarkers": _markers_written,
 }

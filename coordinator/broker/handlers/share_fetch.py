@@ -4,7 +4,8 @@
 Acknowledgements that come with it are judged before anything is read, for records that it acquires are
 none that its member held (SH-ACK-6). They are taken when it was read: what they release comes with a
 fetch that waits, or with the next one (SH-ACK-1). In a session's first request there may be none. A request
-that renews locks reads nothing, so its limits must be 0 (SH-ACK-2).
+that renews locks reads nothing, so its limits must be 0 (SH-ACK-2). Topics that its client may not read are
+refused in their place, those that the session remembers too (REF-10).
 """
 
 from __future__ import annotations
@@ -17,7 +18,16 @@ from ...errors import ErrorCode
 from ...share_partitions.release import SESSION_CLOSED
 from ...wire.messages.share_fetch import ShareFetchRequest, ShareFetchResponse
 from ..call import Sliced
-from ..shares.acknowledging import named, names_much, refused_beforehand, take, why_not
+from ..shares.acknowledging import (
+    HIDDEN,
+    acknowledged_of,
+    hidden_topics,
+    named,
+    names_much,
+    refused_beforehand,
+    take,
+    why_not,
+)
 from ..shares.fetching import EXACT, ShareFetchOperation
 from ..shares.service import is_enabled
 from ..shares.sessions import FINAL_EPOCH, INITIAL_EPOCH, SessionKey, ShareSession, change
@@ -55,7 +65,8 @@ def handle(broker: Broker, call: Call) -> ShareFetchResponse | Sliced | None:
     ends = request.share_session_epoch == FINAL_EPOCH
     reads = not (ends or request.is_renew_ack)
     wanted = session.in_turn(request.share_session_epoch) if reads else []
-    operation = ShareFetchOperation(broker, broker.shares, call, session, wanted)
+    hidden = hidden_topics(broker, call, [*wanted, *named(request.topics)])
+    operation = ShareFetchOperation(broker, broker.shares, call, session, wanted, hidden)
     work = _serve(broker, call, key, request, operation)
     if len(wanted) > ITEMS_A_STEP or names_much(request.topics):
         return Sliced(work)
@@ -70,12 +81,16 @@ def _serve(
     operation: ShareFetchOperation,
 ) -> Slices[ShareFetchResponse | None]:
     shares, renews = broker.shares, request.is_renew_ack
-    beforehand = yield from refused_beforehand(shares, call, key, request.topics, renewing=renews)
+    shown, hidden = request.topics, operation.hidden
+    if hidden:
+        shown = [topic for topic in request.topics if topic.topic_id not in hidden]
+    beforehand = yield from refused_beforehand(shares, call, key, shown, renewing=renews)
     yield from operation.begin()
     call = call._replace(now=(yield))
     operation.said = yield from take(
-        shares, call, key, request.topics, renewing=renews, beforehand=beforehand
+        shares, call, key, shown, renewing=renews, beforehand=beforehand
     )
+    operation.said.update(dict.fromkeys(acknowledged_of(request.topics, hidden), HIDDEN))
     now = yield
     if request.share_session_epoch == FINAL_EPOCH:
         broker.shares.end_session(key, SESSION_CLOSED, now, call.cause)

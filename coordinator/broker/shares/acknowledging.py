@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from ...common.slices import ITEMS_A_STEP, Slices
@@ -23,6 +23,8 @@ _NOT_READ = Refused(
     ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.message
 )
 """Nobody has read the partition for the group here."""
+HIDDEN = Refused(ErrorCode.TOPIC_AUTHORIZATION_FAILED, "")
+"""The client may not read the topic."""
 NOT_RENEWED = "Renewing acquisition locks is not enabled for the group."
 
 
@@ -69,6 +71,27 @@ def named(topics: Iterable[Topic]) -> Iterator[At]:
     for topic in topics:
         for of in topic.partitions:
             yield topic.topic_id, of.partition_index
+
+
+def hidden_topics(broker: ShareHost, call: Call, places: Iterable[At]) -> frozenset[bytes]:
+    """The ids of topics that the client may not read (REF-10)."""
+    if call.sees is None:
+        return frozenset()
+    known = broker.cluster.topics_by_id
+    return frozenset(
+        topic_id
+        for topic_id in {topic_id: None for topic_id, _ in places}
+        if (topic := known.get(topic_id)) is not None and not call.sees(topic.name)
+    )
+
+
+def acknowledged_of(topics: Iterable[Topic], ids: Collection[bytes]) -> Iterator[At]:
+    """The partitions of these topics for which a request brings acknowledgements."""
+    for topic in topics if ids else ():
+        if topic.topic_id in ids:
+            for of in topic.partitions:
+                if of.acknowledgement_batches:
+                    yield topic.topic_id, of.partition_index
 
 
 def names_much(topics: Sequence[Topic]) -> bool:

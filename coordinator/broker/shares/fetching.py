@@ -64,6 +64,7 @@ class ShareFetchOperation:
         "_shares",
         "_wanted",
         "deadline_ms",
+        "hidden",
         "partitions",
         "said",
         "token",
@@ -76,7 +77,10 @@ class ShareFetchOperation:
         call: Call,
         session: ShareSession,
         wanted: list[At],
+        hidden: frozenset[bytes] = frozenset(),
     ) -> None:
+        """`wanted`: the partitions that it reads, in turn; `hidden`: the ids of topics that its
+        client may not read."""
         request = call.message
         assert isinstance(request, ShareFetchRequest)
         self.token = call.token
@@ -85,6 +89,7 @@ class ShareFetchOperation:
         self._call = call
         self._request = request
         self._session = session
+        self.hidden = hidden
         self._wanted = wanted
         self.said: dict[At, Refused | None] = {}
         """What became of the acknowledgements that came with it, by partition."""
@@ -101,7 +106,7 @@ class ShareFetchOperation:
         """Read, if there is enough, or no time to wait."""
         now = self._call.now
         for number, at in enumerate(self._wanted, 1):
-            found = self._shares.find(at)
+            found = self._find(at)
             if not isinstance(found, ErrorCode):
                 self.partitions.append((found.topic, found.index))
                 self._led.add(at)
@@ -134,7 +139,7 @@ class ShareFetchOperation:
         for number, at in enumerate(self._wanted, 1):
             if not number % ITEMS_A_STEP:
                 now = yield
-            found = self._shares.find(at)
+            found = self._find(at)
             if isinstance(found, ErrorCode):
                 continue
             if opens:
@@ -164,6 +169,11 @@ class ShareFetchOperation:
         )
 
     # -- reading
+
+    def _find(self, at: At) -> Partition | ErrorCode:
+        if at[0] in self.hidden:
+            return ErrorCode.TOPIC_AUTHORIZATION_FAILED
+        return self._shares.find(at)
 
     def _open(self, found: Partition, now: int) -> tuple[SharePartition | None, ErrorCode]:
         opening = self._shares.partitions.open(
@@ -228,7 +238,7 @@ class ShareFetchOperation:
 
     def _opened(self, at: At, answers: dict[At, PartitionData], now: int) -> _Open | None:
         """A partition, if something can be taken from it; `answers` gets it if it is refused."""
-        found = self._shares.find(at)
+        found = self._find(at)
         if isinstance(found, ErrorCode):
             if at not in self._led:  # else it went while the fetch waited (SH-ACK-7)
                 answers[at] = self._refused(at, found)

@@ -14,6 +14,7 @@ from integration_tests.wire.raw import Plain
 from integration_tests.wire.recorder import Session
 from integration_tests.wire.registry import scenario
 from integration_tests.wire.sasl import as_user, found, grant, new_user, revoke_all, rule
+from integration_tests.wire.sharing import ACCEPT, Shared, Sharer
 from integration_tests.wire.transacting import await_transactions
 
 ZERO = "0" * 32
@@ -979,3 +980,33 @@ def regexes(s: Session) -> None:
     a.beat()
     a.beat(subscribed_topic_regex=f"t.*-{s.nonce}")
     a.leave()
+
+
+@scenario("security", since="4.2")
+def share_sessions(s: Session) -> None:
+    """What a share session remembers is judged anew with each fetch, and so are acknowledgements
+    (REF-10): of a topic that may be read no longer neither comes anything nor is anything taken."""
+    alice = new_user(s, "alice")
+    shared = Shared(s, 3)
+    group = f"Read group {shared.group}"
+    grant(s, alice, group, f"Read topic {shared.topic}")
+    a = Sharer(shared, "a", as_user(s, alice, "a"))
+    a.begin(0, max_records=2, batch_size=2, share_acquire_mode=1)
+    revoke_all(s, alice)
+    grant(s, alice, group)
+    a.fetch()
+    a.fetch(acks=((0, 0, ACCEPT),))
+    a.acknowledge((0, 0, ACCEPT))
+    a.fetch(forgotten_topics_data=[{"topic_id": shared.id, "partitions": [0]}])
+    a.fetch(0)
+    grant(s, alice, f"Read topic {shared.topic}")
+    a.fetch(acks=((0, 0, ACCEPT),))
+    revoke_all(s, alice)
+    grant(s, alice, group)
+    a.begin(0, max_wait_ms=0)
+    a.acknowledge((1, 1, ACCEPT))
+    revoke_all(s, alice)
+    a.fetch()
+    a.acknowledge((1, 1, ACCEPT))
+    grant(s, alice, group)
+    a.close((1, 1, ACCEPT))
