@@ -123,14 +123,18 @@ class AssignedWell(KnowsConsumerGroups):
             return
         members: dict[str, _Said] = {}
         given: dict[str, Partitions] = {}
+        doubtful = False
         for row in line["members"]:
             read, has = subscription(row["subscription"]), assignment(row["assignment"])
             if read is None or has is None:
                 return
             owned, generation = claims(assignor, row["subscription"]) or ({}, None)
+            doubtful |= bool(owned) and generation != read.generation_id
             members[row["member_id"]] = _Said(tuple(sorted(read.topics)), _flat(owned), generation)
             given[row["member_id"]] = has
-        self._judge(line, group, assignor, members, given)
+        claimed = Counter(each for said in members.values() for each in said.owned_partitions)
+        sticky = not (doubtful and max(claimed.values(), default=0) > 1)
+        self._judge(line, group, assignor, members, given, sticky=sticky)
 
     def _target(self, line: Line, name: str, group: ConsumerGroup) -> None:
         """Of an assignor of the coordinator."""
@@ -153,7 +157,12 @@ class AssignedWell(KnowsConsumerGroups):
         assignor: str,
         members: Mapping[str, _Said],
         given: Mapping[str, Partitions],
+        *,
+        sticky: bool = True,
     ) -> None:
+        """`sticky`: who owned what is certain. Of two claims to one partition Kafka's sticky assignor
+        compares the generation of one's user data with that of the other's subscription, which a
+        member whose SyncGroup failed has not alike (STK-1, STK-5)."""
         known = self._known(group, (said.topics for said in members.values()))
         if known is None or (assignor not in _STICKY and _is_plainly_well(known, given, assignor)):
             return
@@ -167,7 +176,7 @@ class AssignedWell(KnowsConsumerGroups):
             self._per_topic(line, what, given)
         elif not found.withheld and found.imbalance is not None:
             self.blame(line, f"{what} is not even: {found.imbalance}")
-        elif assignor in _STICKY and found.least.exact and not found.is_sticky:
+        elif assignor in _STICKY and sticky and found.least.exact and not found.is_sticky:
             self.blame(
                 line,
                 f"{what} moves {len(found.moves)} partitions, of which {found.least.moves} had to",

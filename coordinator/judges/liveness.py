@@ -27,6 +27,8 @@ _DONE_TO_MEMBERS = frozenset(
 )
 _BUSY = frozenset({"RebalanceStarted", "GenerationStarted", "GroupUnloaded"})
 _AT_REST = frozenset({"GenerationStored", "GroupEmptied", "GroupDeleted"})
+_INTERNAL = "__"
+_OF_TOPICS = frozenset({"TopicCreated", "PartitionsAdded", "TopicDeleted"})
 _NOTHING_DONE = frozenset({"RunEnded", "FaultSkipped"})
 
 
@@ -49,9 +51,12 @@ class StableWithin(Judge):
     of_streams = frozenset({"cluster", "fault", "group", "member"})
     timed = True
 
-    def __init__(self, bound_ms: int) -> None:
+    def __init__(self, bound_ms: int, learns_ms: int = 0) -> None:
+        """`learns_ms`: so long may a client take to learn that a topic came, grew or went
+        (metadata.max.age.ms)."""
         super().__init__()
         self._bound_ms = bound_ms
+        self._learns_ms = learns_ms
         self._quiet_since = 0
         self._ended_at = 0
         self._changes: dict[str, list[_Change]] = {}
@@ -67,7 +72,10 @@ class StableWithin(Judge):
         if (line["stream"] == "fault" and kind not in _NOTHING_DONE) or (
             line["stream"] == "member" and kind in _DONE_TO_MEMBERS
         ):
-            self._quiet_since = line["at_ms"]
+            self._quiet_since = max(self._quiet_since, line["at_ms"])
+        elif line["stream"] == "cluster" and kind in _OF_TOPICS:
+            if line["at_ms"] > 0 and not line["topic"].startswith(_INTERNAL):
+                self._quiet_since = max(self._quiet_since, line["at_ms"] + self._learns_ms)
         elif line["stream"] != "group":
             return
         elif (group := self._consumers.see(line)) is not None:

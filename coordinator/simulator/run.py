@@ -175,11 +175,17 @@ def _of_virtual_time(scenario: Scenario, grace: Grace) -> dict[type[Judge], Call
     }
 
 
+LATE_MS = 1_000
+"""Clients ask for metadata when they are old, and are answered over their links."""
+
+
 def bounds_of(scenario: Scenario) -> list[Callable[[], Judge]]:
     """What makes the judges of a scenario's bounds."""
     chosen: list[Callable[[], Judge]] = [partial(NoMemberFails, scenario.may_fail)]
     if scenario.stable_within_ms is not None:
-        chosen.append(partial(StableWithin, scenario.stable_within_ms))
+        ages = (kind.config(kind.name).metadata_max_age_ms for kind in scenario.members)
+        learns_ms = max(ages, default=0) + LATE_MS
+        chosen.append(partial(StableWithin, scenario.stable_within_ms, learns_ms))
         chosen.append(partial(ReleasedComeAgain, scenario.stable_within_ms))
     if scenario.most_rebalances is not None:
         chosen.append(partial(FewRebalances, scenario.most_rebalances))

@@ -476,6 +476,24 @@ def test_a_group_that_does_not_come_to_rest_is_found() -> None:
     assert [finding.seq for verdict in verdicts for finding in verdict.findings] == [2, 4]
 
 
+@pytest.mark.parametrize(("learns_ms", "told"), [(0, [4]), (1_500, [])])
+def test_a_topic_that_grows_is_over_when_clients_have_learnt_of_it(
+    learns_ms: int, told: list[int]
+) -> None:
+    """A leader lets its group join again when its metadata are renewed, long after the topic grew."""
+    lines = _quiet(
+        (1, "member", "MemberStarted"),
+        (10, "cluster", "PartitionsAdded"),
+        (40, "group", "GenerationStored"),
+        (1_500, "group", "RebalanceStarted"),
+        (1_600, "group", "GenerationStored"),
+        (9_000, "fault", "RunEnded"),
+    )
+    lines[1] |= {"topic": "orders", "added": []}
+    [verdict] = judge(lines, [lambda: StableWithin(1_000, learns_ms)])
+    assert [finding.seq for finding in verdict.findings] == told
+
+
 def test_a_member_whose_process_ended_is_out_when_its_session_is_over() -> None:
     """A static one keeps its partitions until then; a session begins anew with a coordinator that
     loads the group (ERR-7)."""

@@ -23,7 +23,11 @@ _RECORDS_POLLED = 100
 leaves the group again and again."""
 _SOON_KNOWN = '"metadata.max.age.ms" = 10000'
 """Java's consumer tries to commit for a deleted topic until its rebalance timeout is over, until
-the leader's metadata know better."""
+the leader's metadata know better; and the group takes up what came only when a leader knows of it,
+which must be before the quiet time."""
+_TOPIC_VERBS = frozenset(
+    f'verb = "{verb}"' for verb in ("CreatePartitions", "CreateTopic", "DeleteTopic")
+)
 _COMMITTED = '"isolation.level" = "read_committed"'
 _BANDWIDTHS = (0, 0, 0, 4_000, 20_000)
 _COMMITS = ("auto", "auto", "batch", "record", "none")
@@ -109,7 +113,7 @@ def scenario_text(seed: int, minutes: int = 5) -> str:
     lines += timing.faults(seed, busy_s, count, brokers, lines)
     lines += timing.idle_group(seed, lines)
     lines = sharing.added(lines, seed, busy_s, brokers)
-    if 'verb = "DeleteTopic"' in lines:
+    if _TOPIC_VERBS.intersection(lines):
         lines = [
             line.replace('"max.poll.interval.ms"', f'{_SOON_KNOWN}, "max.poll.interval.ms"')
             for line in lines
