@@ -176,15 +176,17 @@ def _of_virtual_time(scenario: Scenario, grace: Grace) -> dict[type[Judge], Call
 
 
 LATE_MS = 1_000
-"""Clients ask for metadata when they are old, and are answered over their links."""
+"""Clients of the classic protocol learn of topics from metadata, which they ask for when they are
+old, and are answered over their links. In the consumer protocol the coordinator looks itself."""
 
 
 def bounds_of(scenario: Scenario) -> list[Callable[[], Judge]]:
     """What makes the judges of a scenario's bounds."""
     chosen: list[Callable[[], Judge]] = [partial(NoMemberFails, scenario.may_fail)]
     if scenario.stable_within_ms is not None:
-        ages = (kind.config(kind.name).metadata_max_age_ms for kind in scenario.members)
-        learns_ms = max(ages, default=0) + LATE_MS
+        configs = [kind.config(kind.name) for kind in scenario.members]
+        ages = [each.metadata_max_age_ms for each in configs if not each.speaks_consumer]
+        learns_ms = max(ages) + LATE_MS if ages else 0
         chosen.append(partial(StableWithin, scenario.stable_within_ms, learns_ms))
         chosen.append(partial(ReleasedComeAgain, scenario.stable_within_ms))
     if scenario.most_rebalances is not None:
