@@ -197,7 +197,8 @@ The live members are asked whether they are settled; the simulation looks at the
 told the same epoch, which may be a heartbeat or two later, or after the end of a run. A partition has moved live when another application
 has it; a target that changes before anybody has acted on it is no move. With `range` the order of the member ids decides who has partitions
 at all, and so what the leave of one costs. While many members of a KIP-848 group join, live ones move fewer partitions than
-simulated ones. That is not the coordinator's: fifty live members moved 115 and 115 on the emulator, and 99 and 65 on Kafka 4.4.0. Why is not known.
+simulated ones. That is not the coordinator's: fifty live members moved 115 and 115 on the emulator, and 99 and 65 on Kafka 4.4.0.
+Why is not known.
 """
 _MEASURED = "Beyond the section above nothing here was measured on a real cluster."
 _NOT_MEASURED = "Nothing here was measured on a real cluster."
