@@ -10,6 +10,7 @@ refused in their place, those that the session remembers too (REF-10).
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from ...cluster.model import SHARE_GROUP_STATE
@@ -65,7 +66,7 @@ def handle(broker: Broker, call: Call) -> ShareFetchResponse | Sliced | None:
     ends = request.share_session_epoch == FINAL_EPOCH
     reads = not (ends or request.is_renew_ack)
     wanted = session.in_turn(request.share_session_epoch) if reads else []
-    hidden = hidden_topics(broker, call, [*wanted, *named(request.topics)])
+    hidden = hidden_topics(broker, call, chain(wanted, named(request.topics)))
     operation = ShareFetchOperation(broker, broker.shares, call, session, wanted, hidden)
     work = _serve(broker, call, key, request, operation)
     if len(wanted) > ITEMS_A_STEP or names_much(request.topics):
