@@ -17,6 +17,7 @@ import threading
 from collections.abc import Callable, Collection
 
 from kafka import ConsumerRebalanceListener, KafkaConsumer, KafkaProducer, TopicPartition
+from kafka.errors import CommitFailedError, RebalanceInProgressError
 
 ORDERS = "orders"
 INVOICES = "invoices"
@@ -95,7 +96,10 @@ class Billing(ConsumerRebalanceListener):  # type: ignore[misc]
                     f"billed {invoice['order']} to {invoice['customer']}: {invoice['cents']} cents"
                 )
             self._producer.flush()
-            self._consumer.commit()
+            try:
+                self._consumer.commit()
+            except (CommitFailedError, RebalanceInProgressError):
+                self._say("not committed, because the group rebalances: some may be billed again")
 
     def on_partitions_assigned(self, assigned: Collection[TopicPartition]) -> None:
         """Called while joining: these are ours now."""

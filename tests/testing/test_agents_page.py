@@ -15,8 +15,9 @@ def test_the_example_passes(pytester: pytest.Pytester, project_root: Path) -> No
     files = dict(re.findall(r"^```python\n# (\w+)\.py\n(.*?)^```$", page, re.MULTILINE | re.DOTALL))
     assert list(files) == ["test_billing"]
     pytester.makepyfile(**files)
+    died = "error::pytest.PytestUnhandledThreadExceptionWarning"
     result = pytester.runpytest_subprocess(
-        "-p", "no:cacheprovider", "-p", "no:xdist", "-W", "ignore", timeout=240
+        *("-p", "no:cacheprovider", "-p", "no:xdist", "-W", "ignore", "-W", died), timeout=240
     )
     result.assert_outcomes(passed=2)
 
