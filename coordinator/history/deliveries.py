@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from ..event_log.reader import Line
-from .share_records import LOCK_ENDED, Key, key_of
+from .share_records import LOCK_ENDED, Key, ShareLeaders, key_of
 
 _SAID: Final = {"accept": "accepted", "release": "released", "reject": "rejected", "gap": "gap"}
 OUTCOMES: Final = (*_SAID.values(), "lock ended", "taken back", "archived", "closed", "open")
@@ -52,9 +52,12 @@ class Deliveries:
         self._told = told
         self._open: dict[Key, list[Delivery]] = {}
         """Those of a share partition that have not ended, by offset."""
+        self._leaders = ShareLeaders()
 
     def see(self, line: Line) -> None:
         """The next line."""
+        if not self._leaders.counts(line):
+            return
         match line["type"]:
             case "RecordsAcquired":
                 self._acquired(line)

@@ -27,6 +27,26 @@ class GivenBack(NamedTuple):
     line: Line
 
 
+class ShareLeaders:
+    """Who opened each share partition last. A former leader that learns late that it is none closes
+    its own then, which ends nothing at the next one."""
+
+    def __init__(self) -> None:
+        self._opened_by: dict[Key, int | None] = {}
+
+    def counts(self, line: Line) -> bool:
+        """Whether a line of stream `share` is not of a former leader that closes."""
+        match line["type"]:
+            case "SharePartitionOpened":
+                self._opened_by[key_of(line)] = line.get("broker")
+            case "SharePartitionClosed":
+                key, broker = key_of(line), line.get("broker")
+                if self._opened_by.get(key, broker) != broker:
+                    return False
+                self._opened_by.pop(key, None)
+        return True
+
+
 class ShareRecords:
     """Names of members, and what came back of each share partition. `see` each line of the streams
     `group` and `share`."""
@@ -34,9 +54,12 @@ class ShareRecords:
     def __init__(self) -> None:
         self._clients: dict[str, dict[str, str]] = {}
         self._back: dict[Key, deque[GivenBack]] = {}
+        self._leaders = ShareLeaders()
 
     def see(self, line: Line) -> None:
         """The next line."""
+        if not self._leaders.counts(line):
+            return
         match line["type"]:
             case "ShareMemberSubscribed":
                 self._clients.setdefault(line["group"], {})[line["member"]] = line["client_id"]

@@ -71,6 +71,8 @@ class Judge:
     all."""
     of_streams: ClassVar[frozenset[str] | None] = None
     """The same of streams: of others it need not be shown a line, whatever its type. None: all."""
+    also: ClassVar[frozenset[str]] = frozenset()
+    """Types of lines that it looks at beside those of its streams."""
     timed: ClassVar[bool] = False
     """Whether it has something to say of the mere passing of time: then it is told when a line
     comes at its `due_ms` or later."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ..history.consumer_groups import ConsumerGroups
+from ..history.share_records import ShareLeaders
 from .assignments import AssignedWell
 from .base import Judge, Judgement, KnowsConsumerGroups, Line, Verdict
 from .commits import (
@@ -83,6 +84,7 @@ class Panel:
         self._group = group
         self._streams = set(streams or ())
         self._coordinators = Coordinators()
+        self._share_leaders = ShareLeaders()
         self._shown: dict[tuple[str, str], list[Callable[[Line], None]]] = {}
         """For each stream and type of lines, who looks at them."""
         self._at_ms = 0
@@ -97,6 +99,7 @@ class Panel:
         """Look at the next line."""
         stream, kind = line["stream"], line["type"]
         if kind == "SnapshotRestored":
+            self._share_leaders = ShareLeaders()
             self._sit(
                 [
                     one if one.goes_on else _anew(one, anew)
@@ -107,7 +110,7 @@ class Panel:
             self._streams.add(stream)
             for counted in self._coordinators.sort_out(line):
                 self._show(counted, counted["stream"], counted["type"])
-        else:
+        elif stream != "share" or self._share_leaders.counts(line):
             self._show(line, stream, kind)
 
     def gap(self) -> None:
@@ -133,7 +136,9 @@ class Panel:
     def _looking_at(self, stream: str, kind: str) -> list[Callable[[Line], None]]:
         self._streams.add(stream)
         of_stream = [
-            one for one in self._sitting if one.of_streams is None or stream in one.of_streams
+            one
+            for one in self._sitting
+            if one.of_streams is None or stream in one.of_streams or kind in one.also
         ]
         found = self._shown[stream, kind] = [
             one.see for one in of_stream if one.looks_at is None or kind in one.looks_at

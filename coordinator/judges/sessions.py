@@ -41,6 +41,18 @@ _OF_REQUESTS: Final = frozenset(
 )
 _ENDS: Final = frozenset({"MemberCrashed", "MemberClosed"})
 _GOES_ON: Final = frozenset({"MemberResumed", "MemberHealed", "MemberSpedUp"})
+_REFUSED: Final = "AuthorizationRefused"
+_RENEWING: Final = frozenset(
+    {
+        "join_group",
+        "sync_group",
+        "heartbeat",
+        "consumer_group_heartbeat",
+        "share_group_heartbeat",
+        "find_coordinator",
+    }
+)
+"""The requests that renew a session, and the one without which they are not sent."""
 _JOINING: Final = frozenset({"RebalanceStarted", "GenerationStarted", "GroupUnloaded"})
 _GROUP_GONE: Final = frozenset(
     {
@@ -97,6 +109,7 @@ class SessionsEnd(Judge):
     )
     needs = frozenset({"group", "member"})
     of_streams = frozenset({"run", "fault", "group", "member"})
+    also = frozenset({_REFUSED})
     timed = True
 
     def __init__(self, consumer_session_ms: int | None = None, grace: Grace = REAL_TIME) -> None:
@@ -125,6 +138,8 @@ class SessionsEnd(Judge):
         self._joining: set[str] = set()
         self._anew: dict[str, int] = {}
         """When the sessions of a group, or of a client's members, may have begun anew last."""
+        self._refused_at: dict[str, int] = {}
+        """When each client had no right to renew its session last: what is refused renews none."""
         self._undone: Counter[str] = Counter()
         self._disturbed_at = 0
         self._late: dict[_Key, int] = {}
@@ -149,6 +164,9 @@ class SessionsEnd(Judge):
         elif stream == "fault":
             self._look_at = 0
             self._fault(line, kind)
+        elif kind == _REFUSED:
+            if line["api"] in _RENEWING:
+                self._refused_at[line["client"]] = self._now
         elif kind == "RunStarted" and self._consumer_session_ms is None:
             told = str((line.get("config") or {}).get(_MAX_SESSION, ""))
             self._consumer_session_ms = int(told) if told.isdecimal() else None
@@ -298,10 +316,13 @@ class SessionsEnd(Judge):
             )
 
     def _was_well(self, group: str, who: _Silent) -> bool:
-        """Nothing had been done to a client, or to brokers, for so long before it fell silent that
-        its heartbeats came in time."""
+        """Nothing had been done to a client, its rights or to brokers for so long before it fell
+        silent that its heartbeats came in time."""
         settled: int = max(
-            self._disturbed_at, self._anew.get(group, 0), self._anew.get(who.client, 0)
+            self._disturbed_at,
+            self._anew.get(group, 0),
+            self._anew.get(who.client, 0),
+            self._refused_at.get(who.client, 0),
         )
         return (
             settled + _WELL_AFTER_MS <= who.since_ms

@@ -392,6 +392,8 @@ class Fold:
                 lane.running, lane.frozen, lane.stalled, lane.stopped = True, False, False, False
             case "ApplicationStalled" | "ApplicationResumed":
                 lane.stalled = kind == "ApplicationStalled"
+            case "MemberFailed":
+                held = frozenset()
             case _ if kind in _ENDS:
                 lane.running, held = False, frozenset()
         picture.hold(lane, held, at_ms)

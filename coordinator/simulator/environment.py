@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from .links import Agenda, Link
 
 if TYPE_CHECKING:
+    from ..broker.connections.connection import Connection
+    from ..broker.core import Broker
     from ..cluster_runtime import Brokers
     from ..event_log import EventLog
     from ..members.connections.driver import Transport
@@ -49,10 +51,22 @@ class Surroundings(Agenda, Protocol):
         """A member has ended."""
 
 
+class Rights(Protocol):
+    """Who may do what in a world (`rights.SimulatedRights`)."""
+
+    def connection(self, broker: Broker, client: str, **options: Any) -> Connection:
+        """The broker's side of a client's connection."""
+
+    def change(self, change: Any) -> Callable[[], None]:
+        """Make ACLs, or delete them (`files.security_keys.AclChange`); answers what brings back what
+        was before."""
+
+
 class Environment(Surroundings, Protocol):
     """The simulated world, whose brokers are in it."""
 
     brokers: Brokers
+    rights: Rights | None
     listening: set[int]
     accepted: dict[Any, None]
 

@@ -127,6 +127,9 @@ class Nemesis:
             return None if inverse is None else lambda: _ignore(world.carry_out(inverse))
         if plan.member_verb is not None:
             return self._to_member(*plan.member_verb)
+        if plan.acls is not None:
+            assert world.rights is not None
+            return world.rights.change(plan.acls)
         assert plan.request is not None
         active = world.faults.add(plan.request)
         self._log("RequestFaultBegan", fault=str(plan.request))

@@ -15,6 +15,7 @@ from ..judges.grace import Grace, virtual_time
 from ..judges.hearing import RebalancesAreHeardOf
 from ..judges.liveness import FewRebalances, StableWithin
 from ..judges.requests import WITHIN_MS, AnsweredOnce
+from ..judges.rights import AclsDecide
 from ..judges.sessions import SessionsEnd
 from ..judges.share_locks import LocksLast
 from ..judges.share_members import ReleasedComeAgain
@@ -70,9 +71,13 @@ def run_scenario(
         delay_ms=scenario.delay_ms,
         metadata_delay_ms=scenario.metadata_delay_ms,
         bytes_per_second=scenario.bandwidth,
-        skips=skips,
+        skips=skips and scenario.rights is None,  # what is skipped asks nobody whether it may be
     )
     world.wires = scenario.wires
+    if scenario.rights is not None:
+        from .rights import SimulatedRights  # few scenarios have users
+
+        world.rights = SimulatedRights(world, scenario.rights)
     if scenario.broker_capacity:
         for node in world.nodes():
             world.hosts.limit_requests(node, scenario.broker_capacity)
@@ -161,6 +166,8 @@ def judges_of(scenario: Scenario, grace: Grace | None = None) -> list[Callable[[
         elif kind is DeliveriesAreCounted:
             limit = int(scenario.broker_config.get(_DELIVERIES, _DELIVERY_LIMIT))
             chosen[index] = partial(DeliveriesAreCounted, limit)
+    if scenario.rights is not None and (not scenario.judges or AclsDecide.name in scenario.judges):
+        chosen.append(AclsDecide)
     return chosen + bounds_of(scenario)
 
 

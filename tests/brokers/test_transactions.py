@@ -415,6 +415,29 @@ def test_an_end_that_is_not_replicated_in_time_is_taken_back() -> None:
     assert ends(stalled.cluster, 0) == {(2, 2)}, "one marker: what was taken back wrote none"
 
 
+def test_each_write_has_a_timeout_of_its_own() -> None:
+    """The end of a transaction and the beginning of the next are replicated in 25 s each: that 60 s
+    have passed since the first of them takes nothing back."""
+    stalled = Stalled()
+    stalled.stall(25_000)
+    stalled.send_end()
+    stalled.cluster.pass_time(51_000)
+    assert stalled.codes() == [0]
+    assert stalled.described().transaction_state == "CompleteCommit"
+    stalled.client.send(
+        AddPartitionsToTxnRequest(
+            v3_and_below_transactional_id="t",
+            v3_and_below_producer_id=stalled.producer.producer_id,
+            v3_and_below_producer_epoch=stalled.producer.producer_epoch,
+            v3_and_below_topics=[AddPartitionsToTxnTopic(name="orders", partitions=[0])],
+        ),
+        3,
+    )
+    stalled.cluster.pass_time(26_000)
+    assert len(stalled.client.answers()) == 1
+    assert stalled.described().transaction_state == "Ongoing"
+
+
 def test_a_new_id_that_is_not_replicated_in_time_has_no_epoch() -> None:
     stalled = Stalled()
     stalled.stall()

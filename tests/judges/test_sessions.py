@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from coordinator.judges import Judgement, judge
-from coordinator.judges.grace import REAL_TIME
+from coordinator.judges.grace import REAL_TIME, virtual_time
 from coordinator.judges.sessions import SessionsEnd
 
 Line = dict[str, Any]
@@ -208,3 +208,24 @@ def test_sessions_of_consumer_groups_are_those_of_the_brokers() -> None:
         streams=frozenset({"group", "member"}),
     )
     assert verdict.judgement is Judgement.KEPT
+
+
+def test_a_heartbeat_that_was_refused_renewed_no_session() -> None:
+    """Nothing else excuses a session that ends early, neither another's lack of rights nor an older
+    one, nor that of a request that renews none."""
+
+    def ends_early(at_ms: int, client: str, api: str) -> list[int]:
+        refused = line(at_ms, "AuthorizationRefused", "wire", client=client, api=api)
+        crash = told(100_000, "MemberCrashed")
+        ended = of_group(130_000, "MemberRemoved", member="m-1", reason="session expired")
+        (verdict,) = judge(
+            [*CLASSIC, refused, crash, ended],
+            [lambda: SessionsEnd(SESSION_MS, virtual_time(100, 5_000))],
+        )
+        return [each.at_ms for each in verdict.findings]
+
+    assert ends_early(95_000, "app-1", "heartbeat") == []
+    assert ends_early(95_000, "app-1", "find_coordinator") == []
+    assert ends_early(95_000, "app-2", "heartbeat") == [130_000]
+    assert ends_early(84_000, "app-1", "heartbeat") == [130_000]
+    assert ends_early(95_000, "app-1", "metadata") == [130_000]

@@ -9,6 +9,8 @@ import pytest
 
 from coordinator.broker.shares import partitions
 from coordinator.event_log import EventLog
+from coordinator.history import deliveries as history
+from coordinator.history.deliveries import Delivery
 from coordinator.judges import OF_SHARE_GROUPS, judge
 from coordinator.judges.of_shares import Spans
 from coordinator.share_partitions import acknowledge, evolve, release
@@ -89,6 +91,27 @@ def test_offsets_that_are_set_excuse_what_comes_again() -> None:
     initialize(run.driver, start=2, epoch=1)
     assert run.a.fetch() == {0: [(2, 7, 1)]}
     assert run.broken() == set()
+
+
+def test_a_former_leader_that_closes_late_ends_nothing() -> None:
+    """SH-LD-1: who does not know for a while that another leads closes its own when it learns of
+    it, while records of the other are in hand."""
+    run = Run()
+    run.a.fetch(0)
+    run.a.said((0, 7, ACCEPT))
+    lines = list(run.log.events())
+    (at,) = [at for at, line in enumerate(lines) if line["type"] == "RecordsAcknowledged"]
+    late = {**lines[at], "type": "SharePartitionClosed", "broker": 7}
+    with_it = [*lines[:at], late, *lines[at:]]
+    verdicts = judge(with_it, OF_SHARE_GROUPS)
+    assert not any(of.findings for of in verdicts), verdicts
+    told: list[Delivery] = []
+    deliveries = history.Deliveries(told.append)
+    for line in with_it:
+        deliveries.see(line)
+    assert {of.outcome for of in told} == {"accepted"}
+    late["broker"] = lines[at].get("broker")
+    assert any(of.findings for of in judge(with_it, OF_SHARE_GROUPS)), "who leads closes"
 
 
 def stored_records_are_not_loaded(patch: pytest.MonkeyPatch) -> None:

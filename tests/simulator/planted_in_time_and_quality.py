@@ -21,6 +21,7 @@ from coordinator.groups.offsets import views
 from coordinator.members import offsets, rebalancing
 from coordinator.members.consumer_protocol import reconciling
 from coordinator.members.membership import Membership
+from coordinator.security.authorizer import Authorizer
 from coordinator.shards import shard, sweep, timers
 from coordinator.shards.timers import TimerKind, Timers
 from coordinator.simulator.clients import skipping
@@ -239,3 +240,14 @@ def cooperative_members_do_not_rejoin(patch: Patch) -> None:
             rejoin(self, reason)
 
     patch.setattr(Membership, "request_rejoin", forgets)
+
+
+def decisions_outlive_the_acls(patch: Patch) -> None:
+    changed = Authorizer._changed
+
+    def keeps(self: Authorizer) -> None:
+        decided = dict(self._decided)
+        changed(self)
+        self._decided.update(decided)
+
+    patch.setattr(Authorizer, "_changed", keeps)

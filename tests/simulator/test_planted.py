@@ -38,6 +38,7 @@ QUICK = {
     "every_third_acknowledgement_is_forgotten": "acknowledgements_are_stored",
     "released_records_stay_away": "released_come_again",
     "dead_letters_are_written_twice": "dead_letters_complete",
+    "decisions_outlive_the_acls": "acls_decide",
 }
 """Those that show at once, and a judge that finds each. `python -m tests.simulator.planted` looks
 for all of them."""

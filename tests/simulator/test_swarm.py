@@ -34,6 +34,9 @@ def test_every_seed_is_a_scenario_of_its_own() -> None:
     }
     assert {len(each.producers) for each in scenarios} == {0, 1, 2, 3}
     assert any(fault.trigger for each in scenarios for fault in each.faults)
+    of_rights = [each for each in scenarios if each.rights]
+    assert 30 < len(of_rights) < 70
+    assert {f.acls.grants for each in of_rights for f in each.faults if f.acls} == {False, True}
     read_scenario(scenario_text(11006025, 1), "churn that would bring nobody and take nobody away")
 
 

@@ -283,6 +283,11 @@ class SecuredConnection(Connection):
         self.principal = principal
         self._note("Authenticated", now, principal=principal, mechanism="TLS")
 
+    def is_known_as(self, principal: str, now: int) -> None:
+        """A driver without logins says who the client is."""
+        self.principal = principal
+        self._note("Authenticated", now, principal=principal, mechanism="NONE")
+
     def _note(self, kind: str, now: int, **fields: Any) -> None:
         log = self._broker.log
         if log is not None and log.writable:

@@ -327,11 +327,10 @@ class Transactions:
     def not_replicated(self, transactional_id: str, now: int) -> ErrorCode:
         """CONCURRENT_TRANSACTIONS while the last that was written of a transactional id is not
         replicated."""
-        if (
-            self._others is None
-            or not transactional_id
-            or self._others.replicated(self._broker, transactional_id, now)
-        ):
+        if self._others is None or not transactional_id:
+            return ErrorCode.NONE
+        if self._others.replicated(self._broker, transactional_id, now):
+            self._give_up.cancel(transactional_id)  # the next write has a timeout of its own
             return ErrorCode.NONE
         return ErrorCode.CONCURRENT_TRANSACTIONS
 

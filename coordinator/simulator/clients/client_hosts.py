@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ...control.cluster import Verb
     from ...control.injection.fault_board import FaultBoard
     from ...event_log import EventLog
+    from ..environment import Rights
     from ..sight import Sight
     from ..wires import Wires
     from .member import SimulatedMember
@@ -54,6 +55,8 @@ class ClientHosts:
         self.log = log
         self.delay_ms = delay_ms
         self.bytes_per_second = bytes_per_second
+        self.rights: Rights | None = None
+        """Who may do what; None: everybody everything."""
         self.wires: Wires | None = None
         """What links are like, where they are not all alike."""
         self.members: dict[str, Client] = {}

@@ -7,7 +7,8 @@ arrives. Does not depend on what is asked.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from struct import Struct
 from typing import Final
 
@@ -98,7 +99,12 @@ class ClientConnection(ClientSide):
                 self._down.send(Sign.END)
                 self._up.close()
                 return
-            self._broker_side = Connection(
+            make: Callable[..., Connection] = (
+                Connection
+                if world.rights is None
+                else partial(world.rights.connection, client=self._host)
+            )
+            self._broker_side = make(
                 broker,
                 peer=world.peer_name(),
                 client_host="/10.0.0.1",

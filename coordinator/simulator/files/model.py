@@ -18,6 +18,7 @@ from ..clients.member import Consuming
 from ..triggers import Trigger
 from ..wires import Wires
 from .reading import Plain
+from .security_keys import AclChange, Rights
 from .share_kinds import (
     ShareKind,
 )
@@ -116,8 +117,8 @@ class FaultPlan:
     """A fault and its times. `lasts_ms` None: it is not undone; `longest_ms`: it lasts from
     `lasts_ms` to so long.
 
-    `trigger`: what it waits for, instead of `at_ms`. One of `verb`, `member_verb`, `request` and
-    `later` is given.
+    `trigger`: what it waits for, instead of `at_ms`. One of `verb`, `member_verb`, `request`,
+    `later` and `acls` is given.
     """
 
     at_ms: int
@@ -133,6 +134,8 @@ class FaultPlan:
     """A verb of a cluster for brokers that are known only when it happens, and its fields."""
     line: str = ""
     """Where it stands: the file and the line."""
+    acls: AclChange | None = None
+    """ACLs that are made or deleted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +175,8 @@ class Scenario:
     """Groups' own configurations."""
     grace_ms: int = REAL_TIME.late_ms
     """In real time: so far from its instant may happen what is due."""
+    rights: Rights | None = None
+    """Who may do what; None: everybody everything."""
 
     @property
     def kinds(self) -> tuple[MemberKind | ShareKind, ...]:

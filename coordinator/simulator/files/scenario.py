@@ -12,6 +12,7 @@ from ...configs.broker_configs import BrokerConfigs
 from ...control import cluster, faults
 from ...judges import ALL, OF_SHARE_GROUPS, OF_VIRTUAL_TIME
 from ...judges.failures import ANY
+from ...judges.rights import AclsDecide
 from ...releases import NEWEST
 from ...verbs import ROWS
 from ...verbs.members import MEMBER_VERBS
@@ -38,6 +39,7 @@ from .model import DEFAULT_BROKER_CONFIG, FaultPlan, MemberKind, Scenario, trigg
 from .places import Places, Where
 from .reading import Plain, ScenarioError, parse
 from .schema import TABLES
+from .security_keys import ACL_VERBS, read_change, read_rights
 from .share_kinds import (
     ShareKind,
     check_one_type,
@@ -134,6 +136,7 @@ def _scenario(plain: Plain, name: str) -> Scenario:
         check_churn(churn, there, places.where("churn", index))
     must, where = plain["must"], places.where("must")
     known = [judge.name for judge in (*ALL, *OF_SHARE_GROUPS, *OF_VIRTUAL_TIME)]
+    known.append(AclsDecide.name)
     if not must["judges"] and where.at("judges") != str(where):
         raise ScenarioError(
             f"{where.at('judges')}: must.judges = []: name at least one, or leave the key out for all"
@@ -187,6 +190,7 @@ def _scenario(plain: Plain, name: str) -> Scenario:
         tuple(kind for kind in kinds if isinstance(kind, ShareKind)),
         groups,
         must["grace"],
+        read_rights(plain, places),
     )
 
 
@@ -218,8 +222,11 @@ def _fault(plain: Plain, there: There, where: Where) -> FaultPlan:
         if verb == CUT_ZONE:
             check_repeats(plain, where)
             return replace(plan, later=(CUT_ZONE, check_zone(fields, there, where)))
+        if verb in ACL_VERBS:
+            check_repeats(plain, where)
+            return replace(plan, acls=read_change(verb, fields, where))
         if verb is not None:
-            verb = faults.choose(verb, [*ROWS, CUT_ZONE], "verb")
+            verb = faults.choose(verb, [*ROWS, CUT_ZONE, *ACL_VERBS], "verb")
         if action is not None:
             plan = replace(plan, request=faults.from_plain({"action": action, **fields}))
             check_request_fault(action, fields, there, where)

@@ -151,6 +151,16 @@ TABLES: Final[dict[str, Table]] = {
             ),
         },
     ),
+    "security": Table(
+        "Who may do what. There is no login: a client is who its kind says.",
+        {
+            "acls": Key(
+                "names",
+                "access rules, such as User:billing may Read group app; what none allows is refused (default: everybody may do everything)",
+                [],
+            ),
+        },
+    ),
     "members": Table(
         "A kind of member, and how many of them.",
         {
@@ -246,6 +256,9 @@ TABLES: Final[dict[str, Table]] = {
                 "text",
                 'commit = "transaction": the topic to which a pipeline writes one record for each that it reads',
             ),
+            "user": Key(
+                "text", "security.acls: who they are, User:NAME (default: User:ANONYMOUS)", ""
+            ),
             "zone": Key("text", "client.rack: the zone that they are in, one of brokers.zones", ""),
             "delay": Key("range", "how long their messages take, one way (default: links.delay)"),
             "bandwidth": Key("count", "of their links (default: links.bandwidth)"),
@@ -301,6 +314,9 @@ TABLES: Final[dict[str, Table]] = {
             ),
             "abort_every": Key(
                 "count", "every so many transactions one is aborted by the application; 0: none", 0
+            ),
+            "user": Key(
+                "text", "security.acls: who they are, User:NAME (default: User:ANONYMOUS)", ""
             ),
             "zone": Key("text", "client.rack: the zone that they are in, one of brokers.zones", ""),
             "delay": Key("range", "how long their messages take, one way (default: links.delay)"),
@@ -375,7 +391,7 @@ TABLES: Final[dict[str, Table]] = {
         {
             "verb": Key(
                 "text",
-                "StopBroker, CutLink, CreatePartitions, ..., or CutMember, SlowMember, PauseMember, ...",
+                "StopBroker, CutLink, CreatePartitions, ..., or CutMember, SlowMember, PauseMember, ..., or GrantAcls, RevokeAcls",
             ),
             "action": Key(
                 "text", f"{', '.join(ACTIONS)}: what happens to the requests that are selected"

@@ -22,6 +22,7 @@ from ..triggers import WHEN
 from ..whom import group_led, listed
 from .model import Scenario
 from .reading import ScenarioError
+from .security_keys import ACL_VERBS, GRANT, REVOKE
 from .wires_keys import CUT_ZONE
 
 __all__ = ["WORLDS", "WorldKind", "check_world"]
@@ -38,6 +39,7 @@ WORLDS: Final[dict[str, frozenset[WorldKind]]] = {
     **{kind.value: EVERYWHERE if kind in STATES_OF_MEMBERS else OURS for kind in Kind},
     LEADER: OURS,
     CUT_ZONE: OURS,
+    **dict.fromkeys(ACL_VERBS, frozenset({WorldKind.VIRTUAL})),
 }
 """By verb, action of a request fault, word of `when` or of whom something befalls: the worlds in
 which it can be."""
@@ -54,6 +56,11 @@ def check_world(scenario: Scenario, world: WorldKind) -> None:
     if scenario.metadata_delay_ms and world is WorldKind.KAFKA:
         raise ScenarioError(
             f"{scenario.lines['brokers']}: brokers.metadata_delay cannot be in {world.value}: its brokers are not ours"
+        )
+    if scenario.rights is not None and world is not WorldKind.VIRTUAL:
+        raise ScenarioError(
+            f"{scenario.lines['security']}: security.acls cannot be in {world.value}, only in {WorldKind.VIRTUAL.value}: "
+            "its clients have no login"
         )
     of_brokers = {"zones": scenario.wires.zones, "requests_per_second": scenario.broker_capacity}
     for key, value in of_brokers.items():
@@ -77,6 +84,8 @@ def _needs(scenario: Scenario) -> Iterator[tuple[str, str]]:
             yield plan.request.action.kind, plan.line
         elif plan.later is not None:
             yield plan.later[0], plan.line
+        elif plan.acls is not None:
+            yield GRANT if plan.acls.grants else REVOKE, plan.line
         if plan.trigger is not None:
             yield _waited_for(plan.trigger.when), plan.line
         if plan.member_verb is not None and _led(plan.member_verb[1]["member"]):

@@ -103,6 +103,8 @@ REFUSALS: Final = (
     "OffsetCommit UNKNOWN_MEMBER_ID",
     "OffsetCommit NOT_COORDINATOR",
     "Heartbeat FENCED_INSTANCE_ID",
+    "Heartbeat GROUP_AUTHORIZATION_FAILED",
+    "OffsetCommit TOPIC_AUTHORIZATION_FAILED",
 )
 
 

@@ -9,7 +9,7 @@ liveness counts from the last fault on. Does not depend on the world.
 from __future__ import annotations
 
 from ..chance import Draws
-from . import sharing, timing
+from . import rights, sharing, timing
 
 _SETTLE_S = 150
 """Quiet time at the end: longer than any session timeout and rebalance timeout that is drawn,
@@ -113,6 +113,7 @@ def scenario_text(seed: int, minutes: int = 5) -> str:
     lines += timing.faults(seed, busy_s, count, brokers, lines)
     lines += timing.idle_group(seed, lines)
     lines = sharing.added(lines, seed, busy_s, brokers)
+    lines = rights.added(lines, seed, busy_s)
     if _TOPIC_VERBS.intersection(lines):
         lines = [
             line.replace('"max.poll.interval.ms"', f'{_SOON_KNOWN}, "max.poll.interval.ms"')
