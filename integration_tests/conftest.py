@@ -50,6 +50,7 @@ _TOGETHER: Final[Mapping[str, tuple[str, ...]]] = {
         "test_java_admin",
         "test_own_consumers",
         "test_real_broker",
+        "test_secured_clients",
         "test_streams",
         "test_tools",
         "test_wire",

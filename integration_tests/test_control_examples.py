@@ -1,5 +1,6 @@
 """The examples in other languages pass as they stand, on a served emulator: examples/java with
-Maven, examples/go with the go command, the cookbook's recipe with Go and Node at the same time.
+Maven, examples/go with the go command, the cookbook's recipe with Go and Node at the same time; and
+those of clients that log in (docs/security_clients.md), on one that speaks SASL_SSL alone.
 
 Skipped with one line where a language's tools are missing, a failure if REQUIRE_REAL_BROKER is set.
 What they build on is downloaded once.
@@ -21,6 +22,7 @@ import pytest
 PROJECT = Path(__file__).resolve().parent.parent
 EXAMPLES = PROJECT / "examples"
 KAFKAJS = "kafkajs@2.2.4"
+SECURED_PAGE = "security_clients.md"
 LIMIT_S = 900
 TOKEN = "of the examples".replace(" ", "-")
 
@@ -28,16 +30,18 @@ TOKEN = "of the examples".replace(" ", "-")
 @pytest.fixture(scope="module")
 def control() -> Iterator[str]:
     """The control port of a served emulator, which asks for a token."""
-    command = [
-        sys.executable,
-        "-m",
-        "coordinator",
-        "serve",
-        "--listen",
-        "127.0.0.1:0",
-        "--control",
-        "127.0.0.1:0",
-    ]
+    yield from served("--listen", "127.0.0.1:0")
+
+
+@pytest.fixture(scope="module")
+def secured() -> Iterator[str]:
+    """The same of one whose clients log in over TLS."""
+    yield from served("--listen", "SASL_SSL://127.0.0.1:0", "--user", "billing:secret")
+
+
+def served(*options: str) -> Iterator[str]:
+    """The control port of an emulator of its own, until the tests are over."""
+    command = [sys.executable, "-m", "coordinator", "serve", *options, "--control", "127.0.0.1:0"]
     environment = os.environ | {"COORDINATOR_CONTROL_TOKEN": TOKEN}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
         try:
@@ -58,9 +62,11 @@ def tools(*names: str) -> None:
         pytest.skip(said)
 
 
-def run(control: str, folder: Path, *command: str) -> str:
-    """What a test run prints; it has to pass."""
+def run(control: str, folder: Path, *command: str, secured: str = "") -> str:
+    """What a test run prints; it has to pass. `secured`: the control port of the other emulator."""
     environment = os.environ | {"COORDINATOR_CONTROL": control, "COORDINATOR_CONTROL_TOKEN": TOKEN}
+    if secured:
+        environment["COORDINATOR_SECURED"] = secured
     done = subprocess.run(
         command,
         cwd=folder,
@@ -74,20 +80,25 @@ def run(control: str, folder: Path, *command: str) -> str:
     return done.stdout
 
 
-def recipe(name: str) -> str:
-    """A file of the cookbook's recipe for suites that share a server."""
-    page = (PROJECT / "docs" / "testing_cookbook.md").read_text()
+def recipe(name: str, page_name: str = "testing_cookbook.md") -> str:
+    """A file of a page: the cookbook's recipe for suites that share a server, or another."""
+    page = (PROJECT / "docs" / page_name).read_text()
     (block,) = re.findall(
         rf"^```\w+\n// {re.escape(name)}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL
     )
     return str(block)
 
 
-def test_java(control: str, tmp_path: Path) -> None:
+def test_java(control: str, secured: str, tmp_path: Path) -> None:
+    """examples/java, and the recipe of a client that logs in."""
     tools("mvn", "java")
-    shutil.copytree(EXAMPLES / "java", tmp_path / "java", ignore=shutil.ignore_patterns("target"))
-    said = run(control, tmp_path / "java", "mvn", "--batch-mode", "--no-transfer-progress", "test")
-    assert "Tests run: 3, Failures: 0, Errors: 0, Skipped: 0" in said
+    java = tmp_path / "java"
+    shutil.copytree(EXAMPLES / "java", java, ignore=shutil.ignore_patterns("target"))
+    name = "SecuredTest.java"
+    (java / "src/test/java/example" / name).write_text(recipe(name, SECURED_PAGE))
+    maven = ("mvn", "--batch-mode", "--no-transfer-progress", "test")
+    said = run(control, java, *maven, secured=secured)
+    assert "Tests run: 4, Failures: 0, Errors: 0, Skipped: 0" in said
 
 
 def test_go(control: str) -> None:
@@ -97,20 +108,46 @@ def test_go(control: str) -> None:
     assert "SKIP" not in said
 
 
-def test_go_and_node_share_a_server(control: str, tmp_path: Path) -> None:
-    """At the same time, twice each: none of them sees the others' topics, groups and faults."""
-    tools("go", "node", "npm")
-    go, node = tmp_path / "go", tmp_path / "node"
-    go.mkdir()
-    node.mkdir()
+@pytest.fixture(scope="module")
+def go(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a Go module without a test yet."""
+    tools("go")
+    folder = tmp_path_factory.mktemp("go")
     for name in ("go.mod", "go.sum"):
-        shutil.copy(EXAMPLES / "go" / name, go)
-    (go / "shared_test.go").write_text(recipe("shared_test.go"))
-    (node / "shared.test.mjs").write_text(recipe("shared.test.mjs"))
+        shutil.copy(EXAMPLES / "go" / name, folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def node(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with kafkajs installed."""
+    tools("node", "npm")
+    folder = tmp_path_factory.mktemp("node")
     assert KAFKAJS in (PROJECT / "docs" / "testing_cookbook.md").read_text()
-    run(control, node, "npm", "install", "--no-audit", "--no-fund", KAFKAJS)
-    commands = [(go, "go", "test", "-count=1", "-v", "./..."), (node, "node", "--test")] * 2
+    run("", folder, "npm", "install", "--no-audit", "--no-fund", KAFKAJS)
+    return folder
+
+
+def test_go_and_node_share_a_server(control: str, go: Path, node: Path) -> None:
+    """At the same time, twice each: none of them sees the others' topics, groups and faults."""
+    (go / "shared").mkdir()
+    (go / "shared" / "shared_test.go").write_text(recipe("shared_test.go"))
+    (node / "shared.test.mjs").write_text(recipe("shared.test.mjs"))
+    commands = [
+        (go, "go", "test", "-count=1", "-v", "./shared"),
+        (node, "node", "--test", "shared.test.mjs"),
+    ] * 2
     with ThreadPoolExecutor() as pool:
         said = list(pool.map(lambda command: run(control, *command), commands))
     assert sum(each.count("--- PASS") for each in said) == 2
     assert sum(each.count("\n# pass 1\n") for each in said) == 2
+
+
+def test_go_and_node_log_in(secured: str, go: Path, node: Path) -> None:
+    (go / "secured").mkdir()
+    (go / "secured" / "secured_test.go").write_text(recipe("secured_test.go", SECURED_PAGE))
+    (node / "secured.test.mjs").write_text(recipe("secured.test.mjs", SECURED_PAGE))
+    said = run("", go, "go", "test", "-count=1", "-v", "./secured", secured=secured)
+    assert said.count("--- PASS") == 1
+    said = run("", node, "node", "--test", "secured.test.mjs", secured=secured)
+    assert "\n# pass 1\n" in said

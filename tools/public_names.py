@@ -43,6 +43,7 @@ NAMES: Final[Mapping[str, tuple[str, ...]]] = {
         "StopBroker",
         "UnfenceBroker",
     ),
+    "coordinator.emulator.client_config": ("with_ssl_context",),
     "coordinator.event_log": ("EventLog", "LogError", "read"),
     "coordinator.http.remote": ("RemoteKit",),
     "coordinator.interceptors": ("Answer",),

@@ -193,6 +193,11 @@ class Member:
         self.here = False
         self.agent.leave(self._label)
 
+    def gone(self) -> None:
+        """It could not be made: its library refused to."""
+        self.here = False
+        self.agent.leave(self._label)
+
     # -- its process
     # ------------------------------------------------------------------------------------------------
 

@@ -18,18 +18,29 @@ SASL = 2
 """The address of the listener with SASL."""
 REAUTH = 3
 """That of the one whose sessions end."""
+TLS = 4
+"""That of the one with SASL over TLS, for clients."""
 PASSWORD, SALT, ITERATIONS = "secret", b"salt", 4096
 HASHES = {"SCRAM-SHA-256": ("sha256", 1), "SCRAM-SHA-512": ("sha512", 2)}
 
 
-def salted(hash_name: str, password: str = PASSWORD, salt: bytes = SALT) -> bytes:
+def salted(
+    hash_name: str, password: str = PASSWORD, salt: bytes = SALT, iterations: int = ITERATIONS
+) -> bytes:
     """A salted password."""
-    return hashlib.pbkdf2_hmac(hash_name, password.encode(), salt, ITERATIONS)
+    return hashlib.pbkdf2_hmac(hash_name, password.encode(), salt, iterations)
 
 
 def new_user(s: Session, label: str) -> str:
     """A user of this run, with credentials for both mechanisms; its name."""
     user = s.name(label)
+    new_password(s, user, PASSWORD)
+    return user
+
+
+def new_password(s: Session, user: str, password: str, iterations: int = ITERATIONS) -> None:
+    """Give a user a password for both mechanisms, and wait until it counts: what is shown of it are
+    its iterations."""
     stage = s.stage()
     for hash_name, number in HASHES.values():
         stage.ask_quietly(
@@ -40,24 +51,18 @@ def new_user(s: Session, label: str) -> str:
                 {
                     "name": user,
                     "mechanism": number,
-                    "iterations": ITERATIONS,
+                    "iterations": iterations,
                     "salt": SALT.hex(),
-                    "salted_password": salted(hash_name).hex(),
+                    "salted_password": salted(hash_name, password, iterations=iterations).hex(),
                 }
             ],
         )
-    s.until(
-        lambda: (
-            len(
-                stage.ask_quietly("DescribeUserScramCredentials", 0, users=[{"name": user}])[
-                    "results"
-                ][0]["credential_infos"]
-            )
-            == len(HASHES)
-        ),
-        "no credentials",
-    )
-    return user
+
+    def shown() -> list[int]:
+        told = stage.ask_quietly("DescribeUserScramCredentials", 0, users=[{"name": user}])
+        return [each["iterations"] for each in told["results"][0]["credential_infos"]]
+
+    s.until(lambda: shown() == [iterations] * len(HASHES), "no credentials")
 
 
 class Scram:

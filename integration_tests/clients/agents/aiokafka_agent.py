@@ -15,6 +15,7 @@ from aiokafka.coordinator.assignors.range import RangePartitionAssignor
 from aiokafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
 from aiokafka.coordinator.assignors.sticky.sticky_assignor import StickyPartitionAssignor
 
+from coordinator.emulator.client_config import with_ssl_context
 from integration_tests.clients.agents.host import (
     Listener,
     Partition,
@@ -78,7 +79,7 @@ class Consumer:
             ASSIGNORS[settings["partition_assignment_strategy"]]
         ]
         settings["rebalance_timeout_ms"] = settings["max_poll_interval_ms"]
-        self._consumer = _wait(self._started(settings))
+        self._consumer = _wait(self._started(with_ssl_context(settings)))
         self._listener = _Listener(listener, self._consumer)
 
     async def _started(self, settings: dict[str, Any]) -> Any:
