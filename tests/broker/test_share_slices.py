@@ -3,8 +3,13 @@ two slices is seen (SH-SES-1, SH-ACK-3)."""
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
+from coordinator.broker.shares.acknowledging import hidden_topics
+from coordinator.common.slices import ITEMS_A_STEP
 from coordinator.wire.messages.share_acknowledge import AcknowledgementBatch as Acknowledged
 from coordinator.wire.messages.share_acknowledge import (
     AcknowledgePartition,
@@ -113,3 +118,29 @@ def test_a_session_that_ends_between_two_slices_is_given_nothing() -> None:
     assert isinstance(answer, ShareFetchResponse)
     assert given(answer) == {}
     assert driver.member("b").fetch(0) == {0: [(0, 2, 1)]}
+
+
+def test_the_rights_to_a_sessions_topics_are_looked_at_in_slices() -> None:
+    """REF-10: a session of very many topics is no work for one turn, though each decision is one
+    that nobody has made before."""
+    driver = ShareDriver()
+    ids = [driver.t.id, *(number.to_bytes(16, "big") for number in range(1, 10_000))]
+    topics = {topic_id: SimpleNamespace(name=topic_id.hex()) for topic_id in ids}
+    asked: list[str] = []
+
+    def sees(name: str) -> bool:
+        asked.append(name)
+        return name != driver.t.id.hex()
+
+    host: Any = SimpleNamespace(cluster=SimpleNamespace(topics_by_id=topics))
+    call: Any = SimpleNamespace(sees=sees)
+    work = hidden_topics(host, call, [(topic_id, index) for topic_id in ids for index in (0, 1)])
+    most = before = 0
+    with pytest.raises(StopIteration) as end:
+        next(work)
+        while True:
+            most, before = max(most, len(asked) - before), len(asked)
+            work.send(0)
+    assert end.value.value == {driver.t.id}
+    assert len(asked) == len(ids)
+    assert 0 < most <= ITEMS_A_STEP

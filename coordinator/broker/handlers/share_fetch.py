@@ -37,6 +37,7 @@ from ..topics import ensure_internal_topic
 if TYPE_CHECKING:
     from ..call import Call
     from ..core import Broker
+    from ..shares.sessions import At
 
 _BATCH_OPTIMIZED = 0
 
@@ -66,9 +67,8 @@ def handle(broker: Broker, call: Call) -> ShareFetchResponse | Sliced | None:
     ends = request.share_session_epoch == FINAL_EPOCH
     reads = not (ends or request.is_renew_ack)
     wanted = session.in_turn(request.share_session_epoch) if reads else []
-    hidden = hidden_topics(broker, call, chain(wanted, named(request.topics)))
-    operation = ShareFetchOperation(broker, broker.shares, call, session, wanted, hidden)
-    work = _serve(broker, call, key, request, operation)
+    operation = ShareFetchOperation(broker, broker.shares, call, session, wanted)
+    work = _serve(broker, call, key, request, operation, wanted)
     if len(wanted) > ITEMS_A_STEP or names_much(request.topics):
         return Sliced(work)
     return whole(work, call.now)
@@ -80,9 +80,11 @@ def _serve(
     key: SessionKey,
     request: ShareFetchRequest,
     operation: ShareFetchOperation,
+    wanted: list[At],
 ) -> Slices[ShareFetchResponse | None]:
     shares, renews = broker.shares, request.is_renew_ack
-    shown, hidden = request.topics, operation.hidden
+    hidden = yield from hidden_topics(broker, call, chain(wanted, named(request.topics)))
+    shown, operation.hidden = request.topics, hidden
     if hidden:
         shown = [topic for topic in request.topics if topic.topic_id not in hidden]
     beforehand = yield from refused_beforehand(shares, call, key, shown, renewing=renews)

@@ -73,16 +73,20 @@ def named(topics: Iterable[Topic]) -> Iterator[At]:
             yield topic.topic_id, of.partition_index
 
 
-def hidden_topics(broker: ShareHost, call: Call, places: Iterable[At]) -> frozenset[bytes]:
+def hidden_topics(broker: ShareHost, call: Call, places: Iterable[At]) -> Slices[frozenset[bytes]]:
     """The ids of topics that the client may not read (REF-10)."""
     if call.sees is None:
         return frozenset()
-    known = broker.cluster.topics_by_id
-    return frozenset(
-        topic_id
-        for topic_id in {topic_id: None for topic_id, _ in places}
-        if (topic := known.get(topic_id)) is not None and not call.sees(topic.name)
-    )
+    known, seen, hidden = broker.cluster.topics_by_id, set[bytes](), set[bytes]()
+    for number, (topic_id, _) in enumerate(places, 1):
+        if topic_id not in seen:
+            seen.add(topic_id)
+            topic = known.get(topic_id)
+            if topic is not None and not call.sees(topic.name):
+                hidden.add(topic_id)
+        if not number % ITEMS_A_STEP:
+            yield
+    return frozenset(hidden)
 
 
 def acknowledged_of(topics: Iterable[Topic], ids: Collection[bytes]) -> Iterator[At]:

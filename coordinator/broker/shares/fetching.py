@@ -77,10 +77,8 @@ class ShareFetchOperation:
         call: Call,
         session: ShareSession,
         wanted: list[At],
-        hidden: frozenset[bytes] = frozenset(),
     ) -> None:
-        """`wanted`: the partitions that it reads, in turn; `hidden`: the ids of topics that its
-        client may not read."""
+        """`wanted`: the partitions that it reads, in turn."""
         request = call.message
         assert isinstance(request, ShareFetchRequest)
         self.token = call.token
@@ -89,7 +87,8 @@ class ShareFetchOperation:
         self._call = call
         self._request = request
         self._session = session
-        self.hidden = hidden
+        self.hidden: frozenset[bytes] = frozenset()
+        """The ids of topics that its client may not read; known before it begins."""
         self._wanted = wanted
         self.said: dict[At, Refused | None] = {}
         """What became of the acknowledgements that came with it, by partition."""
