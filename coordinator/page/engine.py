@@ -101,7 +101,7 @@ _opened: dict[str, Picture] = {}
 def request(text: str) -> str:
     """Carry out one request: `play` (with `beside`: what changed, in sentences), `open` (a log's
     text), `steps` (further steps of what was opened last under a name), `copy` (a group of that as
-    a scenario), `diagnose` (questions about a group of that), `as_file` (a run as a scenario
+    a scenario), `diagnose` (questions about that, or one group of it), `as_file` (a run as a scenario
     file), `as_test` (as a pytest test), `keys` (of scenario files)."""
     asked = json.loads(text)
     try:
@@ -169,7 +169,7 @@ def _as_test(asked: Plain) -> Plain:
 
 
 def _diagnose(asked: Plain) -> Plain:
-    return {"questions": questions(_opened[asked.get("as", "main")].fold, asked["group"])}
+    return {"questions": questions(_opened[asked.get("as", "main")].fold, asked.get("group"))}
 
 
 _OPERATIONS: Final[dict[str, Callable[[Plain], Plain]]] = {

@@ -102,6 +102,7 @@ class GroupPicture:
         self.lanes: list[Lane] = []
         self.raster = Raster()
         self._by_client: dict[str, Lane] = {}
+        self._of_client: dict[str, list[Lane]] = {}
         self._by_member: dict[str, Lane] = {}
 
     def lane_of_client(self, client: str, at_ms: int) -> Lane:
@@ -110,6 +111,17 @@ class GroupPicture:
         if lane is None:
             lane = self._by_client[client] = self._new(client, at_ms)
         return lane
+
+    def lane_done_to(self, line: Line) -> Lane | None:
+        """The lane of whoever something was done to: of a process that tells what it does, else of
+        the only member of the line's group that has this client id."""
+        client = line.get("client", "")
+        if client in self._by_client:
+            return self._by_client[client]
+        if line.get("group", self.name) != self.name:
+            return None
+        there = [lane for lane in self._of_client.get(client, ()) if lane.in_group]
+        return there[0] if len(there) == 1 else None
 
     def lane_of_member(self, member_id: str, name: str, client: str, at_ms: int) -> Lane:
         """The lane of a member id: its process's, if that is known by its client id, else its
@@ -155,6 +167,7 @@ class GroupPicture:
     def _new(self, name: str, at_ms: int, client: str = "") -> Lane:
         lane = Lane(len(self.lanes), name, at_ms, client)
         self.lanes.append(lane)
+        self._of_client.setdefault(lane.client, []).append(lane)
         return lane
 
     def hold(self, lane: Lane, held: frozenset[Key], at_ms: int) -> None:
@@ -401,9 +414,9 @@ class Fold:
 
     def _fault(self, line: Line) -> None:
         """What was done to a member's process or to one of its requests."""
-        at_ms, kind, client = line["at_ms"], line["type"], line.get("client")
+        at_ms, kind = line["at_ms"], line["type"]
         for picture in self.groups.values():
-            lane = picture.lane_of_client(client, at_ms) if client in picture._by_client else None
+            lane = picture.lane_done_to(line)
             if lane is None:
                 continue
             if kind in ("PauseMember", "MemberResumed"):

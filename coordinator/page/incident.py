@@ -1,4 +1,4 @@
-"""The sample log of the last lesson: an afternoon of a group, in which one rebalance cost more than
+"""A sample log to be diagnosed: two minutes of a group, in which one rebalance cost more than
 all others. Depends on the engine alone.
 """
 

@@ -89,26 +89,3 @@ def test_texts_of_the_group_can_be_read_on_any_screen(
         assert page.evaluate(smallest) >= 11.9
     finally:
         sized.close()
-
-
-def test_an_incident_is_diagnosed_and_the_diagnosis_is_checked(
-    page: Page, server: PageServer
-) -> None:
-    page.goto(f"{server.url}open.html")
-    page.wait_for_selector("body[data-ready]")
-    page.locator("#sample").click()
-    page.locator(".diagnosis .begin").click()
-    answers = ("generation 4", "billing-4-7944", "billing-3", "smaller batches")
-    for number, right in enumerate(answers):
-        asked = page.locator(".diagnosis fieldset").nth(number)
-        asked.locator("label", has_text=right).locator("input").check()
-        asked.locator(".check").click()
-        expect(asked.locator(".verdict.yes")).to_contain_text("Yes.")
-    assert accessible(page) == []
-    page.goto(f"{server.url}open.html")
-    page.wait_for_selector("body[data-ready]")
-    page.locator("#sample").click()
-    page.locator(".diagnosis .begin").click()
-    page.locator(".diagnosis input").first.check()
-    page.locator(".diagnosis .check").click()
-    expect(page.locator(".diagnosis .verdict")).to_contain_text("No: the one to generation 4")

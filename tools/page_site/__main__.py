@@ -21,9 +21,19 @@ from pathlib import Path
 from coordinator.page.home import home
 from coordinator.page.incident import incident
 from coordinator.page.lessons import load, slugs
+from coordinator.page.recorded import log as recorded_log
+from coordinator.page.recorded import recorded
 from coordinator.version import __version__
 
-from .pages import first_window, glossary, index_page, lesson_page, open_page, sandbox_page
+from .pages import (
+    first_window,
+    glossary,
+    incident_page,
+    index_page,
+    lesson_page,
+    open_page,
+    sandbox_page,
+)
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 HERE = Path(__file__).resolve().parent
@@ -122,7 +132,20 @@ def build(target: Path) -> None:
     (still,) = draw([{"picture": begun["picture"], "now": begun["begins_ms"]}])
     (target / "index.html").write_text(index_page(lessons, still), encoding="utf-8")
     write_packed(target / "home.json.gz", begun)
-    (target / "incident.jsonl").write_text(incident(), encoding="utf-8")
+    read = recorded()
+    window = {
+        "from": 0,
+        "to": read["picture"]["end_ms"],
+        "width": 960,
+        "horizon": read["picture"]["end_ms"],
+    }
+    (svg,) = draw([{"picture": read["picture"], "window": window}])
+    (target / "incident.html").write_text(
+        incident_page(svg, read["questions"], words, lessons[-1].slug), encoding="utf-8"
+    )
+    write_packed(target / "incident.json.gz", read)
+    write_gzipped(target / "incident.jsonl.gz", recorded_log())
+    write_gzipped(target / "simulated.jsonl.gz", incident())
     (target / "open.html").write_text(open_page(), encoding="utf-8")
     (target / "sandbox.html").write_text(sandbox_page(begun["scenario"]), encoding="utf-8")
     (target / "site.json").write_text(
@@ -133,8 +156,12 @@ def build(target: Path) -> None:
 
 def write_packed(path: Path, plain: object) -> None:
     """JSON values as a file whose bytes depend on nothing else."""
-    text = json.dumps(plain, separators=(",", ":")).encode("ascii")
-    path.write_bytes(gzip.compress(text, compresslevel=9, mtime=0))
+    write_gzipped(path, json.dumps(plain, separators=(",", ":")))
+
+
+def write_gzipped(path: Path, text: str) -> None:
+    """A text of ASCII alone, packed."""
+    path.write_bytes(gzip.compress(text.encode("ascii"), compresslevel=9, mtime=0))
 
 
 def write_worker(target: Path) -> None:

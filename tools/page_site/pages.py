@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from html import escape
-from typing import Any
+from typing import Any, Final
 
 from coordinator.page.lessons import Lesson
 from coordinator.version import __version__
@@ -122,7 +122,7 @@ def lesson_page(
     onward = (
         f'<p><a href="{following}.html">The next lesson</a></p>'
         if following
-        else '<p><a href="open.html">Now diagnose an incident</a></p>'
+        else '<p><a href="incident.html">Now read an incident</a></p>'
     )
     body = f"""<h1>{lesson.number}. {escape(lesson.title)}</h1>
 <div class="screen"><div class="left">
@@ -175,11 +175,42 @@ Kafka. Act on them, and ask why.</p>
 <div id="group">{group}<noscript><p>With scripts, this group moves, and can be acted on.</p></noscript></div>
 <h2>What do you think happens when …</h2>
 <p>Each lesson stops a run just before something happens. Say what will, see it, and change it.</p>
-<ol class="lessons" start="0">{cards}</ol>
-<p>At the end: <a href="open.html">open the log of a group of your own</a>, or <a href="sandbox.html">write a scenario</a> and run it.</p>
+<ol class="lessons" start="0">{cards}
+<li><a href="incident.html" data-lesson="incident"><small>at the end · 10 minutes</small><strong>{_INCIDENT}</strong></a></li></ol>
+<p>Then: <a href="open.html">open the log of a group of your own</a>, or <a href="sandbox.html">write a scenario</a> and run it.</p>
 """
     said = "A consumer group that moves: add members, stop, kill and slow them down, and ask why. Lessons that run the real coordinator in your browser."
     return _page("Consumer groups, alive", said, body, ["site.js", "home.js"])
+
+
+_INCIDENT: Final = "A group stood still. Who was it: the one that left, or the one that stayed?"
+
+
+def incident_page(
+    svg: str, questions: Iterable[Mapping[str, Any]], words: Mapping[str, str], before: str
+) -> str:
+    """The recorded incident: `svg` is its first picture, `before` the lesson before it. The
+    questions stand there without scripts, too."""
+    hover = Hover(words)
+    asked = "".join(
+        f'<li><details><summary>{escape(each["asks"])}</summary><p class="right">{escape(each["options"][each["right"]])}</p>'
+        f"<p>{escape(each['says'])}</p></details></li>"
+        for each in questions
+    )
+    body = f"""<h1>Read an incident</h1>
+<div class="screen"><div class="left">
+<div id="stage"><figure class="first">{svg}</figure></div></div>
+<div class="idea" id="idea">
+<details class="setting" open><summary>What is going on</summary>
+<p>{hover("This is no simulation: three groups of real clients, recorded while they ran. The network was uneven, there were deployments, a process died, and one group read nothing for a while. The log knows requests and answers alone. Choose a group above the picture, step through it, and find the cause.")}</p></details>
+<div id="questions"><ol>{asked}</ol></div>
+<section data-card="end"><p class="aha">Two members decide what a rebalance costs: the one that it began with, and the one that was awaited. Here they are two, and those that stood still are neither.</p>
+<p>What many believe: the first thing in the log is the cause; whoever is gone was dead; the longest stop is of who was slow.</p>
+<p><a href="open.html">Open a log of your own</a></p></section>
+</div></div>
+"""
+    more = f'<span class="push"><a href="{before}.html" rel="prev">◀ before</a></span>'
+    return _page("Read an incident", _INCIDENT, body, ["site.js", "incident.js"], more)
 
 
 def open_page() -> str:
@@ -189,7 +220,8 @@ def open_page() -> str:
 drop it here. It is read by this page and goes nowhere. Then find out: which rebalance cost most, who held it up, and what would have
 made it shorter? What you say is checked against the log.</p>
 <p class="drop"><label>run.jsonl <input type="file" id="file" accept=".jsonl,.json,.txt"></label></p>
-<p><button type="button" class="primary" id="sample">Take a sample: an incident</button> <small>Two minutes of a group of four, in which one deployment went wrong.</small></p>
+<p><button type="button" class="primary" data-sample="simulated.jsonl">Take a sample</button> <small>Two minutes of a group of four in the simulator, in which one deployment went wrong.</small>
+<button type="button" data-sample="incident.jsonl">The recorded incident</button> <small>The log of <a href="incident.html">the last lesson</a>.</small></p>
 <div id="stage"><noscript><p class="problem">Reading a log needs scripts. In a terminal, <code>coordinator explain run.jsonl</code> tells the same.</p></noscript></div>
 """
     said = "Open an event log of a consumer group in the browser: what happened, why, and what it cost."

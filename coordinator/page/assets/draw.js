@@ -119,7 +119,7 @@ function labels(group, place) {
     <text x="4" y=${AXIS + 15}>coordinator</text><text x="4" y=${AXIS + 36}>${group.protocol === "consumer" ? "epoch" : "generation"}</text>
     ${group.lanes.map((lane, at) => place.isOpen[at] && html`<g><rect x="4" y=${place.lane(at)} width="20" height="18" fill=${fillOf(at)} class="swatch" />
       <text x="14" y=${place.lane(at) + 13.5} class="letter">${letter(at)}</text>
-      <text x="29" y=${place.lane(at) + 14}>${short(lane.label ?? lane.name)}<title>${lane.label ?? lane.name}</title></text></g>`)}
+      <text x="29" y=${place.lane(at) + 14}>${ends(lane.label ?? lane.name)}<title>${lane.label ?? lane.name}</title></text></g>`)}
     ${folded.length > 0 && html`<text x="4" y=${place.foldsTop + Math.min(16, folded.length * FOLDED / 2 + 9)}>${folded.length} more<title>${folded.join(", ")}</title></text>`}
     ${place.gone.size > 0 && html`<text x="4" y=${place.crowdTop + 22}>${place.gone.size} more</text>`}
     ${group.raster.map((row, at) => at % every === 0 && html`<text x=${GUTTER - 6} y=${place.rasterTop + at * place.cell + Math.min(12, place.cell + 1)}
@@ -129,6 +129,11 @@ function labels(group, place) {
 /** @param {string} name @param {number} most */
 function short(name, most = 10) {
   return name.length > most ? `${name.slice(0, most - 1)}…` : name;
+}
+
+/** A member's name, its end kept: that is what tells members of one client id apart. @param {string} name */
+function ends(name) {
+  return name.length > 10 ? `${name.slice(0, 5)}…${name.slice(-4)}` : name;
 }
 
 /** @param {Group} group @param {Window} window @param {(ms: number) => number} x @param {ReturnType<typeof layout>} place @param {boolean} dense what is too narrow to be read is bundled */

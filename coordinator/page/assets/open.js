@@ -34,7 +34,7 @@ async function open(file) {
     const more = async (/** @type {number} */ begin, /** @type {number} */ end) => (await ask({ op: "steps", begin, end })).steps;
     const copy = (/** @type {string} */ group) => ask({ op: "copy", group });
     const draw = (/** @type {any} */ copied) => show(html`<div key=${file.name}>${cut && html`<p role="status">The last line of ${file.name} was cut short; it is left out.</p>`}<${Foretelling} picture=${picture} name=${file.name} more=${more} />
-      ${picture.groups.length > 0 && html`<${Diagnosis} groups=${picture.groups} ask=${(/** @type {string} */ group) => ask({ op: "diagnose", group })} />`}
+      ${picture.groups.length > 0 && html`<${Diagnosis} ask=${() => ask({ op: "diagnose" })} />`}
       <${Copy} groups=${picture.groups} copy=${copy} run=${run} />
       ${copied && html`<section class="branch" aria-label="the copy"><h2>The copy, run in the simulator</h2><${Foretelling} picture=${copied} name="the copy" /></section>`}</div>`);
     const run = async (/** @type {string} */ scenario) => draw((await ask({ op: "play", as: "copy", scenario, name: "copy", seed: 1 })).picture);
@@ -44,6 +44,12 @@ async function open(file) {
   }
 }
 
+/** One of the site's own logs. @param {string} name */
+async function take(name) {
+  const answer = await fetched(`${name}.gz`), body = answer.body;
+  if (answer.ok && body) open({ name, size: 0, text: () => new Response(body.pipeThrough(new DecompressionStream("gzip"))).text() });
+}
+
 /** @param {any} what */
 function show(what) {
   render(what, place);
@@ -51,10 +57,7 @@ function show(what) {
 
 const input = /** @type {HTMLInputElement} */ (document.getElementById("file"));
 input.addEventListener("change", () => input.files?.[0] && open(input.files[0]));
-document.getElementById("sample")?.addEventListener("click", async () => {
-  const answer = await fetched("incident.jsonl");
-  if (answer.ok) open({ name: "incident.jsonl", size: 0, text: () => answer.text() });
-});
+for (const sample of /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll("button[data-sample]"))) sample.addEventListener("click", () => take(sample.dataset.sample ?? ""));
 addEventListener("dragover", (event) => event.preventDefault());
 addEventListener("drop", (event) => {
   event.preventDefault();

@@ -80,11 +80,12 @@ export class Stage extends Component {
   /** @param {Props} before */
   componentDidUpdate(before) {
     const props = /** @type {Props} */ (this.props);
-    if (props.now !== undefined && props.now !== before.now && props.now !== this.state.now) this.setState({ now: Math.min(props.now, this.end(props)), seq: props.seq ?? null });
+    const moved = props.now !== undefined && props.now !== before.now && props.now !== this.state.now, now = moved ? props.now ?? 0 : this.state.now;
+    if (moved) this.setState({ now: Math.min(now, this.end(props)), seq: props.seq ?? null });
     if (before.picture === props.picture && before.from === props.from && before.to === props.to) return;
     const followed = props.follow && this.state.now >= this.end(before);
-    this.setState({ ...this.grown(before, Boolean(followed)), chunks: {},
-      now: followed ? this.end(props) : Math.min(this.state.now, this.end(props)) });
+    this.setState({ ...this.grown(before, Boolean(followed)), ...(before.picture !== props.picture && { chunks: {} }),
+      now: followed ? this.end(props) : Math.min(now, this.end(props)) });
   }
 
   /** What is seen now that there is more. Who follows a log is not moved away from what he looks at, and keeps his zoom. @param {Props} before @param {boolean} followed */

@@ -1,0 +1,1 @@
+"""Recording the incident that the page's last lesson reads."""
