@@ -21,9 +21,10 @@ _FLAT: Final = bytes.maketrans(b"123456789E", b"000000000e")
 """All digits become 0: whether there is a long number is then a search for one text, the cheapest
 that there is."""
 _LONG: Final = b"0" * 19
-_LONG_NUMBERS: Final = tuple(begins.encode() + _LONG for begins in ":,[- \t\r\n")
+_COLON, _COMMA, _BRACKET, _MINUS, _SPACE, _TAB, _RETURN, _NEWLINE = (
+    begins.encode() + _LONG for begins in ":,[- \t\r\n"
+)
 """A number begins behind one of these; what is hexadecimal stands in quotation marks."""
-_EXPONENTS: Final = (b"0e000", b"0e+", b"0e-")
 _LARGE: Final = re.compile(
     r"(?:^|[:,\[\s])-?(?:9[0-9]{18}|[0-9]{20}|[0-9]+(?:\.[0-9]+)?[eE][+-]?[0-9]{3})"
 )
@@ -59,11 +60,26 @@ def _has_large_numbers(text: str) -> bool:
     """May a number of the text be out of bounds? Hexadecimal texts have as many digits, and are
     none."""
     flat = text.encode("utf-8", "surrogatepass").translate(_FLAT)
-    if (
-        _LONG in flat and (flat.startswith(_LONG) or any(begin in flat for begin in _LONG_NUMBERS))
-    ) or any(exponent in flat for exponent in _EXPONENTS):
+    if _LONG in flat and _begins_long(flat):
+        return _LARGE.search(text) is not None
+    if b"0e000" in flat or b"0e+" in flat or b"0e-" in flat:
         return _LARGE.search(text) is not None
     return False
+
+
+def _begins_long(flat: bytes) -> bool:
+    """Do 19 digits stand where a number may begin?"""
+    return (
+        flat.startswith(_LONG)
+        or _COLON in flat
+        or _COMMA in flat
+        or _BRACKET in flat
+        or _MINUS in flat
+        or _SPACE in flat
+        or _TAB in flat
+        or _RETURN in flat
+        or _NEWLINE in flat
+    )
 
 
 _STRUCTURE: Final = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[{]|[\]}]', re.DOTALL)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, TypeVar
 
-from ..event_log.reader import Line, LineNumbers, LogError, numbered
+from ..event_log.reader import Line, LineNumbers, Lines, LogError, numbered
 from ..history.epochs import EpochView
 from ..history.timeline import Timeline
 from ..history.views import Change, GroupView, MemberView, Note, Pause, Rebalance, Share
@@ -35,7 +35,7 @@ T = TypeVar("T")
 def timeline_of(lines: Iterable[Line], name: str = "log", *, details: bool = False) -> Timeline:
     """The timeline of a whole log; `details` for `as_text` with details. Raises LogError for a line
     that lacks what its type has, and what reading raises."""
-    timeline = told_timeline(details=details)
+    timeline = told_timeline(details=details, from_text=isinstance(lines, Lines))
     timeline.numbers = LineNumbers(name)
     for number, line in numbered(lines):
         timeline.numbers.add(line["seq"], number)

@@ -26,6 +26,6 @@ class Sentences:
         return share_story.sentence(known, line)
 
 
-def told_timeline(*, details: bool = False) -> Timeline:
-    """A timeline whose notes have their sentences; `details` as of Timeline."""
-    return Timeline(details=details, words=Sentences())
+def told_timeline(*, details: bool = False, from_text: bool = False) -> Timeline:
+    """A timeline whose notes have their sentences; `details` and `from_text` as of Timeline."""
+    return Timeline(details=details, words=Sentences(), from_text=from_text)

@@ -102,11 +102,15 @@ class Timeline:
     belongs to a rebalance, too.
 
     `words`: says what happens in consumer groups (KIP-848), as it happens; without, only their
-    state is followed.
+    state is followed. `from_text`: lines were read as JSON, so equal texts are many objects; those
+    of kept lines are made one.
     """
 
-    def __init__(self, *, details: bool = False, words: Words | None = None) -> None:
+    def __init__(
+        self, *, details: bool = False, words: Words | None = None, from_text: bool = False
+    ) -> None:
         self._words = words
+        self._from_text = from_text
         self._consumer_groups = ConsumerGroups()
         self._share_known = ShareRecords()
         self.header: Line = {}
@@ -137,7 +141,8 @@ class Timeline:
         if stream == "run":
             self.header = line
         if kind not in _NOBODYS_CAUSE and stream != "member" and stream != "data":
-            line = compact(line)
+            if self._from_text:
+                line = compact(line)
             self._lines[line["seq"]] = _small(line) if kind == "GenerationStored" else line
         if stream == "cluster" and kind in _ABOUT_TOPICS:
             self._topic(line)

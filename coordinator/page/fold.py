@@ -197,7 +197,7 @@ class Fold:
     """All groups of a log. `feed` it line by line; `steps` keeps what a reader may step through."""
 
     def __init__(self, steps: Steps | None = None) -> None:
-        self.timeline = told_timeline()
+        self.timeline = told_timeline(from_text=True)
         self.groups: dict[str, GroupPicture] = {}
         self.steps: Steps = KeptSteps() if steps is None else steps
         self.copier = Copier()
@@ -260,7 +260,7 @@ class Fold:
             lane.session_timeout_ms = line.get("session_timeout_ms", lane.session_timeout_ms)
         own = picture.known(line) if "member" in line else None
         if own is not None:
-            own.marks.append((at_ms, _MARKS.get(kind, "event"), line["seq"]))
+            own.marks.add(at_ms, _MARKS.get(kind, "event"), line["seq"])
         if kind in _OF_ONE and group.consumer is None:
             self._member(picture, group, group.members[line["member"]], at_ms)
         elif kind not in _QUIET:
@@ -365,7 +365,7 @@ class Fold:
         mark = _MARKED.get(line.get("api", ""))
         if mark is not None:
             suffix = {"RequestAnswered": "-answered", "RequestRefused": "-refused"}.get(kind, "")
-            lane.marks.append((at_ms, mark + suffix, line["seq"]))
+            lane.marks.add(at_ms, mark + suffix, line["seq"])
         errors = line.get("errors", ())
         if kind in ("RequestSeen", "RequestAnswered") or (
             kind == "RequestRefused" and set(errors) <= {"REBALANCE_IN_PROGRESS"}
@@ -392,7 +392,7 @@ class Fold:
         if "member" in line and lane.member_id != line["member"]:
             picture.bind(line["member"], lane)
         lane.tells = True
-        lane.marks.append((at_ms, _TOLD.get(kind, "told"), line["seq"]))
+        lane.marks.add(at_ms, _TOLD.get(kind, "told"), line["seq"])
         held = lane.held
         match kind:
             case "PartitionsAssigned":
@@ -425,11 +425,11 @@ class Fold:
                 picture.raster.refresh(lane, at_ms)
             if kind == "FaultInjected" and line.get("action") == "observe":
                 if line.get("api") in ("Heartbeat", "ConsumerGroupHeartbeat"):
-                    lane.marks.append((at_ms, "heartbeat", line["seq"]))
+                    lane.marks.add(at_ms, "heartbeat", line["seq"])
                     if lane.in_group:
                         lane.signs.append(at_ms)
             else:
-                lane.marks.append((at_ms, "fault", line["seq"]))
+                lane.marks.add(at_ms, "fault", line["seq"])
 
     def _replicas(self, line: Line) -> None:
         """Where a partition is and goes."""

@@ -1,7 +1,8 @@
 """A log file followed as it grows: the picture of its last run, fed line by line, and who waits for
 it to grow.
 
-A file that begins a new run, or that was replaced, begins a new picture. Something that is no log,
+A long file is read in slices, and the picture of what was read is there from the first one on. A
+file that begins a new run, or that was replaced, begins a new picture. Something that is no log,
 or no longer one, is kept as a sentence for whoever looks. Depends on the log's public contract
 alone, so any process may write the file.
 """
@@ -28,9 +29,11 @@ a long log do not count."""
 MOST_LINES = 5_000_000
 """So many lines a run has at most, with the commits: the page holds the instant of each."""
 _HEADER = HEADER_TYPE.encode()
-_MOST_AT_ONCE = 4 << 20
-"""Bytes read at once; what is longer is taken in turns, so that a reader never waits for a whole
-long log's growth."""
+MOST_AT_ONCE = 1 << 20
+"""Bytes taken by one poll: a reader who asks for something meanwhile waits for no more than that."""
+_TELLS = 1.5
+"""While a long log is read, whoever waits is told each time that so many times as much was read: a
+picture of it takes its time, too."""
 
 
 class Follower:
@@ -48,6 +51,8 @@ class Follower:
         self._ends: int | None = None
         self._plain: tuple[int, bytes] = (-1, b"")
         self._closed = False
+        self.behind = False
+        """Whether there is more of the file, and another poll takes it at once."""
         self._begin(*self._place())
         self.poll()
         if self.problem is not None:
@@ -77,25 +82,29 @@ class Follower:
         self.picture = Picture(steps=self._in_file)
         self._parser = Parser(self.path, before)
         self._first = before + 1
-        self._offset = offset
+        self._offset = self._begun = offset
+        self._size = self._next_told = offset
+        self.behind = False
         self._error = LogError(self.path, 1, "")
 
     def poll(self) -> bool:
-        """Take what the file has more; whether there was anything. Whoever waits is told."""
+        """Take the next slice of what the file has more; whether there was anything. Whoever waits
+        is told."""
         with self._changed:
             before = self.version
+            taken = False
             try:
                 with open(self.path, "rb") as file:
-                    size = file.seek(0, 2)
-                    if size < self._offset:
+                    self._size = file.seek(0, 2)
+                    if self._size < self._offset:
                         self.problem = None  # another file than the one that could not be shown
                         self._begin(0, 0)
+                        self._size = file.seek(0, 2)
                         self.version += 1
                     elif self.problem is not None:
                         return False
-                    while self._take(file):
-                        pass
-                if self._parser.seq < 0 and self.version == 0:
+                    taken = self._take(file)
+                if self._parser.seq < 0 and self.version == 0 and not self.behind:
                     self._parser.finish()
             except LogError as error:
                 self._fail(error)
@@ -115,15 +124,20 @@ class Follower:
                 )
             if self.version != before:
                 self._changed.notify_all()
-            return self.version != before
+            return taken or self.version != before
 
     def _take(self, file: Any) -> bool:
-        file.seek(self._offset)
-        most = (
-            _MOST_AT_ONCE if self._ends is None else min(_MOST_AT_ONCE, self._ends - self._offset)
-        )
-        data = file.read(most)
-        whole = data.rfind(b"\n") + 1
+        """The next slice: whole lines, one at least if there is one."""
+        end = self._size if self._ends is None else min(self._size, self._ends)
+        most = MOST_AT_ONCE
+        while True:
+            file.seek(self._offset)
+            data = file.read(min(most, end - self._offset))
+            whole = data.rfind(b"\n") + 1
+            self.behind = self._offset + len(data) < end
+            if whole or not self.behind:
+                break
+            most *= 2  # one line is longer than a slice
         if not whole:
             return False
         at = self._offset
@@ -131,7 +145,9 @@ class Follower:
             self._line(text, at)
             at += len(text) + 1
         self._offset += whole
-        self.version += 1
+        if not self.behind or self._offset >= self._next_told:
+            self._next_told = self._begun + int((self._offset - self._begun) * _TELLS)
+            self.version += 1
         return True
 
     def _line(self, text: bytes, offset: int) -> None:
@@ -171,19 +187,22 @@ class Follower:
             )
 
     def _fail(self, error: LogError) -> None:
+        self.behind = False
         if self.problem is None:
             self.problem, self._error = str(error), error
             self.version += 1
 
     def plain(self) -> bytes:
-        """The picture as JSON, or the sentence that says why there is none."""
+        """The picture as JSON, or the sentence that says why there is none. `reading`: while there
+        is more of the file, how many bytes were read, and of how many."""
         with self._changed:
             if self._plain[0] != self.version:
-                value = (
-                    {"error": self.problem}
-                    if self.problem
-                    else {"name": self.name, "picture": self.picture.plain()}
-                )
+                value: dict[str, Any] = {"error": self.problem}
+                if self.problem is None:
+                    value = {"name": self.name, "picture": self.picture.plain()}
+                    if self.behind:
+                        end = self._size if self._ends is None else self._ends
+                        value["reading"] = [self._offset - self._begun, end - self._begun]
                 self._plain = self.version, json.dumps(value, separators=(",", ":")).encode("ascii")
             return self._plain[1]
 

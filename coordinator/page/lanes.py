@@ -8,6 +8,7 @@ coordinator. It does not read the log: `fold` tells it what happened.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable
 from typing import Any, Final
 
@@ -29,6 +30,40 @@ def cut(text: str, most: int) -> str:
 
 
 RUNNING: Final = ("consuming", "stopped", "idle", "stalled", "frozen")
+
+
+_KINDS: list[str] = []
+_NUMBERS: dict[str, int] = {}
+"""Kinds of marks, numbered as they come."""
+
+
+class Marks:
+    """What a lane did or was told: instant, kind and line number of each, in the order of the log. A
+    long log has as many as lines, so each takes 17 bytes."""
+
+    __slots__ = ("_instants", "_kinds", "_seqs")
+
+    def __init__(self) -> None:
+        self._instants = array("q")
+        self._kinds = array("B")
+        self._seqs = array("q")
+
+    def add(self, at_ms: int, kind: str, seq: int) -> None:
+        """One more."""
+        number = _NUMBERS.get(kind)
+        if number is None:
+            number = _NUMBERS[kind] = len(_KINDS)
+            _KINDS.append(kind)
+        self._instants.append(at_ms)
+        self._kinds.append(number)
+        self._seqs.append(seq)
+
+    def plain(self) -> list[tuple[int, str, int]]:
+        """All of them."""
+        return [
+            (at_ms, _KINDS[kind], seq)
+            for at_ms, kind, seq in zip(self._instants, self._kinds, self._seqs, strict=True)
+        ]
 
 
 class Lane:
@@ -56,10 +91,9 @@ class Lane:
         """Its member epoch, in a consumer group."""
         self.membership: Track[bool] = Track()
         """Whether the group has it as a member."""
-        self.marks: list[tuple[int, str, int]] = []
-        """Instant, kind and line number of what it did or was told."""
+        self.marks = Marks()
         self.session_timeout_ms: int | None = None
-        self.signs: list[int] = []
+        self.signs = array("q")
         """Instants at which its session began anew, as far as the log tells."""
         self.refresh(at_ms)
 
@@ -101,9 +135,9 @@ class Lane:
             "leads": [row[:2] for row in self.leads.until(end_ms)],
             "member": [row[:2] for row in self.membership.until(end_ms)],
             "epochs": self.epoch.until(end_ms),
-            "marks": self.marks,
+            "marks": self.marks.plain(),
             "session_timeout_ms": self.session_timeout_ms,
-            "signs": self.signs,
+            "signs": self.signs.tolist(),
         }
 
 

@@ -41,6 +41,8 @@ _KINDS: Final = {
     "txt": "text/plain; charset=utf-8",
 }
 _POLL_S: Final = 0.4
+_TURN_S: Final = 0.005
+"""Between two slices of a long log: who waits for the follower has his turn."""
 _PULSE_S: Final = 15.0
 _MOST_STEPS: Final = 2000
 _MOST_BODY: Final = 1 << 16
@@ -126,7 +128,7 @@ class PageServer(ThreadingHTTPServer):
 
     def _follow(self) -> None:
         assert self.follower is not None
-        while not self._ended.wait(_POLL_S):
+        while not self._ended.wait(_TURN_S if self.follower.behind else _POLL_S):
             self.follower.poll()
 
     def stop(self) -> None:

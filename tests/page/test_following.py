@@ -244,3 +244,47 @@ def test_the_assets_are_small(project_root: Path) -> None:
 def test_lessons_want_a_built_site(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["lessons", str(tmp_path)]) == 2
     assert "`make site` builds one" in capsys.readouterr().err
+
+
+def test_a_long_log_is_read_in_slices_and_its_picture_is_there_from_the_first_on(
+    log: Path, lines: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log.write_text("\n".join(lines) + "\n")
+    whole = seen(Follower(log))
+    assert "reading" not in whole
+    monkeypatch.setattr("coordinator.page.following.MOST_AT_ONCE", 2000)
+    follower = Follower(log)
+    first, versions = seen(follower), {follower.version}
+    assert first["picture"]["step_count"] < whole["picture"]["step_count"]
+    done, of = first["reading"]
+    assert 0 < done <= 2000 < of == log.stat().st_size
+    slices = 1
+    while follower.behind:
+        assert follower.poll()
+        versions.add(follower.version)
+        slices += 1
+    assert seen(follower) == whole
+    assert not follower.poll()
+    assert slices > of // 2000 and len(versions) < slices / 2, "not every slice is told"
+
+
+def test_a_line_longer_than_a_slice_is_taken_whole(
+    log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = seen(Follower(log))
+    monkeypatch.setattr("coordinator.page.following.MOST_AT_ONCE", 10)
+    follower = Follower(log)
+    while follower.behind:
+        assert follower.poll()
+    assert seen(follower) == whole
+
+
+def test_what_is_no_log_in_the_midst_of_a_long_one_is_told(
+    log: Path, lines: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log.write_text("\n".join([*lines[:200], "hello", *lines[200:]]) + "\n")
+    monkeypatch.setattr("coordinator.page.following.MOST_AT_ONCE", 2000)
+    follower = Follower(log)
+    while follower.behind:
+        follower.poll()
+    assert "line 201: not JSON" in seen(follower)["error"]

@@ -38,7 +38,14 @@ function Nobody({ address }) {
     ${!address && html`<p>No client of this log has joined a group. When one does, it is drawn here.</p>`}</section>`;
 }
 
-/** @extends Component<{picture: import("./view.js").Picture, name: string, here: {address: string, acts: boolean}}, any> */
+/** How much of a long log was read: the picture grows meanwhile. @param {{reading: [number, number]|undefined}} props */
+function Reading({ reading }) {
+  if (!reading) return null;
+  const [done, of] = reading;
+  return html`<p class="reading" role="status">The log is being read: ${Math.floor(100 * done / of)} % of ${Math.round(of / 1e6)} MB are here. <progress max=${of} value=${done} aria-label="the log is read"></progress></p>`;
+}
+
+/** @extends Component<{picture: import("./view.js").Picture, name: string, here: {address: string, acts: boolean}, reading: [number, number]|undefined}, any> */
 class Watch extends Component {
   /** @param {any} props */
   constructor(props) {
@@ -58,11 +65,11 @@ class Watch extends Component {
   }
 
   render() {
-    const { picture, name, here } = this.props, { span, touched, again } = this.state, group = this.group, end = picture.end_ms;
-    if (!group) return html`<${Nobody} address=${here.address} />`;
+    const { picture, name, here, reading } = this.props, { span, touched, again } = this.state, group = this.group, end = picture.end_ms;
+    if (!group) return reading ? html`<${Reading} reading=${reading} />` : html`<${Nobody} address=${here.address} />`;
     const window = span ? { from: Math.max(0, end - span), to: Math.max(end, 1) } : {}, home = span ? [window.from, window.to] : undefined;
     const acting = here.acts && may();
-    return html`<div><${Groups} picture=${picture} group=${group.group} onGroup=${(/** @type {string} */ chosen) => this.setState({ group: chosen, touched: null })} />
+    return html`<div><${Reading} reading=${reading} /><${Groups} picture=${picture} group=${group.group} onGroup=${(/** @type {string} */ chosen) => this.setState({ group: chosen, touched: null })} />
       <p class="tools"><label>show <select class="span" value=${String(span)} onChange=${(/** @type {any} */ event) => this.see(Number(event.target.value))}>
         ${SPANS.map(([ms, text]) => html`<option value=${String(ms)}>${text}</option>`)}</select></label>
         ${acting && html`<span>Point at a member, or press Enter at the cursor, for what can be done to it.</span>`}</p>
@@ -97,7 +104,7 @@ async function load() {
       const title = /** @type {HTMLElement} */ (document.getElementById("title"));
       title.textContent = body.name;
       document.title = `coordinator: ${body.name}`;
-      render(html`<${Watch} picture=${body.picture} name=${body.name} here=${here} />`, place);
+      render(html`<${Watch} picture=${body.picture} name=${body.name} here=${here} reading=${body.reading} />`, place);
     }
   } catch (error) {
     problem(`The server that shows this log does not answer (${error}). Is \`coordinator watch\` still running?`);
