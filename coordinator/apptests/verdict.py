@@ -222,7 +222,7 @@ def reservations(seen: Evidence) -> str:
     )
     if not in_hand:
         return ""
-    why = "another of the application's consumers may have had them in hand, or its library gone back by itself (KIP-848: docs/testing.md)"
+    why = "another of its consumers may have had them in hand, or its library gone back by itself (KIP-848: docs/testing_ready.md)"
     return (
         f"some records that came again after their commit are not judged: {why}; {in_hand[0].text}"
     )

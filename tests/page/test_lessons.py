@@ -214,7 +214,8 @@ def test_a_reassignment_keeps_the_original_replicas_until_all_targets_are_in_syn
 
 
 def test_the_six_questions_are_answered_where_the_documentation_says() -> None:
-    text = (Path(__file__).resolve().parents[2] / "docs" / "lessons.md").read_text(encoding="utf-8")
+    page = Path(__file__).resolve().parents[2] / "docs" / "lessons_teaching.md"
+    text = page.read_text(encoding="utf-8")
     named = re.findall(
         r"lesson (\d+), step `(\w+)` at ([\d.]+) s", text.partition("six questions")[2]
     )

@@ -142,7 +142,7 @@ class TestTable:
     def test_the_docs_have_it(self, project_root: object) -> None:
         from pathlib import Path
 
-        page = Path(str(project_root), "docs", "security.md").read_text()
+        page = Path(str(project_root), "docs", "security_apis.md").read_text()
         assert as_markdown() in page
 
 

@@ -1,4 +1,5 @@
-"""docs/testing.md is true: its blocks are test files, and they pass as written."""
+"""docs/testing.md and the pages that go on from it are true: their blocks are test files, and they pass
+as written."""
 
 from __future__ import annotations
 
@@ -10,17 +11,27 @@ import pytest
 pytest_plugins = ["pytester"]
 
 
-def test_the_blocks_of_the_page_pass(pytester: pytest.Pytester, project_root: Path) -> None:
-    page = (project_root / "docs" / "testing.md").read_text()
-    blocks = re.findall(r"^```python\n# (\w+)\.py\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+PAGES = (
+    "testing",
+    "testing_queues",
+    "testing_faults",
+    "testing_records",
+    "testing_time",
+    "testing_ready",
+)
+
+
+def test_the_blocks_of_the_pages_pass(pytester: pytest.Pytester, project_root: Path) -> None:
+    pages = "\n".join((project_root / "docs" / f"{each}.md").read_text() for each in PAGES)
+    blocks = re.findall(r"^```python\n# (\w+)\.py\n(.*?)^```$", pages, re.MULTILINE | re.DOTALL)
     names = [
         "orders",
         "groups",
         "shares",
         "requests",
         "faults",
-        "records",
         "brokers",
+        "records",
         "time",
         "my_application",
     ]

@@ -1,6 +1,6 @@
 """Which right each API wants, on what, and the error of its lack: KafkaApis as one table.
 
-Checks are made in their order; docs/security.md shows the table. `how`: `whole` refuses the request,
+Checks are made in their order; docs/security_apis.md shows the table. `how`: `whole` refuses the request,
 `each` the entry, `listed` leaves out, `shown` shows what may be done (KIP-430). An API that is not
 here asks for nothing.
 """
@@ -185,7 +185,7 @@ CHECKS: Final[dict[str, tuple[Check, ...]]] = {
 
 
 def as_markdown() -> str:
-    """The table, as docs/security.md has it."""
+    """The table, as docs/security_apis.md has it."""
     lines = ["| API | operation | on | refused | how |", "|---|---|---|---|---|"]
     for api, checks in CHECKS.items():
         for check in checks:

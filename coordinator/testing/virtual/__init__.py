@@ -8,7 +8,7 @@ milliseconds.
 
 Within the block the running event loop has virtual time: when nothing is ready, its clock jumps to
 the next timer. Connections to the emulator's brokers are in memory. The same seed and the same
-PYTHONHASHSEED give the same event log. See docs/testing.md.
+PYTHONHASHSEED give the same event log. See docs/testing_time.md.
 """
 
 from __future__ import annotations
