@@ -89,7 +89,7 @@ class JavaBroker:
 
     `version` is its exact release, such as `4.2.2`; the reference unless given. `node` is its id;
     `voters` are the controllers of its cluster by node id, as `host:port`, itself among them: by
-    default it is alone. Raises NoJavaError without Java or jars, BrokerError (with the log's end)
+    default it is alone. `properties` are the JVM's own. Raises NoJavaError without Java or jars, BrokerError (with the log's end)
     when it does not become ready within `READY_S`.
     """
 
@@ -102,8 +102,10 @@ class JavaBroker:
         voters: Mapping[int, str] | None = None,
         options: tuple[str, ...] = (),
         version: str | None = None,
+        properties: Mapping[str, str] | None = None,
     ) -> None:
         self._version = version
+        self._properties = dict(properties or {})
         self._config = dict(config or {})
         self._fixed_port = port
         self._node = node
@@ -228,8 +230,13 @@ class JavaBroker:
     def _java(self, *options: str) -> list[str]:
         archive = _archive(self._version)
         shared = options or ((f"-XX:SharedArchiveFile={archive}",) if archive.exists() else ())
-        log = f"-Dlog4j2.configurationFile={self._home}/log4j2.properties"
-        return [kafka_jars.java(), *_JVM, *shared, log, "-cp", kafka_jars.class_path(self._version)]
+        given = {
+            "log4j2.configurationFile": f"{self._home}/log4j2.properties",
+            **self._properties,
+        }
+        of_jvm = [f"-D{name}={value}" for name, value in given.items()]
+        classes = ("-cp", kafka_jars.class_path(self._version))
+        return [kafka_jars.java(), *_JVM, *shared, *of_jvm, *classes]
 
     def _format(self) -> None:
         command = [

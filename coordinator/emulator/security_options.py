@@ -39,6 +39,7 @@ of one mechanism."""
 _AUTHORIZER = "authorizer.class.name"
 _STANDARD = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
 _JAAS_USER = re.compile(r'\buser_([^\s=]+)\s*=\s*"((?:[^"\\]|\\.)*)"')
+_JAAS_SCOPE = re.compile(r'\bunsecuredValidatorRequiredScope\s*=\s*"([^"]*)"')
 _USERS = "users={'billing': 'secret'} (--user billing:secret)"
 _NAMES = ", ".join(SecurityProtocol)
 
@@ -132,7 +133,10 @@ def read_security(
         raise EmulatorError(
             f"users: nobody logs in at {', '.join(map(str, endpoints))}; give security='SASL_PLAINTEXT' or security='SASL_SSL'"
         )
-    by_token = "OAUTHBEARER" in configs.static.get(_MECHANISMS, "")
+    by_token = any(
+        "OAUTHBEARER" in own[name].get(_MECHANISMS, configs.static.get(_MECHANISMS, ""))
+        for name in with_sasl
+    )
     if with_sasl and users is None and not passwords and not by_token:
         raise EmulatorError(
             f"the listener {with_sasl[0]} asks who a client is, and there are no users: give {_USERS}, say"
@@ -257,7 +261,9 @@ def _listener(
         )
         for mechanism in mechanisms
     }
-    return ListenerSecurity(name, protocol, mechanisms, lifetimes)
+    scope = _JAAS_SCOPE.search(own.get(f"oauthbearer.{_JAAS}", ""))
+    required = () if scope is None else tuple(scope[1].split())
+    return ListenerSecurity(name, protocol, mechanisms, lifetimes, required_scope=required)
 
 
 def _number(listener: str, text: str) -> int:

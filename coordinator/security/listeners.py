@@ -43,6 +43,8 @@ class ListenerSecurity(NamedTuple):
     """ssl.client.auth: none, requested or required."""
     mapping_rules: tuple[Rule, ...] = (Rule(),)
     """What becomes of the name in a client's certificate."""
+    required_scope: tuple[str, ...] = ()
+    """What unsecured tokens of OAUTHBEARER have to be for, each of it."""
     internal: bool = False
     """For the testing kit's own clients: they are a super user."""
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 from .login import BadLogin, BrokenExchange, LoginRefused
@@ -40,10 +40,14 @@ class OAuthBearerServer:
     ends_at_s: float | None = None
     """When the token, and with it the session, is over."""
 
-    def __init__(self, now_s: float, signed: SignedTokens | None = None) -> None:
-        """`signed`: how tokens are checked; None: they have no signature."""
+    def __init__(
+        self, now_s: float, signed: SignedTokens | None = None, required_scope: Iterable[str] = ()
+    ) -> None:
+        """`signed`: how tokens are checked; None: they have no signature. `required_scope`: what
+        those without have to be for."""
         self._now_s = now_s
         self._signed = signed
+        self._required = dict.fromkeys(required_scope).keys()
         self._refused = ""
 
     def evaluate(self, token: bytes) -> bytes:
@@ -65,10 +69,14 @@ class OAuthBearerServer:
             claims: Mapping[str, Any] | None = self._unsecured(auth["token"])
         else:
             claims = self._signed.claims(auth["token"], self._now_s)
-        user = None if claims is None else claims.get("sub")
+        user: Any = None if claims is None else claims.get("sub")
         if claims is None or not isinstance(user, str) or not user:
             self._refused = _INVALID
-            return _INVALID.encode()
+        elif self._signed is None and not self._required <= (_scope(claims) or set()):
+            scope = ", ".join(self._required)
+            self._refused = f'{{"status":"insufficient_scope", "scope":"[{scope}]"}}'
+        if self._refused or claims is None:
+            return self._refused.encode()
         until: float = claims["exp"]
         asked = read["authorization"]
         if asked not in (None, user):
@@ -87,11 +95,21 @@ class OAuthBearerServer:
             return None
         if not _is_number(since) or since > self._now_s + _SKEW_S:
             return None
-        return claims
+        return None if _scope(claims) is None else claims
 
 
 def _is_number(value: Any) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _scope(claims: Mapping[str, Any]) -> set[str] | None:
+    """What an unsecured token is for: a text is one thing, whatever blanks are in it, and a list
+    several (OAUTH-2). None: it is neither."""
+    scope = claims.get("scope")
+    each = [scope] if isinstance(scope, str) else [] if scope is None else scope
+    if not isinstance(each, list) or not all(isinstance(one, str) for one in each):
+        return None
+    return {one.strip() for one in each}
 
 
 def _claims(token: str) -> dict[str, Any]:

@@ -96,7 +96,9 @@ class Login:
                     None,
                     f"a session that began with {self._logged_in_by} cannot be renewed with {self.mechanism}",
                 )
-            self._exchange = self._security.exchange(self.mechanism, now)
+            self._exchange = self._security.exchange(
+                self.mechanism, now, self._listener.required_scope
+            )
         exchange = self._exchange
         try:
             answer = exchange.evaluate(data)

@@ -17,7 +17,7 @@ from .plain import PlainServer
 from .scram import MECHANISMS, ScramServer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from .authorizer import Authorizer
     from .handshakes import Handshake
@@ -98,10 +98,11 @@ class Security:
         """What a listener asks of its clients."""
         return self.listeners.get(name) or ListenerSecurity(name)
 
-    def exchange(self, mechanism: str, now: int) -> Exchange:
-        """The server's end of a login."""
+    def exchange(self, mechanism: str, now: int, required_scope: Iterable[str] = ()) -> Exchange:
+        """The server's end of a login. `required_scope`: of its listener."""
         if mechanism == OAUTHBEARER:
-            return OAuthBearerServer((self.epoch_ms + now) / 1000, self.signed)
+            now_s = (self.epoch_ms + now) / 1000
+            return OAuthBearerServer(now_s, self.signed, required_scope)
         if mechanism == PLAIN:
             return PlainServer(self._is_right)
 

@@ -20,6 +20,8 @@ REAUTH = 3
 """That of the one whose sessions end."""
 TLS = 4
 """That of the one with SASL over TLS, for clients."""
+TOKENS = 5
+"""That of the one for signed tokens."""
 PASSWORD, SALT, ITERATIONS = "secret", b"salt", 4096
 HASHES = {"SCRAM-SHA-256": ("sha256", 1), "SCRAM-SHA-512": ("sha512", 2)}
 

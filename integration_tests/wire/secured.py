@@ -1,15 +1,18 @@
-"""The brokers of the profile `security`: four listeners, users and an authorizer, of the emulator and
-of a real Kafka.
+"""The brokers of the profile `security`: listeners, users and an authorizer, of the emulator and of a
+real Kafka.
 
-Its address names all four: one in the clear, whose clients are super users; one with SASL; one with
-SASL whose sessions end; one with SASL over TLS. Both show the same certificate. The real one is a
-Java process also where others are containers: no container of ours has several listeners.
+Its address names all listeners: one in the clear, whose clients are super users; one with SASL; one
+with SASL whose sessions end; one with SASL over TLS; and of the newest release one for signed tokens.
+Both show the same certificate. The real one is a Java process also where others are containers: no
+container of ours has several listeners.
 """
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from coordinator import Emulator
 from coordinator.net.certificates import ThrowAwayCertificates
@@ -30,11 +33,22 @@ _REAUTH_MS = 8_000
 _USERS = {"root": "root-secret", "alice": "alice-secret", "bob": "bob-secret"}
 _PACKAGE = "org.apache.kafka.common.security"
 _LISTENERS = ("PLAINTEXT", "SASL", "REAUTH", "SASLSSL")
+OAUTH = "oauth"
+_OAUTH_MAP = "OAUTH:SASL_PLAINTEXT"
 _MAP = "PLAINTEXT:PLAINTEXT,SASL:SASL_PLAINTEXT,REAUTH:SASL_PLAINTEXT,SASLSSL:SASL_SSL"
 _REAUTHS = {
     f"listener.name.reauth.{mechanism.lower()}.connections.max.reauth.ms": str(_REAUTH_MS)
     for mechanism in _MECHANISMS
 }
+_TOKENS_IN_JAVA = {
+    f"listener.name.{OAUTH}.oauthbearer.sasl.server.callback.handler.class": (
+        f"{_PACKAGE}.oauthbearer.OAuthBearerValidatorCallbackHandler"
+    ),
+    f"listener.name.{OAUTH}.oauthbearer.sasl.jaas.config": (
+        f"{_PACKAGE}.oauthbearer.OAuthBearerLoginModule required;"
+    ),
+}
+_ALLOWED_URLS = "org.apache.kafka.sasl.oauthbearer.allowed.urls"
 _SUPER_USERS = "User:ANONYMOUS;User:root"
 
 
@@ -59,19 +73,45 @@ def _of_tls() -> dict[str, str]:
     }
 
 
+@cache
+def signer() -> Any:
+    """The key that signs tokens; of this process. Its public half is in the JWKS file."""
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    return ec.generate_private_key(ec.SECP256R1())
+
+
+def _of_tokens() -> dict[str, str]:
+    """The settings that say how signed tokens are checked, and the file that both brokers read."""
+    from jwt.algorithms import ECAlgorithm
+
+    path = Path(certificates().ca_file).with_name("keys.json")
+    key = json.loads(ECAlgorithm.to_jwk(signer().public_key()))
+    path.write_text(json.dumps({"keys": [key | {"kid": "one", "alg": "ES256"}]}))
+    return {
+        f"listener.name.{OAUTH}.sasl.enabled.mechanisms": "OAUTHBEARER",
+        "sasl.oauthbearer.jwks.endpoint.url": f"file://{path}",
+        "sasl.oauthbearer.expected.audience": "kafka",
+        "sasl.oauthbearer.expected.issuer": "https://issuer",
+    }
+
+
 class SecuredEmulator(Emulator):
     """The emulator with the profile's listeners; `bootstrap_servers` names all of them."""
 
     def __init__(self, kafka_version: str | None = None) -> None:
+        newest = kafka_version is None
+        listeners = (*_LISTENERS, "OAUTH") if newest else _LISTENERS
         super().__init__(
             config={
                 **SETTINGS,
                 **_REAUTHS,
                 **_of_tls(),
-                "listener.security.protocol.map": _MAP,
+                **(_of_tokens() if newest else {}),
+                "listener.security.protocol.map": f"{_MAP},{_OAUTH_MAP}",
                 "super.users": _SUPER_USERS,
             },
-            listen=[f"{name}://127.0.0.1:0" for name in _LISTENERS],
+            listen=[f"{name}://127.0.0.1:0" for name in listeners],
             users=_USERS,
             kafka_version=kafka_version,
         )
@@ -86,11 +126,12 @@ class SecuredJavaBroker(JavaBroker):
     """A real Kafka with the profile's listeners; `addresses` names all of them."""
 
     def __init__(self, version: str | None = None) -> None:
-        ports = [free_port() for _ in _LISTENERS]
+        newest = version is None
+        names = (*_LISTENERS, "OAUTH") if newest else _LISTENERS
+        ports = [free_port() for _ in names]
         voter = f"127.0.0.1:{free_port()}"
-        listeners = [
-            f"{name}://127.0.0.1:{port}" for name, port in zip(_LISTENERS, ports, strict=True)
-        ]
+        listeners = [f"{name}://127.0.0.1:{port}" for name, port in zip(names, ports, strict=True)]
+        tokens = _of_tokens() if newest else {}
         people = " ".join(f'user_{name}="{password}"' for name, password in _USERS.items())
         jaas = {
             f"listener.name.{listener}.{mechanism.lower()}.sasl.jaas.config": (
@@ -107,8 +148,10 @@ class SecuredJavaBroker(JavaBroker):
                 **SETTINGS,
                 **_REAUTHS,
                 **_of_tls(),
+                **tokens,
+                **(_TOKENS_IN_JAVA if newest else {}),
                 **jaas,
-                "listener.security.protocol.map": f"{_MAP},CONTROLLER:PLAINTEXT",
+                "listener.security.protocol.map": f"{_MAP},{_OAUTH_MAP},CONTROLLER:PLAINTEXT",
                 "listeners": ",".join([*listeners, f"CONTROLLER://{voter}"]),
                 "controller.quorum.voters": f"1@{voter}",
                 "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
@@ -117,6 +160,7 @@ class SecuredJavaBroker(JavaBroker):
             },
             port=ports[0],
             version=version,
+            properties={_ALLOWED_URLS: tokens.get("sasl.oauthbearer.jwks.endpoint.url", "")},
         )
         self._ports = ports
 

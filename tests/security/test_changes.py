@@ -16,6 +16,7 @@ from coordinator import Emulator
 from coordinator.control.in_process_requests import ControlError
 from coordinator.http.remote import RemoteKit
 from coordinator.http.serving import ControlPort
+from coordinator.security.scram import MECHANISMS, ScramClient
 from integration_tests.wire.codec import TableCodec
 from integration_tests.wire.raw import Closed, RawConnection
 
@@ -121,6 +122,34 @@ class TestPasswords:
         with kafka.deny_authentication():
             pass
         assert logins()[1] == 0
+
+    def test_faults_of_their_messages(self, kafka: Emulator, logins: Logins) -> None:
+        """As of any request, by the same words; afterwards clients get in."""
+        fault = kafka.fail("SaslAuthenticate", "SASL_AUTHENTICATION_FAILED", times=2)
+        assert [logins()[1] for _ in range(3)] == [58, 58, 0]
+        assert fault.hits == 2
+        slow = kafka.delay("SaslAuthenticate", seconds=0.05, times=1)
+        assert logins()[1] == 0
+        assert slow.hits == 1
+
+    def test_one_is_cut_in_the_middle(self, kafka: Emulator, logins: Logins) -> None:
+        """Between the two messages of SCRAM."""
+        for cuts in (True, False):
+            connection = RawConnection(kafka.bootstrap_servers, TableCodec())
+            logins.opened.append(connection)
+            client = ScramClient(MECHANISMS["SCRAM-SHA-256"], "billing", "first-secret", "n")
+            connection.send("SaslHandshake", 1, {"mechanism": "SCRAM-SHA-256"})
+            connection.receive()
+            connection.send("SaslAuthenticate", 2, {"auth_bytes": client.first().hex()})
+            first = bytes.fromhex(connection.receive()[1]["auth_bytes"])
+            if cuts:
+                kafka.disconnect("SaslAuthenticate", times=1)
+            connection.send("SaslAuthenticate", 2, {"auth_bytes": client.final(first).hex()})
+            if cuts:
+                with pytest.raises(Closed):
+                    connection.receive()
+            else:
+                assert connection.receive()[1]["error_code"] == 0
 
     @pytest.mark.parametrize(
         ("user", "password"), [("nobody", "x"), ("billing", ""), ("billing", 5)]

@@ -1,7 +1,8 @@
-"""OAUTHBEARER with unsecured tokens (OAUTH-1, OAUTH-3)."""
+"""OAUTHBEARER with unsecured tokens (OAUTH-1 to OAUTH-3)."""
 
 from __future__ import annotations
 
+import time
 from base64 import urlsafe_b64encode
 from typing import Any
 
@@ -9,9 +10,12 @@ import pytest
 
 from coordinator import Emulator
 from coordinator.emulator.embedded import EmulatorError
-from coordinator.security.oauthbearer import OAUTHBEARER, unsecured_token
+from coordinator.security.login import LoginRefused
+from coordinator.security.oauthbearer import OAUTHBEARER, OAuthBearerServer, unsecured_token
 from coordinator.wire.messages.metadata import MetadataRequest
 from coordinator.wire.messages.sasl_authenticate import SaslAuthenticateRequest
+from integration_tests.wire.codec import TableCodec
+from integration_tests.wire.raw import RawConnection
 from tests.security.driver import SecuredClient, SecuredDriver
 
 pytest.importorskip("confluent_kafka")
@@ -56,6 +60,7 @@ def test_a_token_says_who_it_is(scheme: str) -> None:
         {"sub": "alice", "exp": NOW_S - 1},
         {"sub": "alice", "exp": "soon"},
         {"sub": "alice", "exp": NOW_S + 60, "iat": NOW_S + 30},
+        {"sub": "alice", "exp": NOW_S + 60, "scope": 5},
     ],
 )
 def test_a_refused_token_is_told_twice(claims: dict[str, Any]) -> None:
@@ -65,6 +70,53 @@ def test_a_refused_token_is_told_twice(claims: dict[str, Any]) -> None:
     assert (answer.error_code, answer.auth_bytes) == (0, b'{"status":"invalid_token"}')
     refused = made.late_token(b"\x01", DELAY_MS)
     assert (refused.error_code, refused.error_message) == (58, '{"status":"invalid_token"}')
+
+
+@pytest.mark.parametrize(
+    ("scope", "is_enough"),
+    [
+        (["kafka", "more"], True),
+        (["more", "x", "kafka"], True),
+        (["kafka"], False),
+        ("kafka more", False),
+        ("kafka", False),
+        (None, False),
+    ],
+)
+def test_a_token_is_for_what_its_listener_wants(scope: Any, is_enough: bool) -> None:
+    """OAUTH-2, as a broker answers: of a text with a blank in it each word counts for nothing."""
+    server = OAuthBearerServer(NOW_S, required_scope=("kafka", "more"))
+    answer = server.evaluate(first({"sub": "alice", "exp": NOW_S + 60, "scope": scope}))
+    told = b'{"status":"insufficient_scope", "scope":"[kafka, more]"}'
+    assert (answer, server.complete) == ((b"", True) if is_enough else (told, False))
+    if not is_enough:
+        with pytest.raises(LoginRefused, match="insufficient_scope"):
+            server.evaluate(b"\x01")
+
+
+def test_a_listener_of_its_own_takes_tokens_of_a_scope() -> None:
+    """Its setting alone names the mechanism."""
+    jaas = 'X required unsecuredValidatorRequiredScope="kafka more";'
+    options = Emulator(
+        listen=["SCOPE://127.0.0.1:0"],
+        config={
+            "listener.security.protocol.map": "SCOPE:SASL_PLAINTEXT",
+            "listener.name.scope.sasl.enabled.mechanisms": "OAUTHBEARER",
+            "listener.name.scope.oauthbearer.sasl.jaas.config": jaas,
+        },
+    )
+    with options as kafka:
+        config = kafka.client_config("librdkafka", user="anybody")
+        assert config["sasl.mechanism"] == "OAUTHBEARER"
+        connection = RawConnection(kafka.bootstrap_servers, TableCodec())
+        connection.send("SaslHandshake", 1, {"mechanism": "OAUTHBEARER"})
+        connection.receive()
+        # the wall clock's, which the emulator asks
+        claims = {"sub": "alice", "exp": time.time() + 3_600}
+        connection.send("SaslAuthenticate", 2, {"auth_bytes": first(claims).hex()})
+        told = bytes.fromhex(connection.receive()[1]["auth_bytes"])
+        assert told == b'{"status":"insufficient_scope", "scope":"[kafka, more]"}'
+        connection.close()
 
 
 @pytest.mark.parametrize("data", [b"", b"hello", b"n,,\x01\x01", b"n,,\x01auth=Bearer\x01\x01"])
