@@ -1,5 +1,5 @@
 """What acknowledgements mean for a share partition: an event, or Kafka's error (SH-ACK-1 to
-SH-ACK-6).
+SH-ACK-9).
 
 The ranges of one request are taken whole or not at all. What lies below the start offset is long
 done with, and changes nothing. Order of checks and texts as in Kafka 4.4.0. Time and memory grow
@@ -9,10 +9,11 @@ with the ranges of the request and with what is in flight, never with how far ap
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from ..errors import ErrorCode
 from . import events as ev
+from .events import Span
 from .model import SharePartition
 from .runs import Run
 from .start import start_after
@@ -24,6 +25,8 @@ LAST_PAST = "Batch record not found. The last offset in request is past acquired
 BATCH_NOT_ACQUIRED = "The batch cannot be acknowledged. The batch is not in the acquired state."
 NOT_ACQUIRED = "The offset cannot be acknowledged. The offset is not acquired."
 NOT_OWNER = "Member is not the owner of batch record"
+NOT_OWNER_OF_OFFSET = "Member is not the owner of offset"
+NOT_RENEWED = "Renewing acquisition locks is not enabled for the group."
 
 
 class Acknowledged(NamedTuple):
@@ -39,6 +42,11 @@ class Refused(NamedTuple):
 
     error: ErrorCode
     message: str
+
+
+FAILED: Final = Refused(ErrorCode.UNKNOWN_SERVER_ERROR, "")
+"""Nothing is in flight, and a range reaches from before the start offset to behind it: Kafka's
+whole request fails (SH-ACK-9)."""
 
 
 def are_wrong(ranges: Sequence[Acknowledged], *, renewing: bool, renewal_known: bool) -> bool:
@@ -67,74 +75,119 @@ def acknowledge(
     ranges: Sequence[Acknowledged],
     *,
     deliveries: Deliveries,
-    renewed_until_ms: int,
+    renewed_until_ms: int | None,
 ) -> ev.RecordsAcknowledged | Refused | None:
     """The event, or why there is none; None: everything in the request is long done with.
 
-    Ranges were looked at by `are_wrong`.
+    Ranges were looked at by `are_wrong`. `renewed_until_ms`: None if the group renews no locks.
     """
+    may_renew = renewed_until_ms is not None
     records: list[ev.AcknowledgedRange] = []
-    behind = -1
     for of in ranges:
         if of.last_offset < partition.start_offset:
             continue
-        refused = _look_up(partition, of)
-        if refused:
-            return refused
-        if of.first_offset == behind >= partition.start_offset:
-            return Refused(ErrorCode.INVALID_RECORD_STATE, NOT_ACQUIRED)
-        behind = of.last_offset
-        first = max(of.first_offset, partition.start_offset)
-        for run in partition.runs.between(first, of.last_offset):
-            refused = _refuse(partition, run, of, member_id)
+        floor = _look_up(partition, of)
+        if isinstance(floor, Refused):
+            return floor
+        before = records[-1] if records else None
+        for batch in partition.batches(floor.first_offset, of.last_offset):
+            if batch.last_offset < partition.start_offset:
+                continue
+            refused = _refuse(partition, batch, of, member_id, before, may_renew=may_renew)
             if refused:
                 return refused
-            records += _changed(run, of, deliveries)
+            for run in partition.runs.between(*_part(partition, batch, of)):
+                records += _changed(run, of, deliveries)
     if not records:
         return None
-    renewed = any(of.state == str(RecordState.ACQUIRED) for of in records)
+    renewed = sum(of.state == str(RecordState.ACQUIRED) for of in records)
+    stored = renewed < len(records)  # else the start offset stays where it is
     joined = tuple(_joined(records))
     return ev.RecordsAcknowledged(
         member_id,
         joined,
         renewed_until_ms if renewed else None,
-        start_after(partition, joined),
+        start_after(partition, joined) if stored else partition.start_offset,
     )
 
 
-def _look_up(partition: SharePartition, of: Acknowledged) -> Refused | None:
-    """Whether what is in flight reaches as far as a range does."""
+def fails(partition: SharePartition, ranges: Sequence[Acknowledged]) -> bool:
+    """Whether acknowledgements make their whole request fail (SH-ACK-9)."""
+    start = partition.start_offset
+    return partition.batch_at_or_before(start) is None and any(
+        of.first_offset < start <= of.last_offset
+        and partition.batch_at_or_before(of.first_offset) is None
+        for of in ranges
+    )
+
+
+def _look_up(partition: SharePartition, of: Acknowledged) -> Span | Refused:
+    """The first batch that a range concerns, if what is in flight reaches as far as the range.
+    Kafka counts the batch before a range among those that it concerns."""
     floor = partition.batch_at_or_before(of.first_offset)
-    if floor is not None and of.last_offset <= floor.last_offset:
-        return None
-    if floor is None and not of.first_offset < partition.start_offset <= of.last_offset:
-        return Refused(ErrorCode.INVALID_RECORD_STATE, NOT_FOUND)
-    last = floor
-    for batch in partition.batches(of.first_offset, of.last_offset):
-        last = batch
-    if last is None:
-        return Refused(ErrorCode.INVALID_RECORD_STATE, NOT_FOUND)
+    if floor is None:
+        if not of.first_offset < partition.start_offset <= of.last_offset:
+            return Refused(ErrorCode.INVALID_RECORD_STATE, NOT_FOUND)
+        floor = partition.batch_at_or_before(partition.start_offset)
+        if floor is None:
+            return FAILED
+    last = partition.batch_at_or_before(of.last_offset)
+    assert last is not None, floor
     if last.last_offset < of.first_offset:
         return Refused(ErrorCode.INVALID_REQUEST, FIRST_PAST)
     if last.last_offset < of.last_offset:
         return Refused(ErrorCode.INVALID_REQUEST, LAST_PAST)
-    return None
+    return floor
+
+
+def _part(partition: SharePartition, batch: Span, of: Acknowledged) -> Span:
+    """The offsets of a batch that a range names, from the start offset on."""
+    first = max(batch.first_offset, of.first_offset, partition.start_offset)
+    return Span(first, min(batch.last_offset, of.last_offset))
 
 
 def _refuse(
-    partition: SharePartition, run: Run, of: Acknowledged, member_id: str
+    partition: SharePartition,
+    batch: Span,
+    of: Acknowledged,
+    member_id: str,
+    before: ev.AcknowledgedRange | None,
+    *,
+    may_renew: bool,
 ) -> Refused | None:
-    """Records have to be the member's. Of a batch that is in one state as a whole Kafka says so in
-    other words."""
-    if run.condition.state is RecordState.ACQUIRED:
-        if run.condition.member_id == member_id:
-            return None
-        return Refused(ErrorCode.INVALID_RECORD_STATE, NOT_OWNER)
-    batch = partition.batch_at_or_before(run.first)
-    whole = batch is not None and [
-        (one.first, one.last) for one in partition.runs.between(*batch)
-    ] == [batch]
-    return Refused(ErrorCode.INVALID_RECORD_STATE, BATCH_NOT_ACQUIRED if whole else NOT_ACQUIRED)
+    """Records have to be the member's. `before`: what the request has said last, of records that
+    this range may name once more. Of a batch that is followed as a whole all of it has to be the
+    member's, and Kafka says so in other words."""
+    part = _part(partition, batch, of)
+    said = -1
+    if before is not None and before.state != str(RecordState.ACQUIRED):
+        said = before.last_offset
+    if not partition.is_followed(batch):
+        run = next(partition.runs.between(*batch))
+        if run.condition.state is not RecordState.ACQUIRED or batch.last_offset == said:
+            return Refused(ErrorCode.INVALID_RECORD_STATE, BATCH_NOT_ACQUIRED)
+        if run.condition.member_id != member_id:
+            return Refused(ErrorCode.INVALID_RECORD_STATE, NOT_OWNER)
+        if part == batch and len(of.types) == 1:
+            return _refuse_renewal(of, 0, 0) if not may_renew else None
+        partition.follow(batch)
+    for run in partition.runs.between(*part):
+        if run.condition.state is not RecordState.ACQUIRED or run.first == said:
+            return Refused(ErrorCode.INVALID_RECORD_STATE, NOT_ACQUIRED)
+        if run.condition.member_id != member_id:
+            return Refused(ErrorCode.INVALID_RECORD_STATE, NOT_OWNER_OF_OFFSET)
+        refused = None if may_renew else _refuse_renewal(of, run.first, run.last)
+        if refused:
+            return refused
+    return None
+
+
+def _refuse_renewal(of: Acknowledged, first: int, last: int) -> Refused | None:
+    """Whether these records are to be locked for longer, in a group that does not."""
+    types = of.types
+    if len(types) > 1:
+        types = types[first - of.first_offset : last - of.first_offset + 1]
+    return Refused(ErrorCode.INVALID_RECORD_STATE, NOT_RENEWED) if RENEW in types else None
 
 
 def _changed(run: Run, of: Acknowledged, deliveries: Deliveries) -> Iterator[ev.AcknowledgedRange]:

@@ -66,6 +66,8 @@ def acquire(
     if not read.batches:
         return ()
     last = read.batches[-1].last_offset
+    if last < partition.start_offset:
+        return ()
     most = min(wanted.max_records, wanted.most_in_flight - partition.in_flight)
     if most <= 0 and read.offset < partition.next_offset:  # no room, but for what is in flight
         last = min(last, partition.next_offset - 1)
@@ -94,7 +96,12 @@ def _take_known(
 ) -> tuple[int, bool]:
     """Take what is available of the batches in flight, and of what lies between them after a load.
     Where new records begin, and whether more may be taken."""
-    base = max(read.batches[0].first_offset, partition.start_offset)
+    lowest = read.batches[0].first_offset
+    floor = partition.batch_at_or_before(lowest)
+    if floor is None:
+        base = max(lowest, partition.start_offset)
+    else:  # a batch of the log that begins before the start offset is given whole, then
+        base = floor.first_offset if floor.last_offset >= lowest else lowest
     behind = base
     for batch in partition.batches(base, last):
         if taken.count >= most:
@@ -106,7 +113,7 @@ def _take_known(
             if taken.count >= most:
                 return behind, False
         behind = batch.last_offset + 1
-        span = Span(max(base, batch.first_offset), min(last, batch.last_offset))
+        span = Span(max(lowest, batch.first_offset), min(last, batch.last_offset))
         available = [
             run
             for run in partition.runs.between(*span)
@@ -120,6 +127,8 @@ def _take_known(
         part = wanted.exact and batch.last_offset - batch.first_offset + 1 > room
         before = taken.count
         if careful or part or not _is_whole(available, batch):
+            if available and (careful or part):
+                partition.follow(batch)
             for first, until, count in _part(available, batch, wanted, room):
                 taken.take(first, until, count)
         else:
@@ -231,8 +240,9 @@ def _told(
         yield ev.RecordsArchived(GONE, tuple(gone), start)
     if not taken.records:
         return
-    if partition.last_batch is None or taken.records[0].first_offset < start:
-        start = taken.records[0].first_offset
+    first = partition.first_batch
+    if taken.batches and (first is None or taken.batches[0].first_offset < first.first_offset):
+        start = taken.batches[0].first_offset
     acquired, aborted = _without(taken.records, read.aborted)
     yield ev.RecordsAcquired(
         member_id, tuple(acquired), tuple(taken.batches), wanted.deadline_ms, start

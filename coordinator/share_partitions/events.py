@@ -11,6 +11,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+LOG_STARTS_BEHIND = "the log starts behind them"
+"""Why records are archived that left the log: its start has overtaken the start offset."""
+
 
 class Span(NamedTuple):
     """Offsets from the first to the last."""

@@ -3,7 +3,7 @@ says what became of its records."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import events as ev
@@ -49,7 +49,8 @@ def _acquired(partition: SharePartition, event: ev.RecordsAcquired) -> None:
             for of in event.records
         ]
     )
-    _start_at(partition, event.start_offset)
+    _touched(partition, event.records)
+    partition.start_offset = event.start_offset
 
 
 def _acknowledged(partition: SharePartition, event: ev.RecordsAcknowledged) -> None:
@@ -61,17 +62,25 @@ def _acknowledged(partition: SharePartition, event: ev.RecordsAcknowledged) -> N
             condition = condition._replace(member_id=event.member_id, deadline_ms=event.deadline_ms)
         changes.append((of.first_offset, of.last_offset, condition))
     partition.runs.change(changes)
+    _touched(partition, event.records)
     _start_at(partition, event.start_offset)
 
 
 def _given_up(partition: SharePartition, event: ev.RecordsReleased | ev.RecordsArchived) -> None:
+    _touched(partition, event.records)
     partition.runs.change(
         [
             (of.first_offset, of.last_offset, Condition(RecordState(of.state), of.delivery_count))
             for of in event.records
         ]
     )
-    _start_at(partition, event.start_offset)
+    if isinstance(event, ev.RecordsArchived) and event.reason == ev.LOG_STARTS_BEHIND:
+        partition.start_offset = event.start_offset
+        partition.next_offset = max(partition.next_offset, event.start_offset)
+        if partition.last_batch is None:
+            partition.forget_batches()
+    else:
+        _start_at(partition, event.start_offset)
 
 
 def _unchanged(
@@ -80,11 +89,18 @@ def _unchanged(
     pass
 
 
+def _touched(
+    partition: SharePartition, records: Sequence[ev.RecordRange | ev.AcknowledgedRange]
+) -> None:
+    for of in records:
+        partition.touched(of.first_offset, of.last_offset)
+
+
 def _start_at(partition: SharePartition, start_offset: int) -> None:
-    partition.start_offset = start_offset
-    partition.next_offset = max(partition.next_offset, start_offset)
-    partition.runs.drop_before(start_offset)
-    partition.forget_batches()
+    if start_offset != partition.start_offset:
+        partition.start_offset = start_offset
+        partition.next_offset = max(partition.next_offset, start_offset)
+        partition.forget_batches()
 
 
 _FOLDS: dict[type, Callable[[SharePartition, Any], None]] = {

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from .events import Span
-from .runs import Runs
+from .runs import Run, Runs
 from .states import RecordState
 
 
@@ -29,10 +29,15 @@ class SharePartition:
 
     `start_offset` (SPSO): everything before it is done with. `next_offset`: behind the last record
     that is in flight; the group has read nothing from there on.
+
+    Where the log's start overtakes the start offset, batches before it are known until
+    acknowledgements move the start offset again, as in Kafka: records that were acquired before
+    stay so, and hold it up.
     """
 
     __slots__ = (
         "_firsts",
+        "_followed",
         "_lasts",
         "key",
         "leader_epoch",
@@ -49,9 +54,10 @@ class SharePartition:
         self.start_offset = self.next_offset = 0
         self.state_epoch = self.leader_epoch = 0
         self.runs = Runs()
-        """What is in flight, from the start offset on."""
+        """What is in flight, from the first batch that is known."""
         self._firsts: array[int] = array("q")
         self._lasts: array[int] = array("q")
+        self._followed: set[int] = set()
 
     # -- batches: the records that came into flight together
 
@@ -64,7 +70,35 @@ class SharePartition:
     def forget_batches(self) -> None:
         """Batches that end before the start offset are over."""
         gone = bisect_left(self._lasts, self.start_offset)
+        self._followed.difference_update(self._firsts[:gone])
         del self._firsts[:gone], self._lasts[:gone]
+        self.runs.drop_before(
+            min(self._firsts[0], self.start_offset) if self._firsts else self.start_offset
+        )
+
+    def follow(self, batch: Span) -> None:
+        """A batch is followed record by record from now on: something was done to a part of it.
+
+        It decides nothing but in which words a refusal is told, and which refusal comes first
+        (SH-ACK-8). What a refused request did is no event, so that this is not a part of
+        `snapshot`.
+        """
+        self._followed.add(batch.first_offset)
+
+    def is_followed(self, batch: Span) -> bool:
+        """Whether a batch is followed record by record."""
+        return batch.first_offset in self._followed
+
+    def touched(self, first: int, last: int) -> None:
+        """Something was done to these records: a batch of which they are a part is followed."""
+        for offset in (first, last):
+            batch = self.batch_at_or_before(offset)
+            if (
+                batch is not None
+                and batch.last_offset >= offset
+                and not first <= batch.first_offset <= batch.last_offset <= last
+            ):
+                self.follow(batch)
 
     def batches(self, first: int, last: int) -> Iterator[Span]:
         """The batches that have offsets in this range."""
@@ -82,6 +116,11 @@ class SharePartition:
     def last_batch(self) -> Span | None:
         """The batch with the highest offsets."""
         return Span(self._firsts[-1], self._lasts[-1]) if self._firsts else None
+
+    @property
+    def first_batch(self) -> Span | None:
+        """The batch with the lowest offsets."""
+        return Span(self._firsts[0], self._lasts[0]) if self._firsts else None
 
     # -- what is asked about it
 
@@ -104,15 +143,21 @@ class SharePartition:
             run.condition.state is RecordState.AVAILABLE for run in self.runs.between(first, last)
         )
 
+    def in_flight_runs(self) -> Iterator[Run]:
+        """What is in flight, from the start offset on."""
+        return self.runs.between(self.start_offset, self.next_offset - 1)
+
     @property
     def complete_count(self) -> int:
         """How many records from the start on are done with (KIP-1226)."""
-        return sum(run.last - run.first + 1 for run in self.runs if run.condition.state.final)
+        return sum(
+            run.last - run.first + 1 for run in self.in_flight_runs() if run.condition.state.final
+        )
 
     def counts(self) -> dict[RecordState, int]:
         """How many records are in flight in each state."""
         counts = dict.fromkeys(RecordState, 0)
-        for run in self.runs:
+        for run in self.in_flight_runs():
             counts[run.condition.state] += run.last - run.first + 1
         return counts
 

@@ -76,10 +76,16 @@ def _released(
     found: dict[str, list[ev.RecordRange]] = {}
     for run in runs:
         if run.condition.state is RecordState.ACQUIRED and chosen(run):
-            state = deliveries.after_release(run.condition.delivery_count)
-            found.setdefault(run.condition.member_id, []).append(
-                ev.RecordRange(run.first, run.last, str(state), run.condition.delivery_count)
-            )
+            count = run.condition.delivery_count
+            records = found.setdefault(run.condition.member_id, [])
+            first = run.first
+            if first < partition.start_offset:  # they left the log
+                last = min(run.last, partition.start_offset - 1)
+                records.append(ev.RecordRange(first, last, str(RecordState.ARCHIVED), count))
+                first = last + 1
+            if first <= run.last:
+                state = deliveries.after_release(count)
+                records.append(ev.RecordRange(first, run.last, str(state), count))
     everything = sorted(of for records in found.values() for of in records)
     starts = [partition.start_offset] * (len(found) - 1) + [start_after(partition, everything)]
     return tuple(

@@ -13,10 +13,11 @@ Changed = Sequence[RecordRange | AcknowledgedRange]
 
 
 def start_after(partition: SharePartition, changed: Changed) -> int:
-    """The start offset once these records (in order) are in their new states."""
+    """The start offset once these records (in order) are in their new states. It never goes back;
+    a record before it that is acquired still holds it up."""
     for first, state in _overlaid(partition, changed):
         if not state.final:
-            return first
+            return max(first, partition.start_offset)
     return partition.next_offset
 
 

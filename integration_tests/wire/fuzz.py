@@ -21,6 +21,7 @@ from integration_tests.wire.scenarios import (
     random_frames,
     random_groups,
     random_logs,
+    random_shares,
 )
 
 EPISODES = {
@@ -30,6 +31,7 @@ EPISODES = {
     "frames": random_frames.episode,
     "groups": random_groups.episode,
     "logs": random_logs.episode,
+    "shares": random_shares.episode,
 }
 
 

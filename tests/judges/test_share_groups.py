@@ -126,7 +126,7 @@ def accepted_records_are_not_noted(patch: pytest.MonkeyPatch) -> None:
 
 
 def anybody_acknowledges(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(acknowledge, "_refuse", lambda *_: None)
+    patch.setattr(acknowledge, "_refuse", lambda *_, **__: None)
 
 
 def the_limit_is_forgotten(patch: pytest.MonkeyPatch) -> None:

@@ -66,19 +66,40 @@ class Life:
 
     def acknowledge(self, *ranges: tuple[int, ...], member: str = "a") -> ErrorCode:
         """Acknowledge (first, last, types ...)."""
+        refused = self.refused(*ranges, member=member)
+        return ErrorCode.NONE if refused is None else refused.error
+
+    def refused(
+        self, *ranges: tuple[int, ...], member: str = "a", renews: bool = True
+    ) -> acknowledging.Refused | None:
+        """Acknowledge; the refusal, or None. `renews`: the group renews locks."""
         rows = [acknowledging.Acknowledged(of[0], of[1], of[2:]) for of in ranges]
         event = acknowledging.acknowledge(
             self.partition,
             member,
             rows,
             deliveries=DELIVERIES,
-            renewed_until_ms=self.now + LOCK_MS,
+            renewed_until_ms=self.now + LOCK_MS if renews else None,
         )
         if isinstance(event, acknowledging.Refused):
-            return event.error
+            return event
         if event is not None:
             self.fold(event)
-        return ErrorCode.NONE
+        return None
+
+    def says(self, *ranges: tuple[int, ...], member: str, renews: bool = True) -> str:
+        """Acknowledge; in which words that is refused."""
+        refused = self.refused(*ranges, member=member, renews=renews)
+        return "" if refused is None else refused.message
+
+    def log_starts_at(self, offset: int) -> None:
+        """The log's start overtakes the start offset: what is available before it is archived."""
+        gone = tuple(
+            ev.RecordRange(of.first, of.last, "Archived", of.condition.delivery_count)
+            for of in self.partition.runs.between(self.partition.start_offset, offset - 1)
+            if of.condition.state is RecordState.AVAILABLE
+        )
+        self.fold(ev.RecordsArchived(ev.LOG_STARTS_BEHIND, gone, offset))
 
     def close_session(self, member: str = "a") -> None:
         """All that a member holds is given back."""
@@ -246,6 +267,93 @@ def test_records_that_left_the_log() -> None:
     del life.log[0]
     assert life.fetch() == [(5, 9, 2)]
     assert life.states() == [(0, 4, "Archived"), (5, 9, "Acquired")]
+
+
+def test_batches_that_are_followed_record_by_record() -> None:
+    """SH-ACK-8: refusals are in other words once something was done to a part of a batch, though it
+    was refused, and though all its records are in one state again."""
+    life = Life((0, 2), (3, 5), (6, 7), (8, 9))
+    life.fetch(batch_size=1)
+    for batch in ((0, 2), (3, 5), (6, 7)):
+        assert life.says((*batch, ACCEPT), member="b") == acknowledging.NOT_OWNER
+    life.acknowledge((0, 0, RENEW))
+    assert life.acknowledge((4, 4, ACCEPT), (11, 11, ACCEPT)) is ErrorCode.INVALID_REQUEST
+    life.acknowledge((6, 7, RENEW, RENEW))
+    for batch in ((0, 2), (3, 5), (6, 7)):
+        assert life.says((*batch, ACCEPT), member="b") == acknowledging.NOT_OWNER_OF_OFFSET
+    life.acknowledge((6, 7, ACCEPT))
+    assert life.says((6, 7, ACCEPT), member="a") == acknowledging.NOT_ACQUIRED
+    life.acknowledge((8, 9, ACCEPT))
+    assert life.says((8, 9, ACCEPT), member="a") == acknowledging.BATCH_NOT_ACQUIRED
+
+
+def test_the_batch_before_a_range_is_looked_at() -> None:
+    """SH-ACK-8: a range that begins behind a batch concerns that batch, too."""
+    life = Life((0, 2), (5, 7))
+    life.fold(
+        *(
+            ev.RecordsAcquired(
+                member, (ev.RecordRange(*of, "Acquired", 1),), (Span(*of),), LOCK_MS, 0
+            )
+            for member, of in (("b", (0, 2)), ("a", (5, 7)))
+        )
+    )
+    assert life.says((4, 7, ACCEPT), member="a") == acknowledging.NOT_OWNER
+    assert life.says((5, 7, ACCEPT), member="a") == ""
+
+
+def test_renewing_is_refused_after_all_else() -> None:
+    """SH-ACK-8: of a record that another holds it is said so, whether or not locks are renewed."""
+    life = Life((0, 2), (3, 5))
+    life.fetch(batch_size=1)
+    assert life.says((0, 2, RENEW), member="b", renews=False) == acknowledging.NOT_OWNER
+    assert life.says((0, 2, RENEW), member="a", renews=False) == acknowledging.NOT_RENEWED
+    assert life.says((3, 4, ACCEPT, RENEW), member="a", renews=False) == acknowledging.NOT_RENEWED
+
+
+def test_renewing_moves_nothing() -> None:
+    """SH-SPSO-1: the start offset moves with what is stored alone."""
+    life = Life((0, 2))
+    life.fetch()
+    life.fold(
+        ev.RecordsArchived(
+            "their transaction was aborted", (ev.RecordRange(0, 0, "Archived", 1),), 0
+        )
+    )
+    assert life.acknowledge((1, 1, RENEW)) is ErrorCode.NONE
+    assert life.partition.start_offset == 0
+    assert life.acknowledge((1, 1, ACCEPT)) is ErrorCode.NONE
+    assert life.partition.start_offset == 2
+
+
+def test_a_range_around_the_start_where_nothing_is_in_flight() -> None:
+    """SH-ACK-9: the request fails; what is long done with alone is taken in silence."""
+    life = Life((0, 2), (3, 4))
+    life.fetch(batches=1)
+    life.acknowledge((0, 2, ACCEPT))
+    assert life.refused((1, 4, ACCEPT)) is acknowledging.FAILED
+    assert life.acknowledge((0, 2, ACCEPT)) is ErrorCode.NONE
+    assert life.says((3, 4, ACCEPT), member="a") == acknowledging.NOT_FOUND
+    life.fetch()
+    assert life.acknowledge((1, 4, ACCEPT)) is ErrorCode.NONE
+
+
+def test_what_is_held_when_the_log_starts_behind_it() -> None:
+    """SH-SPSO-2: it stays acquired, and holds the start offset up until it is given back."""
+    life = Life((0, 2), (3, 5), (6, 8))
+    life.fetch(most=3)
+    life.fetch("b", most=3)
+    life.acknowledge((3, 3, RELEASE), member="b")
+    life.log_starts_at(5)
+    assert life.partition.start_offset == 5
+    assert life.states() == [(0, 2, "Acquired"), (3, 3, "Archived"), (4, 5, "Acquired")]
+    assert life.acknowledge((0, 2, ACCEPT)) is ErrorCode.NONE  # long done with
+    assert life.acknowledge((3, 5, ACCEPT), member="b") is ErrorCode.NONE
+    assert life.partition.start_offset == 5
+    life.close_session("b")
+    assert life.partition.start_offset == 5
+    life.close_session()
+    assert (life.partition.start_offset, life.states()) == (6, [])
 
 
 @pytest.mark.parametrize("seed", range(150))

@@ -98,7 +98,7 @@ def holders_are_not_noted(patch: Patch) -> None:
 
 
 def anybody_acknowledges(patch: Patch) -> None:
-    patch.setattr(acknowledge, "_refuse", lambda *_: None)
+    patch.setattr(acknowledge, "_refuse", lambda *_, **__: None)
 
 
 def share_session_epochs_are_not_checked(patch: Patch) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import queue
 import time
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 
 from confluent_kafka import KafkaException
@@ -18,20 +18,32 @@ from tests.testing.small_applications import CommitsEach
 
 class LeavesItsWorker(CommitsEach):
     """A worker thread takes records from a queue; its stop closes the consumer, and forgets the
-    worker."""
+    worker, which has a record in hand then and is done with it before the consumer is closed."""
 
     def live(self) -> None:
         self.waiting: queue.Queue[Any] = queue.Queue()
         self.done: dict[tuple[str, int], int] = {}
-        Thread(target=self.work_off, daemon=True).start()
+        self.closing, self.worked = Event(), Event()
+        of_this_start = (self.waiting, self.done, self.closing, self.worked)
+        Thread(target=self.work_off, args=of_this_start, daemon=True).start()
         super().live()
 
-    def work_off(self) -> None:
+    def work_off(
+        self,
+        waiting: queue.Queue[Any],
+        done: dict[tuple[str, int], int],
+        closing: Event,
+        worked: Event,
+    ) -> None:
         while True:
-            message = self.waiting.get()
-            time.sleep(0.005)  # what the work takes
+            message = waiting.get()
+            while not (waiting.qsize() or closing.is_set()):
+                time.sleep(0.001)
+            last = closing.is_set()
             self.work(message.topic(), message.partition(), message.offset())
-            self.done[message.topic(), message.partition()] = message.offset() + 1
+            done[message.topic(), message.partition()] = message.offset() + 1
+            if last:
+                worked.set()
 
     def handle(self, consumer: Any, message: Any) -> None:
         self.waiting.put(message)
@@ -48,6 +60,8 @@ class LeavesItsWorker(CommitsEach):
 
     def close(self, consumer: Any) -> None:
         self.commit(consumer, None)
+        self.closing.set()
+        self.worked.wait(5.0)
         consumer.close()
 
 

@@ -91,7 +91,16 @@ class Packing:
 
 
 class AcceptsFirst(Packing):
-    """Tells that it is done with everything before it begins."""
+    """Tells that it is done with everything before it begins. `accepted`: it has told so since its
+    work was held."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.accepted = threading.Event()
+
+    def hold_work(self) -> None:
+        super().hold_work()
+        self.accepted.clear()
 
     def batch(self, consumer: Any, messages: Iterable[Any]) -> None:
         listed = list(messages)
@@ -99,6 +108,7 @@ class AcceptsFirst(Packing):
             consumer.acknowledge(message)
         if listed:
             consumer.commit_sync(10.0)
+            self.accepted.set()
         for message in listed:
             self.going.wait()
             if self.killed:

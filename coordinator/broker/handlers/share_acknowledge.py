@@ -60,6 +60,8 @@ def _take(
     broker: Broker, call: Call, key: SessionKey, request: ShareAcknowledgeRequest
 ) -> Slices[ShareAcknowledgeResponse]:
     said = yield from take(broker.shares, call, key, request.topics, renewing=request.is_renew_ack)
+    if said is None:
+        return ShareAcknowledgeResponse(error_code=ErrorCode.UNKNOWN_SERVER_ERROR)
     if request.share_session_epoch == FINAL_EPOCH:
         broker.shares.end_session(key, SESSION_CLOSED, (yield), call.cause)
     return (yield from _response(broker, call, key.group_id, said))

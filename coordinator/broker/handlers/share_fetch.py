@@ -88,11 +88,13 @@ def _serve(
     if hidden:
         shown = [topic for topic in request.topics if topic.topic_id not in hidden]
     beforehand = yield from refused_beforehand(shares, call, key, shown, renewing=renews)
-    yield from operation.begin()
+    if beforehand is not None:
+        yield from operation.begin()
     call = call._replace(now=(yield))
-    operation.said = yield from take(
-        shares, call, key, shown, renewing=renews, beforehand=beforehand
-    )
+    said = yield from take(shares, call, key, shown, renewing=renews, beforehand=beforehand or {})
+    if said is None:
+        return ShareFetchResponse(error_code=ErrorCode.UNKNOWN_SERVER_ERROR)
+    operation.said = said
     operation.said.update(dict.fromkeys(acknowledged_of(request.topics, hidden), HIDDEN))
     now = yield
     if request.share_session_epoch == FINAL_EPOCH:

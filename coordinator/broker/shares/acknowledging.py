@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from ...common.slices import ITEMS_A_STEP, Slices
 from ...errors import ErrorCode
-from ...share_partitions.acknowledge import Acknowledged, Refused, are_wrong
-from ...share_partitions.states import RENEW
+from ...share_partitions.acknowledge import FAILED, Acknowledged, Refused, are_wrong, fails
 
 if TYPE_CHECKING:
     from ..call import Call
@@ -25,7 +24,6 @@ _NOT_READ = Refused(
 """Nobody has read the partition for the group here."""
 HIDDEN = Refused(ErrorCode.TOPIC_AUTHORIZATION_FAILED, "")
 """The client may not read the topic."""
-NOT_RENEWED = "Renewing acquisition locks is not enabled for the group."
 
 
 class Range(Protocol):
@@ -112,9 +110,9 @@ def names_much(topics: Sequence[Topic]) -> bool:
 
 def refused_beforehand(
     shares: Shares, call: Call, key: SessionKey, topics: Iterable[Topic], *, renewing: bool
-) -> Slices[dict[At, Refused]]:
+) -> Slices[dict[At, Refused] | None]:
     """Acknowledgements that a fetch brings of records that its member does not hold when it comes,
-    and which the fetch itself could acquire (SH-ACK-6)."""
+    and which the fetch itself could acquire (SH-ACK-6). None: the request fails as a whole."""
     said: dict[At, Refused] = {}
     done = 0
     for topic in topics:
@@ -134,6 +132,8 @@ def refused_beforehand(
             refused: Refused | None = _NOT_READ
             partition = shares.opened(key.group_id, found)
             if partition is not None:
+                if fails(partition, ranges):
+                    return None
                 if not partition.may_give(ranges[0].first_offset, ranges[-1].last_offset):
                     continue
                 refused = shares.partitions.why_not(partition, key.member_id, ranges, call.now)
@@ -150,9 +150,10 @@ def take(
     *,
     renewing: bool,
     beforehand: Mapping[At, Refused] = {},
-) -> Slices[dict[At, Refused | None]]:
+) -> Slices[dict[At, Refused | None] | None]:
     """Take the acknowledgements of a request; of partitions that have some, why they were refused
-    (None: they were not). Those of one partition are taken together."""
+    (None: they were not). Those of one partition are taken together. None: the request fails as a
+    whole, and those of partitions behind that at which it fails are not taken (SH-ACK-9)."""
     said: dict[At, Refused | None] = {}
     done = 0
     for topic in topics:
@@ -163,7 +164,10 @@ def take(
             if of.acknowledgement_batches:
                 at = topic.topic_id, of.partition_index
                 before = beforehand.get(at)
-                said[at] = _take(shares, call, key, at, _ranges(of), renewing, before)
+                refused = _take(shares, call, key, at, _ranges(of), renewing, before)
+                if refused is FAILED:
+                    return None
+                said[at] = refused
     return said
 
 
@@ -190,8 +194,6 @@ def _take(
         return Refused(found, "")
     if are_wrong(ranges, renewing=renewing, renewal_known=call.version >= RENEWS_SINCE):
         return Refused(ErrorCode.INVALID_REQUEST, "")
-    if not shares.settings(key.group_id).may_renew and any(RENEW in of.types for of in ranges):
-        return Refused(ErrorCode.INVALID_RECORD_STATE, NOT_RENEWED)
     if before is not None:
         return before
     partition = shares.opened(key.group_id, found)

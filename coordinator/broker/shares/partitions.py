@@ -227,12 +227,13 @@ class SharePartitions:
         now: int,
     ) -> ev.RecordsAcknowledged | Refused | None:
         group_id = partition.key.group_id
+        settings = self.settings(group_id)
         return acknowledging.acknowledge(
             partition,
             member_id,
             ranges,
             deliveries=self.settings.deliveries(group_id),
-            renewed_until_ms=now + self.settings(group_id).lock_duration_ms,
+            renewed_until_ms=now + settings.lock_duration_ms if settings.may_renew else None,
         )
 
     def release(
@@ -269,7 +270,14 @@ class SharePartitions:
         """The log does not reach as far back as the share partition: it starts later now."""
         if log_start <= partition.start_offset:
             return
-        self._fold(partition, ev.RecordsArchived("the log starts behind them", (), log_start), now)
+        gone = tuple(
+            ev.RecordRange(
+                run.first, run.last, str(RecordState.ARCHIVED), run.condition.delivery_count
+            )
+            for run in partition.runs.between(partition.start_offset, log_start - 1)
+            if run.condition.state is RecordState.AVAILABLE
+        )
+        self._fold(partition, ev.RecordsArchived(ev.LOG_STARTS_BEHIND, gone, log_start), now)
 
     # -- dead letters
 
@@ -346,8 +354,11 @@ class SharePartitions:
         """Write what changes to the share coordinator. The start offset that goes with it is the
         one before the change (SH-OFF-1)."""
         key = partition.key
+        start = partition.start_offset
         complete = partition.complete_count + sum(
-            of.last_offset - of.first_offset + 1 for of in records if RecordState(of.state).final
+            max(of.last_offset - max(of.first_offset, start) + 1, 0)
+            for of in records
+            if RecordState(of.state).final
         )
         written = Written(
             partition.state_epoch,

@@ -268,7 +268,7 @@ class ShareGroupHandle:
             held = {
                 run.condition.member_id
                 for _, one in share_views.partitions(self._session, self.group_id)
-                for run in one.runs
+                for run in one.in_flight_runs()
             }
             if name in held:
                 return name

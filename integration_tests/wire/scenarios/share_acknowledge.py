@@ -237,3 +237,68 @@ def pieces_of_batches_in_flight(s: Session) -> None:
     a.acknowledge((7, 7, RELEASE), (9, 9, RELEASE))
     b.fetch()
     shared.state()
+
+
+@scenario(PROFILE, since="4.4")
+def nothing_is_in_flight(s: Session) -> None:
+    """Ranges from before the start offset to behind it: the request fails as a whole, and the
+    session is a request further (SH-ACK-9)."""
+    shared = Shared(s, 3)
+    a = shared.sharer()
+    a.begin(0)
+    a.acknowledge((0, 2, ACCEPT))
+    a.acknowledge((0, 5, ACCEPT))
+    a.epoch += 1
+    a.fetch(acks=((1, 4, ACCEPT),))
+    a.epoch += 1
+    a.acknowledge((0, 2, ACCEPT))
+    a.acknowledge((3, 4, ACCEPT))
+    shared.produce(2)
+    a.fetch()
+    a.acknowledge((0, 4, ACCEPT))
+    shared.state()
+
+
+@scenario(PROFILE, since="4.4")
+def followed_record_by_record(s: Session) -> None:
+    """Once something was done to a part of a batch, refusals are in other words (SH-ACK-8): after
+    an acknowledgement of a part, one that was refused, and types of their own for each record."""
+    shared = Shared(s, 3, 3, 2)
+    a, b = shared.sharer("a"), shared.sharer("b")
+    a.begin(0, batch_size=1)
+    b.begin(0, max_wait_ms=0)
+    for acks in (((0, 2, ACCEPT),), ((3, 5, ACCEPT),), ((6, 7, ACCEPT),)):
+        b.acknowledge(*acks)
+    a.acknowledge((0, 0, RELEASE))
+    a.acknowledge((4, 4, ACCEPT), (9, 9, ACCEPT))
+    a.acknowledge((6, 7, RELEASE, RELEASE))
+    for acks in (((0, 2, ACCEPT),), ((1, 2, ACCEPT),), ((3, 5, ACCEPT),), ((6, 7, ACCEPT),)):
+        b.acknowledge(*acks)
+    b.fetch()
+    a.acknowledge((0, 2, ACCEPT))
+    shared.state()
+
+
+@scenario(PROFILE, since="4.4")
+def held_records_leave_the_log(s: Session) -> None:
+    """The log's start overtakes the start offset: what is held stays so, and is archived when it is
+    given back; until then the start offset does not move on."""
+    shared = Shared(s, 3, 3, 3)
+    a, b = shared.sharer("a"), shared.sharer("b")
+    a.begin(0, max_records=3)
+    b.begin(0, max_records=3)
+    b.acknowledge((3, 3, RELEASE))
+    of = {"name": shared.topic, "partitions": [{"partition_index": 0, "offset": 5}]}
+    s.stage().ask("DeleteRecords", 2, topics=[of], timeout_ms=5_000)
+    b.fetch()
+    shared.state()
+    a.acknowledge((0, 2, RELEASE))
+    b.acknowledge((3, 5, ACCEPT))
+    b.acknowledge((4, 5, ACCEPT))
+    shared.state()
+    b.fetch()
+    b.acknowledge((6, 8, ACCEPT))
+    a.close()
+    s.until(lambda: shared.stored_states() in ([], [2]), "the records were never given back")
+    b.fetch()
+    shared.state()
