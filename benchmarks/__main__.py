@@ -10,6 +10,7 @@ ALL = (
     "startup",
     "memory",
     "heartbeats",
+    "security",
     "rebalance",
     "produce_fetch",
     "request_cost",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from select import EPOLLIN, epoll
+from ssl import SSLSocket
 
 from benchmarks.process import (
     Client,
@@ -27,7 +28,7 @@ _ANSWER_BYTES = 16  # size, correlation id, no tagged fields, throttle time, err
 _SECONDS = 2.0
 
 
-class _Asker:
+class Asker:
     """A connection that sends bursts of requests of one size, each answered by 16 bytes."""
 
     def __init__(self, client: Client, request: bytes, deep: int) -> None:
@@ -44,15 +45,17 @@ class _Asker:
         self.socket.sendall(self.burst)
 
     def receive(self) -> bool:
-        """Read what is there; True when the whole burst is answered."""
-        self.last = self.socket.recv(1 << 16)
-        self.missing -= len(self.last)
-        return self.missing == 0
+        """Read what is there; True when the whole burst is answered. What TLS has read already is
+        no news to who waits for the socket."""
+        while True:
+            self.last = self.socket.recv(1 << 16)
+            self.missing -= len(self.last)
+            if not self.missing or not isinstance(self.socket, SSLSocket):
+                return self.missing == 0
 
 
-def _member(address: tuple[str, int], group: str) -> tuple[Client, bytes]:
+def member(client: Client, group: str) -> tuple[Client, bytes]:
     """A member of a Stable group of its own, and its heartbeat."""
-    client = Client(address)
     joined = member_alone(client, group)
     beat = HeartbeatRequest(
         group_id=group, generation_id=joined.generation_id, member_id=joined.member_id
@@ -64,10 +67,10 @@ def _heartbeats(loop: str, connections: int, deep: int, seconds: float) -> tuple
     """(heartbeats a second, microseconds of the server's processor time for one)."""
     with server(loop=loop) as serving:
         askers = [
-            _Asker(*_member(serving.address, f"group-{index}"), deep)
+            Asker(*member(Client(serving.address), f"group-{index}"), deep)
             for index in range(connections)
         ]
-        figures = _drive(serving, askers, seconds)
+        figures = drive(serving, askers, seconds)
         for asker in askers:
             assert asker.last.endswith(bytes(7)), (
                 asker.last
@@ -79,14 +82,15 @@ def _floor(loop: str, connections: int, seconds: float) -> float:
     """Microseconds of processor time for a read and a write by a server that does nothing else."""
     port = free_port()
     with running(["benchmarks.echo", str(port), loop], port) as serving:
-        return _drive(
+        return drive(
             serving,
-            [_Asker(Client(serving.address), bytes(80), 1) for _ in range(connections)],
+            [Asker(Client(serving.address), bytes(80), 1) for _ in range(connections)],
             seconds,
         )[1]
 
 
-def _drive(serving: ServerProcess, askers: list[_Asker], seconds: float) -> tuple[float, float]:
+def drive(serving: ServerProcess, askers: list[Asker], seconds: float) -> tuple[float, float]:
+    """Let them ask for so long: (answers a second, microseconds of processor time for one)."""
     by_descriptor = {asker.socket.fileno(): asker for asker in askers}
     poll = epoll()
     for descriptor in by_descriptor:
