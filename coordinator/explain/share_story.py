@@ -7,12 +7,12 @@ is acquired for the first time, and accepted) is not told.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final
 
 from ..event_log.reader import Line
 from ..history.share_records import LOCK_ENDED, ShareRecords
-from .words import listed, printable
+from .words import instant, listed, printable
 
 _GIVEN_UP = frozenset({"Archiving", "Archived"})
 _DONE_OF_THEM = {"release": "released", "reject": "rejected", "gap": "says that there are no"}
@@ -34,6 +34,58 @@ def sentence(known: ShareRecords, line: Line) -> str:
             why = printable(line["reason"])
             return f"{which} of {_place(line)} {verb} delivered to nobody: {why}."
     return ""
+
+
+def in_full(known: ShareRecords, line: Line) -> str:
+    """A line of stream `share` of which `sentence` has nothing to say, for a reader who steps
+    through all of them; "" for a line that is not known."""
+    tell = _IN_FULL.get(line["type"])
+    return "" if tell is None else tell(known, line)
+
+
+def _opened(known: ShareRecords, line: Line) -> str:
+    kept = sum(of["last_offset"] - of["first_offset"] + 1 for of in line["records"])
+    more = f", with what the share coordinator kept of {kept} records" if kept else ""
+    return f"The leader of {_place(line)} begins to serve the group: its start offset is {line['start_offset']}{more}."
+
+
+def _acquired(known: ShareRecords, line: Line) -> str:
+    who = printable(known.name(line["group"], line["member"]))
+    until = instant(line["deadline_ms"])
+    return (
+        f"{who} is given {_records(line['records'])} of {_place(line)}; its lock ends at {until}, "
+        "unless it says before what becomes of them."
+    )
+
+
+def _said(known: ShareRecords, line: Line) -> str:
+    who = printable(known.name(line["group"], line["member"]))
+    said = [
+        f"{verb} {_records(found)}"
+        for kind, verb in (("accept", "accepts"), ("renew", "renews its lock on"))
+        if (found := [of for of in line["records"] if of["acknowledgement"] == kind])
+    ]
+    return f"{who} {listed(said)} of {_place(line)}; the start offset is {line['start_offset']}."
+
+
+def _closed(known: ShareRecords, line: Line) -> str:
+    return f"{_place(line)} is served to the group no longer: what was in flight is forgotten."
+
+
+def _stored(known: ShareRecords, line: Line) -> str:
+    ranges = len(line["batches"])
+    from_ = "no start offset yet" if line["start_offset"] < 0 else f"start {line['start_offset']}"
+    return f"The share coordinator stores of {_place(line)}: {from_}, and the states of {ranges} range{'s' * (ranges != 1)} of records."
+
+
+_IN_FULL: Final[dict[str, Callable[[ShareRecords, Line], str]]] = {
+    "SharePartitionOpened": _opened,
+    "RecordsAcquired": _acquired,
+    "RecordsAcknowledged": _said,
+    "SharePartitionClosed": _closed,
+    "ShareStateSnapshotted": _stored,
+    "ShareStateUpdated": _stored,
+}
 
 
 def _released(known: ShareRecords, line: Line) -> str:

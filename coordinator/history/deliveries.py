@@ -1,18 +1,18 @@
 """Deliveries of records to members of share groups (KIP-932): who was given which records, for how
 long, and how that ended.
 
-Owns the split of ranges: a delivery of many records ends in pieces, each by a line of its own. Does
-not know of records that nobody holds.
+A delivery of many records ends in pieces, each by a line of its own. Does not know of records that
+nobody holds.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from ..event_log.reader import Line
+from .ranges import put, taken
 from .share_records import LOCK_ENDED, Key, ShareLeaders, key_of
 
 _SAID: Final = {"accept": "accepted", "release": "released", "reject": "rejected", "gap": "gap"}
@@ -90,13 +90,13 @@ class Deliveries:
         for of in line["records"]:
             first, last, count = of["first_offset"], of["last_offset"], of["delivery_count"]
             one = Delivery(key, first, last, count, line["member"], line)
-            held.insert(bisect_left(held, first, key=_first), one)
+            put(held, one)
 
     def _renewed(self, line: Line, of: dict[str, Any]) -> None:
         held = self._open.setdefault(key_of(line), [])
-        for one in self._taken(held, of["first_offset"], of["last_offset"]):
+        for one in taken(held, of["first_offset"], of["last_offset"]):
             renewed = replace(one, renewals=one.renewals + 1)
-            held.insert(bisect_left(held, one.first, key=_first), renewed)
+            put(held, renewed)
 
     def _left(self, line: Line) -> None:
         """Records that somebody held are archived with others; what lies below the start is gone
@@ -114,28 +114,5 @@ class Deliveries:
         held: list[Delivery] | None = None,
     ) -> None:
         held = self._open.get(key_of(line), []) if held is None else held
-        for one in self._taken(held, of["first_offset"], of["last_offset"]):
+        for one in taken(held, of["first_offset"], of["last_offset"]):
             self._told(replace(one, outcome=outcome, state=of["state"], ended=line))
-
-    def _taken(self, held: list[Delivery], first: int, last: int) -> Iterator[Delivery]:
-        """Takes out what is held of these offsets; what lies outside of them stays."""
-        at = max(bisect_left(held, first, key=_first) - 1, 0)
-        if at < len(held) and held[at].last < first:
-            at += 1
-        end = at
-        while end < len(held) and held[end].first <= last:
-            end += 1
-        taken = held[at:end]
-        rest = []
-        if taken and taken[0].first < first:
-            rest.append(replace(taken[0], last=first - 1))
-            taken[0] = replace(taken[0], first=first)
-        if taken and taken[-1].last > last:
-            rest.append(replace(taken[-1], first=last + 1))
-            taken[-1] = replace(taken[-1], last=last)
-        held[at:end] = rest
-        yield from taken
-
-
-def _first(one: Delivery) -> int:
-    return one.first

@@ -112,7 +112,8 @@ class Timeline:
         self._words = words
         self._from_text = from_text
         self._consumer_groups = ConsumerGroups()
-        self._share_known = ShareRecords()
+        self.share_known = ShareRecords()
+        """Who is who in share groups, and what came back."""
         self.header: Line = {}
         self.numbers = LineNumbers("log")
         self.groups: dict[str, GroupView] = {}
@@ -183,10 +184,10 @@ class Timeline:
             known = group.share = ShareGroup()
         if line["type"] == "ShareMemberSubscribed":
             group.clients.add(line["client_id"])
-            self._share_known.see(line)
+            self.share_known.see(line)
         said = "" if self._words is None else self._words.share_group_event(known, line)
         member = line.get("member")
-        names = [printable(self._share_known.name(line["group"], member))] if member else []
+        names = [printable(self.share_known.name(line["group"], member))] if member else []
         known.see(line)
         group.state = known.state()
         if said:
@@ -194,15 +195,15 @@ class Timeline:
 
     def _share_records(self, line: Line) -> None:
         """What becomes of a share group's records, as far as there is something to say."""
-        self._share_known.see(line)
+        self.share_known.see(line)
         self._lines.pop(line["seq"], None)
         group = self.groups.get(line["group"])
         if group is None or self._words is None:
             return
-        said = self._words.share_event(self._share_known, line)
+        said = self._words.share_event(self.share_known, line)
         if said:
             member = line.get("member")
-            names = [printable(self._share_known.name(line["group"], member))] if member else []
+            names = [printable(self.share_known.name(line["group"], member))] if member else []
             group.note(line, names).sentence = said
 
     def chain(self, seq: int | None) -> list[Line]:

@@ -27,17 +27,26 @@ def with_action(scenario: Scenario, action: Plain) -> Scenario:
         raise ActionError(
             f"at_ms {at_ms!r}: a whole number from 0 to {scenario.duration_ms}, the end of the scenario"
         )
-    known = [each for group in scenario.members for each in members_of(group)]
+    known = [each for group in scenario.kinds for each in members_of(group)]
     tell = ACTIONS.get(str(kind))
     if tell is None:
         raise ActionError(f"{kind!r} is no action: they are {', '.join(ACTIONS)}")
     member = action.get("member")
     if kind not in WITHOUT_MEMBER and member not in known:
         raise ActionError(f"{kind}: there is no member {member!r}; there are {', '.join(known)}")
+    if kind not in WITHOUT_MEMBER and kind not in OF_SHARE and _shares(scenario, str(member)):
+        raise ActionError(
+            f"{kind}: {member} is of a share group; what can be done to it: {', '.join(sorted(OF_SHARE))}"
+        )
     try:
         return tell(scenario, action, at_ms)
     except (faults.FaultError, TypeError, ValueError) as error:
         raise ActionError(f"{kind}: {error}") from None
+
+
+def _shares(scenario: Scenario, member: str) -> bool:
+    """Whether a member is of a share group."""
+    return any(member in members_of(kind) for kind in scenario.share_members)
 
 
 def _lasts(action: Plain, default: int) -> int:
@@ -131,6 +140,8 @@ def _lose_answer(scenario: Scenario, action: Plain, at_ms: int) -> Scenario:
 
 def _heartbeat_of(scenario: Scenario, member: str) -> str:
     """The name of the heartbeats that a member sends."""
+    if _shares(scenario, member):
+        return "ShareGroupHeartbeat"
     (kind,) = [kind for kind in scenario.members if member in members_of(kind)]
     consumer = kind.properties.get("group.protocol") == "consumer"
     return "ConsumerGroupHeartbeat" if consumer else "Heartbeat"
@@ -151,8 +162,24 @@ def _slow_assignor(scenario: Scenario, action: Plain, at_ms: int) -> Scenario:
 
 
 def _join(scenario: Scenario, action: Plain, at_ms: int) -> Scenario:
+    if not scenario.members:
+        return _one_more_sharer(scenario, at_ms)
     like = scenario.members[0]
     return _one_more(scenario, like, "new", at_ms, dict(like.properties), static=like.static)
+
+
+def _one_more_sharer(scenario: Scenario, at_ms: int) -> Scenario:
+    name = _free(scenario, "new")
+    kind = replace(scenario.share_members[0], name=name, count=1, start_ms=(at_ms, at_ms))
+    return replace(scenario, share_members=(*scenario.share_members, kind))
+
+
+def _free(scenario: Scenario, name: str) -> str:
+    """The name, or a longer one that no kind of members has."""
+    taken = {kind.name for kind in scenario.kinds}
+    while name in taken:
+        name += "a"
+    return name
 
 
 def _twin(scenario: Scenario, action: Plain, at_ms: int) -> Scenario:
@@ -181,12 +208,9 @@ def _one_more(
     *,
     static: bool,
 ) -> Scenario:
-    taken = {kind.name for kind in scenario.members}
-    while name in taken:
-        name += "a"
     kind = replace(
         like,
-        name=name,
+        name=_free(scenario, name),
         count=1,
         static=static,
         start_ms=(at_ms, at_ms),
@@ -201,7 +225,7 @@ def _move_coordinator(scenario: Scenario, action: Plain, at_ms: int) -> Scenario
     to = action.get("to", 2)
     if type(to) is not int or not 1 <= to <= scenario.brokers:
         raise ActionError(f"to {to!r}: a broker from 1 to {scenario.brokers}")
-    verb = verbs.MoveCoordinator(scenario.members[0].group, to)
+    verb = verbs.MoveCoordinator(scenario.group_ids[0], to)
     return _fault(scenario, FaultPlan(at_ms, None, verb=verb))
 
 
@@ -226,4 +250,6 @@ ACTIONS: Final[dict[str, Callable[[Scenario, Plain, int], Scenario]]] = {
 }
 """What can be done at an instant. `member` says to whom, `lasts_ms` how long, `down_ms` after how
 long a member starts again."""
+OF_SHARE: Final = frozenset({"close", "kill", "freeze", "stall", "lose_answer", "cut"})
+"""What can be done to a member of a share group."""
 WITHOUT_MEMBER: Final = frozenset({"join", "move_coordinator", "add_partitions", "reassign"})

@@ -97,14 +97,16 @@ def _like(raw: Plain, member: str | None) -> Plain:
     """The members that an action's member is one of; the first ones if it names none."""
     if member is None:
         return dict(raw["members"][0])
-    kinds = read_scenario(to_toml(raw), "scenario").members
-    (at,) = [at for at, kind in enumerate(kinds) if member in members_of(kind)]
-    return dict(raw["members"][at])
+    kinds = {kind.name: kind for kind in read_scenario(to_toml(raw), "scenario").kinds}
+    (row,) = [row for row in raw["members"] if member in members_of(kinds[row["name"]])]
+    return dict(row)
 
 
 def _heartbeat_of(raw: Plain, member: str) -> str:
-    consumer = _like(raw, member).get("protocol") == "consumer"
-    return "ConsumerGroupHeartbeat" if consumer else "Heartbeat"
+    return _HEARTBEATS.get(_like(raw, member).get("protocol", "classic"), "Heartbeat")
+
+
+_HEARTBEATS: Final = {"consumer": "ConsumerGroupHeartbeat", "share": "ShareGroupHeartbeat"}
 
 
 def _join(raw: Plain, action: Plain) -> tuple[str, Plain]:

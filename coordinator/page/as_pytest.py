@@ -21,14 +21,13 @@ from ..explain.output import as_plain, timeline_of
 from ..explain.words import printable
 from ..releases import NEWEST
 from ..simulator.files.model import FaultPlan, MemberKind, Scenario, members_of
+from ..simulator.files.share_kinds import ShareKind
+from . import shares_in_test
+from .only_here import OnlyHereError
 
 Plain = dict[str, Any]
 Step = tuple[int, list[str]]
 """An instant, and lines of the test."""
-
-
-class OnlyHereError(ValueError):
-    """What no test can do."""
 
 
 def as_test(scenario: Scenario, lines: Sequence[str], left_out: Sequence[str]) -> Plain:
@@ -49,7 +48,7 @@ def _without(scenario: Scenario) -> list[str]:
     reads = any(kind.reads or kind.consuming for kind in scenario.members)
     return [
         *(["the records that members read, and their commits"] if reads else []),
-        *(["what producers write"] if scenario.producers else []),
+        *(["what producers write"] if scenario.producers and not scenario.share_members else []),
     ]
 
 
@@ -59,7 +58,8 @@ def _text(scenario: Scenario, lines: Sequence[str]) -> str:
     anchors = _Anchors(log)
     body: list[str] = []
     now = 0
-    for at_ms, codes in sorted(_steps(scenario), key=lambda step: step[0]):
+    steps = [*shares_in_test.steps(scenario, log), *_steps(scenario)]
+    for at_ms, codes in sorted(steps, key=lambda step: step[0]):
         if at_ms >= scenario.duration_ms:
             continue
         if at_ms > now:
@@ -74,12 +74,12 @@ def _text(scenario: Scenario, lines: Sequence[str]) -> str:
         brokers=f"brokers={scenario.brokers}, " if scenario.brokers > 1 else "",
         settings=repr(settings),
         latency=f"{sum(scenario.delay_ms) / 2:g}",
-        kinds="\n    ".join(line for kind in scenario.members for line in _settings(kind)),
+        kinds="\n    ".join(line for kind in scenario.kinds for line in _settings(kind)),
         body=re.sub(r"(?m)^ +$", "", "\n        ".join(body)),
     )
 
 
-def _settings(kind: MemberKind) -> list[str]:
+def _settings(kind: MemberKind | ShareKind) -> list[str]:
     rows = [f"    {key!r}: {_plain(each)!r}," for key, each in kind.properties.items()]
     return [f"{_variable(kind)} = {{", *rows, "}"]
 
@@ -89,18 +89,19 @@ def _plain(value: str) -> str | int:
     return int(value) if re.fullmatch(r"0|[1-9]\d*", value, re.ASCII) else value
 
 
-def _variable(kind: MemberKind) -> str:
+def _variable(kind: MemberKind | ShareKind) -> str:
     return "settings_of_" + re.sub(r"\W", "_", kind.name)
 
 
 def _check(scenario: Scenario) -> None:
     """Raises OnlyHereError for a world or members that a test cannot have."""
-    wires = scenario.wires
+    wires, sharers = scenario.wires, scenario.share_members
     own_wires = any(
         each.delay_ms is not None or each.bandwidth is not None for each in wires.kinds.values()
     )
     for what, there in (
-        ("members of share groups", bool(scenario.share_members)),
+        ("members of share groups that send requests twice", any(k.repeats for k in sharers)),
+        ("poison records of a share group", any(k.work.poison for k in sharers)),
         ("links of zones or kinds", bool(wires.zones) or own_wires),
         ("links of a bandwidth", bool(scenario.bandwidth)),
         ("brokers of a capacity", bool(scenario.broker_capacity)),
@@ -124,6 +125,7 @@ _ANCHORS: Final = frozenset(
         "GenerationStarted",
         "GenerationStored",
         "MemberRemoved",
+        "RecordsAcquired",
     }
 )
 
@@ -145,7 +147,7 @@ class _Anchors:
 
 
 def _steps(scenario: Scenario) -> Iterator[Step]:
-    kinds = {name: kind for kind in scenario.members for name in members_of(kind)}
+    kinds = {name: kind for kind in scenario.kinds for name in members_of(kind)}
     for name, kind in kinds.items():
         yield _once(kind.start_ms, f"members {kind.name} start"), [_start(kind, name)]
     for churn in scenario.churn:
@@ -162,14 +164,16 @@ def _once(when: Any, what: str) -> int:
     return int(first)
 
 
-def _start(kind: MemberKind, name: str) -> str:
+def _start(kind: MemberKind | ShareKind, name: str) -> str:
+    if isinstance(kind, ShareKind):
+        return f"peers[{name!r}] = {shares_in_test.peer(kind, name, _variable(kind))}"
     own = {"client.id": name} | ({"group.instance.id": name} if kind.static else {})
     group, topics = kind.group, list(kind.topics)
     given = f"{group!r}, {topics!r}, config={_variable(kind)} | {own!r}"
     return f"peers[{name!r}] = kafka.peer({given})"
 
 
-def _churned(kinds: dict[str, MemberKind], churn: Plain) -> Iterator[Step]:
+def _churned(kinds: dict[str, MemberKind | ShareKind], churn: Plain) -> Iterator[Step]:
     kind, whom = churn["kind"], churn["members"]
     if kind not in ("restart", "stall") or churn["times"] != 1 or whom not in kinds:
         raise OnlyHereError(f"churn ({kind} of {printable(whom)})")
@@ -187,7 +191,7 @@ def _churned(kinds: dict[str, MemberKind], churn: Plain) -> Iterator[Step]:
 
 
 def _faulted(
-    scenario: Scenario, kinds: dict[str, MemberKind], plan: FaultPlan, name: str
+    scenario: Scenario, kinds: dict[str, MemberKind | ShareKind], plan: FaultPlan, name: str
 ) -> Iterator[Step]:
     if plan.trigger is not None or plan.times != 1 or plan.longest_ms not in (None, plan.lasts_ms):
         raise OnlyHereError("a fault that waits, comes again or lasts as long as is drawn")
@@ -256,6 +260,9 @@ def _asserted(scenario: Scenario, log: Sequence[Line]) -> Iterator[str]:
     timeline = timeline_of(log, "run")
     for group in as_plain(timeline, timeline.groups.values())["groups"]:
         yield ""
+        if shares_in_test.is_one(scenario, group["group"]):
+            yield from shares_in_test.asserted(group["group"], log)
+            continue
         yield f"group = kafka.group({group['group']!r})"
         yield "assert [each['generation'] for each in group.rebalances] == ["
         for each in group["rebalances"]:

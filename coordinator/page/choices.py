@@ -31,6 +31,8 @@ _NOT_CONFIG: Final = frozenset(
 def choices(text: str, name: str) -> list[dict[str, Any]]:
     """All choices for a scenario, the first one as it stands. Raises ScenarioError."""
     scenario = read_scenario(text, name)
+    if scenario.share_members:  # their coordinator assigns, by one assignor
+        return [{"name": "as it stands", "settings": []}]
     classic = [
         {"name": label, "settings": _classic(scenario, assignor)} for label, assignor in _CLASSIC
     ]

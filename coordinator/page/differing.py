@@ -32,14 +32,16 @@ def compared(before: Plain, after: Plain, actions: Sequence[Plain] = ()) -> list
         return [f"Members and owners are as before, because {_why(before, after, actions)}."]
     said = [f"Both runs are the same until {instant(first)}."]
     more = other["lost_partition_ms"] - one["lost_partition_ms"]
-    if more:
+    if other["protocol"] == "share":
+        said.append(_delivered(other["delivered_again"] - one["delivered_again"]))
+    elif more:
         sums = f"{abs(more) / 1000:g} partition-second{'s' * (abs(more) != 1000)}"
         said.append(f"{sums} {'more' if more > 0 else 'fewer'} are lost.")
     else:
         said.append("As many partition-seconds are lost.")
     last = [group["numbers"][-1][2] if group["numbers"] else 0 for group in (one, other)]
     if last[0] != last[1]:
-        word = "group epoch" if other["protocol"] == "consumer" else "generation"
+        word = "generation" if other["protocol"] == "classic" else "group epoch"
         said.append(f"The run ends in {word} {last[1]} instead of {last[0]}.")
     stops = {name: _stopped(other, name) - _stopped(one, name) for name in _names(one, other)}
     longest = sorted(
@@ -50,6 +52,13 @@ def compared(before: Plain, after: Plain, actions: Sequence[Plain] = ()) -> list
         for name in longest
     ]
     return said
+
+
+def _delivered(more: int) -> str:
+    if not more:
+        return "As many records are delivered again."
+    records = f"{abs(more)} record{'s are' if abs(more) != 1 else ' is'}"
+    return f"{records} delivered again {'more' if more > 0 else 'less'} often."
 
 
 def _names(*groups: Plain) -> list[str]:
@@ -84,8 +93,32 @@ def _first(one: Plain, other: Plain) -> int | None:
         for group in (one, other)
     ]
     rows += [(owners[0].get(key, ()), owners[1].get(key, ())) for key in owners[0] | owners[1]]
+    queues = [
+        {
+            (each["topic"], each["partition"]): _by_time(group, each)
+            for each in group.get("queues", ())
+        }
+        for group in (one, other)
+    ]
+    rows += [(queues[0].get(key, ()), queues[1].get(key, ())) for key in queues[0] | queues[1]]
     found = [at for pair in rows if (at := _parted(*pair)) is not None]
     return min(found, default=None)
+
+
+def _by_time(group: Plain, queue: Plain) -> Sequence[Sequence[Any]]:
+    """What became of the records of a share partition, in the order in which it began."""
+    return sorted(
+        (
+            begin,
+            end,
+            first,
+            last,
+            state,
+            "" if lane is None else group["lanes"][lane]["name"],
+            count,
+        )
+        for begin, end, first, last, state, lane, count in queue["stays"]
+    )
 
 
 def _parted(one: Sequence[Any], other: Sequence[Any]) -> int | None:

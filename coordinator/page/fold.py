@@ -19,10 +19,12 @@ from ..explain.telling import told_timeline
 from ..explain.words import printable
 from ..history.blobs import Partitions
 from ..history.consumer_groups import ConsumerGroup, by_topic
+from ..history.share_groups import ShareGroup
 from ..history.views import GroupView, MemberView
 from .copying import Copier
 from .lanes import Key, Lane, Raster
 from .long_logs import KeptSteps, Steps
+from .queues import Queues
 from .tracks import Track
 
 _RECORDS: Final = frozenset(
@@ -43,6 +45,7 @@ _FIRST_LETTERS: Final = 4
 """The length of a uuid in base 64, as members of the consumer protocol make them."""
 _OBSERVED: Final = frozenset({"RequestFaultBegan", "RequestFaultEnded"})
 _ENDS: Final = frozenset({"MemberCrashed", "MemberClosed"})
+_HEARTBEATS: Final = frozenset({"Heartbeat", "ConsumerGroupHeartbeat", "ShareGroupHeartbeat"})
 _MARKED: Final = {
     "join_group": "join",
     "sync_group": "sync",
@@ -51,6 +54,7 @@ _MARKED: Final = {
     "offset_commit": "commit",
     "txn_offset_commit": "commit",
     "consumer_group_heartbeat": "heartbeat",
+    "share_group_heartbeat": "heartbeat",
 }
 _QUIET: Final = frozenset(
     {"OffsetsCommitted", "OffsetsPending", "PendingOffsetsEnded", "OffsetsRemoved", "MemberPending"}
@@ -153,6 +157,10 @@ class GroupPicture:
                 text = text.replace(member_id, labels[lane.index])
         return text
 
+    def lane_of_id(self, member_id: str) -> Lane | None:
+        """The lane of a member id, if it has one."""
+        return self._by_member.get(member_id)
+
     def known(self, line: Line) -> Lane | None:
         """The lane a line belongs to, if there is one yet."""
         return self._by_member.get(line.get("member", "")) or self._by_client.get(
@@ -202,6 +210,8 @@ class Fold:
         self.steps: Steps = KeptSteps() if steps is None else steps
         self.copier = Copier()
         self.reassignments = Reassignments()
+        self.queues = Queues()
+        """What share groups do with records."""
         self.replicas: dict[Key, Track[Replicas]] = {}
         """Of partitions that were reassigned, from then on."""
         self._placed: dict[str, list[list[int]]] = {}
@@ -226,6 +236,8 @@ class Fold:
             self._fault(line)
         elif stream == "cluster":
             self._replicas(line)
+        elif stream == "share":
+            self._queued(line)
         if name is None or stream not in ("group", "wire", "member"):
             return
         picture = self.groups.get(name)
@@ -247,6 +259,7 @@ class Fold:
             "MemberRejoined",
             "MemberReplaced",
             "ConsumerMemberSubscribed",
+            "ShareMemberSubscribed",
         ):
             asked = self._asked.get(picture.name, {})
             client = str(
@@ -275,10 +288,10 @@ class Fold:
 
     def _band(self, picture: GroupPicture, group: GroupView, line: Line) -> None:
         at_ms, kind = line["at_ms"], line["type"]
-        consumers = group.consumer
-        if consumers is not None:
-            picture.state.set(consumers.state(), at_ms)
-            picture.number.set(consumers.epoch, at_ms)
+        epochs = group.consumer or group.share
+        if epochs is not None:
+            picture.state.set(epochs.state(), at_ms)
+            picture.number.set(epochs.epoch, at_ms)
         else:
             picture.state.set("Dead" if group.given_up_as else group.state, at_ms)
             picture.number.set(group.generation, at_ms)
@@ -303,6 +316,8 @@ class Fold:
         }
         if group.consumer is not None:
             there |= self._consumer_members(picture, group, group.consumer, at_ms)
+        if group.share is not None:
+            there |= self._share_members(picture, group.share, at_ms)
         for lane in picture.lanes:
             if lane.index not in there and lane.in_group:
                 lane.in_group = False
@@ -347,6 +362,31 @@ class Fold:
                 picture.hold(lane, frozenset((*member.held, *member.revoking)), at_ms)
             lane.refresh(at_ms)
         return there
+
+    def _share_members(self, picture: GroupPicture, sharers: ShareGroup, at_ms: int) -> set[int]:
+        there = set()
+        for member_id, member in sharers.members.items():
+            lane = picture.lane_of_member(
+                member_id, sharers.name(member_id), member.client_id, at_ms
+            )
+            if lane.member_id is None:
+                lane.member_id = member_id
+            there.add(lane.index)
+            lane.in_group = True
+            lane.running = lane.running or not lane.tells
+            lane.epoch.set(member.epoch, at_ms)
+            lane.refresh(at_ms)
+        return there
+
+    def _queued(self, line: Line) -> None:
+        """Records of a share group: who holds some works."""
+        changed = self.queues.see(line)
+        picture = self.groups.get(line["group"])
+        for member_id, holds in changed.items():
+            lane = picture.lane_of_id(member_id) if picture is not None else None
+            if lane is not None:
+                lane.in_hand = holds
+                lane.refresh(line["at_ms"])
 
     def _inferred(self, picture: GroupPicture, lane: Lane, member: MemberView, at_ms: int) -> None:
         if not lane.tells:
@@ -424,7 +464,7 @@ class Fold:
                 lane.refresh(at_ms)
                 picture.raster.refresh(lane, at_ms)
             if kind == "FaultInjected" and line.get("action") == "observe":
-                if line.get("api") in ("Heartbeat", "ConsumerGroupHeartbeat"):
+                if line.get("api") in _HEARTBEATS:
                     lane.marks.add(at_ms, "heartbeat", line["seq"])
                     if lane.in_group:
                         lane.signs.append(at_ms)
@@ -511,6 +551,7 @@ _EPOCHS: Final[dict[str, Callable[[GroupPicture, Line], None]]] = {
 _MARKS: Final = {
     "MemberRemoved": "removed",
     "ConsumerMemberRemoved": "removed",
+    "ShareMemberRemoved": "removed",
     "MemberPending": "pending",
     "LeaderElected": "elected",
 }

@@ -83,6 +83,8 @@ class Lane:
         """It gave up what it had for a rebalance, and has nothing yet."""
         self.in_group = False
         self.held: frozenset[Key] = frozenset()
+        self.in_hand = False
+        """It is a member of a share group and holds records."""
         self.activity: Track[str] = Track()
         self.belief: Track[int] = Track()
         """How many partitions it believes that it owns although it is no member any more."""
@@ -112,7 +114,7 @@ class Lane:
             return "frozen"
         if self.stalled:
             return "stalled"
-        if self.held:
+        if self.held or self.in_hand:
             return "consuming"
         return "stopped" if self.stopped else "idle"
 

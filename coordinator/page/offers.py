@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Final
 
 from ..simulator.files.model import MemberKind, Scenario, members_of
-from .actions import ACTIONS, WITHOUT_MEMBER
+from ..simulator.files.share_kinds import ShareKind
+from .actions import ACTIONS, OF_SHARE, WITHOUT_MEMBER
 
 _SEVERAL_BROKERS: Final = frozenset({"move_coordinator", "reassign"})
 _CLASSIC: Final = frozenset({"slow_assignor", "commit"})
@@ -23,13 +24,15 @@ def offers(scenario: Scenario) -> dict[str, list[str] | None]:
             if scenario.brokers > 1 or kind not in _SEVERAL_BROKERS:
                 found[kind] = None
             continue
-        members = [name for row in scenario.members if _fits(kind, row) for name in members_of(row)]
+        members = [name for row in scenario.kinds if _fits(kind, row) for name in members_of(row)]
         if members:
             found[kind] = members
     return found
 
 
-def _fits(kind: str, row: MemberKind) -> bool:
+def _fits(kind: str, row: MemberKind | ShareKind) -> bool:
+    if isinstance(row, ShareKind):
+        return kind in OF_SHARE
     if kind == "twin":
         return row.static
     return kind not in _CLASSIC or row.properties.get("group.protocol") != "consumer"

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from ..event_log.reader import Line
 from ..explain.words import printable
+from ..history.views import GroupView
 from .fields import fields_of
 from .fold import Fold, GroupPicture
 from .lanes import MOST_NAME, cut
@@ -124,7 +125,17 @@ class Picture:
                 for lane, label in zip(group.lanes, group.labels(), strict=True)
             ],
             "raster": group.raster.plain(end_ms),
+            **self._shared(group, view, end_ms),
             "lost_partition_ms": group.raster.lost_ms(end_ms),
             "unowned_partition_ms": group.raster.unowned_ms(end_ms),
             "still_partition_ms": group.raster.still_ms(end_ms),
+        }
+
+    def _shared(self, group: GroupPicture, view: GroupView | None, end_ms: int) -> dict[str, Any]:
+        """What a share group has beside: the records of its share partitions."""
+        if view is None or view.share is None:
+            return {}
+        return {
+            "queues": self.fold.queues.plain(group.name, group.lane_of_id, end_ms),
+            "delivered_again": self.fold.queues.again(group.name),
         }

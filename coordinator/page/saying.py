@@ -17,6 +17,7 @@ from ..explain.notes import told
 from ..explain.reassignments import Reassignments
 from ..explain.rights import asked, why_refused
 from ..explain.sentences import because, removal
+from ..explain.share_story import in_full
 from ..explain.words import duration, instant, listed, partitions, printable
 from ..history.blobs import by_topic
 from ..history.timeline import Timeline
@@ -69,6 +70,8 @@ class Teller:
                 return (
                     f"Reassignment of {printable(str(line['topic']))}-{line['partition']}: {said}."
                 )
+            case "share":
+                return in_full(self._timeline.share_known, line) or _anything(line)
             case "group":
                 tell = _GROUP.get(line["type"])
                 if tell is not None:

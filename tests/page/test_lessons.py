@@ -32,6 +32,7 @@ RIGHT = {
     "14_coordinator_moves": "same",
     "15_migration_in_place": "stay",
     "16_broker_crashes": "same",
+    "17_queue_on_a_log": "again",
 }
 """What is right by Kafka's rules, written down apart from the engine that computes it."""
 
@@ -70,6 +71,10 @@ TRIED = {
     "15_migration_in_place/eager": {"stops": 2},
     "16_broker_crashes/one-replica": {"by": 1, "without": "25 s"},
     "16_broker_crashes/kill": {"session_began_anew": 10_000, "to_broker": 2},
+    "17_queue_on_a_log/kill": {"after": "50 ms"},
+    "17_queue_on_a_log/longer": {"lock_longer": "30 s", "later": "15 s"},
+    "17_queue_on_a_log/release": {"most": 5, "deliveries": 85, "records": 17},
+    "17_queue_on_a_log/reject": {"most": 1, "deliveries": 17, "records": 17},
 }
 """What each try shows by Kafka's rules, apart from the functions that compute its text."""
 _NAMES = re.compile(

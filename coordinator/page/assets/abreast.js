@@ -3,7 +3,8 @@
 import { Component } from "./vendor/preact.mjs";
 import { ask } from "./engine.js";
 import { Stage } from "./stage.js";
-import { html, instant, lostUntil, number, seconds } from "./view.js";
+import { costText, costUntil } from "./queues.js";
+import { html, instant, seconds } from "./view.js";
 import { told } from "./whatif.js";
 
 /** @typedef {import("./view.js").Picture} Picture
@@ -56,9 +57,9 @@ export class Abreast extends Component {
         const plain = !settings.length && !actions.length;
         pictures.push(plain ? lesson.picture : (await ask({ op: "play", as: `side ${at}`, scenario: lesson.scenario, name: lesson.slug, seed: lesson.seed, actions, settings, script: lesson.script })).picture);
       }
-      const lost = (/** @type {number} */ at) => number(lostUntil(pictures[at].groups[0], Infinity, lesson.window_ms[0]));
+      const cost = (/** @type {number} */ at) => { const group = pictures[at].groups[0], [value, counts] = costUntil(group, Infinity, lesson.window_ms[0]); return `${costText(group, value)} ${counts}`; };
       const names = sides.map((settings) => this.name(settings));
-      this.setState({ pictures, ran: { names, actions }, busy: false, spoken: `A, ${names[0]}: ${lost(0)} partition-seconds lost. B, ${names[1]}: ${lost(1)} partition-seconds lost.` });
+      this.setState({ pictures, ran: { names, actions }, busy: false, spoken: `A, ${names[0]}: ${cost(0)}. B, ${names[1]}: ${cost(1)}.` });
       onSides(sides);
     } catch (error) {
       this.setState({ busy: false, problem: /** @type {Error} */ (error).message, spoken: "" });
@@ -93,7 +94,8 @@ export class Abreast extends Component {
   /** @param {Picture[]} pictures @param {{names: string[], actions: any[]}} ran */
   both(pictures, ran) {
     const { from, to } = this.state, { now, lesson, onCursor } = this.props, groups = pictures.map((each) => each.groups[0]);
-    const rows = /** @type {[string, number[], (ms: number) => string][]} */ ([["partition-seconds lost, whole run", groups.map((each) => lostUntil(each, Infinity, lesson.window_ms[0])), number], [`partition-seconds lost up to ${instant(now)}`, groups.map((each) => lostUntil(each, now, lesson.window_ms[0])), number],
+    const [, counts] = costUntil(groups[0], 0), text = (/** @type {number} */ value) => costText(groups[0], value);
+    const rows = /** @type {[string, number[], (ms: number) => string][]} */ ([[`${counts}, whole run`, groups.map((each) => costUntil(each, Infinity, lesson.window_ms[0])[0]), text], [`${counts} up to ${instant(now)}`, groups.map((each) => costUntil(each, now, lesson.window_ms[0])[0]), text],
       ["longest stop of a member", groups.map(longestStop), seconds]]);
     return html`<table class="compare"><caption>A: ${ran.names[0]}. B: ${ran.names[1]}.</caption>
         <thead><tr><th scope="col">what</th><th scope="col">A</th><th scope="col">B</th><th scope="col">B − A</th></tr></thead>

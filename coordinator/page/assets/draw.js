@@ -2,6 +2,7 @@
 /** The picture of a group as SVG: a time axis, the coordinator's band, member lanes, partitions over time. A pure function of its input. */
 import { Component } from "./vendor/preact.mjs";
 import { CROWD, away, crowd, denseArrows, denseDoings, denseMarks, denseRaster, denseStates, isDense, marksIn } from "./dense.js";
+import { queueLabels, queueLegend, queueTops, queues } from "./queues.js";
 import { at, distance, html, instant, letter, seconds, tick, ticks, within } from "./view.js";
 
 /** @typedef {import("./view.js").Group} Group
@@ -23,8 +24,8 @@ export function layout(group, moved = [], open, compact = false, window) {
   const foldsTop = lanesTop + count * tall, crowdTop = foldsTop + (folded ? folded * FOLDED + 12 : 0), rasterTop = crowdTop + (gone.size ? CROWD : 0) + GAP;
   let full = 0, thin = 0;
   const tops = isOpen.map((each, at) => (each ? lanesTop + full++ * tall + above : gone.has(at) ? crowdTop : foldsTop + thin++ * FOLDED + 6));
-  const replicasTop = rasterTop + group.raster.length * cell + 8;
-  return { cell, compact, lanesTop, foldsTop, crowdTop, gone, rasterTop, replicasTop, height: replicasTop + moved.length * REPLICAS,
+  const [queuesAt, below] = queueTops(group, rasterTop + group.raster.length * cell), replicasTop = below + 8;
+  return { cell, compact, lanesTop, foldsTop, crowdTop, gone, rasterTop, queuesAt, replicasTop, height: replicasTop + moved.length * REPLICAS,
     isOpen, folded: group.lanes.filter((_, at) => !isOpen[at] && !gone.has(at)).map((lane) => lane.name),
     /** Where a lane's bar begins. @param {number} index */
     lane: (index) => tops[index],
@@ -87,6 +88,7 @@ export function Drawing({ group, replicas = [], window, label, uid = -1, open, c
     <clipPath id=${`plot${uid}`}><rect x=${GUTTER} y="0" width=${Math.max(0, x(end) - GUTTER)} height=${place.height} /></clipPath>
     ${axis(window, x, place.height)}
     ${labels(group, place)}
+    <g class="labels">${queueLabels(group, place.queuesAt, window, GUTTER)}</g>
     ${replicas.map((each, at) => html`<g class="labels"><text x="4" y=${place.replicasTop + at * REPLICAS + 13}>replicas of</text>
       <text x="4" y=${place.replicasTop + at * REPLICAS + 28}>${short(each.name, 14)}</text></g>`)}
     <g clip-path=${`url(#plot${uid})`}>
@@ -96,6 +98,7 @@ export function Drawing({ group, replicas = [], window, label, uid = -1, open, c
       ${rest.map((lane) => strip(lane, window, x, place.lane(lane.index)))}
       ${lanes.map((lane) => laneShape(lane, window, x, place.lane(lane.index), place.compact, dense))}
       ${dense ? denseRaster(group, window, x, place, Math.max(3, place.cell - 1), fillOf, COLOURS) : raster(group, window, x, place)}
+      ${queues(group, place.queuesAt, window, x, fillOf, GUTTER)}
       ${replicas.map((each, at) => replicaRow(each, window, x, place.replicasTop + at * REPLICAS))}
     </g>
     ${window.horizon < window.to && html`<rect class="future" x=${x(end)} y=${AXIS} width=${Math.max(0, x(window.to) - x(end))}
@@ -116,7 +119,7 @@ export function axis(window, x, height) {
 function labels(group, place) {
   const every = Math.ceil(14 / place.cell), { folded } = place;
   return html`<g class="labels">
-    <text x="4" y=${AXIS + 15}>coordinator</text><text x="4" y=${AXIS + 36}>${group.protocol === "consumer" ? "epoch" : "generation"}</text>
+    <text x="4" y=${AXIS + 15}>coordinator</text><text x="4" y=${AXIS + 36}>${group.protocol === "classic" ? "generation" : "epoch"}</text>
     ${group.lanes.map((lane, at) => place.isOpen[at] && html`<g><rect x="4" y=${place.lane(at)} width="20" height="18" fill=${fillOf(at)} class="swatch" />
       <text x="14" y=${place.lane(at) + 13.5} class="letter">${letter(at)}</text>
       <text x="29" y=${place.lane(at) + 14}>${ends(lane.label ?? lane.name)}<title>${lane.label ?? lane.name}</title></text></g>`)}
@@ -155,7 +158,7 @@ function band(group, window, x, place, dense) {
       const room = x(Math.min(to, window.horizon)) - left(from), text = texts.find((each) => room > each.length * 7 + 6);
       return html`<g class="number"><line x1=${x(from)} x2=${x(from)} y1=${AXIS + 21} y2=${place.rasterTop - GAP} />
         ${text && html`<text x=${left(from) + 4} y=${AXIS + 36}>${text}</text>`}
-        <title>${group.protocol === "consumer" ? "group epoch" : "generation"} ${texts[0]}</title></g>`;
+        <title>${group.protocol === "classic" ? "generation" : "group epoch"} ${texts[0]}</title></g>`;
     })}
     ${group.deadlines.filter((each) => (each.until_ms ?? each.due_ms) > window.from && each.at_ms < window.to && (!dense || x(Math.min(each.until_ms ?? each.due_ms, each.due_ms)) - x(each.at_ms) > 3)).map((each) => flag(each, x))}
   </g>`;
@@ -316,7 +319,7 @@ function legend(group, until) {
   const rows = /** @type {[any, string][]} */ ([
     does.has("consuming") && [html`${box(fillOf(0))}<text x="13" y="13" class="letter">A</text>`, "works; letter: who"],
     does.has("stopped") && [box("url(#hatch)"), "stopped for a rebalance"], does.has("stalled") && [box("url(#busy)"), "does not poll"],
-    does.has("frozen") && [box("url(#cross)"), "stands still"], does.has("idle") && [box("none", "does idle"), "owns nothing"],
+    does.has("frozen") && [box("url(#cross)"), "stands still"], does.has("idle") && [box("none", "does idle"), group.protocol === "share" ? "has nothing in hand" : "owns nothing"],
     cells.some((span) => !span[2].length) && [box("none", "cell nobody"), "lost: nobody's"],
     cells.some((span) => span[3]) && [html`${box(fillOf(1), "cell")}${box("url(#lost)", "cell")}`, "lost: owned, not worked on"],
     cells.some((span) => span[2].length > 1) && [box(fillOf(1), "cell two"), "two believe it is theirs"],
@@ -326,6 +329,7 @@ function legend(group, until) {
     said.has("commit") && [html`<circle class="mark commit" cx="12" cy="10" r="2.5" />`, "commit"],
     [...said].some((kind) => kind.endsWith("-refused")) && [html`<text class="said refused" x="10" y="14">!</text>`, "refused"],
     [...said].some((kind) => ["join", "sync", "leave"].includes(kind)) && [html`<text class="said" x="2" y="14">J S L</text>`, "JoinGroup, SyncGroup, LeaveGroup"],
+    ...queueLegend(group, until, box, fillOf),
     group.deadlines.some((each) => each.at_ms < until) && [html`<g class="deadline"><line x1="1" x2="25" y1="9" y2="9" /></g>`, "a deadline runs"],
   ].filter(Boolean));
   return html`<ul class="legend" aria-label="legend">${rows.map(([sign, text]) => html`<li><svg width="28" height="18" aria-hidden="true"><${Definitions} />${sign}</svg>${text}</li>`)}</ul>`;

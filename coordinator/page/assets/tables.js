@@ -1,6 +1,7 @@
 // @ts-check
 /** What the picture shows, as tables: for readers who do not see it, and at the cursor's instant for everybody. */
 import { WORDS } from "./draw.js";
+import { QueueTables, inHand } from "./queues.js";
 import { at, html, instant, letter, lostUntil, number } from "./view.js";
 
 /** @typedef {import("./view.js").Group} Group */
@@ -9,13 +10,13 @@ import { at, html, instant, letter, lostUntil, number } from "./view.js";
 export function Now({ group, now }) {
   const state = at(group.states, now), number = at(group.numbers, now);
   return html`<table><caption>At ${instant(now)}: ${state ? state[2] : "no group yet"}${number ? `, ${kindOf(group)} ${number[2]}` : ""}</caption>
-    <thead><tr><th scope="col">member</th><th scope="col">does</th><th scope="col">owns</th></tr></thead>
+    <thead><tr><th scope="col">member</th><th scope="col">does</th><th scope="col">${group.protocol === "share" ? "has in hand" : "owns"}</th></tr></thead>
     <tbody>${group.lanes.map((lane) => html`<tr><th scope="row">${letter(lane.index)} ${lane.label ?? lane.name}${at(lane.leads, now) ? " (leader)" : ""}</th>
       <td>${doing(lane, now)}</td><td>${owned(group, lane.index, now)}</td></tr>`)}</tbody></table>`;
 }
 
 /** @param {Group} group */
-const kindOf = (group) => (group.protocol === "consumer" ? "group epoch" : "generation");
+const kindOf = (group) => (group.protocol === "classic" ? "generation" : "group epoch");
 
 /** @param {import("./view.js").Lane} lane @param {number} now */
 export function doing(lane, now) {
@@ -25,6 +26,7 @@ export function doing(lane, now) {
 
 /** @param {Group} group @param {number} index @param {number} now */
 export function owned(group, index, now) {
+  if (group.protocol === "share") return inHand(group, index, now);
   const rows = group.raster.filter((row) => at(row.spans, now)?.[2].includes(index)).map((row) => `${row.label ?? row.topic}-${row.partition}`);
   return rows.length > 12 ? `${rows.length} partitions` : rows.join(", ") || "nothing";
 }
@@ -41,11 +43,12 @@ export function Whole({ group, replicas, horizon }) {
     <table><caption>Members</caption><thead><tr><th scope="col">member</th><th scope="col">does</th><th scope="col">from</th><th scope="col">to</th></tr></thead>
       <tbody>${group.lanes.map((lane) => lane.activity.filter((span) => span[0] <= horizon).map((span) => html`<tr><th scope="row">${lane.label ?? lane.name}</th>
         <td>${WORDS[span[2]] ?? span[2]}</td><td>${instant(span[0])}</td><td>${until(span)}</td></tr>`))}</tbody></table>
-    <table><caption>Partitions: ${number(lostUntil(group, horizon))} partition-seconds lost</caption>
+    <${QueueTables} group=${group} horizon=${horizon} />
+    ${group.protocol !== "share" && html`<table><caption>Partitions: ${number(lostUntil(group, horizon))} partition-seconds lost</caption>
       <thead><tr><th scope="col">partition</th><th scope="col">owner</th><th scope="col">from</th><th scope="col">to</th></tr></thead>
       <tbody>${group.raster.slice(0, 200).map((row) => row.spans.filter((span) => span[0] <= horizon).map((span) => html`<tr><th scope="row">${row.label ?? row.topic}-${row.partition}</th>
         <td>${span[2].map((each) => group.lanes[each].label ?? group.lanes[each].name).join(" and ") || "nobody"}${span[3] ? ", standing still" : ""}</td>
-        <td>${instant(span[0])}</td><td>${until(span)}</td></tr>`))}</tbody></table>
+        <td>${instant(span[0])}</td><td>${until(span)}</td></tr>`))}</tbody></table>`}
     ${replicas.length > 0 && html`<table><caption>Replicas of partitions that were reassigned</caption>
       <thead><tr>${["partition", "all (AR)", "original (OAR)", "target (RAR)", "leader", "from", "to"].map((each) => html`<th scope="col">${each}</th>`)}</tr></thead>
       <tbody>${replicas.map((row) => row.spans.filter((span) => span[0] <= horizon).map((span) => html`<tr><th scope="row">${row.name}</th>

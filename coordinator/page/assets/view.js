@@ -12,7 +12,9 @@ export const html = htm.bind(h);
  *   session_timeout_ms: number|null, signs: number[]}} Lane
  * @typedef {{topic: string, label?: string, partition: number, spans: [number, number, number[], boolean][]}} Row
  * @typedef {{kind: string, at_ms: number, due_ms: number, until_ms: number|null, seq: number}} Deadline
- * @typedef {{group: string, name: string, protocol: string, states: [number, number, string][], numbers: [number, number, number][],
+ * @typedef {[number, number, number, number, string, number|null, number]} Stay  from, to, first and last offset, state, the holder's lane, deliveries
+ * @typedef {{topic: string, label: string, partition: number, start: [number, number, number][], end: [number, number, number][], stays: Stay[]}} Queue
+ * @typedef {{group: string, name: string, protocol: string, queues?: Queue[], delivered_again?: number, states: [number, number, string][], numbers: [number, number, number][],
  *   brokers: [number, number, number][], assignors?: [number, number, string][], deadlines: Deadline[], lanes: Lane[], raster: Row[], lost_partition_ms: number, unowned_partition_ms: number,
  *   still_partition_ms: number}} Group
  * @typedef {{seq: number, at_ms: number, stream: string, type: string, group: string|null, lane: number|null, cause: number|null,

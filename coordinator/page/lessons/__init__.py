@@ -193,12 +193,15 @@ def load(slug: str) -> Lesson:
 def _usual(scenario: str, slug: str, script: list[dict[str, Any]]) -> dict[str, Any]:
     """Facts that every lesson has: what its scenario and its script say."""
     read = read_scenario(scenario, slug)
-    first = read.members[0].properties
+    first = read.kinds[0].properties
     return {
         "do": [told(each) for each in script],
         "partitions": next(iter(read.topics.values())),
         "brokers": read.brokers,
         "delay": duration(read.delay_ms[0]),
+        "processing": duration(
+            read.share_members[0].work.processing_ms if read.share_members else 0
+        ),
         "duration": duration(read.duration_ms),
         **{
             name: duration(int(first.get(key, 0)))

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from ...explain.words import duration, listed
-from . import moving
+from . import moving, queueing
 from .runs import client_of, s, summed
 
 if TYPE_CHECKING:
@@ -416,4 +416,5 @@ ANSWERS: Final[dict[str, Callable[[Run], Facts]]] = {
     "14_coordinator_moves": coordinator_moves,
     "15_migration_in_place": moving.migration_in_place,
     "16_broker_crashes": moving.broker_crashes,
+    "17_queue_on_a_log": queueing.queue_on_a_log,
 }

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from ...explain.words import duration, listed
-from . import moving
+from . import moving, queueing
 from .runs import client_of, s, summed
 
 if TYPE_CHECKING:
@@ -368,4 +368,8 @@ TRIES: Final[dict[tuple[str, str], Callable[[Run, Run], Facts]]] = {
     ("15_migration_in_place", "eager"): moving.eager_members,
     ("16_broker_crashes", "one-replica"): moving.one_replica,
     ("16_broker_crashes", "kill"): moving.dies_meanwhile,
+    ("17_queue_on_a_log", "kill"): queueing.dies_with_records,
+    ("17_queue_on_a_log", "longer"): queueing.longer_lock,
+    ("17_queue_on_a_log", "release"): queueing.nobody_accepts,
+    ("17_queue_on_a_log", "reject"): queueing.nobody_accepts,
 }
