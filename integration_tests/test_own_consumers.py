@@ -18,6 +18,8 @@ from coordinator.members.applications.sharing import Work
 from coordinator.members.live import Fleet, Peer
 from coordinator.members.live.sharing import SharePeer
 from coordinator.members.share.config import ShareConfig
+from coordinator.reassign.admin import Admin
+from coordinator.testing.real_share_groups import RealShareGroup
 from integration_tests.clients.stage import CODEC
 from integration_tests.targets import EmulatorTarget, KafkaTarget
 from integration_tests.wire.people import topic
@@ -199,6 +201,10 @@ async def _share(address: str, group: str, jobs: str) -> None:
         done = [(*of[:3], of.word) for peer in (fickle, steady) for of in peer.done]
         assert len([of for of in done if of[3] == "accept"]) == 20
         assert fickle.fault is None and steady.fault is None
+        host, _, port = address.rpartition(":")
+        seen = RealShareGroup(group, lambda: Admin([(host, int(port))]), lambda *of: None)
+        told = await asyncio.to_thread(seen.wait, state="Stable", lag=0, timeout=PATIENCE_S)
+        assert told.members >= 2 and told.starts.keys() == {f"{jobs}-0", f"{jobs}-1"}
 
 
 async def _until(holds: Callable[[], bool]) -> None:

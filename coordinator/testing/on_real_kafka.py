@@ -1,7 +1,7 @@
 """What the fixture `kafka` is under `--kafka=real`: Apache Kafka in a container, with the few words
 that any Kafka understands.
 
-Topics are made and deleted, records written; whatever only the emulator can do (faults, groups to
+Topics are made and deleted, records written, share groups looked at; whatever only the emulator can do (faults, groups to
 wait for, peers, the clock, the log) skips the test and says which word it was. One broker serves
 all tests that ask for no settings of their own; what a test made is deleted after it.
 """
@@ -26,6 +26,7 @@ from ..wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from ..wire.messages.list_groups import ListGroupsRequest
 from ..wire.messages.metadata import MetadataRequest
 from ..wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from .real_share_groups import GROUP, RealShareGroup
 
 if TYPE_CHECKING:
     from .containers import RealKafka
@@ -47,8 +48,13 @@ class RealBroker:
     def __init__(self, kafka: RealKafka) -> None:
         self._kafka = kafka
         self.bootstrap_servers = kafka.bootstrap_servers
+        self._admin = self._new_admin()
+        self._configured: dict[str, dict[str, None]] = {}
+        """Of groups, by their ids: the names of configurations that were set."""
+
+    def _new_admin(self) -> Admin:
         addresses = [address.rpartition(":") for address in self.bootstrap_servers.split(",")]
-        self._admin = Admin([(host.strip("[]"), int(port)) for host, _, port in addresses])
+        return Admin([(host.strip("[]"), int(port)) for host, _, port in addresses])
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -139,8 +145,20 @@ class RealBroker:
             }
         return [written[number] for number in sorted(written)]
 
+    def share_group(self, group_id: str) -> RealShareGroup:
+        """A share group (KIP-932), there or not yet: what the broker tells of it."""
+
+        def configured(group: str, name: str) -> None:
+            self._configured.setdefault(group, {})[name] = None
+
+        return RealShareGroup(group_id, self._new_admin, configured)
+
     def clear(self) -> None:
-        """Delete the topics and the empty groups: clean for the next test."""
+        """Delete the topics, the empty groups and what groups were configured: clean for the next
+        test."""
+        for group, names in self._configured.items():
+            self._admin.set_configs(GROUP, group, dict.fromkeys(names))
+        self._configured.clear()
         for name in self.topics():
             self.delete_topic(name)
         groups = [
