@@ -17,7 +17,7 @@ on the broker, its handlers or any group. Faults of links and hosts are not made
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, SupportsIndex, TypeAlias
 
 from .wire.primitives import WireError
@@ -67,11 +67,13 @@ class Handle(NamedTuple):
     """Ask the handler `message` in place of the request, and send what `after` makes of its answer.
 
     `message` None: ask nothing, and give `after` None. An answer may be bytes already (`Encoded`).
-    A request whose client waits for no answer (Produce with acks=0) has no `after`.
+    A request whose client waits for no answer (Produce with acks=0) has no `after`. `fails`: of a
+    ShareFetch, partitions from which nothing is taken, by topic id and index, with their errors.
     """
 
     message: Request | None
     after: Callable[[Message | Encoded | None], Outgoing]
+    fails: Mapping[tuple[bytes, int], int] | None = None
 
 
 Outgoing: TypeAlias = "Message | Encoded | Late | Drop | Close"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
 from ..common.slices import each
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from ..common.slices import Slices
     from ..wire.schema import Message, Request
@@ -106,3 +106,4 @@ class Call(NamedTuple):
     peer: str = ""  # whom its connection is with, as the log names it
     principal: str = ANONYMOUS  # who asks; "": nobody, the testing kit does it itself
     sees: Callable[[str], bool] | None = None  # which topics it is told of; None: all
+    fails: Mapping[tuple[bytes, int], int] | None = None  # injected errors of a ShareFetch

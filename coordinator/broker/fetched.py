@@ -1,14 +1,16 @@
-"""What a Fetch reads: the partitions that it names, and for an incremental one the rest of its
-session (KIP-227)."""
+"""What a Fetch or a ShareFetch reads: the partitions that it names, and for an incremental one the
+rest of its session (KIP-227, KIP-932)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from .error_responses import Place
+from .shares.sessions import SessionKey
 
 if TYPE_CHECKING:
     from ..wire.messages.fetch import FetchRequest
+    from ..wire.messages.share_fetch import ShareFetchRequest
     from .core import Broker
 
 
@@ -35,3 +37,30 @@ def fetched(broker: Broker, message: FetchRequest) -> list[Place]:
         }
         places += [place(*key) for key in session.partitions if key not in gone]
     return list(dict.fromkeys(places))
+
+
+def share_fetched(broker: Broker, message: ShareFetchRequest) -> list[Place]:
+    """The partitions of a ShareFetch, each once; none where it ends its session (epoch -1)."""
+    if message.share_session_epoch < 0:
+        return []
+    wanted = [
+        (topic.topic_id, row.partition_index)
+        for topic in message.topics
+        for row in topic.partitions
+    ]
+    session = broker.shares.sessions.get(
+        SessionKey(message.group_id or "", message.member_id or "")
+    )
+    if session is not None and message.share_session_epoch > 0:
+        wanted += session.partitions
+    gone = {
+        (topic.topic_id, index)
+        for topic in message.forgotten_topics_data
+        for index in topic.partitions
+    }
+    known = broker.cluster.topics_by_id
+    return [
+        Place(known[topic_id].name if topic_id in known else None, topic_id, index)
+        for topic_id, index in dict.fromkeys(wanted)
+        if (topic_id, index) not in gone
+    ]

@@ -66,8 +66,8 @@ def _late(late_ms: int, call: Call, verdict: Verdict) -> Verdict:
             return Hold(late_ms, verdict)
         case Hold(duration_ms, then):
             return Hold(duration_ms, _late(late_ms, call, then))
-        case Handle(message, after):
-            return Handle(message, lambda answer: _outgoing(late_ms, after(answer)))
+        case Handle(_, after):
+            return verdict._replace(after=lambda answer: _outgoing(late_ms, after(answer)))
         case _:
             return verdict
 

@@ -220,7 +220,8 @@ class Exchange:
             if verdict.message is None:
                 self._respond(api, call, correlation_id, None, now)
             else:
-                self._ask(api, call._replace(message=verdict.message), correlation_id)
+                asked = call._replace(message=verdict.message, fails=verdict.fails)
+                self._ask(api, asked, correlation_id)
         elif isinstance(verdict, Close):
             self._refuse(verdict.why, now)
         else:

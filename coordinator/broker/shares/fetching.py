@@ -172,6 +172,8 @@ class ShareFetchOperation:
     def _find(self, at: At) -> Partition | ErrorCode:
         if at[0] in self.hidden:
             return ErrorCode.TOPIC_AUTHORIZATION_FAILED
+        if self._call.fails is not None and at in self._call.fails:
+            return ErrorCode(self._call.fails[at])
         return self._shares.find(at)
 
     def _open(self, found: Partition, now: int) -> tuple[SharePartition | None, ErrorCode]:

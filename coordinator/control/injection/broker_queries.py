@@ -6,12 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from ...broker.fetched import fetched
+from ...broker.fetched import fetched, share_fetched
 
 if TYPE_CHECKING:
     from ...broker.core import Broker
     from ...broker.error_responses import Place
     from ...wire.messages.fetch import FetchRequest
+    from ...wire.messages.share_fetch import ShareFetchRequest
 
 
 class BrokerSurroundings:
@@ -39,3 +40,7 @@ class BrokerSurroundings:
     def fetched(self, message: FetchRequest) -> list[Place]:
         """The partitions that a Fetch reads."""
         return fetched(self._broker, message)
+
+    def share_fetched(self, message: ShareFetchRequest) -> list[Place]:
+        """The partitions that a ShareFetch reads."""
+        return share_fetched(self._broker, message)

@@ -19,6 +19,7 @@ from ...broker.fetching.errors import refuse_fetch
 from ...interceptors import Close, Drop, Handle, Hold, Late, Verdict
 from ...wire.messages import API_KEYS, request_type, response_type
 from ...wire.messages.fetch import FetchRequest
+from ...wire.messages.share_fetch import ShareFetchRequest
 from .. import faults as f
 from .matching import Surroundings, hands_out, selects
 
@@ -168,6 +169,8 @@ class _Plan:
         self._merges: list[Callable[[Response | None], Response]] = []
         self._after: list[f.Action] = []
         self._watched: list[tuple[Active, Callable[[], bool]]] = []
+        self._fails: dict[tuple[bytes, int], int] = {}
+        """Partitions of a ShareFetch that fail, and with which error."""
         self._delay_ms = 0
         self._holder: Active | None = None
         self._answered = False
@@ -185,6 +188,11 @@ class _Plan:
         if isinstance(action, f.Fail):
             if self._answered:
                 return False
+            selector = active.fault.selector
+            if isinstance(self._message, ShareFetchRequest) and (
+                selector.topic is not None and selector.offset is None
+            ):
+                return self._fail_shares(self._message, action.error, chosen)
             refusal = self._refuse(api, action.error, chosen)
             if refusal is None:
                 return False
@@ -205,6 +213,20 @@ class _Plan:
             self._after.append(action)
         return True
 
+    def _fail_shares(
+        self, message: ShareFetchRequest, error: int, chosen: Callable[[Place], bool]
+    ) -> bool:
+        """Let chosen partitions of a share session fail: nothing is taken from them. The answer does
+        not wait for records of others."""
+        failed = {
+            (place.topic_id or b"", place.partition or 0): error
+            for place in self._around.share_fetched(message)
+            if chosen(place)
+        }
+        self._fails |= {at: error for at, error in failed.items() if at not in self._fails}
+        self._message = copied(message, max_wait_ms=0)
+        return bool(failed)
+
     def _refuse(self, api: str, error: int, chosen: Callable[[Place], bool]) -> Refusal | None:
         if isinstance(self._message, FetchRequest):
             return refuse_fetch(
@@ -219,8 +241,9 @@ class _Plan:
     def verdict(self) -> Verdict:
         """All of it as the connection understands it."""
         verdict = self._end
-        if not self.ended and (self._merges or self._after or self._watched):
-            verdict = Handle(None if self._answered else self._message, self._finish)
+        if not self.ended and (self._merges or self._after or self._watched or self._fails):
+            message = None if self._answered else self._message
+            verdict = Handle(message, self._finish, self._fails or None)
         if self._holder is not None:
             self._holder.held.append(self._call.token)
             return Hold(None, verdict)

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from ...broker.call import Call
 from ...broker.error_responses import LISTED, NESTED, Place
 from ...wire.messages.fetch import FetchRequest
+from ...wire.messages.share_fetch import ShareFetchRequest
 from ...wire.schema import Request
 from ..faults import Selector
 
@@ -32,6 +33,9 @@ class Surroundings(Protocol):
 
     def fetched(self, message: FetchRequest) -> list[Place]:
         """The partitions that a Fetch reads, those of its session included."""
+
+    def share_fetched(self, message: ShareFetchRequest) -> list[Place]:
+        """Those that a ShareFetch reads, likewise."""
 
 
 def selects(
@@ -199,6 +203,8 @@ def _places(api: str, message: Any, around: Surroundings) -> list[Place]:
     """The topics and partitions that a request is about."""
     if isinstance(message, FetchRequest):
         return around.fetched(message)
+    if isinstance(message, ShareFetchRequest):
+        return around.share_fetched(message)
     nested = NESTED.get(api)
     if nested is not None:
         index = nested.number
