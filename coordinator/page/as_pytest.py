@@ -22,8 +22,8 @@ from ..explain.words import printable
 from ..releases import NEWEST
 from ..simulator.files.model import FaultPlan, MemberKind, Scenario, members_of
 from ..simulator.files.share_kinds import ShareKind
-from . import shares_in_test
-from .only_here import OnlyHereError
+from .shares import in_test
+from .shares.only_here import OnlyHereError
 
 Plain = dict[str, Any]
 Step = tuple[int, list[str]]
@@ -58,7 +58,7 @@ def _text(scenario: Scenario, lines: Sequence[str]) -> str:
     anchors = _Anchors(log)
     body: list[str] = []
     now = 0
-    steps = [*shares_in_test.steps(scenario, log), *_steps(scenario)]
+    steps = [*in_test.steps(scenario, log), *_steps(scenario)]
     for at_ms, codes in sorted(steps, key=lambda step: step[0]):
         if at_ms >= scenario.duration_ms:
             continue
@@ -166,7 +166,7 @@ def _once(when: Any, what: str) -> int:
 
 def _start(kind: MemberKind | ShareKind, name: str) -> str:
     if isinstance(kind, ShareKind):
-        return f"peers[{name!r}] = {shares_in_test.peer(kind, name, _variable(kind))}"
+        return f"peers[{name!r}] = {in_test.peer(kind, name, _variable(kind))}"
     own = {"client.id": name} | ({"group.instance.id": name} if kind.static else {})
     group, topics = kind.group, list(kind.topics)
     given = f"{group!r}, {topics!r}, config={_variable(kind)} | {own!r}"
@@ -260,8 +260,8 @@ def _asserted(scenario: Scenario, log: Sequence[Line]) -> Iterator[str]:
     timeline = timeline_of(log, "run")
     for group in as_plain(timeline, timeline.groups.values())["groups"]:
         yield ""
-        if shares_in_test.is_one(scenario, group["group"]):
-            yield from shares_in_test.asserted(group["group"], log)
+        if in_test.is_one(scenario, group["group"]):
+            yield from in_test.asserted(group["group"], log)
             continue
         yield f"group = kafka.group({group['group']!r})"
         yield "assert [each['generation'] for each in group.rebalances] == ["

@@ -24,7 +24,7 @@ from ..history.views import GroupView, MemberView
 from .copying import Copier
 from .lanes import Key, Lane, Raster
 from .long_logs import KeptSteps, Steps
-from .queues import Queues
+from .shares.queues import Queues
 from .tracks import Track
 
 _RECORDS: Final = frozenset(

@@ -6,10 +6,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from coordinator.page import queues
 from coordinator.page.engine import picture_of
 from coordinator.page.lessons import load
-from coordinator.page.queues import Queues
+from coordinator.page.shares import queues
+from coordinator.page.shares.queues import Queues
 
 Plain = dict[str, Any]
 

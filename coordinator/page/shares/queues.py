@@ -10,12 +10,12 @@ from collections import Counter, deque
 from collections.abc import Callable
 from typing import Any, Final
 
-from ..event_log.reader import Line
-from ..explain.words import printable
-from ..history.share_records import Key, key_of
-from ..history.share_stays import ShareStays, Stay
-from .lanes import MOST_NAME, Lane, cut
-from .tracks import Track
+from ...event_log.reader import Line
+from ...explain.words import printable
+from ...history.share_records import Key, key_of
+from ...history.share_stays import ShareStays, Stay
+from ..lanes import MOST_NAME, Lane, cut
+from ..tracks import Track
 
 MOST_STAYS: Final = 20_000
 """So many states of ranges of records are drawn of a share partition: the latest."""
