@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from ..event_log.reader import Line
 from .ranges import put, taken
-from .share_records import Key, key_of
+from .share_records import Key, ShareLeaders, key_of
 
 KINDS: Final = frozenset(
     {
@@ -62,11 +62,12 @@ class ShareStays:
     def __init__(self, told: Callable[[Key, Stay], None]) -> None:
         self.partitions: dict[Key, InFlight] = {}
         self._told = told
+        self._leaders = ShareLeaders()
 
     def see(self, line: Line) -> InFlight | None:
         """The next line; the share partition that it changes, if it changes one."""
         kind = line["type"]
-        if kind not in KINDS:
+        if kind not in KINDS or not self._leaders.counts(line):
             return None
         key, at_ms = key_of(line), line["at_ms"]
         there = self.partitions.setdefault(key, InFlight())

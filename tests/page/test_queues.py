@@ -84,6 +84,16 @@ def test_a_partition_that_is_served_no_longer_has_nothing_in_flight() -> None:
     ]
 
 
+def test_a_former_leader_that_closes_late_ends_nothing_at_the_next_one() -> None:
+    late = line(50, "SharePartitionClosed", broker=1, reason="moved")
+    queue = drawn(
+        line(0, "SharePartitionOpened", broker=1),
+        line(40, "SharePartitionOpened", broker=2, start_offset=3),
+        late,
+    )
+    assert queue["start"] == [(0, 40, 0), (40, 100, 3)]
+
+
 def test_who_holds_records_works_and_who_has_given_all_back_does_not() -> None:
     seen = Queues()
     seen.see(line(0, "SharePartitionOpened"))
