@@ -36,7 +36,7 @@ $(DOCS_VENV)/.ready: requirements/docs.txt
 release: $(STAMP)
 	$(PY) -m tools.release build $(if $(TAG),--tag $(TAG)) $(if $(WITHOUT),--without $(WITHOUT))
 
-.PHONY: help setup wheel release docs demo site page test lint unit integration spark spark-kafka pipeline curve share-curve record images kafka-image bench fuzz lock clean
+.PHONY: help setup wheel release docs demo site page matrix test lint unit integration spark spark-kafka pipeline curve share-curve record images kafka-image bench fuzz lock clean
 
 help:
 	@echo 'make demo    three client libraries in one group, rebalanced and explained'
@@ -56,6 +56,7 @@ help:
 	@echo 'make docs    the documentation as a site, in build/docs; with the lessons after make site'
 	@echo 'make wheel   a wheel file, in dist'
 	@echo 'make release what is published, in dist, each piece checked; says what release.toml still lacks'
+	@echo 'make matrix  client libraries in several versions on the emulator, and the page that says what they do (docs/clients.md; some minutes)'
 	@echo 'make lock    pin the dependencies anew'
 
 setup: $(STAMP)
@@ -147,6 +148,10 @@ curve: $(SPARK_STAMP)
 
 share-curve: $(STAMP)
 	$(PY) -m benchmarks.share_curve
+
+# Needs Java with Maven, Go and Node; LIBRARY plays one alone; the rows of the others stay.
+matrix: $(STAMP)
+	$(PY) -m integration_tests.matrix $(LIBRARY)
 
 record: $(STAMP)
 	$(PY) -m integration_tests.record
