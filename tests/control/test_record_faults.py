@@ -31,7 +31,7 @@ class Stage:
         return self.board.add(f.from_plain(given if times is None else given | {"times": times}))
 
     def states(self) -> list[tuple[int, int, str, int]]:
-        """What the leader knows of partition 0."""
+        """What is in flight in partition 0, from its start offset on."""
         (one,) = (
             one
             for one in self.driver.broker.shares.partitions.open_ones.values()
@@ -40,6 +40,7 @@ class Stage:
         return [
             (run.first, run.last, str(run.condition.state), run.condition.delivery_count)
             for run in one.runs
+            if run.last >= one.start_offset
         ]
 
 
