@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from hatch_build import on_an_index
 from tools.release.building import changes, check_tag, checksums
 from tools.release.fields import Author, Release, ReleaseError, read
 from tools.release.writing import made, write
@@ -111,6 +112,20 @@ def test_addresses_and_authors_are_metadata(copy: Path) -> None:
     assert 'repository-code: "https://github.com' in (copy / "CITATION.cff").read_text()
     badge = "actions/workflows/ci.yml/badge.svg"
     assert badge in (copy / "README.md").read_text()
+
+
+def test_links_of_readme_work_on_a_package_index(project_root: Path) -> None:
+    """There are no files beside it there."""
+    text = (project_root / "README.md").read_text(encoding="utf-8")
+    links = re.compile(r"\]\((?!https?://|#)")
+    assert links.search(text)
+    address = str(FILLED["repository"])
+    there, nowhere = on_an_index(text, address), on_an_index(text, "")
+    assert f"[docs/validation.md]({address}/blob/main/docs/validation.md)" in there
+    assert f"]({address}/raw/main/docs/page.svg)" in there
+    assert f"{address}/blob/main/docs/performance.md#beside-other-stand-ins" in there
+    assert [links.search(page) for page in (there, nowhere)] == [None, None]
+    assert "docs/validation.md" in nowhere
 
 
 def test_nobody_and_no_address_is_made_up(copy: Path) -> None:
