@@ -76,8 +76,8 @@ def _joined_again(trigger: Change) -> str:
         )
         return f"{topics} and {who}, which saw it, asked to join again"
     if note.get("topics_added") or note.get("topics_dropped"):
-        changes = [f"added {topic}" for topic in note["topics_added"]] + [
-            f"dropped {topic}" for topic in note["topics_dropped"]
+        changes = [f"added {topic}" for topic in note.get("topics_added", ())] + [
+            f"dropped {topic}" for topic in note.get("topics_dropped", ())
         ]
         return f"{who} changed its subscription ({printable(', '.join(changes))})"
     if note.get("config_offsets"):

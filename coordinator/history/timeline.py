@@ -142,9 +142,8 @@ class Timeline:
         if stream == "run":
             self.header = line
         if kind not in _NOBODYS_CAUSE and stream != "member" and stream != "data":
-            if self._from_text:
-                line = compact(line)
-            self._lines[line["seq"]] = _small(line) if kind == "GenerationStored" else line
+            kept = _small(line, _LARGE[kind]) if kind in _LARGE else line
+            self._lines[line["seq"]] = compact(kept) if self._from_text else kept
         if stream == "cluster" and kind in _ABOUT_TOPICS:
             self._topic(line)
         elif stream == "wire":
@@ -378,13 +377,14 @@ class Timeline:
         member = group.member(line["member"])
         note = self._subscribes(group, member, line)
         topics = member.subscription.topics if member.subscription is not None else ()
-        note["grown"] = [
+        grown = [
             (topic, self.partitions[topic])
             for topic in self._grown
             if topic in topics and 0 < group.given.get(topic, 0) < self.partitions[topic]
         ]
+        note["grown"], note["leads"] = grown, member.name == group.leader
         note["said"] = self._lines.get(line["cause"], {}).get("reason")
-        note["leads"] = member.name == group.leader
+        note = {key: value for key, value in note.items() if value}
         self._change(group, line, [member.name], note)
 
     def _replaced(self, group: GroupView, line: Line) -> None:
@@ -442,7 +442,8 @@ class Timeline:
     ) -> None:
         """A change of membership: part of the rebalance that runs, else kept for the one that it
         may start."""
-        change = Change(line["seq"], line["at_ms"], line["type"], members, line, note or {})
+        kept = self._lines.get(line["seq"], line)
+        change = Change(line["seq"], line["at_ms"], line["type"], members, kept, note or {})
         current = group.current
         if group.state == "PreparingRebalance" and current is not None:
             current.changes.append(change)
@@ -576,6 +577,7 @@ class Timeline:
             own_assignment(row["assignment"], group.protocol_type),
         )
         member.assignment = now
+        kept = both(member.held, now or {})
         share = Share(
             member.name,
             member.member_id,
@@ -584,7 +586,7 @@ class Timeline:
             minus(now or {}, before),
             minus(before, now or {}),
             cooperative=member.cooperative,
-            kept=both(member.held, now or {}),
+            kept=now if kept == now else kept,
             pause=member.pause,
         )
         if group.protocol_type == CONNECT:
@@ -696,9 +698,16 @@ class Timeline:
         group.note(line)
 
 
-def _small(line: Line) -> Line:
-    """A line without what each member has: most of a large group's lines, and of no use for causes."""
-    return {key: value for key, value in line.items() if key != "members"}
+_LARGE = {
+    "GenerationStored": "members",
+    "MemberJoined": "protocols",
+    "MemberRejoined": "protocols",
+}
+"""By type: what each member has, or says of itself. It is most of such a line, and no cause."""
+
+
+def _small(line: Line, large: str) -> Line:
+    return {key: value for key, value in line.items() if key != large}
 
 
 def _counts(shares: Iterable[Partitions]) -> dict[str, int]:
