@@ -88,7 +88,7 @@ export function Drawing({ group, replicas = [], window, label, uid = -1, open, c
     <clipPath id=${`plot${uid}`}><rect x=${GUTTER} y="0" width=${Math.max(0, x(end) - GUTTER)} height=${place.height} /></clipPath>
     ${axis(window, x, place.height)}
     ${labels(group, place)}
-    <g class="labels">${queueLabels(group, place.queuesAt, window, GUTTER)}</g>
+    ${place.queuesAt.length > 0 && html`<g class="labels">${queueLabels(group, place.queuesAt, window, GUTTER)}</g>`}
     ${replicas.map((each, at) => html`<g class="labels"><text x="4" y=${place.replicasTop + at * REPLICAS + 13}>replicas of</text>
       <text x="4" y=${place.replicasTop + at * REPLICAS + 28}>${short(each.name, 14)}</text></g>`)}
     <g clip-path=${`url(#plot${uid})`}>
