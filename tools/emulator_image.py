@@ -98,6 +98,7 @@ def build_emulator(tag: str, base: str | None = None, aliases: Sequence[str] = (
         shutil.copytree(EMULATOR, context)
         target = _target(base)
         _install(context / "site", target, PACKAGES)
+        _strip(context / "site")
         _install_ours(context / "site", target, Path(scratch))
         _readable(context)
         build(context, context / "Dockerfile", tag, {"BASE": base}, sources, aliases)
@@ -211,6 +212,16 @@ def _install(site: Path, target: Target, packages: tuple[str, ...]) -> None:
         f"{', '.join(packages)} cannot be had for Python {target.version} on {target.platforms[0]}",
     )
     pins.unlink()
+
+
+def _strip(site: Path) -> None:
+    """Leave symbols for debuggers out of the packages' libraries: 15 MB. Without `strip`, or of
+    another machine's libraries, they stay."""
+    if shutil.which("strip") is None:
+        return
+    libraries = map(str, site.rglob("*.so"))
+    command = ["strip", "--strip-unneeded", *libraries]
+    subprocess.run(command, capture_output=True, check=False)
 
 
 def _install_ours(site: Path, target: Target, scratch: Path) -> None:
