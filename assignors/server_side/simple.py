@@ -2,19 +2,39 @@
 members that want them, and a partition has several members where members outnumber partitions
 (SH-ASN-1, SH-ASN-2).
 
-Owns how many members each partition has and how many partitions each member, which are Kafka's
-numbers. Which member gets which partition is Kafka's HashMaps' affair there; here as little moves
-as the numbers allow, and the rest goes in order. Does not depend on racks.
+Members that subscribe alike share all their topics together; else each topic is shared for itself.
+Who gives up and who gets which partition follows the orders of Kafka's HashMaps, to which the ids of
+members and topics belong. Does not depend on racks.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import ceil
+from typing import NamedTuple
 
-from assignors.server_side.model import GroupSpec, Plan, size_of
+from assignors.java_hash_table import HashTable
+from assignors.java_hashing import int_hash, roomy, uuid_hash
+from assignors.server_side.model import GroupSpec, Owned, Plan, size_of
+from assignors.server_side.targets import unchanged
 
-_Partition = tuple[bytes, int]
+_UINT32 = 0xFFFFFFFF
+
+
+class _Place(NamedTuple):
+    """A partition."""
+
+    topic: bytes
+    number: int
+
+
+def _place_hash(place: _Place) -> int:
+    """TopicIdPartition.hashCode: that of a record."""
+    return (31 * uuid_hash(place.topic) + place.number) & _UINT32
+
+
+def _number_hash(place: _Place) -> int:
+    return int_hash(place.number)
 
 
 class SimpleAssignor:
@@ -23,132 +43,194 @@ class SimpleAssignor:
     name = "simple"
 
     def assign(self, spec: GroupSpec) -> Plan:
-        """Give the partitions that may be given. Members that subscribe alike share all topics;
-        else each topic is shared for itself. Raises AssignorError (SRV-5)."""
-        if not spec.members:
+        """Give the partitions that may be given. Raises AssignorError (SRV-5)."""
+        members = list(spec.members.values())
+        targets = [_Target(member.assignment) for member in members]
+        everybody = range(len(members))
+        if not members:
             return {}
-        members = list(spec.members)
-        given: dict[str, list[_Partition]] = {member_id: [] for member_id in members}
         if spec.is_homogeneous():
-            topics: Iterable[bytes] = spec.members[members[0]].topics
-            pools = [(list(_assignable(spec, topics)), members)]
+            topics: Iterable[bytes] = members[0].topics
+            if topics:
+                places = list(_assignable(spec, topics))
+                _share(targets, everybody, places, _place_hash, topics=frozenset(topics))
         else:
-            pools = [
-                (list(_assignable(spec, [topic])), those)
-                for topic, those in _subscribers(spec).items()
-            ]
-        for partitions, those in pools:
-            if partitions:
-                _share(partitions, those, spec, given)
-        return {member_id: _by_topic(given[member_id]) for member_id in members}
+            wanted: HashTable[bytes] = HashTable(uuid_hash)
+            for member in members:
+                for topic in member.topics:
+                    wanted.put(topic)
+            for topic in wanted:
+                those = [index for index in everybody if topic in members[index].topics]
+                places = list(_assignable(spec, [topic]))
+                _share(targets, those, places, _number_hash, topic=topic)
+        if not any(member.topics for member in members):
+            return {}
+        return {name: of.plan() for name, of in zip(spec.members, targets, strict=True)}
 
 
-def _assignable(spec: GroupSpec, topics: Iterable[bytes]) -> Iterable[_Partition]:
+def _assignable(spec: GroupSpec, topics: Iterable[bytes]) -> Iterable[_Place]:
     for topic in topics:
         allowed = None if spec.assignable is None else spec.assignable.get(topic, ())
         for number in range(size_of(spec, topic)):
             if allowed is None or number in allowed:
-                yield topic, number
+                yield _Place(topic, number)
 
 
-def _subscribers(spec: GroupSpec) -> dict[bytes, list[str]]:
-    found: dict[bytes, list[str]] = {}
-    for member_id, member in spec.members.items():
-        for topic in member.topics:
-            found.setdefault(topic, []).append(member_id)
-    return found
+class _Target:
+    """What a member will have: what it had, and a copy of that once something changes."""
+
+    __slots__ = ("_order", "_sets", "old")
+
+    def __init__(self, assignment: Owned) -> None:
+        self.old = assignment
+        self._order: HashTable[bytes] | None = None
+        self._sets: dict[bytes, HashTable[int]] = {}
+
+    def open(self) -> HashTable[bytes]:
+        """Make it a copy that may be changed; its topics."""
+        if self._order is None:
+            self._order = HashTable(uuid_hash, len(self.old))
+            for topic, numbers in self.old.items():
+                self._order.put(topic)
+                self._sets[topic] = HashTable.copy_of(numbers, int_hash)
+        return self._order
+
+    def drop(self, topic: bytes) -> None:
+        """Lose a topic."""
+        self.open().discard(topic)
+        self._sets.pop(topic, None)
+
+    def remove(self, place: _Place) -> bool:
+        """Lose a partition; whether it had it. A topic of which it has no partition is kept."""
+        self.open()
+        numbers = self._sets.get(place.topic)
+        if numbers is None or place.number not in numbers:
+            return False
+        numbers.discard(place.number)
+        return True
+
+    def add(self, place: _Place) -> None:
+        """Get a partition."""
+        self.open().compute(place.topic)
+        self._sets.setdefault(place.topic, HashTable(int_hash)).put(place.number)
+
+    def plan(self) -> Mapping[bytes, tuple[int, ...]]:
+        """As the group stores it."""
+        if self._order is None:
+            return unchanged(self.old)
+        return {topic: tuple(self._sets[topic]) for topic in self._order}
+
+
+class _Given:
+    """Which members have each partition, and which partitions each member, as Kafka's maps have
+    them."""
+
+    def __init__(self, places: int, hash_code: Callable[[_Place], int]) -> None:
+        self._hash = hash_code
+        self.order: HashTable[_Place] = HashTable(hash_code, roomy(places + 1))
+        self.members: dict[_Place, HashTable[int]] = {}
+        self.places: dict[int, HashTable[_Place]] = {}
+
+    def known(self, place: _Place) -> HashTable[int]:
+        """The members of a partition, which is known from now on."""
+        self.order.compute(place)
+        return self.members.setdefault(place, HashTable(int_hash))
+
+    def had(self, member: int, place: _Place) -> None:
+        """A member had a partition before."""
+        self.known(place)
+        self.add(member, place)
+
+    def add(self, member: int, place: _Place) -> None:
+        """A member has a partition that is known."""
+        self.members[place].put(member)
+        self.places.setdefault(member, HashTable(self._hash)).put(place)
+
+    def remove(self, member: int, place: _Place) -> None:
+        """A member has it no longer."""
+        self.members[place].discard(member)
+        self.places[member].discard(place)
+
+    def count(self, member: int) -> int:
+        """How many partitions a member has."""
+        return len(self.places.get(member, ()))
 
 
 def _share(
-    partitions: Sequence[_Partition],
-    members: Sequence[str],
-    spec: GroupSpec,
-    given: Mapping[str, list[_Partition]],
+    targets: Sequence[_Target],
+    members: Sequence[int],
+    places: Sequence[_Place],
+    hash_code: Callable[[_Place], int],
+    *,
+    topics: frozenset[bytes] = frozenset(),
+    topic: bytes | None = None,
 ) -> None:
-    """Share partitions among members: keep what the numbers allow, then fill up."""
-    sharing = -(-len(members) // len(partitions))
-    wanted = frozenset(partitions)
-    held = {
-        member_id: [
-            (topic, number)
-            for topic, numbers in spec.members[member_id].assignment.items()
-            for number in numbers
-            if (topic, number) in wanted
-        ]
-        for member_id in members
-    }
-    quotas = _quotas(sharing * len(partitions), members, held)
-    holders = dict.fromkeys(partitions, 0)
-    for member_id in members:
-        for partition in held[member_id]:
-            holders[partition] += 1
-    kept = {
-        member_id: _kept(held[member_id], quotas[member_id], sharing, holders)
-        for member_id in members
-    }
-    unfilled = deque(member_id for member_id in members if len(kept[member_id]) < quotas[member_id])
-    for partition in partitions:
-        for _ in range(len(unfilled)):
-            if holders[partition] >= sharing:
-                break
-            member_id = unfilled.popleft()
-            if partition not in kept[member_id]:
-                kept[member_id][partition] = None
-                holders[partition] += 1
-            if len(kept[member_id]) < quotas[member_id]:
-                unfilled.append(member_id)
-    if unfilled:
-        wanting = [one for one in partitions for _ in range(sharing - holders[one])]
-        _swap_in([m for m in unfilled for _ in range(quotas[m] - len(kept[m]))], wanting, kept)
-    for member_id in members:
-        given[member_id].extend(kept[member_id])
+    """Share partitions among members (their numbers): what is too much is taken away, then the rest
+    is given. `topic`: the only one; else `topics` are all that there are, and others are dropped."""
+    sharing = -(-len(members) // len(places)) if places else 0
+    share = sharing * len(places) / len(members)
+    desired = dict.fromkeys(range(len(targets)), 0)
+    for rank, member in enumerate(members):
+        desired[member] = ceil(share * (rank + 1)) - ceil(share * rank)
+    given = _Given(len(places), hash_code)
+    for member, target in enumerate(targets):
+        for owned, numbers in list(target.old.items()):
+            if owned != topic if topic is not None else owned not in topics:
+                if topic is None:
+                    target.drop(owned)
+                continue
+            for number in numbers:
+                given.had(member, _Place(owned, number))
+                if topic is None and given.count(member) >= desired[member]:
+                    target.open()
+    _take_back(targets, given, desired, sharing)
+    for place in places:
+        given.known(place)
+    unfilled = [member for member in members if given.count(member) < desired[member]]
+    _give(targets, given, desired, sharing, unfilled)
 
 
-def _swap_in(
-    unfilled: Iterable[str],
-    wanting: Iterable[_Partition],
-    kept: Mapping[str, dict[_Partition, None]],
+def _take_back(
+    targets: Sequence[_Target], given: _Given, desired: Mapping[int, int], sharing: int
 ) -> None:
-    """Members that have too few have the partitions already that want one more: another member takes
-    such a partition, and gives one of its own for it."""
-    for member_id, partition in zip(unfilled, wanting, strict=True):
-        mine = kept[member_id]
-        for other in kept.values():
-            spare = next((one for one in other if one not in mine), None)
-            if partition not in other and spare is not None:
-                del other[spare]
-                other[partition] = mine[spare] = None
+    """Members have too many partitions, then partitions too many members."""
+    for member, places in given.places.items():
+        too_many = len(places) - desired[member]
+        for place in list(places)[: max(too_many, 0)]:
+            targets[member].remove(place)
+            given.remove(member, place)
+    for place in given.order:
+        for member in list(given.members[place]):
+            if len(given.members[place]) <= sharing:
                 break
+            if targets[member].remove(place):
+                given.remove(member, place)
 
 
-def _quotas(
-    total: int, members: Sequence[str], held: Mapping[str, Sequence[_Partition]]
-) -> dict[str, int]:
-    """How many partitions each member is to have: they differ by one at most. The larger ones go to
-    who has most now."""
-    least, larger = divmod(total, len(members))
-    by_load = sorted(members, key=lambda member_id: -len(held[member_id]))
-    return {member_id: least + (rank < larger) for rank, member_id in enumerate(by_load)}
-
-
-def _kept(
-    held: Sequence[_Partition], quota: int, sharing: int, holders: dict[_Partition, int]
-) -> dict[_Partition, None]:
-    """What a member keeps of what it has: first what fewest others have. What it gives up has a
-    holder less."""
-    if len(held) <= quota and all(holders[partition] <= sharing for partition in held):
-        return dict.fromkeys(held)
-    kept: dict[_Partition, None] = {}
-    for partition in sorted(held, key=lambda one: holders[one]):
-        if len(kept) < quota and holders[partition] <= sharing:
-            kept[partition] = None
-        else:
-            holders[partition] -= 1
-    return kept
-
-
-def _by_topic(partitions: Iterable[_Partition]) -> dict[bytes, tuple[int, ...]]:
-    found: dict[bytes, list[int]] = {}
-    for topic, number in partitions:
-        found.setdefault(topic, []).append(number)
-    return {topic: tuple(sorted(numbers)) for topic, numbers in found.items()}
+def _give(
+    targets: Sequence[_Target],
+    given: _Given,
+    desired: Mapping[int, int],
+    sharing: int,
+    unfilled: list[int],
+) -> None:
+    """Members that have too few get partitions that have too few, in turns."""
+    turn, at, some = list(unfilled), 0, False
+    for place in given.order:
+        if not unfilled:
+            return
+        members = given.members[place]
+        while len(members) < sharing:
+            if at == len(turn):
+                if not some or not unfilled:
+                    break
+                turn, at, some = list(unfilled), 0, False
+            member = turn[at]
+            at += 1
+            if member in members:
+                continue
+            targets[member].add(place)
+            given.add(member, place)
+            some = True
+            if given.count(member) >= desired[member]:
+                unfilled.remove(member)

@@ -21,6 +21,7 @@ from integration_tests.wire.scenarios import (
     random_frames,
     random_groups,
     random_logs,
+    random_share_groups,
     random_shares,
 )
 
@@ -31,6 +32,7 @@ EPISODES = {
     "frames": random_frames.episode,
     "groups": random_groups.episode,
     "logs": random_logs.episode,
+    "share_groups": random_share_groups.episode,
     "shares": random_shares.episode,
 }
 
