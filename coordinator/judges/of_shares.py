@@ -1,5 +1,5 @@
 """What judges of share groups have in common: ranges of offsets with what is known of each, and the
-lines of stream `share` that they look at."""
+lines of stream `share` that they look at. Also how long a setting of a group was in force."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Final, Generic, TypeVar
 
-from .base import Judge, Line
+from .base import NEVER, Judge, Line
 
 Key = tuple[str, str, int]
 """A share partition: group, topic and number."""
@@ -54,6 +54,46 @@ class Spans(Generic[V]):
             starts.append(last + 1)
             found.append(self._found[high - 1])
         self._starts[low:high], self._found[low:high] = starts, found
+
+
+class SettingOfGroups:
+    """One setting of groups, a whole number, as the log tells it. `default`: what is in force for a
+    group that has no value of its own; None: that is not known."""
+
+    def __init__(self, name: str, default: int | None) -> None:
+        self._name = name
+        self.default = default
+        self._told: dict[str, list[tuple[int, int | None]]] = {}
+        """Of each group the instants at which it was set, and to what; None: to the default."""
+
+    def see(self, line: Line) -> None:
+        """Look at a ConfigChanged."""
+        if line["resource"] != "group":
+            return
+        told = self._told.setdefault(line["name"], [])
+        before = told[-1][1] if told else None
+        value = None if line["replace"] else before
+        for name, _, text in line["changes"]:
+            if name == self._name:
+                value = int(text) if str(text).isdecimal() else None
+        if value != before:
+            told.append((line["at_ms"], value))
+
+    def now(self, group: str) -> int | None:
+        """What is in force for a group."""
+        told = self._told.get(group)
+        value = told[-1][1] if told else None
+        return self.default if value is None else value
+
+    def since(self, group: str, at_ms: int) -> list[int | None]:
+        """All that was in force for a group at this instant or later, in order."""
+        told = [(-1, None), *self._told.get(group, ())]
+        ends_ms = [*(began_ms for began_ms, _ in told[1:]), NEVER]
+        return [
+            self.default if value is None else value
+            for (_, value), end_ms in zip(told, ends_ms, strict=True)
+            if end_ms >= at_ms
+        ]
 
 
 def key_of(line: Line) -> Key:

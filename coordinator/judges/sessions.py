@@ -11,15 +11,22 @@ expire (SES-3).
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from ..verbs.row import Hurts, undone_by
 from .base import NEVER, Judge, Line
 from .grace import REAL_TIME, Grace
+from .of_shares import SettingOfGroups
 from .signs_of_life import SignsOfLife
 
 _MAX_SESSION: Final = "group.consumer.max.session.timeout.ms"
 _CONSUMER_SESSION_MS: Final = 60_000
+_SHARE_SESSION: Final = "share.session.timeout.ms"
+_MAX_SHARE_SESSION: Final = "group.share.max.session.timeout.ms"
+_SHARE_SESSION_MS: Final = 60_000
+_AS_ITS_GROUP: Final = 0
+"""In place of how long a session lasts: of a member of a share group, whose settings say it."""
 _HELD_BACK_MS: Final = 120_000
 """So late may a request arrive that a fault has delayed."""
 _FORGOTTEN_MS: Final = 3_600_000
@@ -61,22 +68,19 @@ _GROUP_GONE: Final = frozenset(
         "ConsumerGroupCreated",
         "ConsumerGroupUpgraded",
         "ConsumerGroupDowngraded",
+        "ShareGroupCreated",
         "MembershipReset",
     }
 )
+_REPLACED: Final = frozenset({"MemberReplaced", "ConsumerMemberReplaced"})
+_REMOVED: Final = frozenset({"MemberRemoved", "ConsumerMemberRemoved", "ShareMemberRemoved"})
 
 _OF_SESSIONS: Final = (
     _JOINING
     | _GROUP_GONE
-    | {
-        "GenerationStored",
-        "GroupLoaded",
-        "ConsumerMemberSubscribed",
-        "MemberReplaced",
-        "ConsumerMemberReplaced",
-        "MemberRemoved",
-        "ConsumerMemberRemoved",
-    }
+    | _REPLACED
+    | _REMOVED
+    | {"GenerationStored", "GroupLoaded", "ConsumerMemberSubscribed", "ShareMemberSubscribed"}
 )
 """The events of groups after which sessions begin, end, or are counted again."""
 _FORGETS_EVERY_MS: Final = 60_000
@@ -98,7 +102,8 @@ class _Silent(NamedTuple):
 
 class SessionsEnd(Judge):
     """Who is silent for longer than its session is a member no longer, and nobody else's session
-    ends. `consumer_session_ms`: of members of consumer groups."""
+    ends. `consumer_session_ms`: of members of consumer groups; `share_session_ms`: of members of
+    share groups that have no setting of their own."""
 
     name = "sessions_end"
     promise = (
@@ -109,12 +114,19 @@ class SessionsEnd(Judge):
     )
     needs = frozenset({"group", "member"})
     of_streams = frozenset({"run", "fault", "group", "member"})
-    also = frozenset({_REFUSED})
+    also = frozenset({_REFUSED, "ConfigChanged"})
     timed = True
 
-    def __init__(self, consumer_session_ms: int | None = None, grace: Grace = REAL_TIME) -> None:
+    def __init__(
+        self,
+        consumer_session_ms: int | None = None,
+        grace: Grace = REAL_TIME,
+        share_session_ms: int | None = None,
+    ) -> None:
         super().__init__()
         self._consumer_session_ms = consumer_session_ms
+        self._share_sessions = SettingOfGroups(_SHARE_SESSION, share_session_ms)
+        self._longest_share_session_ms = _SHARE_SESSION_MS
         self._grace = grace
         self._session_is_known = consumer_session_ms is not None
         self._seen_late_ms = min(_SEEN_LATE_MS, grace.late_ms)
@@ -167,9 +179,10 @@ class SessionsEnd(Judge):
         elif kind == _REFUSED:
             if line["api"] in _RENEWING:
                 self._refused_at[line["client"]] = self._now
-        elif kind == "RunStarted" and self._consumer_session_ms is None:
-            told = str((line.get("config") or {}).get(_MAX_SESSION, ""))
-            self._consumer_session_ms = int(told) if told.isdecimal() else None
+        elif kind == "ConfigChanged":
+            self._share_sessions.see(line)
+        elif kind == "RunStarted":
+            self._configured(line.get("config") or {})
         self.passed(self._now)
 
     def passed(self, now_ms: int) -> None:
@@ -178,13 +191,22 @@ class SessionsEnd(Judge):
             self._look()
         self.due_ms = self._look_at if self._silent else NEVER
 
+    def _configured(self, config: Mapping[str, object]) -> None:
+        """What brokers are set to, as far as nobody has said it before."""
+        told = {name: int(str(value)) for name, value in config.items() if str(value).isdecimal()}
+        if self._consumer_session_ms is None:
+            self._consumer_session_ms = told.get(_MAX_SESSION)
+        if self._share_sessions.default is None:
+            self._share_sessions.default = told.get(f"group.{_SHARE_SESSION}")
+        self._longest_share_session_ms = told.get(_MAX_SHARE_SESSION, _SHARE_SESSION_MS)
+
     # -- who is silent
 
     def _of_member(self, line: Line, kind: str) -> None:
         whose = line["group"], line.get("client", "")
         if kind == "MemberStarted":
             self._clients.pop(whose, None)
-        elif line.get("member"):
+        if line.get("member"):
             self._clients[whose] = line["member"]
         if kind in _ENDS:
             self._falls_silent(line, whose[1], line["group"])
@@ -282,7 +304,9 @@ class SessionsEnd(Judge):
                 else self._consumer_session_ms or _CONSUMER_SESSION_MS
             )
             self._sessions.setdefault(group, {})[line["member"]] = session_ms
-        elif kind in ("MemberReplaced", "ConsumerMemberReplaced"):
+        elif kind == "ShareMemberSubscribed":
+            self._sessions.setdefault(group, {})[line["member"]] = _AS_ITS_GROUP
+        elif kind in _REPLACED:
             members = self._sessions.setdefault(group, {})
             session_ms = members.pop(line["replaced"], 0)
             if (group, line["replaced"]) in self._at_most:
@@ -290,7 +314,7 @@ class SessionsEnd(Judge):
             self._speaks(group, line["replaced"])
             if session_ms:
                 members[line["member"]] = max(session_ms, line.get("session_timeout_ms", 0))
-        elif kind in ("MemberRemoved", "ConsumerMemberRemoved"):
+        elif kind in _REMOVED:
             if line.get("reason") == _EXPIRED:
                 self._expired(line, group, line["member"])
             self._sessions.get(group, {}).pop(line["member"], None)
@@ -299,21 +323,40 @@ class SessionsEnd(Judge):
     def _expired(self, line: Line, group: str, member: str) -> None:
         """Was its session over? The log tells what the member did, and a healthy one's heartbeats
         can be told from when it fell silent."""
-        session_ms = self._sessions.get(group, {}).get(member)
-        if session_ms is None or (group, member) in self._at_most:
+        session_ms = self._lasts(group, member)[0]
+        since = self._heard_of(group, member)
+        if session_ms is None or since is None:
             return
+        early_ms = since + session_ms - line["at_ms"]
+        if early_ms > self._grace.late_ms:
+            self.blame(
+                line,
+                f"the session of {member} in group {group} ends {early_ms} ms before its {session_ms} ms are over",
+            )
+
+    def _heard_of(self, group: str, member: str) -> int | None:
+        """Since when at the latest nothing has come from a member; None: nobody can say."""
         since = self._signs.of(group, member)
         who = self._silent.get(group, {}).get(member)
         heartbeat_ms = self._grace.heartbeat_ms
         if who is not None and heartbeat_ms is not None and self._was_well(group, who):
             spoke = who.since_ms - heartbeat_ms - 2 * self._grace.link_ms
             since = spoke if since is None else max(since, spoke)
-        early_ms = 0 if since is None else since + session_ms - line["at_ms"]
-        if early_ms > self._grace.late_ms:
-            self.blame(
-                line,
-                f"the session of {member} in group {group} ends {early_ms} ms before its {session_ms} ms are over",
-            )
+        return since
+
+    def _lasts(self, group: str, member: str) -> tuple[int | None, int | None]:
+        """How long a member's session lasts at least and at most, by all that was in force since it
+        was heard of; None: that is not known, as of who is no member."""
+        session_ms = self._sessions.get(group, {}).get(member)
+        if session_ms is None or (group, member) in self._at_most:
+            return None, session_ms
+        if session_ms != _AS_ITS_GROUP:
+            return session_ms, session_ms
+        set_ms = self._share_sessions.since(group, self._heard_of(group, member) or 0)
+        known = [each for each in set_ms if each is not None]
+        if len(known) < len(set_ms):
+            return None, max([self._longest_share_session_ms, *known])
+        return min(known), max(known)
 
     def _was_well(self, group: str, who: _Silent) -> bool:
         """Nothing had been done to a client, its rights or to brokers for so long before it fell
@@ -339,7 +382,7 @@ class SessionsEnd(Judge):
     def _over_at(self, key: _Key, who: _Silent) -> int | None:
         """When a silent member should be one no more; None: nobody can say now."""
         group, member = key
-        session_ms = self._sessions.get(group, {}).get(member)
+        session_ms = self._lasts(group, member)[1]
         if (
             session_ms is None
             or group in self._joining
@@ -401,7 +444,7 @@ class SessionsEnd(Judge):
 
     def _accuse(self, key: _Key, who: _Silent) -> None:
         group, member = key
-        session_ms = self._sessions[group][member]
+        session_ms = self._lasts(group, member)[1]
         still = (
             f"at {self._now} ms it is a member still, although its session lasts {session_ms} ms"
         )

@@ -12,7 +12,17 @@ from typing import Final
 from .base import NEVER, Line
 from .disturbances import DONE_TO_BROKERS, DoneToBrokers
 from .grace import REAL_TIME
-from .of_shares import DELIVERS, ENDS, OPEN_OR_NOT, JudgeOfShares, Key, Spans, key_of, told
+from .of_shares import (
+    DELIVERS,
+    ENDS,
+    OPEN_OR_NOT,
+    JudgeOfShares,
+    Key,
+    SettingOfGroups,
+    Spans,
+    key_of,
+    told,
+)
 
 _LOCK_ENDED: Final = "the lock ended"
 _GROUPS: Final = "share.record.lock.duration.ms"
@@ -37,8 +47,7 @@ class LocksLast(JudgeOfShares):
     def __init__(self, duration_ms: int | None = None, late_ms: int = REAL_TIME.late_ms) -> None:
         super().__init__()
         self._late_ms = late_ms
-        self._duration_ms = duration_ms
-        self._of_groups: dict[str, int] = {}
+        self._durations = SettingOfGroups(_GROUPS, duration_ms)
         self._until: dict[Key, Spans[int]] = {}
         self._held: dict[Key, Line] = {}
         """What gave records of each away last."""
@@ -50,20 +59,11 @@ class LocksLast(JudgeOfShares):
         if line["stream"] == "fault":
             self._brokers.see(kind, line["at_ms"])
         elif kind == "ConfigChanged":
-            self._configured(line)
+            self._durations.see(line)
         elif kind in OPEN_OR_NOT:
             self._until.pop(key_of(line), None)
         else:
             self._of_records(line, kind, key_of(line))
-
-    def _configured(self, line: Line) -> None:
-        if line["resource"] != "group":
-            return
-        changes = {name: value for name, _, value in line["changes"]}
-        if line["replace"] or changes.get(_GROUPS, "") is None:
-            self._of_groups.pop(line["name"], None)
-        if str(changes.get(_GROUPS)).isdecimal():
-            self._of_groups[line["name"]] = int(changes[_GROUPS])
 
     def _of_records(self, line: Line, kind: str, key: Key) -> None:
         until = self._until.setdefault(key, Spans())
@@ -81,7 +81,7 @@ class LocksLast(JudgeOfShares):
             self._look_later()
 
     def _lasts(self, line: Line, duration_ms: int) -> None:
-        right = self._of_groups.get(line["group"], self._duration_ms)
+        right = self._durations.now(line["group"])
         if right is not None and duration_ms != right:
             self.blame(
                 line,

@@ -21,11 +21,13 @@ _OF_ONE: Final = frozenset(
         "ConsumerMemberSubscribed",
         "ConsumerMemberReconciled",
         "ConsumerMemberReplaced",
+        "ShareMemberSubscribed",
+        "ShareMemberReconciled",
     }
 )
 _COMMITS: Final = frozenset({"OffsetsCommitted"})
 _ENDS: Final = frozenset({"GroupDeleted", "GroupUnloaded", "GroupEmptied", "MembershipReset"})
-_GONE: Final = frozenset({"MemberRemoved", "ConsumerMemberRemoved"})
+_GONE: Final = frozenset({"MemberRemoved", "ConsumerMemberRemoved", "ShareMemberRemoved"})
 _CLASSIC: Final = frozenset({"GroupDeleted", "MembershipReset", "ConsumerGroupDowngraded"})
 _BEGINS: Final = frozenset({"ConsumerGroupCreated", "ConsumerGroupUpgraded"})
 

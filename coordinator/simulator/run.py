@@ -33,7 +33,8 @@ _ALLOCATIONS: Final = 5_000_000
 """So many more objects have come than gone between two looks of the garbage collector; usually 700.
 """
 _CONSUMER_SESSION_MS: Final = 45_000  # group.consumer.session.timeout.ms
-_HEARTBEAT_MS: Final = 5_000  # group.consumer.heartbeat.interval.ms
+_SHARE_SESSION_MS: Final = 45_000  # group.share.session.timeout.ms
+_HEARTBEAT_MS: Final = 5_000  # group.consumer.heartbeat.interval.ms, and of share groups
 _LOCKS: Final = "group.share.record.lock.duration.ms"
 _LOCK_MS: Final = 30_000
 _DELIVERIES: Final = "group.share.delivery.count.limit"
@@ -100,21 +101,24 @@ def grace_of(scenario: Scenario) -> Grace:
     heartbeats_ms = [
         kind.config(f"{kind.name}-1").heartbeat_interval_ms for kind in scenario.members
     ]
-    of_brokers_ms = int(
-        scenario.broker_config.get("group.consumer.heartbeat.interval.ms", _HEARTBEAT_MS)
-    )
+    of_brokers = scenario.broker_config
+    heartbeats_ms += [
+        int(of_brokers.get(f"group.{kind}.heartbeat.interval.ms", _HEARTBEAT_MS))
+        for kind in ("consumer", "share")
+    ]
+    heartbeats_ms += [
+        int(config.get("share.heartbeat.interval.ms", 0)) for config in scenario.groups.values()
+    ]
     late_ms = max((kind.late_ms[1] for kind in scenario.members), default=0)
-    return virtual_time(
-        scenario.wires.longest_ms + queue_ms, max([*heartbeats_ms, of_brokers_ms]) + late_ms
-    )
+    return virtual_time(scenario.wires.longest_ms + queue_ms, max(heartbeats_ms) + late_ms)
 
 
 def _sessions(scenario: Scenario, grace: Grace) -> Callable[[], Judge]:
-    """The judge of sessions, who knows how long those of consumer groups last."""
-    session_ms = int(
-        scenario.broker_config.get("group.consumer.session.timeout.ms", _CONSUMER_SESSION_MS)
-    )
-    return lambda: SessionsEnd(session_ms, grace)
+    """The judge of sessions, who knows how long those of consumer and of share groups last."""
+    config = scenario.broker_config
+    session_ms = int(config.get("group.consumer.session.timeout.ms", _CONSUMER_SESSION_MS))
+    share_ms = int(config.get("group.share.session.timeout.ms", _SHARE_SESSION_MS))
+    return partial(SessionsEnd, session_ms, grace, share_ms)
 
 
 @contextmanager

@@ -3,6 +3,7 @@ allows."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -57,19 +58,33 @@ CONSUMER = [
     told(1_000, "PartitionsAssigned", partitions=[]),
     of_group(1_000, "ConsumerMemberSubscribed", member="m-1", group_instance_id=None, classic=None),
 ]
+SHARE = [
+    told(900, "MemberStarted"),
+    of_group(1_000, "ShareGroupCreated"),
+    of_group(1_000, "ShareMemberSubscribed", member="m-1", topics=["t"]),
+]
+REMOVED = {
+    "classic": "MemberRemoved",
+    "consumer": "ConsumerMemberRemoved",
+    "share": "ShareMemberRemoved",
+}
 CRASH = told(20_000, "MemberCrashed")
 END = fault(LATE, "RunEnded")
 
 
 def findings(*lines: Line, consumer_session_ms: int = SESSION_MS) -> list[int]:
     (verdict,) = judge(
-        lines, [lambda: SessionsEnd(consumer_session_ms)], streams=frozenset({"group", "member"})
+        lines,
+        [partial(SessionsEnd, consumer_session_ms, share_session_ms=SESSION_MS)],
+        streams=frozenset({"group", "member"}),
     )
     assert verdict.judgement is (Judgement.BROKEN if verdict.findings else Judgement.KEPT)
     return [each.at_ms for each in verdict.findings]
 
 
-@pytest.mark.parametrize("begun", [CLASSIC, CONSUMER], ids=["classic", "consumer"])
+@pytest.mark.parametrize(
+    ("begun", "kind"), [(CLASSIC, "classic"), (CONSUMER, "consumer"), (SHARE, "share")]
+)
 @pytest.mark.parametrize(
     "silence",
     [
@@ -80,22 +95,14 @@ def findings(*lines: Line, consumer_session_ms: int = SESSION_MS) -> list[int]:
     ],
     ids=lambda each: str(each["type"]),
 )
-def test_who_stays_beyond_its_session_is_found(begun: list[Line], silence: Line) -> None:
-    """SES-1, K8-LV-5: in the midst of a run, and at its end."""
+def test_who_stays_beyond_its_session_is_found(begun: list[Line], kind: str, silence: Line) -> None:
+    """SES-1, K8-LV-5, SH-HB-4: in the midst of a run, and at its end."""
     assert findings(*begun, silence, END) == [20_000]
-    removal = of_group(LATE + 3_000, "MemberRemoved", member="m-1")
+    removal = of_group(LATE + 3_000, REMOVED[kind], member="m-1")
     assert findings(*begun, silence, told(LATE, "x"), told(LATE + 2_000, "x"), removal) == [20_000]
     assert findings(*begun, silence, fault(LATE - 2_001, "RunEnded")) == []
-    removed = "ConsumerMemberRemoved" if begun is CONSUMER else "MemberRemoved"
-    assert (
-        findings(
-            *begun,
-            silence,
-            of_group(LATE - 3_000, removed, member="m-1", reason="session expired"),
-            END,
-        )
-        == []
-    )
+    in_time = of_group(LATE - 3_000, REMOVED[kind], member="m-1", reason="session expired")
+    assert findings(*begun, silence, in_time, END) == []
 
 
 def test_a_clock_that_is_set_forward_passes_the_end_before_the_coordinator_acts() -> None:
@@ -208,6 +215,67 @@ def test_sessions_of_consumer_groups_are_those_of_the_brokers() -> None:
         streams=frozenset({"group", "member"}),
     )
     assert verdict.judgement is Judgement.KEPT
+
+
+def _set(at_ms: int, timeout_ms: int | None, replace: bool = False, name: str = "g") -> Line:
+    text = None if timeout_ms is None else str(timeout_ms)
+    changes = [] if replace and text is None else [["share.session.timeout.ms", 0, text]]
+    fields = {"resource": "group", "name": name, "replace": replace, "changes": changes}
+    return line(at_ms, "ConfigChanged", "cluster", **fields)
+
+
+@pytest.mark.parametrize(
+    ("settings", "shortest_s", "longest_s"),
+    [
+        ([], 45, 45),
+        ([_set(500, 50_000)], 50, 50),
+        ([_set(500, 50_000, replace=True)], 50, 50),
+        ([_set(500, 50_000, name="h")], 45, 45),
+        ([_set(500, 50_000), _set(800, None)], 45, 45),
+        ([_set(500, 50_000), _set(800, None, replace=True)], 45, 45),
+        ([_set(10_000, 50_000)], 45, 50),
+        ([_set(500, 50_000), _set(10_000, 30_000)], 30, 50),
+        ([_set(500, 50_000), _set(10_000, None)], 45, 50),
+    ],
+)
+def test_sessions_of_share_groups_are_as_their_groups_are_set(
+    settings: list[Line], shortest_s: int, longest_s: int
+) -> None:
+    """SH-CFG-1: the group's own value, else the brokers'; each that was in force since the member
+    was heard of, for its heartbeats are not in the log."""
+    begun = sorted([*settings, *SHARE], key=lambda each: int(each["at_ms"]))
+    grace_ms = REAL_TIME.late_ms
+
+    def expires(at_ms: int) -> Line:
+        return of_group(at_ms, "ShareMemberRemoved", member="m-1", reason="session expired")
+
+    soonest = 1_000 + shortest_s * 1_000 - grace_ms
+    assert findings(*begun, expires(soonest)) == []
+    assert findings(*begun, expires(soonest - 1)) == [soonest - 1]
+    late = 20_000 + longest_s * 1_000 + grace_ms
+    assert findings(*begun, CRASH, fault(late + 999, "RunEnded")) == []
+    assert findings(*begun, CRASH, fault(late + 1_001, "RunEnded")) == [20_000]
+
+
+def test_of_share_groups_whose_brokers_are_not_known_the_longest_session_counts() -> None:
+    """The log's first line may tell of it, or of the longest one that brokers allow."""
+
+    def judged(config: dict[str, str], *lines: Line) -> list[int]:
+        header = line(0, "RunStarted", "run", config=config)
+        streams = frozenset({"group", "member"})
+        (verdict,) = judge([header, *SHARE, *lines], [SessionsEnd], streams=streams)
+        return [each.at_ms for each in verdict.findings]
+
+    soon = of_group(2_000, "ShareMemberRemoved", member="m-1", reason="session expired")
+    assert judged({}, soon) == []
+    assert judged({}, _set(1_500, 45_000), soon) == []
+    told_ms = {"group.share.session.timeout.ms": "45000"}
+    assert judged(told_ms, soon) == [2_000]
+    longer = {"group.share.max.session.timeout.ms": "70000"}
+    for config, longest_s in (({}, 60), (longer, 70), (told_ms, 45)):
+        late = 20_000 + longest_s * 1_000 + REAL_TIME.late_ms
+        assert judged(config, CRASH, fault(late + 999, "RunEnded")) == []
+        assert judged(config, CRASH, fault(late + 1_001, "RunEnded")) == [20_000]
 
 
 def test_a_heartbeat_that_was_refused_renewed_no_session() -> None:

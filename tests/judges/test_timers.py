@@ -5,6 +5,7 @@ virtual time, to the millisecond."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 
@@ -195,6 +196,33 @@ def test_a_session_does_not_end_before_it_is_over() -> None:
     assert _expired(64_999, _commit(20_000)) == [
         "the session of m in group g ends 1 ms before its 45000 ms are over"
     ]
+
+
+def _expired_of_share_group(at_ms: int, *between: Line) -> list[str]:
+    """The same of a member of a share group, which took its target over at 1 s."""
+    log = Log()
+    log.line("member", "MemberStarted", 500, **_WHO)
+    log.group("ShareGroupCreated", 900)
+    log.group("ShareMemberSubscribed", 900, member="m")
+    log.group("ShareMemberReconciled", 1_000, member="m", member_epoch=2)
+    log.lines += [{"seq": 90 + at, "cause": None, **line} for at, line in enumerate(between)]
+    log.group("ShareMemberRemoved", at_ms, member="m", reason="session expired")
+    return log.blamed(partial(SessionsEnd, None, EXACT, 45_000))
+
+
+def test_a_session_of_a_share_group_ends_at_its_time() -> None:
+    """SH-HB-4: after its last sign of life, and, of who was well, after its last heartbeat."""
+    assert _expired_of_share_group(46_000) == []
+    assert _expired_of_share_group(45_999) == [
+        "the session of m in group g ends 1 ms before its 45000 ms are over"
+    ]
+    loaded = {"at_ms": 20_000, "stream": "group", "type": "GroupLoaded", "group": "g"}
+    assert _expired_of_share_group(65_000, loaded) == []
+    assert "ends 1 ms before" in _expired_of_share_group(64_999, loaded)[0]
+    assert _expired_of_share_group(99_800, _pause(60_000)) == []
+    assert _expired_of_share_group(105_100, _pause(60_000)) == []
+    assert "ends 1 ms before" in _expired_of_share_group(99_799, _pause(60_000))[0]
+    assert "it is a member still" in _expired_of_share_group(105_101, _pause(60_000))[0]
 
 
 def test_who_was_well_until_it_fell_silent_had_sent_its_heartbeats() -> None:

@@ -316,7 +316,11 @@ def find(name: str, seeds: range) -> SeedResult | None:
 
 
 BUGS = _every_bug()
-SCENARIOS = {**planted_in_groups_and_logs.SCENARIOS, **planted_in_time_and_quality.SCENARIOS}
+SCENARIOS = {
+    **planted_in_groups_and_logs.SCENARIOS,
+    **planted_in_time_and_quality.SCENARIOS,
+    **planted_in_sharing.SCENARIOS,
+}
 
 
 def main() -> int:

@@ -1,4 +1,5 @@
-"""Bugs that are planted in share groups (KIP-932): locks, counts, what outlives a leader, dead letters."""
+"""Bugs that are planted in share groups (KIP-932): locks, counts, what outlives a leader, dead letters,
+sessions of members."""
 
 from __future__ import annotations
 
@@ -11,12 +12,37 @@ from coordinator.broker.shares.dead_letters import DeadLetters
 from coordinator.broker.shares.partitions import SharePartitions
 from coordinator.broker.shares.sessions import SessionKey, ShareSessions
 from coordinator.broker.shares.settings import SettingsOfGroups
+from coordinator.shards.timers import TimerKind, Timers
 from coordinator.share_partitions import acknowledge, evolve, release
 from coordinator.share_partitions import events as ev
 from coordinator.share_partitions.model import SharePartition
 from coordinator.share_partitions.states import Deliveries, RecordState
 
 Patch = pytest.MonkeyPatch
+_SILENT = """
+duration = "150s"
+[topics]
+jobs = 1
+[[groups]]
+name = "workers"
+config = { "share.session.timeout.ms" = 60000 }
+[[members]]
+name = "worker"
+protocol = "share"
+group = "workers"
+topics = "jobs"
+count = 2
+[[faults]]
+verb = "PauseMember"
+member = "worker-1"
+at = "40s"
+lasts = "90s"
+"""
+SCENARIOS = dict.fromkeys(
+    ("share_sessions_end_early", "share_sessions_end_late", "share_sessions_never_end"), _SILENT
+)
+"""As in `planted_in_groups_and_logs`: a member of a share group is silent for longer than its group's
+session timeout."""
 
 
 def locks_never_end(patch: Patch) -> None:
@@ -117,3 +143,27 @@ def the_limit_is_forgotten(patch: Patch) -> None:
 
 def the_start_goes_back(patch: Patch) -> None:
     patch.setattr(release, "start_after", lambda *_: 0)
+
+
+# -- sessions of members
+
+
+def share_sessions_end_early(patch: Patch) -> None:
+    _sessions_end(patch, -15_000)
+
+
+def share_sessions_end_late(patch: Patch) -> None:
+    _sessions_end(patch, 15_000)
+
+
+def share_sessions_never_end(patch: Patch) -> None:
+    _sessions_end(patch, 10**9)
+
+
+def _sessions_end(patch: Patch, later_ms: int) -> None:
+    arm = Timers.arm
+
+    def at_another_time(self: Timers, key: Any, at: int) -> None:
+        arm(self, key, at + later_ms if key[0] == TimerKind.SHARE_SESSION else at)
+
+    patch.setattr(Timers, "arm", at_another_time)

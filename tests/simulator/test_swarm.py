@@ -175,6 +175,38 @@ def test_a_run_that_ends_with_an_error_is_a_finding(monkeypatch: pytest.MonkeyPa
     assert result.failure == "AssertionError: time stands still"
 
 
+def test_coverage_counts_sessions_of_share_groups_from_both_sides() -> None:
+    """SH-HB-4: one runs out, and who is back before the end of its session keeps it. That client's
+    next session, one without a member and one whose link is cut in part do not count."""
+
+    def of_group(kind: str, member: str, **fields: object) -> dict[str, object]:
+        return {"stream": "group", "type": kind, "group": "g", "member": member, **fields}
+
+    def fault(kind: str, client: str, **fields: object) -> dict[str, object]:
+        return {"stream": "fault", "type": kind, "client": client, **fields}
+
+    def reached(*lines: dict[str, object]) -> dict[str, int]:
+        coverage = Coverage()
+        for line in (of_group("ShareMemberSubscribed", "m", client_id="app-1"), *lines):
+            coverage.see(line)
+        sides = [each for each in expected() if each.startswith("timer session of a share group")]
+        assert len(sides) == 2
+        return {each.rpartition("group ")[2]: coverage.reached[each] for each in sides}
+
+    paused, resumed = fault("PauseMember", "app-1"), fault("MemberResumed", "app-1")
+    cut, healed = fault("CutMember", "app-1", direction="both"), fault("MemberHealed", "app-1")
+    expired = of_group("ShareMemberRemoved", "m", reason="session expired")
+    again = of_group("ShareMemberSubscribed", "n", client_id="app-1")
+    neither = {"ran out": 0, "was over in time": 0}
+    assert reached(paused, resumed) == neither | {"was over in time": 1}
+    assert reached(cut, healed, resumed) == neither | {"was over in time": 1}
+    assert reached(paused, expired, again, resumed) == neither | {"ran out": 1}
+    assert reached(of_group("ShareMemberRemoved", "m", reason="left"), paused, resumed) == neither
+    assert reached(fault("CutMember", "app-1", direction="from_broker"), healed) == neither
+    assert reached(fault("CutMember", "app-1", broker=1, direction="both"), healed) == neither
+    assert reached(fault("PauseMember", "app-2"), fault("MemberResumed", "app-2")) == neither
+
+
 def test_coverage_counts_what_a_log_tells() -> None:
     coverage = Coverage()
     for name in (

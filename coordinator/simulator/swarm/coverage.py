@@ -57,7 +57,8 @@ SOMETIMES: Final = (
 )
 """Conditions that a large swarm has to meet."""
 
-TIMERS: Final = (JOIN, SYNC, PENDING, REVOCATION, TRANSACTION)
+_SHARE_SESSION: Final = "session of a share group"
+TIMERS: Final = (JOIN, SYNC, PENDING, REVOCATION, TRANSACTION, _SHARE_SESSION)
 """Each of these has to run out sometimes, and to be over before: only then has a judge seen it from
 both sides."""
 _RUNS_OUT: Final = "ran out"
@@ -122,6 +123,10 @@ class Coverage:
         self._groups: dict[str, str] = {}
         self._given: dict[tuple[str, str, int], int] = {}
         self._timers = Timers(_LOOKS_MS)
+        self._share_members: dict[str, str] = {}
+        """The ids of members of share groups, by client."""
+        self._silent: dict[str, str] = {}
+        """Of those that are paused or cut off."""
         self._unused: set[str] = set()
         """Groups that are Empty and may have offsets."""
 
@@ -131,10 +136,12 @@ class Coverage:
         if stream in ("group", "transaction", "coordinator"):
             self.reached[f"event {kind}"] += 1
             self._group(line, kind, line.get("group", ""))
+            self._of_share_group(line, kind)
             if kind in OF_GROUPS or kind in OF_TRANSACTIONS:
                 self._timer(line, kind, stream)
         elif stream == "fault":
             self.reached[f"fault {kind}"] += 1
+            self._of_client(line, kind)
         elif kind == "RequestRefused":
             api = "".join(word.capitalize() for word in line["api"].split("_"))
             for error in line["errors"]:
@@ -154,8 +161,37 @@ class Coverage:
             timers.of_transaction(line, kind, line["transactional_id"])
         for key, due in before.items():
             if timers.due.get(key) is not due and kind not in _CALL_OFF:
-                over = line["at_ms"] >= due.line["at_ms"] + due.timeout_ms
-                self.reached[f"timer {key[0]} {_RUNS_OUT if over else _IN_TIME}"] += 1
+                self._over(key[0], line["at_ms"] >= due.line["at_ms"] + due.timeout_ms)
+
+    def _over(self, timer: str, ran_out: bool) -> None:
+        self.reached[f"timer {timer} {_RUNS_OUT if ran_out else _IN_TIME}"] += 1
+
+    def _of_client(self, line: Line, kind: str) -> None:
+        """A member of a share group falls silent, or goes on before its session has ended."""
+        client = line.get("client", "")
+        if kind == "PauseMember" or (
+            kind == "CutMember"
+            and line.get("broker") is None
+            and line.get("direction") != "from_broker"
+        ):
+            if client in self._share_members:
+                self._silent[client] = self._share_members[client]
+        elif kind in ("MemberResumed", "MemberHealed"):
+            member = self._silent.pop(client, None)
+            if member is not None and member == self._share_members.get(client):
+                self._over(_SHARE_SESSION, ran_out=False)
+
+    def _of_share_group(self, line: Line, kind: str) -> None:
+        if kind == "ShareMemberSubscribed":
+            self._share_members[line["client_id"]] = line["member"]
+        elif kind == "ShareMemberRemoved":
+            self._share_members = {
+                client: member
+                for client, member in self._share_members.items()
+                if member != line["member"]
+            }
+            if line["reason"] == "session expired":
+                self._over(_SHARE_SESSION, ran_out=True)
 
     def _shares(self, line: Line, kind: str) -> None:
         if kind == "RecordsReleased" and line["reason"] == "the lock ended":
