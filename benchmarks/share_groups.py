@@ -1,5 +1,5 @@
 """Share groups (KIP-932) of raw wire clients: what fetching and accepting costs, and the memory of
-records in flight.
+records in flight; and how long the first test of a ShareConsumer takes.
 
 Each fetch accepts what the one before gave. Records of 1 KiB stand in batches of 500, one batch a
 request. Fifty consumers read a partition each; they are asked in turn by one client process, which is
@@ -10,8 +10,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from multiprocessing import get_context
+from statistics import median
 
 from benchmarks.process import Client, Row, ServerProcess, server
+from coordinator import Emulator
 from coordinator.storage.record_codec import build_batch
 from coordinator.wire.messages.find_coordinator import FindCoordinatorRequest
 from coordinator.wire.messages.incremental_alter_configs import (
@@ -48,6 +51,9 @@ from coordinator.wire.messages.share_fetch import (
 _TOPIC, _GROUP, _ACCEPT, _GROUP_CONFIG = "jobs", "workers", 1, 32
 _BATCH, _RECORD_BYTES = 500, 1024
 _FLIGHT_PARTITIONS, _FLIGHT_RECORDS = 500, 2_000
+_FIRST_TESTS = 5
+_FAST = {"group.share.heartbeat.interval.ms": 100, "group.share.assignment.interval.ms": 0}
+"""What docs/testing_queues.md recommends for tests."""
 
 
 class _Consumer:
@@ -206,8 +212,40 @@ def in_flight() -> tuple[float, float]:
     return acquired - idle, accepted - idle
 
 
+def first_test(_: int = 0) -> tuple[float, float]:
+    """(seconds of wall clock, seconds of this process's processor time) from the start of an
+    embedded emulator until a ShareConsumer of confluent-kafka has three records."""
+    from confluent_kafka import ShareConsumer
+
+    began, cpu = time.perf_counter(), time.process_time()
+    with Emulator({_TOPIC: 1}, config=_FAST) as kafka:
+        share = kafka.share_group(_GROUP)
+        share.configure({"share.auto.offset.reset": "earliest"})
+        kafka.produce(_TOPIC, ["a", "b", "c"], partition=0)
+        settings = {"bootstrap.servers": kafka.bootstrap_servers, "group.id": _GROUP}
+        consumer = ShareConsumer(settings)
+        consumer.subscribe([_TOPIC])
+        records = 0
+        while records < 3:
+            records += len(consumer.poll(0.5))
+        share.wait(members=1, acquired=3)
+        took, cpu = time.perf_counter() - began, time.process_time() - cpu
+        consumer.close()
+    return took, cpu
+
+
+def _first_tests() -> list[tuple[float, float]]:
+    """Each in a process of its own, which has imported the emulator and the client before."""
+    with get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
+        return pool.map(first_test, range(_FIRST_TESTS), chunksize=1)
+
+
 def run() -> Iterator[Row]:
     """Measure."""
+    walls, cpus = zip(*_first_tests(), strict=True)
+    what = f"first test of a ShareConsumer, until it has 3 records, median of {_FIRST_TESTS}"
+    yield Row(what, median(walls), "s", "<= 1")
+    yield Row("processor time of it, client included", median(cpus), "s")
     for consumers, batches in ((1, 200), (50, 4)):
         speed, cpu = throughput(consumers, batches)
         who = "one consumer" if consumers == 1 else f"{consumers} consumers"
