@@ -214,7 +214,7 @@ class TestAStranger:
         if stranger.version != newest:
             pytest.skip(f"done with Python {newest}")
         told = stranger.is_refused(f"coordinator {line}")
-        command = told[told.index("pip install") :].splitlines()[0].partition(")")[0]
+        command = told[told.index("pip install") :].splitlines()[0]
         stranger.types(f"{command} --quiet")
         with until_interrupted(line.split(), sign, stranger.place):
             pass

@@ -1,5 +1,5 @@
 """The commands that install an extra, for error messages and for pages, and where a page of the
-documentation is.
+documentation is that says more.
 
 Rule: a command that is named works. As long as the distribution is not published (release.toml),
 its name finds nothing: an extra is then installed from the checkout or the wheel file that this
@@ -38,6 +38,14 @@ def pip_install(extra: str) -> str:
     return f"pip install {' '.join(map(quote, _packages(found, extra)))}"
 
 
+def lacks(what: str, extra: str, otherwise: str = "") -> str:
+    """An error for want of an extra: what is missing, the page, what works without, and last the
+    command that brings it, to be copied to the end of the line."""
+    return (
+        f"{what} ({see_agents()}){f'; {otherwise}; or' if otherwise else ''}: {pip_install(extra)}"
+    )
+
+
 def page_line(extra: str, *, published: bool = PUBLISHED) -> str:
     """The command as pages have it; as long as nothing is published, it is one for a checkout."""
     return f"pip install '{NAME if published else '.'}[{extra}]'"
@@ -51,6 +59,11 @@ def page_words(extra: str, *, published: bool = PUBLISHED) -> str:
 def where(page: str, *, documentation: str = DOCUMENTATION) -> str:
     """Where a page of the documentation is: its address, or its file in a checkout."""
     return f"{documentation.rstrip('/')}/{page}/" if documentation else f"docs/{page}.md"
+
+
+def see_agents() -> str:
+    """What an error says for which docs/agents.md has a row."""
+    return f"see {where('agents')}"
 
 
 def _origin(found: Distribution) -> Path | None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..event_log.field_names import unknown_field
 from ..event_log.types import TYPES, unknown_type
-from .waiting import WaitTimeoutError
+from .waiting import WaitTimeoutError, not_in_time
 from .waits.expectations import ExpectationError
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def timed_out(
         for line in near[-_SHOWN:]
     ]
     if near:
-        return WaitTimeoutError(f"{text}.\nNearly:{''.join(told)}")
+        return not_in_time(f"{text}.\nNearly:{''.join(told)}")
     happened = ", ".join(dict.fromkeys(line["type"] for line in about[-20:])) or "nothing"
     whose = "" if pattern.group is None else f" to group {pattern.group!r}"
-    return WaitTimeoutError(f"{text}.\nWhat happened{whose} meanwhile: {happened}.")
+    return not_in_time(f"{text}.\nWhat happened{whose} meanwhile: {happened}.")

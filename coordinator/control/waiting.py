@@ -25,6 +25,14 @@ class WaitTimeoutError(AssertionError):
     everybody waits for."""
 
 
+def not_in_time(text: str) -> WaitTimeoutError:
+    """The error of a wait whose time is over. Its last line names the page that says what to do
+    next."""
+    from ..common.installing import see_agents
+
+    return WaitTimeoutError(f"{text}\n({see_agents()})")
+
+
 class LoopFuture(Future[T]):
     """The result of a wait, made on the emulator's own loop: blocking that loop until it is there
     would never end."""
@@ -38,8 +46,9 @@ class LoopFuture(Future[T]):
         if not self.done() and get_ident() == self._loop_thread:
             self.cancel()
             raise ControlError(
-                "waiting here would hold up the loop that the emulator runs on: await the same of coordinator.testing.AsyncKafka(kafka), "
-                "which the fixture akafka is, or let the emulator have a thread of its own (`with Emulator(...)`, the fixture kafka)"
+                "waiting here would hold up the loop that the emulator runs on: await the same of "
+                "coordinator.testing.asynchronous.AsyncKafka(kafka), which the fixture akafka is, "
+                "or let the emulator have a thread of its own (`with Emulator(...)`, the fixture kafka)"
             )
 
     def result(self, timeout: float | None = None) -> T:

@@ -59,16 +59,18 @@ class ControlPort:
     ) -> None:
         for package in ("starlette", "uvicorn"):
             if find_spec(package) is None:
-                from ..common.installing import pip_install
+                from ..common.installing import lacks
 
                 raise ControlPortError(
-                    f"the control port needs the package {package}: {pip_install('control')}"
+                    lacks(f"the control port needs the package {package}", "control")
                 )
         self._kafka = kafka
         self.endpoint = _endpoint(address)
         if not self.endpoint.is_loopback and not allow_remote:
+            from ..common.installing import see_agents
+
             raise ControlPortError(
-                f"{address} can be reached from other machines: if that is meant, say so (--allow-remote)"
+                f"{address} can be reached from other machines: if that is meant, say so (--allow-remote); {see_agents()}"
             )
         given = os.environ.get(TOKEN_VARIABLE, "") if token is None else token
         self.token_is_drawn = not given and not self.endpoint.is_loopback

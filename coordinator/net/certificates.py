@@ -195,10 +195,13 @@ def _trustme() -> Any:
     try:
         import trustme
     except ImportError:
-        from ..common.installing import pip_install
+        from ..common.installing import lacks
 
         raise CertificateError(
-            f"TLS with certificates of a throw-away authority needs the extra `security` ({pip_install('security')}); "
-            "one's own PEM files need nothing: ssl.keystore.type=PEM and ssl.keystore.location"
+            lacks(
+                "TLS with certificates of a throw-away authority needs the extra `security`",
+                "security",
+                "one's own PEM files need nothing: ssl.keystore.type=PEM and ssl.keystore.location",
+            )
         ) from None
     return trustme

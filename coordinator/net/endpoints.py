@@ -65,9 +65,11 @@ def check_endpoints(
                 f"two listeners are called {endpoint.name}: name them apart, such as {apart}"
             )
         if not endpoint.is_loopback and not allow_remote and endpoint.name not in authenticating:
+            from ..common.installing import see_agents
+
             raise ListenError(
                 f"{endpoint} can be reached from other machines, and nobody is asked for credentials: "
-                "if that is meant, say so (--allow-remote)"
+                f"if that is meant, say so (--allow-remote); {see_agents()}"
             )
         if endpoint.host in _WILDCARDS and endpoint.name not in [
             shown.name for shown in advertised

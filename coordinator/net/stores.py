@@ -32,11 +32,14 @@ def as_pem(store: Store) -> bytes:
             pkcs12,
         )
     except ImportError:
-        from ..common.installing import pip_install
+        from ..common.installing import lacks
 
         raise CertificateError(
-            f"{store.path}: PKCS#12 files need the extra `security` ({pip_install('security')}); "
-            "PEM files need nothing"
+            lacks(
+                f"{store.path}: PKCS#12 files need the extra `security`",
+                "security",
+                "PEM files need nothing",
+            )
         ) from None
     try:
         with open(store.path, "rb") as file:

@@ -37,11 +37,9 @@ class SignedTokens:
         try:
             import jwt
         except ImportError:
-            from ..common.installing import pip_install
+            from ..common.installing import lacks
 
-            raise SignedTokensError(
-                f"signed tokens need PyJWT: {pip_install('security')}"
-            ) from None
+            raise SignedTokensError(lacks("signed tokens need PyJWT", "security")) from None
         try:
             found = jwt.PyJWKSet.from_json(keys).keys
         except (jwt.PyJWTError, ValueError, AttributeError) as error:

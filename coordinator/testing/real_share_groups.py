@@ -21,7 +21,7 @@ from ..control.in_process_requests import ControlError
 from ..control.shares.handle import setting_text
 from ..control.thread_calls import DEFAULT_TIMEOUT_S
 from ..control.views.share_records import ShareSnapshot
-from ..control.waiting import WaitTimeoutError
+from ..control.waiting import WaitTimeoutError, not_in_time
 from ..control.waits.expectations import ExpectationError
 from ..control.waits.share_expectations import ShareExpectation
 from ..errors import ErrorCode
@@ -140,7 +140,7 @@ class RealShareGroup:
         future.cancel()
         seen = self.snapshot()
         missing = "; ".join(_unmet(expectation, seen)) or "it has now"
-        return WaitTimeoutError(
+        return not_in_time(
             f"share group {self.group_id!r} did not come to {expectation} within {timeout:g} s: {missing}.\nSeen: {seen}."
         )
 

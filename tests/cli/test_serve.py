@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from coordinator.cli import main
+from coordinator.common.installing import see_agents
 
 API_VERSIONS_V0 = bytes.fromhex("0000000a 0012 0000 00000001 ffff")
 
@@ -130,7 +131,7 @@ def test_a_hostile_peer_costs_one_line_on_standard_error() -> None:
         ),
         (["--config", "num.partitions=three"], ["--config", "num.partitions=three"]),
         (["--listen", "nowhere"], ["'nowhere'", "such as 127.0.0.1:9092"]),
-        (["--listen", "0.0.0.0:0"], ["0.0.0.0", "--allow-remote"]),
+        (["--listen", "0.0.0.0:0"], ["0.0.0.0", "--allow-remote", see_agents()]),
         (["--listen", "0.0.0.0:0", "--allow-remote"], ["0.0.0.0", "--advertise"]),
         (["--listen", "127.0.0.1:0", "--advertise", "X://h:1"], ["X://h:1", "PLAINTEXT"]),
         (

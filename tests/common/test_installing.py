@@ -9,7 +9,14 @@ from pathlib import Path
 import pytest
 
 from coordinator.common import installing
-from coordinator.common.installing import page_line, page_words, pip_install, where
+from coordinator.common.installing import (
+    lacks,
+    page_line,
+    page_words,
+    pip_install,
+    see_agents,
+    where,
+)
 
 Installed = Callable[..., None]
 
@@ -78,3 +85,13 @@ def test_a_page_is_an_address_or_a_file() -> None:
         where("testing", documentation="https://example.org/docs/")
         == "https://example.org/docs/testing/"
     )
+
+
+def test_an_extra_that_is_missing_is_told_with_its_command_and_the_page() -> None:
+    install, page = pip_install("security"), where("agents")
+    assert lacks("tokens need PyJWT", "security") == f"tokens need PyJWT (see {page}): {install}"
+    assert (
+        lacks("TLS needs trustme", "security", "PEM files need nothing")
+        == f"TLS needs trustme (see {page}); PEM files need nothing; or: {install}"
+    )
+    assert see_agents() == f"see {page}"

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from coordinator import Emulator
+from coordinator.common.installing import see_agents
 from coordinator.control.faults import FaultError, from_plain, to_plain
 from coordinator.control.in_process_requests import ControlError
 from coordinator.control.views.group_snapshots import from_plain as group_from_plain
@@ -100,8 +101,9 @@ class TestGroups:
         with emulator.peer("g", topics=["orders"]) as peer:
             peer.wait_stable()
             said = r"it has 1 member, not 2.*\nSeen: group 'g' is Stable in generation 1 with 1 member: "
-            with pytest.raises(WaitTimeoutError, match=said):
+            with pytest.raises(WaitTimeoutError, match=said) as told:
                 emulator.group("g").wait(members=2, timeout=0.05)
+            assert str(told.value).endswith(f"\n({see_agents()})")
 
     def test_impossible_waits_are_refused_at_once(self, emulator: Emulator) -> None:
         group = emulator.group("g")

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from coordinator import Emulator
+from coordinator.common.installing import see_agents
 from coordinator.control.waiting import WaitTimeoutError
 from coordinator.control.waits.expectations import ExpectationError, GroupExpectation
 from coordinator.testing.virtual import virtual_kafka
@@ -83,6 +84,7 @@ class TestLines:
         with pytest.raises(WaitTimeoutError) as told:
             kafka.wait_for("MemberRemoved", group="billing", timeout=0.05)
         assert "before" not in str(told.value)
+        assert str(told.value).endswith(f"\n({see_agents()})")
 
 
 class TestPartitions:

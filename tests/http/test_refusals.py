@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from coordinator import Emulator
-from coordinator.common.installing import pip_install
+from coordinator.common.installing import lacks
 from coordinator.http.client import Client, NoControlPort, Refused
 from coordinator.http.guard import Guard
 from coordinator.http.serving import ControlPort, ControlPortError, opened
@@ -120,7 +120,7 @@ class TestAddresses:
         )
         with pytest.raises(
             ControlPortError,
-            match=re.escape(f"needs the package uvicorn: {pip_install('control')}"),
+            match=re.escape(lacks("the control port needs the package uvicorn", "control")),
         ):
             ControlPort(Emulator())
 

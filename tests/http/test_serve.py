@@ -12,7 +12,7 @@ from contextlib import closing, contextmanager
 import pytest
 
 from coordinator.cli import main
-from coordinator.common.installing import pip_install
+from coordinator.common.installing import pip_install, see_agents
 from coordinator.http.client import Client, Refused
 
 
@@ -65,7 +65,8 @@ def test_the_ready_line_names_the_port_and_its_drawn_token_and_it_ends_with_read
         ),
         (
             ["--control", "0.0.0.0:0"],
-            "--control: 0.0.0.0:0 can be reached from other machines: if that is meant, say so (--allow-remote)",
+            "--control: 0.0.0.0:0 can be reached from other machines: if that is meant, say so (--allow-remote); "
+            + see_agents(),
         ),
         (
             ["--control-allow-origin", "http://a"],
@@ -87,7 +88,7 @@ def test_without_the_extra(
         main(["serve", "--listen", "127.0.0.1:0", "--control", "127.0.0.1:0", "--loop", "asyncio"])
         == 2
     )
-    assert f"starlette: {pip_install('control')}\n" in capsys.readouterr().err
+    assert f"starlette ({see_agents()}): {pip_install('control')}\n" in capsys.readouterr().err
 
 
 def test_peers_reach_a_broker_that_advertises_what_cannot_be_reached_from_here() -> None:

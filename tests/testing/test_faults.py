@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from testcontainers.core.config import testcontainers_config
 
-from coordinator.common.installing import pip_install
+from coordinator.common.installing import lacks
 from coordinator.testing.containers import (
     IMAGE_JVM,
     QUICK_JVM,
@@ -336,5 +336,5 @@ def test_without_the_extra(missing: str, project_root: Path) -> None:
     )
     assert (
         done.stdout
-        == f"coordinator.testing.containers needs Testcontainers: {pip_install('testcontainers')}\n"
+        == f"{lacks('coordinator.testing.containers needs Testcontainers', 'testcontainers')}\n"
     )

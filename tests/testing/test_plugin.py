@@ -241,7 +241,7 @@ _ASYNCHRONOUS = """
         await akafka.wait_for("MemberRemoved", group="g", since=mark)
         with pytest.raises(AssertionError, match="did not come within 0.05 s"):
             await akafka.wait_for("MemberRemoved", group="other", timeout=0.05)
-        with pytest.raises(Exception, match="hold up the loop that the emulator runs on"):
+        with pytest.raises(Exception, match="await the same of coordinator.testing.asynchronous.AsyncKafka"):
             akafka._kafka.group("g").wait(members=7)
 """
 

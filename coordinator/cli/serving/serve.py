@@ -289,10 +289,10 @@ def loop_factory(kind: str) -> Callable[[], asyncio.AbstractEventLoop]:
         from uvloop import Loop
     except ImportError:
         if kind == "uvloop":
-            from ...common.installing import pip_install
+            from ...common.installing import lacks
 
             raise UsageError(
-                f"--loop uvloop: it is not installed; take --loop asyncio, or {pip_install('fast')}"
+                lacks("--loop uvloop: it is not installed", "fast", "--loop asyncio needs nothing")
             ) from None
         return new_loop
     made: Callable[[], asyncio.AbstractEventLoop] = Loop

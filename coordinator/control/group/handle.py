@@ -31,7 +31,7 @@ from ..injection.fault_board import FaultHandle
 from ..steps import asked, at_once, coordinated
 from ..thread_calls import DEFAULT_TIMEOUT_S
 from ..views.group_snapshots import GroupSnapshot, TopicPartition
-from ..waiting import WaitTimeoutError
+from ..waiting import WaitTimeoutError, not_in_time
 from ..waits.expectations import ExpectationError, GroupExpectation, partition_of
 from .in_vain import reasons
 from .properties import GroupLooks
@@ -162,9 +162,7 @@ class GroupHandle(GroupLooks):
             missing = expectation.unmet(seen, self._session.partitions_of)
             text = f"group {self.group_id!r} did not come to {expectation} within {timeout:g} s: {'; '.join(missing) or 'it has now'}."
             why = reasons(self._session, self.group_id, expectation, seen, onlooker)
-            return WaitTimeoutError(
-                "\n".join([text, f"Seen: {seen}.", *(f"{each}." for each in why)])
-            )
+            return not_in_time("\n".join([text, f"Seen: {seen}.", *(f"{each}." for each in why)]))
 
         return self._run(look)
 

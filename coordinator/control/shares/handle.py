@@ -25,7 +25,7 @@ from ..in_process_requests import ControlError, check
 from ..steps import asked
 from ..thread_calls import DEFAULT_TIMEOUT_S
 from ..views.share_records import ShareRecord, ShareSnapshot
-from ..waiting import WaitTimeoutError
+from ..waiting import WaitTimeoutError, not_in_time
 from ..waits.expectations import ExpectationError
 from ..waits.share_expectations import ShareExpectation
 from . import views as share_views
@@ -148,7 +148,7 @@ class ShareGroupHandle:
             self._session.waits.end(future)
             seen = share_views.snapshot(self._session, self.group_id)
             missing = "; ".join(expectation.unmet(seen)) or "it has now"
-            return WaitTimeoutError(
+            return not_in_time(
                 f"share group {self.group_id!r} did not come to {expectation} within {timeout:g} s: {missing}.\nSeen: {seen}."
             )
 

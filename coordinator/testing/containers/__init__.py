@@ -19,10 +19,10 @@ try:
 except ModuleNotFoundError as missing:
     if (missing.name or "").partition(".")[0] not in ("docker", "testcontainers"):
         raise
-    from ...common.installing import pip_install
+    from ...common.installing import lacks
 
     raise ImportError(
-        f"coordinator.testing.containers needs Testcontainers: {pip_install('testcontainers')}",
+        lacks("coordinator.testing.containers needs Testcontainers", "testcontainers"),
         name=missing.name,
     ) from missing
 
