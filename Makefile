@@ -32,11 +32,23 @@ $(DOCS_VENV)/.ready: requirements/docs.txt
 	$(DOCS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --require-hashes -r requirements/docs.txt
 	touch $@
 
+# A user's program checked by Pyright, too. It brings Node, 0.28 GB, so only those who ask for it download it.
+TYPED_VENV := .venv-typed
+
+typed: $(STAMP) $(TYPED_VENV)/.ready
+	$(PYTEST) integration_tests/test_typed.py
+
+$(TYPED_VENV)/.ready: requirements/typed.txt
+	rm -rf $(TYPED_VENV)
+	$(PYTHON) -m venv $(TYPED_VENV)
+	$(TYPED_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --require-hashes -r requirements/typed.txt
+	touch $@
+
 # What is published, in dist/, each piece checked; TAG names the version, if there is a tag already.
 release: $(STAMP)
 	$(PY) -m tools.release build $(if $(TAG),--tag $(TAG)) $(if $(WITHOUT),--without $(WITHOUT))
 
-.PHONY: help setup wheel release docs demo site page matrix test lint unit integration spark spark-kafka pipeline curve share-curve record images kafka-image bench fuzz lock clean
+.PHONY: help setup wheel release docs typed demo site page matrix test lint unit integration spark spark-kafka pipeline curve share-curve record images kafka-image bench fuzz lock clean
 
 help:
 	@echo 'make demo    three client libraries in one group, rebalanced and explained'
@@ -57,6 +69,7 @@ help:
 	@echo 'make wheel   a wheel file, in dist'
 	@echo 'make release what is published, in dist, each piece checked; says what release.toml still lacks'
 	@echo 'make matrix  client libraries in several versions on the emulator, and the page that says what they do (docs/clients.md; some minutes)'
+	@echo 'make typed   what a user writes with the installed wheel, checked by mypy and Pyright (brings Node)'
 	@echo 'make lock    pin the dependencies anew'
 
 setup: $(STAMP)
@@ -190,4 +203,4 @@ lock:
 	$(PYTHON) tools/lock.py
 
 clean:
-	rm -rf $(VENV) $(SPARK_VENV) $(DOCS_VENV) build dist .coverage* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(SPARK_VENV) $(DOCS_VENV) $(TYPED_VENV) build dist .coverage* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

@@ -1,4 +1,8 @@
-"""A user's program is checked by `mypy --strict` against the installed wheel: what is public has types there, not in the checkout alone."""
+"""A user's program is checked by `mypy --strict` and by Pyright's strict rules against the
+installed wheel: what is public has types there, not in the checkout alone.
+
+Pyright is brought by `make typed`; without it those tests are skipped.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,13 @@ ROOT: Final = Path(__file__).resolve().parents[1]
 _PROGRAM: Final = """\
 from assignors import Subscription, by_name
 from coordinator import Emulator
+from coordinator.testing.asynchronous import AsyncKafka
+
+
+async def members(kafka: AsyncKafka) -> int:
+    seen = await kafka.group("billing").wait(state="Stable", timeout=5)
+    return len(seen.members)
+
 
 with Emulator(topics={"orders": 12}) as kafka:
     address: str = kafka.bootstrap_servers
@@ -45,6 +56,14 @@ def user(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+_MISTAKES: Final = [
+    ("partitions=2", 'partitions="two"'),
+    ("address: str", "address: int"),
+    ("topic: str", "topic: bytes"),
+    ("len(seen.members)", "seen.members"),
+]
+
+
 def checked(folder: Path, program: str) -> subprocess.CompletedProcess[str]:
     (folder / "program.py").write_text(program)
     python = str(folder / "venv" / "bin" / "python")
@@ -64,16 +83,38 @@ def test_what_a_user_writes_has_types(user: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize(
-    ("right", "wrong"),
-    [
-        ("partitions=2", 'partitions="two"'),
-        ("address: str", "address: int"),
-        ("topic: str", "topic: bytes"),
-    ],
-)
+@pytest.mark.parametrize(("right", "wrong"), _MISTAKES)
 def test_a_mistake_is_found(user: Path, right: str, wrong: str) -> None:
     assert right in _PROGRAM
     done = checked(user, _PROGRAM.replace(right, wrong))
     assert done.returncode == 1
     assert "Found 1 error" in done.stdout
+
+
+def checked_by_pyright(folder: Path, program: str) -> subprocess.CompletedProcess[str]:
+    pyright = ROOT / ".venv-typed" / "bin" / "basedpyright"
+    if not pyright.is_file():
+        pytest.skip("no Pyright here: `make typed` brings it")
+    (folder / "strict.py").write_text(f"# pyright: strict\n{program}")
+    python = str(folder / "venv" / "bin" / "python")
+    return subprocess.run(
+        [str(pyright), "--level", "error", "--pythonpath", python, "strict.py"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=900,
+    )
+
+
+def test_pyright_sees_the_same_types(user: Path) -> None:
+    done = checked_by_pyright(user, _PROGRAM)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(("right", "wrong"), _MISTAKES)
+def test_pyright_finds_a_mistake(user: Path, right: str, wrong: str) -> None:
+    assert right in _PROGRAM
+    done = checked_by_pyright(user, _PROGRAM.replace(right, wrong))
+    assert done.returncode == 1
+    assert done.stdout.endswith("1 error, 0 warnings, 0 notes\n")

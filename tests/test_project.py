@@ -101,6 +101,7 @@ def test_every_dependency_is_pinned_by_version_and_hash(project_root: Path) -> N
         wanted = [*project["dependencies"], *(line for extra in chosen for line in extras[extra])]
         names = {re.split(r"[\[<>=;! ]", line)[0] for line in wanted} - {project["name"]}
         assert names <= pinned_in((project_root / "requirements" / f"{lock}.txt").read_text())
+    assert "basedpyright" in pinned_in((project_root / "requirements" / "typed.txt").read_text())
 
 
 def test_extras_are_pinned_with_their_package(project_root: Path) -> None:

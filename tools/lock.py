@@ -1,8 +1,8 @@
 """Pin every development dependency with its hashes: `make lock`.
 
 Rule: the files in requirements/ are the whole truth about what `make test` installs: dev.txt into
-.venv; docs.txt and release.txt into those of `make docs` and `make release`; spark-build.txt, then
-spark.txt into .venv-spark (PySpark is a source package, so what builds
+.venv; docs.txt, release.txt and typed.txt into those of `make docs`, `make release` and
+`make typed`; spark-build.txt, then spark.txt into .venv-spark (PySpark is a source package, so what builds
 it has to be there before it). They name packages, versions and hashes, never an address, so that
 they install from whatever index a machine is set up with. They hold for every Python and platform
 we support, by environment markers. Extras are named with the version: pip before 23.3 takes the
@@ -27,14 +27,15 @@ EXTRAS = {
     "spark": "spark-test",
 }
 """Which extra of pyproject.toml each file in requirements/ pins."""
+ALONE = {"typed": "basedpyright>=1.40"}
+"""What the other files pin: tools that no extra has, since nobody needs them beside the package."""
 HEADER = """\
-# Made by `make lock` from pyproject.toml (extra: {}). Versions and hashes only; do not edit by hand.
+# Made by `make lock` from {}. Versions and hashes only; do not edit by hand.
 """
 COMPILE = (
     *(
         "pip",
         "compile",
-        "pyproject.toml",
         "--universal",
         "--python-version",
         "3.11",
@@ -55,10 +56,11 @@ COMPILE = (
 def main(names: list[str]) -> int:
     """Write the named files of requirements/ anew, all of them if none is named; 2 for an unknown
     name."""
-    unknown = [name for name in names if name not in EXTRAS]
+    known = [*EXTRAS, *ALONE]
+    unknown = [name for name in names if name not in known]
     if unknown:
         print(
-            f"there is no requirements/{unknown[0]}.txt to pin; there are {', '.join(EXTRAS)}",
+            f"there is no requirements/{unknown[0]}.txt to pin; there are {', '.join(known)}",
             file=sys.stderr,
         )
         return 2
@@ -67,16 +69,21 @@ def main(names: list[str]) -> int:
         subprocess.run(
             [f"{scratch}/bin/python", "-m", "pip", "install", "--quiet", "uv"], check=True
         )
-        for name in names or EXTRAS:
-            command = [f"{scratch}/bin/uv", *COMPILE, "--extra", EXTRAS[name]]
+        for name in names or known:
+            if name in ALONE:
+                source, origin = ["-"], "tools/lock.py"
+            else:
+                source = ["pyproject.toml", "--extra", EXTRAS[name]]
+                origin = f"pyproject.toml (extra: {EXTRAS[name]})"
+            command = [f"{scratch}/bin/uv", *COMPILE, *source]
             pinned = subprocess.run(
-                command, cwd=ROOT, check=True, capture_output=True, text=True
+                command, cwd=ROOT, check=True, capture_output=True, text=True, input=ALONE.get(name)
             ).stdout
             lines = [
                 line for line in pinned.splitlines() if line.strip() and not line.startswith("--")
             ]
             (ROOT / "requirements" / f"{name}.txt").write_text(
-                HEADER.format(EXTRAS[name]) + "\n".join(lines) + "\n"
+                HEADER.format(origin) + "\n".join(lines) + "\n"
             )
     return 0
 
