@@ -1,6 +1,7 @@
 """The examples in other languages pass as they stand, on a served emulator: examples/java with
 Maven, examples/go with the go command, the cookbook's recipe with Go and Node at the same time; and
-those of clients that log in (docs/security_clients.md), on one that speaks SASL_SSL alone.
+those of clients that log in (docs/security_clients.md), on one that speaks SASL_SSL alone. The
+Testcontainers modules are compiled by `make fuzz`; test_emulator_image.py runs them.
 
 Skipped with one line where a language's tools are missing, a failure if REQUIRE_REAL_BROKER is set.
 What they build on is downloaded once.
@@ -106,6 +107,27 @@ def test_go(control: str) -> None:
     said = run(control, EXAMPLES / "go", "go", "test", "-count=1", "-v", "./...")
     assert said.count("--- PASS") == 2
     assert "SKIP" not in said
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("language", "command"),
+    [
+        ("java", ("mvn", "--batch-mode", "--quiet", "test-compile")),
+        ("go", ("go", "vet", "./...")),
+    ],
+)
+def test_a_testcontainers_module_compiles(
+    language: str, command: tuple[str, ...], tmp_path: Path
+) -> None:
+    tools(command[0])
+    module = tmp_path / "module"
+    source = EXAMPLES / f"testcontainers-{language}"
+    shutil.copytree(source, module, ignore=shutil.ignore_patterns("target"))
+    done = subprocess.run(
+        command, cwd=module, capture_output=True, text=True, timeout=LIMIT_S, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.fixture(scope="module")

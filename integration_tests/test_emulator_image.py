@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import socket
+import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -28,6 +31,7 @@ from tools.emulator_image import LOCAL_BASE_TAG, build_base, build_emulator
 IMAGE = "kafka-group-coordinator:tested"
 MOST_BYTES_OVER_THE_BASE = 80_000_000
 WAIT_S = 30.0
+MODULE_LIMIT_S = 900.0
 
 
 @pytest.fixture(scope="module")
@@ -200,6 +204,43 @@ def test_the_emulators_container_has_the_testing_kit(image: str) -> None:
         assert [row.value for row in kafka.records("orders")] == [b"coffee"]
         with pytest.raises(AttributeError, match="no attribute 'grup'"):
             kafka.grup  # noqa: B018
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("language", "command", "passed"),
+    [
+        (
+            "java",
+            ("mvn", "--batch-mode", "test"),
+            "Tests run: 1, Failures: 0, Errors: 0, Skipped: 0",
+        ),
+        ("go", ("go", "test", "-count=1", "-v", "./..."), "--- PASS: TestAGroupReads"),
+    ],
+)
+def test_modules_of_testcontainers_for_other_languages(
+    image: str, language: str, command: tuple[str, ...], passed: str, tmp_path: Path
+) -> None:
+    """The test of each, on this image."""
+    if shutil.which(command[0]) is None:
+        pytest.skip(f"no {command[0]} here")
+    module = tmp_path / "module"
+    source = Path(__file__).resolve().parents[1] / "examples" / f"testcontainers-{language}"
+    shutil.copytree(source, module, ignore=shutil.ignore_patterns("target"))
+    environment = (
+        {"TESTCONTAINERS_RYUK_DISABLED": "true"} | os.environ | {"COORDINATOR_IMAGE": image}
+    )
+    done = subprocess.run(
+        command,
+        cwd=module,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=MODULE_LIMIT_S,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert passed in done.stdout
 
 
 def test_weighs_little_more_than_its_base(image: str) -> None:
