@@ -53,7 +53,7 @@ class SimpleAssignor:
             topics: Iterable[bytes] = members[0].topics
             if topics:
                 places = list(_assignable(spec, topics))
-                _share(targets, everybody, places, _place_hash, topics=frozenset(topics))
+                _share(targets, everybody, places, _place_hash, frozenset(topics), alike=True)
         else:
             wanted: HashTable[bytes] = HashTable(uuid_hash)
             for member in members:
@@ -62,7 +62,7 @@ class SimpleAssignor:
             for topic in wanted:
                 those = [index for index in everybody if topic in members[index].topics]
                 places = list(_assignable(spec, [topic]))
-                _share(targets, those, places, _number_hash, topic=topic)
+                _share(targets, those, places, _number_hash, frozenset([topic]), alike=False)
         if not any(member.topics for member in members):
             return {}
         return {name: of.plan() for name, of in zip(spec.members, targets, strict=True)}
@@ -161,12 +161,12 @@ def _share(
     members: Sequence[int],
     places: Sequence[_Place],
     hash_code: Callable[[_Place], int],
+    topics: frozenset[bytes],
     *,
-    topics: frozenset[bytes] = frozenset(),
-    topic: bytes | None = None,
+    alike: bool,
 ) -> None:
-    """Share partitions among members (their numbers): what is too much is taken away, then the rest
-    is given. `topic`: the only one; else `topics` are all that there are, and others are dropped."""
+    """Share the partitions of topics among members (their numbers): what is too much is taken away,
+    then the rest is given. `alike`: all members have these topics and no others, which they lose."""
     sharing = -(-len(members) // len(places)) if places else 0
     share = sharing * len(places) / len(members)
     desired = dict.fromkeys(range(len(targets)), 0)
@@ -175,13 +175,13 @@ def _share(
     given = _Given(len(places), hash_code)
     for member, target in enumerate(targets):
         for owned, numbers in list(target.old.items()):
-            if owned != topic if topic is not None else owned not in topics:
-                if topic is None:
+            if owned not in topics:
+                if alike:
                     target.drop(owned)
                 continue
             for number in numbers:
                 given.had(member, _Place(owned, number))
-                if topic is None and given.count(member) >= desired[member]:
+                if alike and given.count(member) >= desired[member]:
                     target.open()
     _take_back(targets, given, desired, sharing)
     for place in places:
