@@ -27,6 +27,7 @@ from coordinator.testing.virtual import (
     VirtualTimeError,
     virtual_kafka,
 )
+from coordinator.testing.virtual.time import VirtualTime
 
 APPLICATION = """
 import asyncio, sys
@@ -353,3 +354,20 @@ class TestPeersAndWaits:
         with pytest.raises(EmulatorError, match="is over"):
             await waiting
         assert peer.ended
+
+
+async def test_the_loop_has_its_own_turns_again_wherever_a_block_ends() -> None:
+    """Several turns are one call, and a block may end in any of them: what comes next is the loop's
+    own, and the rest of the call waits for nothing."""
+    loop = asyncio.get_running_loop()
+    for turns in range(70):
+        virtual = VirtualTime(loop, seed=1, epoch_s=0.0, real_io="refuse")
+        virtual.begin()
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        virtual.end()
+        waiting = asyncio.ensure_future(asyncio.sleep(0.001))
+        guard = threading.Timer(60, loop.call_soon_threadsafe, [waiting.cancel])
+        guard.start()
+        await waiting
+        guard.cancel()

@@ -34,6 +34,7 @@ class Turns:
         "_heap",
         "_loop",
         "_order",
+        "_over",
         "_select",
         "_zero_s",
         "now_s",
@@ -52,6 +53,7 @@ class Turns:
         self._files: Sized = getattr(loop._selector, "_fd_to_key", (None, None))
         self._heap: list[tuple[float, int, asyncio.TimerHandle]] = []
         self._order = 0
+        self._over = False
         self._debug: bool = loop.get_debug()
 
     def take_over(self) -> None:
@@ -69,6 +71,7 @@ class Turns:
             handle._when -= self.now_s  # type: ignore[attr-defined]
             loop._scheduled.append(handle)  # sorted, so that it is a heap
         self._heap.clear()
+        self._over = True
 
     # -- what is called in place of the loop's own
 
@@ -187,7 +190,7 @@ class Turns:
                 except BaseException as error:
                     context = {"message": f"Exception in callback {handle}", "exception": error}
                     loop.call_exception_handler({**context, "handle": handle})
-            if loop._stopping:
+            if loop._stopping or self._over:  # over: what comes next is the loop's own affair
                 return
         loop._process_events(self._select(0))
         if len(heap) > _MANY and 2 * loop._timer_cancelled_count > len(heap):
