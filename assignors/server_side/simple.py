@@ -46,22 +46,24 @@ class SimpleAssignor:
         """Give the partitions that may be given. Raises AssignorError (SRV-5)."""
         members = list(spec.members.values())
         targets = [_Target(member.assignment) for member in members]
-        everybody = range(len(members))
         if not members:
             return {}
         if spec.is_homogeneous():
             topics: Iterable[bytes] = members[0].topics
             if topics:
                 places = list(_assignable(spec, topics))
-                _share(targets, everybody, places, _place_hash, frozenset(topics), alike=True)
+                _share(
+                    targets, range(len(members)), places, _place_hash, frozenset(topics), alike=True
+                )
         else:
             wanted: HashTable[bytes] = HashTable(uuid_hash)
-            for member in members:
+            subscribers: dict[bytes, list[int]] = {}
+            for index, member in enumerate(members):
                 for topic in member.topics:
                     wanted.put(topic)
+                    subscribers.setdefault(topic, []).append(index)
             for topic in wanted:
-                those = [index for index in everybody if topic in members[index].topics]
-                places = list(_assignable(spec, [topic]))
+                places, those = list(_assignable(spec, [topic])), subscribers[topic]
                 _share(targets, those, places, _number_hash, frozenset([topic]), alike=False)
         if not any(member.topics for member in members):
             return {}
@@ -174,12 +176,11 @@ def _share(
         desired[member] = ceil(share * (rank + 1)) - ceil(share * rank)
     given = _Given(len(places), hash_code)
     for member, target in enumerate(targets):
-        for owned, numbers in list(target.old.items()):
+        for owned in target.old if alike else topics:
             if owned not in topics:
-                if alike:
-                    target.drop(owned)
+                target.drop(owned)
                 continue
-            for number in numbers:
+            for number in target.old.get(owned, ()):
                 given.had(member, _Place(owned, number))
                 if alike and given.count(member) >= desired[member]:
                     target.open()
