@@ -89,6 +89,52 @@ def test_topics_that_nobody_knows_and_groups_without_members() -> None:
         SimpleAssignor().assign(spec({}, {"a": [T]}))
 
 
+def test_random_groups_are_even_complete_and_within_their_subscriptions() -> None:
+    """SH-ASN-1: of groups that have nothing yet, every assignable partition has as many members as
+    it needs, and no member two more than another."""
+    rng = random.Random(36)
+    for _ in range(600):
+        sizes = {T: rng.randint(1, 6), U: rng.randint(1, 6)}
+        alike = rng.random() < 0.6
+        members: dict[str, list[bytes]] = {
+            name: [T, U] if alike else rng.choice(([T], [U], [T, U], []))
+            for name in rng.sample("abcdefgh", rng.randint(1, 8))
+        }
+        allowed = {
+            topic: frozenset(n for n in range(size) if rng.random() < 0.9)
+            for topic, size in sizes.items()
+        }
+        asked = spec(sizes, members, assignable=allowed)
+        plan = SimpleAssignor().assign(asked)
+        first = next(iter(members.values()))
+        for topics in [first] if asked.is_homogeneous() else [[T], [U]]:
+            _judge(topics, members, allowed, plan)
+
+
+def _judge(
+    topics: Sequence[bytes],
+    members: Mapping[str, Sequence[bytes]],
+    allowed: Mapping[bytes, frozenset[int]],
+    plan: Plan,
+) -> None:
+    subscribers = [name for name, of in members.items() if topics and set(topics) <= set(of)]
+    wanted = {(topic, number) for topic in topics for number in allowed[topic]}
+    given = Counter(
+        (topic, number)
+        for name in members
+        for topic in topics
+        for number in plan.get(name, {}).get(topic, ())
+    )
+    if not subscribers or not wanted:
+        assert not given
+        return
+    assert given == dict.fromkeys(wanted, -(-len(subscribers) // len(wanted)))
+    loads = [sum(len(plan[name].get(topic, ())) for topic in topics) for name in subscribers]
+    assert max(loads) - min(loads) <= 1 and min(loads) >= 1
+    for name in set(members) - set(subscribers):
+        assert not any(plan[name].get(topic) for topic in topics if topic not in members[name])
+
+
 @pytest.mark.unmeasured
 def test_plans_are_those_of_java() -> None:
     """SH-ASN-1, SH-ASN-2: which member has which partition, in which order, group after group."""
