@@ -73,7 +73,7 @@ class Decoder(SourceWriter):
         raise WireError(f"{path} claims {count} elements, more than there are bytes left")
 
     def too_many(self, what: str, count: int, most: int) -> NoReturn:
-        raise WireError(f"{what}: {count}, where {most} are the most")
+        raise WireError(f"{what}: {count}, where 0 to {most} are taken")
 
     def source(self) -> tuple[str, dict[str, Any]]:
         top = self.new(self.message)
@@ -151,7 +151,7 @@ class Decoder(SourceWriter):
         self.emit("if n > 127: n, p = number(data, p - 1)")
         if self.limited:
             self.emit(
-                f"if n > {MOST_TAGS}: toomany({f'tagged fields of {cls.__name__}'!r}, n, {MOST_TAGS})"
+                f"if n < 0 or n > {MOST_TAGS}: toomany({f'tagged fields of {cls.__name__}'!r}, n, {MOST_TAGS})"
             )
         self.tagged(tagged, refused, target, path)
         self.depth -= 1

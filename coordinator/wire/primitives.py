@@ -109,10 +109,10 @@ def string_length(length: int) -> bytes:
 
 
 def read_tags(data: bytes, pos: int) -> tuple[dict[int, bytes], int]:
-    """As `read_any_tags`, but no more than `MOST_TAGS` of them (V44-7)."""
+    """As `read_any_tags`, but no more than `MOST_TAGS` of them, nor a negative number (V44-7)."""
     count = read_uvarint(data, pos)[0]
-    if count > MOST_TAGS:
-        raise WireError(f"{count} tagged fields, where {MOST_TAGS} are the most")
+    if not 0 <= count <= MOST_TAGS:
+        raise WireError(f"{count} tagged fields, where 0 to {MOST_TAGS} are taken")
     return read_any_tags(data, pos)
 
 

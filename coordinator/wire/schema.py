@@ -174,7 +174,8 @@ class Message(Struct):
         Raises `WireError` on a version there is no table for and on anything malformed: an early
         end, a null where none may be, an array that claims more elements than bytes are left.
         Allocates nothing a length only promises. As Kafka from 4.4 on, it refuses arrays of more
-        than a million elements and sections of more than 10,000 tagged fields (V44-7).
+        than a million elements and sections of more than 10,000, or of a negative number of, tagged
+        fields (V44-7).
         """
         decoder = cls._decoders.get(version)
         if decoder is None:
@@ -184,7 +185,7 @@ class Message(Struct):
 
     @classmethod
     def decode_unlimited(cls, version: int, data: bytes, pos: int = 0) -> Self:
-        """As `decode`, with any number of elements and of tagged fields, as Kafka before 4.4."""
+        """As `decode`, with any number of elements and of tagged fields, as Kafka 4.3."""
         decoder = cls._unlimited_decoders.get(version)
         if decoder is None:
             decoder = compile_decoder(cls, version, limited=False)

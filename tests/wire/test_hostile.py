@@ -11,10 +11,12 @@ from random import Random
 
 import pytest
 
+from coordinator.releases import RELEASES
 from coordinator.wire.messages.fetch import FetchRequest
 from coordinator.wire.messages.join_group import JoinGroupRequest
 from coordinator.wire.messages.metadata import MetadataRequest
 from coordinator.wire.messages.produce import ProduceRequest
+from coordinator.wire.messages.sync_group import SyncGroupRequest
 from coordinator.wire.primitives import WireError, uvarint
 from coordinator.wire.schema import Message
 from tests.fuzz import run
@@ -137,16 +139,34 @@ def why_refused(message: type[Message], version: int, data: bytes) -> str | None
 
 
 def test_tagged_fields_by_the_thousand_take_linear_time() -> None:
-    """V44-7: more than 10,000 in a section are refused, but in releases before 4.4."""
+    """V44-7: more than 10,000 in a section are refused, but in releases without the rule."""
     tags = b"".join(uvarint(tag) + b"\0" for tag in range(100, 50_100))
     body = tame(FetchRequest, 12, Random(1)).encode(12)
     bare = FetchRequest().encode(12)[:-1]
-    with pytest.raises(WireError, match="10000 are the most"):
+    with pytest.raises(WireError, match=r"50000.*0 to 10000 are taken"):
         FetchRequest.decode(12, bare + uvarint(50_000) + tags)
     decoded = FetchRequest.decode_unlimited(12, bare + uvarint(50_000) + tags)
     assert decoded.unknown_tags is not None
     assert len(decoded.unknown_tags) == 50_000
     assert FetchRequest.decode(12, body).encode(12) == body
+
+
+@pytest.mark.parametrize("message", [FetchRequest, SyncGroupRequest])
+def test_a_negative_number_of_tagged_fields_is_refused(message: type[Message]) -> None:
+    """V44-7; releases without the rule read none. The first type knows tagged fields, the second
+    none."""
+    version = 12 if message is FetchRequest else 5
+    bare = message().encode(version)[:-1]
+    with pytest.raises(WireError, match=r"-1.*0 to 10000 are taken"):
+        message.decode(version, bare + b"\xff\xff\xff\xff\x0f\0")
+    decoded = message.decode_unlimited(version, bare + b"\xff\xff\xff\xff\x0f\0")
+    assert not decoded.unknown_tags
+
+
+def test_the_bounds_of_decoding_by_release() -> None:
+    """V44-7: 4.2.2 has them, and 4.3.1 has not."""
+    have = {name for name, release in RELEASES.items() if release.has("V44-7")}
+    assert have == {"4.4", "4.2"}
 
 
 @pytest.mark.unmeasured

@@ -162,8 +162,8 @@ def streams_groups_of_the_next_version(s: Session) -> None:
 
 @scenario(since="4.4")
 def limits_of_decoding(s: Session) -> None:
-    """V44-7: more than 1,000,000 elements, or more than 10,000 tagged fields in a section, close
-    the connection."""
+    """V44-7: more than 1,000,000 elements, or more than 10,000 tagged fields in a section, or a
+    negative number of them, close the connection."""
     link = s.connect("elements")
     times = (1).to_bytes(4, "big") * 2  # too short: refused at once, once it is read
     protocols = _uvarint(ELEMENTS + 2) + b"\x01\x01\x00" * (ELEMENTS + 1)
@@ -176,6 +176,9 @@ def limits_of_decoding(s: Session) -> None:
         software = b"\x02a\x022"
         link.send_bytes(framed(header(18, 3, True), software, _uvarint(count), tags), label)
         link.ends()
+    link = s.connect("minus one tag")
+    link.send_bytes(framed(header(60, 1, True), b"\x00\x01", _uvarint(2**32 - 1), b"\x00"), "-1")
+    link.ends()
 
 
 def _uvarint(value: int) -> bytes:
