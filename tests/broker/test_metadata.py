@@ -306,6 +306,17 @@ def test_topic_partitions_refusals() -> None:
     assert pages(admin, "a", "nope", cursor=("nope", 4)) == ([(3, "nope", [])], None)
 
 
+def test_a_cursor_whose_page_ends_beyond_32_bits_goes_on_at_a_negative_partition() -> None:
+    """Seen on Kafka 4.4.0: where the page ends is a sum of 32 bits."""
+    admin = Admin("a:3", "b")
+    last = 2**31 - 1
+    assert pages(admin, "a", "b", limit=1, cursor=("a", last - 1)) == (
+        [(0, "a", []), (0, "b", [0])],
+        None,
+    )
+    assert pages(admin, "a", "b", cursor=("a", last)) == ([(0, "a", [])], ("a", 1999 - 2**31))
+
+
 def test_topic_partitions_tell_all_about_a_partition() -> None:
     admin = Admin("a")
     [topic] = admin.ask(75, 0, topics=[TopicRequest(name="a")]).topics

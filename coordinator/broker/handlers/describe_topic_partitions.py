@@ -8,7 +8,7 @@ partition that did not fit. Eligible leader replicas are those of the partition'
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ...cluster import Partition, Topic
 from ...cluster.topic_names import why_invalid
@@ -25,6 +25,9 @@ from ..authorized import TOPIC_OPERATIONS
 if TYPE_CHECKING:
     from ..call import Call
     from ..core import Broker
+
+
+_MOST: Final = 2**31 - 1
 
 
 def handle(broker: Broker, call: Call) -> DescribeTopicPartitionsResponse:
@@ -58,11 +61,14 @@ def handle(broker: Broker, call: Call) -> DescribeTopicPartitionsResponse:
         if topic is None:
             response.topics.append(_unknown(name))
             continue
-        shown = topic.partitions[first : first + left]
+        end = first + left
+        if end > _MOST:  # Kafka's sum has 32 bits: the cursor of the answer is negative
+            end -= 1 << 32
+        shown = topic.partitions[first:end]
         response.topics.append(_topic(topic, shown))
         left -= len(shown)
-        if first + len(shown) < len(topic.partitions):
-            response.next_cursor = Cursor(topic_name=name, partition_index=first + len(shown))
+        if end < len(topic.partitions):
+            response.next_cursor = Cursor(topic_name=name, partition_index=end)
             break
     return response
 
