@@ -21,7 +21,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from coordinator.testing.readiness import free_port, live_brokers
+from coordinator.testing.readiness import live_brokers
+from tests.ports import kept_port
 from tools import kafka_jars
 
 READY_S = 600.0
@@ -141,9 +142,9 @@ class JavaBroker:
         self._version = version or self._version
         if self._home == Path():
             self._home = Path(tempfile.mkdtemp(prefix="kafka-"))
-            port = self._fixed_port or free_port()
+            port = self._fixed_port or kept_port()
             self.bootstrap_servers = f"127.0.0.1:{port}"
-            self._write(port, self._voters or {self._node: f"127.0.0.1:{free_port()}"})
+            self._write(port, self._voters or {self._node: f"127.0.0.1:{kept_port()}"})
             self._format()
         with (self._home / "log").open("ab") as log:
             command = [

@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Final, Self
 
-from coordinator.testing.readiness import free_port
 from integration_tests.java_broker import KEEPS_RECORDS, JavaBroker, archive_classes
+from tests.ports import kept_port
 
 BROKERS: Final = (1, 2, 3)
 RACKS: Final = ("a", "b", "c")
@@ -47,7 +47,7 @@ class JavaCluster:
         version: str | None = None,
     ) -> None:
         self._version = version
-        voters = {node: f"127.0.0.1:{free_port()}" for node in BROKERS}
+        voters = {node: f"127.0.0.1:{kept_port()}" for node in BROKERS}
         of_racks: dict[int, dict[str, object]] = {
             node: {"broker.rack": rack} for node, rack in zip(BROKERS, racks, strict=False)
         }

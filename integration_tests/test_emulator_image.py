@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -25,6 +24,7 @@ from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
 
 from coordinator.cli import main
 from coordinator.testing.containers import ContainerError, EmulatorContainer
+from tests.ports import kept_port
 from tools.docker_build import ImageError, docker
 from tools.emulator_image import LOCAL_BASE_TAG, build_base, build_emulator
 
@@ -72,8 +72,7 @@ def container(
     image: str, *flags: str, environment: dict[str, str] | None = None
 ) -> Iterator[Container]:
     """A running container, as locked up as can be, removed afterwards."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = kept_port()
     variables = [
         part for name, value in (environment or {}).items() for part in ("--env", f"{name}={value}")
     ]

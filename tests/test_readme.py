@@ -11,7 +11,6 @@ import os
 import re
 import shlex
 import signal
-import socket
 import subprocess
 import sys
 from contextlib import ExitStack, contextmanager
@@ -21,10 +20,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.ports import kept_port
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-PATIENCE_S = 60
+PATIENCE_S = 300
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PORT = "127.0.0.1:9092"
 
@@ -125,8 +126,7 @@ def run_line(line: str, place: Place, running: ExitStack) -> None:
 
 def follow_commands(place: Place) -> None:
     """All commands of README, one after the other."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = kept_port()
     for block in blocks(place.root, "sh"):
         with ExitStack() as running:
             for line in filter(None, map(str.strip, block.splitlines())):

@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 from coordinator.page.following import Follower
 from coordinator.page.lessons import load
 from coordinator.page.server import PageServer, assets
+from tests.ports import kept_port
 from tools.page_site.__main__ import write_worker
 
 from .conftest import PATIENT_MS
@@ -43,7 +44,7 @@ def kept(browser: Browser) -> Iterator[Page]:
     context.close()
 
 
-def serve(root: Path, port: int = 0) -> PageServer:
+def serve(root: Path, port: int) -> PageServer:
     served = PageServer("127.0.0.1", port, root, "index.html")
     served.start()
     return served
@@ -52,8 +53,9 @@ def serve(root: Path, port: int = 0) -> PageServer:
 def test_a_lesson_and_its_engine_are_there_without_a_network_until_another_version_comes(
     kept: Page, site: Path, tmp_path: Path
 ) -> None:
-    first = serve(site)
-    url, port = first.url, first.port
+    port = kept_port()  # nobody else may have it while nobody listens there
+    first = serve(site, port)
+    url = first.url
     try:
         kept.goto(f"{url}04_slowest_decides.html")
         kept.wait_for_selector("body[data-ready]")

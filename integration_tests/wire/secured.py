@@ -16,8 +16,8 @@ from typing import Any
 
 from coordinator import Emulator
 from coordinator.net.certificates import ThrowAwayCertificates
-from coordinator.testing.readiness import free_port
 from integration_tests.java_broker import KEEPS_RECORDS, JavaBroker
+from tests.ports import kept_port
 
 PROFILE = "security"
 DELAY_MS = 1_000
@@ -128,8 +128,8 @@ class SecuredJavaBroker(JavaBroker):
     def __init__(self, version: str | None = None) -> None:
         newest = version is None
         names = (*_LISTENERS, "OAUTH") if newest else _LISTENERS
-        ports = [free_port() for _ in names]
-        voter = f"127.0.0.1:{free_port()}"
+        ports = [kept_port() for _ in names]
+        voter = f"127.0.0.1:{kept_port()}"
         listeners = [f"{name}://127.0.0.1:{port}" for name, port in zip(names, ports, strict=True)]
         tokens = _of_tokens() if newest else {}
         people = " ".join(f'user_{name}="{password}"' for name, password in _USERS.items())

@@ -24,10 +24,12 @@ from tests.lost_joins import join_again_if_lost  # noqa: E402
 
 DEADLINE_S = 120.0
 """For a group to settle, on a busy machine."""
+SESSION_MS = 30_000
+"""Longer than a busy machine lets any thread stand still: no session ends by chance."""
 SETTINGS: dict[str, Any] = {
     "group_id": "g",
     "enable_auto_commit": False,
-    "session_timeout_ms": 6000,
+    "session_timeout_ms": SESSION_MS,
     "heartbeat_interval_ms": 100,
 }
 
@@ -99,7 +101,7 @@ class OurConsumer:
     def __init__(self, emulator: Emulator, strategy: str) -> None:
         config = {
             "partition.assignment.strategy": strategy,
-            "session.timeout.ms": 6000,
+            "session.timeout.ms": SESSION_MS,
             "heartbeat.interval.ms": 100,
         }
         self.peer = emulator.peer("g", topics=["orders"], config=config)

@@ -16,6 +16,9 @@ from coordinator import Emulator
 from coordinator.cli import main
 from coordinator.cli.serving.health import address_of
 
+PATIENTLY = ("--timeout", "120")
+"""An answer counts whenever it comes: the other side may stand still."""
+
 
 @contextmanager
 def answering(answer: bytes | None) -> Iterator[str]:
@@ -40,7 +43,7 @@ def answering(answer: bytes | None) -> Iterator[str]:
 
 def test_a_broker_that_answers_is_healthy(capsys: pytest.CaptureFixture[str]) -> None:
     with Emulator() as kafka:
-        assert main(["health", kafka.bootstrap_servers]) == 0
+        assert main(["health", kafka.bootstrap_servers, *PATIENTLY]) == 0
     said = capsys.readouterr()
     assert said.out.startswith(f"{kafka_address(said.out)}: healthy, serves ")
     assert len(said.out.splitlines()) == 1
@@ -63,7 +66,7 @@ def kafka_address(line: str) -> str:
 )
 def test_what_is_not_healthy(answer: bytes, words: str, capsys: pytest.CaptureFixture[str]) -> None:
     with answering(answer) as address:
-        assert main(["health", address]) == 1
+        assert main(["health", address, *PATIENTLY]) == 1
     said = capsys.readouterr()
     assert said.out == ""
     assert said.err.startswith(f"{address}: ")

@@ -35,6 +35,8 @@ from coordinator.wire.schema import Message, Request
 
 PATIENCE_S = 120.0
 """For each thing that is awaited, on a busy machine."""
+SESSION_MS = 120_000
+"""Longer than a busy machine stands still between two requests."""
 
 
 class Peer:
@@ -118,7 +120,7 @@ def pass_time(run: Running, duration_ms: int) -> None:
     run.server.settle(now)
 
 
-def join(member: str = "", session_timeout_ms: int = 10_000) -> JoinGroupRequest:
+def join(member: str = "", session_timeout_ms: int = SESSION_MS) -> JoinGroupRequest:
     return JoinGroupRequest(
         group_id="g",
         session_timeout_ms=session_timeout_ms,
@@ -274,7 +276,7 @@ class TestService:
             )
             assert await peer.ask(beat, 4) == HeartbeatResponse(error_code=0)
             now = run.server.now
-            monkeypatch.setattr(run.server, "now", lambda: now() + 10_001)
+            monkeypatch.setattr(run.server, "now", lambda: now() + SESSION_MS + 1)
             assert await peer.ask(beat, 4) == HeartbeatResponse(error_code=25)
 
     async def test_a_hostile_peer_is_logged_in_one_line_and_disturbs_nobody(
