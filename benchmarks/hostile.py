@@ -12,7 +12,7 @@ A large request is handled in slices; what counts is the longest time for which 
 the loop: 100 ms and 100 ms more for each MiB of the request and its answer are allowed (`OVER`
 marks what takes longer), in CPU time of this process.
 
-    python -m benchmarks.hostile [--brokers N] [part of a name ...]
+    python -m benchmarks.hostile [--brokers N] [--acls] [part of a name ...]
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from random import Random
 from time import process_time
 from typing import Any, NamedTuple
@@ -27,11 +28,16 @@ from typing import Any, NamedTuple
 from coordinator.broker import apis
 from coordinator.broker.build import build_broker, topic_options
 from coordinator.broker.connections.connection import Connection
+from coordinator.broker.connections.secured import SecuredConnection
 from coordinator.broker.core import Broker
 from coordinator.cluster import CONSUMER_OFFSETS
 from coordinator.cluster_runtime import Brokers, ClusterOptions
 from coordinator.configs.broker_configs import BrokerConfigs
 from coordinator.releases import NEWEST
+from coordinator.security.acls import read_acl
+from coordinator.security.authorizer import Authorizer
+from coordinator.security.listeners import ListenerSecurity
+from coordinator.security.security import Security
 from coordinator.wire.consumer_protocol import Subscription
 from coordinator.wire.fields import Field, StructType
 from coordinator.wire.framing import frame, request_header, request_header_version
@@ -59,6 +65,11 @@ TOPIC, GROUP, PARTITIONS = "t", "g", 50
 LONG_NAME = 32_000
 PATTERN_BYTES = 32_700
 SUBSCRIBED = 120_000
+IN_THE_CLEAR = ListenerSecurity("PLAINTEXT")
+RIGHTS = tuple(
+    f"User:ANONYMOUS may All {what}" for what in ("cluster", "group *", "transactionalid *")
+)
+"""With `--acls`: no topic, so that a request is let through, and refused for each topic."""
 CONVERTED = 100_000
 PATTERNS = (
     "(a+)+b",
@@ -164,7 +175,7 @@ def _several(count: int) -> tuple[Broker, Brokers]:
 class Stage:
     """Brokers without sockets, one topic, one group, and a connection for each request."""
 
-    def __init__(self, brokers: int = 1) -> None:
+    def __init__(self, brokers: int = 1, *, judged: bool = False) -> None:
         self.runtime: Broker | Brokers
         if brokers == 1:
             self.broker = self.runtime = _one()
@@ -193,6 +204,9 @@ class Stage:
                 ),
                 3,
             )
+        if judged:
+            authorizer = Authorizer(map(read_acl, RIGHTS))
+            self.broker.security = Security({}, {}, bytes, authorizer)
 
     def settle(self) -> list[float]:
         """Let happen what is due, as a driver's timer does; seconds of each piece."""
@@ -222,15 +236,20 @@ class Stage:
         """The same for a frame."""
         written: list[bytes] = []
         closed: list[str] = []
-        connection = Connection(
-            self.broker,
+        broker = self.broker
+        make = (
+            Connection
+            if broker.security is None
+            else partial(SecuredConnection, security=broker.security, settings=IN_THE_CLEAR)
+        )
+        connection = make(
+            broker,
             peer="127.0.0.1:1",
             client_host="/127.0.0.1",
             listener="PLAINTEXT",
             write=written.append,
             close=lambda why, fault: closed.append(f"closed: {why} {fault or ''}"),
         )
-        broker = self.broker
         holds: list[float] = []
         began = process_time()
         broker.turn_is_over = lambda: process_time() - began > TURN_S
@@ -535,7 +554,7 @@ def many_tags(key: int) -> Iterator[tuple[str, bytes]]:
         )
 
 
-def run_all(wanted: list[str], brokers: int = 1) -> Iterator[Measured]:
+def run_all(wanted: list[str], brokers: int = 1, *, judged: bool = False) -> Iterator[Measured]:
     """Measure what is wanted, each on a stage that the requests before it did not change."""
     for key in sorted(apis.SERVED):
         title = apis.title(key)
@@ -550,11 +569,11 @@ def run_all(wanted: list[str], brokers: int = 1) -> Iterator[Measured]:
             subscriptions(key),
         ):
             for name, request, version in requests:
-                yield Stage(brokers).ask(request, version, name)
+                yield Stage(brokers, judged=judged).ask(request, version, name)
         if key == ConsumerGroupHeartbeatRequest.api_key:
-            yield from conversions(Stage(brokers))
+            yield from conversions(Stage(brokers, judged=judged))
         for name, data in many_tags(key):
-            yield Stage(brokers).feed(data, name)
+            yield Stage(brokers, judged=judged).feed(data, name)
 
 
 def main(arguments: list[str]) -> int:
@@ -571,11 +590,16 @@ def main(arguments: list[str]) -> int:
         help="so many brokers, one of which gets the requests (default: 1)",
     )
     parser.add_argument(
+        "--acls",
+        action="store_true",
+        help="who asks has no right to any topic, and all rights else",
+    )
+    parser.add_argument(
         "names", nargs="*", help="parts of the names of APIs; all, if there are none"
     )
     options = parser.parse_args(arguments)
     over = count = 0
-    for measured in run_all(options.names, options.brokers):
+    for measured in run_all(options.names, options.brokers, judged=options.acls):
         over += measured.held_ms > measured.allowed_ms
         count += 1
         print(measured, flush=True)

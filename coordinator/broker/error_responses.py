@@ -4,15 +4,17 @@ that Kafka itself gives it.
 Owns one table of the APIs whose answers hold an error for each topic, partition, group or other
 item, and one rule for those that hold a single error. `refuse` takes the items that are to fail out
 of a request, so that the handler serves the others, and `Refusal.complete` puts the refused items
-back into the answer, in the order of the request. It does not depend on who decided that something
-fails, nor on the broker's state.
+back into the answer, in the order of the request. Both can be done in slices, where a request may
+name very much. It does not depend on who decided that something fails, nor on the broker's state.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..common.slices import ITEMS_A_STEP, done, each, whole
 from ..errors import ErrorCode
 from ..wire.messages import response_type
 from ..wire.messages.delete_topics import DeleteTopicsRequest
@@ -31,6 +33,9 @@ from ..wire.messages.write_txn_markers import (
     WriteTxnMarkersResponse,
 )
 from ..wire.schema import Request, Response
+
+if TYPE_CHECKING:
+    from ..common.slices import Slices
 
 
 class Place(NamedTuple):
@@ -136,6 +141,8 @@ LISTED: dict[str, Listed] = {
     "CreatePartitions": Listed("topics", "name", "results", "name", _TOPIC),
     "DescribeGroups": Listed("groups", None, "groups", "group_id", _GROUP),
     "ConsumerGroupDescribe": Listed("group_ids", None, "groups", "group_id", _GROUP),
+    "ShareGroupDescribe": Listed("group_ids", None, "groups", "group_id", _GROUP),
+    "StreamsGroupDescribe": Listed("group_ids", None, "groups", "group_id", _GROUP),
     "DeleteGroups": Listed("groups_names", None, "results", "group_id", _GROUP),
     "DescribeTransactions": Listed(
         "transactional_ids", None, "transaction_states", "transactional_id", "transactional_id"
@@ -159,12 +166,16 @@ class Refusal(NamedTuple):
     """What `refuse` made of a request. `rest`: what the handler is to be asked; None: nothing is
     left.
 
-    `complete` makes the whole answer of the handler's answer to the rest (None where nothing was
-    asked).
+    `completing` makes the whole answer of the handler's answer to the rest (None where nothing was
+    asked), in slices.
     """
 
     rest: Request | None
-    complete: Callable[[Response | None], Response]
+    completing: Callable[[Response | None], Slices[Response]]
+
+    def complete(self, answered: Response | None) -> Response:
+        """The whole answer, at once."""
+        return whole(self.completing(answered), 0)
 
 
 def refuse(api: str, message: Request, version: int, error: int, chosen: Chosen) -> Refusal | None:
@@ -177,9 +188,19 @@ def refuse(api: str, message: Request, version: int, error: int, chosen: Chosen)
     AddPartitionsToTxn from version 4 is a request between brokers and answers as a whole. Fetch has
     a module of its own, `fetching.errors`.
     """
-    special = _SPECIAL.get(api)
-    if special is not None:
-        return special(message, version, error, chosen)
+    return whole(refuse_in_slices(api, message, version, error, chosen), 0)
+
+
+def refuse_in_slices(
+    api: str, message: Request, version: int, error: int, chosen: Chosen
+) -> Slices[Refusal | None]:
+    """As `refuse`, for requests that may name very much."""
+    at_once = _SPECIAL.get(api)
+    if at_once is not None:
+        return done(at_once(message, version, error, chosen))
+    in_slices = _SPECIAL_IN_SLICES.get(api)
+    if in_slices is not None:
+        return in_slices(message, version, error, chosen)
     nested, listed = NESTED.get(api), LISTED.get(api)
     if nested is not None and not (
         api == "AddPartitionsToTxn" and version >= _BATCHED_TRANSACTIONS
@@ -188,21 +209,28 @@ def refuse(api: str, message: Request, version: int, error: int, chosen: Chosen)
     if listed is not None:
         return refuse_listed(listed, message, error, chosen)
     if not chosen(_whole(message)):
-        return None
-    return _all(_top_level(message, version, error))
+        return done(None)
+    return done(_all(_top_level(message, version, error)))
 
 
 def refused_whole(api: str, message: Request, version: int, error: int) -> Response:
     """The answer to a request that is refused as a whole: an empty one where it has no place for
     the error."""
+    return whole(refused_whole_in_slices(api, message, version, error), 0)
+
+
+def refused_whole_in_slices(
+    api: str, message: Request, version: int, error: int
+) -> Slices[Response]:
+    """As `refused_whole`, for requests that may name very much."""
     kind: Any = response_type(message.api_key)
     if isinstance(message, MetadataRequest):
         return MetadataResponse()
     try:
-        refusal = refuse(api, message, version, error, lambda _: True)
+        refusal = yield from refuse_in_slices(api, message, version, error, lambda _: True)
     except ValueError:
         return kind()  # type: ignore[no-any-return]
-    return kind() if refusal is None else refusal.complete(None)
+    return kind() if refusal is None else (yield from refusal.completing(None))
 
 
 _BATCHED_TRANSACTIONS = 4
@@ -221,7 +249,7 @@ def _whole(message: Request) -> Place:
 
 
 def _all(response: Response) -> Refusal:
-    return Refusal(None, lambda answered: response)
+    return Refusal(None, lambda answered: done(response))
 
 
 def _top_level(message: Request, version: int, error: int) -> Response:
@@ -273,7 +301,9 @@ def topic_place(entry: Any, partition: int | None = None) -> Place:
     )
 
 
-def _refuse_nested(shape: Nested, message: Request, error: int, chosen: Chosen) -> Refusal | None:
+def _refuse_nested(
+    shape: Nested, message: Request, error: int, chosen: Chosen
+) -> Slices[Refusal | None]:
     kind = response_type(message.api_key)
     topic_kind = _elem(kind, shape.response_topics)
     row_kind = _elem(topic_kind, shape.response_partitions)
@@ -281,12 +311,22 @@ def _refuse_nested(shape: Nested, message: Request, error: int, chosen: Chosen) 
     asked = getattr(message, shape.topics) or []
     refused: list[list[bool]] = []
     rest: list[Any] = []
+
+    def marked(topic: Any, row: Any) -> bool:
+        place = topic_place(topic, row if shape.number is None else getattr(row, shape.number))
+        return chosen(place._replace(group=group, transactional_id=transaction))
+
+    seen = 0
     for topic in asked:
         rows = getattr(topic, shape.partitions)
-        marks = []
-        for row in rows:
-            place = topic_place(topic, row if shape.number is None else getattr(row, shape.number))
-            marks.append(chosen(place._replace(group=group, transactional_id=transaction)))
+        if len(rows) > ITEMS_A_STEP:
+            marks = yield from each(rows, partial(marked, topic))
+        else:
+            marks = [marked(topic, row) for row in rows]
+        seen += 1 + len(marks)
+        if seen >= ITEMS_A_STEP:
+            seen = 0
+            yield
         refused.append(marks)
         kept = [row for row, mark in zip(rows, marks, strict=True) if not mark]
         if kept:
@@ -301,23 +341,29 @@ def _refuse_nested(shape: Nested, message: Request, error: int, chosen: Chosen) 
             made.error_message = message_of(error)
         return made
 
-    def complete(answered: Response | None) -> Response:
+    def completing(answered: Response | None) -> Slices[Response]:
         response = kind() if answered is None else answered
         served = iter(getattr(response, shape.response_topics))
         topics = []
+        seen = 0
         for topic, marks in zip(asked, refused, strict=True):
             theirs: Any = None if all(marks) and marks else next(served, None)
             rows = iter(() if theirs is None else getattr(theirs, shape.response_partitions))
-            merged = [
-                failed_row(row) if mark else next(rows)
-                for row, mark in zip(getattr(topic, shape.partitions), marks, strict=True)
-            ]
+            merged = []
+            for row, mark in zip(getattr(topic, shape.partitions), marks, strict=True):
+                merged.append(failed_row(row) if mark else next(rows))
+                if not len(merged) % ITEMS_A_STEP:
+                    yield
             entry = topic_kind(**_same_topic(topic, topic_kind)) if theirs is None else theirs
             topics.append(copied(entry, **{shape.response_partitions: merged}))
+            seen += 1 + len(merged)
+            if seen >= ITEMS_A_STEP:
+                seen = 0
+                yield
         setattr(response, shape.response_topics, topics)
         return response
 
-    return Refusal(copied(message, **{shape.topics: rest}) if rest else None, complete)
+    return Refusal(copied(message, **{shape.topics: rest}) if rest else None, completing)
 
 
 def copied(value: Any, /, **changes: Any) -> Any:
@@ -330,13 +376,15 @@ def copied(value: Any, /, **changes: Any) -> Any:
 # ----------------------------------------------------------------------------------------------------------
 
 
-def refuse_listed(shape: Listed, message: Request, error: int, chosen: Chosen) -> Refusal | None:
+def refuse_listed(
+    shape: Listed, message: Request, error: int, chosen: Chosen
+) -> Slices[Refusal | None]:
     """`refuse` for an API that answers for each entry of one list."""
     kind = response_type(message.api_key)
     entry_kind = _elem(kind, shape.response_entries)
     asked = getattr(message, shape.entries) or []
     keys = [entry if shape.key is None else getattr(entry, shape.key) for entry in asked]
-    marks = [chosen(Place()._replace(**{shape.about: key})) for key in keys]
+    marks = yield from each(keys, lambda key: chosen(Place(**{shape.about: key})))
     if not any(marks):
         return None
     rest = [entry for entry, mark in zip(asked, marks, strict=True) if not mark]
@@ -350,17 +398,18 @@ def refuse_listed(shape: Listed, message: Request, error: int, chosen: Chosen) -
             made.error_message = message_of(error)
         return made
 
-    def complete(answered: Response | None) -> Response:
+    def completing(answered: Response | None) -> Slices[Response]:
         response = kind() if answered is None else answered
         served: Iterator[Any] = iter(getattr(response, shape.response_entries))
-        merged = [
-            failed(entry, key) if mark else next(served)
-            for entry, key, mark in zip(asked, keys, marks, strict=True)
-        ]
+        merged = []
+        for entry, key, mark in zip(asked, keys, marks, strict=True):
+            merged.append(failed(entry, key) if mark else next(served))
+            if not len(merged) % ITEMS_A_STEP:
+                yield
         setattr(response, shape.response_entries, merged)
         return response
 
-    return Refusal(copied(message, **{shape.entries: rest}) if rest else None, complete)
+    return Refusal(copied(message, **{shape.entries: rest}) if rest else None, completing)
 
 
 # -- APIs with a shape of their own
@@ -402,13 +451,12 @@ def _refuse_leave(
 
 def _refuse_offset_fetch(
     message: OffsetFetchRequest, version: int, error: int, chosen: Chosen
-) -> Refusal | None:
+) -> Slices[Refusal | None]:
     """One error a group; before version 8 at the top, in version 1 on each partition (OF-6)."""
     kind: Any = response_type(message.api_key)
     if version >= _FETCHES_GROUPS:
-        return refuse_listed(
-            Listed("groups", "group_id", "groups", "group_id", _GROUP), message, error, chosen
-        )
+        listed = Listed("groups", "group_id", "groups", "group_id", _GROUP)
+        return (yield from refuse_listed(listed, message, error, chosen))
     if not chosen(_whole(message)):
         return None
     if version >= _TOP_LEVEL_FETCH_ERROR:
@@ -422,14 +470,11 @@ def _refuse_offset_fetch(
             for index in indexes
         ]
 
-    return _all(
-        kind(
-            topics=[
-                topic_kind(name=topic.name, partitions=rows(topic.partition_indexes))
-                for topic in message.topics or ()
-            ]
-        )
+    topics = yield from each(
+        message.topics or (),
+        lambda topic: topic_kind(name=topic.name, partitions=rows(topic.partition_indexes)),
     )
+    return _all(kind(topics=topics))
 
 
 def _refuse_markers(
@@ -461,16 +506,16 @@ def _refuse_markers(
     if not refused:
         return None
 
-    def complete(answered: Response | None) -> Response:
+    def completing(answered: Response | None) -> Slices[Response]:
         served = answered.markers if isinstance(answered, WriteTxnMarkersResponse) else []
-        return WriteTxnMarkersResponse(markers=[*served, *refused])
+        return done(WriteTxnMarkersResponse(markers=[*served, *refused]))
 
-    return Refusal(copied(message, markers=rest) if rest else None, complete)
+    return Refusal(copied(message, markers=rest) if rest else None, completing)
 
 
 def _refuse_find(
     message: FindCoordinatorRequest, version: int, error: int, chosen: Chosen
-) -> Refusal | None:
+) -> Slices[Refusal | None]:
     """One answer a key from version 4 on; a coordinator that is not found has node -1, no host and
     port -1 (FC-2)."""
     kind: Any = response_type(message.api_key)
@@ -480,7 +525,7 @@ def _refuse_find(
         listed = Listed(
             "coordinator_keys", None, "coordinators", "key", about, others=tuple(nowhere.items())
         )
-        return refuse_listed(listed, message, error, chosen)
+        return (yield from refuse_listed(listed, message, error, chosen))
     key: dict[str, Any] = {about: message.key}
     if not chosen(Place(**key)):
         return None
@@ -493,34 +538,30 @@ def _refuse_metadata(
     """The handler answers, and what is said of the chosen topics becomes their error: brokers are
     always told."""
 
-    def complete(answered: Response | None) -> Response:
+    def completing(answered: Response | None) -> Slices[Response]:
         assert isinstance(answered, MetadataResponse)
         answered.topics = [
             copied(topic, error_code=error, partitions=[]) if chosen(topic_place(topic)) else topic
             for topic in answered.topics
         ]
-        return answered
+        return done(answered)
 
     named = message.topics
     if named is not None and not any(chosen(topic_place(topic)) for topic in named):
         return None
-    return Refusal(message, complete)
+    return Refusal(message, completing)
 
 
 def _refuse_delete_topics(
     message: DeleteTopicsRequest, version: int, error: int, chosen: Chosen
-) -> Refusal | None:
+) -> Slices[Refusal | None]:
     """From version 6 on topics are named by name or id, before that by name."""
-    if version >= _DELETES_BY_ID:
-        return refuse_listed(
-            Listed("topics", "name", "responses", "name", _TOPIC, ("topic_id",)),
-            message,
-            error,
-            chosen,
-        )
-    return refuse_listed(
-        Listed("topic_names", None, "responses", "name", _TOPIC), message, error, chosen
+    listed = (
+        Listed("topics", "name", "responses", "name", _TOPIC, ("topic_id",))
+        if version >= _DELETES_BY_ID
+        else Listed("topic_names", None, "responses", "name", _TOPIC)
     )
+    return refuse_listed(listed, message, error, chosen)
 
 
 _ACKNOWLEDGED = Nested("topics", "partitions", "partition_index", "responses", "partitions")
@@ -539,28 +580,32 @@ _OF_ACKNOWLEDGED = frozenset(
 
 def _refuse_acknowledge(
     message: ShareAcknowledgeRequest, version: int, error: int, chosen: Chosen
-) -> Refusal | None:
+) -> Slices[Refusal | None]:
     """The session goes on, though nothing is acknowledged (SH-SES-1)."""
     if error not in _OF_ACKNOWLEDGED:
         return _all(_top_level(message, version, error)) if chosen(_whole(message)) else None
-    refusal = _refuse_nested(_ACKNOWLEDGED, message, error, chosen)
+    refusal = yield from _refuse_nested(_ACKNOWLEDGED, message, error, chosen)
     if refusal is None:
         return None
 
-    def complete(answered: Response | None) -> Response:
+    def completing(answered: Response | None) -> Slices[Response]:
         failed = getattr(answered, "error_code", ErrorCode.NONE)
-        return answered if answered is not None and failed else refusal.complete(answered)
+        if answered is not None and failed:
+            return done(answered)
+        return refusal.completing(answered)
 
-    return Refusal(refusal.rest or copied(message, topics=[]), complete)
+    return Refusal(refusal.rest or copied(message, topics=[]), completing)
 
 
 _SPECIAL: dict[str, Callable[[Any, int, int, Chosen], Refusal | None]] = {
     "JoinGroup": _refuse_join,
     "LeaveGroup": _refuse_leave,
-    "OffsetFetch": _refuse_offset_fetch,
-    "FindCoordinator": _refuse_find,
     "Metadata": _refuse_metadata,
     "WriteTxnMarkers": _refuse_markers,
+}
+_SPECIAL_IN_SLICES: dict[str, Callable[[Any, int, int, Chosen], Slices[Refusal | None]]] = {
+    "OffsetFetch": _refuse_offset_fetch,
+    "FindCoordinator": _refuse_find,
     "DeleteTopics": _refuse_delete_topics,
     "ShareAcknowledge": _refuse_acknowledge,
 }

@@ -5,16 +5,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..common.slices import ITEMS_A_STEP
 from .error_responses import Place
 from .shares.sessions import SessionKey
 
 if TYPE_CHECKING:
+    from ..common.slices import Slices
     from ..wire.messages.fetch import FetchRequest
     from ..wire.messages.share_fetch import ShareFetchRequest
     from .core import Broker
 
 
-def fetched(broker: Broker, message: FetchRequest) -> list[Place]:
+def fetched(broker: Broker, message: FetchRequest) -> Slices[list[Place]]:
     """The partitions, each once."""
 
     def place(topic: str | bytes, partition: int) -> Place:
@@ -23,8 +25,8 @@ def fetched(broker: Broker, message: FetchRequest) -> list[Place]:
         known = broker.cluster.topics_by_id.get(topic)
         return Place(None if known is None else known.name, topic, partition)
 
-    places = [
-        place(topic.topic or topic.topic_id, row.partition)
+    keys = [
+        (topic.topic or topic.topic_id, row.partition)
         for topic in message.topics
         for row in topic.partitions
     ]
@@ -35,8 +37,13 @@ def fetched(broker: Broker, message: FetchRequest) -> list[Place]:
             for topic in message.forgotten_topics_data
             for index in topic.partitions
         }
-        places += [place(*key) for key in session.partitions if key not in gone]
-    return list(dict.fromkeys(places))
+        keys += [key for key in session.partitions if key not in gone]
+    places: dict[Place, None] = {}
+    for seen, key in enumerate(keys, 1):
+        places[place(*key)] = None
+        if not seen % ITEMS_A_STEP:
+            yield
+    return list(places)
 
 
 def share_fetched(broker: Broker, message: ShareFetchRequest) -> list[Place]:

@@ -31,11 +31,37 @@ def whole(work: Slices[T], now: int) -> T:
         return value
 
 
+def done(value: T) -> Slices[T]:
+    """Work of which nothing is left to do."""
+    yield from ()
+    return value
+
+
 def each(items: Iterable[A], do: Callable[[A], T]) -> Slices[list[T]]:
     """`[do(item) for item in items]`."""
-    done: list[T] = []
+    made: list[T] = []
     for item in items:
-        done.append(do(item))
-        if not len(done) % ITEMS_A_STEP:
+        made.append(do(item))
+        if not len(made) % ITEMS_A_STEP:
             yield
-    return done
+    return made
+
+
+def each_in_slices(items: Iterable[A], do: Callable[[A], Slices[T]]) -> Slices[list[T]]:
+    """As `each`, where an item itself may be much work: it stops after each."""
+    made: list[T] = []
+    for item in items:
+        made.append((yield from do(item)))
+        yield
+    return made
+
+
+def only(items: Iterable[A], test: Callable[[A], object]) -> Slices[list[A]]:
+    """`[item for item in items if test(item)]`."""
+    found: list[A] = []
+    for seen, item in enumerate(items, 1):
+        if test(item):
+            found.append(item)
+        if not seen % ITEMS_A_STEP:
+            yield
+    return found

@@ -47,5 +47,6 @@ def check_may_write(
         wanted.insert(0, (ResourceType.TRANSACTIONAL_ID, transactional_id))
     for resource, name in wanted:
         if asker.is_refused(Operation.WRITE, resource, name):
+            asker.note(now)
             what = f"{word(Operation.WRITE)} on {resource.name.lower().replace('_', ' ')} {name}"
             raise ControlError(f"{ERRORS[resource].name}: {principal} has no right to {what}")

@@ -103,16 +103,8 @@ def large_requests() -> Iterator[tuple[int, int, str]]:
                 yield key, api.highest, ".".join(field.name for field in path)
 
 
-@pytest.mark.parametrize(
-    ("key", "version", "path"),
-    [pytest.param(*one, id=f"{apis.title(one[0])}-{one[2]}") for one in large_requests()],
-)
-def test_no_request_is_handled_in_one_piece(key: int, version: int, path: str) -> None:
-    """A long array, decoded, handled and answered: never more than a bounded part of the work at a
-    time."""
-    driver = Driver(["t:4"])
-    api = apis.apis_of(NEWEST)[key]
-    assert api is not None
+def long_request(api: apis.Api, version: int, path: str) -> tuple[Request, int]:
+    """A request of REQUEST_BYTES whose array at a path is long, and how long it is."""
     (long,) = [
         fields
         for fields in paths(api.request, version)
@@ -134,8 +126,22 @@ def test_no_request_is_handled_in_one_piece(key: int, version: int, path: str) -
 
     element_bytes = (len(request(101).encode(version)) - len(request(1).encode(version))) / 100
     count = int(REQUEST_BYTES / element_bytes)
+    return request(count), count
+
+
+@pytest.mark.parametrize(
+    ("key", "version", "path"),
+    [pytest.param(*one, id=f"{apis.title(one[0])}-{one[2]}") for one in large_requests()],
+)
+def test_no_request_is_handled_in_one_piece(key: int, version: int, path: str) -> None:
+    """A long array, decoded, handled and answered: never more than a bounded part of the work at a
+    time."""
+    driver = Driver(["t:4"])
+    api = apis.apis_of(NEWEST)[key]
+    assert api is not None
+    request, count = long_request(api, version, path)
     turns, client = Turns(driver), driver.client()
-    turns.feed(client, client.frame(request(count), version))
+    turns.feed(client, client.frame(request, version))
     turns.run()
     assert client.writes or client.closed is not None or driver.broker.parked
     assert client.fault is None

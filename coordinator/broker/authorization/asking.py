@@ -13,6 +13,7 @@ from ...security.acls import CLUSTER_NAME, Operation, ResourceType, word
 from ..apis import SERVED
 
 if TYPE_CHECKING:
+    from ...event_log import EventLog
     from ...security.authorizer import Authorizer
     from ..call import Call
     from ..core import Broker
@@ -40,7 +41,8 @@ class Asker:
         self.host = host
         self.broker = broker
         self.call = call
-        self._noted: set[tuple[int, int, str]] = set()
+        self._noted: dict[tuple[Operation, ResourceType, str], bool] = {}  # and is it in the log?
+        self._decided = False
 
     def may(self, operation: Operation, resource: ResourceType, name: str = CLUSTER_NAME) -> bool:
         """May it be done? For what is left out of a list."""
@@ -53,10 +55,14 @@ class Asker:
     def is_refused(
         self, operation: Operation, resource: ResourceType, name: str = CLUSTER_NAME
     ) -> bool:
-        """May it not be done? Then it is noted."""
+        """May it not be done? Then `note` writes it down."""
         if self.may(operation, resource, name):
             return False
-        self._note(operation, resource, name)
+        key = (operation, resource, name)
+        if key not in self._noted and len(self._noted) < _MOST_NOTED:
+            self._noted[key] = False
+            if self._decided:
+                self.note(self.call.now)
         return True
 
     def topic_of(self, place: Place) -> str | None:
@@ -73,21 +79,26 @@ class Asker:
             1 << code for code in _BITS[resource] if self.may(Operation(code), resource, name)
         )
 
-    def _note(self, operation: Operation, resource: ResourceType, name: str) -> None:
+    def note(self, now: int) -> None:
+        """It is decided: write down what was refused, and from now on at once what a handler asks."""
+        self._decided = True
         log = self.broker.log
-        key = (operation, resource, name)
-        if log is None or not log.writable or key in self._noted:
+        if log is None or not log.writable:
             return
-        if len(self._noted) >= _MOST_NOTED:
-            return
-        self._noted.add(key)
-        why = self.authorizer.why_refused(self.principal, self.host, *key)
+        for key in [key for key, written in self._noted.items() if not written]:
+            self._noted[key] = True
+            self._write(log, now, *key)
+
+    def _write(
+        self, log: EventLog, now: int, operation: Operation, resource: ResourceType, name: str
+    ) -> None:
+        why = self.authorizer.why_refused(self.principal, self.host, operation, resource, name)
         call = self.call
         group = name if resource is ResourceType.GROUP else getattr(call.message, "group_id", None)
         log.append(
             "wire",
             "AuthorizationRefused",
-            at_ms=call.now,
+            at_ms=now,
             cause=call.cause,
             group=group or None,
             principal=self.principal,

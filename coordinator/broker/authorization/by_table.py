@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..error_responses import refuse
+from ..error_responses import refuse_in_slices
 from .shapes import arranged, whole_refusal
 from .table import CLUSTER, EACH, GROUP, TOPIC, TXN, WHOLE, Check
 from .verdicts import Complete, Verdict, in_turn, refused
 
 if TYPE_CHECKING:
+    from ...common.slices import Slices
     from ...wire.schema import Request
     from ..error_responses import Chosen
     from .asking import Asker
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 _NAMED_BY = {GROUP: "group_id", TXN: "transactional_id"}
 
 
-def by_table(asker: Asker, api: str, checks: tuple[Check, ...]) -> Verdict | None:
+def by_table(asker: Asker, api: str, checks: tuple[Check, ...]) -> Slices[Verdict | None]:
     """What these checks make of a request."""
     message: Any = asker.call.message
     version = asker.call.version
@@ -26,15 +27,16 @@ def by_table(asker: Asker, api: str, checks: tuple[Check, ...]) -> Verdict | Non
         if check.how == WHOLE:
             name = whole_name(check, message)
             if name is not None and asker.is_refused(check.operation, check.resource, *name):
-                answer = whole_refusal(api, message, version, check.error)
-                return refused(in_turn(completes, answer))
+                answer = yield from whole_refusal(api, message, version, check.error)
+                return refused((yield from in_turn(completes, answer)))
         elif check.how == EACH:
-            refusal = refuse(api, message, version, check.error, chosen(asker, check))
+            refused_here = chosen(asker, check)
+            refusal = yield from refuse_in_slices(api, message, version, check.error, refused_here)
             if refusal is None:
                 continue
-            completes.append(_completing(api, refusal.complete, check.error))
+            completes.append(_completing(api, refusal.completing, check.error))
             if refusal.rest is None:
-                return refused(in_turn(completes, None))
+                return refused((yield from in_turn(completes, None)))
             message = refusal.rest
     if not completes:
         return None
@@ -42,7 +44,10 @@ def by_table(asker: Asker, api: str, checks: tuple[Check, ...]) -> Verdict | Non
 
 
 def _completing(api: str, complete: Complete, error: int) -> Complete:
-    return lambda answer: arranged(api, complete(answer), error)
+    def completed(answer: Any) -> Slices[Any]:
+        return (yield from arranged(api, (yield from complete(answer)), error))
+
+    return completed
 
 
 def whole_name(check: Check, message: Request) -> tuple[str, ...] | None:

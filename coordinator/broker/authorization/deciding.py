@@ -1,5 +1,8 @@
 """Whether a request may be done: the checks of the table in their order, or what an API does
-otherwise."""
+otherwise.
+
+It is decided in slices: a request may name hundreds of thousands of things, each with its rights.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,12 @@ from .special import SPECIAL
 from .table import CHECKS
 
 if TYPE_CHECKING:
+    from ...common.slices import Slices
     from .asking import Asker
     from .verdicts import Verdict
 
 
-def decide(asker: Asker) -> Verdict | None:
+def decide(asker: Asker) -> Slices[Verdict | None]:
     """What becomes of a request; None: it may be done as it is."""
     api = apis.title(type(asker.call.message).api_key)
     special = SPECIAL.get(api)

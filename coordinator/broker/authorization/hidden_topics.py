@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ...common.slices import ITEMS_A_STEP, each, only
 from ...errors import ErrorCode
 from ...security.acls import Operation
 from ...wire.messages.describe_topic_partitions import (
@@ -28,6 +29,7 @@ from .table import CLUSTER, TOPIC
 from .verdicts import Verdict, refused
 
 if TYPE_CHECKING:
+    from ...common.slices import Slices
     from .asking import Asker
 
 _MOST_KEPT = 256
@@ -35,41 +37,41 @@ _REFUSED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
 _DESCRIBE, _CREATE = Operation.DESCRIBE, Operation.CREATE
 
 
-def metadata(asker: Asker) -> Verdict | None:
+def metadata(asker: Asker) -> Slices[Verdict | None]:
     """What becomes of a Metadata request."""
     request, call = asker.call.message, asker.call
     assert isinstance(request, MetadataRequest)
     asked = request.topics
     if asked is None or (call.version == 0 and not asked):
-        return _all_topics(asker, request)
+        return (yield from _all_topics(asker, request))
     if any(topic.topic_id != ZERO_UUID for topic in asked):
-        return _by_id(asker, request)
-    hidden = {
-        topic.name: None
-        for topic in asked
-        if topic.name is not None and asker.is_refused(_DESCRIBE, TOPIC, topic.name)
-    }
-    not_made = {
-        topic.name: None
-        for topic in asked
-        if topic.name is not None
-        and topic.name not in hidden
-        and _would_be_made(asker, request, topic.name)
-        and not asker.may(_CREATE, CLUSTER)
-        and asker.is_refused(_CREATE, TOPIC, topic.name)
-    }
+        return (yield from _by_id(asker, request))
+    names = [topic.name for topic in asked if topic.name is not None]
+    hidden = dict.fromkeys(
+        (yield from only(names, lambda name: asker.is_refused(_DESCRIBE, TOPIC, name)))
+    )
+
+    def is_not_made(name: str) -> bool:
+        return (
+            name not in hidden
+            and _would_be_made(asker, request, name)
+            and not asker.may(_CREATE, CLUSTER)
+            and asker.is_refused(_CREATE, TOPIC, name)
+        )
+
+    not_made = dict.fromkeys((yield from only(names, is_not_made)))
     shown = [topic for topic in asked if topic.name not in hidden and topic.name not in not_made]
     if len(shown) == len(asked):
         return _with_operations(asker, request)
-    refusals = [
-        MetadataResponseTopic(error_code=_REFUSED, name=name) for name in (*not_made, *hidden)
-    ]
+    refusals = yield from each(
+        (*not_made, *hidden), lambda name: MetadataResponseTopic(error_code=_REFUSED, name=name)
+    )
     nothing = call.version == 0 and not shown  # an empty list would mean all
 
-    def complete(answer: Any) -> Any:
+    def complete(answer: Any) -> Slices[Any]:
         made = _decoded(answer, asker)
         seen = [] if nothing else made.topics
-        return _patched(asker, copied(made, topics=[*seen, *refusals]), request)
+        return (yield from _patched(asker, copied(made, topics=[*seen, *refusals]), request))
 
     return Verdict(copied(request, topics=shown), complete=complete)
 
@@ -82,9 +84,9 @@ def _would_be_made(asker: Asker, request: MetadataRequest, name: str) -> bool:
     )
 
 
-def _all_topics(asker: Asker, request: MetadataRequest) -> Verdict:
-    call = asker.call
-    kept = asker.broker.cluster.kept
+def _all_topics(asker: Asker, request: MetadataRequest) -> Slices[Verdict]:
+    call, cluster, versions = asker.call, asker.broker.cluster, _versions(asker)
+    kept = cluster.kept
     key = (
         "metadata of",
         asker.principal,
@@ -99,27 +101,33 @@ def _all_topics(asker: Asker, request: MetadataRequest) -> Verdict:
     if known is not None:
         return refused(Encoded(known))
 
-    topics = asker.broker.cluster.topics
-    shown = [topic for name, topic in topics.items() if asker.may(_DESCRIBE, TOPIC, name)]
+    topics = list(cluster.topics.values())
+    shown = yield from only(topics, lambda topic: asker.may(_DESCRIBE, TOPIC, topic.name))
     answer = of_topics(asker.broker, call, request, shown)
-    body = _patched(asker, answer, request).encode(call.version)
-    if len(kept) < _MOST_KEPT:
+    body = (yield from _patched(asker, answer, request)).encode(call.version)
+    if len(kept) < _MOST_KEPT and _versions(asker) == versions:
         kept[key] = body
     return refused(Encoded(body))
 
 
-def _by_id(asker: Asker, request: MetadataRequest) -> Verdict | None:
+def _versions(asker: Asker) -> tuple[int, int]:
+    """What an answer that tells of all topics follows from."""
+    return asker.broker.cluster.version, asker.authorizer.version
+
+
+def _by_id(asker: Asker, request: MetadataRequest) -> Slices[Verdict | None]:
     topics_by_id = asker.broker.cluster.topics_by_id
-    hidden = {
-        topic.topic_id
-        for topic in request.topics or ()
-        if topic.topic_id in topics_by_id
-        and asker.is_refused(_DESCRIBE, TOPIC, topics_by_id[topic.topic_id].name)
-    }
+
+    def is_hidden(topic_id: bytes) -> bool:
+        known = topics_by_id.get(topic_id)
+        return known is not None and asker.is_refused(_DESCRIBE, TOPIC, known.name)
+
+    ids = [topic.topic_id for topic in request.topics or ()]
+    hidden = set((yield from only(ids, is_hidden)))
     if not hidden:
         return _with_operations(asker, request)
 
-    def complete(answer: Any) -> Any:
+    def complete(answer: Any) -> Slices[Any]:
         made = _decoded(answer, asker)
         shown = [topic for topic in made.topics if topic.topic_id not in hidden]
         lost = [
@@ -127,7 +135,7 @@ def _by_id(asker: Asker, request: MetadataRequest) -> Verdict | None:
             for topic in made.topics
             if topic.topic_id in hidden
         ]
-        return _patched(asker, copied(made, topics=[*shown, *lost]), request)
+        return (yield from _patched(asker, copied(made, topics=[*shown, *lost]), request))
 
     return Verdict(request, complete=complete)
 
@@ -149,41 +157,46 @@ def _decoded(answer: Any, asker: Asker) -> Any:
     return answer
 
 
-def _patched(asker: Asker, answer: Any, request: MetadataRequest) -> Any:
+def _patched(asker: Asker, answer: Any, request: MetadataRequest) -> Slices[Any]:
     """The same answer with what this user may do (REF-15)."""
     if request.include_topic_authorized_operations:
-        for topic in answer.topics:
+        for seen, topic in enumerate(answer.topics, 1):
+            if not seen % ITEMS_A_STEP:
+                yield
             if topic.error_code != _REFUSED and topic.name is not None:
                 topic.topic_authorized_operations = asker.operations(TOPIC, topic.name)
     if answer.cluster_authorized_operations != NOT_ASKED:
-        seen = asker.may(_DESCRIBE, CLUSTER)
-        answer.cluster_authorized_operations = asker.operations(CLUSTER) if seen else 0
+        is_seen = asker.may(_DESCRIBE, CLUSTER)
+        answer.cluster_authorized_operations = asker.operations(CLUSTER) if is_seen else 0
     return answer
 
 
-def describe_topic_partitions(asker: Asker) -> Verdict | None:
+def describe_topic_partitions(asker: Asker) -> Slices[Verdict | None]:
     """What becomes of a DescribeTopicPartitions request: operations are always told (REF-15)."""
     request = asker.call.message
     assert isinstance(request, DescribeTopicPartitionsRequest)
     hidden: dict[str, None]
     if request.topics:
-        hidden = {
-            topic.name: None
-            for topic in request.topics
-            if asker.is_refused(_DESCRIBE, TOPIC, topic.name)
-        }
+        asked = [topic.name for topic in request.topics]
+        hidden = dict.fromkeys(
+            (yield from only(asked, lambda name: asker.is_refused(_DESCRIBE, TOPIC, name)))
+        )
         shown = [topic for topic in request.topics if topic.name not in hidden]
-        lost = [
-            DescribeTopicPartitionsResponseTopic(error_code=_REFUSED, name=name)
-            for name in sorted(hidden)
-        ]
+        lost = yield from each(
+            sorted(hidden),
+            lambda name: DescribeTopicPartitionsResponseTopic(error_code=_REFUSED, name=name),
+        )
     else:
         hidden = {}
-        names = [name for name in asker.broker.cluster.topics if asker.may(_DESCRIBE, TOPIC, name)]
+        names = yield from only(
+            list(asker.broker.cluster.topics), lambda name: asker.may(_DESCRIBE, TOPIC, name)
+        )
         shown, lost = [TopicRequest(name=name) for name in names], []
 
-    def complete(answer: Any) -> Any:
-        for topic in answer.topics:
+    def complete(answer: Any) -> Slices[Any]:
+        for seen, topic in enumerate(answer.topics, 1):
+            if not seen % ITEMS_A_STEP:
+                yield
             topic.topic_authorized_operations = asker.operations(TOPIC, topic.name or "")
         return copied(answer, topics=[*answer.topics, *lost])
 

@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from ...common.slices import ITEMS_A_STEP, done, each, each_in_slices, only
 from ...errors import ErrorCode
 from ...security.acls import Operation
 from ...wire.messages.offset_fetch import OffsetFetchRequest
 from ..authorized import NOT_ASKED
-from ..error_responses import copied, refuse, topic_place
+from ..error_responses import copied, refuse_in_slices, topic_place
 from .by_table import by_table
 from .shapes import whole_refusal
 from .table import CHECKS, CLUSTER, GROUP, TOPIC
-from .verdicts import Verdict, refused
+from .verdicts import Decide, Verdict, refused
 
 if TYPE_CHECKING:
+    from ...common.slices import Slices
     from .asking import Asker
 
 _O = Operation
 _FETCHES_GROUPS = 8
 
 
-def offset_fetch(asker: Asker) -> Verdict | None:
+def offset_fetch(asker: Asker) -> Slices[Verdict | None]:
     """The group's error at its place, topics that are hidden 29, or left out of all."""
     message, version = asker.call.message, asker.call.version
     assert isinstance(message, OffsetFetchRequest)
     error = ErrorCode.GROUP_AUTHORIZATION_FAILED
-    refusal = refuse(
+    refusal = yield from refuse_in_slices(
         "OffsetFetch",
         message,
         version,
@@ -35,34 +37,40 @@ def offset_fetch(asker: Asker) -> Verdict | None:
         lambda place: asker.is_refused(_O.DESCRIBE, GROUP, place.group or ""),
     )
     if refusal is not None and refusal.rest is None:
-        return refused(refusal.complete(None))
+        return refused((yield from refusal.completing(None)))
     rest: Any = message if refusal is None else refusal.rest
     asked = rest.groups if version >= _FETCHES_GROUPS else [rest]
     hidden: list[dict[str, Any]] = []
     kept = []
-    for group in asked:
-        topics = group.topics
-        refused_here = {_key(topic): topic for topic in topics or () if _hides(asker, topic)}
+    for seen, group in enumerate(asked, 1):
+        if not seen % ITEMS_A_STEP:
+            yield
+        topics = yield from only(group.topics or (), partial(_hides, asker))
+        refused_here = {_key(topic): topic for topic in topics}
         hidden.append(refused_here)
         if refused_here:
             group = copied(
-                group, topics=[each for each in topics if _key(each) not in refused_here]
+                group, topics=[topic for topic in group.topics if _key(topic) not in refused_here]
             )
         kept.append(group)
     everything = any(group.topics is None for group in asked)
     if refusal is None and not any(hidden) and not everything:
         return None
 
-    def complete(answer: Any) -> Any:
+    def is_seen(topic: Any) -> bool:
+        return asker.may(_O.DESCRIBE, TOPIC, _name(asker, topic))
+
+    def complete(answer: Any) -> Slices[Any]:
         rows = answer.groups if version >= _FETCHES_GROUPS else [answer]
-        for group, row, lost in zip(asked, rows, hidden, strict=True):
+        for seen, (group, row, lost) in enumerate(zip(asked, rows, hidden, strict=True), 1):
+            if not seen % ITEMS_A_STEP:
+                yield
             if group.topics is None:
-                row.topics = [
-                    each for each in row.topics if asker.may(_O.DESCRIBE, TOPIC, _name(asker, each))
-                ]
+                row.topics = yield from only(row.topics, is_seen)
             elif lost and not row.error_code:
-                row.topics = [*row.topics, *(_hidden_offsets(row, each) for each in lost.values())]
-        return answer if refusal is None else refusal.complete(answer)
+                made = yield from each(lost.values(), partial(_hidden_offsets, row))
+                row.topics = [*row.topics, *made]
+        return answer if refusal is None else (yield from refusal.completing(answer))
 
     if version >= _FETCHES_GROUPS:
         return Verdict(copied(rest, groups=kept), complete=complete)
@@ -104,37 +112,40 @@ def _hidden_offsets(answered: Any, topic: Any) -> Any:
     )
 
 
-def list_groups(asker: Asker) -> Verdict | None:
+def list_groups(asker: Asker) -> Slices[Verdict | None]:
     """Never refused: what may not be described is left out (REF-5)."""
     if asker.may(_O.DESCRIBE, CLUSTER):
-        return None
+        return done(None)
 
-    def complete(answer: Any) -> Any:
-        return copied(
-            answer,
-            groups=[each for each in answer.groups if asker.may(_O.DESCRIBE, GROUP, each.group_id)],
+    def complete(answer: Any) -> Slices[Any]:
+        groups = yield from only(
+            answer.groups, lambda group: asker.may(_O.DESCRIBE, GROUP, group.group_id)
         )
+        return copied(answer, groups=groups)
 
-    return Verdict(asker.call.message, complete=complete)
+    return done(Verdict(asker.call.message, complete=complete))
 
 
-def described(api: str) -> Callable[[Asker], Verdict | None]:
+def described(api: str) -> Decide:
     """Descriptions of groups: what may be done to each is shown as it is (KIP-430), and topics
     that are hidden hide the group (REF-6)."""
 
-    def decided(asker: Asker) -> Verdict | None:
-        verdict = by_table(asker, api, CHECKS[api][:1])
+    def decided(asker: Asker) -> Slices[Verdict | None]:
+        verdict = yield from by_table(asker, api, CHECKS[api][:1])
         if verdict is not None and verdict.message is None:
             return verdict
         inner = None if verdict is None else verdict.complete
 
-        def complete(answer: Any) -> Any:
-            for row in answer.groups:
+        def complete(answer: Any) -> Slices[Any]:
+            for seen, row in enumerate(answer.groups, 1):
+                if not seen % ITEMS_A_STEP:
+                    yield
                 if row.authorized_operations != NOT_ASKED:
                     row.authorized_operations = asker.operations(GROUP, row.group_id)
             if api != "DescribeGroups":
-                answer = copied(answer, groups=[_shown(asker, row) for row in answer.groups])
-            return answer if inner is None else inner(answer)
+                rows = yield from each_in_slices(answer.groups, partial(_shown, asker))
+                answer = copied(answer, groups=rows)
+            return answer if inner is None else (yield from inner(answer))
 
         message = asker.call.message if verdict is None else verdict.message
         return Verdict(message, complete=complete)
@@ -145,7 +156,7 @@ def described(api: str) -> Callable[[Asker], Verdict | None]:
 _HIDDEN: Final = "The group has described topic(s) that the client is not authorized to describe."
 
 
-def _shown(asker: Asker, row: Any) -> Any:
+def _shown(asker: Asker, row: Any) -> Slices[Any]:
     topics = {
         each.topic_name
         for member in row.members
@@ -153,7 +164,8 @@ def _shown(asker: Asker, row: Any) -> Any:
         if assignment is not None
         for each in assignment.topic_partitions
     } | {name for member in row.members for name in member.subscribed_topic_names}
-    if all(asker.may(_O.DESCRIBE, TOPIC, name) for name in topics):
+    seen = yield from only(topics, lambda name: asker.may(_O.DESCRIBE, TOPIC, name))
+    if len(seen) == len(topics):
         return row
     return type(row)(
         group_id=row.group_id,
@@ -163,22 +175,21 @@ def _shown(asker: Asker, row: Any) -> Any:
     )
 
 
-def heartbeat(api: str) -> Callable[[Asker], Verdict | None]:
+def heartbeat(api: str) -> Decide:
     """All topics that a heartbeat names have to be seen (REF-6)."""
 
-    def decided(asker: Asker) -> Verdict | None:
-        verdict = by_table(asker, api, CHECKS[api][:1])
+    def decided(asker: Asker) -> Slices[Verdict | None]:
+        verdict = yield from by_table(asker, api, CHECKS[api][:1])
         if verdict is not None:
             return verdict
         message: Any = asker.call.message
-        hidden = [
-            name
-            for name in message.subscribed_topic_names or ()
-            if asker.is_refused(_O.DESCRIBE, TOPIC, name)
-        ]
+        hidden = yield from only(
+            message.subscribed_topic_names or (),
+            lambda name: asker.is_refused(_O.DESCRIBE, TOPIC, name),
+        )
         if not hidden:
             return None
         error = ErrorCode.TOPIC_AUTHORIZATION_FAILED
-        return refused(whole_refusal(api, message, asker.call.version, error))
+        return refused((yield from whole_refusal(api, message, asker.call.version, error)))
 
     return decided

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ...common.slices import ITEMS_A_STEP, done, each, only
 from ...errors import ErrorCode
 from ...wire.messages import response_type
 from ..error_responses import copied, message_of, topic_place
 from .by_table import by_table
 from .table import CHECKS, TOPIC
-from .verdicts import Verdict, refused
+from .verdicts import Decide, Verdict, refused
 
 if TYPE_CHECKING:
+    from ...common.slices import Slices
     from ...security.acls import Operation
     from .asking import Asker
 
@@ -43,11 +46,13 @@ def _is_hidden(asker: Asker, operation: Operation, topic: Any) -> bool:
     return name is not None and asker.is_refused(operation, TOPIC, name)
 
 
-def _rows(shape: _Shape, kind: Any, topics: list[Any]) -> list[Any]:
+def _rows(shape: _Shape, kind: Any, topics: list[Any]) -> Slices[list[Any]]:
     """What an answer says of topics that are hidden; `kind`: the class of its rows of topics."""
     made = []
     error = {"error_code": _ERROR, "error_message": message_of(_ERROR) if shape.says else None}
-    for topic in topics:
+    for seen, topic in enumerate(topics, 1):
+        if not seen % ITEMS_A_STEP:
+            yield
         same = {
             name: getattr(topic, name)
             for name in ("topic_name", "topic_id")
@@ -58,45 +63,55 @@ def _rows(shape: _Shape, kind: Any, topics: list[Any]) -> list[Any]:
             continue
         row = next(field.elem for field in kind.fields if field.name == "partitions")
         numbers = [
-            each if shape.partition is None else getattr(each, shape.partition)
-            for each in topic.partitions
+            entry if shape.partition is None else getattr(entry, shape.partition)
+            for entry in topic.partitions
         ]
-        partitions = [row(partition_index=number, **error) for number in numbers]
+        partitions = yield from each(numbers, partial(_row, row, error))
         made.append(kind(**same, partitions=partitions))
     return made
 
 
-def of_topics(api: str) -> Callable[[Asker], Verdict | None]:
+def _parted(topics: Sequence[Any], marks: list[bool]) -> tuple[list[Any], list[Any]]:
+    """Those that are marked, and the others."""
+    pairs = list(zip(topics, marks, strict=True))
+    return [topic for topic, mark in pairs if mark], [topic for topic, mark in pairs if not mark]
+
+
+def _row(kind: Any, error: dict[str, Any], number: int) -> Any:
+    return kind(partition_index=number, **error)
+
+
+def of_topics(api: str) -> Decide:
     """The group first, then each topic by itself."""
     operation = CHECKS[api][1].operation
 
-    def decided(asker: Asker) -> Verdict | None:
-        verdict = by_table(asker, api, CHECKS[api][:1])
+    def decided(asker: Asker) -> Slices[Verdict | None]:
+        verdict = yield from by_table(asker, api, CHECKS[api][:1])
         if verdict is not None:
             return verdict
         message: Any = asker.call.message
-        lost = [topic for topic in message.topics if _is_hidden(asker, operation, topic)]
+        marks = yield from each(message.topics, partial(_is_hidden, asker, operation))
+        lost, shown = _parted(message.topics, marks)
         if not lost:
             return None
-        shown = [topic for topic in message.topics if topic not in lost]
         response: Any = response_type(message.api_key)
         kind = next(field.elem for field in response.fields if field.name == "responses")
-        rows = _rows(_SHAPES[api], kind, lost)
+        rows = yield from _rows(_SHAPES[api], kind, lost)
 
-        def complete(answer: Any) -> Any:
+        def complete(answer: Any) -> Slices[Any]:
             if answer.error_code:
-                return answer
-            return copied(answer, responses=[*answer.responses, *rows])
+                return done(answer)
+            return done(copied(answer, responses=[*answer.responses, *rows]))
 
         return Verdict(copied(message, topics=shown), complete=complete)
 
     return decided
 
 
-def fetched(asker: Asker) -> Verdict | None:
+def fetched(asker: Asker) -> Slices[Verdict | None]:
     """The group first. Topics are asked for by the handler, which knows what the session remembers."""
     api = "ShareFetch"
-    verdict = by_table(asker, api, CHECKS[api][:1])
+    verdict = yield from by_table(asker, api, CHECKS[api][:1])
     if verdict is not None:
         return verdict
     operation = CHECKS[api][1].operation
@@ -105,7 +120,7 @@ def fetched(asker: Asker) -> Verdict | None:
     )
 
 
-def offsets_described(asker: Asker) -> Verdict | None:
+def offsets_described(asker: Asker) -> Slices[Verdict | None]:
     """Groups that are hidden are refused, topics within a group likewise; of all topics they are
     left out."""
     api = "DescribeShareGroupOffsets"
@@ -116,7 +131,9 @@ def offsets_described(asker: Asker) -> Verdict | None:
     topic_kind = next(field.elem for field in group_kind.fields if field.name == "topics")
     rest, lost = [], []
     hidden: dict[str, list[Any]] = {}
-    for group in message.groups:
+    for seen, group in enumerate(message.groups, 1):
+        if not seen % ITEMS_A_STEP:
+            yield
         if asker.is_refused(group_check.operation, group_check.resource, group.group_id):
             error = group_check.error
             lost.append(
@@ -125,23 +142,24 @@ def offsets_described(asker: Asker) -> Verdict | None:
                 )
             )
             continue
-        mine = [
-            topic for topic in group.topics or () if _is_hidden(asker, topic_check.operation, topic)
-        ]
+        topics = group.topics or ()
+        marks = yield from each(topics, partial(_is_hidden, asker, topic_check.operation))
+        mine, others = _parted(topics, marks)
         if mine:
-            hidden[group.group_id] = _rows(_SHAPES[api], topic_kind, mine)
-            group = copied(group, topics=[each for each in group.topics if each not in mine])
+            hidden[group.group_id] = yield from _rows(_SHAPES[api], topic_kind, mine)
+            group = copied(group, topics=others)
         rest.append(group)
 
-    def complete(answer: Any) -> Any:
-        for group in answer.groups:
-            seen = [
-                topic
-                for topic in group.topics
-                if asker.may(topic_check.operation, TOPIC, topic.topic_name)
-            ]
+    def is_seen(topic: Any) -> bool:
+        return asker.may(topic_check.operation, TOPIC, topic.topic_name)
+
+    def complete(answer: Any) -> Slices[Any]:
+        for seen, group in enumerate(answer.groups, 1):
+            if not seen % ITEMS_A_STEP:
+                yield
+            shown = yield from only(group.topics, is_seen)
             if not group.error_code:
-                group.topics = [*seen, *hidden.get(group.group_id, ())]
+                group.topics = [*shown, *hidden.get(group.group_id, ())]
         return copied(answer, groups=[*lost, *answer.groups])
 
     if not rest:

@@ -3,8 +3,9 @@ out that may not be seen (TOK-3)."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ...common.slices import done, only
 from ...errors import ErrorCode
 from ...security.acls import Operation
 from ...wire.messages.create_delegation_token import CreateDelegationTokenRequest
@@ -14,22 +15,25 @@ from .asking import Asker
 from .table import TOKEN, USER
 from .verdicts import Verdict, refused
 
+if TYPE_CHECKING:
+    from ...common.slices import Slices
 
-def create_delegation_token(asker: Asker) -> Verdict | None:
+
+def create_delegation_token(asker: Asker) -> Slices[Verdict | None]:
     """For who asks nothing is checked."""
     message = asker.call.message
     assert isinstance(message, CreateDelegationTokenRequest)
     kind, name = message.owner_principal_type, message.owner_principal_name
     if not name or kind is None or refusal(asker.broker, asker.call) is not None:
-        return None
+        return done(None)
     owner = f"{kind}:{name}"
     if owner == asker.principal or not asker.is_refused(Operation.CREATE_TOKENS, USER, owner):
-        return None
+        return done(None)
     answer = refused_creation(asker.call, ErrorCode.DELEGATION_TOKEN_AUTHORIZATION_FAILED)
-    return refused(answer)
+    return done(refused(answer))
 
 
-def describe_delegation_token(asker: Asker) -> Verdict | None:
+def describe_delegation_token(asker: Asker) -> Slices[Verdict | None]:
     """A client's own are always seen: what it owns, asked for or may renew."""
 
     def seen(token: Any) -> bool:
@@ -42,7 +46,7 @@ def describe_delegation_token(asker: Asker) -> Verdict | None:
             or asker.may(Operation.DESCRIBE_TOKENS, USER, owner)
         )
 
-    def complete(answer: Any) -> Any:
-        return copied(answer, tokens=[each for each in answer.tokens if seen(each)])
+    def complete(answer: Any) -> Slices[Any]:
+        return copied(answer, tokens=(yield from only(answer.tokens, seen)))
 
-    return Verdict(asker.call.message, complete=complete)
+    return done(Verdict(asker.call.message, complete=complete))

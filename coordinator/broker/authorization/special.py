@@ -3,16 +3,16 @@ kind of thing that is asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
+from ...common.slices import ITEMS_A_STEP, done, each, only
 from ...errors import ErrorCode
 from ...security.acls import Operation
 from ...wire.messages.delete_topics import DeletableTopicResult, DeleteTopicsResponse
 from ...wire.messages.describe_configs import DescribeConfigsRequest
 from ...wire.messages.find_coordinator import FindCoordinatorRequest
 from ...wire.schema import ZERO_UUID
-from ..error_responses import Listed, copied, message_of, refuse, refuse_listed
+from ..error_responses import Listed, copied, message_of, refuse_in_slices, refuse_listed
 from .by_table import by_table
 from .hidden_topics import describe_topic_partitions, metadata
 from .of_groups import described, heartbeat, list_groups, offset_fetch
@@ -21,9 +21,10 @@ from .of_shares import fetched as share_fetched
 from .of_shares import of_topics, offsets_described
 from .of_tokens import create_delegation_token, describe_delegation_token
 from .table import CHECKS, CLUSTER, GROUP, TOPIC, TXN
-from .verdicts import Verdict, refused
+from .verdicts import Decide, Verdict, refused
 
 if TYPE_CHECKING:
+    from ...common.slices import Slices
     from ..error_responses import Place
     from .asking import Asker
 
@@ -37,7 +38,7 @@ _ANY_ERROR = ErrorCode.TOPIC_AUTHORIZATION_FAILED  # replaced by that of its res
 _GROUP_KEY, _TXN_KEY = 0, 1
 
 
-def _find_coordinator(asker: Asker) -> Verdict | None:
+def _find_coordinator(asker: Asker) -> Slices[Verdict | None]:
     """By the kind of key (REF-4)."""
     message, version = asker.call.message, asker.call.version
     assert isinstance(message, FindCoordinatorRequest)
@@ -57,26 +58,28 @@ def _find_coordinator(asker: Asker) -> Verdict | None:
         name = place.group if message.key_type == _GROUP_KEY else place.transactional_id
         return asker.is_refused(operation, resource, name or "")
 
-    refusal = refuse("FindCoordinator", message, version, check.error, chosen)
+    refusal = yield from refuse_in_slices("FindCoordinator", message, version, check.error, chosen)
     if refusal is None:
         return None
 
-    def complete(answer: Any) -> Any:
-        answer = refusal.complete(answer)
-        for row in answer.coordinators:
+    def complete(answer: Any) -> Slices[Any]:
+        answer = yield from refusal.completing(answer)
+        for seen, row in enumerate(answer.coordinators, 1):
+            if not seen % ITEMS_A_STEP:
+                yield
             if row.error_code == check.error and resource is not CLUSTER:
                 row.error_message = ""
         return answer
 
     if refusal.rest is None:
-        return refused(complete(None))
+        return refused((yield from complete(None)))
     return Verdict(refusal.rest, complete=complete)
 
 
-def _configs(operation: Operation) -> Callable[[Asker], Verdict | None]:
+def _configs(operation: Operation) -> Decide:
     """By the type of the resource (REF-12)."""
 
-    def decided(asker: Asker) -> Verdict | None:
+    def decided(asker: Asker) -> Slices[Verdict | None]:
         message = asker.call.message
         api = type(message).__name__.removesuffix("Request")
         entries = "results" if isinstance(message, DescribeConfigsRequest) else "responses"
@@ -88,21 +91,26 @@ def _configs(operation: Operation) -> Callable[[Asker], Verdict | None]:
             about = () if where is CLUSTER else (name,)
             if not asker.is_refused(operation, where, *about):
                 return None
-            return next(each for each in CHECKS[api] if each.resource is where).error
+            return next(check for check in CHECKS[api] if check.resource is where).error
 
-        marks = [error_of(resource) for resource in resources]
+        marks = yield from each(resources, error_of)
         if not any(marks):
             return None
-        each = iter(list(marks))
+        marked = iter(marks)
         shape = Listed(
             "resources", "resource_name", entries, "resource_name", "topic", ("resource_type",)
         )
-        refusal = refuse_listed(shape, message, int(_ANY_ERROR), lambda _: next(each) is not None)
+        refusal = yield from refuse_listed(
+            shape, message, int(_ANY_ERROR), lambda _: next(marked) is not None
+        )
         assert refusal is not None
 
-        def complete(answer: Any) -> Any:
-            answer = refusal.complete(answer)
-            for row, mark in zip(getattr(answer, entries), marks, strict=True):
+        def complete(answer: Any) -> Slices[Any]:
+            answer = yield from refusal.completing(answer)
+            rows = zip(getattr(answer, entries), marks, strict=True)
+            for seen, (row, mark) in enumerate(rows, 1):
+                if not seen % ITEMS_A_STEP:
+                    yield
                 if mark is not None:
                     untold = row.resource_type == _BROKER and api == "IncrementalAlterConfigs"
                     row.error_code = int(mark)
@@ -110,55 +118,61 @@ def _configs(operation: Operation) -> Callable[[Asker], Verdict | None]:
             return answer
 
         if refusal.rest is None:
-            return refused(complete(None))
+            return refused((yield from complete(None)))
         return Verdict(refusal.rest, complete=complete)
 
     return decided
 
 
-def _describe_cluster(asker: Asker) -> Verdict | None:
+def _describe_cluster(asker: Asker) -> Slices[Verdict | None]:
     message: Any = asker.call.message
     if not message.include_cluster_authorized_operations:
-        return None
+        return done(None)
 
-    def complete(answer: Any) -> Any:
+    def complete(answer: Any) -> Slices[Any]:
         seen = asker.may(_O.DESCRIBE, CLUSTER)
         bits = asker.operations(CLUSTER) if seen else 0
-        return copied(answer, cluster_authorized_operations=bits)
+        return done(copied(answer, cluster_authorized_operations=bits))
 
-    return Verdict(message, complete=complete)
+    return done(Verdict(message, complete=complete))
 
 
-def _create_topics(asker: Asker) -> Verdict | None:
+def _create_topics(asker: Asker) -> Slices[Verdict | None]:
     """Create on the cluster, or on the topic; configurations are shown to who may see them
     (REF-11)."""
     anywhere = asker.may(_O.CREATE, CLUSTER)
-    verdict = None if anywhere else by_table(asker, "CreateTopics", CHECKS["CreateTopics"][:1])
+    verdict = None
+    if not anywhere:
+        verdict = yield from by_table(asker, "CreateTopics", CHECKS["CreateTopics"][:1])
     if verdict is not None and verdict.message is None:
-        return refused(_told(verdict.answer))
+        return refused((yield from _told(verdict.answer)))
     inner = None if verdict is None else verdict.complete
 
-    def complete(answer: Any) -> Any:
-        for row in answer.topics:
+    def complete(answer: Any) -> Slices[Any]:
+        for seen, row in enumerate(answer.topics, 1):
+            if not seen % ITEMS_A_STEP:
+                yield
             if row.error_code or asker.may(_O.DESCRIBE_CONFIGS, TOPIC, row.name):
                 continue
             row.num_partitions = row.replication_factor = -1
             row.configs = []
             row.topic_config_error_code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
-        return answer if inner is None else _told(inner(answer))
+        return answer if inner is None else (yield from _told((yield from inner(answer))))
 
     message = asker.call.message if verdict is None else verdict.message
     return Verdict(message, complete=complete)
 
 
-def _told(answer: Any) -> Any:
-    for row in answer.topics:
+def _told(answer: Any) -> Slices[Any]:
+    for seen, row in enumerate(answer.topics, 1):
+        if not seen % ITEMS_A_STEP:
+            yield
         if row.error_code == ErrorCode.TOPIC_AUTHORIZATION_FAILED:
             row.error_message = "Authorization failed."
     return answer
 
 
-def _delete_topics(asker: Asker) -> Verdict | None:
+def _delete_topics(asker: Asker) -> Slices[Verdict | None]:
     """What there is not is told to who may describe it; by id the name is given back only to those
     (ACL-1)."""
     message: Any = asker.call.message
@@ -167,7 +181,9 @@ def _delete_topics(asker: Asker) -> Verdict | None:
     entries = message.topics if by_state else message.topic_names
     error = ErrorCode.TOPIC_AUTHORIZATION_FAILED
     rest, lost = [], []
-    for entry in entries:
+    for looked_at, entry in enumerate(entries, 1):
+        if not looked_at % ITEMS_A_STEP:
+            yield
         name = entry.name if by_state else entry
         if name is None:
             known = by_id.get(entry.topic_id)
@@ -194,8 +210,8 @@ def _delete_topics(asker: Asker) -> Verdict | None:
     if not lost:
         return None
 
-    def complete(answer: Any) -> Any:
-        return copied(answer, responses=[*lost, *answer.responses])
+    def complete(answer: Any) -> Slices[Any]:
+        return done(copied(answer, responses=[*lost, *answer.responses]))
 
     if not rest:
         return refused(DeleteTopicsResponse(responses=lost))
@@ -203,34 +219,37 @@ def _delete_topics(asker: Asker) -> Verdict | None:
     return Verdict(copied(message, **{field: rest}), complete=complete)
 
 
-def _list_transactions(asker: Asker) -> Verdict | None:
-    def complete(answer: Any) -> Any:
-        seen = [
-            each
-            for each in answer.transaction_states
-            if asker.may(_O.DESCRIBE, TXN, each.transactional_id)
-        ]
+def _list_transactions(asker: Asker) -> Slices[Verdict | None]:
+    def complete(answer: Any) -> Slices[Any]:
+        seen = yield from only(
+            answer.transaction_states,
+            lambda each: asker.may(_O.DESCRIBE, TXN, each.transactional_id),
+        )
         return copied(answer, transaction_states=seen)
 
-    return Verdict(asker.call.message, complete=complete)
+    return done(Verdict(asker.call.message, complete=complete))
 
 
-def _describe_transactions(asker: Asker) -> Verdict | None:
-    verdict = by_table(asker, "DescribeTransactions", CHECKS["DescribeTransactions"][:1])
+def _describe_transactions(asker: Asker) -> Slices[Verdict | None]:
+    verdict = yield from by_table(asker, "DescribeTransactions", CHECKS["DescribeTransactions"][:1])
     if verdict is not None and verdict.message is None:
         return verdict
     inner = None if verdict is None else verdict.complete
 
-    def complete(answer: Any) -> Any:
-        for row in answer.transaction_states:
-            row.topics = [each for each in row.topics if asker.may(_O.DESCRIBE, TOPIC, each.topic)]
-        return answer if inner is None else inner(answer)
+    def complete(answer: Any) -> Slices[Any]:
+        for seen, row in enumerate(answer.transaction_states, 1):
+            if not seen % ITEMS_A_STEP:
+                yield
+            row.topics = yield from only(
+                row.topics, lambda each: asker.may(_O.DESCRIBE, TOPIC, each.topic)
+            )
+        return answer if inner is None else (yield from inner(answer))
 
     message = asker.call.message if verdict is None else verdict.message
     return Verdict(message, complete=complete)
 
 
-SPECIAL: Final[dict[str, Callable[[Asker], Verdict | None]]] = {
+SPECIAL: Final[dict[str, Decide]] = {
     "AddPartitionsToTxn": add_partitions_to_txn,
     "AlterShareGroupOffsets": of_topics("AlterShareGroupOffsets"),
     "AlterConfigs": _configs(_O.ALTER_CONFIGS),

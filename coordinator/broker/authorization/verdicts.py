@@ -7,11 +7,16 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from ...common.slices import Slices
     from ...wire.schema import Message, Request
     from ..call import Encoded
+    from .asking import Asker
 
-Complete = Callable[[Any], Any]
-"""Makes the whole answer of the handler's; it is given None where the handler was asked nothing."""
+Decide = Callable[["Asker"], "Slices[Verdict | None]"]
+"""What becomes of a request of some API."""
+Complete = Callable[[Any], "Slices[Any]"]
+"""Makes the whole answer of the handler's, in slices; it is given None where the handler was asked
+nothing."""
 
 
 class Verdict(NamedTuple):
@@ -31,8 +36,8 @@ def refused(answer: Message | Encoded) -> Verdict:
     return Verdict(None, answer)
 
 
-def in_turn(completes: Sequence[Complete], answer: Any) -> Any:
+def in_turn(completes: Sequence[Complete], answer: Any) -> Slices[Any]:
     """What several checks make of an answer, the last one first."""
     for complete in reversed(completes):
-        answer = complete(answer)
+        answer = yield from complete(answer)
     return answer

@@ -142,7 +142,7 @@ class Exchange:
                 self._decoded(api, version, correlation_id, client_id, decoded, frame, now)
 
         self._in_slices(
-            _or_error(api.request.decode_in_slices(version, frame, at, limited=api.limited)),
+            or_error(api.request.decode_in_slices(version, frame, at, limited=api.limited)),
             finish,
             now,
         )
@@ -295,7 +295,7 @@ class Exchange:
                 self._handled(api, call, correlation_id, result, now)
 
         gate = self._broker.gate
-        self._in_slices(_or_error(work if gate is None else gate.across(work)), finish, call.now)
+        self._in_slices(or_error(work if gate is None else gate.across(work)), finish, call.now)
 
     def _failed(self, api: apis.Api, call: Call, error: Exception, now: int) -> None:
         """The handler gave no answer."""
@@ -464,7 +464,7 @@ class Exchange:
         def finish(body: bytes | Exception, now: int) -> None:
             self._respond(api, call, correlation_id, response, now, body, errors)
 
-        self._in_slices(_or_error(work()), finish, now)
+        self._in_slices(or_error(work()), finish, now)
 
     def _cannot_send(self, api: apis.Api, call: Call, body: bytes | Exception, now: int) -> None:
         """An answer is too large, or cannot be encoded."""
@@ -544,7 +544,7 @@ class Exchange:
         raise NotImplementedError
 
 
-def _or_error(work: Slices[T]) -> Slices[T | Exception]:
+def or_error(work: Slices[T]) -> Slices[T | Exception]:
     """Work that returns the exception that it ends with."""
     try:
         return (yield from work)

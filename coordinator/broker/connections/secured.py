@@ -23,9 +23,10 @@ from ...wire.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuth
 from ...wire.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 from ...wire.primitives import WireError
 from .. import apis
-from ..call import ANONYMOUS
+from ..call import ANONYMOUS, NO_RESPONSE
 from ..error_responses import refused_whole
 from .connection import CloseConnection, Connection
+from .exchange import or_error
 from .strange_frames import strange_length
 
 if TYPE_CHECKING:
@@ -35,7 +36,9 @@ if TYPE_CHECKING:
     from ...security.principals import Subject
     from ...security.security import Security
     from ...wire.schema import Message
-    from ..call import Call, Encoded
+    from ..authorization.asking import Asker
+    from ..authorization.verdicts import Complete, Verdict
+    from ..call import Call, Encoded, Result
     from ..core import Broker
     from . import wire_log
 
@@ -51,6 +54,7 @@ class SecuredConnection(Connection):
     """One client's connection; `principal` is who it is, "" before it is logged in."""
 
     __slots__ = (
+        "_closes",
         "_complete",
         "_dies_of",
         "_security",
@@ -85,7 +89,8 @@ class SecuredConnection(Connection):
         self.login = Login(security, settings) if settings.protocol.has_sasl else None
         self.principal = "" if self.login is not None else ANONYMOUS
         self._super = settings.internal
-        self._complete: Callable[[Any], Any] | None = None  # what refusals make of the answer
+        self._complete: Complete | None = None  # what refusals make of the answer
+        self._closes = ""  # why it is closed once its request, which has no answer, is done
         self._dies_of = ""  # closed as soon as the refusal that is held back was sent
 
     @property
@@ -205,21 +210,46 @@ class SecuredConnection(Connection):
 
         host = self.peer.rpartition(":")[0]
         asker = Asker(authorizer, self.principal, host, self._broker, call)
-        verdict = decide(asker)
+
+        def decided(verdict: Verdict | Exception | None, now: int) -> None:
+            asker.note(now)
+            asked = call if now == call.now else call._replace(now=now)
+            if isinstance(verdict, Exception):
+                self._failed(api, asked, verdict, now)
+            else:
+                self._ask_as_decided(api, asked, correlation_id, asker, verdict)
+
+        self._in_slices(or_error(decide(asker)), decided, call.now)
+
+    def _ask_as_decided(
+        self,
+        api: apis.Api,
+        call: Call,
+        correlation_id: int,
+        asker: Asker,
+        verdict: Verdict | None,
+    ) -> None:
         if api.key in _MATCHES_TOPICS:
             call = call._replace(sees=asker.sees)
         if verdict is None:
             super()._ask(api, call, correlation_id)
         elif verdict.answer is not None:
             self._handled(api, call, correlation_id, verdict.answer, call.now)
+        elif verdict.message is not None:
+            self._complete = verdict.complete
+            self._closes = verdict.close
+            sees = verdict.sees or call.sees
+            call = call._replace(message=verdict.message, sees=sees)
+            super()._ask(api, call, correlation_id)
         else:
-            if verdict.message is not None:
-                self._complete = verdict.complete
-                sees = verdict.sees or call.sees
-                call = call._replace(message=verdict.message, sees=sees)
-                super()._ask(api, call, correlation_id)
-            if verdict.close:
-                self._refuse(verdict.close, call.now)
+            self._refuse(verdict.close, call.now)
+
+    def _handled(
+        self, api: apis.Api, call: Call, correlation_id: int, result: Result, now: int
+    ) -> None:
+        super()._handled(api, call, correlation_id, result, now)
+        if result is NO_RESPONSE and self._closes:  # REF-2
+            self._refuse(self._closes, now)
 
     def _respond(
         self,
@@ -231,10 +261,18 @@ class SecuredConnection(Connection):
         body: bytes | Exception | None = None,
         errors: wire_log.Errors | None = None,
     ) -> None:
-        if self._complete is not None and body is None:
-            complete, self._complete = self._complete, None
-            response = complete(response)
-        super()._respond(api, call, correlation_id, response, now, body, errors)
+        if self._complete is None or body is not None:
+            super()._respond(api, call, correlation_id, response, now, body, errors)
+            return
+        complete, self._complete = self._complete, None
+
+        def completed(made: Message | Encoded | Exception, now: int) -> None:
+            if isinstance(made, Exception):
+                self._failed(api, call, made, now)
+            else:
+                self._respond(api, call, correlation_id, made, now)
+
+        self._in_slices(or_error(complete(response)), completed, now)
 
     def _handshake(self, login: Login, api: apis.Api, call: Call, correlation_id: int) -> None:
         message = call.message

@@ -8,8 +8,9 @@ request reads. It does not depend on the broker's sessions.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ...common.slices import ITEMS_A_STEP, each, only, whole
 from ...wire.messages.fetch import (
     FetchableTopicResponse,
     FetchRequest,
@@ -18,6 +19,9 @@ from ...wire.messages.fetch import (
 )
 from ...wire.schema import Response
 from ..error_responses import Chosen, Place, Refusal, copied
+
+if TYPE_CHECKING:
+    from ...common.slices import Slices
 
 _FETCHES_BY_ID = 13
 _NO_DATA: dict[str, Any] = {
@@ -32,35 +36,46 @@ _NO_DATA: dict[str, Any] = {
 def refuse_fetch(
     message: FetchRequest, version: int, error: int, chosen: Chosen, reads: Sequence[Place]
 ) -> Refusal | None:
+    """As `refuse_fetch_in_slices`, at once."""
+    return whole(refuse_fetch_in_slices(message, version, error, chosen, reads), 0)
+
+
+def refuse_fetch_in_slices(
+    message: FetchRequest, version: int, error: int, chosen: Chosen, reads: Sequence[Place]
+) -> Slices[Refusal | None]:
     """Let chosen partitions of a Fetch fail. `reads`: all that it reads, those of its session
     included.
 
     The handler is asked, so that the session goes on, but it does not wait for records; what it
     says of the chosen partitions becomes their error, and those it says nothing of are added.
     """
-    failed = [place for place in reads if chosen(place)]
+    failed = yield from only(reads, chosen)
     if not failed:
         return None
 
-    def complete(answered: Response | None) -> Response:
+    def completing(answered: Response | None) -> Slices[Response]:
         assert isinstance(answered, FetchResponse)
         if answered.error_code:
             return answered
-        rows = {(_key(place, version), place.partition or 0): None for place in failed}
+        keys = yield from each(failed, lambda place: (_key(place, version), place.partition or 0))
+        rows = dict.fromkeys(keys)
         kept: dict[str | bytes, list[PartitionData]] = {}
-        for topic in answered.responses:
+        for seen, topic in enumerate(answered.responses, 1):
             key = topic.topic_id if version >= _FETCHES_BY_ID else topic.topic
             kept[key] = [row for row in topic.partitions if (key, row.partition_index) not in rows]
-        for key, index in rows:
+            if not seen % ITEMS_A_STEP:
+                yield
+        for seen, (key, index) in enumerate(rows, 1):
             kept.setdefault(key, []).append(
                 PartitionData(partition_index=index, error_code=error, **_NO_DATA)
             )
-        whole: Response = copied(
-            answered, responses=[_fetched(key, partitions) for key, partitions in kept.items()]
-        )
-        return whole
+            if not seen % ITEMS_A_STEP:
+                yield
+        topics = yield from each(kept.items(), lambda of: _fetched(*of))
+        made: Response = copied(answered, responses=topics)
+        return made
 
-    return Refusal(copied(message, max_wait_ms=0), complete)
+    return Refusal(copied(message, max_wait_ms=0), completing)
 
 
 def _key(place: Place, version: int) -> str | bytes:

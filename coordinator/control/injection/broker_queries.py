@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from ...broker.fetched import fetched, share_fetched
+from ...common.slices import whole
 
 if TYPE_CHECKING:
     from ...broker.core import Broker
@@ -39,7 +40,7 @@ class BrokerSurroundings:
 
     def fetched(self, message: FetchRequest) -> list[Place]:
         """The partitions that a Fetch reads."""
-        return fetched(self._broker, message)
+        return whole(fetched(self._broker, message), 0)
 
     def share_fetched(self, message: ShareFetchRequest) -> list[Place]:
         """The partitions that a ShareFetch reads."""

@@ -983,6 +983,19 @@ def regexes(s: Session) -> None:
 
 
 @scenario("security", since="4.2")
+def share_groups_described(s: Session) -> None:
+    """Describe of each group, beside others that may not be described."""
+    probe = Probe(
+        "ShareGroupDescribe",
+        1,
+        lambda n: {"group_ids": [n.group, n.none], "include_authorized_operations": True},
+        ("Describe group {group}",),
+        ("Describe topic {group}",),
+    )
+    _play(s, [probe, probe._replace(right=("Describe group {none}",))])
+
+
+@scenario("security", since="4.2")
 def share_sessions(s: Session) -> None:
     """What a share session remembers is judged anew with each fetch, and so are acknowledgements
     (REF-10): of a topic that may be read no longer neither comes anything nor is anything taken."""
