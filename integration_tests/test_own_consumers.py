@@ -166,7 +166,7 @@ async def _play(story: str, address: str, nonce: str, orders: str) -> None:
 
 def share(address: str) -> None:
     """Share consumers (KIP-932): one accepts half of what it is given and releases the rest, one
-    dies with records in hand; in the end each record was accepted once."""
+    renews its locks, one dies with records in hand; in the end each record was accepted once."""
     nonce = new_nonce()
     session = Session(address, CODEC, nonce)
     try:
@@ -184,6 +184,10 @@ async def _share(address: str, group: str, jobs: str) -> None:
         slow = SharePeer(fleet, config, [jobs], Work(processing_ms=3_600_000))
         await _until(lambda: bool(slow.application.in_hand))
         slow.crash()
+        renewing = SharePeer(fleet, config, [jobs], Work(3_600_000, renew_ms=50))
+        await _until(lambda: renewing.application.renewed > 5)
+        assert renewing.fault is None and renewing.application.in_hand
+        await renewing.close()
         fickle = SharePeer(fleet, config, [jobs], Work(release=0.5))
         steady = SharePeer(fleet, config.having(acknowledgement_mode="implicit"), [jobs], Work())
         accepted: set[tuple[int, int]] = set()

@@ -98,6 +98,7 @@ class LoopKit(Kit):
         processing_ms: int = 0,
         release: float = 0.0,
         reject: float = 0.0,
+        renew_ms: int = 0,
         config: Mapping[str, object] | None = None,
         user: str | None = None,
     ) -> SharePeerHandle:
@@ -105,8 +106,9 @@ class LoopKit(Kit):
         kafka.share_peer("workers", ["jobs"], processing_ms=50, reject=0.1) as peer: ...`.
 
         `processing_ms`: how long it takes over a record. `release`, `reject`: how probable it is
-        that a record is given back, or refused for good; they need, and bring, explicit
-        acknowledgement. `config`: settings by Kafka's names, such as share.acknowledgement.mode and
+        that a record is given back, or refused for good. `renew_ms`: after so much work it renews
+        the locks of what it has in hand, again and again; 0: never. These three need, and bring,
+        explicit acknowledgement. `config`: settings by Kafka's names, such as share.acknowledgement.mode and
         max.poll.records. Raises MemberConfigError for what cannot be. Safe from any thread.
         """
         from ..control.arguments import settings_of
@@ -114,9 +116,10 @@ class LoopKit(Kit):
         from ..members.live.sharing import SharePeer, SharePeerHandle
         from ..members.share.config import ShareConfig
 
-        explicit = {"share.acknowledgement.mode": "explicit"} if release or reject else {}
+        work = Work(processing_ms, release, reject, renew_ms=renew_ms)
+        explicit = {"share.acknowledgement.mode": "explicit"} if work.is_explicit else {}
         asked = ShareConfig.from_properties({"group.id": group, **explicit, **settings_of(config)})
-        work = Work(processing_ms, release, reject).checked(implicit=asked.implicit)
+        work = work.checked(implicit=asked.implicit)
         fleet = self._fleet(user)
         return SharePeerHandle(
             fleet, lambda: SharePeer(fleet, asked, topics, work), self._loop_thread

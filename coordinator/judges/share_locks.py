@@ -30,7 +30,8 @@ _RENEWED: Final = "RecordsAcknowledged"
 
 
 class LocksLast(JudgeOfShares):
-    """A lock ends when its time is over: not before, and not later.
+    """A lock ends when its time is over: not before, and not later. One that is renewed lasts for as
+    long again, from then on (SH-ACK-2).
 
     `late_ms`: as of Grace. `duration_ms`: what brokers are set to; None: that is not known.
     """
@@ -75,6 +76,9 @@ class LocksLast(JudgeOfShares):
             self._ended(line, kind, until, first, last)
             keeps = kind == DELIVERS or (kind == _RENEWED and of["state"] == "Acquired")
             until.put(first, last, deadline_ms if keeps else None)
+            if keeps and deadline_ms is None:
+                text = f"{line['member']} holds offset {first} of {told(line)}, and its lock is to end at no time"
+                self.blame(line, text)
         if deadline_ms is not None:
             self._held[key] = line
             heappush(self._ends, (deadline_ms, key))

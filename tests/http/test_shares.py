@@ -209,6 +209,10 @@ def test_a_share_peer(kit: Any, share: Any) -> None:
     slow.resume()
     slow.crash()
     assert slow.ended
+    with kit.share_peer("workers", ["jobs"], processing_ms=3_600_000, renew_ms=5) as renewing:
+        share.wait(acquired=3)
+        kit.wait_for("RecordsAcknowledged", group="workers", since=kit.mark())
+        assert len(renewing.in_hand) == 3
     with kit.share_peer("workers", ["jobs"], reject=1.0) as picky:
         share.wait(archived=3, lag=0)
         assert len(picky.done) == 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from coordinator.history import deliveries as history
 from coordinator.history.deliveries import Delivery
 from coordinator.judges import OF_SHARE_GROUPS, judge
 from coordinator.judges.of_shares import Spans
+from coordinator.judges.share_locks import LocksLast
 from coordinator.share_partitions import acknowledge, evolve, release
 from coordinator.share_partitions import events as ev
 from coordinator.share_partitions.states import Deliveries, RecordState
@@ -152,6 +154,18 @@ def locks_end_early(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(release, "expire", lambda of, now, limit: expire(of, now + 5_000, limit))
 
 
+def renewals_are_not_noted(patch: pytest.MonkeyPatch) -> None:
+    fold = evolve._FOLDS[ev.RecordsAcknowledged]
+
+    def forgetful(partition: Any, event: Any) -> None:
+        if event.deadline_ms is not None:  # the lock ends when it was to end before
+            earlier = next(partition.runs.between(*event.records[0][:2])).condition
+            event = event._replace(deadline_ms=earlier.deadline_ms)
+        fold(partition, event)
+
+    patch.setitem(evolve._FOLDS, ev.RecordsAcknowledged, forgetful)
+
+
 def locks_never_end(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(partitions.SharePartitions, "next_deadline", lambda self: None)
 
@@ -167,6 +181,7 @@ def locks_never_end(patch: pytest.MonkeyPatch) -> None:
         (the_start_goes_back, "nothing_before_start"),
         (locks_end_early, "locks_last"),
         (locks_never_end, "locks_last"),
+        (renewals_are_not_noted, "locks_last"),
     ],
 )
 def test_a_bug_is_found(
@@ -177,6 +192,25 @@ def test_a_bug_is_found(
     run = Run()
     run.play()
     assert judges in run.broken()
+
+
+def test_a_renewed_lock_lasts_for_as_long_as_any(monkeypatch: pytest.MonkeyPatch) -> None:
+    """SH-ACK-2: where it is known how long that is, a millisecond less is seen."""
+    meaning = acknowledge.acknowledge
+
+    def shorter(*args: Any, renewed_until_ms: int, **words: Any) -> Any:
+        return meaning(*args, renewed_until_ms=renewed_until_ms - 1, **words)
+
+    for right, found in (
+        (meaning, []),
+        (shorter, [f"is to last {LOCK_MS - 1} ms, set are {LOCK_MS}"]),
+    ):
+        monkeypatch.setattr(acknowledge, "acknowledge", right)
+        run = Run()
+        run.play()
+        (verdict,) = judge(list(run.log.events()), [partial(LocksLast, LOCK_MS)])
+        texts = [of.text for of in verdict.findings]
+        assert len(texts) == len(found) and all(map(str.__contains__, texts, found)), texts
 
 
 def test_ranges() -> None:

@@ -95,6 +95,24 @@ def test_a_peer_that_is_slower_than_its_lock() -> None:
         share.verify().locks_last()  # type: ignore[attr-defined]
 
 
+def test_a_peer_that_renews_its_locks() -> None:
+    """SH-ACK-2: however long it works, the record is its own; its lock lasts 30 s from the latest
+    renewal."""
+    with Emulator(config=CONFIG, remember=100_000) as kafka:
+        share = workers(kafka, 1)
+        kafka.produce("jobs", ["x"])
+        with kafka.share_peer("workers", ["jobs"], processing_ms=3_600_000, renew_ms=20) as slow:
+            kafka.wait_for("RecordsAcknowledged", group="workers", since=0)
+            for renewed in (1, 2, 3):
+                kafka.advance(seconds=20)
+                mark = kafka.mark()
+                told = kafka.wait_for("RecordsAcknowledged", group="workers", since=mark)[-1]
+                assert told["deadline_ms"] - told["at_ms"] == 30_000
+                assert slow.renewed >= renewed and slow.in_hand == [("jobs", 0, 0)]
+            assert share.record("jobs", 0, 0).delivery_count == 1  # type: ignore[attr-defined]
+        share.verify().locks_last().one_holder()  # type: ignore[attr-defined]
+
+
 def test_what_is_rejected_has_its_dead_letter() -> None:
     """SH-DLQ-1."""
     settings = {"errors.deadletterqueue.topic.name": "dlq.jobs"}
@@ -193,6 +211,7 @@ class TestCommand:
             (["--pattern", "j.*"], "--pattern: share groups subscribe to topics by name"),
             (["--topics", "jobs", "--assignor", "range"], "--assignor: the coordinator assigns"),
             (["--topics", "jobs", "--reject", "2"], "reject=2.0: a probability"),
+            (["--topics", "jobs", "--renew", "-1"], "renew_ms=-1: milliseconds, or 0 for never"),
             (["--topics", "jobs", "--config", "x"], "write NAME=VALUE"),
             (["--topics", "jobs", "--config", "group.id=x"], "there is --group for this"),
             ([], "give --topics jobs,mails"),

@@ -288,6 +288,79 @@ def test_an_application_takes_its_time_and_draws_its_words() -> None:
     assert application.next_turn() is None
 
 
+def test_what_is_renewed_comes_back_with_a_poll() -> None:
+    """SH-ACK-2: as in Java's consumer a poll sends the renewals with a fetch that reads nothing; they
+    come back when they are answered, and nothing new before."""
+    world = ShareWorld()
+    (a,) = settled(world, "a", acknowledgement_mode="explicit", max_poll_records=2)
+    a.polls = False
+    world.produce(b"x", b"y", b"z")
+    x, y = a.consumer.poll(world.now)
+    assert all(a.consumer.acknowledge(of, RENEW) for of in (x, y))
+    assert not a.consumer.acknowledge(x, ACCEPT), "it is on its way"
+    assert a.consumer.poll(world.now) == [] and a.consumer.renewing
+    world.go_on()
+    fetch = a.messages(ShareFetchRequest)[-1]
+    limits = fetch.max_wait_ms, fetch.min_bytes, fetch.max_bytes, fetch.max_records
+    assert fetch.is_renew_ack and limits == (0, 0, 0, 0) and fetch.batch_size == 0
+    assert a.consumer.poll(world.now) == [x, y] and not a.consumer.renewing
+    with pytest.raises(Unacknowledged):
+        a.consumer.poll(world.now)
+    assert all(a.consumer.acknowledge(of, ACCEPT) for of in (x, y))
+    assert [of.record.value for of in a.consumer.poll(world.now)] == [b"z"]
+
+
+def test_an_application_that_renews_keeps_what_it_works_on() -> None:
+    """SH-ACK-2: it works for longer than the lock lasts, and is given the record once."""
+    world = ShareWorld()
+    a, words = working(world, processing_ms=70_000, renew_ms=20_000)
+    world.produce(b"x")
+    works(world, a, 75_000)
+    assert words == ["0 accept"] and a.renewed == 3
+    assert counts(world) == {0: "Acknowledged"}
+
+
+def test_an_application_drops_what_it_could_not_renew() -> None:
+    """SH-ACK-4: the locks had ended, and another had one of the records by then."""
+    world = ShareWorld()
+    a, words = working(world, processing_ms=70_000, renew_ms=40_000)
+    world.produce(b"x")
+    world.produce(b"y", partition=1)
+    works(world, a, 4_000)
+    assert len(a.in_hand) == 2
+    b = world.solo("b", acknowledgement_mode="explicit")
+    works(world, a, 34_000)
+    ((lost, _, count),) = b.offsets()
+    assert count == 2
+    works(world, a, 10_000)
+    assert a.renewed == 0 and not words
+    failed = {of.error for of in a.consumer.results()}
+    assert failed == {ErrorCode.INVALID_RECORD_STATE}
+    in_hand = [(of.partition.partition, of.delivery_count) for of in a.in_hand]
+    assert in_hand == [(1 - lost, 2)], "given anew"
+
+
+def working(world: ShareWorld, **work: int) -> tuple[ShareApplication, list[str]]:
+    """An application in explicit mode, and its words."""
+    solo = world.solo("a", acknowledgement_mode="explicit")
+    solo.polls = False
+    words: list[str] = []
+    application = ShareApplication(
+        solo.consumer,
+        Work(**work),
+        chance=lambda: 0.5,
+        seen=lambda of, word: words.append(f"{of.record.offset} {word}"),
+    )
+    return application, words
+
+
+def works(world: ShareWorld, application: ShareApplication, ms: int) -> None:
+    """It goes on for so long."""
+    for _ in range(ms // 50):
+        application.turn(world.now)
+        world.elapse(50)
+
+
 @pytest.mark.parametrize(
     ("settings", "why"),
     [
@@ -312,6 +385,8 @@ def test_settings_that_cannot_be(settings: dict[str, object], why: str) -> None:
         (Work(release=1.5), False, "a probability"),
         (Work(release=0.6, reject=0.6), False, "together no more than 1"),
         (Work(reject=0.1), True, "need share.acknowledgement.mode=explicit"),
+        (Work(renew_ms=1), True, "need share.acknowledgement.mode=explicit"),
+        (Work(renew_ms=-1), False, "renew_ms=-1: milliseconds, or 0 for never"),
     ],
 )
 def test_work_that_cannot_be(work: Work, implicit: bool, why: str) -> None:

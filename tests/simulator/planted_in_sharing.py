@@ -38,11 +38,34 @@ member = "worker-1"
 at = "40s"
 lasts = "90s"
 """
-SCENARIOS = dict.fromkeys(
-    ("share_sessions_end_early", "share_sessions_end_late", "share_sessions_never_end"), _SILENT
-)
+_RENEWS = """
+duration = "60s"
+[topics]
+jobs = 1
+[[groups]]
+name = "workers"
+config = { "share.auto.offset.reset" = "earliest", "share.record.lock.duration.ms" = 15000 }
+[[producers]]
+name = "source"
+topics = "jobs"
+rate = 1
+stop = "10s"
+[[members]]
+name = "worker"
+protocol = "share"
+group = "workers"
+topics = "jobs"
+processing = "25s"
+renew = "10s"
+"""
+SCENARIOS = {
+    "share_sessions_end_early": _SILENT,
+    "share_sessions_end_late": _SILENT,
+    "share_sessions_never_end": _SILENT,
+    "renewed_locks_end_as_if_they_were_not": _RENEWS,
+}
 """As in `planted_in_groups_and_logs`: a member of a share group is silent for longer than its group's
-session timeout."""
+session timeout, or works on a record for longer than its lock lasts."""
 
 
 def locks_never_end(patch: Patch) -> None:
@@ -52,6 +75,17 @@ def locks_never_end(patch: Patch) -> None:
 def locks_end_early(patch: Patch) -> None:
     expire = release.expire
     patch.setattr(release, "expire", lambda of, now, limit: expire(of, now + 2_000, limit))
+
+
+def renewed_locks_end_as_if_they_were_not(patch: Patch) -> None:
+    fold = evolve._FOLDS[ev.RecordsAcknowledged]
+
+    def forgetful(partition: SharePartition, event: ev.RecordsAcknowledged) -> None:
+        if event.deadline_ms is not None:
+            event = event._replace(deadline_ms=event.deadline_ms - 10_000)
+        fold(partition, event)
+
+    patch.setitem(evolve._FOLDS, ev.RecordsAcknowledged, forgetful)
 
 
 def locks_are_half_as_long(patch: Patch) -> None:

@@ -20,6 +20,7 @@ from coordinator.simulator.swarm.random_scenarios import scenario_text
 from coordinator.simulator.world import World
 from tests.simulator.kit import kinds, lines_of
 from tests.simulator.planted import BUGS
+from tests.simulator.planted_in_sharing import SCENARIOS
 
 GOOD = """duration = "1m"
 [topics]
@@ -92,16 +93,18 @@ at = "60s"
         ("count = 2", 'commit = "record"', "line 12: members worker: commit is not of protocol"),
         ("count = 2", 'assignor = "range"', "line 12: members worker: assignor is not of protocol"),
         ("count = 2", "release = 2", "line 12: release = 2: give a number from 0 to 1"),
+        ("count = 2", "renew = -1", "line 12: renew = -1: give a duration"),
         ("count = 2", "release = true", "line 12: release = True: give a number from 0 to 1"),
         ("count = 2", "release = 0.6\nreject = 0.6", "together no more than 1"),
         (
             "count = 2",
             'release = 0.1\nconfig = { "share.acknowledgement.mode" = "implicit" }',
-            "release, reject and poison need share.acknowledgement.mode=explicit",
+            "release, reject, poison and renew need share.acknowledgement.mode=explicit",
         ),
         ("count = 2", 'config = { "group.id" = "g" }', "line 12: members worker: group.id is not"),
         ("count = 2", 'config = { "fetch.mim.bytes" = 1 }', "fetch.mim.bytes"),
         ('topics = "jobs"', 'topics = "orders"', "line 11: members worker subscribe to orders"),
+        ('protocol = "share"', 'renew = "1s"', 'line 9: members worker: renew needs protocol = "share"'),
         ('protocol = "share"', "reject = 0.5", 'line 9: members worker: reject needs protocol = "share"'),
         ('name = "workers"', 'name = "others"', "line 5: groups others: no members have group"),
         ("share.auto.offset.reset", "share.offset.reset", "line 6: groups workers: share.offset.reset is no configuration"),
@@ -167,6 +170,30 @@ def test_a_lock_ends_at_its_time_and_its_holder_is_refused() -> None:
     path = "members.slow.config.max.poll.records=10"
     fewer = kinds(lines_of("share_lock_expiry", 1, path), "RecordsReleased")
     assert len(fewer) == 1
+
+
+def test_who_renews_its_locks_keeps_what_it_works_on() -> None:
+    """SH-ACK-2: `slow` takes longer than a lock lasts, and no record of it comes again. Each renewal
+    lasts as long as a lock from then on."""
+    settings = ("duration=100s", "members.slow.renew=10s")
+    lines = lines_of("share_lock_expiry", 1, *settings)
+    (slow,) = {line["member"] for line in kinds(lines, "MemberStarted", client="slow-1")}
+    renewals = [
+        line for line in kinds(lines, "RecordsAcknowledged", member=slow) if line["deadline_ms"]
+    ]
+    assert len(renewals) >= 4
+    assert {line["deadline_ms"] - line["at_ms"] for line in renewals} == {15_000}
+    assert any(
+        of["acknowledgement"] == "renew" and of["last_offset"] - of["first_offset"] > 20
+        for line in renewals
+        for of in line["records"]
+    )
+    ended = kinds(lines, "RecordsReleased", reason="the lock ended")
+    assert slow not in {line["member"] for line in ended}
+    told = kinds(lines, "AcknowledgementsEnded", client="slow-1")
+    assert {line["failed"] for line in told} == {None}
+    of_both = lines_of("share_lock_expiry", 1, *settings[:1])
+    assert kinds(of_both, "AcknowledgementsEnded", client="slow-1", failed="INVALID_RECORD_STATE")
 
 
 def test_a_poison_record_is_given_up_and_takes_no_other_with_it() -> None:
@@ -304,6 +331,7 @@ def test_variants_of_a_share_group_are_compared(capsys: pytest.CaptureFixture[st
     ("bug", "scenario", "seed", "judges"),
     [
         ("locks_never_end", "share_lock_expiry", 1, "locks_last"),
+        ("renewed_locks_end_as_if_they_were_not", "", 1, "locks_last"),
         ("the_limit_is_forgotten", "share_poison_record", 1, "deliveries_are_counted"),
         ("dead_letters_are_forgotten", "share_poison_record", 1, "dead_letters_complete"),
         ("anybody_acknowledges", "share_lock_expiry", 1, "one_holder"),
@@ -319,7 +347,7 @@ def test_a_planted_bug_is_found(
     bug: str, scenario: str, seed: int, judges: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of those that the swarm finds only after many seeds; without them all is well."""
-    text = catalogue.text(scenario) if scenario else MOVED
+    text = catalogue.text(scenario) if scenario else SCENARIOS.get(bug, MOVED)
     settings = ("duration=70s",) if scenario else ()
     assert run_text(text, seed, settings).broken == ()
     BUGS[bug](monkeypatch)

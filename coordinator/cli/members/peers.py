@@ -95,6 +95,13 @@ def add_parser(subparsers: Subparsers) -> None:
             metavar="P",
             help=f"with --protocol share: how probable it is that a member {what}, from 0 to 1",
         )
+    add(
+        "--renew",
+        type=int,
+        default=0,
+        metavar="MS",
+        help="with --protocol share: after so much work a member renews its locks, again and again (default 0: never)",
+    )
     add("--racks", metavar="RACK[,...]", help="client.rack of the members, in turn")
     add(
         "--config",
@@ -123,8 +130,10 @@ def run(args: argparse.Namespace) -> int:
     """Stay until a signal comes."""
     if args.protocol == _SHARE:
         return _run_share(args)
-    if args.processing or args.release or args.reject:
-        raise UsageError("--processing, --release and --reject: only with --protocol share")
+    if args.processing or args.release or args.reject or args.renew:
+        raise UsageError(
+            "--processing, --release, --reject and --renew: only with --protocol share"
+        )
     configs = member_configs(args)
     from ..serving.serve import loop_factory
 

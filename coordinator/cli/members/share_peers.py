@@ -46,7 +46,8 @@ def share_configs(args: argparse.Namespace) -> tuple[list[ShareConfig], Work]:
             option = name.replace("_", "-")
             raise UsageError(f"--{option}: {why}")
     properties: dict[str, object] = {}
-    if args.release or args.reject:
+    work = Work(args.processing, args.release, args.reject, renew_ms=args.renew)
+    if work.is_explicit:
         properties["share.acknowledgement.mode"] = "explicit"
     for text in args.config:
         name, equals, value = text.partition("=")
@@ -68,7 +69,6 @@ def share_configs(args: argparse.Namespace) -> tuple[list[ShareConfig], Work]:
             )
             for i in range(args.count)
         ]
-        work = Work(args.processing, args.release, args.reject)
         return configs, work.checked(implicit=configs[0].implicit)
     except MemberConfigError as error:
         raise UsageError(str(error)) from None

@@ -30,6 +30,7 @@ _PEER = object_of(
     state=TEXT,
     assigned=list_of(TEXT),
     in_hand=list_of(TEXT),
+    renewed=NUMBER,
     done=list_of(_DONE_RECORD),
     ended=FLAG,
     fault=TEXT,
@@ -61,6 +62,10 @@ class NewSharePeer:
     processing_ms: int = told("how long it works on a record, in milliseconds", 0)
     release: float = told("how probable it is that it gives a record back, from 0 to 1", 0.0)
     reject: float = told("how probable it is that it refuses a record for good, from 0 to 1", 0.0)
+    renew_ms: int = told(
+        "after so many milliseconds of work it renews the locks of what it has in hand, again and again; 0: never",
+        0,
+    )
     config: dict[str, str | int | float | bool] = told("its settings by Kafka's names", {})
     user: str | None = told("who it logs in as; without one it may do everything", None)
 
@@ -74,6 +79,7 @@ def share_peer_start(port: Port, body: NewSharePeer) -> Any:
         processing_ms=body.processing_ms,
         release=body.release,
         reject=body.reject,
+        renew_ms=body.renew_ms,
         config=body.config,
         user=body.user,
     )
@@ -145,6 +151,7 @@ def _shown(peer: Registered[SharePeerHandle]) -> dict[str, Any]:
         "state": str(handle.state),
         "assigned": [f"{of.topic}-{of.partition}" for of in handle.assigned],
         "in_hand": [f"{topic}-{partition}@{offset}" for topic, partition, offset in handle.in_hand],
+        "renewed": handle.renewed,
         "done": [
             {
                 "topic": of.topic,

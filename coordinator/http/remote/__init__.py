@@ -243,6 +243,7 @@ class RemoteKit(ClusterKit, SecurityKit, FaultWords["RemoteFault"]):
         processing_ms: int = 0,
         release: float = 0.0,
         reject: float = 0.0,
+        renew_ms: int = 0,
         config: Mapping[str, object] | None = None,
         user: str | None = None,
     ) -> RemoteSharePeer:
@@ -254,6 +255,7 @@ class RemoteKit(ClusterKit, SecurityKit, FaultWords["RemoteFault"]):
             processing_ms=processing_ms,
             release=release,
             reject=reject,
+            renew_ms=renew_ms,
             config=arguments.settings_of(config),
             user=user,
         )

@@ -45,6 +45,7 @@ class RemoteSharePeer(Ends):
         SharePeerHandle.assigned,
     )
     in_hand = Look(lambda rows: [_offset(row) for row in rows], SharePeerHandle.in_hand)
+    renewed = Look(int, SharePeerHandle.renewed)
     done = Look(list, SharePeerHandle.done)
     member_id = Look(str, SharePeerHandle.member_id)
 

@@ -3,7 +3,8 @@ time over each record, and says what became of it.
 
 Rules: while it works it does not poll. In explicit mode each record is acknowledged when it is done
 with: accepted, or by chance released or rejected; in implicit mode the next poll accepts all of them.
-Does not depend on clocks and connections.
+Who renews locks says so of all that it has in hand, and polls until they come back: a record that does
+not is somebody else's by then, and is dropped (SH-ACK-2). Does not depend on clocks and connections.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from assignors import TopicPartition
+
 from ..config import MemberConfigError
 from ..share.consumer import ShareConsumer
-from ..share.sessions import ACCEPT, REJECT, RELEASE, SharedRecord
+from ..share.sessions import ACCEPT, REJECT, RELEASE, RENEW, SharedRecord
 
 _MOST_TURNS: Final = 10_000
 _WORDS: Final = {ACCEPT: "accept", RELEASE: "release", REJECT: "reject"}
@@ -27,17 +30,19 @@ class Work:
     """What the application does with a record. `processing_ms`: how long it takes. `release` and
     `reject`: how probable it is that a record is given back, or refused for good. `poison`: every
     so manieth record of a partition is one that nobody can process, and is always given back; 0:
-    none."""
+    none. `renew_ms`: how long it works until it renews the locks of what it has in hand, again and
+    again; 0: never."""
 
     processing_ms: int = 0
     release: float = 0.0
     reject: float = 0.0
     poison: int = 0
+    renew_ms: int = 0
 
     @property
-    def chooses(self) -> bool:
-        """Does it accept some records and others not?"""
-        return bool(self.release or self.reject or self.poison)
+    def is_explicit(self) -> bool:
+        """Does it say other words than accept, so that it acknowledges each record?"""
+        return bool(self.release or self.reject or self.poison or self.renew_ms)
 
     def checked(self, *, implicit: bool) -> Work:
         """Itself. Raises MemberConfigError for what cannot be."""
@@ -52,10 +57,12 @@ class Work:
             )
         if self.poison < 0:
             raise MemberConfigError(f"poison={self.poison}: every so manieth record, or 0 for none")
-        if implicit and self.chooses:
+        if self.renew_ms < 0:
+            raise MemberConfigError(f"renew_ms={self.renew_ms}: milliseconds, or 0 for never")
+        if implicit and self.is_explicit:
             raise MemberConfigError(
-                "release, reject and poison need share.acknowledgement.mode=explicit: in implicit "
-                "mode all records are accepted"
+                "release, reject, poison and renew need share.acknowledgement.mode=explicit: in "
+                "implicit mode all records are accepted"
             )
         return self
 
@@ -87,12 +94,16 @@ class ShareApplication:
         """The application does nothing, as if it hung."""
         self.processed = 0
         """How many records it has finished."""
+        self.renewed = 0
+        """How many locks it has renewed."""
         self._work = work.checked(implicit=consumer.config.implicit)
         self._chance = chance
         self._given = given
         self._seen = seen
         self._records: deque[SharedRecord] = deque()
         self._busy_until: int | None = None
+        self._renew_at = 0
+        self._renewing = False
 
     @property
     def in_hand(self) -> tuple[SharedRecord, ...]:
@@ -109,22 +120,61 @@ class ShareApplication:
         """When `turn` has something to do of its own accord."""
         if self.stalled:
             return None
-        return self._busy_until if self._records else self.consumer.next_poll()
+        if not self._records or self._renewing:
+            return self.consumer.next_poll()
+        if self._busy_until is None or not self._work.renew_ms:
+            return self._busy_until
+        return min(self._busy_until, self._renew_at)
 
     def _step(self, now: int) -> bool:
         """One step; False: it waits."""
+        if self._renewing:
+            return self._take_back(now)
         if not self._records:
-            polled = self.consumer.poll(now)
-            if polled:
-                self._given(polled)
-                self._records.extend(polled)
-            self._busy_until = now + self._work.processing_ms
+            self._take(self.consumer.poll(now), now)
             return bool(self._records)
         if self._busy_until is not None and now < self._busy_until:
-            return False
+            if not self._work.renew_ms or now < self._renew_at:
+                return False
+            return self._renew(now)
         self._finish(self._records.popleft())
         self._busy_until = now + self._work.processing_ms
         return True
+
+    def _renew(self, now: int) -> bool:
+        """Renew the locks of all that it has in hand, and poll for it."""
+        self._renewing = True
+        renewing = [of for of in self._records if self.consumer.acknowledge(of, RENEW)]
+        self._keep(renewing, now)
+        return True
+
+    def _take_back(self, now: int) -> bool:
+        """What was renewed comes back when all of that is answered; the rest is lost."""
+        polled = self.consumer.poll(now)
+        if self.consumer.renewing:
+            return False
+        self._renewing = False
+        renewed = {_delivery(of) for of in polled}.intersection(map(_delivery, self._records))
+        self._keep([of for of in self._records if _delivery(of) in renewed], now)
+        self.renewed += len(renewed)
+        self._renew_at = now + self._work.renew_ms
+        if polled and not renewed:
+            self._take(polled, now)
+        return bool(self._records)
+
+    def _take(self, polled: list[SharedRecord], now: int) -> None:
+        """Begin with what a poll gave."""
+        if polled:
+            self._given(polled)
+            self._records.extend(polled)
+        self._busy_until = now + self._work.processing_ms
+        self._renew_at = now + self._work.renew_ms
+
+    def _keep(self, left: list[SharedRecord], now: int) -> None:
+        """Go on with these; with the next one, if that which it works on is not among them."""
+        if not left or left[0] is not self._records[0]:
+            self._busy_until = now + self._work.processing_ms
+        self._records = deque(left)
 
     def _finish(self, of: SharedRecord) -> None:
         kind = ACCEPT
@@ -133,3 +183,8 @@ class ShareApplication:
             self.consumer.acknowledge(of, kind)
         self.processed += 1
         self._seen(of, _WORDS[kind])
+
+
+def _delivery(of: SharedRecord) -> tuple[TopicPartition, int, int]:
+    """Which delivery of which record it is."""
+    return of.partition, of.record.offset, of.delivery_count

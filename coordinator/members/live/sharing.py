@@ -234,6 +234,11 @@ class SharePeerHandle(OnLoop):
         )
 
     @property
+    def renewed(self) -> int:
+        """How many locks it has renewed."""
+        return self._do(lambda: self._peer.application.renewed)
+
+    @property
     def done(self) -> list[Done]:
         """The records that it finished, and what it said of each; the latest 10,000."""
         return self._do(lambda: list(self._peer.done))

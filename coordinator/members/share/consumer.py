@@ -60,8 +60,9 @@ class ShareConsumer:
     def poll(self, now: int) -> list[SharedRecord]:
         """The application calls in; up to max.poll.records records.
 
-        In implicit mode what the poll before handed out is accepted. Raises MemberFault; the next
-        poll goes on.
+        In implicit mode what the poll before handed out is accepted. While renewals of locks are
+        not answered there is nothing, then what was renewed comes once more. Raises MemberFault;
+        the next poll goes on.
         """
         if self.config.implicit:
             for of in self._handed_out:
@@ -80,8 +81,9 @@ class ShareConsumer:
         return polled
 
     def acknowledge(self, of: SharedRecord, kind: int) -> bool:
-        """Say what becomes of a record: accept 1, release 2, reject 3, renew its lock 4. False: its
-        session is gone, and nobody waits for that word."""
+        """Say what becomes of a record: accept 1, release 2, reject 3, or renew its lock 4, after
+        which a poll hands it out again. False: its session is gone, and nobody waits for that word.
+        """
         return self.sessions.acknowledge(of.partition, of.record.offset, kind)
 
     def commit(self, now: int) -> None:
@@ -110,6 +112,11 @@ class ShareConsumer:
     def assigned(self) -> tuple[TopicPartition, ...]:
         """Its partitions, as far as their names are known."""
         return self.sessions.assigned
+
+    @property
+    def renewing(self) -> bool:
+        """Are there locks whose renewal is not answered?"""
+        return self.sessions.renewing
 
     def results(self) -> list[AckResult]:
         """How acknowledgements ended since the last time."""

@@ -3,7 +3,9 @@
 Owns what was acquired and not yet handed out, what the application holds, and which word of it is on
 its way. Rules: one request a leader at a time; acknowledgements go with the next fetch of their
 leader, or alone; what was acquired in a session that is gone cannot be acknowledged any more
-(SH-SES-3). Does not depend on membership: whoever drives it says what is assigned.
+(SH-SES-3). A record whose lock is renewed is handed out again when that was taken, and nothing new
+before it, as by Java's consumer; a fetch that renews reads nothing (SH-ACK-2). Does not depend on
+membership: whoever drives it says what is assigned.
 """
 
 from __future__ import annotations
@@ -85,11 +87,14 @@ class _Session:
     partitions: set[TopicPartition] = field(default_factory=set)
     busy: bool = False
     again_at: int = 0
-    held: dict[TopicPartition, dict[int, int]] = field(default_factory=dict)
-    """Delivery counts of what was acquired in this session and is not acknowledged."""
+    held: dict[TopicPartition, dict[int, SharedRecord]] = field(default_factory=dict)
+    """What was acquired in this session and is not acknowledged, by offset."""
     said: dict[TopicPartition, dict[int, int]] = field(default_factory=dict)
     """Acknowledgements to be sent, by offset."""
-    renewing: bool = False
+    renewing: dict[TopicPartition, dict[int, SharedRecord]] = field(default_factory=dict)
+    """Records whose locks are to be renewed, until that is answered."""
+    renews: bool = False
+    """Is a renewal among the acknowledgements to be sent?"""
 
 
 class ShareSessions:
@@ -104,6 +109,8 @@ class ShareSessions:
         self._backoff = backoff
         self._sessions: dict[Node, _Session] = {}
         self._buffer: deque[SharedRecord] = deque()
+        self._renewed: list[SharedRecord] = []
+        """Records whose locks were renewed, to be handed out again."""
         self._assigned: frozenset[TopicPartition] = frozenset()
         self._ids: dict[str, bytes] = {}
         self._fault: MemberFault | None = None
@@ -132,10 +139,16 @@ class ShareSessions:
     # -- what the application does
 
     def poll(self) -> list[SharedRecord]:
-        """Records that were acquired, up to max.poll.records. Raises MemberFault, once."""
+        """Records that were acquired, up to max.poll.records; those whose locks were renewed before
+        any other. Raises MemberFault, once."""
         if self._fault is not None:
             fault, self._fault = self._fault, None
             raise fault
+        if self.renewing:
+            return []
+        if self._renewed:
+            renewed, self._renewed = self._renewed, []
+            return renewed
         count = min(len(self._buffer), self.config.max_poll_records)
         return [self._buffer.popleft() for _ in range(count)]
 
@@ -146,12 +159,17 @@ class ShareSessions:
             held = session.held.get(partition)
             if held is not None and offset in held:
                 session.said.setdefault(partition, {})[offset] = kind
+                of = held.pop(offset)
                 if kind == RENEW:
-                    session.renewing = True
-                else:
-                    del held[offset]
+                    session.renews = True
+                    session.renewing.setdefault(partition, {})[offset] = of
                 return True
         return False
+
+    @property
+    def renewing(self) -> bool:
+        """Are there locks whose renewal is not answered?"""
+        return any(session.renewing for session in self._sessions.values())
 
     def holds(self, of: SharedRecord) -> bool:
         """Is a record neither acknowledged, nor lost with its session?"""
@@ -164,7 +182,7 @@ class ShareSessions:
 
     def ask(self, now: int) -> None:
         """Send what is due: a fetch to each leader of what is assigned, unless something is still
-        to be handed out."""
+        to be handed out, or a renewal to be answered."""
         by_node: dict[Node, set[TopicPartition]] = {}
         for partition in sorted(self._assigned):
             leader = self.leaders.of(partition)
@@ -172,14 +190,17 @@ class ShareSessions:
                 by_node.setdefault(leader.node, set()).add(partition)
         for node in by_node:
             self._sessions.setdefault(node, _Session(node))
+        waits = bool(self._buffer) or self.renewing
         for node, session in self._sessions.items():
             wanted = by_node.get(node, set())
             if session.busy or now < session.again_at:
                 continue
             session.again_at = 0
-            if session.renewing or (session.said and (self._buffer or not wanted)):
+            if session.renews:
+                self._fetch(session, wanted, now)
+            elif session.said and (waits or not wanted):
                 self._acknowledge(session, now)
-            elif not self._buffer and (wanted or session.partitions):
+            elif not waits and (wanted or session.partitions):
                 self._fetch(session, wanted, now)
         self.leaders.look_up(now)
 
@@ -211,7 +232,7 @@ class ShareSessions:
         return due
 
     def _fetch(self, session: _Session, wanted: set[TopicPartition], now: int) -> None:
-        config, said = self.config, self._taken(session)
+        config, renews, said = self.config, session.renews, self._taken(session)
         added = wanted if session.epoch == 0 else wanted - session.partitions
         gone = session.partitions - wanted
         topics: dict[bytes, list[FetchPartition]] = {}
@@ -231,12 +252,13 @@ class ShareSessions:
             group_id=config.group_id,
             member_id=self._member_id,
             share_session_epoch=session.epoch,
-            max_wait_ms=config.fetch_max_wait_ms,
-            min_bytes=config.fetch_min_bytes,
-            max_bytes=config.fetch_max_bytes,
-            max_records=config.max_poll_records,
-            batch_size=config.max_poll_records,
+            max_wait_ms=0 if renews else config.fetch_max_wait_ms,
+            min_bytes=0 if renews else config.fetch_min_bytes,
+            max_bytes=0 if renews else config.fetch_max_bytes,
+            max_records=0 if renews else config.max_poll_records,
+            batch_size=0 if renews else config.max_poll_records,
             share_acquire_mode=config.acquire_number,
+            is_renew_ack=renews,
             topics=[FetchTopic(topic_id=of, partitions=rows) for of, rows in topics.items()],
             forgotten_topics_data=[
                 ForgottenTopic(topic_id=of, partitions=numbers) for of, numbers in forgotten.items()
@@ -246,7 +268,7 @@ class ShareSessions:
         self._send(session, message, said, now)
 
     def _acknowledge(self, session: _Session, now: int) -> None:
-        said = self._taken(session)
+        renews, said = session.renews, self._taken(session)
         topics: dict[bytes, list[AcknowledgePartition]] = {}
         for partition, offsets in said.items():
             row = AcknowledgePartition(
@@ -261,13 +283,13 @@ class ShareSessions:
             group_id=self.config.group_id,
             member_id=self._member_id,
             share_session_epoch=session.epoch,
-            is_renew_ack=any(RENEW in offsets.values() for offsets in said.values()),
+            is_renew_ack=renews,
             topics=[AcknowledgeTopic(topic_id=of, partitions=rows) for of, rows in topics.items()],
         )
         self._send(session, message, said, now)
 
     def _taken(self, session: _Session) -> dict[TopicPartition, dict[int, int]]:
-        said, session.said, session.renewing = session.said, {}, False
+        said, session.said, session.renews = session.said, {}, False
         return said
 
     def _id_of(self, partition: TopicPartition) -> bytes:
@@ -319,7 +341,7 @@ class ShareSessions:
                 partition = TopicPartition(name, row.partition_index)
                 self._take(session, partition, row, said.pop(partition, {}), moved)
         for partition, offsets in said.items():
-            self._end(partition, offsets, ErrorCode.NONE)
+            self._end(session, partition, offsets, ErrorCode.NONE)
         if moved:
             self.leaders.forget(moved)
             session.partitions -= set(moved)
@@ -339,9 +361,9 @@ class ShareSessions:
         if error in _MOVED:
             moved.append(partition)
         if not isinstance(row, PartitionData):
-            self._end(partition, offsets, error)
+            self._end(session, partition, offsets, error)
             return
-        self._end(partition, offsets, code_of(row.acknowledge_error_code))
+        self._end(session, partition, offsets, code_of(row.acknowledge_error_code))
         if not error and row.acquired_records:
             self._acquire(session, partition, row)
 
@@ -361,8 +383,8 @@ class ShareSessions:
                 if record is None:
                     session.said.setdefault(partition, {})[offset] = GAP
                 else:
-                    held[offset] = of.delivery_count
-                    self._buffer.append(SharedRecord(partition, record, of.delivery_count))
+                    held[offset] = SharedRecord(partition, record, of.delivery_count)
+                    self._buffer.append(held[offset])
 
     def _refused(
         self,
@@ -381,17 +403,36 @@ class ShareSessions:
     ) -> None:
         """The session is gone, and what was acquired in it is anybody's."""
         for partition, offsets in [*said.items(), *session.said.items()]:
-            self._end(partition, offsets, error if partition in said else _LOST)
+            self._end(session, partition, offsets, error if partition in said else _LOST)
         gone = {(of, offset) for of, held in session.held.items() for offset in held}
         self._buffer = deque(
             of for of in self._buffer if (of.partition, of.record.offset) not in gone
         )
+        self._renewed = [of for of in self._renewed if (of.partition, of.record.offset) not in gone]
         session.epoch, session.said, session.held = 0, {}, {}
-        session.partitions = set()
+        session.partitions, session.renews = set(), False
 
-    def _end(self, partition: TopicPartition, offsets: dict[int, int], error: ErrorCode) -> None:
-        if offsets:
-            self.results.append(AckResult(partition, offsets, error))
+    def _end(
+        self,
+        session: _Session,
+        partition: TopicPartition,
+        offsets: dict[int, int],
+        error: ErrorCode,
+    ) -> None:
+        """Acknowledgements have ended: a record whose lock was renewed is handed out again, one whose
+        lock was not is lost."""
+        if not offsets:
+            return
+        self.results.append(AckResult(partition, offsets, error))
+        renewing = session.renewing.get(partition)
+        if renewing is None:
+            return
+        renewed = [renewing.pop(at) for at, kind in offsets.items() if kind == RENEW]
+        if not renewing:
+            del session.renewing[partition]
+        if not error:
+            session.held.setdefault(partition, {}).update({of.record.offset: of for of in renewed})
+            self._renewed += renewed
 
     def receive(self, number: int, response: Response | None, now: int) -> bool:
         """An answer came, or (None) will not. False: nobody waits for it."""

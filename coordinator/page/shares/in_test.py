@@ -56,6 +56,7 @@ def peer(kind: ShareKind, name: str, settings: str) -> str:
         "processing_ms": kind.work.processing_ms,
         "release": kind.work.release,
         "reject": kind.work.reject,
+        "renew_ms": kind.work.renew_ms,
     }
     given += [f"{key}={value!r}" for key, value in words.items() if value]
     own = {"client.id": name}

@@ -236,6 +236,11 @@ TABLES: Final[dict[str, Table]] = {
                 'protocol = "share": how probable it is that a record is refused for good',
                 0,
             ),
+            "renew": Key(
+                "duration",
+                'protocol = "share": after so much work it renews the locks of what it has in hand, again and again; 0: never',
+                0,
+            ),
             "poison": Key(
                 "count",
                 "every so manieth record of a partition cannot be processed: it is given back, or on_poison says what happens; 0: none",

@@ -25,7 +25,7 @@ from .schema import TABLES
 from .there import blamed
 
 PROTOCOL: Final = "share"
-OF_SHARE: Final = ("release", "reject", "repeats")
+OF_SHARE: Final = ("release", "reject", "renew", "repeats")
 """Keys that only members of share groups have."""
 _NOT_OF_SHARE: Final = {
     "assignor": "the coordinator of a share group assigns",
@@ -79,9 +79,10 @@ def read_share_kind(plain: Plain, where: Where) -> ShareKind:
         raise ScenarioError(
             f'{where.at("processing")}: {name}: processing of protocol = "share" is one duration'
         )
-    work = Work(plain["processing"], plain["release"], plain["reject"], plain["poison"])
+    words = plain["release"], plain["reject"], plain["poison"], plain["renew"]
+    work = Work(plain["processing"], *words)
     properties = dict(plain["config"])
-    if work.chooses:
+    if work.is_explicit:
         properties.setdefault("share.acknowledgement.mode", "explicit")
     kind = ShareKind(
         plain["name"],

@@ -14,6 +14,8 @@ _PROCESSING_MS: Final = (0, 20, 20, 300)
 _POLLED: Final = (1, 5, 20, 60)
 _LOCKS_MS: Final = (15_000, 15_000, 30_000)
 """A slow application with a full poll is at work for longer than the shorter one."""
+_RENEWALS_MS: Final = (0, 5_000, 20_000)
+"""Never, while the locks last, and too late for the shorter one."""
 _LIMITS: Final = (2, 3, 5, 5)
 _SESSIONS_MS: Final = (45_000, 45_000, 60_000)
 _LOST: Final = ("ShareFetch", "ShareAcknowledge", "ShareGroupHeartbeat")
@@ -40,7 +42,9 @@ def added(lines: list[str], seed: int, busy_s: int, brokers: int) -> list[str]:
     at = lines.index("[topics]") + 1
     topics = [f"jobs = {draws.between(1, 4)}"]
     count = draws.between(1, 4)
-    found = [*lines[:at], *topics, *lines[at:], *_group(draws), *_members(draws, count)]
+    renew_ms = Draws(seed, "swarm", "shares that renew").choice(_RENEWALS_MS)
+    group, members = _group(draws), _members(draws, count, renew_ms)
+    found = [*lines[:at], *topics, *lines[at:], *group, *members]
     found = [line.replace(_BROKERS, f"{_BROKERS}, {_LETTERS}") for line in found]
     found += _producers(draws, busy_s)
     for _ in range(draws.between(0, 2)):
@@ -85,7 +89,7 @@ def _group(draws: Draws) -> list[str]:
     return ["[[groups]]", 'name = "workers"', f"config = {{ {', '.join(settings)} }}"]
 
 
-def _members(draws: Draws, count: int) -> list[str]:
+def _members(draws: Draws, count: int, renew_ms: int) -> list[str]:
     mode = draws.choice(("implicit", "explicit", "explicit", "explicit"))
     most, acquire = draws.choice(_POLLED), draws.choice(("batch_optimized", "record_limit"))
     lines = [
@@ -105,6 +109,7 @@ def _members(draws: Draws, count: int) -> list[str]:
             f"release = {draws.choice((0, 0.1, 0.3))}",
             f"reject = {draws.choice((0, 0.02, 0.1))}",
             f"poison = {draws.choice((0, 0, 7))}",
+            f'renew = "{renew_ms}ms"',
         ]
     return lines
 
