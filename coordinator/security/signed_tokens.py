@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, TypeGuard
+from math import isfinite
+from typing import Any, Final
 
 _ALGORITHMS: Final = (
     *("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"),
@@ -59,11 +60,12 @@ class SignedTokens:
         claims = self._signed(token)
         if claims is None:
             return None
-        until, issued = claims.get("exp"), claims.get("iat")
-        since = claims.get("nbf", now_s)
-        if not (_is_number(until) and _is_number(issued) and _is_number(since)):
+        now = int(now_s)
+        until, issued = _second(claims.get("exp")), _second(claims.get("iat"))
+        since = _second(claims.get("nbf", now))
+        if until is None or issued is None or since is None:
             return None
-        if until + self._skew_s <= now_s or since - self._skew_s > now_s or issued > until:
+        if until + self._skew_s <= now or since - self._skew_s > now or issued > until:
             return None
         meant = claims.get("aud")
         meant = meant if isinstance(meant, list) else [meant]
@@ -73,7 +75,7 @@ class SignedTokens:
             return None
         if self._issuer is not None and claims.get("iss") != self._issuer:
             return None
-        return {**claims, "sub": claims.get(self._name_claim)}
+        return {**claims, "exp": until, "sub": claims.get(self._name_claim)}
 
     def _signed(self, token: str) -> dict[str, Any] | None:
         """The claims of a token that one of the keys has signed: the one it names, or any (OAUTH-4)."""
@@ -92,5 +94,8 @@ class SignedTokens:
         return None
 
 
-def _is_number(value: Any) -> TypeGuard[float]:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def _second(instant: Any) -> int | None:
+    """Parts of a second do not count (OAUTH-5); None: it is no instant."""
+    if isinstance(instant, bool) or not isinstance(instant, int | float) or not isfinite(instant):
+        return None
+    return int(instant)

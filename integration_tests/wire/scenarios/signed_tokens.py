@@ -13,6 +13,8 @@ from integration_tests.wire.registry import scenario
 from integration_tests.wire.sasl import TOKENS
 
 HOUR_S = 3_600
+SKEW_S = 30
+"""sasl.oauthbearer.clock.skew.seconds, unless it is set."""
 
 
 def signed(
@@ -45,7 +47,8 @@ def other_key() -> Any:
 
 
 def cases() -> Iterator[tuple[str, str]]:
-    """Tokens, each with what is special about it. Instants are far from the limits."""
+    """Tokens, each with what is special about it. Instants are far from the limits, or at one that
+    time only moves away from; `tests/security/token_clocks.py` has both sides of each."""
     now_s = int(time.time())
     yield "right", signed()
     yield "without a key's id", signed(kid=None)
@@ -60,6 +63,10 @@ def cases() -> Iterator[tuple[str, str]]:
     yield "a shared secret", signed(key="x" * 64, algorithm="HS256")
     yield "over for an hour", signed(iat=now_s - 2 * HOUR_S, exp=now_s - HOUR_S)
     yield "not yet for an hour", signed(nbf=now_s + HOUR_S)
+    yield "over for just the skew", signed(iat=now_s - HOUR_S, exp=now_s - SKEW_S)
+    yield "not yet for just the skew", signed(nbf=now_s + SKEW_S)
+    yield "issued with its end", signed(iat=now_s + HOUR_S, exp=now_s + HOUR_S)
+    yield "issued after its end", signed(iat=now_s + HOUR_S + 1, exp=now_s + HOUR_S)
     yield "no end", signed(exp=None)
     yield "no beginning", signed(iat=None)
     yield "nobody", signed(sub=None)
