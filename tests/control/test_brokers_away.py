@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from coordinator import Emulator
+from coordinator.control.cluster_kit import Done
 from coordinator.control.in_process_requests import ControlError
 from coordinator.http.remote import RemoteKit
 from coordinator.http.serving import opened
@@ -68,8 +69,13 @@ class TestProduce:
     def test_a_dead_follower_is_waited_for_until_it_is_out_of_sync(self, cluster: Emulator) -> None:
         leader = leader_of(cluster, "orders", 0)
         follower = next(node for node in (1, 2, 3) if node != leader)
-        with cluster.stop_broker(follower, how="crash"):
+
+        def crash() -> Done:
+            done = cluster.stop_broker(follower, how="crash")
             assert follower in isr_of(cluster, "orders", 0)
+            return done
+
+        with cluster.run(crash):  # before its lag counts, however long this thread stands still
             cluster.produce("orders", ["x"], partition=0)
             assert follower not in isr_of(cluster, "orders", 0)
 
@@ -174,9 +180,12 @@ class TestOthers:
     def test_a_paused_coordinator_takes_no_commit(self, kit: Any) -> None:
         kit.group("billing").commit({("orders", 0): 1})
         first = kit.group("billing").coordinator
+        other = next(node for node in (1, 2, 3) if node != first)
+        without_a_majority = kit.stop_broker(other, how="pause")  # no coordinator comes next
         with kit.stop_broker(first, how="pause"):
             with pytest.raises(ControlError, match="no coordinator that runs"):
                 kit.group("billing").commit({("orders", 0): 2}, timeout=0)
+            without_a_majority.undo()
             kit.group("billing").commit({("orders", 0): 3})
         assert kit.group("billing").committed["orders", 0].offset == 3
 

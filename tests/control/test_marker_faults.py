@@ -17,6 +17,8 @@ from coordinator.wire.messages.write_txn_markers import (
 )
 
 SILENT = {"log_level": 0}
+PATIENCE_S = 120.0
+"""For each thing that is awaited, on a busy machine."""
 
 
 @pytest.fixture(params=[1, 3])
@@ -30,14 +32,14 @@ def test_offsets_of_a_committed_transaction_wait_for_their_marker(kafka: Emulato
     bootstrap = {"bootstrap.servers": kafka.bootstrap_servers, **SILENT}
     producer = Producer({**bootstrap, "transactional.id": "tx"})
     consumer = Consumer({**bootstrap, "group.id": "billing"})
-    producer.init_transactions(10)
+    producer.init_transactions(PATIENCE_S)
     group = kafka.group("billing")
     with kafka.hold("WriteTxnMarkers", topic="__consumer_offsets") as held:
         producer.begin_transaction()
         producer.send_offsets_to_transaction(
-            [TopicPartition("orders", 0, 5)], consumer.consumer_group_metadata(), 10
+            [TopicPartition("orders", 0, 5)], consumer.consumer_group_metadata(), PATIENCE_S
         )
-        producer.commit_transaction(10)
+        producer.commit_transaction(PATIENCE_S)
         held.wait_hit()
         assert group.committed == {}
         held.release()
@@ -45,7 +47,7 @@ def test_offsets_of_a_committed_transaction_wait_for_their_marker(kafka: Emulato
     with kafka.observe("WriteTxnMarkers", topic="orders") as seen:
         producer.begin_transaction()
         producer.produce("orders", b"x", partition=1)
-        producer.commit_transaction(10)
+        producer.commit_transaction(PATIENCE_S)
         seen.wait_hit()
     consumer.close()
 

@@ -3,6 +3,7 @@ and what explain says of it. Its members send their requests by hand."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,6 +21,8 @@ from coordinator.testing.asynchronous import AsyncKafka
 from tests.http.sharing import Sharer
 
 ACCEPT, RELEASE, REJECT = 1, 2, 3
+PATIENCE_S = 120.0
+"""For each thing that is awaited, on a busy machine."""
 
 
 @pytest.fixture(params=["here", "far"])
@@ -203,6 +206,10 @@ def test_a_share_peer(kit: Any, share: Any) -> None:
         "workers", ["jobs"], processing_ms=3_600_000, config={"client.id": "slow"}
     )
     share.wait(acquired=3)
+    end = time.monotonic() + PATIENCE_S
+    while not slow.in_hand:  # the answer is on its way to it
+        assert time.monotonic() < end
+        time.sleep(0.01)
     assert slow.client_id == "slow" and slow.assigned == (("jobs", 0),)
     assert slow.in_hand == [("jobs", 0, offset) for offset in range(3)]
     slow.stall()

@@ -20,6 +20,7 @@ from coordinator.members.live.bootstrap import AddressError, parse_addresses
 from coordinator.testing.virtual import virtual_kafka
 from coordinator.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from tests.members.kit import Eager, Listener
+from tests.ports import kept_port
 
 TIMEOUT_S = 120.0
 
@@ -179,6 +180,8 @@ async def test_a_broker_that_is_not_there() -> None:
         taken.bind(("127.0.0.1", 0))
         fleet = Fleet(f"127.0.0.1:{taken.getsockname()[1]}")
         fleet.peer(config(), topics=["orders"])
+        while not fleet.bootstrap.trouble:
+            await asyncio.sleep(0.01)
         with pytest.raises(FleetError, match=r"not stable after 0\.2 s: 1 UNJOINED.*127\.0\.0\.1"):
             await fleet.stable(timeout_s=0.2)
         assert not fleet.bootstrap.reached
@@ -187,9 +190,7 @@ async def test_a_broker_that_is_not_there() -> None:
 
 async def test_a_broker_that_comes_later() -> None:
     """Discovery and metadata are retried until somebody answers."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        port = taken.getsockname()[1]
+    port = kept_port()
     async with Fleet(f"127.0.0.1:{port}") as fleet:
         fleet.peer(config(), topics=["orders"])
         with pytest.raises(FleetError):
@@ -202,9 +203,9 @@ async def test_a_broker_that_comes_later() -> None:
 async def test_a_broker_that_restarts_is_joined_anew() -> None:
     """CLI-13: the connection breaks; the new coordinator knows nobody (25): lost, and joined
     again."""
-    first = Emulator({"orders": 2})
+    port = kept_port()  # also between the two
+    first = Emulator({"orders": 2}, listen=f"127.0.0.1:{port}")
     await first.start()
-    port = int(first.bootstrap_servers.rpartition(":")[2])
     async with Fleet(first.bootstrap_servers) as fleet:
         peer = fleet.peer(config(), topics=["orders"])
         await settled(fleet)

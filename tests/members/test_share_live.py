@@ -6,6 +6,8 @@ import asyncio
 import re
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 
 import pytest
 
@@ -14,6 +16,8 @@ from coordinator.cli import main
 from coordinator.members import MemberConfigError
 from coordinator.members.share.member import ShareState
 
+PATIENCE_S = 120.0
+"""For each thing that is awaited, on a busy machine."""
 CONFIG = {
     "group.share.heartbeat.interval.ms": 100,
     "group.share.assignment.interval.ms": 0,
@@ -27,6 +31,14 @@ def workers(kafka: Emulator, partitions: int = 2, **settings: str) -> object:
     named = {key.replace("_", "."): value for key, value in settings.items()}
     share.configure({"share.auto.offset.reset": "earliest", **named})
     return share
+
+
+def until(condition: Callable[[], bool]) -> None:
+    """Wait for what a peer knows: later than the broker, which has answered it by then."""
+    end = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
 
 
 @pytest.mark.parametrize("brokers", [1, 3])
@@ -56,7 +68,7 @@ def test_records_in_the_hand_of_a_peer_that_crashes_come_to_another() -> None:
         kafka.produce("jobs", ["x"])
         slow = kafka.share_peer("workers", ["jobs"], processing_ms=3_600_000)
         share.wait(acquired=1)  # type: ignore[attr-defined]
-        assert slow.in_hand == [("jobs", 0, 0)]
+        until(lambda: slow.in_hand == [("jobs", 0, 0)])  # the answer is on its way to it
         slow.crash()
         assert slow.ended
         with kafka.share_peer("workers", ["jobs"]) as quick:
@@ -145,7 +157,7 @@ def test_from_a_loop() -> None:
     async def story(kafka: Emulator) -> None:
         async with kafka.share_peer("workers", ["jobs"]) as peer:
             await asyncio.to_thread(kafka.share_group("workers").wait, members=1)
-            assert peer.state is ShareState.STABLE
+            await asyncio.to_thread(until, lambda: peer.state is ShareState.STABLE)
         assert peer.ended
 
     with Emulator({"jobs": 1}, config=CONFIG) as kafka:
