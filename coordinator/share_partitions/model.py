@@ -137,12 +137,6 @@ class SharePartition:
                 return run.first
         return self.next_offset
 
-    def may_give(self, first: int, last: int) -> bool:
-        """Whether a fetch could acquire any of these offsets."""
-        return last >= self.next_offset or any(
-            run.condition.state is RecordState.AVAILABLE for run in self.runs.between(first, last)
-        )
-
     def in_flight_runs(self) -> Iterator[Run]:
         """What is in flight, from the start offset on."""
         return self.runs.between(self.start_offset, self.next_offset - 1)

@@ -10,6 +10,7 @@ import pytest
 
 from coordinator.broker.shares.reading import read
 from coordinator.errors import ErrorCode
+from coordinator.share_partitions.model import SharePartitionKey
 from coordinator.share_states.model import ShareStateKey
 from coordinator.storage.append_checks import LogConfig
 from coordinator.storage.partition_log import Marker
@@ -272,6 +273,22 @@ class TestAcknowledging:
         assert partitions(answer)[0].acknowledge_error_code == ErrorCode.INVALID_REQUEST
         assert given(answer) == {0: [(5, 7, 1)]}
         assert member.said((0, 7, ACCEPT)) == 0
+
+    @pytest.mark.parametrize(
+        ("ack", "error", "start"), [((2, 2, ACCEPT), 121, 4), ((3, 4, ACCEPT), 0, 5)]
+    )
+    def test_before_the_fetch_finds_that_the_logs_start_has_moved(
+        self, ack: tuple[int, ...], error: int, start: int, driver: ShareDriver, member: Member
+    ) -> None:
+        """SH-ACK-6: what its member did not hold is refused, though it lies below the start as soon
+        as the fetch has read; what it held is stored and done with, also below the start."""
+        member.fetch(0, most=5)
+        assert member.said((0, 2, RELEASE)) == 0
+        driver.t.partitions[0].log.delete_records(4)
+        answer = member.ask(member.request(acks=(ack,), most=1))
+        assert partitions(answer)[0].acknowledge_error_code == error
+        key = SharePartitionKey("g", "t", 0)
+        assert driver.broker.shares.partitions.open_ones[key].start_offset == start
 
     def test_of_what_nobody_ever_read(self, driver: ShareDriver, member: Member) -> None:
         member.fetch(0)

@@ -21,7 +21,7 @@ from ...wire.messages.share_acknowledge import (
     ShareAcknowledgeTopicResponse,
 )
 from ..call import Sliced
-from ..shares.acknowledging import names_much, take, why_not
+from ..shares.acknowledging import decide, names_much, take, why_not
 from ..shares.fetching import endpoints, leader_of
 from ..shares.service import is_enabled
 from ..shares.sessions import FINAL_EPOCH, INITIAL_EPOCH, SessionKey
@@ -59,7 +59,10 @@ def handle(broker: Broker, call: Call) -> ShareAcknowledgeResponse | Sliced:
 def _take(
     broker: Broker, call: Call, key: SessionKey, request: ShareAcknowledgeRequest
 ) -> Slices[ShareAcknowledgeResponse]:
-    said = yield from take(broker.shares, call, key, request.topics, renewing=request.is_renew_ack)
+    decided = yield from decide(
+        broker.shares, call, key, request.topics, renewing=request.is_renew_ack
+    )
+    said = yield from take(broker.shares, call, decided)
     if said is None:
         return ShareAcknowledgeResponse(error_code=ErrorCode.UNKNOWN_SERVER_ERROR)
     if request.share_session_epoch == FINAL_EPOCH:

@@ -1,11 +1,12 @@
 """ShareFetch (key 78), v1-2: a member of a share group acknowledges records, and is given others
 (KIP-932). v2: exactly as many as asked for, and locks that are renewed (KIP-1222).
 
-Acknowledgements that come with it are judged before anything is read, for records that it acquires are
-none that its member held (SH-ACK-6). They are taken when it was read: what they release comes with a
-fetch that waits, or with the next one (SH-ACK-1). In a session's first request there may be none. A request
-that renews locks reads nothing, so its limits must be 0 (SH-ACK-2). Topics that its client may not read are
-refused in their place, those that the session remembers too (REF-10).
+Acknowledgements that come with it are decided before anything is read, and with them the start offset
+and the count that are stored: records that it acquires are none that its member held (SH-ACK-6). They
+are taken when it was read: what they release comes with a fetch that waits, or with the next one
+(SH-ACK-1). In a session's first request there may be none. A request that renews locks reads nothing, so
+its limits must be 0 (SH-ACK-2). Topics that its client may not read are refused in their place, those
+that the session remembers too (REF-10).
 """
 
 from __future__ import annotations
@@ -16,16 +17,17 @@ from typing import TYPE_CHECKING
 from ...cluster.model import SHARE_GROUP_STATE
 from ...common.slices import ITEMS_A_STEP, Slices, whole
 from ...errors import ErrorCode
+from ...share_partitions.acknowledge import FAILED
 from ...share_partitions.release import SESSION_CLOSED
 from ...wire.messages.share_fetch import ShareFetchRequest, ShareFetchResponse
 from ..call import Sliced
 from ..shares.acknowledging import (
     HIDDEN,
     acknowledged_of,
+    decide,
     hidden_topics,
     named,
     names_much,
-    refused_beforehand,
     take,
     why_not,
 )
@@ -87,11 +89,11 @@ def _serve(
     shown, operation.hidden = request.topics, hidden
     if hidden:
         shown = [topic for topic in request.topics if topic.topic_id not in hidden]
-    beforehand = yield from refused_beforehand(shares, call, key, shown, renewing=renews)
-    if beforehand is not None:
+    decided = yield from decide(shares, call, key, shown, renewing=renews)
+    if FAILED not in decided.values():
         yield from operation.begin()
     call = call._replace(now=(yield))
-    said = yield from take(shares, call, key, shown, renewing=renews, beforehand=beforehand or {})
+    said = yield from take(shares, call, decided)
     if said is None:
         return ShareFetchResponse(error_code=ErrorCode.UNKNOWN_SERVER_ERROR)
     operation.said = said

@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from ...common.slices import ITEMS_A_STEP, Slices
 from ...errors import ErrorCode
-from ...share_partitions.acknowledge import FAILED, Acknowledged, Refused, are_wrong, fails
+from ...share_partitions.acknowledge import FAILED, Acknowledged, Refused, are_wrong
+from .partitions import Decided
 
 if TYPE_CHECKING:
+    from ...share_partitions.model import SharePartition
     from ..call import Call
     from .host import ShareHost
     from .service import Shares
@@ -108,53 +110,21 @@ def names_much(topics: Sequence[Topic]) -> bool:
     return named > ITEMS_A_STEP
 
 
-def refused_beforehand(
+class Waiting(NamedTuple):
+    """Acknowledgements of a partition that are decided, and not taken yet."""
+
+    partition: SharePartition
+    decided: Decided
+    ranges: Sequence[Acknowledged]
+
+
+def decide(
     shares: Shares, call: Call, key: SessionKey, topics: Iterable[Topic], *, renewing: bool
-) -> Slices[dict[At, Refused] | None]:
-    """Acknowledgements that a fetch brings of records that its member does not hold when it comes,
-    and which the fetch itself could acquire (SH-ACK-6). None: the request fails as a whole."""
-    said: dict[At, Refused] = {}
-    done = 0
-    for topic in topics:
-        for of in topic.partitions:
-            done += 1 + len(of.acknowledgement_batches)
-            if done >= ITEMS_A_STEP:
-                call, done = call._replace(now=(yield)), 0
-            if not of.acknowledgement_batches:
-                continue
-            at = topic.topic_id, of.partition_index
-            found = shares.find(at)
-            if isinstance(found, ErrorCode):
-                continue
-            ranges = _ranges(of)
-            if are_wrong(ranges, renewing=renewing, renewal_known=call.version >= RENEWS_SINCE):
-                continue
-            refused: Refused | None = _NOT_READ
-            partition = shares.opened(key.group_id, found)
-            if partition is not None:
-                if fails(partition, ranges):
-                    return None
-                if not partition.may_give(ranges[0].first_offset, ranges[-1].last_offset):
-                    continue
-                refused = shares.partitions.why_not(partition, key.member_id, ranges, call.now)
-            if refused is not None:
-                said[at] = refused
-    return said
-
-
-def take(
-    shares: Shares,
-    call: Call,
-    key: SessionKey,
-    topics: Iterable[Topic],
-    *,
-    renewing: bool,
-    beforehand: Mapping[At, Refused] = {},
-) -> Slices[dict[At, Refused | None] | None]:
-    """Take the acknowledgements of a request; of partitions that have some, why they were refused
-    (None: they were not). Those of one partition are taken together. None: the request fails as a
-    whole, and those of partitions behind that at which it fails are not taken (SH-ACK-9)."""
-    said: dict[At, Refused | None] = {}
+) -> Slices[dict[At, Waiting | Refused | None]]:
+    """Decide the acknowledgements of a request, partition by partition; None: there is nothing left
+    to do. Those of one partition go together. FAILED stands last: the request fails as a whole, and
+    partitions behind that at which it fails are not looked at (SH-ACK-9)."""
+    said: dict[At, Waiting | Refused | None] = {}
     done = 0
     for topic in topics:
         for of in topic.partitions:
@@ -163,11 +133,28 @@ def take(
                 call, done = call._replace(now=(yield)), 0
             if of.acknowledgement_batches:
                 at = topic.topic_id, of.partition_index
-                before = beforehand.get(at)
-                refused = _take(shares, call, key, at, _ranges(of), renewing, before)
-                if refused is FAILED:
-                    return None
-                said[at] = refused
+                said[at] = _decide(shares, call, key, at, _ranges(of), renewing)
+                if said[at] is FAILED:
+                    return said
+    return said
+
+
+def take(
+    shares: Shares, call: Call, decisions: Mapping[At, Waiting | Refused | None]
+) -> Slices[dict[At, Refused | None] | None]:
+    """Take acknowledgements that were decided; of each partition why they were refused (None: they
+    were not). None: the request fails as a whole."""
+    said: dict[At, Refused | None] = {}
+    done = 0
+    for at, decision in decisions.items():
+        if decision is FAILED:
+            return None
+        if isinstance(decision, Waiting):
+            done += len(decision.ranges)
+            if done >= ITEMS_A_STEP:
+                call, done = call._replace(now=(yield)), 0
+            decision = _take(shares, call, decision)
+        said[at] = decision
     return said
 
 
@@ -178,15 +165,14 @@ def _ranges(of: Partition) -> list[Acknowledged]:
     ]
 
 
-def _take(
+def _decide(
     shares: Shares,
     call: Call,
     key: SessionKey,
     at: At,
     ranges: list[Acknowledged],
     renewing: bool,
-    before: Refused | None,
-) -> Refused | None:
+) -> Waiting | Refused | None:
     found = shares.find(at)
     if found is ErrorCode.NOT_LEADER_OR_FOLLOWER:
         return _NOT_READ  # SH-ACK-7: whoever leads no more has forgotten it
@@ -194,9 +180,15 @@ def _take(
         return Refused(found, "")
     if are_wrong(ranges, renewing=renewing, renewal_known=call.version >= RENEWS_SINCE):
         return Refused(ErrorCode.INVALID_REQUEST, "")
-    if before is not None:
-        return before
     partition = shares.opened(key.group_id, found)
     if partition is None:
         return _NOT_READ
-    return shares.partitions.acknowledge(partition, key.member_id, ranges, call.now, call.cause)
+    decided = shares.partitions.decide(partition, key.member_id, ranges, call.now)
+    return Waiting(partition, decided, ranges) if isinstance(decided, Decided) else decided
+
+
+def _take(shares: Shares, call: Call, waiting: Waiting) -> Refused | None:
+    partition, decided, ranges = waiting
+    if shares.partitions.open_ones.get(partition.key) is not partition:
+        return _NOT_READ  # it was closed between two slices
+    return shares.partitions.take(partition, decided, ranges, call.now, call.cause)

@@ -53,6 +53,15 @@ _TELL_OF_RECORDS = (ev.RecordsAcknowledged, ev.RecordsReleased, ev.RecordsArchiv
 MOST = (1 << 63) - 1
 
 
+class Decided(NamedTuple):
+    """Acknowledgements of records that their member holds, not taken yet. `written`: what is stored
+    of them; None: nothing. `revision`: of the share partition when that was decided."""
+
+    event: ev.RecordsAcknowledged
+    written: Written | None
+    revision: int
+
+
 class Opening(NamedTuple):
     """A share partition that is open, or why it is not."""
 
@@ -69,6 +78,8 @@ class SharePartitions:
         self._done: dict[SharePartitionKey, Runs] = {}
         """What became of records that are done with, whether or not their share partition is open:
         for those who look."""
+        self._revisions: dict[SharePartitionKey, int] = {}
+        """How often something became of records, but that a member was given them."""
         self._broker = broker
         self._states = states
         self._locks: Deadlines[SharePartitionKey] = Deadlines()
@@ -192,11 +203,44 @@ class SharePartitions:
         cause: int | None,
     ) -> Refused | None:
         """Take a member's word for records; None: taken."""
+        decided = self.decide(partition, member_id, ranges, now)
+        if not isinstance(decided, Decided):
+            return decided
+        return self.take(partition, decided, ranges, now, cause)
+
+    def decide(
+        self,
+        partition: SharePartition,
+        member_id: str,
+        ranges: Sequence[Acknowledged],
+        now: int,
+    ) -> Decided | Refused | None:
+        """What a member's word for records means; None: all of them are long done with."""
         event = self._meaning(partition, member_id, ranges, now)
         if event is None or isinstance(event, acknowledging.Refused):
             return event
         stored = [of for of in event.records if of.state != str(RecordState.ACQUIRED)]
-        error = self._store(partition, stored, now, cause) if stored else None
+        written = self._written(partition, stored) if stored else None
+        return Decided(event, written, self._revisions.get(partition.key, 0))
+
+    def take(
+        self,
+        partition: SharePartition,
+        decided: Decided,
+        ranges: Sequence[Acknowledged],
+        now: int,
+        cause: int | None,
+    ) -> Refused | None:
+        """Take what was decided; None: taken."""
+        event = decided.event
+        if self._revisions.get(partition.key, 0) != decided.revision:
+            if not _still_holds(partition, event):  # a lock ended between two slices
+                return self.acknowledge(partition, event.member_id, ranges, now, cause)
+            stored = decided.written is not None
+            start = start_after(partition, event.records) if stored else partition.start_offset
+            event = event._replace(start_offset=start)
+        written = decided.written
+        error = None if written is None else self._write(partition, written, now, cause)
         if error:
             return error
         self._fold(partition, event, now, cause)
@@ -207,17 +251,6 @@ class SharePartitions:
             self._letters.send(partition, [of], why, now, cause)
         self._wake(partition, now)
         return None
-
-    def why_not(
-        self,
-        partition: SharePartition,
-        member_id: str,
-        ranges: Sequence[Acknowledged],
-        now: int,
-    ) -> Refused | None:
-        """Why a member's word for records would not be taken now; None: it would."""
-        meaning = self._meaning(partition, member_id, ranges, now)
-        return meaning if isinstance(meaning, acknowledging.Refused) else None
 
     def _meaning(
         self,
@@ -351,16 +384,22 @@ class SharePartitions:
         now: int,
         cause: int | None,
     ) -> Refused | None:
-        """Write what changes to the share coordinator. The start offset that goes with it is the
-        one before the change (SH-OFF-1)."""
-        key = partition.key
+        """Write what changes to the share coordinator."""
+        return self._write(partition, self._written(partition, records), now, cause)
+
+    @staticmethod
+    def _written(
+        partition: SharePartition, records: Sequence[ev.RecordRange | ev.AcknowledgedRange]
+    ) -> Written:
+        """What is written of a change. The start offset that goes with it is the one before the
+        change (SH-OFF-1)."""
         start = partition.start_offset
         complete = partition.complete_count + sum(
             max(of.last_offset - max(of.first_offset, start) + 1, 0)
             for of in records
             if RecordState(of.state).final
         )
-        written = Written(
+        return Written(
             partition.state_epoch,
             partition.leader_epoch,
             partition.start_offset,
@@ -375,6 +414,11 @@ class SharePartitions:
                 for of in records
             ),
         )
+
+    def _write(
+        self, partition: SharePartition, written: Written, now: int, cause: int | None
+    ) -> Refused | None:
+        key = partition.key
         at = ShareStateKey(key.group_id, partition.topic_id, key.partition)
         decision = self._states.write(at, written, now, cause)
         if not decision.error:
@@ -392,6 +436,9 @@ class SharePartitions:
             of = None if self._broker.replication is None else self._broker.node_id
             log.share_event(*partition.key, event, now, cause, of)
         evolve(partition, event)
+        if not isinstance(event, ev.RecordsAcquired):
+            key = partition.key
+            self._revisions[key] = self._revisions.get(key, 0) + 1
         if isinstance(event, _TELL_OF_RECORDS):
             done = [
                 (of.first_offset, of.last_offset, Condition(state, of.delivery_count))
@@ -408,3 +455,12 @@ class SharePartitions:
 
 def _count(events: Iterable[ev.RecordsReleased]) -> int:
     return sum(of.last_offset - of.first_offset + 1 for event in events for of in event.records)
+
+
+def _still_holds(partition: SharePartition, event: ev.RecordsAcknowledged) -> bool:
+    """Whether a member holds all records that it acknowledges."""
+    return all(
+        run.condition.state is RecordState.ACQUIRED and run.condition.member_id == event.member_id
+        for of in event.records
+        for run in partition.runs.between(of.first_offset, of.last_offset)
+    )
