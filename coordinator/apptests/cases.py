@@ -45,6 +45,7 @@ from .disturbing import (
     coordinator_of,
     rebalance,
     verify_rest,
+    verify_restart,
     verify_stayed,
     wait_hit,
 )
@@ -317,7 +318,8 @@ class ConsumerCases(ApplicationCases, RecordCases, TransactionCases):
             with app.peer() as peer:
                 rebalancing = "Reconciling" if app.speaks_consumer else "PreparingRebalance"
                 app.wait(findings.BLOCKS, "nobody saw the other member", state=rebalancing, peers=1)
-                app.kafka.advance(seconds=600, silent=names, grace=0.01)
+                # only the other member is awaited by what falls due
+                app.kafka.advance(seconds=600, silent=names, grace=app.patience_s)
                 app.wait(
                     findings.NO_RECOVERY,
                     "the other member has no partitions",
@@ -355,7 +357,7 @@ class ConsumerCases(ApplicationCases, RecordCases, TransactionCases):
         app.stop()
         postpone_sessions(app, app.patience_s)  # however long its start takes
         app.start()
-        app.group.verify().rebalances(0, since=mark)
+        verify_restart(app, since=mark)
         name = app.member().instance_id or ""
         app.stop()
         app.group.expire(name)

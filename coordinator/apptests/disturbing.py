@@ -12,6 +12,7 @@ from collections.abc import Set
 from typing import TYPE_CHECKING
 
 from ..control.in_process_requests import ControlError
+from ..history.rebalance_counts import BEGUN
 from . import findings, identities
 from .findings import Finding
 from .refused_heartbeats import connections, refused_for_good
@@ -141,6 +142,19 @@ def verify_rest(app: ApplicationUnderTest, *, since: int) -> None:
     found = findings.restless(app.kafka.events(), app.application.group, since, REST)
     if found:
         raise ApplicationError([*app.findings(), *found])
+
+
+def verify_restart(app: ApplicationUnderTest, *, since: int) -> None:
+    """A static member that was started again since this mark cost no rebalance. Raises
+    AssertionError.
+
+    One that it asks for by its new member id is none of the restart: a kafka-python that leads does
+    so when it has fetched metadata while it joined.
+    """
+    lines = app.kafka.events(group=app.application.group, since=since)
+    back = {line["seq"] for line in lines if line["type"] == "MemberRejoined"}
+    if any(line["type"] in BEGUN and line["cause"] not in back for line in lines):
+        app.group.verify().rebalances(0, since=since)
 
 
 def verify_stayed(app: ApplicationUnderTest, *, since: int) -> None:

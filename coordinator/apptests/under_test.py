@@ -347,11 +347,15 @@ class ApplicationUnderTest:
         """Whatever the peer has now is its own until the block ends: nothing of it may be processed
         by the application meanwhile."""
         self.told.peers.add(peer.member_id)
-        owned, first, at = (
-            frozenset((tp.topic, tp.partition) for tp in peer.owned),
-            self._count(),
-            self.group.snapshot().generation,
+        # by the coordinator's word: the peer may not have heard of it yet
+        given = self.group.snapshot()
+        owned = frozenset(
+            place
+            for member in given.members
+            if member.client_id == peer.client_id
+            for place in member.assignment or ()
         )
+        first, at = self._count(), given.generation
         # another consumer of the application may come meanwhile, and the partitions be given anew
         yield
         self.told.handovers += (
@@ -383,23 +387,21 @@ class ApplicationUnderTest:
         Raises ApplicationError.
 
         `peers`: beside the application's own members, one at least, the group has so many of the
-        test's. It may have several consumers, which come one after another.
+        test's. It may have several consumers, which come one after another. An application that
+        says that it ended by an error is awaited for a moment only.
         """
         mark, until = self.kafka.mark(), time.monotonic() + self.patience_s
         while True:
-            left = max(until - time.monotonic(), 0.0)
+            ended = self._error is not None
+            left = min(max(until - time.monotonic(), 0.0), A_MOMENT_S)
             if peers is not None:
-                expected["members"], left = (
-                    max(len(self.members()), 1) + peers,
-                    min(left, A_MOMENT_S),
-                )
+                expected["members"] = max(len(self.members()), 1) + peers
             try:
                 return self.group.wait(timeout=left, **expected)
             except WaitTimeoutError as error:
-                if time.monotonic() >= until:
-                    told = str(error).replace(
-                        f"within {left:g} s", f"within {self.patience_s:g} s", 1
-                    )
+                if ended or time.monotonic() >= until:
+                    awaited_s = left if ended else self.patience_s
+                    told = str(error).replace(f"within {left:g} s", f"within {awaited_s:g} s", 1)
                     finding = Finding(name, f"{what}: {told}")
                     offsets, acted = (
                         "lag" in expected or "committed" in expected,
@@ -542,14 +544,16 @@ class ApplicationUnderTest:
     def findings(self) -> list[Finding]:
         """Everything that is wrong so far."""
         found = all_findings(self._evidence())
-        error = getattr(self.application, "error", None)
-        if (
-            isinstance(error, BaseException)
-            and self._excused is not ...
-            and error is not self._excused
-        ):
+        if (error := self._error) is not None:
             found.append(Finding(findings.ENDED, f"{type(error).__name__}: {error}"))
         return [*dict.fromkeys(found)]
+
+    @property
+    def _error(self) -> BaseException | None:
+        """The error of its own with which it ended where it should have gone on."""
+        error = getattr(self.application, "error", None)
+        excused = self._excused is ... or error is self._excused
+        return error if isinstance(error, BaseException) and not excused else None
 
     def _evidence(self) -> Evidence:
         commits = [commit for commit in self._watch.seen() if commit.member not in self.told.peers]

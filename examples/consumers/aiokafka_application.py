@@ -48,6 +48,7 @@ class AiokafkaApplication(ConsumerApplication):
             auto_offset_reset="earliest",
             **{
                 "heartbeat_interval_ms": 100,
+                "session_timeout_ms": 45_000,  # as Kafka's own client: a busy machine keeps its place
                 "partition_assignment_strategy": [RangePartitionAssignor],
                 "metadata_max_age_ms": 1000,
                 **self.settings,

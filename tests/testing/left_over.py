@@ -61,7 +61,7 @@ class LeavesItsWorker(CommitsEach):
     def close(self, consumer: Any) -> None:
         self.commit(consumer, None)
         self.closing.set()
-        self.worked.wait(5.0)
+        self.worked.wait(60.0)
         consumer.close()
 
 
@@ -101,7 +101,16 @@ class EndsByItsOwnError(CommitsEach):
 
 
 class GivesUpInSilence(CommitsEach):
-    """The first refused commit ends its loop; nobody hears of it."""
+    """The first refused commit ends its loop; nobody hears of it. `given_up`: it has left its
+    group."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.given_up = Event()
+
+    def close(self, consumer: Any) -> None:
+        super().close(consumer)
+        self.given_up.set()
 
     def refused(self, failure: KafkaException) -> None:
         self.ending.set()

@@ -134,7 +134,10 @@ class IsTooSlow(Packing):
 
 
 class ForgetsItsLastWords(Packing):
-    """When it is stopped it drops what it has done, as if it had not."""
+    """When it is stopped it drops what it has done, as if it had not. It is at its first record
+    until it is stopped for the first time."""
+
+    first = True
 
     def batch(self, consumer: Any, messages: Iterable[Any]) -> None:
         for message in messages:
@@ -142,7 +145,9 @@ class ForgetsItsLastWords(Packing):
                 consumer.acknowledge(message, AcknowledgeType.RELEASE)
                 continue
             self.work(message)
-            self.ending.wait(0.02)
+            if self.first:
+                self.ending.wait()
+                self.first = False
             word = AcknowledgeType.RELEASE if self.ending.is_set() else AcknowledgeType.ACCEPT
             consumer.acknowledge(message, word)
         consumer.commit_sync(10.0)

@@ -44,10 +44,10 @@ PATIENCE_S = {
     bugs.BlocksInListener: 1.5,
     bugs.SwallowsErrors: 1.5,
     bugs.CommitsAfterLosing: 30.0,
-    bugs.CommitsTheLastOffset: 5.0,
+    bugs.CommitsTheLastOffset: 1.0,
 }
 """Where the finding is that something never happens: how long it is awaited, once the application
-has started."""
+has started; a commit, once it has processed everything."""
 QUICK = {
     (bugs.CommitsAhead, "kafka-python"),
     (bugs.SwallowsErrors, "kafka-python"),
@@ -65,6 +65,17 @@ QUICK = {
 class _Watched(ApplicationUnderTest):
     def start(self) -> None:
         super().start()
+        if not isinstance(self.application, bugs.CommitsTheLastOffset):
+            self._hurry()
+
+    def wait_done(self) -> None:
+        if isinstance(self.application, bugs.CommitsTheLastOffset):
+            done = lambda: self._processed_below(self._ends())  # noqa: E731
+            self.wait_until(done, "it did not process everything")
+            self._hurry()
+        super().wait_done()
+
+    def _hurry(self) -> None:
         self.patience_s = PATIENCE_S.get(type(self.application).__mro__[1], self.patience_s)
 
 

@@ -135,7 +135,7 @@ def test_what_an_emulator_does_not_have_is_skipped(
         application.settings = {"heartbeat.interval.ms": 100}
         if options:
             emulator.grant("User:ANONYMOUS may All topic *", "User:ANONYMOUS may All group *")
-        under_test = ApplicationUnderTest(emulator, application)
+        under_test = ApplicationUnderTest(emulator, application, patience_s=PATIENCE_S)
         try:
             with pytest.raises(pytest.skip.Exception, match=why):
                 getattr(SecurityCases(), case)(under_test)

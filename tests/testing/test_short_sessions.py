@@ -12,6 +12,7 @@ pytest.importorskip("confluent_kafka")
 
 from coordinator import Emulator
 from coordinator.apptests.cases import ConsumerCases
+from coordinator.apptests.disturbing import verify_restart
 from coordinator.apptests.sessions import held_at_most_s
 from coordinator.apptests.under_test import ApplicationUnderTest
 from coordinator.apptests.withheld_news import news_withheld
@@ -80,6 +81,29 @@ def test_a_slow_restart_within_a_short_session_is_no_rebalance(kafka: Emulator) 
 
     settings = {**of_session(1, "_"), "group_instance_id": "billing-1"}
     play(kafka, Slow(settings=settings), "test_static_members_restart")
+
+
+def test_a_rebalance_that_a_member_asks_for_when_it_is_back_is_none_of_its_restart(
+    kafka: Emulator,
+) -> None:
+    app = ApplicationUnderTest(kafka, small.Static())
+    static = {"group.instance.id": "billing-1"}
+    with app.group.peer(["orders"], config=static) as before:
+        before.wait_stable()
+        mark = kafka.mark()
+        before.crash()
+    with app.group.peer(["orders"], config=static) as back:
+        number = back.wait_stable().generation
+        verify_restart(app, since=mark)
+        back.rebalance()
+        number = back.wait_stable(after_generation=number).generation
+        assert kafka.events("RebalanceStarted", since=mark)
+        verify_restart(app, since=mark)
+        app.group.rebalance("somebody else wants it")
+        back.wait_stable(after_generation=number)
+        with pytest.raises(AssertionError, match="somebody else wants it"):
+            verify_restart(app, since=mark)
+    app.close()
 
 
 class TestWithheldNews:

@@ -107,6 +107,24 @@ def test_what_was_processed_is_judged(app: ApplicationUnderTest) -> None:
     app.verify()
 
 
+def test_what_another_member_was_given_is_its_own_before_it_knows(kafka: Emulator) -> None:
+    app = ApplicationUnderTest(kafka, Application(kafka), partitions=2)
+    app.start()
+    with (
+        kafka.hold("SyncGroup", client_id="other", times=1) as held,
+        app.peer(config={"client.id": "other"}) as peer,
+    ):
+        held.wait_hit()
+        app.wait(findings.BLOCKS, "it did not rejoin", state="Stable", peers=1, assigned="all")
+        assert peer.owned == ()
+        with app.others_own(peer):
+            held.release()
+        given = frozenset(app.group.member("other").assignment or ())
+    assert [handover.partitions for handover in app.told.handovers] == [given]
+    assert len(given) == 1
+    app.close()
+
+
 def test_a_record_that_was_left_out_is_found(app: ApplicationUnderTest) -> None:
     app.produce(RECORDS)
     app.application.work(leave_out=2)
