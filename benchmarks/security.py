@@ -4,20 +4,28 @@ are looked at, the start with a throw-away authority, and a consumer's first rec
 from __future__ import annotations
 
 import ssl
+import sys
 import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, closing
 from statistics import median
 from struct import Struct
+from typing import Any
 
 from benchmarks import heartbeats, startup
 from benchmarks.process import Client, Row, ServerProcess, encoded, free_port, running
 from coordinator import Emulator
+from coordinator.testing.containers import EmulatorContainer, RealKafka
 from coordinator.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
 from coordinator.wire.messages.sasl_authenticate import SaslAuthenticateRequest
 from coordinator.wire.messages.sasl_handshake import SaslHandshakeRequest
 from coordinator.wire.schema import Request
+from integration_tests.targets import real_broker_image, why_no_docker
+from tools.emulator_image import LOCAL_BASE_TAG, build_base, build_emulator
 
 _TOPICS = _ACLS = 1_000
 _REQUESTS = 100
+_IMAGE = "kafka-group-coordinator:measured"
 _SIZE = Struct(">i")
 
 
@@ -101,14 +109,18 @@ def _metadata() -> tuple[float, float]:
     return found[0], found[1]
 
 
-def _first_record_s() -> float:
+def _first_record_s(broker: Callable[[], AbstractContextManager[Any]]) -> float:
     """From nothing but imports to a record that kafka-python read over SASL_SSL."""
-    from kafka import KafkaConsumer
+    from kafka import KafkaConsumer, KafkaProducer
 
     began = time.perf_counter()
-    with Emulator({"orders": 1}, **startup.SECURED) as kafka:
-        kafka.produce("orders", [b"coffee"], partition=0)
+    with broker() as kafka:
         config = kafka.client_config("kafka-python", user="billing")
+        if isinstance(kafka, RealKafka):
+            with closing(KafkaProducer(**config)) as producer:
+                producer.send("orders", b"coffee").get(30)
+        else:
+            kafka.produce("orders", [b"coffee"], partition=0)
         consumer = KafkaConsumer("orders", group_id="g", auto_offset_reset="earliest", **config)
         next(consumer)
         took = time.perf_counter() - began
@@ -132,9 +144,31 @@ def run(seconds: float = 2.0) -> list[Row]:
     plain, secured = _metadata()
     rows.append(Row("Metadata of 1,000 topics, no authorizer: server CPU", plain, "us"))
     rows.append(Row("the same by a user, 1,000 ACLs", secured, "us", "<= 1.5 x"))
-    first = median(_first_record_s() for _ in range(5))
-    rows.append(Row("kafka-python: a record over SASL_SSL, emulator's start included", first, "s"))
-    return rows
+    what = "kafka-python: a record over SASL_SSL, its broker's start included"
+    embedded = lambda: Emulator({"orders": 1}, **startup.SECURED)  # noqa: E731
+    first = median(_first_record_s(embedded) for _ in range(5))
+    rows.append(Row(f"{what}: emulator", first, "s", "<= 1"))
+    return [*rows, *_in_containers(what)]
+
+
+def _in_containers(what: str) -> list[Row]:
+    """The same with the broker in a container; nothing where there is no Docker, or no image."""
+    missing = why_no_docker()
+    if missing:
+        print(f"security: no containers: {missing}", file=sys.stderr)
+        return []
+    build_base(LOCAL_BASE_TAG)
+    build_emulator(_IMAGE, LOCAL_BASE_TAG)
+    real = real_broker_image()
+    asked = startup.SECURED
+    brokers: dict[str, Callable[[], AbstractContextManager[Any]]] = {
+        "emulator in a container": lambda: EmulatorContainer({"orders": 1}, image=_IMAGE, **asked),
+        "Kafka in a container": lambda: RealKafka(image=real, **asked),
+    }
+    return [
+        Row(f"{what}: {name}", median(_first_record_s(broker) for _ in range(3)), "s")
+        for name, broker in brokers.items()
+    ]
 
 
 if __name__ == "__main__":
