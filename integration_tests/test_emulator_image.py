@@ -220,15 +220,15 @@ def test_the_emulators_container_has_the_testing_kit(image: str) -> None:
 def test_modules_of_testcontainers_for_other_languages(
     image: str, language: str, command: tuple[str, ...], passed: str, tmp_path: Path
 ) -> None:
-    """The test of each, on this image."""
+    """The test of each, on this image. Within a container Testcontainers takes the gateway for the
+    machine of the daemon, which publishes on loopback."""
     if shutil.which(command[0]) is None:
         pytest.skip(f"no {command[0]} here")
     module = tmp_path / "module"
     source = Path(__file__).resolve().parents[1] / "examples" / f"testcontainers-{language}"
     shutil.copytree(source, module, ignore=shutil.ignore_patterns("target"))
-    environment = (
-        {"TESTCONTAINERS_RYUK_DISABLED": "true"} | os.environ | {"COORDINATOR_IMAGE": image}
-    )
+    here = {"TESTCONTAINERS_RYUK_DISABLED": "true", "TESTCONTAINERS_HOST_OVERRIDE": "127.0.0.1"}
+    environment = here | os.environ | {"COORDINATOR_IMAGE": image}
     done = subprocess.run(
         command,
         cwd=module,
