@@ -10,15 +10,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .base import Line
+from .of_shares import SettingOfGroups
 
 _Key = tuple[str, str]
 """Group and member id."""
 _SESSION_MS = 60_000
-"""Of a member of a consumer group, at most (group.consumer.max.session.timeout.ms)."""
+"""Of a member of a consumer group, at most (group.consumer.max.session.timeout.ms), and of one of a
+share group that has no longer one of its own (group.share.max.session.timeout.ms)."""
+_SHARE_SESSION = "share.session.timeout.ms"
 _AGAIN = frozenset(
     {"GroupLoaded", "GenerationStarted", "ConsumerGroupUpgraded", "ConsumerGroupDowngraded"}
 )
-_GONE = frozenset({"MemberRemoved", "ConsumerMemberRemoved"})
+_GONE = frozenset({"MemberRemoved", "ConsumerMemberRemoved", "ShareMemberRemoved"})
+_SUBSCRIBED = frozenset({"ConsumerMemberSubscribed", "ShareMemberSubscribed"})
 _REPLACED = frozenset({"MemberReplaced", "ConsumerMemberReplaced"})
 
 
@@ -31,6 +35,7 @@ class EndedMembers:
         self._ended: dict[_Key, Line] = {}
         self._sessions: dict[_Key, int] = {}
         """How long the session of each member lasts."""
+        self._share_sessions = SettingOfGroups(_SHARE_SESSION, None)
         self._left: dict[_Key, int] = {}
         self._again: dict[str, int] = {}
         """When the sessions of a group began anew last."""
@@ -38,6 +43,8 @@ class EndedMembers:
     def see(self, line: Line) -> None:
         """Look at the next line."""
         kind, group = line["type"], line.get("group")
+        if kind == "ConfigChanged":
+            self._share_sessions.see(line)
         if group is None:
             return
         if line["stream"] == "member":
@@ -68,8 +75,9 @@ class EndedMembers:
             self._leave(
                 line, [key for key in self._ended if key[0] == group and key[1] not in stored]
             )
-        elif kind == "ConsumerMemberSubscribed":
-            self._sessions[group, line["member"]] = _SESSION_MS
+        elif kind in _SUBSCRIBED:
+            own = self._share_sessions.now(group) if kind == "ShareMemberSubscribed" else None
+            self._sessions[group, line["member"]] = max(_SESSION_MS, own or 0)
             self._left.pop((group, line["member"]), None)
         elif kind in _GONE:
             self._leave(line, [(group, line["member"])])

@@ -542,6 +542,16 @@ def test_a_member_whose_process_ended_is_out_when_its_session_is_over() -> None:
         judged(6_000, stored, killed, line(25, "MemberReplaced", member="n", replaced="m"), ended)
         == []
     )
+    shares = line(10, "ShareMemberSubscribed", member="m")
+    after = line(200_000, "RunEnded", "fault")
+    told = {"resource": "group", "name": "g", "replace": False}
+    longer = [["share.session.timeout.ms", "SET", "90000"]]
+    own = line(5, "ConfigChanged", "cluster", **told, changes=longer)
+    gone = line(50_000, "ShareMemberRemoved", member="m")
+    assert judged(70_000, shares, killed, after) == [20]
+    assert judged(70_000, own, shares, killed, after) == []
+    assert judged(100_000, own, shares, killed, after) == [20]
+    assert judged(70_000, shares, killed, gone, after) == []
     pending = (
         line(15, "MemberStarted", "member", client="c"),
         line(20, "MemberCrashed", "member", client="c"),
