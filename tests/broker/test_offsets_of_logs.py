@@ -135,12 +135,20 @@ def test_refusals(driver: DataDriver) -> None:
 
 
 def test_an_isolation_level_that_does_not_exist(driver: DataDriver) -> None:
-    request = ListOffsetsRequest(
-        replica_id=-1, isolation_level=9, topics=[ListOffsetsTopic(name="t", partitions=[at(-1)])]
-    )
+    """-1 for every entry as it stands in the request, before anything is looked up: doubled
+    partitions, unknown specials, unknown topics."""
+    asked = [
+        ListOffsetsTopic(name="t", partitions=[at(-1), at(-1), at(-99, 1)]),
+        ListOffsetsTopic(name="t", partitions=[at(-1)]),
+        ListOffsetsTopic(name="nope", partitions=[]),
+    ]
+    request = ListOffsetsRequest(replica_id=-1, isolation_level=9, topics=asked)
     answer = driver.client_.ask(request, 10)
     assert isinstance(answer, ListOffsetsResponse)
-    assert answer.topics[0].partitions[0].error_code == -1
+    assert [
+        (topic.name, [(each.partition_index, each.error_code) for each in topic.partitions])
+        for topic in answer.topics
+    ] == [("t", [(0, -1), (0, -1), (1, -1)]), ("t", [(0, -1)]), ("nope", [])]
 
 
 def epoch_end(

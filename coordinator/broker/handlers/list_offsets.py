@@ -6,9 +6,10 @@ KIP-734), -4 earliest local (v8), -5 latest tiered (v9, KIP-1005), -6 earliest p
 KIP-1023); any other negative, or one asked too early: 35. Readers of committed records are told of
 nothing at or behind the last stable offset: the latest is that offset. Who says that it is a
 replica is told of all that is there, committed or not; a debugging consumer (-2) as well, and by
-followers, too. Order of refusals: partition named twice (42), special (35), unknown (3), leader
-epoch (74, 75), not the leader (6). A leader whose high watermark has not come to the start of its
-epoch does not know the latest offset, nor one by time behind it (78, before v5: 5; KIP-207).
+followers, too. Order of refusals: isolation level (-1, of everything), partition named twice (42),
+special (35), unknown (3), leader epoch (74, 75), not the leader (6). A leader whose high watermark
+has not come to the start of its epoch does not know the latest offset, nor one by time behind it
+(78, before v5: 5; KIP-207).
 """
 
 from __future__ import annotations
@@ -70,8 +71,29 @@ def handle(broker: Broker, call: Call) -> Result | Sliced:
         for topic in request.topics
         for partition in topic.partitions
     )
-    work = _look_up_all(broker, call, request, named)
+    if request.isolation_level in (0, 1):
+        work = _look_up_all(broker, call, request, named)
+    else:
+        work = _no_such_isolation(request)
     return Sliced(work) if len(named) > ITEMS_A_STEP else whole(work, call.now)
+
+
+def _no_such_isolation(request: ListOffsetsRequest) -> Slices[Result]:
+    """Each entry of the request is answered as it stands: the level is read before any of them."""
+    response = ListOffsetsResponse()
+    for before, topic in enumerate(request.topics, 1):
+        of_topic = ListOffsetsTopicResponse(name=topic.name)
+        response.topics.append(of_topic)
+        for count, asked in enumerate(topic.partitions, before):
+            if not count % ITEMS_A_STEP:
+                yield
+            of_topic.partitions.append(
+                ListOffsetsPartitionResponse(
+                    partition_index=asked.partition_index,
+                    error_code=ErrorCode.UNKNOWN_SERVER_ERROR,
+                )
+            )
+    return response
 
 
 def _look_up_all(
@@ -91,8 +113,6 @@ def _look_up_all(
                 answer.error_code = ErrorCode.INVALID_REQUEST
             elif asked.timestamp < 0 and call.version < _SINCE.get(asked.timestamp, 0x7FFF):
                 answer.error_code = ErrorCode.UNSUPPORTED_VERSION
-            elif request.isolation_level not in (0, 1):
-                answer.error_code = ErrorCode.UNKNOWN_SERVER_ERROR
             else:
                 _answer(broker, topic.name, asked, answer, budget, request)
                 if call.version == 0 and not answer.error_code:
