@@ -21,6 +21,7 @@ from integration_tests.wire.scenarios import (
     random_frames,
     random_groups,
     random_logs,
+    random_requests,
     random_share_groups,
     random_shares,
 )
@@ -32,6 +33,7 @@ EPISODES = {
     "frames": random_frames.episode,
     "groups": random_groups.episode,
     "logs": random_logs.episode,
+    "requests": random_requests.episode,
     "share_groups": random_share_groups.episode,
     "shares": random_shares.episode,
 }

@@ -201,6 +201,17 @@ class TestDescribe:
             "This most likely occurs because of a request being malformed"
         )
 
+    def test_an_unknown_type_refuses_all_that_is_asked_with_it(self) -> None:
+        admin = Admin("t")
+        resources = [
+            DescribeConfigsResource(resource_type=kind, resource_name="t") for kind in (TOPIC, 3)
+        ]
+        results = admin.ask(32, 4, resources=resources).results
+        assert [(row.resource_type, row.error_code, row.configs) for row in results] == [
+            (TOPIC, 42, []),
+            (3, 42, []),
+        ]
+
 
 class TestTopics:
     def test_set_and_delete(self) -> None:

@@ -78,8 +78,9 @@ def test_read_committed_gets_an_empty_list_of_aborted_transactions(driver: DataD
 
 
 def test_an_isolation_level_that_does_not_exist(driver: DataDriver) -> None:
-    answer = driver.fetch(fetch_request(wanted(), isolation=5))
-    assert (answer.error_code, sizes(answer)) == (-1, [(0, -1, 0)])
+    """The session id is the request's."""
+    answer = driver.fetch(fetch_request(wanted(), isolation=5, session=(7, 0)))
+    assert (answer.error_code, answer.session_id, sizes(answer)) == (-1, 7, [(0, -1, 0)])
 
 
 @pytest.mark.parametrize(

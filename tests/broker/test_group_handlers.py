@@ -139,6 +139,12 @@ class TestOffsetCommit:
         assert by_name(commit(client, 9, generation=4, member="x", group="unknown")) == []
         assert by_name(commit(client, 9, ("t1", []), ("nope", []))) == [("nope", [])]
 
+    def test_a_commit_of_nothing_makes_no_group(self, driver: Driver, client: Client) -> None:
+        """OC-6, in every version."""
+        for version in (2, 9, 10):
+            assert by_name(commit(client, version, member="x", group="unknown")) == []
+        assert "unknown" not in driver.broker.coordinator.groups
+
     def test_a_group_error_stands_on_every_partition_that_was_left(self, client: Client) -> None:
         """OC-4"""
         answer = commit(

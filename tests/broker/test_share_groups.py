@@ -407,6 +407,7 @@ class TestTheShareCoordinator:
             assert [index for index, _ in answered] == [0, -1]
             assert answered[1][1] == ErrorCode.INVALID_REQUEST
             assert self.ask(driver, kind, "", 0) == []
+            assert self.ask(driver, kind, "g") == []
 
     def test_a_summary_of_nothing(self, driver: ShareDriver) -> None:
         """SH-ST-5."""

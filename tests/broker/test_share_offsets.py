@@ -3,6 +3,8 @@ answered."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from coordinator.errors import ErrorCode
@@ -134,14 +136,50 @@ def test_an_offset_that_is_set(driver: ShareDriver, tool: Tool) -> None:
 
 
 def test_nothing_known_makes_no_group(driver: ShareDriver, tool: Tool) -> None:
-    """SH-OFF-3"""
+    """SH-OFF-3; a negative partition fails the request, and makes it all the same, and so does a
+    topic without partitions."""
     assert tool.alter((0, 1), topic="nope").responses[0].partitions[0].error_code == UNKNOWN
     assert "g" not in driver.broker.coordinator.groups
     refused = tool.alter((-1, 1))
     assert refused.error_code == ErrorCode.UNKNOWN_SERVER_ERROR
     assert refused.error_message is not None
     assert refused.error_message.startswith("Initialize share group parameters has invalid part")
-    assert "g" not in driver.broker.coordinator.groups
+    assert "g" in driver.broker.coordinator.groups
+    assert tool.describe() == {}
+    assert not tool.alter(topic="nope", group="h").responses
+    assert "h" not in driver.broker.coordinator.groups
+    assert tool.alter(group="h").responses[0].partitions == []
+    assert "h" in driver.broker.coordinator.groups
+
+
+def test_topics_that_fail_their_group(driver: ShareDriver, tool: Tool) -> None:
+    """SH-OFF-3: known topics without partitions or with a negative one; those that there are not
+    fail nothing, and are told last, each entry by itself."""
+
+    def described(group: str, *topics: tuple[str, list[int]]) -> tuple[int, list[Any]]:
+        asked = DescribeShareGroupOffsetsRequestGroup(
+            group_id=group,
+            topics=[
+                DescribeShareGroupOffsetsRequestTopic(topic_name=name, partitions=partitions)
+                for name, partitions in topics
+            ],
+        )
+        answer = tool.client.ask(DescribeShareGroupOffsetsRequest(groups=[asked]), 1)
+        assert isinstance(answer, DescribeShareGroupOffsetsResponse)
+        row = answer.groups[0]
+        return row.error_code, [
+            (topic.topic_name, [of.partition_index for of in topic.partitions])
+            for topic in row.topics
+        ]
+
+    assert described("g", ("t", [])) == (-1, [])
+    assert described("g", ("nope", [3]), ("t", [-2])) == (-1, [])
+    assert described("", ("t", [0])) == (-1, [])
+    assert described("", ("nope", [5, 5])) == (0, [("nope", [5, 5])])
+    assert described("g", ("nope", [1, -1]), ("t", [2, 0]), ("nope", [])) == (
+        0,
+        [("t", [0, 2]), ("nope", [1, -1]), ("nope", [])],
+    )
 
 
 def test_a_topic_that_is_forgotten(driver: ShareDriver, tool: Tool) -> None:
@@ -156,6 +194,23 @@ def test_a_topic_that_is_forgotten(driver: ShareDriver, tool: Tool) -> None:
         UNKNOWN,
         "There is no offset information to delete.",
     )
+
+
+def test_what_cannot_be_forgotten_is_told_as_often_as_it_is_named(
+    driver: ShareDriver, tool: Tool
+) -> None:
+    """SH-OFF-3: behind what is forgotten."""
+    tool.alter((0, 3))
+    topics = [
+        DeleteShareGroupOffsetsRequestTopic(topic_name=name) for name in ("nope", "t", "nope")
+    ]
+    answer = tool.client.ask(DeleteShareGroupOffsetsRequest(group_id="g", topics=topics), 0)
+    assert isinstance(answer, DeleteShareGroupOffsetsResponse)
+    assert [(row.topic_name, row.error_code) for row in answer.responses] == [
+        ("t", 0),
+        ("nope", UNKNOWN),
+        ("nope", UNKNOWN),
+    ]
 
 
 def test_groups_that_may_not_be_changed(driver: ShareDriver, tool: Tool) -> None:

@@ -1,8 +1,9 @@
 """AlterShareGroupOffsets (key 91), v0: where a share group without members starts (KIP-932,
 SH-OFF-3).
 
-Any offset is taken as it is. A group that there is not is made, unless no partition is known. Of a
-partition that is named twice the last offset counts.
+Any offset is taken as it is. A group that there is not is made, unless no topic is known. Of a
+partition that is named twice the last offset counts. Topics that there are not are told first, and
+not at all if they are named without partitions.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 _UNKNOWN = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 _NEW_GROUP_EPOCH = 1
+_ZERO_ID = bytes(16)
 
 
 def handle(broker: Broker, call: Call) -> Result:
@@ -49,18 +51,29 @@ def handle(broker: Broker, call: Call) -> Result:
     for of in request.topics:
         named.setdefault(of.topic_name, []).extend(of.partitions)
     known = {name: topic for name in named if (topic := broker.cluster.topics.get(name))}
-    for name, topic in known.items():
-        for row in named[name]:
-            if row.partition_index < 0:
-                return _refused(
-                    ErrorCode.UNKNOWN_SERVER_ERROR, _negative(request.group_id, topic, row)
-                )
-    ensure_internal_topic(broker, SHARE_GROUP_STATE, call)
-    rows = [_topic(broker, call, request.group_id, name, named[name]) for name in named]
-    try:
-        _tell_the_group(broker, call, request.group_id, rows)
-    except Refused as failure:
-        return _refused(failure.error, failure.message or failure.error.message)
+    wrong = next(
+        (
+            _negative(request.group_id, topic, row)
+            for name, topic in known.items()
+            for row in named[name]
+            if row.partition_index < 0
+        ),
+        None,
+    )
+    rows = []
+    if wrong is None:
+        ensure_internal_topic(broker, SHARE_GROUP_STATE, call)
+        unknown = [name for name, partitions in named.items() if name not in known and partitions]
+        rows = [
+            _topic(broker, call, request.group_id, name, named[name]) for name in (*unknown, *known)
+        ]
+    if known:
+        try:
+            _tell_the_group(broker, call, request.group_id, rows)
+        except Refused as failure:
+            return _refused(failure.error, failure.message or failure.error.message)
+    if wrong is not None:
+        return _refused(ErrorCode.UNKNOWN_SERVER_ERROR, wrong)
     return AlterShareGroupOffsetsResponse(responses=rows)
 
 
@@ -88,14 +101,15 @@ def _topic(
                 row.error_code, row.error_message = done.error, done.message
         answered.append(row)
     return AlterShareGroupOffsetsResponseTopic(
-        topic_name=name, topic_id=bytes(16) if topic is None else topic.id, partitions=answered
+        topic_name=name, topic_id=_ZERO_ID if topic is None else topic.id, partitions=answered
     )
 
 
 def _tell_the_group(
     broker: Broker, call: Call, group_id: str, rows: list[AlterShareGroupOffsetsResponseTopic]
 ) -> None:
-    """The group has state of these partitions from now on."""
+    """The group has state of these partitions from now on. If there are none it is made all the
+    same."""
     told = [
         TopicPartitions(
             of.topic_name,
@@ -104,10 +118,10 @@ def _tell_the_group(
         )
         for of in rows
     ]
-    told = [of for of in told if of.partitions]
-    if told:
-        outcome = broker.coordinator.share_offsets_set(group_id, told, call.now, call.cause)
-        broker.send_replies(outcome, call.now)
+    outcome = broker.coordinator.share_offsets_set(
+        group_id, [of for of in told if of.partitions], call.now, call.cause
+    )
+    broker.send_replies(outcome, call.now)
 
 
 def _refused(error: ErrorCode, message: str) -> AlterShareGroupOffsetsResponse:

@@ -26,7 +26,8 @@ _NOTHING = "There is no offset information to delete."
 
 
 def handle(broker: Broker, call: Call) -> Result:
-    """Answered at once, each topic once."""
+    """Answered at once: topics that are forgotten, each once, then what is refused as often as it
+    is named."""
     request = call.message
     assert isinstance(request, DeleteShareGroupOffsetsRequest)
     if not is_enabled(broker):
@@ -35,8 +36,10 @@ def handle(broker: Broker, call: Call) -> Result:
     if refused is not None:
         error, message = refused
         return DeleteShareGroupOffsetsResponse(error_code=error, error_message=message)
-    names = list(dict.fromkeys(of.topic_name for of in request.topics))
-    rows = [_topic(broker, call, request.group_id, name) for name in names]
+    names = [of.topic_name for of in request.topics]
+    by_name = {name: _topic(broker, call, request.group_id, name) for name in dict.fromkeys(names)}
+    rows = [row for row in by_name.values() if not row.error_code]
+    rows += [row for name in names if (row := by_name[name]).error_code]
     gone = [row.topic_id for row in rows if not row.error_code]
     if gone:
         try:

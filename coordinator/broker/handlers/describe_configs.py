@@ -40,8 +40,12 @@ if TYPE_CHECKING:
     from ..core import Broker
 
 
+_KINDS = frozenset(ResourceType)
+
+
 def handle(broker: Broker, call: Call) -> Sliced:
-    """Answered at once, each resource on its own."""
+    """Answered at once, each resource on its own, unless one has a type that there is not: then all
+    are refused."""
     return Sliced(_describe(broker, call))
 
 
@@ -50,6 +54,8 @@ def _describe(broker: Broker, call: Call) -> Slices[Result]:
     have the same entries."""
     request = call.message
     assert isinstance(request, DescribeConfigsRequest)
+    if any(resource.resource_type not in _KINDS for resource in request.resources):
+        return (yield from _refuse_all(request))
     results: dict[tuple[int, str, tuple[str, ...]], DescribeConfigsResult] = {}
     plain: dict[tuple[int, tuple[str, ...]], list[DescribeConfigsResourceResult]] = {}
     answers = []
@@ -63,6 +69,23 @@ def _describe(broker: Broker, call: Call) -> Slices[Result]:
         elif not count % ITEMS_A_STEP:
             yield
         answers.append(result)
+    return DescribeConfigsResponse(results=answers)
+
+
+def _refuse_all(request: DescribeConfigsRequest) -> Slices[Result]:
+    error = ErrorCode.INVALID_REQUEST
+    answers = []
+    for count, resource in enumerate(request.resources, 1):
+        if not count % ITEMS_A_STEP:
+            yield
+        answers.append(
+            DescribeConfigsResult(
+                error_code=error,
+                error_message=error.message,
+                resource_type=resource.resource_type,
+                resource_name=resource.resource_name,
+            )
+        )
     return DescribeConfigsResponse(results=answers)
 
 
@@ -136,12 +159,10 @@ def _entries(broker: Broker, resource: DescribeConfigsResource) -> list[ConfigEn
                     ErrorCode.INVALID_REQUEST, "Client metrics subscription name must not be empty"
                 )
             return client_metrics_entries(broker.cluster.client_metrics.get(name, {}), names)
-        case ResourceType.GROUP:
+        case _:  # a group
             if not name:
                 raise Refused(ErrorCode.INVALID_REQUEST, "Group name must not be empty")
             return group_entries(broker.cluster.group_configs.get(name, {}), configs, names)
-        case _:
-            raise Refused(ErrorCode.INVALID_REQUEST, ErrorCode.INVALID_REQUEST.message)
 
 
 def _check_node(broker: Broker, name: str, otherwise: str) -> None:

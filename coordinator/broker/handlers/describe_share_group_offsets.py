@@ -1,8 +1,10 @@
 """DescribeShareGroupOffsets (key 90), v0-1: where share groups start, and how far they are behind
 (KIP-932; v1: lag, KIP-1226).
 
-Without topics all are told of which the group has state. A partition that its topic does not have
-is told UNKNOWN_TOPIC_OR_PARTITION; Kafka never answers such a request.
+Without topics all are told of which the group has state. Topics that there are not come last, one
+entry for each that the request has. A topic without partitions, or a negative partition, fails its
+group as a whole (-1). A partition that its topic does not have is told UNKNOWN_TOPIC_OR_PARTITION;
+Kafka never answers such a request.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from ...share_states.model import NO_OFFSET, ShareStateKey
 from ...wire.messages.describe_share_group_offsets import (
     DescribeShareGroupOffsetsRequest,
     DescribeShareGroupOffsetsRequestGroup,
+    DescribeShareGroupOffsetsRequestTopic,
     DescribeShareGroupOffsetsResponse,
     DescribeShareGroupOffsetsResponseGroup,
     DescribeShareGroupOffsetsResponsePartition,
@@ -62,15 +65,36 @@ def _group(
         )
         row.topics = list(_topics(broker, group_id, wanted))
         return row
-    if asked.topics and not group_id:
+    named: dict[str, set[int]] = {}
+    unknown = []
+    for topic in asked.topics:
+        if topic.topic_name in broker.cluster.topics:
+            named.setdefault(topic.topic_name, set()).update(topic.partitions)
+        else:
+            unknown.append(_unknown(topic))
+    if any(not indexes or min(indexes) < 0 for indexes in named.values()) or (
+        named and not group_id
+    ):
         error = ErrorCode.UNKNOWN_SERVER_ERROR
         row.error_code, row.error_message = error, error.message
         return row
-    named: dict[str, set[int]] = {}
-    for topic in asked.topics:
-        named.setdefault(topic.topic_name, set()).update(topic.partitions)
-    row.topics = list(_topics(broker, group_id, named))
+    row.topics = [*_topics(broker, group_id, named), *unknown]
     return row
+
+
+def _unknown(
+    topic: DescribeShareGroupOffsetsRequestTopic,
+) -> DescribeShareGroupOffsetsResponseTopic:
+    return DescribeShareGroupOffsetsResponseTopic(
+        topic_name=topic.topic_name,
+        topic_id=_ZERO_ID,
+        partitions=[
+            DescribeShareGroupOffsetsResponsePartition(
+                partition_index=index, start_offset=NO_OFFSET
+            )
+            for index in topic.partitions
+        ],
+    )
 
 
 def _topics(

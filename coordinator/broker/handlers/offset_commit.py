@@ -37,6 +37,8 @@ def handle(broker: Broker, call: Call) -> Result:
     if not broker.configs.release.has("OC-40-1"):  # no version knows GROUP_ID_NOT_FOUND
         call = call._replace(version=min(call.version, _LAST_WITHOUT_NOT_FOUND))
     by_id = call.version >= _FIRST_WITH_IDS
+    if not request.topics:
+        return OffsetCommitResponse()  # no coordinator is asked: no group begins
     if not by_id and nothing_is_missing(broker.cluster, request.topics) and fits(request.group_id):
         return broker.coordinate(call, request)  # most requests, in short
     missing: MissingPartitions[OffsetCommitRequestTopic, OffsetCommitResponseTopic] = (

@@ -2,7 +2,9 @@
 Write-, Delete- and ReadSummary- ShareGroupState (keys 83-87).
 
 Brokers ask each other so; clients may too. Each partition is answered once, in the order of the
-request, however often it is named; a request without a group is answered with nothing (SH-ST-6).
+request: of one that is named again all is done, and the last answer is told. A request without a
+group is answered with nothing, and so is one in which a topic has no partitions, unless it
+initializes states (SH-ST-6).
 v1 of 85 and 87: how many deliveries are complete (KIP-1226).
 """
 
@@ -83,15 +85,14 @@ def _handle(broker: Broker, call: Call) -> Slices[Result]:
     served = is_enabled(broker)
     rows: dict[bytes, dict[int, Any]] = {}
     seen = 0
-    for topic in request.topics if request.group_id else ():
-        seen += 1 + len(topic.partitions)
-        if seen >= ITEMS_A_STEP:
-            seen = 0
-            yield
+    for topic in _topics(request, kind):
+        seen += 1
         of_topic = rows.setdefault(topic.topic_id, {})
         for of in topic.partitions:
-            if of.partition in of_topic:
-                continue
+            seen += 1
+            if seen >= ITEMS_A_STEP:
+                seen = 0
+                yield
             key = ShareStateKey(request.group_id, topic.topic_id, of.partition)
             decision, state = (
                 ask(broker, call, key, of)
@@ -108,6 +109,16 @@ def _handle(broker: Broker, call: Call) -> Slices[Result]:
         ]
     )
     return response
+
+
+def _topics(request: Any, kind: str) -> list[Any]:
+    """What a request is about, if it is answered at all."""
+    if not request.group_id or (
+        kind != "InitializeState" and not all(topic.partitions for topic in request.topics)
+    ):
+        return []
+    topics: list[Any] = request.topics
+    return topics
 
 
 def _row(
