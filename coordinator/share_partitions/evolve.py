@@ -8,7 +8,7 @@ from typing import Any
 
 from . import events as ev
 from .model import SharePartition
-from .runs import Condition
+from .runs import Condition, unheld
 from .states import RecordState
 
 _NEW = Condition(RecordState.AVAILABLE, 0)
@@ -26,7 +26,7 @@ def _opened(partition: SharePartition, event: ev.SharePartitionOpened) -> None:
         if of.first_offset > partition.next_offset:  # nothing was stored of what lies between
             partition.runs.change([(partition.next_offset, of.first_offset - 1, _NEW)])
         partition.runs.change(
-            [(of.first_offset, of.last_offset, Condition(RecordState(of.state), of.delivery_count))]
+            [(of.first_offset, of.last_offset, unheld(of.state, of.delivery_count))]
         )
         partition.add_batch(ev.Span(of.first_offset, of.last_offset))
         partition.next_offset = of.last_offset + 1
@@ -56,7 +56,7 @@ def _acquired(partition: SharePartition, event: ev.RecordsAcquired) -> None:
 def _acknowledged(partition: SharePartition, event: ev.RecordsAcknowledged) -> None:
     changes = []
     for of in event.records:
-        condition = Condition(RecordState(of.state), of.delivery_count)
+        condition = unheld(of.state, of.delivery_count)
         if condition.state is RecordState.ACQUIRED:
             assert event.deadline_ms is not None, event
             condition = condition._replace(member_id=event.member_id, deadline_ms=event.deadline_ms)
@@ -70,7 +70,7 @@ def _given_up(partition: SharePartition, event: ev.RecordsReleased | ev.RecordsA
     _touched(partition, event.records)
     partition.runs.change(
         [
-            (of.first_offset, of.last_offset, Condition(RecordState(of.state), of.delivery_count))
+            (of.first_offset, of.last_offset, unheld(of.state, of.delivery_count))
             for of in event.records
         ]
     )

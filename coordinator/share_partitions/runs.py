@@ -10,6 +10,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from .states import RecordState
@@ -25,6 +26,12 @@ class Condition(NamedTuple):
     delivery_count: int
     member_id: str = ""
     deadline_ms: int = 0
+
+
+@lru_cache(maxsize=1_024)
+def unheld(state: str, delivery_count: int) -> Condition:
+    """The condition of records that nobody holds; one value, however many records are in it."""
+    return Condition(RecordState(state), delivery_count)
 
 
 class Run(NamedTuple):

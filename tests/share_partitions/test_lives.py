@@ -426,3 +426,14 @@ def give_back(
         del holder[offset]
         if final or count[offset] >= LIMIT:
             done.add(offset)
+
+
+def test_records_that_nobody_holds_share_their_conditions() -> None:
+    """A million records, every second one accepted by itself, are a million runs of two values."""
+    life = Life((0, 9))
+    life.fetch()
+    for offset in range(1, 10, 2):
+        assert life.acknowledge((offset, offset, ACCEPT)) is ErrorCode.NONE
+    conditions = [run.condition for run in life.partition.runs]
+    assert len(conditions) == 10
+    assert len(set(map(id, conditions))) == 2

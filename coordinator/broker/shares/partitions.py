@@ -20,7 +20,7 @@ from ...share_partitions import release as releasing
 from ...share_partitions.acquire import Read, Wanted, acquire
 from ...share_partitions.evolve import evolve
 from ...share_partitions.model import SharePartition, SharePartitionKey
-from ...share_partitions.runs import Condition, Run, Runs
+from ...share_partitions.runs import Run, Runs, unheld
 from ...share_partitions.start import start_after
 from ...share_partitions.states import STATES, RecordState
 from ...share_states.decide import Written
@@ -441,9 +441,9 @@ class SharePartitions:
             self._revisions[key] = self._revisions.get(key, 0) + 1
         if isinstance(event, _TELL_OF_RECORDS):
             done = [
-                (of.first_offset, of.last_offset, Condition(state, of.delivery_count))
+                (of.first_offset, of.last_offset, condition)
                 for of in event.records
-                if (state := RecordState(of.state)).final
+                if (condition := unheld(of.state, of.delivery_count)).state.final
             ]
             if done:
                 self._done.setdefault(partition.key, Runs()).change(done)
