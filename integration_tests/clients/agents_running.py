@@ -20,7 +20,7 @@ from integration_tests.clients.variants import LIBRARIES
 Line = dict[str, Any]
 Heard = Callable[[Line], None]
 
-_READY_S = 60.0
+_READY_S = 180.0
 _END_S = 5.0
 
 

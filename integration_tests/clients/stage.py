@@ -24,7 +24,7 @@ from integration_tests.wire.recorder import Session, Stop, new_nonce
 
 PROFILE: Final = "clients"
 """The broker configuration that stories want."""
-PATIENCE_S: Final = 60.0
+PATIENCE_S: Final = 120.0
 """The limit of every wait: far beyond what anything takes on a busy machine. Nothing is compared
 with it."""
 QUIET_S: Final = 0.3
@@ -46,7 +46,7 @@ SHORT_SESSION_MS: Final = 6_000
 may hold a member up for seconds."""
 
 DEFAULTS: Final[Mapping[str, Any]] = {
-    "session.timeout.ms": 12_000,
+    "session.timeout.ms": 30_000,
     "heartbeat.interval.ms": 250,
     "max.poll.interval.ms": 60_000,
     "auto.offset.reset": "earliest",

@@ -13,7 +13,7 @@ from urllib.parse import unquote
 
 import pytest
 from confluent_kafka import Consumer
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from coordinator.emulator.embedded import Emulator
 from coordinator.page.deeds import Deeds
@@ -291,6 +291,7 @@ def test_a_live_group_is_acted_on_by_keyboard_and_pointer(
     expect(page.locator(".acts .menu")).to_have_count(0)
     page.locator(".plot").focus()
     page.keyboard.press("Enter")
+    expect(page.locator(".acts [data-do=expire]")).to_be_focused()
     page.keyboard.press("Enter")  # the first of them: its session expires
     kafka.wait_for("MemberRemoved", reason="session expired", since=0, timeout=PATIENT_MS / 1000)
     kafka.group("billing").wait(
@@ -306,6 +307,33 @@ def test_a_live_group_is_acted_on_by_keyboard_and_pointer(
     page.locator(".in-force button").click()
     expect(page.locator(".in-force")).to_have_count(0)
     assert not kafka.faults()
+
+
+@pytest.mark.usefixtures("site")
+def test_a_menu_that_opens_before_the_server_has_answered_has_its_first_deed_in_focus(
+    page: Page, served: tuple[Emulator, PageServer], consumer: Callable[[], None]
+) -> None:
+    kafka, live = served
+    consumer()
+    kafka.group("billing").wait(members=1, assigned="all", timeout=PATIENT_MS / 1000)
+    held: list[Route] = []
+    opened = False
+
+    def hold(route: Route) -> None:
+        if opened:
+            route.continue_()
+        else:
+            held.append(route)
+
+    page.route("**/acts", hold)
+    page.goto(live.url_to_act)
+    expect(page.locator(".labels")).to_contain_text("cart")
+    page.locator(".plot").click(position={"x": 300, "y": 112})
+    expect(page.locator(".acts [data-do=nothing]")).to_be_focused()
+    opened = True
+    while held:
+        held.pop().continue_()
+    expect(page.locator(".acts [data-do=expire]")).to_be_focused()
 
 
 def test_another_page_in_the_same_browser_changes_nothing(

@@ -29,7 +29,8 @@ def kafka(tmp_path: Path) -> Iterator[Emulator]:
 
 @pytest.fixture
 def peer(kafka: Emulator) -> Iterator[PeerHandle]:
-    with kafka.peer("billing", ["orders"], config=TIMERS, keep_going=True) as peer:
+    config = {**TIMERS, "enable.auto.commit": False}  # its next commit is the test's
+    with kafka.peer("billing", ["orders"], config=config, keep_going=True) as peer:
         peer.wait_stable()
         yield peer
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import logging
+import time
 import traceback
 from base64 import b64encode
 from contextlib import suppress
@@ -41,6 +42,8 @@ KEY = "m4ster-key-of-tokens"
 SALTED = salted("sha256", PASSWORD, SALT)
 BEARER = unsecured_token({"sub": "somebody", "exp": 1 << 34, "note": "b3arer-t0ken"})
 TEXTS = [PASSWORD, ROTATED, WRONG, KEY, BEARER]
+PATIENCE_S = 120.0
+"""For each thing that is awaited, on a busy machine."""
 
 
 def shapes(secret: bytes) -> list[str]:
@@ -161,7 +164,11 @@ def test_no_output_has_a_secret(
             log_in(one, "PLAIN", plain("billing", WRONG))
         given = kafka.client_config("kafka-python", user="billing", mechanism="PLAIN")
         consumer = KafkaConsumer("orders", group_id="g", **given)
-        consumer.poll(timeout_ms=500)
+        joined = kafka.observe("SyncGroup", group="g")
+        end = time.monotonic() + PATIENCE_S
+        while not joined.hits:
+            assert time.monotonic() < end
+            consumer.poll(timeout_ms=100)
         consumer.close()
         try:
             wrong = {**given, "sasl_plain_password": WRONG, "bootstrap_timeout_ms": 300}

@@ -37,9 +37,10 @@ export class Acts extends Component {
     this.do();
   }
 
-  /** @param {Props} before */
-  componentDidUpdate(before) {
-    if (this.props.touched && this.props.touched !== before.touched) this.root?.querySelector("button")?.focus();
+  /** The first deed has the focus, also where the menu is opened before the server has said what can be done. @param {Props} before @param {any} was */
+  componentDidUpdate(before, was) {
+    const { touched } = this.props, opened = touched !== before.touched, told = was.busy && !this.state.busy;
+    if (touched && (opened || told)) this.root?.querySelector(".menu button:enabled")?.focus();
   }
 
   /** @param {any} [body] */

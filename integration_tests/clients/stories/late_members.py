@@ -38,7 +38,7 @@ def a_commit_while_the_group_rebalances(cast: Cast) -> None:
     orders = cast.topic("orders", 4)
     cast.produce(orders, {0: "abc"})
     a = (
-        cast.member("A", heartbeat_interval_ms=6_000, session_timeout_ms=30_000)
+        cast.member("A", heartbeat_interval_ms=12_000, session_timeout_ms=40_000)
         .subscribe(orders)
         .until_consumed(3)
     )
