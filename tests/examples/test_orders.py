@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator
@@ -13,9 +17,10 @@ import pytest
 
 from coordinator import Emulator
 
-kafka_python = pytest.importorskip("kafka")
-from examples.orders.billing import GROUP, INVOICES, ORDERS, Billing, OrderError, invoice_for  # noqa: E402
-from examples.orders.shop import order  # noqa: E402
+pytest.importorskip("kafka")
+from examples.orders import billing as service
+from examples.orders.billing import GROUP, INVOICES, ORDERS, OrderError, invoice_for
+from examples.orders.shop import order
 
 ORDERS_WRITTEN = 20
 WAIT_S = 120
@@ -28,51 +33,65 @@ def kafka() -> Iterator[Emulator]:
 
 
 @contextmanager
-def billing(kafka: Emulator) -> Iterator[Queue[str]]:
-    """An instance of the service while the block lasts; what it says."""
+def billing(kafka: Emulator, bills: Queue[str] | None = None) -> Iterator[Queue[str]]:
+    """An instance of the service while the block lasts, a process of its own; what it says, `bills`
+    apart if they are given. What it has billed is written when the block has ended."""
+    process = subprocess.Popen(
+        [sys.executable, service.__file__],
+        env={**os.environ, "KAFKA_BOOTSTRAP_SERVERS": kafka.bootstrap_servers},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     said: Queue[str] = Queue()
-    service = Billing(kafka.bootstrap_servers, say=said.put)
-    thread = threading.Thread(target=service.run)
-    thread.start()
+
+    def listen() -> None:
+        assert process.stdout is not None
+        for line in process.stdout:
+            of = bills if bills is not None and line.startswith("billed ") else said
+            of.put(line.rstrip("\n"))
+
+    reader = threading.Thread(target=listen)
+    reader.start()
     try:
         yield said
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(WAIT_S) == 0
     finally:
-        service.stop()
-        thread.join()
+        process.kill()
+        process.wait()
+        reader.join()
+        assert process.stdout is not None
+        process.stdout.close()
 
 
 def write_orders(kafka: Emulator, first: int, count: int, *, also: tuple[bytes, ...] = ()) -> None:
-    producer = kafka_python.KafkaProducer(bootstrap_servers=kafka.bootstrap_servers)
-    for number in range(first, first + count):
-        key, value = order(number)
-        producer.send(ORDERS, key=key, value=value)
-    for value in also:
-        producer.send(ORDERS, value=value)
-    producer.close()
+    keys, values = zip(*(order(number) for number in range(first, first + count)), strict=True)
+    kafka.produce(ORDERS, values, keys=keys)
+    kafka.produce(ORDERS, also)
 
 
-def read_invoices(kafka: Emulator, count: int) -> list[str]:
-    """The order numbers of the first `count` invoices."""
-    consumer = kafka_python.KafkaConsumer(
-        INVOICES,
-        bootstrap_servers=kafka.bootstrap_servers,
-        auto_offset_reset="earliest",
-        consumer_timeout_ms=WAIT_S * 1000,
-    )
-    try:
-        return [json.loads(next(consumer).value)["order"] for _ in range(count)]
-    finally:
-        consumer.close()
+def invoices(kafka: Emulator) -> list[str]:
+    """The order numbers of all invoices."""
+    return [json.loads(record.value or b"")["order"] for record in kafka.records(INVOICES)]
+
+
+def heard(said: Queue[str], what: str, count: int) -> list[str]:
+    """So many lines that begin so, as they come."""
+    found: list[str] = []
+    while len(found) < count:
+        line = said.get(timeout=WAIT_S)
+        found += [line] if line.startswith(what) else []
+    return found
 
 
 def test_two_instances_share_the_orders_and_bill_each_once(kafka: Emulator) -> None:
-    with billing(kafka) as first, billing(kafka) as second:
+    bills: Queue[str] = Queue()
+    with billing(kafka, bills) as first, billing(kafka, bills) as second:
         served = [serving_three(said) for said in (first, second)]
         assert set(served[0]) | set(served[1]) == set(range(6))
         write_orders(kafka, 0, ORDERS_WRITTEN)
-        assert Counter(read_invoices(kafka, ORDERS_WRITTEN)) == Counter(
-            f"A-{number}" for number in range(ORDERS_WRITTEN)
-        )
+        heard(bills, "billed ", ORDERS_WRITTEN)
+    assert Counter(invoices(kafka)) == Counter(f"A-{number}" for number in range(ORDERS_WRITTEN))
 
 
 def serving_three(said: Queue[str]) -> list[int]:
@@ -89,13 +108,14 @@ def serving_three(said: Queue[str]) -> list[int]:
 
 def test_a_restart_goes_on_where_the_last_run_stopped(kafka: Emulator) -> None:
     write_orders(kafka, 0, 5)
-    with billing(kafka):
-        read_invoices(kafka, 5)
+    with billing(kafka) as said:
+        heard(said, "billed ", 5)
     kafka.group(GROUP).wait(state="Empty", timeout=WAIT_S)
     assert {line["reason"] for line in kafka.events("MemberRemoved")} == {"left"}
     write_orders(kafka, 5, 5)
-    with billing(kafka):
-        assert sorted(read_invoices(kafka, 10)) == [f"A-{number}" for number in range(10)]
+    with billing(kafka) as said:
+        heard(said, "billed ", 5)
+    assert sorted(invoices(kafka)) == [f"A-{number}" for number in range(10)]
 
 
 def test_what_is_no_order_is_skipped_and_named(kafka: Emulator) -> None:
@@ -103,11 +123,11 @@ def test_what_is_no_order_is_skipped_and_named(kafka: Emulator) -> None:
         write_orders(
             kafka, 0, 1, also=(b"nonsense", b'{"id": "A-9", "customer": "eve", "cents": -5}')
         )
-        skipped = []
-        while len(skipped) < 2:
-            line = said.get(timeout=WAIT_S)
-            skipped += [line] if line.startswith("skipped ") else []
-        assert read_invoices(kafka, 1) == ["A-0"]
+        lines = [said.get(timeout=WAIT_S)]
+        while sum(line.startswith(("skipped ", "billed ")) for line in lines) < 3:
+            lines.append(said.get(timeout=WAIT_S))
+    assert invoices(kafka) == ["A-0"]
+    skipped = [line for line in lines if line.startswith("skipped ")]
     assert sum("not an order" in line for line in skipped) == 1
     assert sum("order A-9: -5 is no price in cents" in line for line in skipped) == 1
 
