@@ -1,7 +1,8 @@
 """The examples in other languages pass as they stand, on a served emulator: examples/java with
 Maven, examples/go with the go command, the cookbook's recipe with Go and Node at the same time; and
 those of clients that log in (docs/security_clients.md), on one that speaks SASL_SSL alone. The
-Testcontainers modules are compiled by `make fuzz`; test_emulator_image.py runs them.
+Testcontainers modules and the Java client that is made of the OpenAPI document are compiled by
+`make fuzz`; test_emulator_image.py runs the former.
 
 Skipped with one line where a language's tools are missing, a failure if REQUIRE_REAL_BROKER is set.
 What they build on is downloaded once.
@@ -17,6 +18,7 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -25,6 +27,8 @@ EXAMPLES = PROJECT / "examples"
 KAFKAJS = "kafkajs@2.2.4"
 SECURED_PAGE = "security_clients.md"
 LIMIT_S = 900
+WITH_TOOLS = (1, 24)
+"""The Go that runs the tools that a module names."""
 TOKEN = "of the examples".replace(" ", "-")
 
 
@@ -107,6 +111,40 @@ def test_go(control: str) -> None:
     said = run(control, EXAMPLES / "go", "go", "test", "-count=1", "-v", "./...")
     assert said.count("--- PASS") == 2
     assert "SKIP" not in said
+
+
+def test_a_go_client_made_of_the_openapi_document(control: str, tmp_path: Path) -> None:
+    """examples/control-go: made from what the port tells, compiled, and used."""
+    tools("go")
+    version = subprocess.run(["go", "env", "GOVERSION"], capture_output=True, text=True, check=True)
+    if tuple(map(int, re.findall(r"\d+", version.stdout)[:2])) < WITH_TOOLS:
+        pytest.skip(f"{version.stdout.strip()} knows no tools of a module: Go 1.24 does")
+    module = tmp_path / "module"
+    shutil.copytree(EXAMPLES / "control-go", module)
+    document(control, module / "openapi.json")
+    run(control, module, "go", "generate", "./...")
+    said = run(control, module, "go", "test", "-count=1", "-v", "./...")
+    assert "--- PASS: TestAGeneratedClient" in said
+
+
+@pytest.mark.thorough
+def test_a_java_client_made_of_the_openapi_document(control: str, tmp_path: Path) -> None:
+    """examples/control-java, likewise."""
+    tools("mvn", "java")
+    module = tmp_path / "module"
+    shutil.copytree(EXAMPLES / "control-java", module, ignore=shutil.ignore_patterns("target"))
+    document(control, module / "openapi.json")
+    said = run(control, module, "mvn", "--batch-mode", "--no-transfer-progress", "test")
+    assert "Tests run: 1, Failures: 0, Errors: 0, Skipped: 0" in said
+
+
+def document(control: str, file: Path) -> None:
+    """Keep the document that a control port tells."""
+    request = Request(
+        f"{control}/openapi.json?version=3.0", headers={"Authorization": f"Bearer {TOKEN}"}
+    )
+    with urlopen(request, timeout=LIMIT_S) as answer:
+        file.write_bytes(answer.read())
 
 
 @pytest.mark.thorough

@@ -114,7 +114,14 @@ class Application:
         return entry.read_body(plain)
 
     async def _openapi(self, request: Request) -> Response:
-        return JSONResponse(document())
+        version = request.query_params.get("version", "3.1")
+        if version not in ("3.0", "3.1"):
+            raise ShapeError(f"version={version!r}: the document is had as 3.1 and as 3.0")
+        if version == "3.1":
+            return JSONResponse(document())
+        from .openapi_3_0 import as_3_0  # for generators alone
+
+        return JSONResponse(as_3_0(document()))
 
     async def _exposition(self, request: Request) -> Response:
         return PlainTextResponse(self._metrics.exposition(), media_type=METRICS_TYPE)

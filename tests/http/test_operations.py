@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import threading
+from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
 from urllib.error import HTTPError
@@ -400,6 +401,42 @@ def test_verbs_of_a_cluster_and_their_inverses() -> None:
         with pytest.raises(Refused, match="no broker 9") as refused:
             client.post("/brokers/control", {"verb": "StopBroker", "broker": 9})
         assert refused.value.status == 409
+
+
+def kinds(schema: Any) -> Iterator[dict[str, Any]]:
+    """Every object of a document."""
+    if isinstance(schema, dict):
+        yield schema
+        for each in schema.values():
+            yield from kinds(each)
+    elif isinstance(schema, list):
+        for each in schema:
+            yield from kinds(each)
+
+
+def test_the_document_has_an_older_form(client: Client) -> None:
+    """For generators: nothing in it is of 3.1 alone, and no operation is missing."""
+    newest, older = client.get("/openapi.json"), client.get("/openapi.json?version=3.0")
+    assert client.get("/openapi.json?version=3.1") == newest
+    assert (newest["openapi"], older["openapi"]) == ("3.1.0", "3.0.3")
+    assert {path: set(methods) for path, methods in older["paths"].items()} == {
+        path: set(methods) for path, methods in newest["paths"].items()
+    }
+    for schema in kinds(older):
+        assert not isinstance(schema.get("type"), list)
+        assert schema.get("type") != "null"
+        assert not {"anyOf", "const", "prefixItems"} & {
+            name for name, value in schema.items() if name != "properties" and value is not None
+        }
+    body = older["paths"]["/topics"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    assert body["properties"]["config"]["additionalProperties"] == {
+        "description": "string or integer or number or boolean"
+    }
+    wait = older["paths"]["/groups/{group}/wait"]["post"]["requestBody"]["content"]
+    properties = wait["application/json"]["schema"]["properties"]
+    assert properties["timeout"]["type"] == "number" and properties["timeout"]["nullable"]
+    with pytest.raises(Refused, match=r"version='2': the document is had as 3\.1 and as 3\.0"):
+        client.get("/openapi.json?version=2")
 
 
 def test_every_operation_is_described(client: Client) -> None:
