@@ -4,6 +4,7 @@ named."""
 from __future__ import annotations
 
 from contextlib import suppress
+from threading import Event
 from typing import Any
 
 import pytest
@@ -49,10 +50,14 @@ class BeginsAgain(Stores):
 
 
 class LooksAway(Stores):
-    """Does not look at the errors that its poll gives."""
+    """Does not look at the errors that its poll gives. `told`: there was one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.told = Event()
 
     def failed(self, error: Any) -> None:
-        pass
+        self.told.set()
 
 
 class LooksAtFatal(Stores):
@@ -89,11 +94,13 @@ def test_who_goes_on_is_named(kafka: Emulator, application: type[small.Small]) -
 
 @pytest.mark.parametrize("error", ["UNRELEASED_INSTANCE_ID", "INVALID_REQUEST"])
 def test_it_is_told_with_what_did_not_come(kafka: Emulator, error: str) -> None:
-    under_test = ApplicationUnderTest(kafka, LooksAway(), patience_s=60.0)
+    application = LooksAway()
+    under_test = ApplicationUnderTest(kafka, application, patience_s=60.0)
     try:
         under_test.start()
         with kafka.fail("ConsumerGroupHeartbeat", error, group="billing", times=1) as refused:
             refused.wait_hit()
+        assert application.told.wait(60.0)  # it reads nothing from now on
         under_test.patience_s = 0.5
         under_test.produce(6)
         with pytest.raises(ApplicationError, match=f"was refused with {error}") as found:
