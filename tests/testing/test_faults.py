@@ -54,7 +54,7 @@ def test_the_broker_is_at_its_address(docker: FakeDocker) -> None:
             == kafka.get_bootstrap_server()
             == f"127.0.0.1:{docker.created[0].port}"
         )
-        assert live_brokers("127.0.0.1", docker.created[0].port) == {1}
+        assert live_brokers("127.0.0.1", docker.created[0].port, 60.0) == {1}
         assert kafka.logs() == "a line of the log\n"
         assert kafka.container().image == IMAGE
 

@@ -124,7 +124,7 @@ def test_a_broker_with_tls_is_ready_when_it_answers_whom_it_trusts() -> None:
         assert not greets(host, port, trusted)  # without a certificate of its own
         config = kafka.client_config("librdkafka", user="coordinator")
         trusted.load_cert_chain(config["ssl.certificate.location"])
-        assert greets(host, port, trusted)
+        assert greets(host, port, trusted, limit_s=60.0)
         assert not greets(host, port, None)
         assert not greets(host, port, secured.tls())  # another authority
     secured.close()
