@@ -11,6 +11,7 @@ from ..cluster.config_changes import (
     MIN_ISR,
     Change,
     ConfigRefused,
+    Operation,
     alter_broker,
     alter_client_metrics,
     alter_group,
@@ -40,6 +41,8 @@ _STREAM_NAMES = {
 Response = TypeVar("Response", AlterConfigsResourceResponse, IncrementalResourceResponse)
 
 
+_OPERATIONS = frozenset(Operation)
+_OF_THE_CONTROLLER = (ResourceType.TOPIC, ResourceType.CLIENT_METRICS, ResourceType.GROUP)
 _CHARACTERS_AN_ITEM = 500
 """So long a value takes as much time as a resource with a short one."""
 
@@ -61,8 +64,14 @@ def altered(
     validate_only: bool,
 ) -> Slices[list[Response]]:
     """Change each resource on its own, and tell of each. Resources that are named more than once
-    are refused. `replace`: AlterConfigs."""
+    are refused, and an operation that there is not fails all that go to the controller. `replace`:
+    AlterConfigs."""
     named = Counter(alteration.resource for alteration in alterations)
+    fails = not replace and any(
+        _reaches_the_controller(named, alteration)
+        and any(change.operation not in _OPERATIONS for change in alteration.changes)
+        for alteration in alterations
+    )
     responses, done = [], 0
     for resource, changes in alterations:
         done += 1 + sum(len(change.value or "") for change in changes) // _CHARACTERS_AN_ITEM
@@ -74,11 +83,25 @@ def altered(
                 raise ConfigRefused(
                     ErrorCode.INVALID_REQUEST, "Each resource must appear at most once."
                 )
+            if fails and _reaches_the_controller(named, Alteration(resource, changes)):
+                raise ConfigRefused(ErrorCode.UNKNOWN_SERVER_ERROR, None)
             _alter(broker, call, resource, changes, replace=replace, validate_only=validate_only)
         except ConfigRefused as refused:
             told.error_code, told.error_message = refused.code, refused.message
         responses.append(told)
     return responses
+
+
+def _reaches_the_controller(named: Counter[tuple[int, str]], alteration: Alteration) -> bool:
+    """Whether a resource is sent on. An operation that there is not fails all that are sent on with
+    it."""
+    if alteration.resource[0] not in _OF_THE_CONTROLLER or named[alteration.resource] > 1:
+        return False
+    try:
+        check_form(alteration.changes)
+    except ConfigRefused:
+        return False
+    return True
 
 
 def _alter(

@@ -232,6 +232,36 @@ class TestTopics:
         )
         assert admin.cluster.topics["t"].effective_int("max.message.bytes") == 1048588
 
+    def test_an_operation_that_there_is_not_fails_all_that_go_to_the_controller(self) -> None:
+        admin = Admin("t")
+
+        def of(kind: int, name: str, operation: int, *values: str | None) -> Any:
+            return incremental_alter_configs.AlterConfigsResource(
+                resource_type=kind,
+                resource_name=name,
+                configs=[
+                    incremental_alter_configs.AlterableConfig(
+                        name="retention.ms", config_operation=operation, value=value
+                    )
+                    for value in values
+                ],
+            )
+
+        resources = [
+            of(TOPIC, "t", SET, "1"),
+            of(GROUP, "g", 7, "1"),
+            of(TOPIC, "u", SET, None),
+            of(3, "x", SET, "1"),
+        ]
+        told = admin.ask(44, 1, resources=resources).responses
+        assert [(row.resource_name, row.error_code) for row in told] == [
+            ("t", -1),
+            ("g", -1),
+            ("u", 42),
+            ("x", 42),
+        ]
+        assert not admin.cluster.topics["t"].configs
+
     def test_append_and_subtract(self) -> None:
         admin = Admin("t")
 

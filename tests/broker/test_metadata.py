@@ -216,6 +216,16 @@ def test_describe_cluster(version: int) -> None:
     )
 
 
+def test_names_beside_topic_ids_are_not_looked_at() -> None:
+    admin = Admin("t")
+    asked = [(b"x" * 16, "t"), (ZERO_UUID, None), (ZERO_UUID, "t")]
+    topics = [MetadataRequestTopic(topic_id=id_, name=name) for id_, name in asked]
+    answer = admin.ask(3, 12, topics=topics)
+    assert [(topic.error_code, topic.topic_id) for topic in answer.topics] == [(100, b"x" * 16)]
+    assert answer.cluster_id
+    assert admin.ask(3, 12, topics=topics[1:]).topics[0].error_code == -1
+
+
 def test_describe_cluster_shows_fenced_brokers_when_asked() -> None:
     admin = Admin()
     admin.cluster.add_broker(BrokerNode(3, "west", {LISTENER: ("b3", 1)}, fenced=True))

@@ -53,6 +53,16 @@ class TestSessions:
         driver.records(1, index=1)
         assert partitions(member.ask(member.request(forget=(1,)))) == {}
 
+    def test_a_mode_that_there_is_not_is_met_where_something_is_read(self, member: Member) -> None:
+        request = member.request(0, topic_id=b"?" * 16)
+        request.share_acquire_mode = 7
+        answer = member.ask(request)
+        assert answer.error_code == 0
+        assert [row.error_code for of in answer.responses for row in of.partitions] == [100]
+        request = member.request(0)
+        request.share_acquire_mode = 7
+        assert member.ask(request).error_code == ErrorCode.UNKNOWN_SERVER_ERROR
+
     def test_wrong_epochs(self, member: Member) -> None:
         """SH-SES-1: no session 122, a wrong number 123, and an acknowledgement begins none."""
         member.epoch = 4

@@ -100,11 +100,12 @@ def _answer(
 
 
 def _bad_form(version: int, asked: _Asked) -> ErrorCode | None:
-    """Requests that are refused as a whole."""
+    """Requests that are refused as a whole. Names beside ids are not looked at."""
+    names_count = not any(topic_id != ZERO_UUID for topic_id, _ in asked or ())
     for topic_id, name in asked or ():
         if version < 12 and (topic_id != ZERO_UUID or name is None):
             return ErrorCode.INVALID_REQUEST
-        if topic_id == ZERO_UUID and name is None:
+        if names_count and name is None:
             return ErrorCode.UNKNOWN_SERVER_ERROR
     return None
 

@@ -64,11 +64,13 @@ def handle(broker: Broker, call: Call) -> ShareFetchResponse | Sliced | None:
     session = _session(broker, call, key, request)
     if isinstance(session, ErrorCode):
         return ShareFetchResponse(error_code=session)
-    if request.share_acquire_mode not in (_BATCH_OPTIMIZED, EXACT):
-        return ShareFetchResponse(error_code=ErrorCode.UNKNOWN_SERVER_ERROR)
     ends = request.share_session_epoch == FINAL_EPOCH
     reads = not (ends or request.is_renew_ack)
     wanted = session.in_turn(request.share_session_epoch) if reads else []
+    if request.share_acquire_mode not in (_BATCH_OPTIMIZED, EXACT) and any(
+        topic_id in broker.cluster.topics_by_id for topic_id, _ in wanted
+    ):  # where anything is read
+        return ShareFetchResponse(error_code=ErrorCode.UNKNOWN_SERVER_ERROR)
     operation = ShareFetchOperation(broker, broker.shares, call, session, wanted)
     work = _serve(broker, call, key, request, operation, wanted)
     if len(wanted) > ITEMS_A_STEP or names_much(request.topics):
