@@ -165,8 +165,8 @@ async def _play(story: str, address: str, nonce: str, orders: str) -> None:
 
 
 def share(address: str) -> None:
-    """Share consumers (KIP-932): one accepts half of what it is given and releases the rest, one
-    renews its locks, one dies with records in hand; in the end each record was accepted once."""
+    """Share consumers (KIP-932): one releases some of what it is given, one renews its locks and
+    dies with records in hand; in the end each record was accepted once."""
     nonce = new_nonce()
     session = Session(address, CODEC, nonce)
     try:
@@ -181,14 +181,12 @@ def share(address: str) -> None:
 async def _share(address: str, group: str, jobs: str) -> None:
     config = ShareConfig(group_id=group, acknowledgement_mode="explicit", max_poll_records=3)
     async with Fleet(address, seed=1) as fleet:
-        slow = SharePeer(fleet, config, [jobs], Work(processing_ms=3_600_000))
-        await _until(lambda: bool(slow.application.in_hand))
+        slow = SharePeer(fleet, config, [jobs], Work(3_600_000, renew_ms=50))
+        await _until(lambda: slow.application.renewed > 5)
+        assert slow.fault is None and slow.application.in_hand
         slow.crash()
-        renewing = SharePeer(fleet, config, [jobs], Work(3_600_000, renew_ms=50))
-        await _until(lambda: renewing.application.renewed > 5)
-        assert renewing.fault is None and renewing.application.in_hand
-        await renewing.close()
-        fickle = SharePeer(fleet, config, [jobs], Work(release=0.5))
+        # it releases so few that none reaches share.delivery.count.limit, and is given up
+        fickle = SharePeer(fleet, config, [jobs], Work(release=0.1))
         steady = SharePeer(fleet, config.having(acknowledgement_mode="implicit"), [jobs], Work())
         accepted: set[tuple[int, int]] = set()
 
