@@ -52,6 +52,8 @@ from coordinator.wire.messages.share_fetch import (
 )
 from coordinator.wire.messages.share_fetch import FetchPartition as FetchPartitionOfShares
 from coordinator.wire.messages.share_fetch import FetchTopic as FetchTopicOfShares
+from coordinator.wire.messages.share_group_describe import ShareGroupDescribeRequest
+from coordinator.wire.messages.streams_group_heartbeat import StreamsGroupHeartbeatRequest
 from tests.security.driver import SecuredClient, SecuredDriver
 
 NOT_ASKED = -2147483648
@@ -479,6 +481,20 @@ def share_fetch(
 
 class TestShareGroups:
     """REF-10."""
+
+    def test_what_is_not_served_is_refused_whatever_the_rights(self) -> None:
+        """Share groups that are off, and streams groups: 35, and no refusal is told."""
+        client = alice()
+        client.driver.broker.cluster.set_feature("share.version", 0)
+        assert ask(client, share_fetch(client, 0, 0), 1).error_code == 35
+        described = ask(client, ShareGroupDescribeRequest(group_ids=["g"]), 1)
+        assert [group.error_code for group in described.groups] == [35]
+        beat = StreamsGroupHeartbeatRequest(group_id="g", member_id=MEMBER)
+        assert ask(client, beat, 1).error_code == 35
+        assert not client.driver.lines("AuthorizationRefused")
+        client.driver.broker.cluster.set_feature("share.version", 2)
+        described = ask(client, ShareGroupDescribeRequest(group_ids=["g"]), 1)
+        assert [group.error_code for group in described.groups] == [30]
 
     def test_a_topic_that_may_not_be_read_is_refused_in_a_fetch(self) -> None:
         """The answer can be written, and has no records."""

@@ -6,9 +6,10 @@ It is decided in slices: a request may name hundreds of thousands of things, eac
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from .. import apis
+from ..shares.service import is_enabled
 from .by_table import by_table
 from .special import SPECIAL
 from .table import CHECKS
@@ -19,10 +20,32 @@ if TYPE_CHECKING:
     from .verdicts import Verdict
 
 
+_OF_SHARE_GROUPS: Final = frozenset(
+    {
+        "AlterShareGroupOffsets",
+        "DeleteShareGroupOffsets",
+        "DescribeShareGroupOffsets",
+        "ShareAcknowledge",
+        "ShareFetch",
+        "ShareGroupDescribe",
+        "ShareGroupHeartbeat",
+    }
+)
+"""Without share groups they are refused whatever the rights. Streams groups are never served, so
+the table has none of theirs."""
+
+
 def decide(asker: Asker) -> Slices[Verdict | None]:
     """What becomes of a request; None: it may be done as it is."""
     api = apis.title(type(asker.call.message).api_key)
+    if api in _OF_SHARE_GROUPS and not is_enabled(asker.broker):
+        return _whatever_the_rights()
     special = SPECIAL.get(api)
     if special is not None:
         return special(asker)
     return by_table(asker, api, CHECKS.get(api, ()))
+
+
+def _whatever_the_rights() -> Slices[Verdict | None]:
+    yield from ()
+    return None

@@ -25,7 +25,6 @@ _PLACES: Final = {
     "OffsetCommit": ("topics", FIRST),
     "OffsetDelete": ("topics", FIRST),
     "ShareGroupDescribe": ("groups", FIRST),
-    "StreamsGroupDescribe": ("groups", FIRST),
 }
 """Where refused entries stand among the others; elsewhere all are in the request's order."""
 _WITHOUT_TEXT: Final = frozenset(
@@ -35,7 +34,6 @@ _WITHOUT_TEXT: Final = frozenset(
         "DeleteGroups",
         "DescribeGroups",
         "ShareGroupDescribe",
-        "StreamsGroupDescribe",
     }
 )
 """The text of a refused entry is null."""
