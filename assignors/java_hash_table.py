@@ -168,7 +168,9 @@ class HashTable(Generic[K]):
 
     def __iter__(self) -> Iterator[K]:
         places, bucket = self._places, self._bucket
-        if self._as_put and self._hash is int_hash and places and max(places) < _MIXED:  # type: ignore[type-var, operator]
+        if len(places) < 2:
+            return iter(tuple(places))
+        if self._as_put and self._hash is int_hash and max(places) < _MIXED:  # type: ignore[type-var, operator]
             return iter(sorted(places, key=(self._capacity - 1).__and__))  # type: ignore[arg-type]
         keys = sorted(places, key=lambda key: (bucket(key), places[key]))
         if not self._trees:

@@ -38,6 +38,7 @@ def partition_hash(topic: str, partition: int) -> int:
     return (31 * (31 + partition) + string_hash(topic)) & _UINT32
 
 
+@lru_cache(maxsize=1 << 14)
 def uuid_hash(topic_id: bytes) -> int:
     """Uuid.hashCode of 16 bytes, as an unsigned 32-bit number (HM-1)."""
     both = int.from_bytes(topic_id[:8], "big") ^ int.from_bytes(topic_id[8:], "big")

@@ -67,7 +67,7 @@ def _take(
     runs: dict[bytes, _Runs], topics: Sequence[bytes], expected: int
 ) -> dict[bytes, tuple[int, ...]]:
     """One member's runs of `topics`, in the order of a map made for `expected` topics."""
-    table = HashTable(uuid_hash, roomy(expected))
+    table: HashTable[bytes] = HashTable(uuid_hash, roomy(expected))
     taken = {}
     for topic in topics:
         run = runs[topic].take()

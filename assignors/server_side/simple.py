@@ -10,6 +10,7 @@ members and topics belong. Does not depend on racks.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from math import ceil
 from typing import NamedTuple
 
@@ -28,6 +29,7 @@ class _Place(NamedTuple):
     number: int
 
 
+@lru_cache(maxsize=1 << 14)
 def _place_hash(place: _Place) -> int:
     """TopicIdPartition.hashCode: that of a record."""
     return (31 * uuid_hash(place.topic) + place.number) & _UINT32
@@ -97,6 +99,11 @@ class _Target:
                 self._sets[topic] = HashTable.copy_of(numbers, int_hash)
         return self._order
 
+    def copied(self) -> None:
+        """Have the order of a copy. That of one partition is the same."""
+        if len(self.old) > 1 or any(len(numbers) > 1 for numbers in self.old.values()):
+            self.open()
+
     def drop(self, topic: bytes) -> None:
         """Lose a topic."""
         self.open().discard(topic)
@@ -136,7 +143,10 @@ class _Given:
     def known(self, place: _Place) -> HashTable[int]:
         """The members of a partition, which is known from now on."""
         self.order.compute(place)
-        return self.members.setdefault(place, HashTable(int_hash))
+        members = self.members.get(place)
+        if members is None:
+            members = self.members[place] = HashTable(int_hash)
+        return members
 
     def had(self, member: int, place: _Place) -> None:
         """A member had a partition before."""
@@ -146,7 +156,10 @@ class _Given:
     def add(self, member: int, place: _Place) -> None:
         """A member has a partition that is known."""
         self.members[place].put(member)
-        self.places.setdefault(member, HashTable(self._hash)).put(place)
+        places = self.places.get(member)
+        if places is None:
+            places = self.places[member] = HashTable(self._hash)
+        places.put(place)
 
     def remove(self, member: int, place: _Place) -> None:
         """A member has it no longer."""
@@ -183,7 +196,7 @@ def _share(
             for number in target.old.get(owned, ()):
                 given.had(member, _Place(owned, number))
                 if alike and given.count(member) >= desired[member]:
-                    target.open()
+                    target.copied()
     _take_back(targets, given, desired, sharing)
     for place in places:
         given.known(place)
