@@ -17,6 +17,7 @@ from ..cluster.internal_topics import OFFSETS_CONFIGS, PARTITIONS_SETTING
 from ..cluster.model import CONSUMER_OFFSETS, SHARE_GROUP_STATE, TRANSACTION_STATE
 from ..cluster.placement import InvalidReplicationFactor, place
 from ..cluster.topic_names import TopicNames, why_invalid
+from ..common.java_hash import in_hash_order, java_hash
 from ..configs.broker_configs import BrokerConfigs
 from ..configs.definitions import ConfigException
 from ..configs.topic_configs import validate
@@ -235,8 +236,9 @@ def _configs(asked: Mapping[str, str | None], release: Release) -> dict[str, str
             f"Null value not supported for topic configs: {','.join(nulls)}",
         )
     configs = {name: value for name, value in asked.items() if value is not None}
+    in_order = in_hash_order(configs, java_hash)  # which decides which fault is told
     try:
-        validate(configs, release)
+        validate({name: configs[name] for name in in_order}, release)
     except ConfigException as refused:
         raise Refused(ErrorCode.INVALID_CONFIG, str(refused)) from None
     return configs

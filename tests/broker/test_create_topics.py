@@ -150,6 +150,7 @@ ILLEGAL = "contains one or more characters other than ASCII alphanumerics, '.', 
         ),
         (topic("with_dot"), 17, "Topic 'with_dot' collides with existing topic: with.dot"),
         (topic("x", nope="1"), 40, "Unknown topic config name: nope"),
+        (topic("x", t="1", a="1"), 40, "Unknown topic config name: a"),  # as a HashMap has them
         (topic("x", 0, 0, nope="1"), 40, "Unknown topic config name: nope"),
         (topic("x", retention_ms="-2", nope="1"), 40, "Unknown topic config name: nope"),
         (
