@@ -134,13 +134,13 @@ def dead_letters_are_forgotten(patch: Patch) -> None:
 
 
 def every_third_acknowledgement_is_forgotten(patch: Patch) -> None:
-    acknowledges, count = SharePartitions.acknowledge, [0]
+    takes, count = SharePartitions.take, [0]
 
     def forgets(self: SharePartitions, *args: Any) -> Any:
         count[0] += 1
-        return acknowledges(self, *args) if count[0] % 3 else None
+        return takes(self, *args) if count[0] % 3 else None
 
-    patch.setattr(SharePartitions, "acknowledge", forgets)
+    patch.setattr(SharePartitions, "take", forgets)
 
 
 def releases_are_taken_for_acceptances(patch: Patch) -> None:
