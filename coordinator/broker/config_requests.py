@@ -68,8 +68,8 @@ def altered(
     AlterConfigs."""
     named = Counter(alteration.resource for alteration in alterations)
     fails = not replace and any(
-        _reaches_the_controller(named, alteration)
-        and any(change.operation not in _OPERATIONS for change in alteration.changes)
+        any(change.operation not in _OPERATIONS for change in alteration.changes)
+        and _reaches_the_controller(named, alteration)
         for alteration in alterations
     )
     responses, done = [], 0
