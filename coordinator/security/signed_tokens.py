@@ -96,6 +96,6 @@ class SignedTokens:
 
 def _second(instant: Any) -> int | None:
     """Parts of a second do not count (OAUTH-5); None: it is no instant."""
-    if isinstance(instant, bool) or not isinstance(instant, int | float) or not isfinite(instant):
-        return None
-    return int(instant)
+    if isinstance(instant, float) and isfinite(instant):
+        return int(instant)
+    return instant if isinstance(instant, int) and not isinstance(instant, bool) else None

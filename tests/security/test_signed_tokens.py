@@ -116,6 +116,12 @@ def test_its_claims_hold(claims: dict[str, Any], is_good: bool, is_good_for_anyb
     assert (free().claims(token, NOW_S) is not None) == is_good_for_anybody
 
 
+def test_instants_that_no_float_holds() -> None:
+    """OAUTH-5: a token may last for ever, as far as it is concerned."""
+    assert free().claims(signed(exp=10**400), NOW_S) is not None
+    assert free().claims(signed(exp=float("inf")), NOW_S) is None
+
+
 def test_the_name_may_be_another_claim_and_the_skew_another() -> None:
     found = free(name_claim="email", skew_s=0).claims(signed(email="a@b"), NOW_S)
     assert found is not None and found["sub"] == "a@b"
