@@ -8,7 +8,8 @@ byte makes a topic.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from integration_tests.wire.people import topic
 from integration_tests.wire.raw import Closed, Plain, Silent
@@ -148,29 +149,43 @@ def mutated(body: bytes, rng: random.Random) -> bytes:
     return body
 
 
+def send_each(
+    s: Session,
+    requests: Iterable[tuple[str, int, bytes, Plain]],
+    shown: Callable[[Any], Any] = lambda answer: answer,
+) -> None:
+    """Send requests one after the other, each as API, version, body and what is noted of it; `shown`:
+    what is noted of an answer. A connection that is closed, or silent, is followed by a new one."""
+    link = s.connect("a")
+    for i, (api, version, body, said) in enumerate(requests):
+        s.note("a", sent=f"{api} v{version}", **said)
+        link.connection.send_body(api, version, body)
+        try:
+            awaited, answer = link.connection.receive()
+        except (Closed, Silent) as failure:
+            s.note("a", met=type(failure).__name__.lower())
+            link.connection.close()
+            link = s.connect(f"a{i}")
+        else:
+            got = f"{awaited.api} v{awaited.version}"
+            s.note("a", got=got, fields=shown(s.names.value("", answer)))
+
+
 def episode(seed: int) -> Callable[[Session], None]:
     """The scenario of one seed."""
 
     def play(s: Session) -> None:
         rng = random.Random(seed)
         templates = _templates(s)
-        link = s.connect("a")
-        for i in range(FRAMES):
-            api, (versions, fields) = rng.choice(list(templates.items()))
-            version = rng.choice(versions)
-            body = mutated(s.codec.encode(api, version, fields(version)), rng)
-            s.note("a", sent=f"{api} v{version}", body=s.names.text(body.hex()))
-            link.connection.send_body(api, version, body)
-            try:
-                awaited, answer = link.connection.receive()
-            except (Closed, Silent) as failure:
-                s.note("a", met=type(failure).__name__.lower())
-                link.connection.close()
-                link = s.connect(f"a{i}")
-            else:
-                s.note(
-                    "a", got=f"{awaited.api} v{awaited.version}", fields=s.names.value("", answer)
-                )
+
+        def frames() -> Iterator[tuple[str, int, bytes, Plain]]:
+            for _ in range(FRAMES):
+                api, (versions, fields) = rng.choice(list(templates.items()))
+                version = rng.choice(versions)
+                body = mutated(s.codec.encode(api, version, fields(version)), rng)
+                yield api, version, body, {"body": s.names.text(body.hex())}
+
+        send_each(s, frames())
 
     play.__name__ = f"seed_{seed:03}"
     return play

@@ -10,15 +10,16 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from coordinator.releases import NEWEST
 from coordinator.wire.messages import API_KEYS, request_type
 from coordinator.wire.schema import Field, Message, StructType
 from integration_tests.wire.people import ZERO_ID, topic
-from integration_tests.wire.raw import Closed, Plain, Silent
+from integration_tests.wire.raw import Plain
 from integration_tests.wire.recorder import Session
+from integration_tests.wire.scenarios.random_frames import send_each
 
 REQUESTS = 60
 _LEFT_OUT: Final = frozenset(
@@ -50,7 +51,8 @@ _LEFT_OUT: Final = frozenset(
         "UpdateFeatures",
     }
 )
-_TRUE: Final = frozenset({"validate_only"})
+_FIXED: Final = {"validate_only": True, "include_documentation": False}
+"""Nothing is changed for good, and Kafka's sentences are not ours."""
 _INTEGERS: Final = (0, 0, 0, 1, 1, 2, 3, -1, -1, -2, 5, 100)
 _BITS: Final = {"int8": 7, "int16": 15, "int32": 31, "int64": 63, "uint16": 16}
 _CONFIGS: Final = ("retention.ms", "cleanup.policy", "nope", "", "consumer.session.timeout.ms")
@@ -80,10 +82,8 @@ class Guess:
         """Of a field; of a list's elements by the name of the list."""
         if version >= field.nullable and name != "topics" and self.rng.random() < 0.15:
             return None
-        if name == "include_documentation":
-            return False
-        if name in _TRUE:
-            return True
+        if name in _FIXED:
+            return _FIXED[name]
         match field.kind:
             case "struct":
                 assert isinstance(field.elem, StructType)
@@ -157,25 +157,17 @@ def episode(seed: int) -> Callable[[Session], None]:
 
     def play(s: Session) -> None:
         rng = random.Random(seed)
-        guess = Guess(s, rng)
-        link = s.connect("a")
-        apis = _apis()
-        for i in range(REQUESTS):
-            api, cls, versions = rng.choice(apis)
-            version = rng.choice(versions)
-            fields = guess.fields(cls, version)
-            body = s.codec.encode(api, version, fields)
-            s.note("a", sent=f"{api} v{version}", fields=s.names.value("", fields))
-            link.connection.send_body(api, version, body)
-            try:
-                awaited, answer = link.connection.receive()
-            except (Closed, Silent) as failure:
-                s.note("a", met=type(failure).__name__.lower())
-                link.connection.close()
-                link = s.connect(f"a{i}")
-            else:
-                got = f"{awaited.api} v{awaited.version}"
-                s.note("a", got=got, fields=_in_any_order(s.names.value("", answer)))
+        guess, apis = Guess(s, rng), _apis()
+
+        def requests() -> Iterator[tuple[str, int, bytes, Plain]]:
+            for _ in range(REQUESTS):
+                api, cls, versions = rng.choice(apis)
+                version = rng.choice(versions)
+                fields = guess.fields(cls, version)
+                body = s.codec.encode(api, version, fields)
+                yield api, version, body, {"fields": s.names.value("", fields)}
+
+        send_each(s, requests(), _in_any_order)
 
     play.__name__ = f"seed_{seed:03}"
     return play
