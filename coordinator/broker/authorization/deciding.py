@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ...common.slices import done
 from .. import apis
 from ..shares.service import is_enabled
 from .by_table import by_table
@@ -39,13 +40,8 @@ def decide(asker: Asker) -> Slices[Verdict | None]:
     """What becomes of a request; None: it may be done as it is."""
     api = apis.title(type(asker.call.message).api_key)
     if api in _OF_SHARE_GROUPS and not is_enabled(asker.broker):
-        return _whatever_the_rights()
+        return done(None)
     special = SPECIAL.get(api)
     if special is not None:
         return special(asker)
     return by_table(asker, api, CHECKS.get(api, ()))
-
-
-def _whatever_the_rights() -> Slices[Verdict | None]:
-    yield from ()
-    return None

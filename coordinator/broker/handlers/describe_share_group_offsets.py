@@ -30,6 +30,7 @@ from . import share_and_streams_groups
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from ...cluster import Topic
     from ..call import Call, Result
     from ..core import Broker
 
@@ -100,31 +101,28 @@ def _unknown(
 def _topics(
     broker: Broker, group_id: str, wanted: Mapping[str, Iterable[int]]
 ) -> Iterable[DescribeShareGroupOffsetsResponseTopic]:
+    """Of topics that there are."""
     for name, indexes in wanted.items():
         topic = broker.cluster.topics.get(name)
-        topic_id = _ZERO_ID if topic is None else topic.id
-        count = None if topic is None else len(topic.partitions)
-        yield DescribeShareGroupOffsetsResponseTopic(
-            topic_name=name,
-            topic_id=topic_id,
-            partitions=[
-                _partition(broker, ShareStateKey(group_id, topic_id, index), count)
-                for index in sorted(indexes)
-            ],
-        )
+        if topic is not None:
+            yield DescribeShareGroupOffsetsResponseTopic(
+                topic_name=name,
+                topic_id=topic.id,
+                partitions=[
+                    _partition(broker, group_id, topic, index) for index in sorted(indexes)
+                ],
+            )
 
 
 def _partition(
-    broker: Broker, key: ShareStateKey, count: int | None
+    broker: Broker, group_id: str, topic: Topic, index: int
 ) -> DescribeShareGroupOffsetsResponsePartition:
-    """One partition; `count`: how many its topic has, None: there is no such topic."""
-    row = DescribeShareGroupOffsetsResponsePartition(partition_index=key.partition)
+    row = DescribeShareGroupOffsetsResponsePartition(partition_index=index)
     row.start_offset = NO_OFFSET
-    if count is None:
-        return row
-    if not 0 <= key.partition < count:
+    if index >= len(topic.partitions):
         error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         row.error_code, row.error_message = error, error.message
         return row
+    key = ShareStateKey(group_id, topic.id, index)
     row.start_offset, row.leader_epoch, row.lag = start_and_lag(broker, key)
     return row

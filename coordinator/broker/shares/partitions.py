@@ -79,7 +79,7 @@ class SharePartitions:
         """What became of records that are done with, whether or not their share partition is open:
         for those who look."""
         self._revisions: dict[SharePartitionKey, int] = {}
-        """How often something became of records, but that a member was given them."""
+        """How often something became of records of an open one, but that a member was given them."""
         self._broker = broker
         self._states = states
         self._locks: Deadlines[SharePartitionKey] = Deadlines()
@@ -147,6 +147,7 @@ class SharePartitions:
             self._locks.cancel(key)
             self._letters.forget(partition)
             self._fold(partition, ev.SharePartitionClosed(reason), now, cause)
+            self._revisions.pop(key, None)
 
     def forget(self, chosen: Callable[[SharePartitionKey], bool]) -> None:
         """Nothing is known of records any more that were done with."""
