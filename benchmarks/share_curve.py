@@ -35,6 +35,7 @@ config = {{ "share.auto.offset.reset" = "earliest", "share.record.lock.duration.
 name = "shop"
 topics = "jobs"
 rate = 40
+batch = 1
 stop = "{_BUSY_S}s"
 config = {{ "linger.ms" = 200 }}
 [[members]]

@@ -81,6 +81,28 @@ def _day_s(every_min: int) -> tuple[float, float]:
     return beginning + (whole - beginning) * _DAY_MIN / (_EVENTS * every_min), beginning
 
 
+def _consuming(batch: str) -> Scenario:
+    """Four members that consume 40 records a second for eight minutes."""
+    return read_scenario(
+        f"""
+        duration = "8m"
+        [topics]
+        orders = 12
+        [[members]]
+        name = "app"
+        count = 4
+        topics = ["orders"]
+        consumes = true
+        [[producers]]
+        name = "shop"
+        topics = ["orders"]
+        rate = 40
+        {batch}
+        """,
+        "four consumers",
+    )
+
+
 def run() -> Iterator[Row]:
     """The rows."""
     small = read_scenario(catalogue.text("one_crash_one_join"), "one_crash_one_join")
@@ -94,6 +116,14 @@ def run() -> Iterator[Row]:
     )
     best = min(_cpu_s(silent, EventLog(seed=1)) for _ in range(7))
     yield Row("the same, nothing read and committed: CPU", best * 1000, "ms")
+    for batch, named in (("", ""), ("batch = 1", ", each in a batch of its own")):
+        best = min(_to_file_s(_consuming(batch)) for _ in range(3))
+        yield Row(
+            f"4 members consume 40 records a second{named}, 8 minutes: CPU",
+            best,
+            "s",
+            "" if batch else "target 2.1",
+        )
     day, beginning = _day_s(10)
     yield Row("1,000 members, 1,200 partitions, start: CPU", beginning, "s")
     yield Row(

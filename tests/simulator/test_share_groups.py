@@ -48,6 +48,7 @@ config = { "share.auto.offset.reset" = "earliest" }
 name = "shop"
 topics = "jobs"
 rate = 10
+batch = 1
 config = { "linger.ms" = 1000 }
 [[members]]
 name = "worker"

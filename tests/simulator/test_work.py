@@ -190,3 +190,24 @@ def test_a_batch_has_a_record() -> None:
     text = BASE.format(member="", producer="")
     with pytest.raises(ScenarioError, match="batch = 0: from 1 to 1000 records"):
         read_scenario(text, "mine.toml", ("producers.shop.batch=0",))
+
+
+@pytest.mark.parametrize(("rate", "batch"), [(1, 1), (7, 1), (8, 2), (40, 10), (9000, 1000)])
+def test_records_of_a_quarter_of_a_second_go_out_together(rate: int, batch: int) -> None:
+    text = BASE.replace("batch = 5\n", "").format(member="", producer="")
+    scenario = read_scenario(text, "mine.toml", (f"producers.shop.rate={rate}",))
+    assert scenario.producers[0].batch == batch
+
+
+def test_what_goes_out_together_is_a_line_at_each_step() -> None:
+    """One batch, one fetch, one poll and one piece of work, with all of its records."""
+    text = BASE.replace("batch = 5\n", "").format(member="", producer="")
+    log = EventLog(seed=1, epoch_ms=EPOCH_MS)
+    run_scenario(read_scenario(text, "mine.toml"), 1, log)
+    lines = list(log.events())
+    sent = [line["count"] for line in lines if line["type"] == "RecordsSent"]
+    assert set(sent) == {5}
+    for kind in ("RecordsPolled", "RecordsProcessed"):
+        found = [line["ranges"] for line in lines if line["type"] == kind]
+        assert sum(b - a + 1 for ranges in found for a, b in ranges) == sum(sent)
+        assert len(found) <= len(sent)

@@ -28,6 +28,9 @@ from .there import blamed
 from .work_keys import read_work
 
 MOST_IN_A_BATCH = 1000
+BURSTS_A_SECOND = 4
+"""How often a producer sends in a second unless `batch` says otherwise: records as they come
+together."""
 DEFAULT_ASSIGNORS = ("range", "cooperative-sticky")
 
 
@@ -149,9 +152,12 @@ def read_producer(
         raise ScenarioError(
             f"{where.at('transactional_id')}: {name}: transactional_id needs transactional = true"
         )
-    if not 1 <= plain["batch"] <= MOST_IN_A_BATCH:
+    batch = plain["batch"]
+    if batch is None:  # several records of an application's request, message or row
+        batch = min(max(plain["rate"] // BURSTS_A_SECOND, 1), MOST_IN_A_BATCH)
+    if not 1 <= batch <= MOST_IN_A_BATCH:
         raise ScenarioError(
-            f"{where.at('batch')}: {name}: batch = {plain['batch']}: from 1 to {MOST_IN_A_BATCH} records"
+            f"{where.at('batch')}: {name}: batch = {batch}: from 1 to {MOST_IN_A_BATCH} records"
         )
     if plain["abort_every"] and not plain["transactional"]:
         raise ScenarioError(
@@ -175,7 +181,7 @@ def read_producer(
         plain["transaction"],
         plain["abort_every"],
         dict(plain["config"]),
-        plain["batch"],
+        batch,
         _keys(plain, where),
         plain["transactional_id"],
     )

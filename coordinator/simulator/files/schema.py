@@ -294,8 +294,8 @@ TABLES: Final[dict[str, Table]] = {
             "rate": Key("count", "so many records a second each sends", 10),
             "batch": Key(
                 "count",
-                "so many records are sent at once, to one partition, then as many to the next",
-                1,
+                "so many records are sent at once, to one partition, then as many to the next "
+                "(default: those of a quarter of a second)",
             ),
             "start": Key(
                 "range", "when each starts: at an instant drawn between these two", ["0s", "1s"]
