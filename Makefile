@@ -48,11 +48,12 @@ $(TYPED_VENV)/.ready: requirements/typed.txt
 release: $(STAMP)
 	$(PY) -m tools.release build $(if $(TAG),--tag $(TAG)) $(if $(WITHOUT),--without $(WITHOUT))
 
-.PHONY: help setup wheel release docs typed demo site page matrix test lint unit integration spark spark-kafka pipeline curve share-curve record images kafka-image bench fuzz lock clean
+.PHONY: help setup wheel release docs typed demo site page matrix test lint unit coverage integration spark spark-kafka pipeline curve share-curve record images kafka-image bench fuzz lock clean
 
 help:
 	@echo 'make demo    three client libraries in one group, rebalanced and explained'
-	@echo 'make test    lint, types, import layers, tests with branch coverage, comparison with a real broker'
+	@echo 'make test    lint, types, import layers, tests, comparison with a real broker'
+	@echo 'make coverage  the unit tests with branch coverage, at least 95 %'
 	@echo 'make spark   the tests of the data pipeline alone (they are a part of make test)'
 	@echo 'make spark-kafka  Spark'"'"'s Kafka connector (by Maven), and its tests with the emulator as the broker'
 	@echo 'make pipeline  simulations to tables, metrics and a report, on Spark'
@@ -97,6 +98,10 @@ lint: $(STAMP)
 	$(VENV)/bin/lint-imports --no-cache
 
 unit: $(STAMP)
+	$(PYTEST) -n 3 --dist worksteal
+
+# The same tests with branch coverage, which doubles their time: before a release, and with `make fuzz`.
+coverage: $(STAMP)
 	$(PYTEST) -n 3 --dist worksteal --cov --cov-report=term
 
 # The lessons as a static site in build/site, and a real Chromium on it (needs Node; CHROMIUM names the browser). Part of `make integration`.
@@ -181,7 +186,7 @@ bench: $(STAMP)
 # Live brokers of older releases beside the emulator as each (docs/releases.md).
 OLDER_KAFKAS := 4.3.1 4.2.2 4.1.2 4.0.2 3.9.2
 
-fuzz: $(STAMP) $(SPARK_STAMP)
+fuzz: $(STAMP) $(SPARK_STAMP) coverage
 	$(PYTEST) -m thorough
 	ROUNDS=200 $(PYTEST) -m thorough -n 4 tests/testing/test_cases.py -k TestAllOfThem
 	$(SPARK_PY) -m pytest -m thorough pipeline_tests
