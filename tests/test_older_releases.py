@@ -319,9 +319,12 @@ def test_a_broker_that_is_not_registered(release: Release, text: str) -> None:
     assert answer.error_message == text
 
 
-def share_fetch(client: Client, group: str | None, topic_id: bytes = b"?" * 16) -> int:
+def share_fetch(
+    client: Client, group: str | None, topic_id: bytes = b"?" * 16, *, partitions: int = 1
+) -> int:
     """The error of a fetch that begins a session."""
-    topics = [FetchTopic(topic_id=topic_id, partitions=[FetchPartition(partition_index=0)])]
+    named = [FetchPartition(partition_index=index) for index in range(partitions)]
+    topics = [FetchTopic(topic_id=topic_id, partitions=named)]
     request = ShareFetchRequest(group_id=group, member_id=A, share_session_epoch=0, topics=topics)
     answer = client.ask(request, 1)
     assert isinstance(answer, ShareFetchResponse)
@@ -352,6 +355,11 @@ def test_a_share_session_that_begins_with_an_unknown_topic(
 ) -> None:
     """SH-44-2: 4.3.1 fails as a whole, 4.2.2 does not."""
     assert share_fetch(quick(release), "s") == error
+
+
+def test_a_share_session_that_begins_with_no_partition_of_an_unknown_topic() -> None:
+    """SH-44-2: 4.3.1 does not fail for a topic of which no partition is named."""
+    assert share_fetch(quick(SINCE), "s", partitions=0) == ErrorCode.NONE
 
 
 def written(state_epoch: int, leader_epoch: int, start: int, count: int) -> Decision:

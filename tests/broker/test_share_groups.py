@@ -106,6 +106,28 @@ class TestSessions:
         (answer,) = waiting.client.answers()
         assert given(waiting.took(answer)) == {0: [(0, 7, 2)]}
 
+    @pytest.mark.parametrize("closed", [False, True])
+    def test_a_connection_ends_the_session_that_it_began_last(
+        self, driver: ShareDriver, member: Member, closed: bool
+    ) -> None:
+        """SH-SES-4: none if one that it began was closed; the others go on elsewhere."""
+        member.fetch(0)
+        driver.records(1)
+        last = Member(driver, "b", "g", member.client)
+        assert last.fetch(0) == {0: [(8, 8, 1)]}
+        if closed:
+            last.epoch = -1
+            last.acknowledge()
+            last.epoch = 0
+        elsewhere = driver.member("c")
+        member.client.connection.lost()
+        driver.settle()
+        assert elsewhere.fetch(0) == {0: [(8, 8, 2)]}
+        elsewhere.name, elsewhere.epoch = "b", 1
+        assert elsewhere.ask(elsewhere.request()).error_code == ErrorCode.SHARE_SESSION_NOT_FOUND
+        elsewhere.name, elsewhere.epoch = "a", 1
+        assert elsewhere.said((0, 7, ACCEPT)) == 0
+
     def test_no_more_sessions_than_there_may_be(self) -> None:
         """group.share.max.share.sessions."""
         driver = ShareDriver({"group.share.max.share.sessions": "2"})

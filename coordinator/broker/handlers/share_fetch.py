@@ -110,9 +110,10 @@ def _serve(
 
 
 def _begins_with_unknown_topics(broker: Broker, request: ShareFetchRequest) -> bool:
-    """Whether a session would begin with a topic that there is not: older releases fail (SH-44-2)."""
+    """Whether a session would begin with a partition of no topic: older releases fail (SH-44-2)."""
     return request.share_session_epoch == INITIAL_EPOCH and any(
-        topic.topic_id not in broker.cluster.topics_by_id for topic in request.topics
+        topic.partitions and topic.topic_id not in broker.cluster.topics_by_id
+        for topic in request.topics
     )
 
 

@@ -113,9 +113,9 @@ class Shares:
                 self.partitions.release(held, key.member_id, reason, now, cause)
 
     def connection_lost(self, peer: str) -> None:
-        """A connection has ended, and the sessions that it began are to end with it, at the next
+        """A connection has ended, and the session that is its own is to end with it, at the next
         `tick`."""
-        if self.sessions.of_peer(peer):
+        if self.sessions.of_peer(peer) is not None:
             self._lost.append(peer)
 
     # -- time
@@ -128,7 +128,8 @@ class Shares:
         """End sessions whose connection is gone, and locks whose time is over."""
         lost, self._lost = self._lost, []
         for peer in lost:
-            for key in self.sessions.of_peer(peer):
+            key = self.sessions.of_peer(peer)
+            if key is not None:
                 self.end_session(key, CONNECTION_LOST, now)
         self.partitions.tick(now)
 

@@ -1,9 +1,9 @@
 """Share sessions (KIP-932): which partitions a member of a share group reads at this broker.
 
 Owns the sessions, their epochs and partitions, and whose connection each belongs to. Kafka's rules
-(SH-SES-1 to SH-SES-3): epoch 0 begins a session anew, later requests carry the next number, -1 ends
-it; a session ends with the connection that began it; there are as many as
-group.share.max.share.sessions. Does not depend on what partitions hold.
+(SH-SES-1 to SH-SES-4): epoch 0 begins a session anew, later requests carry the next number, -1 ends
+it; a session ends with the connection that began it, if it is the last that this began; there are
+as many as group.share.max.share.sessions. Does not depend on what partitions hold.
 """
 
 from __future__ import annotations
@@ -51,7 +51,9 @@ class ShareSessions:
 
     def __init__(self) -> None:
         self._sessions: dict[SessionKey, ShareSession] = {}
-        self._of_peer: dict[str, dict[SessionKey, None]] = {}
+        self._of_peer: dict[str, SessionKey] = {}
+        """The session that ends with a connection: the last that it began, as long as none of those
+        that it began has ended (SH-SES-4)."""
 
     def __len__(self) -> int:
         return len(self._sessions)
@@ -66,7 +68,7 @@ class ShareSessions:
         if len(self._sessions) >= most:
             return ErrorCode.SHARE_SESSION_LIMIT_REACHED
         session = self._sessions[key] = ShareSession(key, peer)
-        self._of_peer.setdefault(peer, {})[key] = None
+        self._of_peer[peer] = key
         return session
 
     def go_on(self, key: SessionKey, epoch: int) -> ShareSession | ErrorCode:
@@ -85,15 +87,12 @@ class ShareSessions:
         """Forget a session; which one it was."""
         session = self._sessions.pop(key, None)
         if session is not None:
-            of_peer = self._of_peer[session.peer]
-            del of_peer[key]
-            if not of_peer:
-                del self._of_peer[session.peer]
+            self._of_peer.pop(session.peer, None)
         return session
 
-    def of_peer(self, peer: str) -> list[SessionKey]:
-        """The sessions that a connection began."""
-        return list(self._of_peer.get(peer, ()))
+    def of_peer(self, peer: str) -> SessionKey | None:
+        """The session that ends with a connection."""
+        return self._of_peer.get(peer)
 
     def all(self) -> Iterable[ShareSession]:
         """Every session."""

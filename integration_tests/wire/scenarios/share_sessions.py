@@ -6,7 +6,14 @@ from typing import Any
 
 from integration_tests.wire.recorder import Session
 from integration_tests.wire.registry import scenario
-from integration_tests.wire.sharing import ACCEPT, PROFILE, Shared, configure, initialize
+from integration_tests.wire.sharing import (
+    ACCEPT,
+    PROFILE,
+    Shared,
+    Sharer,
+    configure,
+    initialize,
+)
 
 
 @scenario(PROFILE, since="4.2")
@@ -144,3 +151,22 @@ def two_groups_read_alike(s: Session) -> None:
     initialize(s, other, shared.topic, 0)
     b = shared.sharer("b")
     b.link.ask("ShareFetch", 2, **b.fields(0, group_id=other, max_wait_ms=10_000))
+
+
+@scenario(PROFILE, since="4.4")
+def two_sessions_of_one_connection(s: Session) -> None:
+    """Only the session that a connection began last ends with it; the other one goes on elsewhere."""
+    shared = Shared(s, 1, 1)
+    a, c = shared.sharer("a"), shared.sharer("c")
+    b = Sharer(shared, "b", a.link)
+    a.begin(0, max_records=1, share_acquire_mode=1)
+    b.begin(0)
+    c.begin(0, max_wait_ms=0)
+    c.link.send("ShareFetch", 2, **c.fields(max_wait_ms=10_000))
+    c.link.silent()
+    a.link.connection.close()
+    c.took(c.link.expect())
+    c.member_id, c.epoch = b.member_id, b.epoch
+    c.acknowledge((1, 1, ACCEPT))
+    c.member_id, c.epoch = a.member_id, a.epoch
+    c.acknowledge((0, 0, ACCEPT))
