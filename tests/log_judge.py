@@ -7,7 +7,8 @@ unloaded and loaded, the live groups equal a load of the events, which folds the
 (c) Of several brokers that write a log, the log gives back the cluster, the groups that each broker
 serves, and the transactional ids that their coordinators know.
 (d) What share groups have in flight at each broker, and what the share coordinator keeps of it,
-equals a replay of their events.
+equals a replay of their events. (e) What it keeps equals a load of the records of
+`__share_group_state`.
 
 The fixture `log_is_the_truth` in conftest does this for every test; `@pytest.mark.unjudged` is for
 tests that break the coordinator on purpose. test_log_judge.py plants bugs to show that the judge
@@ -24,8 +25,10 @@ import pytest
 
 from coordinator.broker.shares.partitions import SharePartitions
 from coordinator.broker.shares.service import Shares
+from coordinator.broker.shares.state_loads import read_back
 from coordinator.broker.shares.states import ShareStates
 from coordinator.cluster import Cluster
+from coordinator.cluster.model import SHARE_GROUP_STATE
 from coordinator.cluster_runtime import Brokers
 from coordinator.event_log.replay_brokers import ReplayedBrokers
 from coordinator.event_log.replay_shares import ReplayedShares
@@ -36,6 +39,7 @@ from coordinator.groups.group import Group
 from coordinator.shards.availability import PartitionsEmptied
 from coordinator.shards.shard import Shard
 from coordinator.share_partitions.model import SharePartitionKey
+from coordinator.share_states.model import ShareState, ShareStateKey
 
 Groups = dict[str, dict[str, object]]
 _DURABLE = ev.DURABLE
@@ -52,8 +56,7 @@ class Recorder:
         self.derived = 0
         self.clusters: list[Brokers] = []
         self.shares: list[tuple[SharePartitions, ShareStates, ReplayedShares]] = []
-        """The share partitions of each broker, and what their events lead to. Brokers that share
-        the states share what leads to them."""
+        """The share partitions of each broker, and what their events lead to."""
 
     def judge(self) -> None:
         """Compare. Raises AssertionError."""
@@ -63,7 +66,10 @@ class Recorder:
                 judge_replay(coordinator, events)
                 judge_load(coordinator, events)
         for live, states, replayed in self.shares:
-            judge_shares(id(live), live, states, replayed)
+            judge_shares(id(live), live, replayed)
+            if states.loads is None:
+                judge_states(0, states, replayed)
+            judge_state_log(states)
         for cluster in self.clusters:
             log = cluster.log
             if (
@@ -114,10 +120,11 @@ def judge_brokers(cluster: Brokers, lines: list[dict[str, Any]]) -> None:
     assert registrations(cluster.controller.cluster) == registrations(replayed.cluster), (
         "the log gives another cluster than there was"
     )
-    shares = ReplayedShares(lines)
+    shares = ReplayedShares(lines, cluster.configs[1])
     for node, broker in cluster.brokers.items():
         if broker._shares is not None:
-            judge_shares(node, broker.shares.partitions, broker.shares.states, shares)
+            judge_shares(node, broker.shares.partitions, shares)
+            judge_states(node, broker.shares.states, shares)
     for node, broker in cluster.brokers.items():
         again = replayed.coordinators.get(node) or GroupCoordinator(config)
         live, told = serving(broker.coordinator), serving(again)
@@ -135,17 +142,39 @@ def judge_brokers(cluster: Brokers, lines: list[dict[str, Any]]) -> None:
                 )
 
 
-def judge_shares(
-    node: int, live: SharePartitions, states: ShareStates, replayed: ReplayedShares
-) -> None:
-    """(d) The events of share partitions give back those that are open, and what is stored."""
+def judge_shares(node: int, live: SharePartitions, replayed: ReplayedShares) -> None:
+    """(d) The events of share partitions give back those that are open."""
     again = replayed.open_ones.get(node, {})
     assert {key: of.snapshot() for key, of in live.open_ones.items()} == {
         key: of.snapshot() for key, of in again.items()
     }, "a replay of the log has other records in flight than share groups have"
+
+
+def judge_states(node: int, states: ShareStates, replayed: ReplayedShares) -> None:
+    """(d) So do those of what is stored. What is loading is not whole yet."""
+    if states.loads is not None and states.loads.next_deadline() is not None:
+        return
+    again = replayed.states.get(node, {})
     assert {key: of.snapshot() for key, of in states.states.items()} == {
-        key: of.snapshot() for key, of in replayed.states.items()
+        key: of.snapshot() for key, of in again.items()
     }, "a replay of the log has other states of share partitions than there are"
+
+
+def judge_state_log(states: ShareStates) -> None:
+    """(e) A load of each partition's records gives the states that are served of it."""
+    topic = states._broker.cluster.topics.get(SHARE_GROUP_STATE)
+    for index, live in states.by_partition.items():
+        if topic is None or states.error_of(index):
+            continue
+        log = topic.partitions[index].log
+        if log.log_start_offset:
+            continue
+        loaded: dict[ShareStateKey, ShareState] = {}
+        for _ in read_back(log, loaded):
+            pass
+        assert {key: of.snapshot() for key, of in live.items()} == {
+            key: of.snapshot() for key, of in loaded.items()
+        }, "a load of __share_group_state has other states of share partitions than there are"
 
 
 def serving(coordinator: GroupCoordinator) -> Groups:
@@ -263,20 +292,21 @@ def recording() -> Iterator[Recorder]:
 
         def opened(self: Shares, broker: Any) -> None:
             open_shares(self, broker)
-            replayed = replays.setdefault(id(self.states.states), ReplayedShares())
+            replayed = replays.setdefault(id(self.states), ReplayedShares())
+            replays[id(self.partitions)] = replayed
             recorder.shares.append((self.partitions, self.states, replayed))
 
         def folded_one(self: SharePartitions, partition: Any, event: Any, *rest: Any) -> None:
-            replayed = replays.get(id(self._states.states))
+            replayed = replays.get(id(self))
             if replayed is not None:  # brokers that outlive a test were made in another
                 replayed.fold(id(self), partition.key, event)
             fold(self, partition, event, *rest)
 
-        def kept_one(self: ShareStates, broker: Any, key: Any, event: Any, *rest: Any) -> None:
-            replayed = replays.get(id(self.states))
+        def kept_one(self: ShareStates, index: int, key: Any, event: Any, *rest: Any) -> None:
+            replayed = replays.get(id(self))
             if replayed is not None:
                 replayed.fold(0, SharePartitionKey(key.group_id, "", key.partition), event)
-            keep(self, broker, key, event, *rest)
+            keep(self, index, key, event, *rest)
 
         patch.setattr(Shares, "__init__", opened)
         patch.setattr(SharePartitions, "_fold", folded_one)

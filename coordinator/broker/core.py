@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from .fetching.parked import ParkedFetches
     from .fetching.repeated import Again
     from .fetching.sessions import FetchSessions
-    from .shares.host import SharePeers, TopicMaker
+    from .shares.host import ShareCoordinator, SharePeers, TopicMaker
     from .shares.service import Shares
     from .throttling import Throttling
     from .transactions.outcomes import Cooperation, Transactions
@@ -347,6 +347,11 @@ class Broker(FreshNames):
             self._shares = Shares(self)
         return self._shares
 
+    @property
+    def share_coordinator(self) -> ShareCoordinator:
+        """The states of share partitions that this broker keeps."""
+        return self.shares.states
+
     def _end_transactions(self, transactions: Transactions, now: int) -> None:
         """Write markers, now that answers were sent: what is written so is no request's own."""
         transactions.go_on(now)
@@ -390,6 +395,11 @@ class Broker(FreshNames):
         """A connection has ended: its share sessions end with it."""
         if self._shares is not None:
             self._shares.connection_lost(peer)
+
+    def shares_stopped(self, now: int) -> None:
+        """The broker's process has ended: nothing of its share groups is left."""
+        if self._shares is not None:
+            self._shares.stopped(now)
 
     # -- what drivers use
     # --------------------------------------------------------------------------------------------

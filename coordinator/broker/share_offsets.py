@@ -69,7 +69,7 @@ class StartAndLag(NamedTuple):
 
 def start_and_lag(broker: Broker, key: ShareStateKey) -> StartAndLag:
     """What is stored of a share partition, and the log's end behind it."""
-    decision, state = broker.shares.states.summary(key)
+    decision, state = broker.shares.persister.summary(key)
     if decision.error or state is None or state.start_offset == NO_OFFSET:
         return StartAndLag()
     topic = broker.cluster.topics_by_id.get(key.topic_id)

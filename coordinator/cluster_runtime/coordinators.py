@@ -1,5 +1,5 @@
 """Coordinators that move: who leads a partition of __consumer_offsets serves its groups, of
-__transaction_state its transactional ids.
+__transaction_state its transactional ids, of __share_group_state the states of share partitions.
 
 Owns which brokers serve which partitions now. Rules: a broker that learns that it leads a partition
 loads it from the events in its own copy of the partition's log (ERR-7); one that learns that it
@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ..cluster import CONSUMER_OFFSETS
-from ..cluster.model import TRANSACTION_STATE
+from ..cluster.model import INTERNAL_TOPICS, SHARE_GROUP_STATE, TRANSACTION_STATE
 from ..common.deadlines import Deadlines
 from ..shards.availability import LogTruncated
 from ..shards.durable import DurableEvents
@@ -65,7 +65,7 @@ class Coordinators:
 
     def look(self, broker: Broker, topic: str, index: int, now: int) -> None:
         """A broker has learned something about a partition."""
-        if topic not in (CONSUMER_OFFSETS, TRANSACTION_STATE):
+        if topic not in INTERNAL_TOPICS:
             return
         partition = broker.cluster.partition(topic, index)
         leads = partition is not None and partition.leader == broker.node_id
@@ -74,6 +74,9 @@ class Coordinators:
             partition.log.assign_epoch(partition.leader_epoch)
         if topic == TRANSACTION_STATE:
             self._look_at_transactions(broker, index, leads, now)
+            return
+        if topic == SHARE_GROUP_STATE:
+            self._look_at_share_states(broker, index, leads, now)
             return
         serving = self._serving.setdefault(broker, set())
         if leads and index not in serving:
@@ -98,6 +101,15 @@ class Coordinators:
             self._transactions.unload(broker, index)
             if broker.gate is not None:
                 broker.gate.lost(TRANSACTION_STATE, index, now)
+
+    def _look_at_share_states(self, broker: Broker, index: int, leads: bool, now: int) -> None:
+        loads = broker.shares.states.loads
+        assert loads is not None, "one of several brokers"
+        if leads and not loads.is_served(index):
+            self._tell_lost(broker, SHARE_GROUP_STATE, index, now)
+            loads.begin(index, self.load_ms.get(broker.node_id, 0), now)
+        elif not leads and loads.is_served(index):
+            loads.unload(index, now)
 
     def _tell_lost(self, broker: Broker, topic: str, index: int, now: int) -> None:
         """A broker loads a partition: write down which events other copies have and its own has
@@ -168,6 +180,7 @@ class Coordinators:
         for index in self._transactions.loading(broker):
             self._loads.cancel((broker.node_id, index))
         self._transactions.stopped(broker)
+        broker.shares_stopped(now)
 
 
 def _numbers(bodies: list[EventBody]) -> tuple[int, ...]:

@@ -1,5 +1,5 @@
-"""A broker's copy of a partition whose records are events: of groups (__consumer_offsets), or of
-transactional ids (__transaction_state).
+"""A broker's copy of a partition whose records are events: of groups (__consumer_offsets), of
+transactional ids (__transaction_state), or of the states of share partitions (__share_group_state).
 
 Owns the tie between events and the log: an event that a coordinator writes becomes a batch, so it
 has an offset and a leader epoch, is copied with the bytes, is truncated with them, and counts for
@@ -13,7 +13,7 @@ from bisect import bisect_left
 from collections.abc import Callable
 from functools import lru_cache
 from struct import Struct
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from ..groups import events as group_events
 from ..shards.durable import DurableEvents, StoredEvent
@@ -196,3 +196,42 @@ class TransactionsLog(EventsLog):
             lambda offset: StoredTransactionEvent(offset, at_ms, event),
             seq,
         )
+
+
+class _Place(NamedTuple):
+    offset: int
+
+
+class _Nothing:
+    """The records of a log are read when they are needed."""
+
+    def take(self, stored: object) -> None:
+        """Nothing is kept beside the log."""
+
+    def commit_up_to(self, high_watermark: int) -> None:
+        """Nothing depends on it."""
+
+    def clear(self) -> None:
+        """There is nothing."""
+
+
+class ShareStatesLog(EventsLog):
+    """A copy of a partition of __share_group_state. Its batches hold Kafka's own records, from which
+    it is loaded."""
+
+    __slots__ = ()
+
+    def __init__(self, written: Written) -> None:
+        super().__init__(_Nothing(), written)
+
+    def number(self, seq: int | None) -> None:
+        """The last batch is that of an event with this number in the event log."""
+        body = self._pieces[-1]
+        assert isinstance(body, EventBody)
+        body.seq = seq
+
+    def _keep(self, header: BatchHeader, head: bytes, body: bytes) -> None:
+        if not isinstance(body, EventBody):  # appended here
+            body = EventBody(body)
+            body.stored = _Place(self.log_end_offset)
+        super()._keep(header, head, body)

@@ -29,7 +29,7 @@ from ..cluster.controller import Controller
 from ..cluster.controller.core import ControllerSettings
 from ..cluster.evolve import evolve
 from ..cluster.internal_topics import OFFSETS_CONFIGS
-from ..cluster.model import TRANSACTION_STATE
+from ..cluster.model import SHARE_GROUP_STATE, TRANSACTION_STATE
 from ..cluster.network import HostState, Network
 from ..cluster.placement import place
 from ..cluster.replication import Proposal, Replication
@@ -38,13 +38,14 @@ from ..storage.producers import ProducerIds
 from ..storage.replica_log import ReplicaLog
 from .broker_log import BrokerLog
 from .coordinators import Coordinators
-from .events_log import EventBody, OffsetsLog, TransactionsLog
+from .events_log import EventBody, OffsetsLog, ShareStatesLog, TransactionsLog
 from .options import ClusterOptions
 from .transactions import SharedTransactions
 
 if TYPE_CHECKING:
     from ..broker.call import Call
     from ..configs.broker_configs import BrokerConfigs
+    from ..storage.partition_log import PartitionLog
 
 _PRODUCER_ID_BLOCK = 1_000
 
@@ -115,7 +116,8 @@ class Brokers:
                 self.brokers[other]
                 if other in self.brokers and self.network.reaches(one, other)
                 else None
-            )
+            ),
+            _number_state,
         )
         for each in self.configs.values():
             each.on_change(self.replication.mark_all)  # throttles may have changed
@@ -501,9 +503,10 @@ class Brokers:
             cluster.changed()
 
 
-_EVENTS: dict[str, type[OffsetsLog | TransactionsLog]] = {
+_EVENTS: dict[str, type[OffsetsLog | TransactionsLog | ShareStatesLog]] = {
     CONSUMER_OFFSETS: OffsetsLog,
     TRANSACTION_STATE: TransactionsLog,
+    SHARE_GROUP_STATE: ShareStatesLog,
 }
 """The internal topics, whose records are events."""
 _PROGRESS_MS = 1_000
@@ -511,6 +514,12 @@ _MANY_PARTITIONS = 256
 _NO_LOG = ReplicaLog()
 """In place of the log of a partition that a broker does not hold. Nothing is ever appended to it.
 """
+
+
+def _number_state(log: PartitionLog, seq: int | None) -> None:
+    """A share coordinator appended a record, of the event with this number."""
+    assert isinstance(log, ShareStatesLog), "only who holds a partition serves it"
+    log.number(seq)
 
 
 def _write_timeout_ms(broker: Broker, topic: str, call: Call | None) -> int:

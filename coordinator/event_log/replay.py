@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from ..group_coordinator import GroupCoordinator, LoggedEvent
 from ..groups.config import GroupConfig
+from ..shards.availability import OF_SHARE_STATES
 from ..transactions.config import TransactionConfig
 from ..transactions.coordinator import LoggedTransactionEvent, TransactionCoordinator
 from .clocks import JUMP, Clocks
@@ -35,7 +36,9 @@ def group_events(lines: Iterable[Line], name: str = "log") -> Iterator[LoggedEve
             continue
         try:
             if line["stream"] == "coordinator":
-                yield LoggedEvent(line["at_ms"], None, coordinator_from_plain(line))
+                change = coordinator_from_plain(line)
+                if not isinstance(change, OF_SHARE_STATES):
+                    yield LoggedEvent(line["at_ms"], None, change)
                 continue
             event = from_plain(line)
             yield LoggedEvent(clocks.instant(line, event), line["group"], event)

@@ -17,7 +17,12 @@ from ..configs.broker_configs import BrokerConfigs
 from ..group_coordinator import GroupCoordinator
 from ..groups import events as ev
 from ..groups.config import GroupConfig
-from ..shards.availability import LogTruncated, PartitionsEmptied, PartitionsLoading
+from ..shards.availability import (
+    OF_SHARE_STATES,
+    LogTruncated,
+    PartitionsEmptied,
+    PartitionsLoading,
+)
 from ..shards.durable import DurableEvents
 from ..shards.replay import refold
 from ..transactions.events import FORGETTING
@@ -95,6 +100,8 @@ class ReplayedBrokers:
 
     def _coordinate(self, line: Line) -> None:
         node, event = line["broker"], coordinator_from_plain(line)
+        if isinstance(event, OF_SHARE_STATES):
+            return
         coordinator = self._of(node)
         coordinator.availability.evolve(event)
         match event:

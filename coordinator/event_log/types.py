@@ -61,6 +61,10 @@ TYPES: Final[dict[str, tuple[str, ...]]] = {
         "PartitionsLoaded",
         "PartitionsEmptied",
         "LogTruncated",
+        "ShareStatesUnloaded",
+        "ShareStatesLoading",
+        "ShareStatesLoaded",
+        "ShareStatesEmptied",
         "CoordinatorStopped",
     ),
     "transaction": (

@@ -16,6 +16,8 @@ OPEN_OR_NOT: Final = frozenset({"SharePartitionOpened", "SharePartitionClosed"})
 DELIVERS: Final = "RecordsAcquired"
 ENDS: Final = frozenset({"RecordsAcknowledged", "RecordsReleased", "RecordsArchived"})
 KEPT: Final = frozenset({"ShareStateSnapshotted", "ShareStateDeleted"})
+STORES: Final = KEPT | {"ShareStateUpdated", "LogTruncated"}
+"""What `LostStates` looks at."""
 
 
 class Spans(Generic[V]):
@@ -54,6 +56,23 @@ class Spans(Generic[V]):
             starts.append(last + 1)
             found.append(self._found[high - 1])
         self._starts[low:high], self._found[low:high] = starts, found
+
+
+class LostStates:
+    """Of which share partitions a later share coordinator has not all that was stored: a record of
+    `__share_group_state` was on the former leader's disk alone."""
+
+    def __init__(self) -> None:
+        self._stored: dict[int, Key] = {}
+
+    def see(self, line: Line) -> set[Key]:
+        """Look at a line of `STORES`; the share partitions that it tells of the loss of."""
+        if line["type"] != "LogTruncated":
+            if "broker" in line:
+                self._stored[line["seq"]] = key_of(line)
+        elif line["topic"] == "__share_group_state":
+            return {self._stored[seq] for seq in line["lost"] if seq in self._stored}
+        return set()
 
 
 class SettingOfGroups:

@@ -13,7 +13,19 @@ from typing import Final
 from .base import NEVER, Judge, Line
 from .dead_letters import DeadLettersComplete
 from .intervals import Offsets
-from .of_shares import DELIVERS, ENDS, KEPT, OPEN_OR_NOT, JudgeOfShares, Key, Spans, key_of, told
+from .of_shares import (
+    DELIVERS,
+    ENDS,
+    KEPT,
+    OPEN_OR_NOT,
+    STORES,
+    JudgeOfShares,
+    Key,
+    LostStates,
+    Spans,
+    key_of,
+    told,
+)
 from .share_locks import LocksLast
 from .share_members import AcknowledgementsAreStored, SessionEpochsCount
 
@@ -28,17 +40,25 @@ class DoneStaysDone(JudgeOfShares):
     name = "done_stays_done"
     promise = (
         "a record that a member of a share group accepted or rejected, or that was given up, is delivered to nobody any more, unless "
-        "the group's offsets are altered or deleted"
+        "the group's offsets are altered or deleted, or the only broker that had the state was not the one that was elected"
     )
-    SEES = KEPT | ENDS | {DELIVERS, "SharePartitionOpened"}
+    of_streams = frozenset({"share", "coordinator"})
+    SEES = STORES | ENDS | {DELIVERS, "SharePartitionOpened"}
 
     def __init__(self) -> None:
         super().__init__()
         self._done: dict[Key, Offsets] = {}
         self._topics: dict[Key, str] = {}
+        self._lost = LostStates()
 
     def look(self, line: Line) -> None:
-        key, kind = key_of(line), line["type"]
+        kind = line["type"]
+        if kind in STORES:
+            for lost in self._lost.see(line):
+                self._done.pop(lost, None)
+        if kind in ("LogTruncated", "ShareStateUpdated"):
+            return
+        key = key_of(line)
         if kind in KEPT or kind == "SharePartitionOpened":
             if self._topics.setdefault(key, line["topic_id"]) != line["topic_id"]:
                 self._done.pop(key, None)  # another topic of this name
@@ -127,19 +147,25 @@ class DeliveriesAreCounted(JudgeOfShares):
         "each delivery of a record to a share group counts one more than the one before, those of a leader that is gone aside, and none is "
         "above the largest limit that the group has had"
     )
-    of_streams = frozenset({"share", "cluster", "run"})
-    SEES = OPEN_OR_NOT | KEPT | ENDS | {DELIVERS, "ConfigChanged", "RunStarted"}
+    of_streams = frozenset({"share", "cluster", "run", "coordinator"})
+    SEES = OPEN_OR_NOT | STORES | ENDS | {DELIVERS, "ConfigChanged", "RunStarted"}
 
     def __init__(self, limit: int = _LIMIT) -> None:
         super().__init__()
         self._counts: dict[Key, Spans[int]] = {}
         self._stored: dict[Key, Spans[int]] = {}
         """What outlives a leader: how often what was given back had been delivered."""
+        self._lost = LostStates()
         self._of_brokers = limit
         self._of_groups: dict[str, int] = {}
 
     def look(self, line: Line) -> None:
         kind = line["type"]
+        if kind in STORES:
+            for lost in self._lost.see(line):
+                self._stored.pop(lost, None)
+        if kind in ("LogTruncated", "ShareStateUpdated"):
+            return
         if line["stream"] == "share":
             self._of_records(line, kind)
         elif kind == "RunStarted":

@@ -1,5 +1,5 @@
-"""Which partitions of __consumer_offsets a coordinator serves. Every change is an event, so a log
-tells it and a replay follows it.
+"""Which partitions of __consumer_offsets a coordinator serves, or a share coordinator of
+__share_group_state. Every change is an event, so a log tells it and a replay follows it.
 
 A partition is led (its requests are served), loading (they get COORDINATOR_LOAD_IN_PROGRESS, ERR-4)
 or not led (NOT_COORDINATOR, ERR-5). A coordinator that shuts down leads nothing any more
@@ -53,6 +53,31 @@ class LogTruncated(NamedTuple):
     restored: tuple[int, ...]
 
 
+class ShareStatesUnloaded(NamedTuple):
+    """The share coordinator of a broker lost these partitions of __share_group_state."""
+
+    partitions: tuple[int, ...]
+
+
+class ShareStatesLoading(NamedTuple):
+    """The share coordinator of a broker leads these partitions now, and reads from its own copies
+    what they hold of share partitions."""
+
+    partitions: tuple[int, ...]
+
+
+class ShareStatesLoaded(NamedTuple):
+    """All that these partitions hold of share partitions is read: their requests are served."""
+
+    partitions: tuple[int, ...]
+
+
+class ShareStatesEmptied(NamedTuple):
+    """These partitions of __share_group_state were deleted with everything they held."""
+
+    partitions: tuple[int, ...]
+
+
 class CoordinatorStopped(NamedTuple):
     """The coordinator shuts down (ENT-3, ENT-5)."""
 
@@ -64,7 +89,13 @@ AvailabilityEvent = (
     | PartitionsEmptied
     | CoordinatorStopped
     | LogTruncated
+    | ShareStatesUnloaded
+    | ShareStatesLoading
+    | ShareStatesLoaded
+    | ShareStatesEmptied
 )
+OF_SHARE_STATES = (ShareStatesUnloaded, ShareStatesLoading, ShareStatesLoaded, ShareStatesEmptied)
+"""Those of `__share_group_state`: they tell nothing of groups."""
 
 
 class Leadership(Enum):
@@ -85,6 +116,10 @@ _BECOMES = {
     PartitionsEmptied: Leadership.NOT_LED,
     PartitionsLoading: Leadership.LOADING,
     PartitionsLoaded: Leadership.LED,
+    ShareStatesUnloaded: Leadership.NOT_LED,
+    ShareStatesEmptied: Leadership.NOT_LED,
+    ShareStatesLoading: Leadership.LOADING,
+    ShareStatesLoaded: Leadership.LED,
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import urlsafe_b64encode
 from typing import NamedTuple
 
 NO_OFFSET = -1
@@ -23,6 +24,12 @@ class ShareStateKey(NamedTuple):
     group_id: str
     topic_id: bytes
     partition: int
+
+    @property
+    def for_coordinator(self) -> str:
+        """What FindCoordinator is asked for: group, topic id and partition (SH-FC-1)."""
+        topic_id = urlsafe_b64encode(self.topic_id).decode().rstrip("=")
+        return f"{self.group_id}:{topic_id}:{self.partition}"
 
 
 class ShareState:

@@ -15,10 +15,11 @@ from . import events as ev
 from .model import NO_COUNT, ShareStateKey, StateBatch
 
 _SHORT, _INT = Struct(">h"), Struct(">i")
-_SNAPSHOT = Struct(">hiiiqqq")
-_UPDATE = Struct(">hiiq")
+SNAPSHOT = Struct(">hiiiqqq")
+UPDATE = Struct(">hiiq")
 _BATCH = Struct(">qqbhx")  # the last byte: no tagged fields
 _COMPLETE = Struct(">BBBi")
+COMPLETE_TAG = 0
 
 
 def record(key: ShareStateKey, event: ev.Event) -> tuple[bytes, bytes | None]:
@@ -27,9 +28,9 @@ def record(key: ShareStateKey, event: ev.Event) -> tuple[bytes, bytes | None]:
     if isinstance(event, ev.ShareStateDeleted):
         return of, None
     if isinstance(event, ev.ShareStateUpdated):
-        head = _UPDATE.pack(0, event.snapshot_epoch, event.leader_epoch, event.start_offset)
+        head = UPDATE.pack(0, event.snapshot_epoch, event.leader_epoch, event.start_offset)
     else:
-        head = _SNAPSHOT.pack(
+        head = SNAPSHOT.pack(
             0,
             event.snapshot_epoch,
             event.state_epoch,
@@ -57,4 +58,8 @@ def _batches(batches: tuple[StateBatch, ...]) -> bytes:
 
 
 def _tags(complete_count: int) -> bytes:
-    return b"\x00" if complete_count == NO_COUNT else _COMPLETE.pack(1, 0, 4, complete_count)
+    return (
+        b"\x00"
+        if complete_count == NO_COUNT
+        else _COMPLETE.pack(1, COMPLETE_TAG, 4, complete_count)
+    )

@@ -10,6 +10,7 @@ import pytest
 from coordinator.share_states import events as ev
 from coordinator.share_states.evolve import evolve
 from coordinator.share_states.model import NO_COUNT, ShareState, ShareStateKey, StateBatch
+from coordinator.share_states.reading import event_of
 from coordinator.share_states.records import record
 from coordinator.storage.record_codec import read_records
 from coordinator.storage.records import parse_header
@@ -59,6 +60,7 @@ def read_back(driver: ShareDriver) -> dict[ShareStateKey, ShareState]:
                 assert each.key is not None
                 key, event = read(each.key, each.value)
                 assert record(key, event) == (each.key, each.value)
+                assert event_of(each.key, each.value) == (key, event)
                 if isinstance(event, ev.ShareStateDeleted):
                     del found[key]
                 else:

@@ -106,6 +106,25 @@ def fetch(cluster: Cluster, client: Client, index: int, epoch: int = 0) -> list[
     ]
 
 
+def accept(
+    cluster: Cluster, node: int, first: int, last: int, *, epoch: int = 1, error: int = 0
+) -> None:
+    """The member accepts records at the broker that leads their partition, and is told so."""
+    batch = AcknowledgementBatch(first_offset=first, last_offset=last, acknowledge_types=[1])
+    partition = AcknowledgePartition(partition_index=0, acknowledgement_batches=[batch])
+    topic_id = cluster.truth.topics["orders"].id
+    said = cluster.client(node).ask(
+        ShareAcknowledgeRequest(
+            group_id="g",
+            member_id="m",
+            share_session_epoch=epoch,
+            topics=[AcknowledgeTopic(topic_id=topic_id, partitions=[partition])],
+        ),
+        1,
+    )
+    assert said.responses[0].partitions[0].error_code == error  # type: ignore[attr-defined]
+
+
 def test_every_leader_serves_its_partitions_to_the_group() -> None:
     """SH-HB-2: the states are made where their partitions are led, and each leader finds them."""
     cluster, _ = joined()

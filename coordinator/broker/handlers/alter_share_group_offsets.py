@@ -94,7 +94,7 @@ def _topic(
             row.error_code, row.error_message = _UNKNOWN, _UNKNOWN.message
         else:
             key = ShareStateKey(group_id, topic.id, of.partition_index)
-            done = broker.shares.states.initialize(
+            done = broker.shares.persister.initialize(
                 key, epoch, of.start_offset, call.now, call.cause
             )
             if done.error:

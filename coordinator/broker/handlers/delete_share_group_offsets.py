@@ -70,7 +70,7 @@ def _topic(
     row.topic_id = topic.id
     for index in sorted(of.partitions):
         key = ShareStateKey(group_id, topic.id, index)
-        done = broker.shares.states.delete(key, call.now, call.cause)
+        done = broker.shares.persister.delete(key, call.now, call.cause)
         if done.error:
             row.error_code, row.error_message = done.error, done.message
     return row

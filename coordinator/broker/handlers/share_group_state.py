@@ -64,6 +64,7 @@ def _summary(broker: Broker, _: Call, key: ShareStateKey, __: Any) -> Answer:
     return broker.shares.states.summary(key)
 
 
+_NOT_SERVED = (ErrorCode.NOT_COORDINATOR, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
 _APIS: dict[int, tuple[str, str, Ask]] = {
     83: ("InitializeState", "initialize share group state", _initialize),
     84: ("ReadState", "read share group state", _read),
@@ -94,11 +95,8 @@ def _handle(broker: Broker, call: Call) -> Slices[Result]:
                 seen = 0
                 yield
             key = ShareStateKey(request.group_id, topic.topic_id, of.partition)
-            decision, state = (
-                ask(broker, call, key, of)
-                if served and broker.shares.states.serves(key)
-                else (Decision(None, ErrorCode.NOT_COORDINATOR), None)
-            )
+            error = broker.shares.states.error(key) if served else ErrorCode.NOT_COORDINATOR
+            decision, state = (Decision(None, error), None) if error else ask(broker, call, key, of)
             of_topic[of.partition] = _row(messages, kind, what, of.partition, decision, state)
     result = getattr(messages, f"{kind}Result")
     response: Message = getattr(messages, f"{API_KEYS[messages.KEY]}Response")(
@@ -128,7 +126,7 @@ def _row(
     row = messages.PartitionResult(partition=index)
     if decision.error:
         row.error_code, row.error_message = decision.error, decision.message
-        if decision.error is ErrorCode.NOT_COORDINATOR:
+        if decision.error in _NOT_SERVED:
             row.error_message = f"Unable to {what}: {decision.error.message}"
         return row
     row.error_message = None

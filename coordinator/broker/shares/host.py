@@ -6,13 +6,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Protocol
 
-from ...share_states.model import ShareState, ShareStateKey
-
 if TYPE_CHECKING:
     from ...cluster import Cluster
     from ...cluster.replication import Replication
     from ...configs.broker_configs import BrokerConfigs
     from ...event_log import EventLog
+    from ...share_states.decide import Decision, Written
+    from ...share_states.model import ShareState, ShareStateKey
+    from ...storage.partition_log import PartitionLog
     from ...wire.schema import Message
     from ..fetching.parked import ParkedFetches
 
@@ -24,6 +25,36 @@ class TopicMaker(Protocol):
         self, name: str, configs: Mapping[str, str], now: int, cause: int | None
     ) -> str | None:
         """Why it cannot be made; None: it is made, or will be."""
+
+
+class ShareCoordinator(Protocol):
+    """What a share coordinator is asked; `cause`: the log's number of the request behind it."""
+
+    def initialize(
+        self,
+        key: ShareStateKey,
+        state_epoch: int,
+        start_offset: int,
+        now: int,
+        cause: int | None = None,
+    ) -> Decision:
+        """Begin the state of a share partition anew; start offset -1: its leader finds out."""
+
+    def read(
+        self, key: ShareStateKey, leader_epoch: int, now: int, cause: int | None = None
+    ) -> tuple[Decision, ShareState | None]:
+        """The state, for a leader of this epoch."""
+
+    def write(
+        self, key: ShareStateKey, written: Written, now: int, cause: int | None = None
+    ) -> Decision:
+        """Keep what a leader changed."""
+
+    def delete(self, key: ShareStateKey, now: int, cause: int | None = None) -> Decision:
+        """Forget the state of a share partition."""
+
+    def summary(self, key: ShareStateKey) -> tuple[Decision, ShareState | None]:
+        """The state, for who only looks at it."""
 
 
 class ShareHost(Protocol):
@@ -69,21 +100,28 @@ class ShareHost(Protocol):
     def parked_fetches(self) -> ParkedFetches:
         """Fetches that wait for records."""
 
+    @property
+    def share_coordinator(self) -> ShareCoordinator:
+        """The states that the broker keeps."""
+
     def answer(self, token: int, response: Message, now: int) -> None:
         """Answer a parked request."""
 
 
 class SharePeers:
-    """All brokers of a cluster. The states of share partitions belong to the partitions of
-    `__share_group_state`, not to who leads them: whoever leads one finds them.
+    """All brokers of a cluster, as they reach each other.
 
-    `reached`: (who asks, whom) -> a broker; None: it cannot be asked now.
+    `reached`: (who asks, whom) -> a broker; None: it cannot be asked now. `numbered` hears of each
+    record that a share coordinator appended: its copy of the log, and the number of its event.
     """
 
-    def __init__(self, reached: Callable[[int, int], ShareHost | None]) -> None:
-        self.states: dict[ShareStateKey, ShareState] = {}
-        """Those that are initialized."""
+    def __init__(
+        self,
+        reached: Callable[[int, int], ShareHost | None],
+        numbered: Callable[[PartitionLog, int | None], None] = lambda _log, _seq: None,
+    ) -> None:
         self.reached = reached
+        self.numbered = numbered
 
 
 def alone(broker: ShareHost) -> SharePeers:

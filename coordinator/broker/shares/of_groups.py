@@ -29,11 +29,11 @@ def carry_out(shares: Shares, asked: StateRequest, now: int) -> ErrorCode:
     if isinstance(asked, Deletion):
         group_id = asked.group_id
         shares.partitions.close_where(lambda one: one.key.group_id == group_id, _DELETED, now, None)
-        decisions = [shares.states.delete(key, now) for key in keys]
+        decisions = [shares.persister.delete(key, now) for key in keys]
     else:
         from_zero = asked.grown if shares.grown_from_zero else ()
         decisions = [
-            shares.states.initialize(
+            shares.persister.initialize(
                 key, asked.state_epoch, 0 if key.topic_id in from_zero else NO_OFFSET, now
             )
             for key in keys

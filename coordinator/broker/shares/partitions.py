@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from ...cluster import Partition
     from ...share_partitions.acknowledge import Acknowledged, Refused
     from .host import ShareHost
+    from .persister import Persister
     from .settings import SettingsOfGroups
-    from .states import ShareStates
 
 _PERSISTED_AS = {
     ErrorCode.NOT_COORDINATOR: ErrorCode.COORDINATOR_NOT_AVAILABLE,
@@ -72,7 +72,7 @@ class Opening(NamedTuple):
 class SharePartitions:
     """The open share partitions of one broker. `settings`: those in force for a group."""
 
-    def __init__(self, broker: ShareHost, states: ShareStates, settings: SettingsOfGroups) -> None:
+    def __init__(self, broker: ShareHost, states: Persister, settings: SettingsOfGroups) -> None:
         self.open_ones: dict[SharePartitionKey, SharePartition] = {}
         self.settings = settings
         self._done: dict[SharePartitionKey, Runs] = {}

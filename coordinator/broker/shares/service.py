@@ -6,11 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from ...cluster.model import SHARE_GROUP_STATE
 from ...errors import ErrorCode
 from ...share_partitions.model import SharePartition, SharePartitionKey
 from ...share_partitions.release import CONNECTION_LOST
 from ...share_states.model import ShareStateKey
 from .partitions import SharePartitions
+from .persister import Persister
 from .sessions import At, SessionKey, ShareSession, ShareSessions
 from .settings import FEATURE, SettingsOfGroups
 from .states import ShareStates
@@ -31,7 +33,8 @@ class Shares:
     def __init__(self, broker: ShareHost) -> None:
         self.states = ShareStates(broker)
         self.settings = SettingsOfGroups(broker.cluster, broker.configs)
-        self.partitions = SharePartitions(broker, self.states, self.settings)
+        self.persister = Persister(broker)
+        self.partitions = SharePartitions(broker, self.persister, self.settings)
         self.sessions = ShareSessions()
         self._broker = broker
         self._lost: list[str] = []
@@ -122,7 +125,11 @@ class Shares:
 
     def next_deadline(self) -> int | None:
         """The instant at which `tick` has something to do."""
-        return 0 if self._lost else self.partitions.next_deadline()
+        if self._lost:
+            return 0
+        deadline, loads = self.partitions.next_deadline(), self.states.loads
+        load = None if loads is None else loads.next_deadline()
+        return load if deadline is None or (load is not None and load < deadline) else deadline
 
     def tick(self, now: int) -> None:
         """End sessions whose connection is gone, and locks whose time is over."""
@@ -131,7 +138,16 @@ class Shares:
             key = self.sessions.of_peer(peer)
             if key is not None:
                 self.end_session(key, CONNECTION_LOST, now)
+        if self.states.loads is not None:
+            self.states.loads.tick(now)
         self.partitions.tick(now)
+
+    def stopped(self, now: int) -> None:
+        """The broker's process has ended: what it had in flight is forgotten, and it is nobody's
+        share coordinator."""
+        self.partitions.close_where(lambda _: True, "its broker stopped", now, None)
+        if self.states.loads is not None:
+            self.states.loads.unload_all(now)
 
     def partition_changed(self, topic: str, index: int, now: int, cause: int | None) -> None:
         """Somebody else may lead a partition now: what groups had in flight of it is forgotten
@@ -150,7 +166,9 @@ class Shares:
         )
 
     def topic_deleted(self, topic: str, now: int, cause: int | None) -> None:
-        """A topic is gone, and what groups had in flight of it."""
+        """A topic is gone, and what groups had in flight of it, or what was stored in it."""
+        if topic == SHARE_GROUP_STATE:
+            self.states.empty(now)
         self.partitions.close_where(
             lambda one: one.key.topic == topic, "its topic was deleted", now, cause
         )

@@ -1,29 +1,29 @@
-"""The share coordinator as one broker reaches it: the stored states of share partitions, and their
-records in `__share_group_state`.
+"""The share coordinator of one broker: the stored states of share partitions, and their records in
+`__share_group_state`.
 
-Owns which partition of that topic holds a share partition's state, and the order of a write at the
-broker that leads it: the event is logged, its record appended, and then it counts. Does not depend
-on requests; handlers translate.
+Owns which partition of that topic holds a share partition's state, and the order of a write: the
+event is logged, its record appended, and then it counts. The only broker of a cluster serves all
+partitions; one of several those that it leads, once it has read them (`state_loads`). Does not
+depend on requests; handlers translate, and `Persister` is who asks.
 """
 
 from __future__ import annotations
 
-from base64 import urlsafe_b64encode
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ...cluster.internal_topics import partition_for
 from ...cluster.model import SHARE_GROUP_STATE
 from ...errors import ErrorCode
+from ...shards.availability import ShareStatesEmptied
 from ...share_states import decide
 from ...share_states import events as ev
-from ...share_states.evolve import evolve
 from ...share_states.model import ShareState, ShareStateKey
 from ...share_states.records import record
 from ...storage.append_checks import LogConfig
 from ...storage.record_codec import build_batch
 from ...storage.records import parse_header
-from .host import alone
+from .state_loads import StateLoads, States, fold
 
 if TYPE_CHECKING:
     from ...share_states.decide import Decision, Written
@@ -32,26 +32,50 @@ if TYPE_CHECKING:
 _UPDATES = "share.coordinator.snapshot.update.records.per.snapshot"
 
 
-def coordinator_key(key: ShareStateKey) -> str:
-    """What FindCoordinator is asked for: group, topic id and partition."""
-    topic_id = urlsafe_b64encode(key.topic_id).decode().rstrip("=")
-    return f"{key.group_id}:{topic_id}:{key.partition}"
-
-
 class ShareStates:
-    """The states, as a broker asks for them, be it that another one leads their partition. `states`
-    holds those that are initialized."""
+    """The states that a broker keeps, by partition of `__share_group_state`."""
 
     def __init__(self, broker: ShareHost) -> None:
-        self._peers = broker.share_peers or alone(broker)
-        self.states = self._peers.states
+        self.by_partition: dict[int, States] = {}
+        self.loads = None if broker.share_peers is None else StateLoads(broker, self.by_partition)
+        """Which partitions one of several brokers serves; None: it serves all."""
         self.begun_anew: Callable[[ShareStateKey, int, int | None], None] = lambda *_: None
         """Told of each state that does not go on from what it was."""
         self._broker = broker
         self.as_given = not broker.configs.release.has("SH-44-3")
         """Whether states are stored as they are written, be they such as no leader writes."""
 
-    # -- what groups and leaders ask; `cause`: the log's number of the request behind it
+    @property
+    def states(self) -> States:
+        """All of them, those that are initialized."""
+        return {key: state for of in self.by_partition.values() for key, state in of.items()}
+
+    def find(self, key: ShareStateKey) -> ShareState | None:
+        """What is stored of a share partition, if anything."""
+        return self.by_partition.get(self._index(key), {}).get(key)
+
+    def error(self, key: ShareStateKey) -> ErrorCode:
+        """NOT_COORDINATOR or COORDINATOR_LOAD_IN_PROGRESS where this broker does not serve a share
+        partition's state."""
+        return self.error_of(self._index(key))
+
+    def error_of(self, index: int) -> ErrorCode:
+        """The same, of a partition of `__share_group_state`."""
+        if self._broker.cluster.partition(SHARE_GROUP_STATE, index) is None:
+            return ErrorCode.NOT_COORDINATOR
+        return ErrorCode.NONE if self.loads is None else self.loads.error(index)
+
+    def empty(self, now: int) -> None:
+        """The topic was deleted, and all that stood in it."""
+        if self.loads is not None:
+            self.loads.empty(now)
+        elif self.by_partition:
+            gone = ShareStatesEmptied(tuple(sorted(self.by_partition)))
+            if self._broker.log is not None:
+                self._broker.log.coordinator_event(gone, now, None)
+            self.by_partition.clear()
+
+    # -- what may be asked; `cause`: the log's number of the request behind it
 
     def initialize(
         self,
@@ -64,8 +88,8 @@ class ShareStates:
         """Begin the state of a share partition anew; start offset -1: its leader finds out."""
         decision = self._carry_out(
             key,
-            decide.decide_initialize(
-                self.states.get(key),
+            lambda state: decide.decide_initialize(
+                state,
                 key.topic_id,
                 key.partition,
                 state_epoch,
@@ -85,8 +109,8 @@ class ShareStates:
         """The state, for a leader of this epoch."""
         decision = self._carry_out(
             key,
-            decide.decide_read(
-                self.states.get(key),
+            lambda state: decide.decide_read(
+                state,
                 key.topic_id,
                 key.partition,
                 leader_epoch,
@@ -96,7 +120,7 @@ class ShareStates:
             now,
             cause,
         )
-        return decision, None if decision.error else self.states.get(key)
+        return decision, None if decision.error else self.find(key)
 
     def write(
         self, key: ShareStateKey, written: Written, now: int, cause: int | None = None
@@ -104,8 +128,8 @@ class ShareStates:
         """Keep what a leader changed."""
         return self._carry_out(
             key,
-            decide.decide_write(
-                self.states.get(key),
+            lambda state: decide.decide_write(
+                state,
                 key.topic_id,
                 key.partition,
                 written,
@@ -122,8 +146,8 @@ class ShareStates:
         """Forget the state of a share partition."""
         decision = self._carry_out(
             key,
-            decide.decide_delete(
-                self.states.get(key), key.topic_id, key.partition, known=self._known(key)
+            lambda state: decide.decide_delete(
+                state, key.topic_id, key.partition, known=self._known(key)
             ),
             now,
             cause,
@@ -132,12 +156,11 @@ class ShareStates:
 
     def summary(self, key: ShareStateKey) -> tuple[Decision, ShareState | None]:
         """The state, for who only looks at it."""
-        decision = (
-            decide.refused(ErrorCode.NOT_COORDINATOR)
-            if self._leader(key) is None
-            else decide.decide_summary(self.states.get(key), key.partition, known=self._known(key))
-        )
-        return decision, None if decision.error else self.states.get(key)
+        error, state = self.error(key), self.find(key)
+        if error:
+            return decide.refused(error), None
+        decision = decide.decide_summary(state, key.partition, known=self._known(key))
+        return decision, None if decision.error else state
 
     # -- writing
 
@@ -149,35 +172,41 @@ class ShareStates:
         return decision
 
     def _carry_out(
-        self, key: ShareStateKey, decision: Decision, now: int, cause: int | None
+        self,
+        key: ShareStateKey,
+        meaning: Callable[[ShareState | None], Decision],
+        now: int,
+        cause: int | None,
     ) -> Decision:
-        leader = self._leader(key)
-        if leader is None:
-            return decide.refused(ErrorCode.NOT_COORDINATOR)
+        index = self._index(key)
+        error = self.error_of(index)
+        if error:
+            return decide.refused(error)
+        decision = meaning(self.by_partition.get(index, {}).get(key))
         if decision.event is not None:
             if self._broker.log_is_blocked:
                 return decide.refused(ErrorCode.NOT_COORDINATOR)
-            self._write(leader, key, decision.event, now, cause)
+            self._write(index, key, decision.event, now, cause)
         return decision
 
     def _write(
-        self, broker: ShareHost, key: ShareStateKey, event: ev.Event, now: int, cause: int | None
+        self, index: int, key: ShareStateKey, event: ev.Event, now: int, cause: int | None
     ) -> None:
-        """At the broker that leads the state's partition."""
+        broker, seq = self._broker, None
         if broker.log is not None:
             topic = broker.cluster.topics_by_id.get(key.topic_id)
             name = "" if topic is None else topic.name
             of = None if broker.replication is None else broker.node_id
-            broker.log.share_event(key.group_id, name, key.partition, event, now, cause, of)
-        self._append(broker, key, event, now)
-        if isinstance(event, ev.ShareStateDeleted):
-            self.states.pop(key, None)
-        else:
-            evolve(self.states.setdefault(key, ShareState()), event)
+            seq = broker.log.share_event(key.group_id, name, key.partition, event, now, cause, of)
+        self._append(index, key, event, now, seq)
+        fold(self.by_partition.setdefault(index, {}), key, event)
 
-    def _append(self, broker: ShareHost, key: ShareStateKey, event: ev.Event, now: int) -> None:
-        """The record of an event, in the partition that holds the state."""
-        index = self._index(key)
+    def _append(
+        self, index: int, key: ShareStateKey, event: ev.Event, now: int, seq: int | None
+    ) -> None:
+        """The record of an event, `seq` being its number in the event log, in the partition that
+        holds the state."""
+        broker = self._broker
         partition = broker.cluster.partition(SHARE_GROUP_STATE, index)
         assert partition is not None
         wall_ms = self._wall_ms(now)
@@ -189,27 +218,15 @@ class ShareStates:
             leader_epoch=partition.leader_epoch,
             now_ms=wall_ms,
         )
+        if broker.share_peers is not None:
+            broker.share_peers.numbered(partition.log, seq)
         if broker.replication is not None:
             broker.replication.mark(SHARE_GROUP_STATE, index)
             broker.replication.run(now)
         broker.parked_fetches.wake(SHARE_GROUP_STATE, index, now)
 
-    def serves(self, key: ShareStateKey) -> bool:
-        """Whether this broker is the coordinator of a share partition's state."""
-        return self._leader(key) is self._broker
-
-    def _leader(self, key: ShareStateKey) -> ShareHost | None:
-        """The broker that leads the state's partition, if it knows that it does and can be asked."""
-        broker, index = self._broker, self._index(key)
-        known = broker.cluster.partition(SHARE_GROUP_STATE, index)
-        if known is None:
-            return None
-        leader = self._peers.reached(broker.node_id, known.leader)
-        own = None if leader is None else leader.cluster.partition(SHARE_GROUP_STATE, index)
-        return leader if own is not None and own.leader == known.leader else None
-
     def _index(self, key: ShareStateKey) -> int:
-        return partition_for(self._broker.configs, SHARE_GROUP_STATE, coordinator_key(key))
+        return partition_for(self._broker.configs, SHARE_GROUP_STATE, key.for_coordinator)
 
     def _known(self, key: ShareStateKey) -> bool:
         topic = self._broker.cluster.topics_by_id.get(key.topic_id)

@@ -247,8 +247,8 @@ class ShareGroupHandle:
         def move() -> None:
             broker = share_views.leading(self._session, topic, partition)
             key = ShareStateKey(self.group_id, broker.cluster.topics[topic].id, partition)
-            states = broker.shares.states
-            known = states.states.get(key)
+            states = broker.shares.persister
+            _, known = states.summary(key)
             if known is None:
                 raise ControlError(
                     f"share group {self.group_id!r} has not begun with {topic}-{partition}: a member has to subscribe first"
