@@ -396,6 +396,11 @@ class Broker(FreshNames):
         if self._shares is not None:
             self._shares.connection_lost(peer)
 
+    def share_states_changed(self) -> None:
+        """What a share coordinator wrote is replicated, or it serves it no longer."""
+        if self._shares is not None:
+            self._shares.partitions.writes.look()
+
     def shares_stopped(self, now: int) -> None:
         """The broker's process has ended: nothing of its share groups is left."""
         if self._shares is not None:

@@ -118,6 +118,7 @@ class Brokers:
                 else None
             ),
             _number_state,
+            self._states_changed,
         )
         for each in self.configs.values():
             each.on_change(self.replication.mark_all)  # throttles may have changed
@@ -379,8 +380,16 @@ class Brokers:
     def _advanced(self, node: int, topic: str, index: int, now: int) -> None:
         broker = self.brokers[node]
         broker.parked_fetches.wake(topic, index, now)
-        if topic in _EVENTS and broker.gate is not None:
+        if topic == SHARE_GROUP_STATE:
+            self._states_changed()
+        elif topic in _EVENTS and broker.gate is not None:
             broker.gate.advanced(now)
+
+    def _states_changed(self) -> None:
+        """Something that a share coordinator wrote is replicated, or it serves it no longer: who
+        waits for it looks, wherever it is."""
+        for broker in self.brokers.values():
+            broker.share_states_changed()
 
     def _progressed(
         self, topic: str, index: int, replicas: dict[int, tuple[int, int]], now: int

@@ -6,8 +6,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import pytest
-
 from coordinator.control.cluster import MoveLeader, StartBroker, StopBroker
 from coordinator.errors import ErrorCode
 from coordinator.wire.messages.find_coordinator import FindCoordinatorRequest
@@ -252,19 +250,6 @@ def test_who_asks_a_leader_that_leads_no_longer() -> None:
     told = answer.responses[0].partitions[0]  # type: ignore[attr-defined]
     assert told.error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
     assert told.current_leader.leader_id == cluster.partition().leader
-
-
-def test_a_state_whose_partition_nobody_leads_cannot_be_had() -> None:
-    """SH-FC-1: the leader of the records is told COORDINATOR_NOT_AVAILABLE by itself."""
-    cluster, _ = joined(1, {"share.coordinator.state.topic.replication.factor": "1"})
-    topic = cluster.truth.topics["orders"]
-    node = coordinator_of(cluster, 2, f"g:{_text(topic.id)}:0")
-    cluster.do(StopBroker(node, "crash"))
-    cluster.pass_time(20_000)
-    leader = cluster.partition().leader
-    assert leader != node
-    with pytest.raises(AssertionError, match=str(int(ErrorCode.COORDINATOR_NOT_AVAILABLE))):
-        fetch(cluster, cluster.client(leader), 0)
 
 
 def rejected(cluster: Cluster) -> Client:

@@ -21,7 +21,7 @@ from ...wire.messages.share_acknowledge import (
     ShareAcknowledgeTopicResponse,
 )
 from ..call import Sliced
-from ..shares.acknowledging import decide, names_much, take, why_not
+from ..shares.acknowledging import decide, names_much, once_settled, take, why_not
 from ..shares.fetching import endpoints, leader_of
 from ..shares.service import is_enabled
 from ..shares.sessions import FINAL_EPOCH, INITIAL_EPOCH, SessionKey
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from ..shares.sessions import At
 
 
-def handle(broker: Broker, call: Call) -> ShareAcknowledgeResponse | Sliced:
-    """Answered at once, one that names much in slices."""
+def handle(broker: Broker, call: Call) -> ShareAcknowledgeResponse | Sliced | None:
+    """Answered when all is stored for good; one that names much in slices."""
     request = call.message
     assert isinstance(request, ShareAcknowledgeRequest)
     if not is_enabled(broker):
@@ -58,13 +58,29 @@ def handle(broker: Broker, call: Call) -> ShareAcknowledgeResponse | Sliced:
 
 def _take(
     broker: Broker, call: Call, key: SessionKey, request: ShareAcknowledgeRequest
-) -> Slices[ShareAcknowledgeResponse]:
+) -> Slices[ShareAcknowledgeResponse | None]:
     decided = yield from decide(
         broker.shares, call, key, request.topics, renewing=request.is_renew_ack
     )
-    said = yield from take(broker.shares, call, decided)
-    if said is None:
+    taken = yield from take(broker.shares, call, decided)
+    if taken is None:
         return ShareAcknowledgeResponse(error_code=ErrorCode.UNKNOWN_SERVER_ERROR)
+
+    def answer(said: dict[At, Refused | None], now: int) -> None:
+        response = whole(_end(broker, call, key, request, said), now)
+        broker.answer(call.token, response, now)
+
+    said = once_settled(taken, answer)
+    return None if said is None else (yield from _end(broker, call, key, request, said))
+
+
+def _end(
+    broker: Broker,
+    call: Call,
+    key: SessionKey,
+    request: ShareAcknowledgeRequest,
+    said: dict[At, Refused | None],
+) -> Slices[ShareAcknowledgeResponse]:
     if request.share_session_epoch == FINAL_EPOCH:
         broker.shares.end_session(key, SESSION_CLOSED, (yield), call.cause)
     return (yield from _response(broker, call, key.group_id, said))

@@ -28,6 +28,7 @@ from ..shares.acknowledging import (
     hidden_topics,
     named,
     names_much,
+    once_settled,
     take,
     why_not,
 )
@@ -37,6 +38,7 @@ from ..shares.sessions import FINAL_EPOCH, INITIAL_EPOCH, SessionKey, ShareSessi
 from ..topics import ensure_internal_topic
 
 if TYPE_CHECKING:
+    from ...share_partitions.acknowledge import Refused
     from ..call import Call
     from ..core import Broker
     from ..shares.sessions import At
@@ -95,11 +97,30 @@ def _serve(
     if FAILED not in decided.values():
         yield from operation.begin()
     call = call._replace(now=(yield))
-    said = yield from take(shares, call, decided)
-    if said is None:
+    taken = yield from take(shares, call, decided)
+    if taken is None:
         return ShareFetchResponse(error_code=ErrorCode.UNKNOWN_SERVER_ERROR)
+
+    def go_on(said: dict[At, Refused | None], now: int) -> None:
+        response = whole(_end(broker, call, key, request, operation, said), now)
+        if response is not None:
+            broker.answer(call.token, response, now)
+
+    said = once_settled(taken, go_on)
+    return None if said is None else (yield from _end(broker, call, key, request, operation, said))
+
+
+def _end(
+    broker: Broker,
+    call: Call,
+    key: SessionKey,
+    request: ShareFetchRequest,
+    operation: ShareFetchOperation,
+    said: dict[At, Refused | None],
+) -> Slices[ShareFetchResponse | None]:
+    """All acknowledgements that came with it are settled."""
     operation.said = said
-    operation.said.update(dict.fromkeys(acknowledged_of(request.topics, hidden), HIDDEN))
+    operation.said.update(dict.fromkeys(acknowledged_of(request.topics, operation.hidden), HIDDEN))
     now = yield
     if request.share_session_epoch == FINAL_EPOCH:
         broker.shares.end_session(key, SESSION_CLOSED, now, call.cause)

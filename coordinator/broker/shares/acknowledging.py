@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from ...common.slices import ITEMS_A_STEP, Slices
 from ...errors import ErrorCode
 from ...share_partitions.acknowledge import FAILED, Acknowledged, Refused, are_wrong
-from .partitions import Decided
+from .partitions import Decided, Pending
 
 if TYPE_CHECKING:
     from ...share_partitions.model import SharePartition
@@ -141,10 +141,10 @@ def decide(
 
 def take(
     shares: Shares, call: Call, decisions: Mapping[At, Waiting | Refused | None]
-) -> Slices[dict[At, Refused | None] | None]:
+) -> Slices[dict[At, Refused | Pending | None] | None]:
     """Take acknowledgements that were decided; of each partition why they were refused (None: they
-    were not). None: the request fails as a whole."""
-    said: dict[At, Refused | None] = {}
+    were not), or that they are being stored. None: the request fails as a whole."""
+    said: dict[At, Refused | Pending | None] = {}
     done = 0
     for at, decision in decisions.items():
         if decision is FAILED:
@@ -153,9 +153,32 @@ def take(
             done += len(decision.ranges)
             if done >= ITEMS_A_STEP:
                 call, done = call._replace(now=(yield)), 0
-            decision = _take(shares, call, decision)
-        said[at] = decision
+            said[at] = _take(shares, call, decision)
+        else:
+            said[at] = decision
     return said
+
+
+def once_settled(
+    said: Mapping[At, Refused | Pending | None],
+    then: Callable[[dict[At, Refused | None], int], None],
+) -> dict[At, Refused | None] | None:
+    """What became of acknowledgements, if all of them are settled; else `then` is told, once."""
+    waits = [one for one in said.values() if isinstance(one, Pending)]
+    left = len(waits)
+
+    def settled() -> dict[At, Refused | None]:
+        return {at: one.answer if isinstance(one, Pending) else one for at, one in said.items()}
+
+    def one_less(now: int) -> None:
+        nonlocal left
+        left -= 1
+        if not left:
+            then(settled(), now)
+
+    for one in waits:
+        one.then = one_less
+    return None if waits else settled()
 
 
 def _ranges(of: Partition) -> list[Acknowledged]:
@@ -187,7 +210,7 @@ def _decide(
     return Waiting(partition, decided, ranges) if isinstance(decided, Decided) else decided
 
 
-def _take(shares: Shares, call: Call, waiting: Waiting) -> Refused | None:
+def _take(shares: Shares, call: Call, waiting: Waiting) -> Refused | Pending | None:
     partition, decided, ranges = waiting
     if shares.partitions.open_ones.get(partition.key) is not partition:
         return _NOT_READ  # it was closed between two slices

@@ -141,10 +141,13 @@ class ShareFetchOperation:
             found = self._find(at)
             if isinstance(found, ErrorCode):
                 continue
+            group_id = self._session.key.group_id
             if opens:
                 partition, _ = self._open(found, now)
             else:
-                partition = self._shares.opened(self._session.key.group_id, found)
+                partition = self._shares.opened(group_id, found)
+                if partition is None and self._shares.partitions.is_given_up(group_id, found):
+                    return True
             if partition is None or not self._may_take(partition):
                 continue
             some = True

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from ...cluster import Cluster
     from ...cluster.replication import Replication
     from ...configs.broker_configs import BrokerConfigs
+    from ...errors import ErrorCode
     from ...event_log import EventLog
     from ...share_states.decide import Decision, Written
     from ...share_states.model import ShareState, ShareStateKey
@@ -25,6 +26,13 @@ class TopicMaker(Protocol):
         self, name: str, configs: Mapping[str, str], now: int, cause: int | None
     ) -> str | None:
         """Why it cannot be made; None: it is made, or will be."""
+
+
+class Stored(Protocol):
+    """What a share coordinator has written, until it is replicated."""
+
+    def progress(self) -> ErrorCode | None:
+        """NONE: it is replicated. None: not yet. Else the share coordinator serves it no longer."""
 
 
 class ShareCoordinator(Protocol):
@@ -49,6 +57,9 @@ class ShareCoordinator(Protocol):
         self, key: ShareStateKey, written: Written, now: int, cause: int | None = None
     ) -> Decision:
         """Keep what a leader changed."""
+
+    def unreplicated(self, key: ShareStateKey) -> Stored | None:
+        """What was written last where a state is kept, if it is not replicated yet."""
 
     def delete(self, key: ShareStateKey, now: int, cause: int | None = None) -> Decision:
         """Forget the state of a share partition."""
@@ -113,15 +124,18 @@ class SharePeers:
 
     `reached`: (who asks, whom) -> a broker; None: it cannot be asked now. `numbered` hears of each
     record that a share coordinator appended: its copy of the log, and the number of its event.
+    `moved`: a share coordinator serves something no longer.
     """
 
     def __init__(
         self,
         reached: Callable[[int, int], ShareHost | None],
         numbered: Callable[[PartitionLog, int | None], None] = lambda _log, _seq: None,
+        moved: Callable[[], None] = lambda: None,
     ) -> None:
         self.reached = reached
         self.numbered = numbered
+        self.moved = moved
 
 
 def alone(broker: ShareHost) -> SharePeers:

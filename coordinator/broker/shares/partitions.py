@@ -28,10 +28,13 @@ from ...share_states.model import NO_OFFSET, ShareStateKey, StateBatch
 from .dead_letters import DeadLetters
 from .letters import DELIVERED_TOO_OFTEN, REJECTED
 from .opening import opened
+from .openings import Openings
+from .writes import RETRIED, Write, Writes
 
 if TYPE_CHECKING:
     from ...cluster import Partition
     from ...share_partitions.acknowledge import Acknowledged, Refused
+    from ...share_states.decide import Decision
     from .host import ShareHost
     from .persister import Persister
     from .settings import SettingsOfGroups
@@ -62,8 +65,22 @@ class Decided(NamedTuple):
     revision: int
 
 
+class Pending:
+    """Acknowledgements that are taken when they are stored for good. `then` hears of that; `answer`:
+    why they were refused, None: they were not."""
+
+    __slots__ = ("answer", "decided", "is_settled", "partition", "then")
+
+    def __init__(self, partition: SharePartition, decided: Decided) -> None:
+        self.partition = partition
+        self.decided = decided
+        self.answer: Refused | None = None
+        self.is_settled = False
+        self.then: Callable[[int], None] = lambda _now: None
+
+
 class Opening(NamedTuple):
-    """A share partition that is open, or why it is not."""
+    """A share partition that is open, or why it is not; without an error: it is being read."""
 
     partition: SharePartition | None
     error: ErrorCode = ErrorCode.NONE
@@ -78,12 +95,16 @@ class SharePartitions:
         self._done: dict[SharePartitionKey, Runs] = {}
         """What became of records that are done with, whether or not their share partition is open:
         for those who look."""
+        self._settling: dict[SharePartitionKey, int] = {}
+        """How many acknowledgements of each are being stored."""
         self._revisions: dict[SharePartitionKey, int] = {}
         """How often something became of records of an open one, but that a member was given them."""
         self._broker = broker
         self._states = states
         self._locks: Deadlines[SharePartitionKey] = Deadlines()
         self._letters = DeadLetters(broker, settings, self)
+        self.writes = Writes(broker, states)
+        self._openings = Openings()
 
     # -- opening and closing
 
@@ -102,7 +123,24 @@ class SharePartitions:
         if not group_id:
             return Opening(None, ErrorCode.UNKNOWN_SERVER_ERROR)
         at = ShareStateKey(group_id, topic_id, found.index)
+        waits = self._openings.error(key, found.leader_epoch)
+        if waits is not None:
+            return Opening(None, waits)
+        return self._read(key, at, found, now, cause)
+
+    def _read(
+        self,
+        key: SharePartitionKey,
+        at: ShareStateKey,
+        found: Partition,
+        now: int,
+        cause: int | None,
+    ) -> Opening:
+        group_id, topic_id = at.group_id, at.topic_id
         decision, state = self._states.read(at, found.leader_epoch, now, cause)
+        if decision.error in RETRIED and self._openings.failed(key, at, found, now):
+            return Opening(None)
+        self._openings.forget(key)
         if state is None:
             return Opening(None, _PERSISTED_AS.get(decision.error, ErrorCode.UNKNOWN_SERVER_ERROR))
         if any(of.delivery_state not in STATES for of in state.batches):
@@ -202,7 +240,7 @@ class SharePartitions:
         ranges: Sequence[Acknowledged],
         now: int,
         cause: int | None,
-    ) -> Refused | None:
+    ) -> Refused | Pending | None:
         """Take a member's word for records; None: taken."""
         decided = self.decide(partition, member_id, ranges, now)
         if not isinstance(decided, Decided):
@@ -231,19 +269,70 @@ class SharePartitions:
         ranges: Sequence[Acknowledged],
         now: int,
         cause: int | None,
-    ) -> Refused | None:
+    ) -> Refused | Pending | None:
         """Take what was decided; None: taken."""
+        if decided.written is None:
+            return self._taken(partition, decided, ranges, now, cause)
+        if not self._is_as_decided(partition, decided):
+            if not _still_holds(partition, decided.event):  # a lock ended between two slices
+                return self.acknowledge(partition, decided.event.member_id, ranges, now, cause)
+        stored = [of for of in decided.event.records if of.state != str(RecordState.ACQUIRED)]
+        outcome = self.writes.write(
+            _state_key(partition),
+            decided.written,
+            lambda: self._written(partition, stored),
+            now,
+            cause,
+        )
+        if isinstance(outcome, Write):
+            return self._wait_for(outcome, Pending(partition, decided), ranges, cause)
+        refused = self._refusal(partition, outcome, now, cause)
+        return refused or self._taken(partition, decided, ranges, now, cause)
+
+    def _wait_for(
+        self, write: Write, pending: Pending, ranges: Sequence[Acknowledged], cause: int | None
+    ) -> Pending:
+        partition, key = pending.partition, pending.partition.key
+        self._settling[key] = self._settling.get(key, 0) + 1
+
+        def settled(decision: Decision, now: int) -> None:
+            self._settling[key] -= 1
+            pending.answer = self._refusal(partition, decision, now, cause)
+            if self.open_ones.get(key) is partition:
+                if pending.answer is None:
+                    pending.answer = self._taken(partition, pending.decided, ranges, now, cause)
+                self._arm_locks(partition)
+            pending.is_settled = True
+            pending.then(now)
+
+        write.settled = settled
+        return pending
+
+    def _is_as_decided(self, partition: SharePartition, decided: Decided) -> bool:
+        return self._revisions.get(partition.key, 0) == decided.revision
+
+    def _taken(
+        self,
+        partition: SharePartition,
+        decided: Decided,
+        ranges: Sequence[Acknowledged],
+        now: int,
+        cause: int | None,
+    ) -> Refused | None:
+        """What is decided, and stored if it has to be, counts from now on."""
         event = decided.event
-        if self._revisions.get(partition.key, 0) != decided.revision:
-            if not _still_holds(partition, event):  # a lock ended between two slices
-                return self.acknowledge(partition, event.member_id, ranges, now, cause)
+        if not self._is_as_decided(partition, decided):
+            if not _still_holds(partition, event):
+                if decided.written is not None:  # they were given back while it was stored
+                    return acknowledging.Refused(
+                        ErrorCode.INVALID_RECORD_STATE, acknowledging.BATCH_NOT_ACQUIRED
+                    )
+                taken = self.acknowledge(partition, event.member_id, ranges, now, cause)
+                assert not isinstance(taken, Pending), "nothing is stored"
+                return taken
             stored = decided.written is not None
             start = start_after(partition, event.records) if stored else partition.start_offset
             event = event._replace(start_offset=start)
-        written = decided.written
-        error = None if written is None else self._write(partition, written, now, cause)
-        if error:
-            return error
         self._fold(partition, event, now, cause)
         if event.deadline_ms is not None:
             self._lock(partition.key, event.deadline_ms)
@@ -339,20 +428,57 @@ class SharePartitions:
     # -- time
 
     def next_deadline(self) -> int | None:
-        """When the next lock ends, or a dead letter is due."""
-        lock, letters = self._locks.next(), self._letters.next_deadline()
-        return lock if letters is None else letters if lock is None else min(lock, letters)
+        """When the next lock ends, a dead letter is due, or the share coordinator is asked again."""
+        instants = (
+            self._locks.next(),
+            self._letters.next_deadline(),
+            self.writes.next_deadline(),
+            self._openings.next_deadline(),
+        )
+        return min((at for at in instants if at is not None), default=None)
 
     def tick(self, now: int) -> None:
-        """End the locks whose time is over, and write dead letters."""
+        """End the locks whose time is over, ask share coordinators again, and write dead letters. No
+        lock of a partition ends while an acknowledgement of its records is being stored."""
+        self.writes.tick(now)
+        self._open_again(now)
         for key in self._locks.due(now):
+            if self._settling.get(key):
+                continue
             partition = self.open_ones[key]
             deliveries = self.settings.deliveries(key.group_id)
             self._released(partition, releasing.expire(partition, now, deliveries), now, None)
-            later = releasing.next_deadline(partition)
-            if later is not None:
-                self._locks.arm(key, later)
+            self._arm_locks(partition)
         self._letters.tick(now)
+
+    def _open_again(self, now: int) -> None:
+        """Read states again that could not be had; who waits for their records is told when they
+        are, or will not be, there."""
+        for key, at, leader_epoch in self._openings.due(now):
+            found = self._broker.cluster.partition(key.topic, key.partition)
+            if found is None or (found.leader, found.leader_epoch) != (
+                self._broker.node_id,
+                leader_epoch,
+            ):
+                self._openings.forget(key)
+                continue
+            opening = self._read(key, at, found, now, None)
+            if opening.partition is not None:
+                self._wake(opening.partition, now)
+            elif opening.error:
+                with self._openings.given_up(key, leader_epoch, opening.error):
+                    self._broker.parked_fetches.wake(key.topic, key.partition, now)
+
+    def is_given_up(self, group_id: str, found: Partition) -> bool:
+        """Whether a fetch that waits for the state of a share partition is to be told why it cannot
+        be had."""
+        key = SharePartitionKey(group_id, found.topic, found.index)
+        return bool(self._openings.error(key, found.leader_epoch))
+
+    def _arm_locks(self, partition: SharePartition) -> None:
+        later = releasing.next_deadline(partition)
+        if later is not None:
+            self._locks.arm(partition.key, later)
 
     def _lock(self, key: SharePartitionKey, deadline_ms: int) -> None:
         earlier = self._locks.get(key)
@@ -384,9 +510,18 @@ class SharePartitions:
         records: Sequence[ev.RecordRange | ev.AcknowledgedRange],
         now: int,
         cause: int | None,
-    ) -> Refused | None:
-        """Write what changes to the share coordinator."""
-        return self._write(partition, self._written(partition, records), now, cause)
+    ) -> None:
+        """Write what changes to the share coordinator; nobody waits for it."""
+        written = self._written(partition, records)
+
+        def settled(decision: Decision, at: int) -> None:
+            self._refusal(partition, decision, at, cause)
+
+        outcome = self.writes.write(_state_key(partition), written, lambda: written, now, cause)
+        if isinstance(outcome, Write):
+            outcome.settled = settled
+        else:
+            settled(outcome, now)
 
     @staticmethod
     def _written(
@@ -416,17 +551,17 @@ class SharePartitions:
             ),
         )
 
-    def _write(
-        self, partition: SharePartition, written: Written, now: int, cause: int | None
+    def _refusal(
+        self, partition: SharePartition, decision: Decision, now: int, cause: int | None
     ) -> Refused | None:
-        key = partition.key
-        at = ShareStateKey(key.group_id, partition.topic_id, key.partition)
-        decision = self._states.write(at, written, now, cause)
+        """Why the share coordinator did not store something."""
         if not decision.error:
             return None
         error = _PERSISTED_AS.get(decision.error, ErrorCode.UNKNOWN_SERVER_ERROR)
-        if error is ErrorCode.NOT_LEADER_OR_FOLLOWER:  # somebody else leads, or the state is anew
-            self.close(key, "its state is fenced", now, cause)
+        if error is ErrorCode.NOT_LEADER_OR_FOLLOWER and (
+            self.open_ones.get(partition.key) is partition
+        ):  # somebody else leads, or the state is anew
+            self.close(partition.key, "its state is fenced", now, cause)
         return acknowledging.Refused(error, f"Error in write state RPC. {decision.message}")
 
     def _fold(
@@ -452,6 +587,10 @@ class SharePartitions:
     def _wake(self, partition: SharePartition, now: int) -> None:
         key = partition.key
         self._broker.parked_fetches.wake(key.topic, key.partition, now)
+
+
+def _state_key(partition: SharePartition) -> ShareStateKey:
+    return ShareStateKey(partition.key.group_id, partition.topic_id, partition.key.partition)
 
 
 def _count(events: Iterable[ev.RecordsReleased]) -> int:

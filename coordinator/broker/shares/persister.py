@@ -17,7 +17,7 @@ from .host import alone
 if TYPE_CHECKING:
     from ...share_states.decide import Decision, Written
     from ...share_states.model import ShareState, ShareStateKey
-    from .host import ShareCoordinator, ShareHost
+    from .host import ShareCoordinator, ShareHost, Stored
 
 _NOBODY = refused(ErrorCode.NOT_COORDINATOR)
 
@@ -52,10 +52,14 @@ class Persister:
 
     def write(
         self, key: ShareStateKey, written: Written, now: int, cause: int | None = None
-    ) -> Decision:
-        """Keep what a leader changed."""
+    ) -> tuple[Decision, Stored | None]:
+        """Keep what a leader changed: what the share coordinator says, and what it has written if that
+        is not replicated yet."""
         states = self._reached(key)
-        return _NOBODY if states is None else states.write(key, written, now, cause)
+        if states is None:
+            return _NOBODY, None
+        decision = states.write(key, written, now, cause)
+        return decision, None if decision.event is None else states.unreplicated(key)
 
     def delete(self, key: ShareStateKey, now: int, cause: int | None = None) -> Decision:
         """Forget the state of a share partition."""

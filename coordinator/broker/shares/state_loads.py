@@ -91,6 +91,13 @@ class StateLoads:
         """Whether the broker serves a partition, or loads it."""
         return self._availability.of(partition) is not Leadership.NOT_LED
 
+    def lacks_replicas(self, partition: int) -> bool:
+        """Whether fewer replicas are in sync than a write needs."""
+        topic = self._broker.cluster.topics[SHARE_GROUP_STATE]
+        of = topic.partitions[partition]
+        wanted = min(topic.effective_int("min.insync.replicas"), len(of.replicas))
+        return len(of.isr) < wanted
+
     def begin(self, partition: int, load_ms: int, now: int) -> None:
         """Load a partition, from so many milliseconds on; the first slice at once where that is
         now."""
@@ -137,6 +144,8 @@ class StateLoads:
         for partition in event.partitions:
             self._loads.pop(partition, None)
             self._by_partition.pop(partition, None)
+        if self._broker.share_peers is not None:
+            self._broker.share_peers.moved()
 
     def _change(self, event: AvailabilityEvent, now: int) -> None:
         self._availability.evolve(event)

@@ -10,7 +10,7 @@ depend on requests; handlers translate, and `Persister` is who asks.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...cluster.internal_topics import partition_for
 from ...cluster.model import SHARE_GROUP_STATE
@@ -142,6 +142,23 @@ class ShareStates:
             cause,
         )
 
+    def unreplicated(self, key: ShareStateKey) -> Unreplicated | None:
+        """What was written last where a state is kept, if it is not replicated yet."""
+        if self.loads is None:
+            return None
+        index = self._index(key)
+        partition = self._broker.cluster.partition(SHARE_GROUP_STATE, index)
+        if partition is None or partition.log.high_watermark >= partition.log.log_end_offset:
+            return None
+        return Unreplicated(self, index, partition.log.log_end_offset, partition.leader_epoch)
+
+    def replicated(self, index: int, end_offset: int, leader_epoch: int) -> ErrorCode | None:
+        """Whether what this leader wrote before an offset is replicated; None: not yet."""
+        partition = self._broker.cluster.partition(SHARE_GROUP_STATE, index)
+        if self.error_of(index) or partition is None or partition.leader_epoch != leader_epoch:
+            return ErrorCode.NOT_COORDINATOR
+        return ErrorCode.NONE if partition.log.high_watermark >= end_offset else None
+
     def delete(self, key: ShareStateKey, now: int, cause: int | None = None) -> Decision:
         """Forget the state of a share partition."""
         decision = self._carry_out(
@@ -186,6 +203,8 @@ class ShareStates:
         if decision.event is not None:
             if self._broker.log_is_blocked:
                 return decide.refused(ErrorCode.NOT_COORDINATOR)
+            if self.loads is not None and self.loads.lacks_replicas(index):
+                return decide.refused(ErrorCode.COORDINATOR_NOT_AVAILABLE)
             self._write(index, key, decision.event, now, cause)
         return decision
 
@@ -234,3 +253,16 @@ class ShareStates:
 
     def _wall_ms(self, now: int) -> int:
         return self._broker.epoch_ms + now
+
+
+class Unreplicated(NamedTuple):
+    """What a share coordinator wrote up to an offset, as the leader of an epoch."""
+
+    states: ShareStates
+    partition: int
+    end_offset: int
+    leader_epoch: int
+
+    def progress(self) -> ErrorCode | None:
+        """NONE: it is replicated. None: not yet. NOT_COORDINATOR: somebody else leads."""
+        return self.states.replicated(self.partition, self.end_offset, self.leader_epoch)
