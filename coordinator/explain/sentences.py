@@ -109,6 +109,8 @@ def removal(change: Change) -> str:
             return f"{who} left" + (f' (saying "{printable(detail)}")' if detail else "")
         case "session expired":
             return f"{who} expired after {_silence(detail)} of silence{_last_sign(change)}{_trouble(change)}"
+        case "its session was ended by hand":
+            return f"the session of {who} was ended by hand"
         case "first join never completed":
             return f"{who} expired: its first join was not completed within {_silence(detail)}"
         case "did not rejoin in time":

@@ -1,7 +1,8 @@
 """What an operator or a test does to the groups of a shard: end a session, begin a rebalance, put
 sessions off.
 
-The events are those of the same things when they happen by themselves. It does not decide whether
+The events are those of the same things when they happen by themselves; a removal says that its
+session was ended by hand, so that nobody takes it for one that was over. It does not decide whether
 something may be done; it says when it could not be.
 """
 
@@ -10,7 +11,7 @@ from __future__ import annotations
 from typing import Final
 
 from ..groups.classic.model import ClassicGroup
-from ..groups.classic.settle import start_rebalance
+from ..groups.classic.settle import session_expired, start_rebalance
 from ..groups.classic.states import COMPLETING_REBALANCE, STABLE
 from .journal import Effects
 from .shard import Shard
@@ -31,9 +32,15 @@ def expire(shard: Shard, group_id: str, member_id: str, effects: Effects) -> boo
     """End a member's session, or a pending id's time, now (SES-2). False: it has a parked request,
     which keeps it alive (SES-1)."""
     seen = len(effects.events)
-    kind = _session(shard, group_id)
-    shard.timers.cancel((kind, group_id, member_id))
-    shard.ran_out(kind, group_id, member_id, effects)
+    group = shard.groups[group_id]
+    shard.timers.cancel((_session(shard, group_id), group_id, member_id))
+    if group.type == "share":
+        shard.share.session_ended(group, member_id, effects, by_hand=True)
+    elif group.type == "consumer":
+        shard.consumer.end_session(group, member_id, effects)
+    else:
+        steps = session_expired(group.classic, member_id, effects.now, shard.config, by_hand=True)
+        shard.settle(group, steps, effects)
     return len(effects.events) > seen
 
 

@@ -328,6 +328,13 @@ class ConsumerGroups:
                 effects,
             )
 
+    def end_session(self, group: Group, member_id: str, effects: Effects) -> None:
+        """Somebody ended a member's session."""
+        decision = leave.timer_expired(
+            _consumer(group), TimerKind.SESSION, member_id, self.environment, by_hand=True
+        )
+        self._carry_out(group, decision, effects)
+
     def start_timers(self, group: Group, now: int) -> None:
         """A coordinator took the group over: the timers of its members start anew (ERR-7)."""
         for timer in leave.timers_after_load(_consumer(group), now, self.environment):

@@ -209,10 +209,13 @@ class ShareGroups:
 
     # -- time
 
-    def session_ended(self, group: Group, member_id: str, effects: Effects) -> None:
-        """A member was silent for too long (SH-HB-4)."""
+    def session_ended(
+        self, group: Group, member_id: str, effects: Effects, *, by_hand: bool = False
+    ) -> None:
+        """A member was silent for too long, or somebody ended its session (SH-HB-4)."""
         assert group.share is not None
-        self._carry_out(group, session_ended(group.share, member_id, self.environment), effects)
+        decision = session_ended(group.share, member_id, self.environment, by_hand=by_hand)
+        self._carry_out(group, decision, effects)
 
     def start_timers(self, group: Group, now: int) -> None:
         """A coordinator took the group over: every member has its whole session again (ERR-7)."""

@@ -115,11 +115,13 @@ def sync_deadline_passed(group: ClassicGroup, now: int, config: GroupConfig) -> 
 
 
 def session_expired(
-    group: ClassicGroup, member_id: str, now: int, config: GroupConfig
+    group: ClassicGroup, member_id: str, now: int, config: GroupConfig, *, by_hand: bool = False
 ) -> Iterator[ev.Event]:
-    """A session or pending timer fired for an id (SES-2, SES-3, JOIN-8, MID-5)."""
+    """A session or pending timer fired for an id (SES-2, SES-3, JOIN-8, MID-5), or somebody ended
+    it."""
+    reason = Removal.ENDED_BY_HAND if by_hand else Removal.SESSION_EXPIRED
     if member_id in group.pending:
-        yield ev.PendingMemberRemoved(member_id, Removal.SESSION_EXPIRED)
+        yield ev.PendingMemberRemoved(member_id, reason)
         yield from settle(group, Then.COMPLETE_EVEN_INITIAL, "", now, config)
         return
     member = group.members.get(member_id)
@@ -127,9 +129,13 @@ def session_expired(
         return
     new = member.is_new
     silence = f"{config.new_member_join_timeout_ms if new else member.session_timeout_ms} ms"
-    yield removal(group, member, Removal.NEVER_JOINED if new else Removal.SESSION_EXPIRED, silence)
+    if by_hand:
+        yield removal(group, member, reason)
+    else:
+        yield removal(group, member, Removal.NEVER_JOINED if new else reason, silence)
     if group.state in (STABLE, COMPLETING_REBALANCE):
-        yield from start_rebalance(group, f"member {member_id} expired", now, config)
+        what = "had a session that was ended by hand" if by_hand else "expired"
+        yield from start_rebalance(group, f"member {member_id} {what}", now, config)
     else:
         yield from settle(group, Then.COMPLETE_EVEN_INITIAL, "", now, config)
 

@@ -93,7 +93,7 @@ def remove(
 
 
 def _why(reason: str) -> str:
-    return reason if reason != Removal.SESSION_EXPIRED else "had a session that expired"
+    return _IN_A_SENTENCE.get(reason, reason)
 
 
 def leaves_only_classic(group: ConsumerMembership, leaving: Collection[Member]) -> bool:
@@ -169,6 +169,10 @@ def _named(group: ConsumerMembership, identity: MemberIdentity) -> Member:
     return holder
 
 
+_IN_A_SENTENCE = {
+    Removal.SESSION_EXPIRED: "had a session that expired",
+    Removal.ENDED_BY_HAND: "had a session that was ended by hand",
+}
 _REASONS = {
     TimerKind.SESSION: Removal.SESSION_EXPIRED,
     TimerKind.REBALANCE: Removal.DID_NOT_REVOKE,
@@ -178,15 +182,22 @@ _REASONS = {
 
 
 def timer_expired(
-    group: ConsumerMembership, kind: TimerKind, member_id: str, environment: Environment
+    group: ConsumerMembership,
+    kind: TimerKind,
+    member_id: str,
+    environment: Environment,
+    *,
+    by_hand: bool = False,
 ) -> Decision:
-    """A member's time is over: it is removed (K8-LV-5, K8-REC-6, K8-CLS-6)."""
+    """A member's time is over, or somebody ended its session: it is removed (K8-LV-5, K8-REC-6,
+    K8-CLS-6)."""
     member = group.members.get(member_id)
     if member is None or (
         kind is TimerKind.REBALANCE and member.state is not MemberState.UNREVOKED
     ):
         return Decision()
-    return remove(group, [member], _REASONS[kind], environment)
+    reason = Removal.ENDED_BY_HAND if by_hand else _REASONS[kind]
+    return remove(group, [member], reason, environment)
 
 
 def timers_after_load(

@@ -174,6 +174,7 @@ class Removal:
 
     LEFT: ClassVar[str] = "left"
     SESSION_EXPIRED: ClassVar[str] = "session expired"
+    ENDED_BY_HAND: ClassVar[str] = "its session was ended by hand"
     NEVER_JOINED: ClassVar[str] = "first join never completed"
     DID_NOT_REJOIN: ClassVar[str] = "did not rejoin in time"
     DID_NOT_SYNC: ClassVar[str] = "did not sync in time"

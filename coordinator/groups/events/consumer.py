@@ -209,6 +209,7 @@ class Removal:
 
     LEFT: ClassVar[str] = "left"
     SESSION_EXPIRED: ClassVar[str] = "session expired"
+    ENDED_BY_HAND: ClassVar[str] = "its session was ended by hand"
     DID_NOT_REVOKE: ClassVar[str] = "did not revoke in time"
     DID_NOT_REJOIN: ClassVar[str] = "did not rejoin in time"
     DID_NOT_SYNC: ClassVar[str] = "did not sync in time"

@@ -104,12 +104,13 @@ def decide_leave(
 
 
 def session_ended(
-    group: ShareMembership, member_id: str, environment: ShareEnvironment
+    group: ShareMembership, member_id: str, environment: ShareEnvironment, *, by_hand: bool = False
 ) -> Decision:
-    """A member was silent for too long: it is removed (SH-HB-4)."""
+    """A member was silent for too long, or somebody ended its session: it is removed (SH-HB-4)."""
     if member_id not in group.members:
         return Decision()
-    return remove(group, member_id, Removal.SESSION_EXPIRED, environment)
+    reason = Removal.ENDED_BY_HAND if by_hand else Removal.SESSION_EXPIRED
+    return remove(group, member_id, reason, environment)
 
 
 def remove(
