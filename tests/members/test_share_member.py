@@ -13,7 +13,8 @@ from coordinator.members.requests import Unsupported, choose
 from coordinator.members.share.config import ShareConfig
 from coordinator.members.share.consumer import Unacknowledged
 from coordinator.members.share.member import ShareState
-from coordinator.members.share.sessions import ACCEPT, GAP, REJECT, RELEASE, RENEW, _ranges
+from coordinator.members.share.requests import _ranges
+from coordinator.members.share.session import ACCEPT, GAP, REJECT, RELEASE, RENEW
 from coordinator.wire.messages.share_acknowledge import ShareAcknowledgeRequest
 from coordinator.wire.messages.share_fetch import ShareFetchRequest
 from coordinator.wire.messages.share_group_heartbeat import ShareGroupHeartbeatRequest

@@ -18,7 +18,7 @@ from assignors import TopicPartition
 
 from ..config import MemberConfigError
 from ..share.consumer import ShareConsumer
-from ..share.sessions import ACCEPT, REJECT, RELEASE, RENEW, SharedRecord
+from ..share.session import ACCEPT, REJECT, RELEASE, RENEW, SharedRecord
 
 _MOST_TURNS: Final = 10_000
 _WORDS: Final = {ACCEPT: "accept", RELEASE: "release", REJECT: "reject"}

@@ -22,7 +22,7 @@ from ..connections.driver import Driver
 from ..effects import Closed
 from ..faults import MemberFault
 from ..share.consumer import ShareConsumer
-from ..share.sessions import SharedRecord
+from ..share.session import SharedRecord
 from ..subscription import topic_names
 from .on_loop import Awaited, OnLoop
 from .transport import LiveTransport

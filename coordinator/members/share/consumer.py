@@ -23,7 +23,8 @@ from ..faults import MemberFault
 from ..requests import Unsupported
 from .config import ShareConfig
 from .member import ShareMember, ShareState
-from .sessions import ACCEPT, AckResult, SharedRecord, ShareSessions
+from .session import ACCEPT, AckResult, SharedRecord
+from .sessions import ShareSessions
 
 
 class Unacknowledged(MemberFault):

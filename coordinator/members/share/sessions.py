@@ -11,42 +11,28 @@ membership: whoever drives it says what is assigned.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Final
 
 from assignors import TopicPartition
 
 from ...errors import ErrorCode
+from ...wire.messages.share_acknowledge import PartitionData as PartitionAcknowledged
 from ...wire.messages.share_acknowledge import (
-    AcknowledgementBatch as Acknowledgement,
-)
-from ...wire.messages.share_acknowledge import (
-    AcknowledgePartition,
-    AcknowledgeTopic,
     ShareAcknowledgeRequest,
     ShareAcknowledgeResponse,
 )
-from ...wire.messages.share_acknowledge import PartitionData as PartitionAcknowledged
-from ...wire.messages.share_fetch import (
-    AcknowledgementBatch,
-    FetchPartition,
-    FetchTopic,
-    ForgottenTopic,
-    PartitionData,
-    ShareFetchRequest,
-    ShareFetchResponse,
-)
+from ...wire.messages.share_fetch import PartitionData, ShareFetchRequest, ShareFetchResponse
 from ...wire.schema import Response
 from ..backoff import Backoff
 from ..effects import Effect, Node
 from ..faults import MemberFault, Refused, code_of
 from ..leaders import Leaders
-from ..record_batches import ReadRecord, read_batches
+from ..record_batches import read_batches
+from . import requests
 from .config import ShareConfig
+from .session import FINAL_EPOCH, GAP, RENEW, AckResult, Said, Session, SharedRecord
 
-GAP, ACCEPT, RELEASE, REJECT, RENEW = range(5)
-FINAL_EPOCH: Final = -1
 _MOVED: Final = frozenset(
     {
         ErrorCode.NOT_LEADER_OR_FOLLOWER,
@@ -62,41 +48,6 @@ _LOST: Final = ErrorCode.INVALID_SHARE_SESSION_EPOCH
 """What an acknowledgement ends with whose session is gone, as in Java."""
 
 
-class SharedRecord(NamedTuple):
-    """A record that was acquired, and for the how manieth time."""
-
-    partition: TopicPartition
-    record: ReadRecord
-    delivery_count: int
-
-
-class AckResult(NamedTuple):
-    """How acknowledgements of a partition ended: of these offsets, each with its type."""
-
-    partition: TopicPartition
-    offsets: Mapping[int, int]
-    error: ErrorCode
-
-
-@dataclass(slots=True)
-class _Session:
-    """A share session with one leader. `epoch` 0: the next request opens it."""
-
-    node: Node
-    epoch: int = 0
-    partitions: set[TopicPartition] = field(default_factory=set)
-    busy: bool = False
-    again_at: int = 0
-    held: dict[TopicPartition, dict[int, SharedRecord]] = field(default_factory=dict)
-    """What was acquired in this session and is not acknowledged, by offset."""
-    said: dict[TopicPartition, dict[int, int]] = field(default_factory=dict)
-    """Acknowledgements to be sent, by offset."""
-    renewing: dict[TopicPartition, dict[int, SharedRecord]] = field(default_factory=dict)
-    """Records whose locks are to be renewed, until that is answered."""
-    renews: bool = False
-    """Is a renewal among the acknowledgements to be sent?"""
-
-
 class ShareSessions:
     """The share sessions of one consumer. Answers go to `receive`."""
 
@@ -107,7 +58,7 @@ class ShareSessions:
         """How acknowledgements ended since somebody looked; whoever looks clears it."""
         self._member_id = member_id
         self._backoff = backoff
-        self._sessions: dict[Node, _Session] = {}
+        self._sessions: dict[Node, Session] = {}
         self._buffer: deque[SharedRecord] = deque()
         self._renewed: list[SharedRecord] = []
         """Records whose locks were renewed, to be handed out again."""
@@ -155,16 +106,7 @@ class ShareSessions:
     def acknowledge(self, partition: TopicPartition, offset: int, kind: int) -> bool:
         """Say what becomes of a record; sent with the next request to its leader. False: nobody
         waits for that word, because the record's session is gone."""
-        for session in self._sessions.values():
-            held = session.held.get(partition)
-            if held is not None and offset in held:
-                session.said.setdefault(partition, {})[offset] = kind
-                of = held.pop(offset)
-                if kind == RENEW:
-                    session.renews = True
-                    session.renewing.setdefault(partition, {})[offset] = of
-                return True
-        return False
+        return any(session.say(partition, offset, kind) for session in self._sessions.values())
 
     @property
     def renewing(self) -> bool:
@@ -189,7 +131,7 @@ class ShareSessions:
             if leader is not None:
                 by_node.setdefault(leader.node, set()).add(partition)
         for node in by_node:
-            self._sessions.setdefault(node, _Session(node))
+            self._sessions.setdefault(node, Session(node))
         waits = bool(self._buffer) or self.renewing
         for node, session in self._sessions.items():
             wanted = by_node.get(node, set())
@@ -231,66 +173,20 @@ class ShareSessions:
                 due = session.again_at
         return due
 
-    def _fetch(self, session: _Session, wanted: set[TopicPartition], now: int) -> None:
-        config, renews, said = self.config, session.renews, self._taken(session)
-        added = wanted if session.epoch == 0 else wanted - session.partitions
-        gone = session.partitions - wanted
-        topics: dict[bytes, list[FetchPartition]] = {}
-        for partition in sorted(added | said.keys()):
-            row = FetchPartition(
-                partition_index=partition.partition,
-                acknowledgement_batches=[
-                    AcknowledgementBatch(first_offset=first, last_offset=last, acknowledge_types=of)
-                    for first, last, of in _ranges(said.get(partition, {}))
-                ],
-            )
-            topics.setdefault(self._id_of(partition), []).append(row)
-        forgotten: dict[bytes, list[int]] = {}
-        for partition in sorted(gone):
-            forgotten.setdefault(self._id_of(partition), []).append(partition.partition)
-        message = ShareFetchRequest(
-            group_id=config.group_id,
-            member_id=self._member_id,
-            share_session_epoch=session.epoch,
-            max_wait_ms=0 if renews else config.fetch_max_wait_ms,
-            min_bytes=0 if renews else config.fetch_min_bytes,
-            max_bytes=0 if renews else config.fetch_max_bytes,
-            max_records=0 if renews else config.max_poll_records,
-            batch_size=0 if renews else config.max_poll_records,
-            share_acquire_mode=config.acquire_number,
-            is_renew_ack=renews,
-            topics=[FetchTopic(topic_id=of, partitions=rows) for of, rows in topics.items()],
-            forgotten_topics_data=[
-                ForgottenTopic(topic_id=of, partitions=numbers) for of, numbers in forgotten.items()
-            ],
+    def _fetch(self, session: Session, wanted: set[TopicPartition], now: int) -> None:
+        renews, said = session.renews, session.take_said()
+        message = requests.fetch(
+            self.config, self._member_id, session, wanted, said, self._id_of, renews=renews
         )
         session.partitions = set(wanted)
         self._send(session, message, said, now)
 
-    def _acknowledge(self, session: _Session, now: int) -> None:
-        renews, said = session.renews, self._taken(session)
-        topics: dict[bytes, list[AcknowledgePartition]] = {}
-        for partition, offsets in said.items():
-            row = AcknowledgePartition(
-                partition_index=partition.partition,
-                acknowledgement_batches=[
-                    Acknowledgement(first_offset=first, last_offset=last, acknowledge_types=of)
-                    for first, last, of in _ranges(offsets)
-                ],
-            )
-            topics.setdefault(self._id_of(partition), []).append(row)
-        message = ShareAcknowledgeRequest(
-            group_id=self.config.group_id,
-            member_id=self._member_id,
-            share_session_epoch=session.epoch,
-            is_renew_ack=renews,
-            topics=[AcknowledgeTopic(topic_id=of, partitions=rows) for of, rows in topics.items()],
+    def _acknowledge(self, session: Session, now: int) -> None:
+        renews, said = session.renews, session.take_said()
+        message = requests.acknowledge(
+            self.config, self._member_id, session, said, self._id_of, renews=renews
         )
         self._send(session, message, said, now)
-
-    def _taken(self, session: _Session) -> dict[TopicPartition, dict[int, int]]:
-        said, session.said, session.renews = session.said, {}, False
-        return said
 
     def _id_of(self, partition: TopicPartition) -> bytes:
         known = self._ids.get(partition.topic)
@@ -300,9 +196,9 @@ class ShareSessions:
 
     def _send(
         self,
-        session: _Session,
+        session: Session,
         message: ShareFetchRequest | ShareAcknowledgeRequest,
-        said: dict[TopicPartition, dict[int, int]],
+        said: Said,
         now: int,
     ) -> None:
         session.busy, session.again_at = True, 0
@@ -317,8 +213,8 @@ class ShareSessions:
 
     def _answered(
         self,
-        session: _Session,
-        said: dict[TopicPartition, dict[int, int]],
+        session: Session,
+        said: Said,
         response: Response | None,
         now: int,
     ) -> None:
@@ -351,7 +247,7 @@ class ShareSessions:
 
     def _take(
         self,
-        session: _Session,
+        session: Session,
         partition: TopicPartition,
         row: PartitionData | PartitionAcknowledged,
         offsets: dict[int, int],
@@ -367,7 +263,7 @@ class ShareSessions:
         if not error and row.acquired_records:
             self._acquire(session, partition, row)
 
-    def _acquire(self, session: _Session, partition: TopicPartition, row: PartitionData) -> None:
+    def _acquire(self, session: Session, partition: TopicPartition, row: PartitionData) -> None:
         """Hand out what was acquired; of offsets that have no record it is said that there is
         none."""
         records = {
@@ -388,8 +284,8 @@ class ShareSessions:
 
     def _refused(
         self,
-        session: _Session,
-        said: dict[TopicPartition, dict[int, int]],
+        session: Session,
+        said: Said,
         error: ErrorCode,
         now: int,
     ) -> None:
@@ -398,9 +294,7 @@ class ShareSessions:
         if error in (ErrorCode.GROUP_AUTHORIZATION_FAILED, ErrorCode.INVALID_REQUEST):
             self._fault = Refused("ShareFetch", error, f"group {self.config.group_id}")
 
-    def _lost(
-        self, session: _Session, said: dict[TopicPartition, dict[int, int]], error: ErrorCode
-    ) -> None:
+    def _lost(self, session: Session, said: Said, error: ErrorCode) -> None:
         """The session is gone, and what was acquired in it is anybody's."""
         for partition, offsets in [*said.items(), *session.said.items()]:
             self._end(session, partition, offsets, error if partition in said else _LOST)
@@ -414,7 +308,7 @@ class ShareSessions:
 
     def _end(
         self,
-        session: _Session,
+        session: Session,
         partition: TopicPartition,
         offsets: dict[int, int],
         error: ErrorCode,
@@ -441,14 +335,3 @@ class ShareSessions:
     def take(self) -> list[Effect]:
         """What is to be done now."""
         return self.leaders.take()
-
-
-def _ranges(offsets: Mapping[int, int]) -> Iterator[tuple[int, int, list[int]]]:
-    """Neighbouring offsets as ranges: first, last, and one type for all, or one for each."""
-    found = sorted(offsets)
-    start = 0
-    for at in range(1, len(found) + 1):
-        if at == len(found) or found[at] != found[at - 1] + 1:
-            types = [offsets[offset] for offset in found[start:at]]
-            yield found[start], found[at - 1], types if len(set(types)) > 1 else types[:1]
-            start = at

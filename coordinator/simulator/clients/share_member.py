@@ -22,7 +22,7 @@ from ...members.group_member import earlier
 from ...members.share.config import ShareConfig
 from ...members.share.consumer import ShareConsumer
 from ...members.share.member import JOIN_EPOCH
-from ...members.share.sessions import SharedRecord
+from ...members.share.session import SharedRecord
 from ...share_partitions.states import ACKNOWLEDGEMENTS
 from ..chance import Draws
 from ..environment import Surroundings

@@ -1,0 +1,115 @@
+"""What a share consumer sends to leaders (KIP-932): ShareFetch and ShareAcknowledge.
+
+Owns how offsets with their acknowledgements become ranges. Does not depend on when something is sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from assignors import TopicPartition
+
+from ...wire.messages.share_acknowledge import (
+    AcknowledgementBatch as Acknowledgement,
+)
+from ...wire.messages.share_acknowledge import (
+    AcknowledgePartition,
+    AcknowledgeTopic,
+    ShareAcknowledgeRequest,
+)
+from ...wire.messages.share_fetch import (
+    AcknowledgementBatch,
+    FetchPartition,
+    FetchTopic,
+    ForgottenTopic,
+    ShareFetchRequest,
+)
+from .config import ShareConfig
+from .session import Said, Session
+
+IdOf = Callable[[TopicPartition], bytes]
+"""The id of a partition's topic."""
+
+
+def fetch(
+    config: ShareConfig,
+    member_id: str,
+    session: Session,
+    wanted: set[TopicPartition],
+    said: Said,
+    id_of: IdOf,
+    *,
+    renews: bool,
+) -> ShareFetchRequest:
+    """Fetch from these partitions, with acknowledgements. One that renews locks reads nothing
+    (SH-ACK-2)."""
+    added = wanted if session.epoch == 0 else wanted - session.partitions
+    topics: dict[bytes, list[FetchPartition]] = {}
+    for partition in sorted(added | said.keys()):
+        row = FetchPartition(
+            partition_index=partition.partition,
+            acknowledgement_batches=[
+                AcknowledgementBatch(first_offset=first, last_offset=last, acknowledge_types=of)
+                for first, last, of in _ranges(said.get(partition, {}))
+            ],
+        )
+        topics.setdefault(id_of(partition), []).append(row)
+    forgotten: dict[bytes, list[int]] = {}
+    for partition in sorted(session.partitions - wanted):
+        forgotten.setdefault(id_of(partition), []).append(partition.partition)
+    return ShareFetchRequest(
+        group_id=config.group_id,
+        member_id=member_id,
+        share_session_epoch=session.epoch,
+        max_wait_ms=0 if renews else config.fetch_max_wait_ms,
+        min_bytes=0 if renews else config.fetch_min_bytes,
+        max_bytes=0 if renews else config.fetch_max_bytes,
+        max_records=0 if renews else config.max_poll_records,
+        batch_size=0 if renews else config.max_poll_records,
+        share_acquire_mode=config.acquire_number,
+        is_renew_ack=renews,
+        topics=[FetchTopic(topic_id=of, partitions=rows) for of, rows in topics.items()],
+        forgotten_topics_data=[
+            ForgottenTopic(topic_id=of, partitions=numbers) for of, numbers in forgotten.items()
+        ],
+    )
+
+
+def acknowledge(
+    config: ShareConfig,
+    member_id: str,
+    session: Session,
+    said: Said,
+    id_of: IdOf,
+    *,
+    renews: bool,
+) -> ShareAcknowledgeRequest:
+    """Acknowledge, without a fetch."""
+    topics: dict[bytes, list[AcknowledgePartition]] = {}
+    for partition, offsets in said.items():
+        row = AcknowledgePartition(
+            partition_index=partition.partition,
+            acknowledgement_batches=[
+                Acknowledgement(first_offset=first, last_offset=last, acknowledge_types=of)
+                for first, last, of in _ranges(offsets)
+            ],
+        )
+        topics.setdefault(id_of(partition), []).append(row)
+    return ShareAcknowledgeRequest(
+        group_id=config.group_id,
+        member_id=member_id,
+        share_session_epoch=session.epoch,
+        is_renew_ack=renews,
+        topics=[AcknowledgeTopic(topic_id=of, partitions=rows) for of, rows in topics.items()],
+    )
+
+
+def _ranges(offsets: Mapping[int, int]) -> Iterator[tuple[int, int, list[int]]]:
+    """Neighbouring offsets as ranges: first, last, and one type for all, or one for each."""
+    found = sorted(offsets)
+    start = 0
+    for at in range(1, len(found) + 1):
+        if at == len(found) or found[at] != found[at - 1] + 1:
+            types = [offsets[offset] for offset in found[start:at]]
+            yield found[start], found[at - 1], types if len(set(types)) > 1 else types[:1]
+            start = at

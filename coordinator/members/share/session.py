@@ -1,0 +1,74 @@
+"""One share session with the leader of partitions (KIP-932): what was acquired in it, and which word of it
+is still to be sent.
+
+Does not depend on requests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from assignors import TopicPartition
+
+from ...errors import ErrorCode
+from ..effects import Node
+from ..record_batches import ReadRecord
+
+GAP, ACCEPT, RELEASE, REJECT, RENEW = range(5)
+FINAL_EPOCH: Final = -1
+Said = dict[TopicPartition, dict[int, int]]
+"""Acknowledgements: the type of each offset."""
+
+
+class SharedRecord(NamedTuple):
+    """A record that was acquired, and for the how manieth time."""
+
+    partition: TopicPartition
+    record: ReadRecord
+    delivery_count: int
+
+
+class AckResult(NamedTuple):
+    """How acknowledgements of a partition ended: of these offsets, each with its type."""
+
+    partition: TopicPartition
+    offsets: Mapping[int, int]
+    error: ErrorCode
+
+
+@dataclass(slots=True)
+class Session:
+    """A share session with one leader. `epoch` 0: the next request opens it."""
+
+    node: Node
+    epoch: int = 0
+    partitions: set[TopicPartition] = field(default_factory=set)
+    busy: bool = False
+    again_at: int = 0
+    held: dict[TopicPartition, dict[int, SharedRecord]] = field(default_factory=dict)
+    """What was acquired in this session and is not acknowledged, by offset."""
+    said: dict[TopicPartition, dict[int, int]] = field(default_factory=dict)
+    """Acknowledgements to be sent, by offset."""
+    renewing: dict[TopicPartition, dict[int, SharedRecord]] = field(default_factory=dict)
+    """Records whose locks are to be renewed, until that is answered."""
+    renews: bool = False
+    """Is a renewal among the acknowledgements to be sent?"""
+
+    def say(self, partition: TopicPartition, offset: int, kind: int) -> bool:
+        """Acknowledge a record. False: it is not held in this session."""
+        held = self.held.get(partition)
+        if held is None or offset not in held:
+            return False
+        self.said.setdefault(partition, {})[offset] = kind
+        of = held.pop(offset)
+        if kind == RENEW:
+            self.renews = True
+            self.renewing.setdefault(partition, {})[offset] = of
+        return True
+
+    def take_said(self) -> Said:
+        """The acknowledgements, which are on their way from now on."""
+        said, self.said, self.renews = self.said, {}, False
+        return said
