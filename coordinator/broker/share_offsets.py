@@ -70,8 +70,10 @@ class StartAndLag(NamedTuple):
 def start_and_lag(broker: Broker, key: ShareStateKey) -> StartAndLag:
     """What is stored of a share partition, and the log's end behind it."""
     decision, state = broker.shares.persister.summary(key)
-    if decision.error or state is None or state.start_offset == NO_OFFSET:
+    if decision.error or state is None:
         return StartAndLag()
+    if state.start_offset == NO_OFFSET:
+        return StartAndLag(leader_epoch=state.leader_epoch)
     topic = broker.cluster.topics_by_id.get(key.topic_id)
     if topic is None or state.complete_count < 0:
         return StartAndLag(state.start_offset, state.leader_epoch)

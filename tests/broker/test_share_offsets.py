@@ -244,3 +244,31 @@ def test_while_share_groups_are_off(driver: ShareDriver, tool: Tool) -> None:
     driver.broker.cluster.set_feature("share.version", 0)
     assert tool.alter((0, 1)).error_code == ErrorCode.UNSUPPORTED_VERSION
     assert tool.delete().error_code == ErrorCode.UNSUPPORTED_VERSION
+
+
+def test_who_led_a_share_partition_that_has_no_start_yet() -> None:
+    """SH-OFF-3: nothing was written, but somebody has read its state as leader."""
+    driver = ShareDriver()
+    initialize(driver)
+    key = ShareStateKey("g", driver.t.id, 0)
+    assert driver.broker.shares.states.initialize(key, 5, -1, 0).error is ErrorCode.NONE
+    decision, _ = driver.broker.shares.states.read(key, 7, 0)
+    assert decision.error is ErrorCode.NONE
+    topics = [DescribeShareGroupOffsetsRequestTopic(topic_name="t", partitions=[0])]
+    asked = DescribeShareGroupOffsetsRequestGroup(group_id="g", topics=topics)
+    answer: Any = driver.client().ask(DescribeShareGroupOffsetsRequest(groups=[asked]), 1)
+    [[row]] = [of.partitions for of in answer.groups[0].topics]
+    assert (row.start_offset, row.leader_epoch, row.lag) == (-1, 7, -1)
+
+
+def test_a_start_that_the_share_coordinator_refuses() -> None:
+    """SH-ST-1: somebody has initialized the state under a higher epoch than the group's."""
+    driver = ShareDriver()
+    initialize(driver)
+    key = ShareStateKey("g", driver.t.id, 0)
+    driver.broker.shares.states.initialize(key, 9, -1, 0)
+    [[row]] = [of.partitions for of in Tool(driver.client()).alter((0, 3)).responses]
+    assert row.error_code == ErrorCode.FENCED_STATE_EPOCH
+    assert row.error_message == (
+        "Error in initialize state RPC. The coordinator rejected the request because the state epoch did not match."
+    )

@@ -10,6 +10,7 @@ from coordinator import Emulator
 from coordinator.control import faults as f
 from coordinator.control.injection.fault_board import Active, FaultBoard
 from coordinator.control.injection.selector_fields import check_carried
+from coordinator.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
 from tests.broker.shares import ShareDriver, initialize
 
 ACCEPT, RELEASE = 1, 2
@@ -42,6 +43,17 @@ class Stage:
             for run in one.runs
             if run.last >= one.start_offset
         ]
+
+
+def test_a_fault_of_a_record_is_none_of_requests_that_name_topics_alone() -> None:
+    """A Metadata that names the topic, by its name and its id, is answered."""
+    stage = Stage()
+    lost = stage.add("lose_answer", offset=2)
+    topic_id = stage.driver.broker.cluster.topics["t"].id
+    for topic in (MetadataRequestTopic(name="t"), MetadataRequestTopic(topic_id=topic_id)):
+        answer: Any = stage.a.client.ask(MetadataRequest(topics=[topic]), 12)
+        assert [of.name for of in answer.topics] == ["t"]
+    assert not lost.hits
 
 
 def test_an_acknowledgement_whose_answer_is_lost_is_stored() -> None:

@@ -98,7 +98,8 @@ def _topic(
                 key, epoch, of.start_offset, call.now, call.cause
             )
             if done.error:
-                row.error_code, row.error_message = done.error, done.message
+                row.error_code = done.error
+                row.error_message = f"Error in initialize state RPC. {done.message}"
         answered.append(row)
     return AlterShareGroupOffsetsResponseTopic(
         topic_name=name, topic_id=_ZERO_ID if topic is None else topic.id, partitions=answered

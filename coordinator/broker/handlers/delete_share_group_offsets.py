@@ -72,5 +72,6 @@ def _topic(
         key = ShareStateKey(group_id, topic.id, index)
         done = broker.shares.persister.delete(key, call.now, call.cause)
         if done.error:
-            row.error_code, row.error_message = done.error, done.message
+            row.error_code = done.error
+            row.error_message = f"Error in delete state RPC. {done.message}"
     return row

@@ -103,7 +103,7 @@ def _rows(selector: Selector, topics: Any, around: Surroundings) -> Iterator[Any
     for topic in topics:
         topic_id = getattr(topic, "topic_id", None)
         if topic_id is not None and around.topic_name(topic_id) == selector.topic:
-            for row in topic.partitions:
+            for row in getattr(topic, "partitions", ()):  # a Metadata names topics alone
                 if getattr(row, "partition_index", None) == selector.partition:
                     yield row
 

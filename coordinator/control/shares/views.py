@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ...share_partitions.runs import Run
 from ...share_partitions.states import RecordState
 from ..in_process_requests import ControlError
+from ..operations import TYPES
 from ..views.share_records import ShareRecord, ShareSnapshot
 
 if TYPE_CHECKING:
@@ -88,8 +89,13 @@ def _record(
 
 
 def snapshot(session: KitSession, group_id: str) -> ShareSnapshot:
-    """How many records are in which state."""
+    """How many records are in which state. Raises ControlError for a group of another type."""
     group = session.group(group_id)
+    if group.members and group.type != "share":
+        raise ControlError(
+            f"group {group_id!r} is {TYPES.get(group.type, 'a classic group')}, no share group: "
+            f"kafka.group({group_id!r}) looks at it"
+        )
     counts = dict.fromkeys(RecordState, 0)
     deliveries = lag = 0
     starts: dict[str, int] = {}
