@@ -100,6 +100,23 @@ def the_share_coordinator_crashes(c: Cluster) -> None:
 
 
 @scenario
+def acknowledged_while_the_share_coordinator_is_gone(c: Cluster) -> None:
+    """SH-LD-4: nobody knows yet that it has crashed. The leader asks again until another one has loaded
+    the state; then the member is answered, with a fetch too."""
+    shared = SharedTopic(c, 6)
+    a = shared.member("a", 1)
+    a.begin()
+    a.acknowledge((0, 0, ACCEPT))
+    c.crash(3)
+    a.acknowledge((1, 2, ACCEPT), (3, 3, RELEASE))
+    shared.served(1)
+    shared.state(1)
+    a.fetch()
+    a.acknowledge((3, 3, ACCEPT))
+    shared.state(1)
+
+
+@scenario
 def leader_and_share_coordinator_crash(c: Cluster) -> None:
     """Both are one broker: its follower is both, and begins with what was stored."""
     shared = SharedTopic(c, 4, states_at=1)
